@@ -1,0 +1,1 @@
+//! Model, control and fly rigid-body vehicles from one TOML file.

@@ -1,0 +1,1 @@
+//! Particle-, body- and energy-based tracking control of rigid bodies with constrained allocation.

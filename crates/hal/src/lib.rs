@@ -1,0 +1,1 @@
+//! The boundary between fly and what it flies: signals, backends, plugin ABI and loader.

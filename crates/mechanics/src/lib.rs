@@ -1,0 +1,1 @@
+//! Rigid-body mechanics: inertia, forces, energies, actuators, integration on the group.

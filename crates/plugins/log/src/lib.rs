@@ -1,0 +1,1 @@
+//! Flight logs: the MCAP writer and the readers of all recordings.

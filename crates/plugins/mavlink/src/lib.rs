@@ -1,0 +1,1 @@
+//! MAVLink links, and the one conversion between NED/FRD and z-up/FLU.

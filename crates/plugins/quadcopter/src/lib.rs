@@ -1,0 +1,1 @@
+//! A quadcopter over MAVLink, as a plugin.

@@ -1,0 +1,1 @@
+//! A recorded flight, as a plugin.

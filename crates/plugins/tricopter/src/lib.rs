@@ -1,0 +1,1 @@
+//! A tricopter over MAVLink, as a plugin.

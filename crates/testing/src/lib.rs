@@ -1,0 +1,1 @@
+//! Test-only helpers: the malloc counter.
