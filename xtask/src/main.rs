@@ -1,2 +1,101 @@
-//! The tasks of the workspace.
-fn main() {}
+//! The tasks of the workspace: `cargo xtask <task>`.
+//!
+//! Each task first makes sure that the native tools which a crate needs to
+//! build are there (see [`tools`]), and installs them where it may.
+
+mod bench;
+mod fly;
+mod install;
+mod readme;
+mod test;
+mod tools;
+mod workspace;
+
+#[cfg(feature = "generate")]
+mod generate;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+The tasks of the fly workspace.
+
+Usage: cargo xtask <TASK> [ARGUMENTS]
+
+Tasks:
+  fly [ARGUMENTS]        build the command and the plugins (release), then run `fly ARGUMENTS`
+  test                   everything that must hold: format, clippy, all tests, documentation,
+                         generated files, and every command of the README
+  bench [CRATE] [FILTER] the benchmarks: control, hal, lie, mechanics (default: all)
+  install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
+                         (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo)
+  generate [--check]     write the generated files anew: protobuf code, C header
+  env                    print the shell lines that plain cargo needs to build on this machine
+  help                   print this
+
+`fly`'s exit code is passed on; otherwise 0 is success, 1 a failure, 2 wrong usage.";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let task = arguments.next();
+    let rest: Vec<String> = arguments.collect();
+    let result = match task.as_deref() {
+        Some("fly") => fly::run(&rest),
+        Some("test") => test::run(&rest),
+        Some("bench") => bench::run(&rest),
+        Some("install") => install::run(&rest),
+        Some("generate") => run_generate(&rest),
+        Some("env") => tools::print_environment(),
+        Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(other) => Err(Failure::Usage(format!("there is no task `{other}`"))),
+        None => Err(Failure::Usage("no task was given".to_owned())),
+    };
+    match result {
+        Ok(code) => code,
+        Err(Failure::Usage(message)) => {
+            eprintln!("error: {message}\n\n{USAGE}");
+            ExitCode::from(2)
+        }
+        Err(Failure::Failed(error)) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Why a task did not end well.
+enum Failure {
+    /// The command line was not understood.
+    Usage(String),
+    /// The task itself failed.
+    Failed(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What a task ends with: the exit code, or why there is none.
+type Outcome = Result<ExitCode, Failure>;
+
+/// The generators are heavy to build and rarely needed, so they are behind a
+/// feature; without it this program runs itself again with the feature on.
+#[cfg(not(feature = "generate"))]
+fn run_generate(arguments: &[String]) -> Outcome {
+    let status = workspace::cargo()?
+        .args(["run", "--quiet", "--package", "xtask", "--features"])
+        .args(["generate", "--", "generate"])
+        .args(arguments)
+        .status()
+        .map_err(|error| anyhow::anyhow!("cargo did not start: {error}"))?;
+    Ok(workspace::exit_code(status))
+}
+
+#[cfg(feature = "generate")]
+fn run_generate(arguments: &[String]) -> Outcome {
+    generate::run(arguments)
+}

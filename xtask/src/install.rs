@@ -1,0 +1,126 @@
+//! `cargo xtask install`: the command, its plugins, completions and man pages.
+//!
+//! ```text
+//! DIR/bin/fly
+//! DIR/lib/fly/libfly_plugin_*.so
+//! DIR/share/man/man1/fly*.1
+//! DIR/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
+//! ```
+
+use crate::{Failure, Outcome, workspace};
+use anyhow::{Context, Result, bail};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Shells, and where each looks for a command's completions below `share`.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "bash-completion/completions/fly"),
+    ("zsh", "zsh/site-functions/_fly"),
+    ("fish", "fish/vendor_completions.d/fly.fish"),
+];
+
+pub fn run(arguments: &[String]) -> Outcome {
+    let root = match arguments {
+        [] => default_root()?,
+        [flag, folder] if flag == "--root" => std::path::absolute(folder)
+            .with_context(|| format!("`{folder}` is not a folder's name"))?,
+        [argument] if argument.starts_with("--root=") => {
+            std::path::absolute(argument.trim_start_matches("--root="))
+                .with_context(|| format!("`{argument}`"))?
+        }
+        _ => {
+            return Err(Failure::Usage(format!(
+                "`install` takes `--root DIR` or nothing, found `{}`",
+                arguments.join(" ")
+            )));
+        }
+    };
+    let release = workspace::build_release()?;
+    place(&release.join("fly"), &root.join("bin/fly"))?;
+    for plugin in plugins(&release)? {
+        let name = plugin.file_name().context("a plugin has a name")?;
+        place(&plugin, &root.join("lib/fly").join(name))?;
+    }
+    let fly = root.join("bin/fly");
+    for (shell, path) in COMPLETIONS {
+        let text = output_of(&fly, &["completions".as_ref(), shell.as_ref()])?;
+        write(&root.join("share").join(path), &text)?;
+    }
+    let man = root.join("share/man/man1");
+    fs::create_dir_all(&man).with_context(|| format!("{} cannot be made", man.display()))?;
+    output_of(&fly, &["man".as_ref(), man.as_os_str()])?;
+    println!("installed below {}", root.display());
+    let bin = root.join("bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if !std::env::split_paths(&path).any(|folder| folder == bin) {
+        println!("note: {} is not on the PATH", bin.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where `cargo install` would install to.
+fn default_root() -> Result<PathBuf> {
+    let from = |name| std::env::var_os(name).map(PathBuf::from);
+    from("CARGO_INSTALL_ROOT")
+        .or_else(|| from("CARGO_HOME"))
+        .or_else(|| from("HOME").map(|home| home.join(".cargo")))
+        .context("neither CARGO_INSTALL_ROOT, CARGO_HOME nor HOME is set: give --root DIR")
+}
+
+/// The plugins that the release build made.
+fn plugins(release: &Path) -> Result<Vec<PathBuf>> {
+    let folder = workspace::root().join("crates/plugins");
+    let mut plugins: Vec<PathBuf> = fs::read_dir(&folder)
+        .with_context(|| format!("{} cannot be read", folder.display()))?
+        .filter_map(Result::ok)
+        .map(|entry| format!("libfly_plugin_{}.so", entry.file_name().to_string_lossy()))
+        .map(|name| release.join(name))
+        .filter(|path| path.is_file())
+        .collect();
+    plugins.sort();
+    if plugins.is_empty() {
+        bail!("{} holds no plugin", release.display());
+    }
+    Ok(plugins)
+}
+
+/// Copies a program beside its place and renames it: a running one is never half replaced.
+fn place(from: &Path, to: &Path) -> Result<()> {
+    let content = fs::read(from).with_context(|| format!("{} cannot be read", from.display()))?;
+    write(to, &content)?;
+    fs::set_permissions(to, fs::Permissions::from_mode(0o755))
+        .with_context(|| format!("{} cannot be made executable", to.display()))?;
+    println!("{}", to.display());
+    Ok(())
+}
+
+fn write(to: &Path, content: &[u8]) -> Result<()> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("{} cannot be made", folder.display()))?;
+    }
+    let partial = to.with_extension("part");
+    fs::write(&partial, content)
+        .and_then(|()| fs::rename(&partial, to))
+        .with_context(|| format!("{} cannot be written", to.display()))
+}
+
+fn output_of(program: &Path, arguments: &[&OsStr]) -> Result<Vec<u8>> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .with_context(|| format!("{} did not start", program.display()))?;
+    if !output.status.success() {
+        bail!(
+            "{} {:?} ended with {}: {}",
+            program.display(),
+            arguments,
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(output.stdout)
+}

@@ -1,0 +1,97 @@
+//! `cargo xtask test`: everything that must hold, cheapest first.
+
+use crate::{Failure, Outcome, readme, workspace};
+use anyhow::{Context, bail};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// What cargo checks, in order: a name and its arguments.
+const STEPS: [(&str, &[&str]); 6] = [
+    ("format", &["fmt", "--all", "--check"]),
+    (
+        "clippy",
+        &[
+            "clippy",
+            "--quiet",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
+    (
+        "lie without std",
+        &[
+            "check",
+            "--quiet",
+            "-p",
+            "fly-lie",
+            "--no-default-features",
+            "--features",
+            "libm",
+        ],
+    ),
+    (
+        "control without osqp",
+        &[
+            "check",
+            "--quiet",
+            "-p",
+            "fly-control",
+            "--no-default-features",
+        ],
+    ),
+    ("tests", &["test", "--workspace"]),
+    (
+        "documentation",
+        &["doc", "--quiet", "--workspace", "--no-deps"],
+    ),
+];
+
+pub fn run(arguments: &[String]) -> Outcome {
+    if let Some(extra) = arguments.first() {
+        return Err(Failure::Usage(format!(
+            "`test` takes no arguments, found `{extra}`"
+        )));
+    }
+    let start = Instant::now();
+    for (name, arguments) in STEPS {
+        step(name, || {
+            let status = workspace::cargo_at_root()?
+                .args(arguments)
+                .env("RUSTDOCFLAGS", "-D warnings")
+                .status()
+                .context("cargo did not start")?;
+            if !status.success() {
+                bail!("`cargo {}` ended with {status}", arguments.join(" "));
+            }
+            Ok(())
+        })?;
+    }
+    step("generated files", || {
+        let status = workspace::cargo_at_root()?
+            .args(["xtask", "generate", "--check"])
+            .status()
+            .context("cargo did not start")?;
+        if !status.success() {
+            bail!("generated files are stale");
+        }
+        Ok(())
+    })?;
+    step("README", readme::run)?;
+    println!("all steps passed in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs one step, with its name before and its duration after.
+fn step(name: &str, run: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    println!("== {name}");
+    let start = Instant::now();
+    run().with_context(|| format!("step `{name}`"))?;
+    println!(
+        "== {name}: passed in {:.1} s",
+        start.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
