@@ -1,0 +1,144 @@
+//! The matrix operators of rigid-body mechanics (Konz 4.2.1, A.1.3).
+//!
+//! ```text
+//! wed3(ω) b = ω × b                     wed6([v; ω]) = [[wed3 ω, v], [0, 0]]
+//! vee3, vee6: the inverses of wed3, wed6; of any 3x3 the skew part is taken
+//! vee2_3(A) = [A₃₂-A₂₃, A₁₃-A₃₁, A₂₁-A₁₂]   tr(A wed3(ω)ᵀ) = ωᵀ vee2_3(A)
+//! vee2_4([[A, b], [*, *]]) = [b; vee2_3 A]  tr(A wed6(ξ)ᵀ) = ξᵀ vee2_4(A)
+//! vee_matrix3(A) = tr(A) I - A              wed_matrix3(B) = tr(B)/2 I - B
+//! vee_matrix4([[A, b], [cᵀ, d]]) = [[d I, wed3(b)ᵀ], [wed3 c, vee_matrix3 A]]
+//! ```
+//!
+//! `vee_matrix4` turns the 4x4 second moment of a mass (damping, stiffness) distribution into its 6x6 matrix:
+//! `tr(wed6(ξ) A wed6(η)ᵀ) = ηᵀ vee_matrix4(A) ξ`. The sources write it with a capital, `Vee`, and its inverse `Wed`.
+
+use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
+
+/// The skew-symmetric matrix of the cross product: `wed3(w) b = w × b`.
+#[rustfmt::skip]
+pub fn wed3<T: RealField + Copy>(w: &Vector3<T>) -> Matrix3<T> {
+    let o = T::zero();
+    Matrix3::new(
+        o,   -w.z,  w.y,
+        w.z,  o,   -w.x,
+       -w.y,  w.x,  o,
+    )
+}
+
+/// The 4x4 matrix of a twist `xi = [v; omega]`: `[[wed3(omega), v], [0, 0]]`, Konz (4.46).
+pub fn wed6<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix4<T> {
+    let mut X = Matrix4::zeros();
+    X.fixed_view_mut::<3, 3>(0, 0)
+        .copy_from(&wed3(&angular(xi)));
+    X.fixed_view_mut::<3, 1>(0, 3).copy_from(&linear(xi));
+    X
+}
+
+/// The vector of a skew-symmetric 3x3 matrix, the inverse of [`wed3`].
+///
+/// Of a matrix that is not skew the skew-symmetric part is taken: `vee3(A) = vee2_3(A) / 2`.
+pub fn vee3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
+    vee2_3(A) * convert::<f64, T>(0.5)
+}
+
+/// The twist `[v; omega]` of a 4x4 matrix `[[W, v], [*, *]]`, the inverse of [`wed6`].
+pub fn vee6<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
+    let w = vee3(&A.fixed_view::<3, 3>(0, 0).into_owned());
+    join(&A.fixed_view::<3, 1>(0, 3).into_owned(), &w)
+}
+
+/// Twice the skew-symmetric part of a 3x3 matrix as a vector, Konz (4.57): `tr(A wed3(w)^T) = w . vee2_3(A)`.
+pub fn vee2_3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
+    Vector3::new(
+        A[(2, 1)] - A[(1, 2)],
+        A[(0, 2)] - A[(2, 0)],
+        A[(1, 0)] - A[(0, 1)],
+    )
+}
+
+/// `[b; vee2_3(A)]` of a 4x4 matrix `[[A, b], [*, *]]`, Konz (4.57): `tr(A wed6(xi)^T) = xi . vee2_4(A)`.
+///
+/// Note that `vee2_4(wed6([v; omega])) = [v; 2 omega]`; the factor two on the whole vector holds on so(3) only.
+pub fn vee2_4<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
+    let w = vee2_3(&A.fixed_view::<3, 3>(0, 0).into_owned());
+    join(&A.fixed_view::<3, 1>(0, 3).into_owned(), &w)
+}
+
+/// `tr(A) I - A`, Konz (4.56): turns a second moment into a moment of inertia.
+pub fn vee_matrix3<T: RealField + Copy>(A: &Matrix3<T>) -> Matrix3<T> {
+    Matrix3::from_diagonal_element(A.trace()) - A
+}
+
+/// `tr(B)/2 I - B`, the inverse of [`vee_matrix3`]: turns a moment of inertia into a second moment.
+pub fn wed_matrix3<T: RealField + Copy>(B: &Matrix3<T>) -> Matrix3<T> {
+    Matrix3::from_diagonal_element(B.trace() * convert::<f64, T>(0.5)) - B
+}
+
+/// The 6x6 matrix of a 4x4 second moment `[[A, b], [c^T, d]]`, Konz (4.55): `[[d I, wed3(b)^T], [wed3(c), vee_matrix3(A)]]`.
+pub fn vee_matrix4<T: RealField + Copy>(A: &Matrix4<T>) -> Matrix6<T> {
+    let mut M = Matrix6::zeros();
+    let b = A.fixed_view::<3, 1>(0, 3).into_owned();
+    let c = A.fixed_view::<1, 3>(3, 0).transpose();
+    M.fixed_view_mut::<3, 3>(0, 0).fill_diagonal(A[(3, 3)]);
+    M.fixed_view_mut::<3, 3>(0, 3)
+        .copy_from(&wed3(&b).transpose());
+    M.fixed_view_mut::<3, 3>(3, 0).copy_from(&wed3(&c));
+    M.fixed_view_mut::<3, 3>(3, 3)
+        .copy_from(&vee_matrix3(&A.fixed_view::<3, 3>(0, 0).into_owned()));
+    M
+}
+
+/// The 4x4 second moment of a 6x6 matrix `[[d I, B], [C, E]]`, the inverse of [`vee_matrix4`]:
+/// `[[wed_matrix3(E), vee3(B^T)], [vee3(C)^T, d]]`.
+pub fn wed_matrix6<T: RealField + Copy>(M: &Matrix6<T>) -> Matrix4<T> {
+    let mut A = Matrix4::zeros();
+    let B = M.fixed_view::<3, 3>(0, 3).transpose();
+    let C = M.fixed_view::<3, 3>(3, 0).into_owned();
+    A.fixed_view_mut::<3, 3>(0, 0)
+        .copy_from(&wed_matrix3(&M.fixed_view::<3, 3>(3, 3).into_owned()));
+    A.fixed_view_mut::<3, 1>(0, 3).copy_from(&vee3(&B));
+    A.fixed_view_mut::<1, 3>(3, 0)
+        .copy_from(&vee3(&C).transpose());
+    A[(3, 3)] = M[(0, 0)];
+    A
+}
+
+/// The adjoint of the algebra se(3), Konz (4.53): `ad(xi) eta = [xi, eta]`, `[[wed3 w, wed3 v], [0, wed3 w]]`.
+pub fn ad<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix6<T> {
+    let W = wed3(&angular(xi));
+    let mut X = Matrix6::zeros();
+    X.fixed_view_mut::<3, 3>(0, 0).copy_from(&W);
+    X.fixed_view_mut::<3, 3>(0, 3).copy_from(&wed3(&linear(xi)));
+    X.fixed_view_mut::<3, 3>(3, 3).copy_from(&W);
+    X
+}
+
+/// `ad(xi) eta` without forming the matrix.
+pub fn bracket<T: RealField + Copy>(xi: &Vector6<T>, eta: &Vector6<T>) -> Vector6<T> {
+    let (v, w) = (linear(xi), angular(xi));
+    let (nu, mu) = (linear(eta), angular(eta));
+    join(&(w.cross(&nu) + v.cross(&mu)), &w.cross(&mu))
+}
+
+/// `ad(xi)^T p` without forming the matrix: how a momentum or wrench `p = [f; tau]` changes along `xi`.
+pub fn coadjoint_bracket<T: RealField + Copy>(xi: &Vector6<T>, p: &Vector6<T>) -> Vector6<T> {
+    let (v, w) = (linear(xi), angular(xi));
+    let (f, tau) = (linear(p), angular(p));
+    join(&f.cross(&w), &(f.cross(&v) + tau.cross(&w)))
+}
+
+/// The first three entries: the velocity of a twist, the force of a wrench.
+pub fn linear<T: RealField + Copy>(xi: &Vector6<T>) -> Vector3<T> {
+    Vector3::new(xi[0], xi[1], xi[2])
+}
+
+/// The last three entries: the angular velocity of a twist, the torque of a wrench.
+pub fn angular<T: RealField + Copy>(xi: &Vector6<T>) -> Vector3<T> {
+    Vector3::new(xi[3], xi[4], xi[5])
+}
+
+/// `[linear; angular]` from its two halves.
+pub fn join<T: RealField + Copy>(linear: &Vector3<T>, angular: &Vector3<T>) -> Vector6<T> {
+    let (v, w) = (linear, angular);
+    Vector6::new(v.x, v.y, v.z, w.x, w.y, w.z)
+}

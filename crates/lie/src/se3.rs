@@ -1,0 +1,212 @@
+//! The group SE(3) of rigid-body poses.
+
+use core::ops::Mul;
+
+use nalgebra::{ComplexField, Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
+
+use crate::coefficients::{Coefficients, InverseCoefficients};
+use crate::operators::{angular, join, linear, vee6, wed3, wed6};
+use crate::so3::second_order;
+use crate::{NotInGroup, SO3};
+
+/// A pose: of body b seen from frame a it maps body coordinates to those of a, `p_a = R p_b + r`.
+///
+/// ```
+/// use fly_lie::{SE3, SO3};
+/// use nalgebra::{ComplexField, Vector3, Vector6};
+///
+/// // A body that drives forward (x) while it turns left (about z) by half a turn ends on its left, facing back.
+/// let xi = Vector6::new(1.0, 0.0, 0.0, 0.0, 0.0, std::f64::consts::PI);
+/// let G = SE3::exp(&xi);
+/// assert!((G.translation - Vector3::new(0.0, 2.0 / std::f64::consts::PI, 0.0)).norm() < 1e-15);
+/// assert!((G.log() - xi).norm() < 1e-14);
+/// assert!(((G * G.inverse()).matrix() - SE3::identity().matrix()).norm() < 1e-15);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SE3<T: RealField + Copy> {
+    /// The orientation `R`.
+    pub rotation: SO3<T>,
+    /// The position `r` of the body's origin, in coordinates of the reference frame.
+    pub translation: Vector3<T>,
+}
+
+/// # Parameters
+impl<T: RealField + Copy> SE3<T> {
+    /// The pose with this orientation and position.
+    pub fn new(rotation: SO3<T>, translation: Vector3<T>) -> Self {
+        Self {
+            rotation,
+            translation,
+        }
+    }
+
+    /// The pose of a 4x4 matrix `[[R, r], [0, 1]]`, unchecked.
+    pub fn from_matrix(matrix: &Matrix4<T>) -> Self {
+        Self::new(
+            SO3::from_matrix(matrix.fixed_view::<3, 3>(0, 0).into_owned()),
+            matrix.fixed_view::<3, 1>(0, 3).into_owned(),
+        )
+    }
+
+    /// The pose of a 4x4 matrix `[[R, r], [0, 1]]`, if it is one within `tolerance`.
+    ///
+    /// # Errors
+    /// Those of [`SO3::try_from_matrix`], and [`NotInGroup::BottomRow`].
+    pub fn try_from_matrix(matrix: &Matrix4<T>, tolerance: T) -> Result<Self, NotInGroup<T>> {
+        if !matrix.iter().all(ComplexField::is_finite) {
+            return Err(NotInGroup::NotFinite);
+        }
+        let bottom = matrix.row(3) - Matrix4::identity().row(3);
+        if bottom.amax() > tolerance {
+            return Err(NotInGroup::BottomRow);
+        }
+        let rotation = matrix.fixed_view::<3, 3>(0, 0).into_owned();
+        Ok(Self {
+            rotation: SO3::try_from_matrix(rotation, tolerance)?,
+            ..Self::from_matrix(matrix)
+        })
+    }
+
+    /// The 4x4 matrix `[[R, r], [0, 1]]`.
+    pub fn matrix(&self) -> Matrix4<T> {
+        let mut G = Matrix4::identity();
+        G.fixed_view_mut::<3, 3>(0, 0)
+            .copy_from(self.rotation.matrix());
+        G.fixed_view_mut::<3, 1>(0, 3).copy_from(&self.translation);
+        G
+    }
+}
+
+/// # Group structure
+impl<T: RealField + Copy> SE3<T> {
+    /// The reference frame itself.
+    pub fn identity() -> Self {
+        Self::new(SO3::identity(), Vector3::zeros())
+    }
+
+    /// The pose of the reference frame seen from the body: `[[R^T, -R^T r], [0, 1]]`.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        let rotation = self.rotation.inverse();
+        Self::new(rotation, -rotation.act(&self.translation))
+    }
+
+    /// The point with body coordinates `point`, in coordinates of the reference frame.
+    pub fn act(&self, point: &Vector3<T>) -> Vector3<T> {
+        self.rotation.act(point) + self.translation
+    }
+}
+
+impl<T: RealField + Copy> Mul for SE3<T> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self::new(self.rotation * other.rotation, self.act(&other.translation))
+    }
+}
+
+/// # Hat and vee
+impl<T: RealField + Copy> SE3<T> {
+    /// From a twist `[v; omega]` to the algebra se(3): [`wed6`].
+    pub fn hat(xi: &Vector6<T>) -> Matrix4<T> {
+        wed6(xi)
+    }
+
+    /// From the algebra se(3) to a twist `[v; omega]`: [`vee6`].
+    pub fn vee(X: &Matrix4<T>) -> Vector6<T> {
+        vee6(X)
+    }
+}
+
+/// # Exponential and logarithm
+impl<T: RealField + Copy> SE3<T> {
+    /// The pose reached in unit time with the constant body twist `xi = [v; omega]`: `[[exp omega, J_l(omega) v], [0, 1]]`.
+    pub fn exp(xi: &Vector6<T>) -> Self {
+        let (v, w) = (linear(xi), angular(xi));
+        let k = Coefficients::new(w.norm_squared());
+        Self::new(
+            SO3::from_matrix(second_order(&w, T::one(), k.a, k.b)),
+            second_order(&w, T::one(), k.b, k.c) * v,
+        )
+    }
+
+    /// The principal twist with `exp(xi) = self`, its angle at most `pi`: `[J_l(omega)^-1 r; omega]`.
+    pub fn log(&self) -> Vector6<T> {
+        let w = self.rotation.log();
+        join(&(SO3::left_jacobian_inverse(&w) * self.translation), &w)
+    }
+}
+
+/// # Jacobians
+impl<T: RealField + Copy> SE3<T> {
+    /// `J_l`: `d/dt exp(xi) = hat(J_l xi_dot) exp(xi)`, `[[J, Q], [0, J]]`.
+    ///
+    /// `Q` is the derivative of `J = I + b W + c W²` in the direction `v`, because a twist is a rotation vector with a
+    /// dual part; with `s = omega . v` that is `b V + c (V W + W V) + s (b' W + c' W²)`, where `b'`, `c'` are twice the
+    /// derivatives with respect to `theta^2`. It equals the usual sum of seven products, without their cancellation.
+    pub fn left_jacobian(xi: &Vector6<T>) -> Matrix6<T> {
+        let (v, w) = (linear(xi), angular(xi));
+        let k = Coefficients::new(w.norm_squared());
+        let J = second_order(&w, T::one(), k.b, k.c);
+        upper_triangular(&J, &dual_part(&v, &w, k.b, k.c, k.db, k.dc))
+    }
+
+    /// `J_r = J_l(-xi)`: `d/dt exp(xi) = exp(xi) hat(J_r xi_dot)`.
+    pub fn right_jacobian(xi: &Vector6<T>) -> Matrix6<T> {
+        Self::left_jacobian(&-xi)
+    }
+
+    /// The inverse of the left Jacobian; it exists for `|omega| < 2 pi`.
+    pub fn left_jacobian_inverse(xi: &Vector6<T>) -> Matrix6<T> {
+        let (v, w) = (linear(xi), angular(xi));
+        let k = InverseCoefficients::new(w.norm_squared());
+        let minus_half: T = convert(-0.5);
+        let J = second_order(&w, T::one(), minus_half, k.d);
+        upper_triangular(&J, &dual_part(&v, &w, minus_half, k.d, T::zero(), k.dd))
+    }
+
+    /// The inverse of the right Jacobian; it exists for `|omega| < 2 pi`.
+    pub fn right_jacobian_inverse(xi: &Vector6<T>) -> Matrix6<T> {
+        Self::left_jacobian_inverse(&-xi)
+    }
+}
+
+/// # Adjoint
+impl<T: RealField + Copy> SE3<T> {
+    /// `Ad(G)`, Konz (4.52): `[[R, wed(r) R], [0, R]]` takes a twist in the body to the same twist in the reference frame.
+    pub fn adjoint(&self) -> Matrix6<T> {
+        let R = self.rotation.matrix();
+        upper_triangular(R, &(wed3(&self.translation) * R))
+    }
+
+    /// `Ad(G^-1)`: `[[R^T, -R^T wed(r)], [0, R^T]]`.
+    pub fn adjoint_inverse(&self) -> Matrix6<T> {
+        let Rt = self.rotation.matrix().transpose();
+        upper_triangular(&Rt, &-(Rt * wed3(&self.translation)))
+    }
+}
+
+/// `[[D, U], [0, D]]`
+fn upper_triangular<T: RealField + Copy>(D: &Matrix3<T>, U: &Matrix3<T>) -> Matrix6<T> {
+    let mut X = Matrix6::zeros();
+    X.fixed_view_mut::<3, 3>(0, 0).copy_from(D);
+    X.fixed_view_mut::<3, 3>(0, 3).copy_from(U);
+    X.fixed_view_mut::<3, 3>(3, 3).copy_from(D);
+    X
+}
+
+/// The derivative of `q(θ²) W + r(θ²) W²` in the direction `v`, where `dq`, `dr` are twice the derivatives of `q`, `r`:
+/// `q V + r (V W + W V) + s (dq W + dr W²)`.
+fn dual_part<T: RealField + Copy>(
+    v: &Vector3<T>,
+    w: &Vector3<T>,
+    q: T,
+    r: T,
+    dq: T,
+    dr: T,
+) -> Matrix3<T> {
+    let s = w.dot(v);
+    let cross = v * w.transpose();
+    let symmetric = cross + cross.transpose() - Matrix3::from_diagonal_element(s + s);
+    wed3(v) * q + symmetric * r + second_order(w, T::zero(), s * dq, s * dr)
+}

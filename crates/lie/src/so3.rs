@@ -1,0 +1,226 @@
+//! The rotation group SO(3).
+
+use core::ops::Mul;
+
+use nalgebra::{ComplexField, Matrix3, RealField, Vector3, Vector4, convert};
+
+use crate::NotInGroup;
+use crate::coefficients::{Coefficients, InverseCoefficients, log_factor};
+use crate::operators::{vee3, wed3};
+
+/// A rotation, held as its 3x3 matrix. `R` of body b in world: `R p_b` are the world components of the body vector `p_b`.
+///
+/// ```
+/// use fly_lie::SO3;
+/// use nalgebra::Vector3;
+///
+/// // A quarter turn about z takes x to y.
+/// let R = SO3::exp(&Vector3::new(0.0, 0.0, std::f64::consts::FRAC_PI_2));
+/// assert!((R.act(&Vector3::x()) - Vector3::y()).norm() < 1e-15);
+/// assert!((R.log().z - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SO3<T: RealField + Copy>(Matrix3<T>);
+
+/// # Parameters
+impl<T: RealField + Copy> SO3<T> {
+    /// The rotation with this matrix, unchecked: the caller knows that it is orthonormal with determinant 1.
+    ///
+    /// For a matrix from outside use [`SO3::try_from_matrix`].
+    pub fn from_matrix(matrix: Matrix3<T>) -> Self {
+        Self(matrix)
+    }
+
+    /// The rotation with this matrix, if `R^T R = I` entry by entry within `tolerance` and `det R > 0`.
+    ///
+    /// # Errors
+    /// [`NotInGroup::NotFinite`], [`NotInGroup::NotOrthonormal`] with the largest deviation, [`NotInGroup::Reflection`].
+    pub fn try_from_matrix(matrix: Matrix3<T>, tolerance: T) -> Result<Self, NotInGroup<T>> {
+        if !matrix.iter().all(ComplexField::is_finite) {
+            return Err(NotInGroup::NotFinite);
+        }
+        let deviation = (matrix.transpose() * matrix - Matrix3::identity()).amax();
+        if deviation > tolerance {
+            return Err(NotInGroup::NotOrthonormal {
+                deviation,
+                tolerance,
+            });
+        }
+        if matrix.determinant() < T::zero() {
+            return Err(NotInGroup::Reflection);
+        }
+        Ok(Self(matrix))
+    }
+
+    /// The rotation matrix.
+    pub fn matrix(&self) -> &Matrix3<T> {
+        &self.0
+    }
+
+    /// The rotation of a quaternion `[w, x, y, z]`, Konz (A.154). The quaternion is normalised; it must not be zero.
+    #[rustfmt::skip]
+    pub fn from_quaternion(wxyz: &Vector4<T>) -> Self {
+        let s = convert::<f64, T>(2.0) / wxyz.norm_squared();
+        let (w, x, y, z) = (wxyz[0], wxyz[1], wxyz[2], wxyz[3]);
+        let one = T::one();
+        Self(Matrix3::new(
+            one - s * (y * y + z * z), s * (x * y - w * z),       s * (x * z + w * y),
+            s * (x * y + w * z),       one - s * (x * x + z * z), s * (y * z - w * x),
+            s * (x * z - w * y),       s * (y * z + w * x),       one - s * (x * x + y * y),
+        ))
+    }
+
+    /// The unit quaternion `[w, x, y, z]` with `w >= 0`.
+    ///
+    /// Shepperd's method: the column of `4 q q^T` with the largest diagonal entry, so that no digit is lost at any
+    /// angle. (Konz (A.158) prints a form that fails at `theta = pi` and at small angles.)
+    pub fn to_quaternion(&self) -> Vector4<T> {
+        self.scaled_quaternion().normalize()
+    }
+
+    /// A multiple of the unit quaternion, `w >= 0`.
+    fn scaled_quaternion(&self) -> Vector4<T> {
+        let R = &self.0;
+        let one = T::one();
+        let trace = R.trace();
+        let (mut largest, mut j) = (R[(0, 0)], 0);
+        for i in 1..3 {
+            if R[(i, i)] > largest {
+                (largest, j) = (R[(i, i)], i);
+            }
+        }
+        let mut q = Vector4::zeros();
+        if trace > largest {
+            q[0] = one + trace;
+            q[1] = R[(2, 1)] - R[(1, 2)];
+            q[2] = R[(0, 2)] - R[(2, 0)];
+            q[3] = R[(1, 0)] - R[(0, 1)];
+        } else {
+            let (k, l) = ((j + 1) % 3, (j + 2) % 3);
+            q[0] = R[(l, k)] - R[(k, l)];
+            q[j + 1] = one + R[(j, j)] - R[(k, k)] - R[(l, l)];
+            q[k + 1] = R[(k, j)] + R[(j, k)];
+            q[l + 1] = R[(l, j)] + R[(j, l)];
+        }
+        if q[0] < T::zero() { -q } else { q }
+    }
+
+    /// The nearest rotation after a small drift off the group: one Newton step of the polar decomposition.
+    ///
+    /// An error `R^T R - I` of size `e` becomes one of size `3/4 e^2`.
+    #[must_use]
+    pub fn orthonormalized(&self) -> Self {
+        let R = &self.0;
+        let three = Matrix3::from_diagonal_element(convert(3.0));
+        Self(R * (three - R.transpose() * R) * convert::<f64, T>(0.5))
+    }
+}
+
+/// # Group structure
+impl<T: RealField + Copy> SO3<T> {
+    /// No rotation.
+    pub fn identity() -> Self {
+        Self(Matrix3::identity())
+    }
+
+    /// The inverse rotation, the transposed matrix.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        Self(self.0.transpose())
+    }
+
+    /// The rotated vector.
+    pub fn act(&self, vector: &Vector3<T>) -> Vector3<T> {
+        self.0 * vector
+    }
+}
+
+impl<T: RealField + Copy> Mul for SO3<T> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self(self.0 * other.0)
+    }
+}
+
+/// # Hat and vee
+impl<T: RealField + Copy> SO3<T> {
+    /// From coordinates to the algebra so(3): [`wed3`].
+    pub fn hat(w: &Vector3<T>) -> Matrix3<T> {
+        wed3(w)
+    }
+
+    /// From the algebra so(3) to coordinates: [`vee3`].
+    pub fn vee(W: &Matrix3<T>) -> Vector3<T> {
+        vee3(W)
+    }
+}
+
+/// # Exponential and logarithm
+impl<T: RealField + Copy> SO3<T> {
+    /// The rotation by `|w|` about `w`, Konz (A.147): `I + sin θ/θ W + (1 - cos θ)/θ² W²`.
+    pub fn exp(w: &Vector3<T>) -> Self {
+        let k = Coefficients::new(w.norm_squared());
+        Self(second_order(w, T::one(), k.a, k.b))
+    }
+
+    /// The principal rotation vector, `|w| <= pi`, exact to rounding at every angle.
+    ///
+    /// At exactly `pi` the two vectors `±pi axis` are both right; the one with a positive entry where it is largest is returned.
+    pub fn log(&self) -> Vector3<T> {
+        let q = self.scaled_quaternion();
+        let xyz = Vector3::new(q[1], q[2], q[3]);
+        xyz * log_factor(xyz.norm_squared(), q[0])
+    }
+}
+
+/// # Jacobians
+impl<T: RealField + Copy> SO3<T> {
+    /// `J_l`: `d/dt exp(w) = hat(J_l w_dot) exp(w)`, `I + (1 - cos θ)/θ² W + (θ - sin θ)/θ³ W²`.
+    pub fn left_jacobian(w: &Vector3<T>) -> Matrix3<T> {
+        let k = Coefficients::new(w.norm_squared());
+        second_order(w, T::one(), k.b, k.c)
+    }
+
+    /// `J_r = J_l(-w)`: `d/dt exp(w) = exp(w) hat(J_r w_dot)`; the matrix S of From I (29).
+    pub fn right_jacobian(w: &Vector3<T>) -> Matrix3<T> {
+        Self::left_jacobian(&-w)
+    }
+
+    /// The inverse of the left Jacobian; it exists for `|w| < 2 pi`.
+    pub fn left_jacobian_inverse(w: &Vector3<T>) -> Matrix3<T> {
+        let k = InverseCoefficients::new(w.norm_squared());
+        second_order(w, T::one(), convert(-0.5), k.d)
+    }
+
+    /// The inverse of the right Jacobian; it exists for `|w| < 2 pi`.
+    pub fn right_jacobian_inverse(w: &Vector3<T>) -> Matrix3<T> {
+        Self::left_jacobian_inverse(&-w)
+    }
+}
+
+/// # Adjoint
+impl<T: RealField + Copy> SO3<T> {
+    /// The adjoint representation, which for rotations is the matrix itself: `R hat(w) R^T = hat(R w)`.
+    pub fn adjoint(&self) -> Matrix3<T> {
+        self.0
+    }
+}
+
+/// `p I + q W + r W²` with `W² = w w^T - |w|² I`.
+pub(crate) fn second_order<T: RealField + Copy>(w: &Vector3<T>, p: T, q: T, r: T) -> Matrix3<T> {
+    let (x, y, z) = (w.x, w.y, w.z);
+    let (qx, qy, qz) = (q * x, q * y, q * z);
+    let (rxy, rxz, ryz) = (r * x * y, r * x * z, r * y * z);
+    Matrix3::new(
+        p - r * (y * y + z * z),
+        rxy - qz,
+        rxz + qy,
+        rxy + qz,
+        p - r * (x * x + z * z),
+        ryz - qx,
+        rxz - qy,
+        ryz + qx,
+        p - r * (x * x + y * y),
+    )
+}
