@@ -1,1 +1,4 @@
 //! Model, control and fly rigid-body vehicles from one TOML file.
+
+pub mod flight;
+pub mod telemetry;

@@ -1,0 +1,274 @@
+//! What happens when a frame is missing, stale or not finite: a state machine over the status of each tick.
+//!
+//! ```text
+//!            good frame, command sent
+//!           ┌───────────────────────┐
+//!           v                       │
+//! Waiting ─> Flying ── fault ──> Holding ── hold elapsed ──> Descending ── time or ground ──> Ended
+//!                                   │                        (latched)
+//!                                   └── hold elapsed, shadow flight ──> Paused ── good frame ──> Flying
+//! ```
+//!
+//! It knows neither vehicle nor backend: it is told what each tick brought and answers what to do in that tick. Time is the
+//! frames' own, so that a replayed flight takes the same decisions.
+
+use std::fmt;
+
+/// Why a tick gave no command of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The tick passed without a frame.
+    Missing,
+    /// The frame's time did not advance.
+    Time,
+    /// The backend marks a group (by its index) as invalid.
+    Invalid(usize),
+    /// A group is older than `safety.stale_after`.
+    Stale(usize),
+    /// A group holds a number that is not finite.
+    NonFinite(usize),
+    /// A quaternion is too far from unit length to be an attitude.
+    NotUnit(usize),
+    /// The computed command (by its index) is not finite or outside its limits and was not sent.
+    Command(usize),
+    /// The backend reported an error instead of a frame.
+    Backend,
+}
+
+impl Fault {
+    /// The fault in words, with the names of groups and commands.
+    pub fn describe(self, groups: &[String], commands: &[String]) -> String {
+        let group = |index: usize| groups.get(index).map_or("?", String::as_str);
+        match self {
+            Self::Missing => "no frame".to_owned(),
+            Self::Time => "the frame's time did not advance".to_owned(),
+            Self::Invalid(index) => format!("`{}` is marked invalid", group(index)),
+            Self::Stale(index) => format!("`{}` is stale", group(index)),
+            Self::NonFinite(index) => format!("`{}` is not finite", group(index)),
+            Self::NotUnit(index) => format!("`{}` is not a unit quaternion", group(index)),
+            Self::Command(index) => {
+                let name = commands.get(index).map_or("?", String::as_str);
+                format!("the computed `{name}` violates its limits and was not sent")
+            }
+            Self::Backend => "the backend reports an error".to_owned(),
+        }
+    }
+}
+
+/// What to do once frames have been lost for longer than the hold time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnLoss {
+    /// Level the attitude and descend for at most this long (ns); never leaves that mode again.
+    Descend {
+        /// After this long the flight ends.
+        duration: i64,
+    },
+    /// Nothing is in the air (a recording of another controller's flight): skip until frames come back.
+    Pause,
+}
+
+/// Where the supervisor stands. Logged with every step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// No complete frame has come yet.
+    Waiting,
+    /// Frames are good.
+    Flying,
+    /// The last command is repeated.
+    Holding,
+    /// Frames of a recording are skipped.
+    Paused,
+    /// Level attitude and descent, latched.
+    Descending,
+    /// The descent is over.
+    Ended,
+}
+
+/// What to do in this tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Nothing: no frame has ever been complete.
+    Wait,
+    /// Run the controller on the measured state with the flight's reference.
+    Control,
+    /// Send the last command again.
+    Hold,
+    /// Skip this tick of a recording.
+    Pause,
+    /// Run the controller on the measured or predicted state with the reference of the descent.
+    Descend,
+    /// End the flight.
+    Stop,
+}
+
+/// A change of mode worth telling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The last command is held because of this fault.
+    HoldStarted(Fault),
+    /// Frames came back after this long (ns).
+    Resumed(i64),
+    /// The descent began because of this fault.
+    DescentStarted(Fault),
+    /// The ticks of the recording are skipped because of this fault.
+    PauseStarted(Fault),
+    /// The descent is over.
+    DescentEnded,
+}
+
+/// Counts of what the supervisor did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Dropouts that ended within the hold time.
+    pub dropouts: u64,
+    /// The longest of them, ns.
+    pub longest_dropout: i64,
+    /// Pauses of a shadow flight.
+    pub pauses: u64,
+    /// When (frame time, ns) and why the descent began.
+    pub descent: Option<(i64, Fault)>,
+}
+
+/// The state machine; see the module's diagram.
+#[derive(Debug, Clone)]
+pub struct Supervisor {
+    hold: i64,
+    on_loss: OnLoss,
+    mode: Mode,
+    /// Frame time of the last command that came from a good frame.
+    last_good: i64,
+    report: Report,
+    event: Option<Event>,
+}
+
+impl Supervisor {
+    /// A supervisor that holds the last command for less than `hold` ns after the last good frame and then does `on_loss`.
+    pub fn new(hold: i64, on_loss: OnLoss) -> Self {
+        Self {
+            hold,
+            on_loss,
+            mode: Mode::Waiting,
+            last_good: 0,
+            report: Report::default(),
+            event: None,
+        }
+    }
+
+    /// The present mode.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// What happened so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The change of mode since the last call, if there was one.
+    pub fn take_event(&mut self) -> Option<Event> {
+        self.event.take()
+    }
+
+    /// A tick at `time` (ns) brought a usable frame, or a fault.
+    pub fn frame(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
+        match (self.mode, frame) {
+            (Mode::Ended, _) => Action::Stop,
+            (Mode::Descending, _) => self.descend(time),
+            (_, Ok(())) => Action::Control,
+            (_, Err(fault)) => self.lost(time, fault),
+        }
+    }
+
+    /// The command computed at `time` was refused by the host's check.
+    pub fn rejected(&mut self, time: i64, fault: Fault) -> Action {
+        match self.mode {
+            // The descent has no better command than the last one that was good.
+            Mode::Descending => Action::Hold,
+            Mode::Waiting | Mode::Flying | Mode::Holding | Mode::Paused | Mode::Ended => {
+                self.lost(time, fault)
+            }
+        }
+    }
+
+    /// The command computed from a good frame at `time` was passed on.
+    pub fn commanded(&mut self, time: i64) {
+        match self.mode {
+            Mode::Holding => {
+                let gap = time - self.last_good;
+                self.report.dropouts += 1;
+                self.report.longest_dropout = self.report.longest_dropout.max(gap);
+                self.event = Some(Event::Resumed(gap));
+            }
+            Mode::Paused => self.event = Some(Event::Resumed(time - self.last_good)),
+            Mode::Waiting | Mode::Flying | Mode::Descending | Mode::Ended => {}
+        }
+        if self.mode != Mode::Descending {
+            self.mode = Mode::Flying;
+            self.last_good = time;
+        }
+    }
+
+    /// The descent reached the ground.
+    pub fn landed(&mut self) {
+        self.mode = Mode::Ended;
+        self.event = Some(Event::DescentEnded);
+    }
+
+    fn lost(&mut self, time: i64, fault: Fault) -> Action {
+        match self.mode {
+            Mode::Waiting => Action::Wait,
+            Mode::Ended => Action::Stop,
+            Mode::Paused => Action::Pause,
+            Mode::Descending => self.descend(time),
+            Mode::Flying | Mode::Holding if time - self.last_good < self.hold => {
+                if self.mode == Mode::Flying {
+                    self.mode = Mode::Holding;
+                    self.event = Some(Event::HoldStarted(fault));
+                }
+                Action::Hold
+            }
+            Mode::Flying | Mode::Holding => match self.on_loss {
+                OnLoss::Pause => {
+                    self.mode = Mode::Paused;
+                    self.report.pauses += 1;
+                    self.event = Some(Event::PauseStarted(fault));
+                    Action::Pause
+                }
+                OnLoss::Descend { .. } => {
+                    self.mode = Mode::Descending;
+                    self.report.descent = Some((time, fault));
+                    self.event = Some(Event::DescentStarted(fault));
+                    Action::Descend
+                }
+            },
+        }
+    }
+
+    fn descend(&mut self, time: i64) -> Action {
+        let (OnLoss::Descend { duration }, Some((since, _))) = (self.on_loss, self.report.descent)
+        else {
+            return Action::Stop;
+        };
+        if time - since < duration {
+            return Action::Descend;
+        }
+        self.landed();
+        Action::Stop
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Waiting => "waiting",
+            Self::Flying => "flying",
+            Self::Holding => "holding",
+            Self::Paused => "paused",
+            Self::Descending => "descending",
+            Self::Ended => "ended",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,318 @@
+//! The table printed when a flight has ended.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::table::{Table, duration, significant};
+use super::{FlightStatistics, Histogram};
+use crate::flight::replay::Comparison;
+
+/// Where the flight was logged.
+#[derive(Debug, Clone, Default)]
+pub struct LogSummary {
+    /// The finished file.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Steps that were not logged because the queue was full (real time only).
+    pub dropped: u64,
+}
+
+/// Everything the summary tells; printed with `Display`.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// The flight's name (the configuration's stem).
+    pub name: String,
+    /// How it ended, in words.
+    pub end: String,
+    /// Flight time in s.
+    pub flight_time: f64,
+    /// Wall-clock time of the flight in s.
+    pub wall_time: f64,
+    /// Rate in Hz.
+    pub rate: f64,
+    /// Whether the backend keeps its own clock, so that a real-time factor tells nothing.
+    pub real_time: bool,
+    /// Errors, saturation and energies.
+    pub statistics: FlightStatistics,
+    /// Times of the control steps.
+    pub step_times: Histogram,
+    /// How many steps a solver other than the chosen one answered.
+    pub solver_fallbacks: u64,
+    /// What the flight followed, in words.
+    pub reference: String,
+    /// What the supervisor did, in words; empty when it had nothing to do.
+    pub supervisor: Vec<String>,
+    /// The backend: name and version.
+    pub backend: String,
+    /// What the backend reports: label and text.
+    pub backend_report: Vec<(String, String)>,
+    /// Recorded against recomputed commands.
+    pub comparison: Option<Comparison>,
+    /// The log; `None` when it is switched off.
+    pub log: Option<LogSummary>,
+    /// Anything else that the reader must know.
+    pub notes: Vec<String>,
+}
+
+impl Summary {
+    fn table(&self) -> Table {
+        let mut table = Table::default();
+        let statistics = &self.statistics;
+        if statistics.steps > 0 {
+            let error = |magnitude: &super::Magnitude, scale: f64, unit: &str| {
+                [
+                    format!("rms {} {unit}", significant(magnitude.rms() * scale, 4)),
+                    format!("max {} {unit}", significant(magnitude.max() * scale, 4)),
+                ]
+            };
+            table.row(
+                "position error",
+                error(&statistics.position_error, 1.0, "m"),
+            );
+            table.row(
+                "attitude error",
+                error(&statistics.attitude_error, 1f64.to_degrees(), "deg"),
+            );
+            if let (Some(start), Some(end)) = (statistics.energy_start, statistics.energy_end) {
+                let energy = |when, value| format!("{when} {} J", significant(value, 4));
+                table.row("energy W", [energy("start", start), energy("end", end)]);
+            }
+            let share = 100.0 * statistics.saturated as f64 / statistics.steps as f64;
+            table.row(
+                "saturated",
+                [format!(
+                    "{} of {} steps ({share:.1} %)",
+                    statistics.saturated, statistics.steps
+                )],
+            );
+        }
+        if self.solver_fallbacks > 0 {
+            table.row(
+                "solver",
+                [format!(
+                    "{} steps answered by active_set instead",
+                    self.solver_fallbacks
+                )],
+            );
+        }
+        if let (Some(median), Some(p99)) = (
+            self.step_times.percentile(0.5),
+            self.step_times.percentile(0.99),
+        ) {
+            table.row(
+                "step time",
+                [
+                    format!("median {}", duration(median)),
+                    format!("p99 {}", duration(p99)),
+                    format!("max {}", duration(self.step_times.max())),
+                ],
+            );
+        }
+        if !self.real_time && self.wall_time > 0.0 {
+            table.row(
+                "real-time factor",
+                [significant(self.flight_time / self.wall_time, 3)],
+            );
+        }
+        table.row("reference", [self.reference.as_str()]);
+        if self.supervisor.is_empty() {
+            table.row("supervisor", ["nothing to do"]);
+        } else {
+            table.lines("supervisor", self.supervisor.iter().map(String::as_str));
+        }
+        table.row("backend", [self.backend.as_str()]);
+        for (label, text) in &self.backend_report {
+            table.row(&format!("  {label}"), [text.as_str()]);
+        }
+        if let Some(comparison) = &self.comparison {
+            compare(&mut table, comparison);
+        }
+        match &self.log {
+            Some(log) => {
+                table.row(
+                    "log",
+                    [format!("{} ({})", log.path.display(), size(log.bytes))],
+                );
+                if log.dropped > 0 {
+                    table.row(
+                        "",
+                        [format!(
+                            "{} steps are missing: the disk did not keep up",
+                            log.dropped
+                        )],
+                    );
+                }
+            }
+            None => table.row("log", ["none"]),
+        }
+        table.lines("note", self.notes.iter().map(String::as_str));
+        table
+    }
+}
+
+/// One row per command, under a verdict.
+fn compare(table: &mut Table, comparison: &Comparison) {
+    let compared: u64 = comparison
+        .commands()
+        .iter()
+        .map(|pair| pair.difference.count())
+        .sum();
+    let verdict = if compared == 0 {
+        "nothing to compare: the recording has no commands at these times".to_owned()
+    } else if comparison.exactly_equal() {
+        "recomputed commands exactly equal the recorded ones".to_owned()
+    } else {
+        "recorded minus recomputed commands".to_owned()
+    };
+    table.row("replay", [verdict]);
+    for pair in comparison.commands() {
+        let (difference, unit) = (&pair.difference, &pair.unit);
+        table.row(
+            &format!("  {}", pair.name),
+            [
+                format!("rms {} {unit}", significant(difference.rms(), 3)),
+                format!("max {} {unit}", significant(difference.max(), 3)),
+                format!("{} steps", difference.count()),
+            ],
+        );
+    }
+    if comparison.unrecorded() > 0 {
+        table.row(
+            "",
+            [format!(
+                "{} values are missing in the recording",
+                comparison.unrecorded()
+            )],
+        );
+    }
+}
+
+/// A file's size in the unit that suits it.
+fn size(bytes: u64) -> String {
+    let value = bytes as f64;
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", significant(value / 1e3, 3)),
+        _ => format!("{} MB", significant(value / 1e6, 3)),
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{}: {} after {:.3} s at {} Hz",
+            self.name, self.end, self.flight_time, self.rate
+        )?;
+        write!(f, "{}", self.table())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary() -> Summary {
+        let mut statistics = FlightStatistics::default();
+        statistics.record(3.0, 0.0, true, 2.5);
+        statistics.record(4.0, 0.5_f64.to_radians(), false, 0.000_01);
+        let mut step_times = Histogram::default();
+        for time in [100, 100, 12_000] {
+            step_times.record(time);
+        }
+        Summary {
+            name: "tricopter".to_owned(),
+            end: "flown".to_owned(),
+            flight_time: 20.0,
+            wall_time: 0.1,
+            rate: 500.0,
+            statistics,
+            step_times,
+            reference: "independent".to_owned(),
+            backend: "sim 0.1.0".to_owned(),
+            backend_report: vec![("faults".to_owned(), "none".to_owned())],
+            log: Some(LogSummary {
+                path: "a/b.mcap".into(),
+                bytes: 2_345_678,
+                dropped: 0,
+            }),
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn the_whole_table() {
+        let expected = "\
+tricopter: flown after 20.000 s at 500 Hz
+  position error    rms 3.536 m     max 4.000 m
+  attitude error    rms 0.3536 deg  max 0.5000 deg
+  energy W          start 2.500 J   end 1.000e-5 J
+  saturated         1 of 2 steps (50.0 %)
+  step time         median 100 ns   p99 12.0 us     max 12.0 us
+  real-time factor  200
+  reference         independent
+  supervisor        nothing to do
+  backend           sim 0.1.0
+    faults          none
+  log               a/b.mcap (2.35 MB)
+";
+        assert_eq!(summary().to_string(), expected);
+    }
+
+    #[test]
+    fn a_comparison_tells_each_command_and_the_verdict() {
+        let names = ["recorded.rotor.0.thrust", "recorded.rotor.0.tilt"];
+        let mut comparison =
+            Comparison::new([("rotor.0.thrust", "N"), ("rotor.0.tilt", "rad")], names);
+        comparison.record(&[1.0, 0.5], &[1.0, 0.5]);
+        let mut summary = Summary {
+            comparison: Some(comparison.clone()),
+            ..summary()
+        };
+        let text = summary.to_string();
+        assert!(
+            text.contains(
+                "replay            recomputed commands exactly equal the recorded ones\n"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("    rotor.0.thrust  rms 0 N         max 0 N         1 steps\n"),
+            "{text}"
+        );
+
+        comparison.record(&[3.0, 0.5], &[1.0, 0.5]);
+        summary.comparison = Some(comparison);
+        let text = summary.to_string();
+        assert!(
+            text.contains("replay            recorded minus recomputed commands\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("rotor.0.thrust  rms 1.41 N      max 2.00 N      2 steps\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_went_wrong_is_told() {
+        let mut summary = summary();
+        summary.supervisor = vec![
+            "descent from 2.050 s: no frame".to_owned(),
+            "3 dropouts bridged".to_owned(),
+        ];
+        summary.log = None;
+        summary.notes = vec!["nothing was sent: no --arm".to_owned()];
+        summary.statistics = FlightStatistics::default();
+        let text = summary.to_string();
+        assert!(text.contains("supervisor        descent from 2.050 s: no frame\n                    3 dropouts bridged\n"), "{text}");
+        assert!(
+            text.contains(
+                "log               none\n  note              nothing was sent: no --arm\n"
+            ),
+            "{text}"
+        );
+        assert!(!text.contains("position error"), "{text}");
+    }
+}
