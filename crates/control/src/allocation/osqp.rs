@@ -1,0 +1,175 @@
+//! OSQP, and the exact solver behind it.
+
+use std::borrow::Cow;
+
+use nalgebra::DMatrix;
+use osqp::{CscMatrix, Problem, Settings, Status};
+
+use super::limits::{finite, shape, upper_bounds};
+use super::{ActiveSet, Allocation, AllocationError, Allocator, Limits, Outcome, Solver};
+
+/// A row counts as active when its slack is below this part of `1 + |l|`.
+const ACTIVE: f64 = 1e-6;
+/// A row is drawn inside only where the interior point has this many times the room that the answer exceeds it by.
+const ROOM: f64 = 1e3;
+
+/// (5.83) by OSQP 0.6.3 (Stellato et al., *OSQP: an operator splitting solver for quadratic programs*, 2020).
+///
+/// Settings: `eps_abs = eps_rel = 1e-8`, polishing, a check of the residuals every 5 iterations, at most 1000
+/// iterations, and the penalty adapted every 25 iterations. OSQP's default for the last adapts by the clock, and
+/// then the same problem has different answers on different runs. Measured so: errors up to 2e-7 of the inputs' range.
+///
+/// An answer may violate the limits by as much as the tolerance; it is drawn towards the interior point of the
+/// [`Limits`] until it does not (unless the bounds were moved so that this point is no longer well inside them). When OSQP does not report `Solved`, [`ActiveSet`] answers and
+/// [`fallbacks`](Osqp::fallbacks) counts it.
+///
+/// OSQP allocates when it polishes (and only then): some tens of small blocks a call, all freed in the same call. On
+/// a flight path that must not allocate choose [`ActiveSet`].
+pub struct Osqp {
+    problem: Problem,
+    /// H, p x p by columns.
+    metric: Vec<f64>,
+    rows: Vec<f64>,
+    bounds: Vec<f64>,
+    interior: Vec<f64>,
+    linear: Vec<f64>,
+    exact: ActiveSet,
+    fallbacks: u64,
+}
+
+impl Osqp {
+    /// For the given limits and metric `H` (p x p).
+    ///
+    /// # Errors
+    /// As [`ActiveSet::new`], and [`AllocationError::Osqp`] if OSQP refuses the problem.
+    pub fn new(limits: &Limits, metric: &DMatrix<f64>) -> Result<Self, AllocationError> {
+        let exact = ActiveSet::new(limits, metric)?;
+        let (p, m) = (limits.input_dim(), limits.bounds().len());
+        let settings = Settings::default()
+            .verbose(false)
+            .eps_abs(1e-8)
+            .eps_rel(1e-8)
+            .max_iter(1000)
+            .polish(true)
+            .check_termination(Some(5))
+            .adaptive_rho_interval(Some(25));
+        let rows = CscMatrix::from_column_iter_dense(m, p, limits.rows().iter().copied());
+        let problem = Problem::new(
+            upper_triangle(metric),
+            &vec![0.0; p],
+            rows,
+            &vec![f64::NEG_INFINITY; m],
+            limits.bounds().as_slice(),
+            &settings,
+        )
+        .map_err(|error| AllocationError::Osqp(error.to_string()))?;
+        Ok(Self {
+            problem,
+            metric: metric.as_slice().to_vec(),
+            rows: limits.rows().transpose().as_slice().to_vec(),
+            bounds: limits.bounds().as_slice().to_vec(),
+            interior: limits.interior().as_slice().to_vec(),
+            linear: vec![0.0; p],
+            exact,
+            fallbacks: 0,
+        })
+    }
+
+    /// How many answers came from [`ActiveSet`] because OSQP did not report `Solved`.
+    pub fn fallbacks(&self) -> u64 {
+        self.fallbacks
+    }
+
+    /// Draws `input` towards the interior point until all rows hold, and counts the active ones.
+    fn draw_inside(&self, input: &mut [f64]) -> usize {
+        let p = input.len();
+        let mut part = 0.0_f64;
+        for (row, bound) in self.rows.chunks_exact(p).zip(&self.bounds) {
+            let excess = dot(row, input) - bound;
+            let room = bound - dot(row, &self.interior);
+            if excess > 0.0 && room > ROOM * excess {
+                part = part.max(excess / (excess + room));
+            }
+        }
+        for (u, inside) in input.iter_mut().zip(&self.interior) {
+            *u += part * (inside - *u);
+        }
+        let slack =
+            |(row, bound): (&[f64], &f64)| bound - dot(row, input) <= ACTIVE * (1.0 + bound.abs());
+        self.rows
+            .chunks_exact(p)
+            .zip(&self.bounds)
+            .filter(|pair| slack(*pair))
+            .count()
+    }
+}
+
+impl Allocator for Osqp {
+    fn solver(&self) -> Solver {
+        Solver::Osqp
+    }
+
+    fn set_metric(&mut self, metric: &DMatrix<f64>) -> Result<(), AllocationError> {
+        self.exact.set_metric(metric)?;
+        self.metric.copy_from_slice(metric.as_slice());
+        self.problem.update_P(upper_triangle(metric));
+        Ok(())
+    }
+
+    fn set_bounds(&mut self, bounds: &[f64]) -> Result<(), AllocationError> {
+        if bounds.len() != self.bounds.len() {
+            return Err(shape("bounds", self.bounds.len(), bounds.len()));
+        }
+        upper_bounds("bounds", bounds)?;
+        self.exact.set_bounds(bounds)?;
+        self.bounds.copy_from_slice(bounds);
+        self.problem.update_upper_bound(bounds);
+        Ok(())
+    }
+
+    fn solve(&mut self, desired: &[f64], input: &mut [f64]) -> Allocation {
+        if finite("desired input", desired).is_err() {
+            return self.exact.solve(desired, input);
+        }
+        let p = desired.len();
+        for (q, row) in self.linear.iter_mut().zip(self.metric.chunks_exact(p)) {
+            // H is symmetric: a column is a row.
+            *q = -dot(row, desired);
+        }
+        self.problem.update_lin_cost(&self.linear);
+        let status = self.problem.solve();
+        if let Status::Solved(ref solution) = status {
+            let iterations = status.iter();
+            input.copy_from_slice(solution.x());
+            let active = self.draw_inside(input);
+            return Allocation {
+                solver: Solver::Osqp,
+                outcome: Outcome::Optimal,
+                active,
+                iterations,
+            };
+        }
+        self.fallbacks += 1;
+        self.exact.solve(desired, input)
+    }
+}
+
+/// The upper triangle of H with every entry stored, so that its structure never changes.
+fn upper_triangle(metric: &DMatrix<f64>) -> CscMatrix<'static> {
+    let p = metric.ncols();
+    let data: Vec<f64> = (0..p)
+        .flat_map(|j| (0..=j).map(move |i| (i, j)))
+        .map(|at| metric[at])
+        .collect();
+    CscMatrix {
+        nrows: p,
+        ncols: p,
+        indptr: Cow::Owned((0..=p).map(|j| j * (j + 1) / 2).collect()),
+        indices: Cow::Owned((0..p).flat_map(|j| 0..=j).collect()),
+        data: Cow::Owned(data),
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
