@@ -1,0 +1,113 @@
+//! What can go wrong with a log, with what was expected, what was found and where.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Everything that writing or reading a log can fail with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The file cannot be created where the flight is to be written.
+    #[error("cannot create the log `{}`: {source}", path.display())]
+    Create {
+        /// The path that was asked for.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// Writing failed during the flight.
+    #[error("cannot write the log `{}`: {reason}", path.display())]
+    Write {
+        /// The path that was asked for.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// A row does not have the shape that the header declared.
+    #[error("log row: {what} has {found} entries, the header declares {expected}")]
+    Shape {
+        /// Which part of the row.
+        what: &'static str,
+        /// Declared length.
+        expected: usize,
+        /// Length of the slice.
+        found: usize,
+    },
+    /// The file cannot be opened or read.
+    #[error("cannot read the log `{}`: {source}", path.display())]
+    Open {
+        /// The path that was asked for.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The file is no kind of log that is known here.
+    #[error(
+        "`{}` is not a flight log: expected an MCAP file of this program (89 4d 43 41 50 30 0d 0a) \
+         or a PX4 ULog (55 4c 6f 67 01 12 35), found {first_bytes}", path.display()
+    )]
+    UnknownKind {
+        /// The file.
+        path: PathBuf,
+        /// Its first bytes in hexadecimal, or `an empty file`.
+        first_bytes: String,
+    },
+    /// An MCAP file that this program did not write.
+    #[error("`{}` is an MCAP file, but not a flight log of this program: {missing}", path.display())]
+    ForeignMcap {
+        /// The file.
+        path: PathBuf,
+        /// What it lacks.
+        missing: String,
+    },
+    /// A log of a later version of this program.
+    #[error("`{}` has log format {found}, this program reads format {expected}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The format that is read here.
+        expected: u32,
+        /// The format of the file.
+        found: String,
+    },
+    /// The file ends too early.
+    #[error(
+        "`{}` is truncated at byte {offset}: expected {expected}; {frames} complete frames precede it \
+         (they can be read with `allow_truncated`)", path.display()
+    )]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Where it ends, or where the record that is cut starts.
+        offset: u64,
+        /// What ought to stand there.
+        expected: String,
+        /// Frames that can be read.
+        frames: usize,
+    },
+    /// The file holds something that cannot be.
+    #[error(
+        "`{}` is corrupt at byte {offset}: expected {expected}, found {found}; {frames} complete frames precede it",
+        path.display()
+    )]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Where the record that is corrupt starts.
+        offset: u64,
+        /// What ought to stand there.
+        expected: String,
+        /// What stands there.
+        found: String,
+        /// Frames before it.
+        frames: usize,
+    },
+    /// The log is well-formed but has nothing that could be replayed.
+    #[error("`{}` cannot be replayed: {reason}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+}

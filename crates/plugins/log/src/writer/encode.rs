@@ -1,0 +1,374 @@
+//! Turns rows and events into the messages of an MCAP file.
+
+use std::collections::BTreeMap;
+use std::io::{Seek, Write};
+
+use mcap::records::MessageHeader;
+use mcap::{Compression, McapError, WriteOptions};
+use prost::Message;
+use prost_types::Timestamp;
+
+use super::layout::Item;
+use super::metadata::{RunMetadata, header_records};
+use super::row::{Control, Header, Level, Reference, Row, State};
+use crate::schema::{descriptor_of, fly, foxglove};
+use crate::signal::Status;
+
+/// Name of the world frame.
+const WORLD: &str = "world";
+/// A chunk is closed at this many bytes before compression.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// A chunk is closed after this much flight time, so that a broken flight loses little; ns.
+const CHUNK_TIME: u64 = 2_000_000_000;
+
+/// Topics and their messages, in the order of the channels.
+const CHANNELS: [(&str, &str); 8] = [
+    ("/pose", "foxglove.PoseInFrame"),
+    ("/reference/pose", "foxglove.PoseInFrame"),
+    ("/tf", "foxglove.FrameTransforms"),
+    ("/log", "foxglove.Log"),
+    ("/fly/frame", "fly.Frame"),
+    ("/fly/state", "fly.Motion"),
+    ("/fly/reference", "fly.Motion"),
+    ("/fly/control", "fly.Control"),
+];
+/// The last channel carries the names of the commands.
+const COMMAND: (&str, &str) = ("/fly/command", "fly.Command");
+
+const POSE: usize = 0;
+const REFERENCE_POSE: usize = 1;
+const TF: usize = 2;
+const LOG: usize = 3;
+const FRAME: usize = 4;
+const STATE: usize = 5;
+const REFERENCE: usize = 6;
+const CONTROL: usize = 7;
+const COMMANDS: usize = 8;
+
+/// Writes the messages of rows and events.
+pub struct Encoder<W: Write + Seek> {
+    mcap: mcap::Writer<W>,
+    channels: Vec<u16>,
+    start: i64,
+    vehicle: String,
+    modes: Vec<String>,
+    solvers: Vec<String>,
+    /// For every command: the rotor, and whether it is a tilt.
+    rotors: Vec<Option<(usize, bool)>>,
+    chunk_start: Option<u64>,
+    sequence: u32,
+    rows: u64,
+    events: u64,
+    bytes: Vec<u8>,
+}
+
+impl<W: Write + Seek> Encoder<W> {
+    /// Writes the header's records and declares the channels.
+    pub fn new(writer: W, header: &Header) -> Result<Self, McapError> {
+        let mut mcap = WriteOptions::new()
+            .compression(Some(Compression::Lz4))
+            .profile("fly")
+            .library(concat!("fly-log ", env!("CARGO_PKG_VERSION")))
+            .chunk_size(Some(CHUNK_BYTES))
+            // It would cover the record of the run, and everything else is to be the same again.
+            .calculate_data_section_crc(false)
+            .create(writer)?;
+        for record in header_records(header) {
+            mcap.write_metadata(&record)?;
+        }
+        let mut channels = Vec::new();
+        for (topic, message) in CHANNELS.into_iter().chain([COMMAND]) {
+            let schema = mcap.add_schema(message, "protobuf", &descriptor_of(message))?;
+            let mut metadata = BTreeMap::new();
+            if topic == COMMAND.0 {
+                let names: Vec<_> = header.commands.iter().map(|c| c.name.as_str()).collect();
+                metadata.insert("values".to_owned(), names.join(" "));
+            }
+            if topic == CHANNELS[FRAME].0 {
+                let names: Vec<_> = header.signals.iter().map(|s| s.name.as_str()).collect();
+                metadata.insert("values".to_owned(), names.join(" "));
+            }
+            channels.push(mcap.add_channel(schema, topic, "protobuf", &metadata)?);
+        }
+        Ok(Self {
+            mcap,
+            channels,
+            start: header.start,
+            vehicle: header.vehicle_name.clone(),
+            modes: header.modes.clone(),
+            solvers: header.solvers.clone(),
+            rotors: header.commands.iter().map(|c| rotor_of(&c.name)).collect(),
+            chunk_start: None,
+            sequence: 0,
+            rows: 0,
+            events: 0,
+            bytes: Vec::new(),
+        })
+    }
+
+    /// Rows and events written so far.
+    pub const fn counts(&self) -> (u64, u64) {
+        (self.rows, self.events)
+    }
+
+    /// Writes the messages of one item.
+    pub fn write(&mut self, item: &Item) -> Result<(), McapError> {
+        match item {
+            Item::Row(row) => self.row(row),
+            Item::Event {
+                time,
+                level,
+                target,
+                message,
+            } => {
+                self.events += 1;
+                let time = self.flight_time(*time);
+                self.message(
+                    LOG,
+                    time,
+                    &foxglove::Log {
+                        timestamp: Some(timestamp(time)),
+                        level: level_number(*level),
+                        message: (*message).to_owned(),
+                        name: (*target).to_owned(),
+                        ..Default::default()
+                    },
+                )
+            }
+        }
+    }
+
+    /// Writes the record of the run and the number of lost rows, if there is one, and the summary.
+    pub fn finish(mut self, run: Option<&(RunMetadata, u64)>) -> Result<W, McapError> {
+        if let Some((run, dropped)) = run {
+            self.mcap.write_metadata(&run.record(*dropped))?;
+        }
+        self.mcap.finish()?;
+        Ok(self.mcap.into_inner())
+    }
+
+    fn row(&mut self, row: &Row) -> Result<(), McapError> {
+        let time = self.flight_time(row.time);
+        let stamp = Some(timestamp(time));
+        if time.saturating_sub(*self.chunk_start.get_or_insert(time)) >= CHUNK_TIME {
+            self.mcap.flush()?;
+            self.chunk_start = Some(time);
+        }
+        self.message(
+            FRAME,
+            time,
+            &fly::Frame {
+                timestamp: stamp,
+                time_ns: row.time,
+                status: match row.status {
+                    Status::Fresh => fly::frame::Status::Fresh,
+                    Status::None => fly::frame::Status::None,
+                }
+                .into(),
+                values: row.values.to_vec(),
+                stamps_ns: row.groups.iter().map(|group| group.stamp).collect(),
+                valid: row.groups.iter().map(|group| group.valid).collect(),
+            },
+        )?;
+        if let Some(state) = &row.state {
+            let pose = pose(&state.pose);
+            self.message(POSE, time, &pose_in_world(time, pose))?;
+            self.message(
+                TF,
+                time,
+                &foxglove::FrameTransforms {
+                    transforms: vec![foxglove::FrameTransform {
+                        timestamp: stamp,
+                        parent_frame_id: WORLD.to_owned(),
+                        child_frame_id: self.vehicle.clone(),
+                        translation: pose.position,
+                        rotation: pose.orientation,
+                    }],
+                },
+            )?;
+            self.message(STATE, time, &motion(time, &state.pose, &state.twist, None))?;
+        }
+        if let Some(control) = &row.control {
+            let Reference {
+                pose: at,
+                twist,
+                acceleration,
+            } = &control.reference;
+            self.message(REFERENCE_POSE, time, &pose_in_world(time, pose(at)))?;
+            self.message(
+                REFERENCE,
+                time,
+                &motion(time, at, twist, Some(acceleration)),
+            )?;
+            let message = self.control(time, row, control);
+            self.message(CONTROL, time, &message)?;
+        }
+        if let Some(commands) = row.commands {
+            let message = fly::Command {
+                timestamp: stamp,
+                values: commands.to_vec(),
+                rotors: self.by_rotor(commands),
+            };
+            self.message(COMMANDS, time, &message)?;
+        }
+        self.rows += 1;
+        self.sequence = self.sequence.wrapping_add(1);
+        Ok(())
+    }
+
+    fn control(&self, time: u64, row: &Row, control: &Control) -> fly::Control {
+        let name = |names: &[String], index: u8| {
+            names
+                .get(usize::from(index))
+                .cloned()
+                .unwrap_or_else(|| index.to_string())
+        };
+        let error = row
+            .state
+            .as_ref()
+            .map(|state| errors(state, &control.reference));
+        let (position, attitude) = error.unwrap_or(([f64::NAN; 3], f64::NAN));
+        fly::Control {
+            timestamp: Some(timestamp(time)),
+            mode: name(&self.modes, row.mode),
+            position_error: Some(vector(position)),
+            position_error_norm: position.iter().map(|e| e * e).sum::<f64>().sqrt(),
+            attitude_error: attitude,
+            u0: control.u0.to_vec(),
+            u: control.u.to_vec(),
+            kinetic_energy: control.energies.kinetic,
+            potential_energy: control.energies.potential,
+            dissipation: control.energies.dissipation,
+            total_energy: control.energies.total,
+            active_limits: control.active,
+            saturated: control.saturated,
+            solver: name(&self.solvers, control.solver),
+            iterations: control.iterations,
+        }
+    }
+
+    fn by_rotor(&self, commands: &[f64]) -> Vec<fly::RotorCommand> {
+        let mut rotors: Vec<fly::RotorCommand> = Vec::new();
+        for (place, &value) in self.rotors.iter().zip(commands) {
+            let Some((rotor, tilt)) = *place else {
+                continue;
+            };
+            if rotors.len() <= rotor {
+                rotors.resize(rotor + 1, fly::RotorCommand::default());
+            }
+            if tilt {
+                rotors[rotor].tilt = Some(value);
+            } else {
+                rotors[rotor].thrust = value;
+            }
+        }
+        rotors
+    }
+
+    /// Flight time of an instant of the backend's clock, ns.
+    fn flight_time(&self, time: i64) -> u64 {
+        u64::try_from(time.saturating_sub(self.start)).unwrap_or(0)
+    }
+
+    fn message(
+        &mut self,
+        channel: usize,
+        time: u64,
+        message: &impl Message,
+    ) -> Result<(), McapError> {
+        self.bytes.clear();
+        self.bytes.reserve(message.encoded_len());
+        message.encode_raw(&mut self.bytes);
+        let header = MessageHeader {
+            channel_id: self.channels[channel],
+            sequence: self.sequence,
+            log_time: time,
+            publish_time: time,
+        };
+        self.mcap.write_to_known_channel(&header, &self.bytes)
+    }
+}
+
+/// Position error in the world and angle between the attitudes.
+fn errors(state: &State, reference: &Reference) -> ([f64; 3], f64) {
+    let position = std::array::from_fn(|i| state.pose[i] - reference.pose[i]);
+    let quaternion =
+        |pose: &[f64; 7]| nalgebra::Quaternion::new(pose[3], pose[4], pose[5], pose[6]);
+    let error = quaternion(&reference.pose).conjugate() * quaternion(&state.pose);
+    (position, 2.0 * error.imag().norm().atan2(error.w.abs()))
+}
+
+/// The rotor of a command `rotor.{i}.thrust` or `rotor.{i}.tilt`, and whether it is a tilt.
+fn rotor_of(name: &str) -> Option<(usize, bool)> {
+    let (index, kind) = name.strip_prefix("rotor.")?.split_once('.')?;
+    let index = index.parse().ok().filter(|&index: &usize| index < 256)?;
+    match kind {
+        "thrust" => Some((index, false)),
+        "tilt" => Some((index, true)),
+        _ => None,
+    }
+}
+
+fn motion(
+    time: u64,
+    at: &[f64; 7],
+    twist: &[f64; 6],
+    acceleration: Option<&[f64; 6]>,
+) -> fly::Motion {
+    let half = |six: &[f64; 6], from: usize| vector([six[from], six[from + 1], six[from + 2]]);
+    let pose = pose(at);
+    fly::Motion {
+        timestamp: Some(timestamp(time)),
+        position: pose.position,
+        attitude: pose.orientation,
+        velocity: Some(half(twist, 0)),
+        angular_velocity: Some(half(twist, 3)),
+        acceleration: acceleration.map(|six| half(six, 0)),
+        angular_acceleration: acceleration.map(|six| half(six, 3)),
+    }
+}
+
+fn pose_in_world(time: u64, pose: foxglove::Pose) -> foxglove::PoseInFrame {
+    foxglove::PoseInFrame {
+        timestamp: Some(timestamp(time)),
+        frame_id: WORLD.to_owned(),
+        pose: Some(pose),
+    }
+}
+
+fn pose(pose: &[f64; 7]) -> foxglove::Pose {
+    let [x, y, z, qw, qx, qy, qz] = *pose;
+    foxglove::Pose {
+        position: Some(vector([x, y, z])),
+        orientation: Some(foxglove::Quaternion {
+            x: qx,
+            y: qy,
+            z: qz,
+            w: qw,
+        }),
+    }
+}
+
+const fn vector([x, y, z]: [f64; 3]) -> foxglove::Vector3 {
+    foxglove::Vector3 { x, y, z }
+}
+
+/// Flight time as protobuf's time stamp, counted from 1970 as the viewers expect it.
+fn timestamp(time: u64) -> Timestamp {
+    Timestamp {
+        seconds: i64::try_from(time / 1_000_000_000).unwrap_or(i64::MAX),
+        nanos: (time % 1_000_000_000) as i32,
+    }
+}
+
+fn level_number(level: Level) -> i32 {
+    use foxglove::log::Level as Number;
+    match level {
+        Level::Debug => Number::Debug,
+        Level::Info => Number::Info,
+        Level::Warning => Number::Warning,
+        Level::Error => Number::Error,
+        Level::Fatal => Number::Fatal,
+    }
+    .into()
+}

@@ -1,0 +1,281 @@
+//! How a row or an event crosses the queue: as 64-bit words, so that neither side allocates.
+
+use super::row::{Control, Energies, Header, Level, Reference, Row, State};
+use crate::error::LogError;
+use crate::signal::{GroupStatus, Status};
+
+/// Longest text of an event, bytes; the rest is cut.
+pub const MAX_TEXT: usize = 4096;
+
+const ROW: u64 = 1;
+const EVENT: u64 = 2;
+
+/// Lengths that every row of a flight has.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    values: usize,
+    groups: usize,
+    inputs: usize,
+    commands: usize,
+}
+
+/// What comes out of the queue.
+#[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
+pub enum Item<'a> {
+    /// A tick.
+    Row(Row<'a>),
+    /// A line of the flight's log.
+    Event {
+        time: i64,
+        level: Level,
+        target: &'a str,
+        message: &'a str,
+    },
+}
+
+/// Arrays that a decoded row borrows from.
+#[derive(Default)]
+pub struct Buffers {
+    values: Vec<f64>,
+    groups: Vec<GroupStatus>,
+    u0: Vec<f64>,
+    u: Vec<f64>,
+    commands: Vec<f64>,
+    target: String,
+    message: String,
+}
+
+impl Layout {
+    pub fn new(header: &Header) -> Self {
+        Self {
+            values: header.signals.len(),
+            groups: header.groups.len(),
+            inputs: header.input_dim,
+            commands: header.commands.len(),
+        }
+    }
+
+    /// Words of one row, the first of which says that it is one.
+    pub const fn row_words(&self) -> usize {
+        4 + self.values + 2 * self.groups + 13 + 19 + 2 * self.inputs + 4 + self.commands
+    }
+
+    /// Words of the longest item.
+    pub const fn max_words(&self) -> usize {
+        let event = 4 + 2 * (MAX_TEXT / 8 + 1);
+        if self.row_words() > event {
+            self.row_words()
+        } else {
+            event
+        }
+    }
+
+    /// Words of the item that starts with this word.
+    pub const fn item_words(&self, first: u64) -> usize {
+        if first & 0xff == EVENT {
+            (first >> 16) as usize
+        } else {
+            self.row_words()
+        }
+    }
+
+    /// Writes a row into `words`, which is emptied first and has room for [`Self::max_words`].
+    pub fn encode_row(&self, row: &Row, words: &mut Vec<u64>) -> Result<(), LogError> {
+        let check = |what, expected, found| {
+            if expected == found {
+                Ok(())
+            } else {
+                Err(LogError::Shape {
+                    what,
+                    expected,
+                    found,
+                })
+            }
+        };
+        check("`values`", self.values, row.values.len())?;
+        check("`groups`", self.groups, row.groups.len())?;
+        words.clear();
+        let flags = u64::from(row.status == Status::None)
+            | u64::from(row.state.is_some()) << 1
+            | u64::from(row.control.is_some()) << 2
+            | u64::from(row.commands.is_some()) << 3
+            | u64::from(row.control.as_ref().is_some_and(|c| c.saturated)) << 4;
+        let solver = row.control.as_ref().map_or(0, |c| c.solver);
+        words.push(ROW | flags << 8 | u64::from(row.mode) << 16 | u64::from(solver) << 24);
+        words.push(row.time.cast_unsigned());
+        let (active, iterations) = row
+            .control
+            .as_ref()
+            .map_or((0, 0), |c| (c.active, c.iterations));
+        words.push(u64::from(active));
+        words.push(u64::from(iterations));
+        extend(words, row.values);
+        for group in row.groups {
+            words.push(group.stamp.cast_unsigned());
+            words.push(u64::from(group.valid));
+        }
+        let state = row.state.unwrap_or_default();
+        extend(words, &state.pose);
+        extend(words, &state.twist);
+        if let Some(control) = &row.control {
+            check("`u0`", self.inputs, control.u0.len())?;
+            check("`u`", self.inputs, control.u.len())?;
+            extend(words, &control.reference.pose);
+            extend(words, &control.reference.twist);
+            extend(words, &control.reference.acceleration);
+            extend(words, control.u0);
+            extend(words, control.u);
+            let e = &control.energies;
+            extend(words, &[e.kinetic, e.potential, e.dissipation, e.total]);
+        } else {
+            words.resize(words.len() + 19 + 2 * self.inputs + 4, 0);
+        }
+        if let Some(commands) = row.commands {
+            check("`commands`", self.commands, commands.len())?;
+            extend(words, commands);
+        } else {
+            words.resize(words.len() + self.commands, 0);
+        }
+        debug_assert_eq!(words.len(), self.row_words());
+        Ok(())
+    }
+
+    /// Writes an event into `words`; texts are cut at [`MAX_TEXT`] bytes.
+    pub fn encode_event(
+        time: i64,
+        level: Level,
+        target: &str,
+        message: &str,
+        words: &mut Vec<u64>,
+    ) {
+        let (target, message) = (cut(target), cut(message));
+        words.clear();
+        words.extend([0, time.cast_unsigned(), level as u64]);
+        words.push(target.len() as u64 | (message.len() as u64) << 32);
+        for text in [target, message] {
+            for eight in text.as_bytes().chunks(8) {
+                let mut word = [0; 8];
+                word[..eight.len()].copy_from_slice(eight);
+                words.push(u64::from_le_bytes(word));
+            }
+        }
+        words[0] = EVENT | (words.len() as u64) << 16;
+    }
+
+    /// Reads back what [`Self::encode_row`] or [`Self::encode_event`] wrote.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the encoder put numbers of these widths there"
+    )]
+    pub fn decode<'a>(&self, words: &[u64], buffers: &'a mut Buffers) -> Item<'a> {
+        if words[0] & 0xff == EVENT {
+            let (target, message) = ((words[3] & 0xffff_ffff) as usize, (words[3] >> 32) as usize);
+            let split = 4 + target.div_ceil(8);
+            text(&words[4..split], target, &mut buffers.target);
+            text(&words[split..], message, &mut buffers.message);
+            return Item::Event {
+                time: words[1].cast_signed(),
+                level: level(words[2]),
+                target: &buffers.target,
+                message: &buffers.message,
+            };
+        }
+        let flag = |bit: u32| words[0] >> (8 + bit) & 1 == 1;
+        let mut rest = Words(&words[4..]);
+        rest.fill(self.values, &mut buffers.values);
+        buffers.groups.clear();
+        for _ in 0..self.groups {
+            let stamp = rest.word().cast_signed();
+            buffers.groups.push(GroupStatus {
+                stamp,
+                valid: rest.word() == 1,
+            });
+        }
+        let state = State {
+            pose: rest.array(),
+            twist: rest.array(),
+        };
+        let reference = Reference {
+            pose: rest.array(),
+            twist: rest.array(),
+            acceleration: rest.array(),
+        };
+        rest.fill(self.inputs, &mut buffers.u0);
+        rest.fill(self.inputs, &mut buffers.u);
+        let [kinetic, potential, dissipation, total] = rest.array();
+        rest.fill(self.commands, &mut buffers.commands);
+        let control = Control {
+            reference,
+            u0: &buffers.u0,
+            u: &buffers.u,
+            energies: Energies {
+                kinetic,
+                potential,
+                dissipation,
+                total,
+            },
+            active: words[2] as u32,
+            saturated: flag(4),
+            solver: (words[0] >> 24) as u8,
+            iterations: words[3] as u32,
+        };
+        Item::Row(Row {
+            time: words[1].cast_signed(),
+            status: if flag(0) { Status::None } else { Status::Fresh },
+            mode: (words[0] >> 16) as u8,
+            values: &buffers.values,
+            groups: &buffers.groups,
+            state: flag(1).then_some(state),
+            control: flag(2).then_some(control),
+            commands: flag(3).then_some(&buffers.commands),
+        })
+    }
+}
+
+/// The words not yet read.
+struct Words<'a>(&'a [u64]);
+
+impl Words<'_> {
+    fn word(&mut self) -> u64 {
+        let word = self.0[0];
+        self.0 = &self.0[1..];
+        word
+    }
+
+    fn array<const N: usize>(&mut self) -> [f64; N] {
+        std::array::from_fn(|_| f64::from_bits(self.word()))
+    }
+
+    fn fill(&mut self, n: usize, out: &mut Vec<f64>) {
+        out.clear();
+        let (taken, rest) = self.0.split_at(n);
+        out.extend(taken.iter().map(|&word| f64::from_bits(word)));
+        self.0 = rest;
+    }
+}
+
+fn extend(words: &mut Vec<u64>, values: &[f64]) {
+    words.extend(values.iter().map(|value| value.to_bits()));
+}
+
+/// At most [`MAX_TEXT`] bytes, cut between characters.
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_TEXT)]
+}
+
+fn text(words: &[u64], length: usize, out: &mut String) {
+    let bytes: Vec<u8> = words
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .take(length)
+        .collect();
+    out.clear();
+    out.push_str(&String::from_utf8_lossy(&bytes));
+}
+
+fn level(word: u64) -> Level {
+    [Level::Debug, Level::Info, Level::Warning, Level::Error]
+        .into_iter()
+        .find(|&level| level as u64 == word)
+        .unwrap_or(Level::Fatal)
+}

@@ -1,0 +1,147 @@
+//! The metadata records of a log: the header's texts, and the record of the run.
+
+use std::collections::BTreeMap;
+
+use mcap::records::Metadata;
+
+use super::row::Header;
+use crate::signal::Signal;
+
+/// Version of the log's layout; a reader refuses others.
+pub const FORMAT: u32 = 1;
+
+/// Record that says that this is a log of ours.
+pub const LOG: &str = "fly.log";
+/// Record with the configuration's text.
+pub const CONFIGURATION: &str = "fly.configuration";
+/// Record with the vehicle's text.
+pub const VEHICLE: &str = "fly.vehicle";
+/// Record with the signals, one a line: name, unit, class, index of the group, between tabs.
+pub const SIGNALS: &str = "fly.signals";
+/// Record with the groups' names, one a line.
+pub const GROUPS: &str = "fly.groups";
+/// Record with the commands, as [`SIGNALS`].
+pub const COMMANDS: &str = "fly.commands";
+/// The record of the run, the only part that may differ between two runs of one configuration.
+pub const RUN: &str = "fly.run";
+
+/// What is known after the flight and depends on the machine: it stands in one record of
+/// fixed length, so that everything else in the log depends on configuration and seed alone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunMetadata {
+    /// Median time of one step, ns.
+    pub step_median: u64,
+    /// 99th percentile of the time of one step, ns.
+    pub step_p99: u64,
+    /// Longest step, ns.
+    pub step_max: u64,
+    /// Flight time over wall time.
+    pub real_time_factor: f64,
+    /// Wall time at the start, as text (RFC 3339).
+    pub wall_start: String,
+    /// The machine.
+    pub host: String,
+    /// Versions of the program and its plugins.
+    pub versions: String,
+    /// How the flight ended.
+    pub outcome: String,
+}
+
+/// Bytes that a text of the run's record takes, padded with spaces.
+const TEXT_WIDTH: usize = 192;
+/// Bytes that a number of the run's record takes.
+const NUMBER_WIDTH: usize = 24;
+
+impl RunMetadata {
+    /// As an MCAP record whose length does not depend on its values: texts are padded with
+    /// spaces, or cut. `dropped` is the number of rows and events lost in real time.
+    pub(crate) fn record(&self, dropped: u64) -> Metadata {
+        let number = |text: String| fixed(&text, NUMBER_WIDTH);
+        let text = |text: &str| fixed(text, TEXT_WIDTH);
+        record(
+            RUN,
+            [
+                ("step_median_ns", number(self.step_median.to_string())),
+                ("step_p99_ns", number(self.step_p99.to_string())),
+                ("step_max_ns", number(self.step_max.to_string())),
+                (
+                    "real_time_factor",
+                    number(format!("{:.6}", self.real_time_factor)),
+                ),
+                ("dropped", number(dropped.to_string())),
+                ("wall_start", text(&self.wall_start)),
+                ("host", text(&self.host)),
+                ("versions", text(&self.versions)),
+                ("outcome", text(&self.outcome)),
+            ],
+        )
+    }
+
+    /// Reads back what [`Self::record`] wrote; what is missing keeps its default.
+    pub(crate) fn from_map(map: &BTreeMap<String, String>) -> Self {
+        let text = |key: &str| map.get(key).map_or("", |text| text.trim_end_matches(' '));
+        let number = |key: &str| text(key).parse().unwrap_or_default();
+        Self {
+            step_median: number("step_median_ns"),
+            step_p99: number("step_p99_ns"),
+            step_max: number("step_max_ns"),
+            real_time_factor: text("real_time_factor").parse().unwrap_or_default(),
+            wall_start: text("wall_start").to_owned(),
+            host: text("host").to_owned(),
+            versions: text("versions").to_owned(),
+            outcome: text("outcome").to_owned(),
+        }
+    }
+}
+
+/// The records at the head of a log.
+pub fn header_records(header: &Header) -> [Metadata; 6] {
+    [
+        record(
+            LOG,
+            [
+                ("format", FORMAT.to_string()),
+                ("backend", header.backend.clone()),
+                ("rate_hz", header.rate_hz.to_string()),
+                ("seed", header.seed.to_string()),
+                ("start_ns", header.start.to_string()),
+            ],
+        ),
+        record(CONFIGURATION, [("toml", header.configuration.clone())]),
+        record(
+            VEHICLE,
+            [
+                ("name", header.vehicle_name.clone()),
+                ("toml", header.vehicle.clone()),
+            ],
+        ),
+        record(SIGNALS, [("table", table(&header.signals))]),
+        record(GROUPS, [("table", header.groups.join("\n"))]),
+        record(COMMANDS, [("table", table(&header.commands))]),
+    ]
+}
+
+fn record<const N: usize>(name: &str, pairs: [(&str, String); N]) -> Metadata {
+    let metadata = pairs
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect();
+    Metadata {
+        name: name.to_owned(),
+        metadata,
+    }
+}
+
+fn table(signals: &[Signal]) -> String {
+    let line = |s: &Signal| format!("{}\t{}\t{}\t{}", s.name, s.unit, s.class.name(), s.group);
+    signals.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// `text` in exactly `width` bytes.
+fn fixed(text: &str, width: usize) -> String {
+    let mut text = text[..text.floor_char_boundary(width)].to_owned();
+    while text.len() < width {
+        text.push(' ');
+    }
+    text
+}

@@ -1,0 +1,311 @@
+//! Writes a flight to an MCAP file from a thread of its own.
+
+mod encode;
+mod layout;
+mod metadata;
+mod row;
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rtrb::{Consumer, Producer, RingBuffer};
+
+pub use metadata::RunMetadata;
+pub(crate) use metadata::{COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, RUN, SIGNALS, VEHICLE};
+pub use row::{Control, Energies, Header, Level, Pace, Pushed, Reference, Row, State};
+
+use crate::error::LogError;
+use encode::Encoder;
+use layout::{Buffers, Layout};
+
+/// Rows that the queue holds.
+const QUEUE_ROWS: usize = 1024;
+/// How long the writing thread sleeps when there is nothing to write.
+const IDLE: Duration = Duration::from_millis(1);
+/// How long a stepped flight sleeps when the queue is full.
+const FULL: Duration = Duration::from_micros(50);
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stats {
+    /// Where the log is.
+    pub path: PathBuf,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// Rows in it.
+    pub rows: u64,
+    /// Events in it.
+    pub events: u64,
+    /// Rows and events that were lost because the queue was full.
+    pub dropped: u64,
+}
+
+/// A log that is being written.
+///
+/// Rows go through a queue of fixed size to a thread that encodes, compresses and writes them, so that
+/// [`push`](Self::push) neither allocates nor touches the file. The file is `<path>.part` until
+/// [`finish`](Self::finish) renames it; what stood at `path` before is replaced only then.
+///
+/// A writer that is dropped without `finish` leaves the `.part` file with all that was pushed, readable; without
+/// any row it leaves nothing.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    part: PathBuf,
+    pace: Pace,
+    layout: Layout,
+    words: Vec<u64>,
+    rows: u64,
+    dropped: u64,
+    failure: Option<LogError>,
+    running: Option<Running>,
+}
+
+/// The other end: dropping it lets the thread come to its end.
+#[derive(Debug)]
+struct Running {
+    queue: Producer<u64>,
+    finish: mpsc::Sender<(RunMetadata, u64)>,
+    thread: JoinHandle<Result<Stats, LogError>>,
+}
+
+/// # Life of a log
+impl Writer {
+    /// Creates `<path>.part` and starts the writing thread.
+    ///
+    /// # Errors
+    /// [`LogError::Create`] with the path and the reason; nothing is left behind then.
+    pub fn create(path: impl Into<PathBuf>, header: &Header, pace: Pace) -> Result<Self, LogError> {
+        let path = path.into();
+        let part = part_of(&path);
+        let create = |source| LogError::Create {
+            path: path.clone(),
+            source,
+        };
+        if path.is_dir() {
+            // The rename at the end of the flight would be the first to notice.
+            return Err(create(io::Error::from(io::ErrorKind::IsADirectory)));
+        }
+        let file = File::create(&part).map_err(create)?;
+        let layout = Layout::new(header);
+        let start = || -> io::Result<Running> {
+            let encoder = Encoder::new(BufWriter::new(file), header).map_err(io::Error::other)?;
+            let (queue, rows) =
+                RingBuffer::new(QUEUE_ROWS * layout.row_words() + layout.max_words());
+            let (finish, metadata) = mpsc::channel();
+            let places = (path.clone(), part.clone());
+            let thread = thread::Builder::new()
+                .name("fly-log".into())
+                .spawn(move || run(encoder, layout, rows, &metadata, places))?;
+            Ok(Running {
+                queue,
+                finish,
+                thread,
+            })
+        };
+        match start() {
+            Ok(running) => Ok(Self {
+                pace,
+                layout,
+                words: Vec::with_capacity(layout.max_words()),
+                rows: 0,
+                dropped: 0,
+                failure: None,
+                running: Some(running),
+                path,
+                part,
+            }),
+            Err(source) => {
+                let _ = std::fs::remove_file(&part);
+                Err(create(source))
+            }
+        }
+    }
+
+    /// Writes what is still queued and the record of the run, closes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`LogError::Write`] or [`LogError::Shape`], also when it happened earlier in the flight. What was
+    /// written up to then stays in the `.part` file.
+    pub fn finish(mut self, run: RunMetadata) -> Result<Stats, LogError> {
+        let Some(Running {
+            queue,
+            finish,
+            thread,
+        }) = self.running.take()
+        else {
+            return Err(self.lost("the writing thread is gone".into()));
+        };
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        // The send fails only when the thread has ended, and then its own error says more.
+        let _ = finish.send((run, self.dropped));
+        drop((queue, finish));
+        thread.thread().unpark();
+        match thread.join() {
+            Ok(result) => result,
+            Err(_) => Err(self.lost("the writing thread panicked".into())),
+        }
+    }
+
+    /// Where the log will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Rows and events lost so far because the queue was full.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    fn lost(&self, reason: String) -> LogError {
+        LogError::Write {
+            path: self.part.clone(),
+            reason,
+        }
+    }
+}
+
+/// # On the flight thread, without allocation
+impl Writer {
+    /// Hands over one tick.
+    ///
+    /// In a stepped flight this waits while the queue is full and drops nothing; in real time it drops and counts.
+    /// A row whose slices do not have the declared lengths makes the writer fail, which
+    /// [`finish`](Self::finish) reports.
+    pub fn push(&mut self, row: &Row) -> Pushed {
+        if self.failure.is_some() {
+            return Pushed::Failed;
+        }
+        if let Err(error) = self.layout.encode_row(row, &mut self.words) {
+            self.failure = Some(error);
+            return Pushed::Failed;
+        }
+        let pushed = self.send();
+        self.rows += u64::from(pushed == Pushed::Queued);
+        pushed
+    }
+
+    /// Hands over a line of the flight's log: `target` says where it comes from. Texts longer than 4096
+    /// bytes are cut.
+    ///
+    /// Events keep their place between the rows, so a log is the same again only when the
+    /// same events come at the same places.
+    pub fn event(&mut self, time: i64, level: Level, target: &str, message: &str) -> Pushed {
+        if self.failure.is_some() {
+            return Pushed::Failed;
+        }
+        Layout::encode_event(time, level, target, message, &mut self.words);
+        self.send()
+    }
+
+    fn send(&mut self) -> Pushed {
+        let Some(running) = &mut self.running else {
+            return Pushed::Failed;
+        };
+        while running.queue.push_entire_slice(&self.words).is_err() {
+            if running.queue.is_abandoned() {
+                return Pushed::Failed;
+            }
+            if self.pace == Pace::RealTime {
+                self.dropped += 1;
+                return Pushed::Dropped;
+            }
+            thread::sleep(FULL);
+        }
+        if running.queue.is_abandoned() {
+            Pushed::Failed
+        } else {
+            Pushed::Queued
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let Some(Running {
+            queue,
+            finish,
+            thread,
+        }) = self.running.take()
+        else {
+            return;
+        };
+        drop((queue, finish));
+        thread.thread().unpark();
+        let _ = thread.join();
+        if self.rows == 0 {
+            let _ = std::fs::remove_file(&self.part);
+        }
+    }
+}
+
+/// `<path>.part`.
+fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
+}
+
+/// The writing thread: takes items until the other end is dropped, then closes the file.
+fn run(
+    mut encoder: Encoder<BufWriter<File>>,
+    layout: Layout,
+    mut queue: Consumer<u64>,
+    finish: &mpsc::Receiver<(RunMetadata, u64)>,
+    (path, part): (PathBuf, PathBuf),
+) -> Result<Stats, LogError> {
+    let failed = |reason: String| LogError::Write {
+        path: part.clone(),
+        reason,
+    };
+    let mut words = vec![0; layout.max_words()];
+    let mut buffers = Buffers::default();
+    loop {
+        // Asked before looking into the queue: what comes after the last look is not lost.
+        let last = queue.is_abandoned();
+        while let Ok(&first) = queue.peek() {
+            let item = &mut words[..layout.item_words(first)];
+            // The other side pushes whole items, so the rest of it is there.
+            if queue.pop_entire_slice(item).is_err() {
+                break;
+            }
+            encoder
+                .write(&layout.decode(item, &mut buffers))
+                .map_err(|error| failed(error.to_string()))?;
+        }
+        if last {
+            break;
+        }
+        thread::park_timeout(IDLE);
+    }
+    // Without a record of the run nobody called `finish`: the file is closed but keeps its name.
+    let metadata = finish.recv().ok();
+    let dropped = metadata.as_ref().map_or(0, |(_, dropped)| *dropped);
+    let (rows, events) = encoder.counts();
+    let file = encoder
+        .finish(metadata.as_ref())
+        .map_err(|error| failed(error.to_string()))?;
+    let close = || -> io::Result<u64> {
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        let bytes = file.metadata()?.len();
+        if metadata.is_some() {
+            std::fs::rename(&part, &path)?;
+        }
+        Ok(bytes)
+    };
+    let bytes = close().map_err(|error| failed(error.to_string()))?;
+    Ok(Stats {
+        path,
+        bytes,
+        rows,
+        events,
+        dropped,
+    })
+}

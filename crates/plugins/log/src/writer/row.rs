@@ -1,0 +1,144 @@
+//! What the flight thread hands over at every tick.
+
+use crate::signal::{GroupStatus, Signal, Status};
+
+/// What is known before the flight and stands at the head of the log.
+#[derive(Clone, Debug, Default)]
+pub struct Header {
+    /// The resolved configuration, TOML.
+    pub configuration: String,
+    /// The vehicle's description, TOML.
+    pub vehicle: String,
+    /// Name of the vehicle: the child frame of `/tf`.
+    pub vehicle_name: String,
+    /// Name of the backend's plugin.
+    pub backend: String,
+    /// Ticks per second, Hz.
+    pub rate_hz: f64,
+    /// Seed of the flight.
+    pub seed: u64,
+    /// Time of the backend's clock at which the flight starts, ns; 0 in simulation.
+    pub start: i64,
+    /// Measurement and auxiliary signals in the order of [`Row::values`].
+    pub signals: Vec<Signal>,
+    /// Names of the groups in the order of [`Row::groups`].
+    pub groups: Vec<String>,
+    /// Commands in the order of [`Row::commands`].
+    pub commands: Vec<Signal>,
+    /// Length of [`Control::u0`] and [`Control::u`].
+    pub input_dim: usize,
+    /// Names that [`Row::mode`] counts into.
+    pub modes: Vec<String>,
+    /// Names that [`Control::solver`] counts into.
+    pub solvers: Vec<String>,
+}
+
+/// One tick.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// Time of the tick, ns in the backend's clock.
+    pub time: i64,
+    /// What the backend answered.
+    pub status: Status,
+    /// Who flies: index into [`Header::modes`].
+    pub mode: u8,
+    /// The frame's values, as read.
+    pub values: &'a [f64],
+    /// The frame's groups, as read.
+    pub groups: &'a [GroupStatus],
+    /// The state that the controller used; none when it is not known.
+    pub state: Option<State>,
+    /// The controller's step; none when it did not run.
+    pub control: Option<Control<'a>>,
+    /// What was sent to the backend; none when nothing was.
+    pub commands: Option<&'a [f64]>,
+}
+
+/// Where the vehicle is and how it moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct State {
+    /// Position x, y, z in the world, m, then the quaternion w, x, y, z, world from body.
+    pub pose: [f64; 7],
+    /// Velocity, m/s, then angular velocity, rad/s, both in the body frame.
+    pub twist: [f64; 6],
+}
+
+/// Where the vehicle ought to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reference {
+    /// As [`State::pose`].
+    pub pose: [f64; 7],
+    /// As [`State::twist`].
+    pub twist: [f64; 6],
+    /// Rate of change of the twist's components, m/s^2 and rad/s^2.
+    pub acceleration: [f64; 6],
+}
+
+/// Energies of the error.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energies {
+    /// Kinetic energy T, J.
+    pub kinetic: f64,
+    /// Potential energy V, J.
+    pub potential: f64,
+    /// Dissipation R, W.
+    pub dissipation: f64,
+    /// Total energy W, J.
+    pub total: f64,
+}
+
+/// One step of the controller.
+#[derive(Clone, Debug)]
+pub struct Control<'a> {
+    /// The reference it followed.
+    pub reference: Reference,
+    /// Input that the law asks for, length `input_dim`.
+    pub u0: &'a [f64],
+    /// Input inside the limits, length `input_dim`.
+    pub u: &'a [f64],
+    /// Energies of the error.
+    pub energies: Energies,
+    /// Number of active limits.
+    pub active: u32,
+    /// Whether `u` differs from `u0`.
+    pub saturated: bool,
+    /// What answered the allocation problem: index into [`Header::solvers`].
+    pub solver: u8,
+    /// Iterations of the solver.
+    pub iterations: u32,
+}
+
+/// How serious an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Detail for developers.
+    Debug,
+    /// What happened.
+    Info,
+    /// Something to look at.
+    Warning,
+    /// Something failed.
+    Error,
+    /// The flight ended by it.
+    Fatal,
+}
+
+/// What became of something handed to the writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// It will be written.
+    Queued,
+    /// The queue was full in real time; it is counted and lost.
+    Dropped,
+    /// The writer has failed; [`Writer::finish`](super::Writer::finish) says why.
+    Failed,
+}
+
+/// Whether a full queue makes the flight wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Simulation and replay: wait, and drop nothing.
+    Stepped,
+    /// A real vehicle: never wait, drop and count.
+    RealTime,
+}
