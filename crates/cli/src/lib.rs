@@ -1,4 +1,8 @@
 //! Model, control and fly rigid-body vehicles from one TOML file.
+//!
+//! This is the library behind the command `fly`.
 
+pub mod config;
+pub mod exit;
 pub mod flight;
 pub mod telemetry;

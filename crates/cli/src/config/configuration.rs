@@ -1,0 +1,85 @@
+//! Everything that a flight needs, read from one [`Document`].
+
+use std::sync::Arc;
+
+use super::decode::hint;
+use super::diagnostic::{ConfigError, Diagnostic, Problems};
+use super::document::{Document, Fragment, Options};
+use super::sections::{self, BackendSection, FlightSection, SafetySection};
+
+/// The names of the sections.
+const SECTIONS: &[&str] = &[
+    "flight",
+    "vehicle",
+    "controller",
+    "reference",
+    "safety",
+    "backend",
+];
+
+/// A configuration in which every key has been checked.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// The text it was read from, with the origin of every byte.
+    pub document: Arc<Document>,
+    /// `[flight]`.
+    pub flight: FlightSection,
+    /// `[vehicle]` as a document of its own: the controller's model.
+    pub vehicle_text: Fragment,
+    /// `[safety]`.
+    pub safety: SafetySection,
+    /// `[backend]` and the chosen plugin's table.
+    pub backend: BackendSection,
+}
+
+impl Configuration {
+    /// Reads and checks the configuration that the command line names.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, section by section, each with its place.
+    pub fn load(options: &Options) -> Result<Self, ConfigError> {
+        Self::read(Document::load(options)?)
+    }
+
+    /// Reads and checks a document.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn read(document: Document) -> Result<Self, ConfigError> {
+        let mut problems = Problems::default();
+        for entry in document
+            .root_table()
+            .entries
+            .iter()
+            .filter(|entry| !SECTIONS.contains(&entry.key.as_str()))
+        {
+            let diagnostic = Diagnostic::new(format!("unknown key `{}`", entry.key)).at(
+                entry.key_place.clone(),
+                format!("expected one of the sections {}", SECTIONS.join(", ")),
+            );
+            problems.push(hint(diagnostic, &entry.key, SECTIONS));
+        }
+        let sections = sections::read(&document, &mut problems);
+        let vehicle_text = problems.take(vehicle_text(&document));
+        problems.finish()?;
+        let (Some((flight, safety, backend)), Some(vehicle_text)) = (sections, vehicle_text) else {
+            return Err(Diagnostic::new("the configuration could not be read").into());
+        };
+        Ok(Self {
+            document: Arc::new(document),
+            flight,
+            vehicle_text,
+            safety,
+            backend,
+        })
+    }
+}
+
+fn vehicle_text(document: &Document) -> Result<Fragment, ConfigError> {
+    sections::section(document, "vehicle")?.ok_or_else(|| {
+        Diagnostic::new("no vehicle is described")
+            .note("the configuration has no section `[vehicle]`")
+            .help("add `[vehicle]` with `file = \"vehicles/quadcopter.toml\"`")
+            .into()
+    })
+}

@@ -1,0 +1,289 @@
+//! One resolved configuration: file, included vehicles and flags, merged, with every byte's origin.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::canonical::{self, SourceMap};
+use super::diagnostic::{ConfigError, Diagnostic, Problems};
+use super::source::Place;
+use super::tree::{Entry, Node, Table, Value};
+use super::{locate, set};
+
+/// How deep vehicle files may include each other; deeper is a circle.
+const MAX_INCLUDE_DEPTH: usize = 8;
+
+/// What the command line says about the configuration.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `--config`.
+    pub config: PathBuf,
+    /// `--backend`, the same as `--set backend.plugin=…`.
+    pub backend: Option<String>,
+    /// Every `--set`, in order.
+    pub set: Vec<String>,
+}
+
+/// The whole configuration as one TOML text.
+///
+/// Its text is canonical: no comments, includes and flags resolved, values as they were written. It is what a log
+/// keeps, so that a flight can be repeated from its log alone.
+#[derive(Clone, Debug)]
+pub struct Document {
+    root: Table,
+    text: String,
+    name: String,
+}
+
+/// # Reading
+impl Document {
+    /// Reads the configuration and lays includes and flags over it.
+    ///
+    /// # Errors
+    /// What cannot be found, read or parsed, with its place.
+    pub fn load(options: &Options) -> Result<Self, ConfigError> {
+        let source = locate::configuration(&options.config)?;
+        let mut root = Node::parse(&source)?;
+        let mut problems = Problems::default();
+        if let Some(backend) = &options.backend {
+            root.overlay(set::backend(backend));
+        }
+        for assignment in &options.set {
+            name_vehicle_files(&mut root);
+            if let Some(over) = problems.take(set::set(assignment).map_err(ConfigError::from)) {
+                root.overlay(over);
+            }
+        }
+        problems.finish()?;
+        name_vehicle_files(&mut root);
+        include_vehicles(&mut root)?;
+
+        let place = root.place.clone();
+        let root = root.into_table();
+        let (text, _) = canonical::print(&root, place);
+        let name = options
+            .config
+            .file_stem()
+            .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        Ok(Self { root, text, name })
+    }
+}
+
+/// # Access
+impl Document {
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The configuration's file name without folder and extension.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The table at a dotted path such as `backend.sim`, as a document of its own; `None` when there is no table.
+    pub fn table(&self, path: &str) -> Option<Fragment> {
+        let node = self.node(path)?;
+        Some(Fragment::new(path, node.as_table()?, node.place.clone()))
+    }
+
+    /// Where a dotted path stands: the place of its value.
+    pub fn place(&self, path: &str) -> Option<Place> {
+        self.node(path).map(|node| node.place.clone())
+    }
+
+    pub(super) fn root_table(&self) -> &Table {
+        &self.root
+    }
+
+    pub(super) fn node(&self, path: &str) -> Option<&Node> {
+        Some(&self.entry(path)?.node)
+    }
+
+    /// The entry (key and value) at a dotted path.
+    pub(super) fn entry(&self, path: &str) -> Option<&Entry> {
+        match path.rsplit_once('.') {
+            Some((above, key)) => self.node(above)?.as_table()?.get(key),
+            None => self.root.get(path),
+        }
+    }
+}
+
+/// One table of a [`Document`], printed as a small document of its own.
+///
+/// Whoever parses [`text`](Self::text) reports errors as byte ranges in it; [`place`](Self::place) says where they stand
+/// in what the user wrote.
+#[derive(Clone, Debug)]
+pub struct Fragment {
+    path: String,
+    text: String,
+    map: SourceMap,
+}
+
+impl Fragment {
+    pub(super) fn new(path: &str, table: &Table, place: Place) -> Self {
+        let (text, map) = canonical::print(table, place);
+        Self {
+            path: path.to_owned(),
+            text,
+            map,
+        }
+    }
+
+    /// An empty table that stands nowhere.
+    pub(super) fn empty(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            text: String::new(),
+            map: SourceMap::default(),
+        }
+    }
+
+    /// The dotted path of this table in the configuration.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The table as TOML.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where a byte range of the text was written; `None` when the user did not write this table at all.
+    pub fn place(&self, span: &Range<usize>) -> Option<Place> {
+        self.map.place(span)
+    }
+
+    /// The file that a relative path at byte `offset` of the text means: relative to the file it was written in, or to
+    /// the current folder when a flag or a shipped configuration says it.
+    pub fn resolve_path(&self, offset: usize, path: &str) -> PathBuf {
+        match self.place(&(offset..offset + 1)) {
+            Some(place) => place.source.resolve(path),
+            None => PathBuf::from(path),
+        }
+    }
+
+    /// A diagnostic about a byte range of the text.
+    pub fn diagnostic(
+        &self,
+        title: impl Into<String>,
+        span: &Range<usize>,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        let diagnostic = Diagnostic::new(title);
+        match self.place(span) {
+            Some(place) => diagnostic.at(place, label),
+            None => diagnostic.note(label),
+        }
+    }
+}
+
+/// Writes every `vehicle = "file"` as `vehicle.file = "file"`, so that keys can be laid over it.
+fn name_vehicle_files(root: &mut Node) {
+    let Some(root) = root.as_table_mut() else {
+        return;
+    };
+    name_vehicle_file(root);
+    let Some(backends) = root
+        .get_mut("backend")
+        .and_then(|entry| entry.node.as_table_mut())
+    else {
+        return;
+    };
+    for backend in &mut backends.entries {
+        if let Some(table) = backend.node.as_table_mut() {
+            name_vehicle_file(table);
+        }
+    }
+}
+
+fn name_vehicle_file(table: &mut Table) {
+    if let Some(entry) = table.get_mut("vehicle")
+        && entry.node.as_string().is_some()
+    {
+        let place = entry.node.place.clone();
+        let file = Entry {
+            key: "file".to_owned(),
+            key_place: entry.key_place.clone(),
+            node: entry.node.clone(),
+        };
+        entry.node = Node {
+            value: Value::Table(Table {
+                entries: vec![file],
+            }),
+            place,
+        };
+    }
+}
+
+/// Replaces `vehicle.file` by that file with the other keys of the table laid over it, for the model and for the chosen
+/// backend. A backend's vehicle without a file is the model's vehicle with those keys changed.
+fn include_vehicles(root: &mut Node) -> Result<(), ConfigError> {
+    let Some(root) = root.as_table_mut() else {
+        return Ok(());
+    };
+    if let Some(entry) = root.get_mut("vehicle") {
+        include(&mut entry.node, None, 0)?;
+    }
+    let model = root.get("vehicle").map(|entry| entry.node.clone());
+    let Some(backends) = root
+        .get_mut("backend")
+        .and_then(|entry| entry.node.as_table_mut())
+    else {
+        return Ok(());
+    };
+    let Some(name) = backends
+        .get("plugin")
+        .and_then(|entry| entry.node.as_string())
+    else {
+        return Ok(());
+    };
+    let chosen = backends
+        .get_mut(&backend_table(&name))
+        .and_then(|entry| entry.node.as_table_mut());
+    if let Some(entry) = chosen.and_then(|table| table.get_mut("vehicle")) {
+        include(&mut entry.node, model.as_ref(), 0)?;
+    }
+    Ok(())
+}
+
+/// The name of a plugin's table: the plugin's name, or for a path `…/libfly_plugin_sim.so` what its file name says.
+pub(super) fn backend_table(plugin: &str) -> String {
+    let file = Path::new(plugin)
+        .file_name()
+        .map_or(plugin.into(), |file| file.to_string_lossy());
+    let stem = file.split('.').next().unwrap_or(&file);
+    let stem = stem.strip_prefix("lib").unwrap_or(stem);
+    stem.strip_prefix("fly_plugin_").unwrap_or(stem).to_owned()
+}
+
+fn include(node: &mut Node, otherwise: Option<&Node>, depth: usize) -> Result<(), ConfigError> {
+    let Some(table) = node.as_table_mut() else {
+        return Ok(());
+    };
+    let Some(file) = table.remove("file") else {
+        if let Some(base) = otherwise {
+            let over = std::mem::replace(node, base.clone());
+            node.overlay(over);
+        }
+        return Ok(());
+    };
+    let place = file.node.place.clone();
+    let Some(name) = file.node.as_string() else {
+        return Err(Diagnostic::new("`vehicle.file` has the wrong type")
+            .at(place, "expected the path of a vehicle file")
+            .into());
+    };
+    if depth == MAX_INCLUDE_DEPTH {
+        return Err(
+            Diagnostic::new("vehicle files include each other in a circle")
+                .at(place, "named here")
+                .into(),
+        );
+    }
+    let source = locate::vehicle(&name, &place)?;
+    let mut base = Node::parse(&source)?;
+    include(&mut base, None, depth + 1)?;
+    let over = std::mem::replace(node, base);
+    node.overlay(over);
+    Ok(())
+}

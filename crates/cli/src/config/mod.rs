@@ -1,0 +1,24 @@
+//! From a TOML file and flags to everything a flight needs.
+//!
+//! Two stages. First [`Document`] makes one text of the file, the vehicles it includes and the flags, and remembers where
+//! each byte came from. Then each section is read from its own [`Fragment`] of it: the vehicle by `fly-mechanics`, the
+//! plugin's table by the plugin, the others here. Whoever finds an error reports a byte range, and the user sees file, line
+//! and column of what was written.
+
+mod canonical;
+mod configuration;
+mod decode;
+mod diagnostic;
+mod document;
+mod locate;
+mod sections;
+mod set;
+pub mod shipped;
+mod source;
+mod tree;
+
+pub use configuration::Configuration;
+pub use diagnostic::{ConfigError, Diagnostic};
+pub use document::{Document, Fragment, Options};
+pub use sections::{BackendSection, FlightSection, SafetyAction, SafetySection};
+pub use source::{Origin, Place, Source};

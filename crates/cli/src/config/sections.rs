@@ -1,0 +1,277 @@
+//! The sections that belong to the flight itself: `[flight]`, `[safety]` and `[backend]`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::diagnostic::{ConfigError, Diagnostic, Problems, nearest};
+use super::document::{Document, Fragment, backend_table};
+
+/// `[flight]`: how long, how fast, from which seed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlightSection {
+    /// Seconds until the flight ends by itself, > 0. Without it the flight ends with its reference, with its recording, or
+    /// when it is interrupted.
+    #[serde(default)]
+    pub duration: Option<f64>,
+    /// Control steps per second, 1 to 10 000. Default 500.
+    #[serde(default = "default_rate")]
+    pub rate_hz: f64,
+    /// Seed of everything random. Default 0.
+    #[serde(default)]
+    pub seed: u64,
+    /// The log file. Without it `<config>-<UTC time>.mcap` in the current folder. Replaced when it exists.
+    #[serde(default)]
+    pub log: Option<PathBuf>,
+}
+
+fn default_rate() -> f64 {
+    500.0
+}
+
+impl Default for FlightSection {
+    fn default() -> Self {
+        Self {
+            duration: None,
+            rate_hz: default_rate(),
+            seed: 0,
+            log: None,
+        }
+    }
+}
+
+impl FlightSection {
+    /// Nanoseconds of one control step, rounded: the clock of a flight counts whole nanoseconds.
+    #[allow(clippy::cast_possible_truncation)] // 1e5..=1e9 by validation
+    pub fn step_ns(&self) -> i64 {
+        (1e9 / self.rate_hz).round() as i64
+    }
+
+    fn read(document: &Document) -> Result<Self, ConfigError> {
+        let Some(fragment) = section(document, "flight")? else {
+            return Ok(Self::default());
+        };
+        let mut flight: Self = fragment.decode()?;
+        let mut problems = Problems::default();
+        if !(1.0..=10_000.0).contains(&flight.rate_hz) {
+            problems.push(out_of_range(
+                document,
+                "flight.rate_hz",
+                "expected 1 to 10000 Hz",
+                flight.rate_hz,
+            ));
+        }
+        if let Some(duration) = flight.duration
+            && duration <= 0.0
+        {
+            problems.push(out_of_range(
+                document,
+                "flight.duration",
+                "expected more than 0 s",
+                duration,
+            ));
+        }
+        problems.finish()?;
+        if let Some(log) = &mut flight.log
+            && let Some(place) = document.place("flight.log")
+        {
+            *log = place.source.resolve(&log.to_string_lossy());
+        }
+        Ok(flight)
+    }
+}
+
+/// What the supervisor does when it can no longer hold the last command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SafetyAction {
+    /// Level attitude and a steady descent on the last good attitude, then terminate.
+    #[default]
+    Descend,
+    /// Ask the backend to terminate at once.
+    Terminate,
+}
+
+/// `[safety]`: what happens when frames are stale, not finite or missing.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SafetySection {
+    /// How long the last command is held, ms, 0 to 50. Default 50.
+    pub hold_ms: f64,
+    /// What comes then. Default `"descend"`.
+    pub then: SafetyAction,
+    /// How fast to sink when descending, m/s, > 0. Default 0.5.
+    pub descent_rate: f64,
+    /// How long a descent may last before the backend is asked to terminate, s, > 0. Default 30.
+    pub max_descent_time: f64,
+    /// A measurement older than this counts as stale, ms, > 0. Default 100.
+    pub stale_ms: f64,
+}
+
+impl Default for SafetySection {
+    fn default() -> Self {
+        Self {
+            hold_ms: 50.0,
+            then: SafetyAction::Descend,
+            descent_rate: 0.5,
+            max_descent_time: 30.0,
+            stale_ms: 100.0,
+        }
+    }
+}
+
+impl SafetySection {
+    /// How long the last command is held.
+    pub fn hold(&self) -> Duration {
+        Duration::from_secs_f64(self.hold_ms * 1e-3)
+    }
+
+    fn read(document: &Document) -> Result<Self, ConfigError> {
+        let Some(fragment) = section(document, "safety")? else {
+            return Ok(Self::default());
+        };
+        let safety: Self = fragment.decode()?;
+        let mut problems = Problems::default();
+        if !(0.0..=50.0).contains(&safety.hold_ms) {
+            let problem = out_of_range(
+                document,
+                "safety.hold_ms",
+                "expected 0 to 50 ms",
+                safety.hold_ms,
+            );
+            problems.push(problem.note("a command held for longer than 50 ms is flying blind"));
+        }
+        for (key, value) in [
+            ("safety.descent_rate", safety.descent_rate),
+            ("safety.max_descent_time", safety.max_descent_time),
+            ("safety.stale_ms", safety.stale_ms),
+        ] {
+            if value <= 0.0 {
+                problems.push(out_of_range(document, key, "expected more than 0", value));
+            }
+        }
+        problems.finish()?;
+        Ok(safety)
+    }
+}
+
+/// `[backend]`: the chosen plugin, and only its table.
+#[derive(Clone, Debug)]
+pub struct BackendSection {
+    /// `plugin = …`: a name such as `sim`, or the path of a library.
+    pub plugin: String,
+    /// When `plugin` is a path: that path, resolved against where it was written.
+    pub path: Option<PathBuf>,
+    /// The plugin's own table `[backend.<name>]`, without its `vehicle`; empty when there is none.
+    pub table: Fragment,
+    /// The vehicle that the plugin gets: `[backend.<name>] vehicle`, else the model's own.
+    pub vehicle: Fragment,
+}
+
+impl BackendSection {
+    fn read(document: &Document) -> Result<Self, ConfigError> {
+        let missing = || {
+            Diagnostic::new("no backend is chosen")
+                .note("the configuration has no `plugin` in a section `[backend]`")
+                .help("add `[backend]` with `plugin = \"sim\"`, or use --backend sim")
+        };
+        section(document, "backend")?.ok_or_else(missing)?;
+        let Some(entry) = document.entry("backend.plugin") else {
+            return Err(missing().into());
+        };
+        let Some(plugin) = entry.node.as_string() else {
+            return Err(Diagnostic::new("`backend.plugin` has the wrong type")
+                .at(
+                    entry.node.place.clone(),
+                    "expected a plugin's name such as \"sim\", or the path of a library",
+                )
+                .into());
+        };
+        let mut problems = Problems::default();
+        for other in document
+            .node("backend")
+            .and_then(super::tree::Node::as_table)
+            .iter()
+            .flat_map(|t| &t.entries)
+        {
+            if other.key != "plugin" && other.node.as_table().is_none() {
+                let diagnostic = Diagnostic::new(format!("unknown key `backend.{}`", other.key))
+                    .at(
+                        other.key_place.clone(),
+                        "expected `plugin`, or one table for each plugin",
+                    );
+                problems.push(match nearest(&other.key, ["plugin"]) {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None => diagnostic.help(format!(
+                        "a plugin's keys stand in its own table, [backend.{plugin}]"
+                    )),
+                });
+            }
+        }
+        problems.finish()?;
+
+        let is_path = plugin.contains('/') || plugin.ends_with(".so");
+        let path = is_path.then(|| entry.node.place.source.resolve(&plugin));
+        let name = backend_table(&plugin);
+        let path_of_table = format!("backend.{name}");
+        let (mut table, mut vehicle) = (Fragment::empty(&path_of_table), None);
+        if let Some(node) = document.node(&path_of_table)
+            && let Some(own) = node.as_table()
+        {
+            let mut own = own.clone();
+            own.remove("vehicle");
+            table = Fragment::new(&path_of_table, &own, node.place.clone());
+            vehicle = document.table(&format!("{path_of_table}.vehicle"));
+        }
+        let vehicle = vehicle
+            .or_else(|| document.table("vehicle"))
+            .unwrap_or_else(|| Fragment::empty("vehicle"));
+        Ok(Self {
+            plugin,
+            path,
+            table,
+            vehicle,
+        })
+    }
+}
+
+/// The three sections, or everything that is wrong in any of them.
+pub(super) fn read(
+    document: &Document,
+    problems: &mut Problems,
+) -> Option<(FlightSection, SafetySection, BackendSection)> {
+    let flight = problems.take(FlightSection::read(document));
+    let safety = problems.take(SafetySection::read(document));
+    let backend = problems.take(BackendSection::read(document));
+    Some((flight?, safety?, backend?))
+}
+
+/// A top-level table; an error when the name is there but holds something else.
+pub(super) fn section(document: &Document, name: &str) -> Result<Option<Fragment>, ConfigError> {
+    match (document.entry(name), document.table(name)) {
+        (Some(entry), None) => Err(Diagnostic::new(format!("`{name}` has the wrong type"))
+            .at(
+                entry.node.place.clone(),
+                format!("expected a table [{name}]"),
+            )
+            .into()),
+        (_, table) => Ok(table),
+    }
+}
+
+/// A number that is of the right type but of the wrong size.
+pub(super) fn out_of_range(
+    document: &Document,
+    path: &str,
+    expected: &str,
+    found: f64,
+) -> Diagnostic {
+    let title = format!("`{path}` is out of range");
+    let label = format!("{expected}, found {found}");
+    match document.place(path) {
+        Some(place) => Diagnostic::new(title).at(place, label),
+        None => Diagnostic::new(title).note(label),
+    }
+}

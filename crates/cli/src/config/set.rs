@@ -1,0 +1,125 @@
+//! `--set key=value` and `--backend name`, read as if they stood in a file of their own.
+
+use std::sync::Arc;
+
+use toml::de::{DeTable, DeValue};
+
+use super::diagnostic::Diagnostic;
+use super::source::{Origin, Place, Source};
+use super::tree::{Entry, Node, Table, Value};
+
+const SET: &str = "--set";
+const BACKEND: &str = "--backend";
+
+/// The table that `--set assignment` lays over the configuration.
+pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
+    let (source, start) = flag_source(SET, assignment);
+    let place = |from: usize, to: usize| Place {
+        source: Arc::clone(&source),
+        span: start + from..start + to,
+    };
+    let everything = place(0, assignment.len());
+
+    let Some(equals) = find_equals(assignment) else {
+        return Err(Diagnostic::new("`--set` needs a key and a value")
+            .at(everything, "expected key=value, found no `=`")
+            .help("for example --set flight.duration=5"));
+    };
+    let key = &assignment[..equals];
+    let keys = read_key(key).ok_or_else(|| {
+        Diagnostic::new("`--set` needs a key before the `=`")
+            .at(place(0, equals.max(1)), "expected names joined by dots")
+            .help("for example --set flight.duration=5")
+    })?;
+
+    let from = equals + 1;
+    let value_text = assignment[from..].trim();
+    let from = from + assignment[from..].find(value_text).unwrap_or(0);
+    let span = start + from..start + from + value_text.len();
+    let value = match Node::parse_value(&source, span.clone()) {
+        Ok(value) => value,
+        Err(_) => Node::string(
+            value_text,
+            Place {
+                source: Arc::clone(&source),
+                span,
+            },
+        ),
+    };
+    let steps = keys
+        .into_iter()
+        .map(|(key, span)| (key, place(span.start, span.end)));
+    Ok(nest(steps.collect(), value, &everything))
+}
+
+/// The table that `--backend name` lays over the configuration.
+pub(super) fn backend(name: &str) -> Node {
+    let (source, start) = flag_source(BACKEND, name);
+    let place = Place {
+        span: start..source.text.len(),
+        source,
+    };
+    let steps = ["backend", "plugin"].map(|key| (key.to_owned(), place.clone()));
+    nest(steps.into(), Node::string(name, place.clone()), &place)
+}
+
+/// The flag as the user typed it, and where its argument begins.
+fn flag_source(flag: &'static str, argument: &str) -> (Arc<Source>, usize) {
+    let text = format!("{flag} {argument}");
+    let source = Source {
+        name: flag.to_owned(),
+        text,
+        origin: Origin::Flag(flag),
+        included_by: None,
+    };
+    (Arc::new(source), flag.len() + 1)
+}
+
+/// The first `=` outside quotes.
+fn find_equals(assignment: &str) -> Option<usize> {
+    let mut quote = None;
+    assignment.char_indices().find_map(|(at, character)| {
+        match (quote, character) {
+            (None, '=') => return Some(at),
+            (None, '"' | '\'') => quote = Some(character),
+            (Some(open), _) if open == character => quote = None,
+            _ => {}
+        }
+        None
+    })
+}
+
+/// The parts of a dotted TOML key and their bytes.
+fn read_key(key: &str) -> Option<Vec<(String, std::ops::Range<usize>)>> {
+    if key.contains(['\n', '#', '=']) && !key.contains(['"', '\'']) {
+        return None;
+    }
+    let document = format!("{key} = 0");
+    let document = DeTable::parse(&document).ok()?;
+    let mut parts = Vec::new();
+    let mut table = document.get_ref();
+    loop {
+        let (name, value) = table.iter().next()?;
+        parts.push((name.get_ref().to_string(), name.span()));
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => return Some(parts),
+        }
+    }
+}
+
+fn nest(steps: Vec<(String, Place)>, value: Node, whole: &Place) -> Node {
+    steps
+        .into_iter()
+        .rev()
+        .fold(value, |node, (key, key_place)| Node {
+            value: Value::Table(Table {
+                entries: vec![Entry {
+                    key,
+                    key_place,
+                    node,
+                }],
+            }),
+            place: whole.clone(),
+        })
+}

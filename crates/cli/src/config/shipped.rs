@@ -1,0 +1,66 @@
+//! The configurations inside the executable, found by their bare name from anywhere.
+
+/// A configuration of `configs/`: its name below that folder, and its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped {
+    /// For example `tricopter.toml` or `vehicles/tricopter.toml`.
+    pub name: &'static str,
+    /// The file's text.
+    pub text: &'static str,
+}
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        &[$(Shipped { name: $name, text: include_str!(concat!("../../../../configs/", $name)) }),*]
+    };
+}
+
+/// Every file below `configs/`. A test compares this list with the folder.
+pub const SHIPPED: &[Shipped] = shipped![
+    "quadcopter-loop.toml",
+    "quadcopter-upside-down.toml",
+    "quadcopter.toml",
+    "tricopter-tilted.toml",
+    "tricopter.toml",
+    "vehicles/quadcopter.toml",
+    "vehicles/tricopter.toml",
+];
+
+/// The shipped configuration of this name; `.toml` may be left out.
+pub fn find(name: &str) -> Option<&'static Shipped> {
+    SHIPPED
+        .iter()
+        .find(|shipped| shipped.name == name || shipped.name.strip_suffix(".toml") == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::SHIPPED;
+
+    fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                collect(&entry.path(), &format!("{name}/"), names);
+            } else if name.ends_with(".toml") {
+                names.push(name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_of_configs_is_shipped() {
+        let mut names = Vec::new();
+        collect(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs"),
+            "",
+            &mut names,
+        );
+        names.sort();
+        let shipped: Vec<&str> = SHIPPED.iter().map(|shipped| shipped.name).collect();
+        assert_eq!(names, shipped);
+    }
+}

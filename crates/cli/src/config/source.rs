@@ -1,0 +1,80 @@
+//! Where configuration text comes from, and places in it.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What kind of thing a [`Source`] is; decides how its relative paths are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file; relative paths in it start at its folder.
+    File(PathBuf),
+    /// A configuration inside the executable, by its name below `configs/`.
+    Shipped(&'static str),
+    /// A command line flag such as `--set`; relative paths start at the current folder.
+    Flag(&'static str),
+}
+
+/// One piece of text that configuration was read from.
+#[derive(Debug)]
+pub struct Source {
+    /// What messages call it: the path as the user gave it, `<shipped>/tricopter.toml`, or the flag's name.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+    /// What it is.
+    pub origin: Origin,
+    /// The value that named this file, when another file or a flag included it.
+    pub included_by: Option<Place>,
+}
+
+impl Source {
+    /// The path that `path`, written in this source, means: files count from their own folder, flags and shipped
+    /// configurations from the current folder.
+    pub fn resolve(&self, path: &str) -> PathBuf {
+        match &self.origin {
+            Origin::File(file) => file.parent().unwrap_or(Path::new("")).join(path),
+            Origin::Shipped(_) | Origin::Flag(_) => PathBuf::from(path),
+        }
+    }
+}
+
+/// A byte range in a source.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The text.
+    pub source: Arc<Source>,
+    /// The bytes in it.
+    pub span: Range<usize>,
+}
+
+impl Place {
+    /// The line and column (both from 1, columns in characters) at which the place begins.
+    pub fn line_column(&self) -> (usize, usize) {
+        let before = &self.source.text[..floor_boundary(&self.source.text, self.span.start)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.matches('\n').count() + 1;
+        (line, before[line_start..].chars().count() + 1)
+    }
+}
+
+/// `file:line:column`, or the flag's name alone.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Origin::Flag(name) = self.source.origin {
+            return f.write_str(name);
+        }
+        let (line, column) = self.line_column();
+        write!(f, "{}:{line}:{column}", self.source.name)
+    }
+}
+
+/// The last character boundary at or before `offset`.
+pub(super) fn floor_boundary(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}

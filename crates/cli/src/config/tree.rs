@@ -1,0 +1,243 @@
+//! A TOML document as a tree in which every key and value knows its place.
+//!
+//! Scalars keep their source text, so that what is printed later is what the user wrote, digit for digit.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::diagnostic::Diagnostic;
+use super::source::{Place, Source};
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub value: Value,
+    pub place: Place,
+}
+
+/// What a [`Node`] holds.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Table(Table),
+    /// An array that holds tables somewhere; any other array is a leaf.
+    Array(Vec<Node>),
+    /// TOML text of a value. `verbatim`: it is exactly the text at its place.
+    Leaf {
+        text: String,
+        verbatim: bool,
+    },
+}
+
+/// Entries in the order in which they were written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    pub entries: Vec<Entry>,
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub key: String,
+    pub key_place: Place,
+    pub node: Node,
+}
+
+impl Node {
+    /// Reads a whole source as a TOML document.
+    pub fn parse(source: &Arc<Source>) -> Result<Self, Vec<Diagnostic>> {
+        let (table, errors) = DeTable::parse_recoverable(&source.text);
+        if !errors.is_empty() {
+            return Err(errors
+                .iter()
+                .map(|error| Diagnostic::syntax(source, 0, error))
+                .collect());
+        }
+        let reader = Reader { source, shift: 0 };
+        Ok(Self {
+            value: Value::Table(reader.table(table.get_ref())),
+            place: reader.place(0..0),
+        })
+    }
+
+    /// Reads one TOML value that stands at `span` of a source.
+    pub fn parse_value(source: &Arc<Source>, span: Range<usize>) -> Result<Self, toml::de::Error> {
+        let value = DeValue::parse(&source.text[span.clone()])?;
+        Ok(Reader {
+            source,
+            shift: span.start,
+        }
+        .node(&value))
+    }
+
+    /// A string that was not written as TOML, such as the rest of `--set key=text`.
+    pub fn string(text: &str, place: Place) -> Self {
+        let text = toml::Value::from(text).to_string();
+        Self {
+            value: Value::Leaf {
+                text,
+                verbatim: false,
+            },
+            place,
+        }
+    }
+
+    /// The string this leaf holds, if it holds one.
+    pub fn as_string(&self) -> Option<String> {
+        let Value::Leaf { text, .. } = &self.value else {
+            return None;
+        };
+        DeValue::parse(text)
+            .ok()?
+            .get_ref()
+            .as_str()
+            .map(str::to_owned)
+    }
+
+    /// The table, if this is one.
+    pub fn as_table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The table, if this is one.
+    pub fn as_table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The table, or an empty one.
+    pub fn into_table(self) -> Table {
+        match self.value {
+            Value::Table(table) => table,
+            _ => Table::default(),
+        }
+    }
+
+    /// Lays `over` on top: tables are merged key by key, anything else is replaced.
+    pub fn overlay(&mut self, over: Node) {
+        match (&mut self.value, over) {
+            (
+                Value::Table(base),
+                Node {
+                    value: Value::Table(over),
+                    ..
+                },
+            ) => base.overlay(over),
+            // `rotors.0.thrust`: numbers are the elements of an array of tables.
+            (
+                Value::Array(base),
+                Node {
+                    value: Value::Table(over),
+                    ..
+                },
+            ) if over.indexes(base.len()) => {
+                for entry in over.entries {
+                    if let Some(element) = entry
+                        .key
+                        .parse()
+                        .ok()
+                        .and_then(|index: usize| base.get_mut(index))
+                    {
+                        element.overlay(entry.node);
+                    }
+                }
+            }
+            (_, over) => *self = over,
+        }
+    }
+}
+
+impl Table {
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.key == key)
+    }
+
+    /// Takes the entry out.
+    pub fn remove(&mut self, key: &str) -> Option<Entry> {
+        let at = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(at))
+    }
+
+    /// Whether every key is an index into an array of this length.
+    fn indexes(&self, length: usize) -> bool {
+        self.entries
+            .iter()
+            .all(|entry| entry.key.parse().is_ok_and(|index: usize| index < length))
+    }
+
+    pub fn overlay(&mut self, over: Table) {
+        for entry in over.entries {
+            match self.get_mut(&entry.key) {
+                Some(base) => {
+                    base.key_place = entry.key_place;
+                    base.node.overlay(entry.node);
+                }
+                None => self.entries.push(entry),
+            }
+        }
+    }
+}
+
+/// Turns toml's tree into ours.
+struct Reader<'a> {
+    source: &'a Arc<Source>,
+    /// Where the text that was parsed begins in the source.
+    shift: usize,
+}
+
+impl Reader<'_> {
+    fn place(&self, span: Range<usize>) -> Place {
+        Place {
+            source: Arc::clone(self.source),
+            span: span.start + self.shift..span.end + self.shift,
+        }
+    }
+
+    fn table(&self, table: &DeTable<'_>) -> Table {
+        let mut entries: Vec<Entry> = table
+            .iter()
+            .map(|(key, value)| Entry {
+                key: key.get_ref().to_string(),
+                key_place: self.place(key.span()),
+                node: self.node(value),
+            })
+            .collect();
+        // toml's map is sorted by name; the order of writing reads better.
+        entries.sort_by_key(|entry| entry.key_place.span.start);
+        Table { entries }
+    }
+
+    fn node(&self, value: &Spanned<DeValue<'_>>) -> Node {
+        let place = self.place(value.span());
+        let value = match value.get_ref() {
+            DeValue::Table(table) => Value::Table(self.table(table)),
+            DeValue::Array(array) if holds_table(array) => {
+                Value::Array(array.iter().map(|element| self.node(element)).collect())
+            }
+            _ => Value::Leaf {
+                text: self.source.text[place.span.clone()].to_owned(),
+                verbatim: true,
+            },
+        };
+        Node { value, place }
+    }
+}
+
+fn holds_table(array: &DeArray<'_>) -> bool {
+    array.iter().any(|element| match element.get_ref() {
+        DeValue::Table(_) => true,
+        DeValue::Array(inner) => holds_table(inner),
+        _ => false,
+    })
+}

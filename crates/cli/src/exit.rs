@@ -1,0 +1,112 @@
+//! Exit codes, and the one way in which a command fails.
+
+use std::fmt;
+use std::process::{ExitCode, Termination};
+
+use crate::config::ConfigError;
+
+/// How the command `fly` ends. The numbers are part of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// The flight was flown to its end, or the command did what it was asked.
+    Flown = 0,
+    /// An internal error, or one of input and output.
+    Internal = 1,
+    /// The command line or the configuration is wrong.
+    Usage = 2,
+    /// A backend could not be found, loaded, configured or started, or it failed in flight.
+    Backend = 3,
+    /// The supervisor ended the flight.
+    SafetyStop = 4,
+    /// A check was carried out and found problems.
+    ProblemsFound = 5,
+}
+
+impl Exit {
+    /// The table shown by `--help`.
+    pub const HELP: &'static str = "\
+Exit codes:
+  0  flown to the end, or nothing to complain about
+  1  internal error, or input and output failed
+  2  the command line or the configuration is wrong
+  3  the backend could not be loaded or started, or failed
+  4  the supervisor ended the flight
+  5  a check found problems";
+}
+
+impl Termination for Exit {
+    fn report(self) -> ExitCode {
+        ExitCode::from(self as u8)
+    }
+}
+
+/// Why a command failed: what the user reads, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    report: Report,
+}
+
+#[derive(Debug)]
+enum Report {
+    /// Shown after `error: `.
+    Message(String),
+    /// Shows itself, with carets.
+    Config(ConfigError),
+}
+
+impl Failure {
+    /// A failure with a message of its own; the message says what, where and what was expected.
+    pub fn new(exit: Exit, message: impl fmt::Display) -> Self {
+        Self {
+            exit,
+            report: Report::Message(message.to_string()),
+        }
+    }
+
+    /// The whole text for the user, `error: …`, in colours for a terminal.
+    pub fn render(&self, coloured: bool) -> String {
+        match &self.report {
+            Report::Message(message) if coloured => {
+                format!("\u{1b}[1;91merror\u{1b}[0m: {message}")
+            }
+            Report::Message(message) => format!("error: {message}"),
+            Report::Config(error) => error.render(coloured),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.report {
+            Report::Message(message) => f.write_str(message),
+            Report::Config(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self {
+            exit: Exit::Usage,
+            report: Report::Config(error),
+        }
+    }
+}
+
+/// Anything else is internal; its chain of causes is told, without a backtrace.
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::new(Exit::Internal, format_args!("{error:#}"))
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(Exit::Internal, error)
+    }
+}
