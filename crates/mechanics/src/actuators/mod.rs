@@ -1,0 +1,249 @@
+//! Rotors and tilting rotors: from commands to the wrench `B u`, and the convex limits `W u <= l`.
+//!
+//! A fixed rotor has one input, its thrust F. A tilting rotor has two, `F sin(theta)` and `F cos(theta)`, in which the wrench is linear
+//! (Konz 5.8.4). Commands are what the vehicle is told: a thrust, and for a tilting rotor an angle.
+//!
+//! | | fixed rotor | tilting rotor |
+//! |---|---|---|
+//! | input `u` | `F` | `F sin θ`, `F cos θ` |
+//! | commands | `rotor.0.thrust` | `rotor.0.thrust`, `rotor.0.tilt` |
+//!
+//! Both are ordered rotor by rotor.
+
+mod error;
+mod limits;
+mod polytope;
+mod rotor;
+
+use std::ops::Range;
+
+use nalgebra::{Dyn, OMatrix, U6, Vector6};
+
+pub use error::ActuatorError;
+pub use polytope::Polytope;
+pub use rotor::{Rotor, Tilt};
+
+/// All rotors of a vehicle, checked, with everything that depends on the geometry alone.
+///
+/// Only the construction allocates.
+///
+/// ```
+/// use fly_mechanics::{Actuators, Rotor};
+/// use nalgebra::Vector3;
+///
+/// // Two rotors on a beam that push up.
+/// let rotor = |name: &str, x: f64| Rotor {
+///     name: name.into(),
+///     position: Vector3::new(x, 0.0, 0.0),
+///     axis: Vector3::z(),
+///     drag_ratio: 0.0,
+///     thrust: [0.0, 5.0],
+///     time_constant: 0.0,
+///     tilt: None,
+/// };
+/// let actuators = Actuators::new(vec![rotor("front", 0.2), rotor("rear", -0.2)])?;
+/// assert_eq!(actuators.command_names(), ["rotor.0.thrust", "rotor.1.thrust"]);
+///
+/// // 3 N in front and 1 N in the rear lift with 4 N and pitch the nose up.
+/// let wrench = actuators.wrench(&[3.0, 1.0]);
+/// assert_eq!(wrench[2], 4.0);
+/// assert!((wrench[4] + 0.4).abs() < 1e-15);
+/// # Ok::<(), fly_mechanics::ActuatorError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actuators {
+    rotors: Vec<Rotor>,
+    input_matrix: OMatrix<f64, U6, Dyn>,
+    limits: Polytope,
+    interior: Vec<f64>,
+    command_names: Vec<String>,
+    command_limits: Vec<[f64; 2]>,
+    time_constants: Vec<f64>,
+}
+
+/// # Construction
+impl Actuators {
+    /// Checks the rotors, normalises their axes and sets up the maps.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, see [`ActuatorError`].
+    pub fn new(rotors: Vec<Rotor>) -> Result<Self, ActuatorError> {
+        for (index, rotor) in rotors.iter().enumerate() {
+            if rotors[..index].iter().any(|other| other.name == rotor.name) {
+                return Err(ActuatorError::DuplicateName {
+                    rotor: rotor.name.clone(),
+                    index,
+                });
+            }
+        }
+        let rotors: Vec<Rotor> = rotors
+            .into_iter()
+            .map(Rotor::checked)
+            .collect::<Result<_, _>>()?;
+
+        let mut columns: Vec<Vector6<f64>> = Vec::new();
+        let mut command_names = Vec::new();
+        let mut command_limits = Vec::new();
+        let mut time_constants = Vec::new();
+        for (i, rotor) in rotors.iter().enumerate() {
+            let (side, along) = rotor.directions();
+            columns.extend(side.map(|direction| rotor.wrench_along(&direction)));
+            columns.push(rotor.wrench_along(&along));
+
+            command_names.push(format!("rotor.{i}.thrust"));
+            command_limits.push(rotor.thrust);
+            time_constants.push(rotor.time_constant);
+            if let Some(tilt) = &rotor.tilt {
+                command_names.push(format!("rotor.{i}.tilt"));
+                command_limits.push([-tilt.limit, tilt.limit]);
+                time_constants.push(tilt.time_constant);
+            }
+        }
+        Ok(Self {
+            input_matrix: OMatrix::<f64, U6, Dyn>::from_columns(&columns),
+            limits: limits::limits(&rotors),
+            interior: limits::interior(&rotors),
+            rotors,
+            command_names,
+            command_limits,
+            time_constants,
+        })
+    }
+}
+
+/// # Geometry
+impl Actuators {
+    /// The rotors, with unit axes.
+    pub fn rotors(&self) -> &[Rotor] {
+        &self.rotors
+    }
+
+    /// The dimension p of the input `u`; the number of commands is the same.
+    pub fn input_dim(&self) -> usize {
+        self.input_matrix.ncols()
+    }
+
+    /// `B`, 6 x p: the wrench `[f; tau]` at the body frame's origin is `B u`, Konz (4.80c), (5.165), (5.171).
+    pub fn input_matrix(&self) -> &OMatrix<f64, U6, Dyn> {
+        &self.input_matrix
+    }
+
+    /// The entries of `u` that belong to each rotor; those of the commands are the same.
+    pub fn rotor_ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut start = 0;
+        self.rotors.iter().map(move |rotor| {
+            let range = start..start + 1 + usize::from(rotor.tilt.is_some());
+            start = range.end;
+            range
+        })
+    }
+}
+
+/// # Limits
+impl Actuators {
+    /// The inputs that the rotors can produce, `W u <= l`: exact for fixed rotors, a polygon inside the true set for tilting ones.
+    ///
+    /// Rows: the upper limits of all fixed rotors, their lower limits, then for every tilting rotor the lower limit, the two tilt limits
+    /// (positive first) and the segments of the upper limit from the negative tilt limit to the positive.
+    pub fn limits(&self) -> &Polytope {
+        &self.limits
+    }
+
+    /// An input strictly inside the limits: no tilt, every thrust half way between its limits along the axis.
+    pub fn interior(&self) -> &[f64] {
+        &self.interior
+    }
+
+    /// The smallest and largest value of every command, N and rad.
+    pub fn command_limits(&self) -> &[[f64; 2]] {
+        &self.command_limits
+    }
+}
+
+/// # Commands
+impl Actuators {
+    /// The canonical signal names of the commands: all of rotor 0, then rotor 1, ...
+    pub fn command_names(&self) -> &[String] {
+        &self.command_names
+    }
+
+    /// The time constant of every command's first-order lag, s; zero where there is none.
+    pub fn time_constants(&self) -> &[f64] {
+        &self.time_constants
+    }
+
+    /// The commands that produce the input `u`: `F = hypot(u_s, u_c)`, `theta = atan2(u_s, u_c)` of a tilting rotor.
+    ///
+    /// # Panics
+    /// If a slice is not of length [`input_dim`](Self::input_dim).
+    pub fn commands_from_input(&self, u: &[f64], commands: &mut [f64]) {
+        self.check_length(u.len());
+        self.check_length(commands.len());
+        for (rotor, range) in self.rotors.iter().zip(self.rotor_ranges()) {
+            let i = range.start;
+            if rotor.tilt.is_some() {
+                let (side, along) = (u[i], u[i + 1]);
+                commands[i] = side.hypot(along);
+                commands[i + 1] = side.atan2(along);
+            } else {
+                commands[i] = u[i];
+            }
+        }
+    }
+
+    /// The input that commands produce: `F sin(theta)`, `F cos(theta)` of a tilting rotor.
+    ///
+    /// # Panics
+    /// If a slice is not of length [`input_dim`](Self::input_dim).
+    pub fn input_from_commands(&self, commands: &[f64], u: &mut [f64]) {
+        self.check_length(u.len());
+        self.check_length(commands.len());
+        for (rotor, range) in self.rotors.iter().zip(self.rotor_ranges()) {
+            let i = range.start;
+            if rotor.tilt.is_some() {
+                let (sin, cos) = commands[i + 1].sin_cos();
+                u[i] = commands[i] * sin;
+                u[i + 1] = commands[i] * cos;
+            } else {
+                u[i] = commands[i];
+            }
+        }
+    }
+
+    /// The wrench `[f; tau]` at the body frame's origin (N, N m, body components) of these thrusts and tilt angles.
+    ///
+    /// # Panics
+    /// If the slice is not of length [`input_dim`](Self::input_dim).
+    pub fn wrench(&self, commands: &[f64]) -> Vector6<f64> {
+        self.check_length(commands.len());
+        let mut wrench = Vector6::zeros();
+        for (rotor, range) in self.rotors.iter().zip(self.rotor_ranges()) {
+            let i = range.start;
+            let thrust = commands[i];
+            if rotor.tilt.is_some() {
+                let (sin, cos) = commands[i + 1].sin_cos();
+                wrench += self.input_matrix.column(i) * (thrust * sin);
+                wrench += self.input_matrix.column(i + 1) * (thrust * cos);
+            } else {
+                wrench += self.input_matrix.column(i) * thrust;
+            }
+        }
+        wrench
+    }
+
+    /// The wrench `B u` of an input.
+    ///
+    /// # Panics
+    /// If the slice is not of length [`input_dim`](Self::input_dim).
+    pub fn wrench_of_input(&self, u: &[f64]) -> Vector6<f64> {
+        self.check_length(u.len());
+        let columns = self.input_matrix.column_iter();
+        columns
+            .zip(u)
+            .fold(Vector6::zeros(), |sum, (b, u)| sum + b * *u)
+    }
+
+    fn check_length(&self, found: usize) {
+        assert_eq!(found, self.input_dim(), "length of an input or command");
+    }
+}

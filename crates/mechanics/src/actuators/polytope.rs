@@ -1,0 +1,49 @@
+//! A convex set bounded by planes.
+
+use nalgebra::{DMatrix, DVector};
+
+/// The inputs `u` with `W u <= l`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Polytope {
+    /// `W`, m x p: the outward normals, one in a row.
+    pub matrix: DMatrix<f64>,
+    /// `l`, m: how far out each plane lies.
+    pub bound: DVector<f64>,
+}
+
+impl Polytope {
+    /// The number of inequalities m.
+    pub fn rows(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    /// The dimension p of the space.
+    pub fn dim(&self) -> usize {
+        self.matrix.ncols()
+    }
+
+    /// The largest entry of `W u - l`: negative inside, zero on the boundary. Minus infinity without any inequality.
+    ///
+    /// # Panics
+    /// If `u` is not of the space's dimension.
+    pub fn violation(&self, u: &[f64]) -> f64 {
+        assert_eq!(u.len(), self.dim(), "dimension of the input");
+        let mut worst = f64::NEG_INFINITY;
+        for (row, bound) in self.matrix.row_iter().zip(&self.bound) {
+            let value: f64 = row.iter().zip(u).map(|(w, u)| w * u).sum();
+            // A NaN counts as outside.
+            let excess = value - bound;
+            worst = if excess.is_nan() {
+                f64::INFINITY
+            } else {
+                worst.max(excess)
+            };
+        }
+        worst
+    }
+
+    /// Whether `u` lies inside or at most `tolerance` outside.
+    pub fn contains(&self, u: &[f64], tolerance: f64) -> bool {
+        self.violation(u) <= tolerance
+    }
+}

@@ -1,0 +1,180 @@
+//! One rotor: where it sits, where it pushes, what it can do.
+
+use fly_lie::operators::join;
+use nalgebra::{Vector3, Vector6};
+
+use super::ActuatorError;
+
+/// A rotor, fixed to the body or tilting about an axis of the body.
+///
+/// A thrust F along the unit direction d gives the wrench `F [d; p x d + kappa d]` at the body frame's origin, where p is
+/// the position and kappa the signed ratio of drag torque to thrust.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rotor {
+    /// A name for messages, unique in the vehicle.
+    pub name: String,
+    /// The point at which the thrust acts, body frame, m.
+    pub position: Vector3<f64>,
+    /// The direction of the thrust with zero tilt, body frame; normalised when the rotor is used.
+    pub axis: Vector3<f64>,
+    /// Drag torque about the thrust direction per thrust, m; the sign is the opposite of the rotor's sense of turning about that direction.
+    pub drag_ratio: f64,
+    /// The smallest and the largest thrust, N. Negative thrust is for fixed rotors only.
+    pub thrust: [f64; 2],
+    /// The time constant of the thrust's first-order lag, s; zero for none.
+    pub time_constant: f64,
+    /// How the rotor tilts, if it does.
+    pub tilt: Option<Tilt>,
+}
+
+/// The tilt of a rotor: at the angle `theta` its thrust points along `cos(theta) a + sin(theta) (t x a)`, where a is the
+/// rotor's axis and t the tilt axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tilt {
+    /// The axis about which the rotor turns, body frame, perpendicular to the rotor's axis; normalised when used.
+    pub axis: Vector3<f64>,
+    /// The largest angle to either side, rad, below a right angle.
+    pub limit: f64,
+    /// The time constant of the servo's first-order lag, s; zero for none.
+    pub time_constant: f64,
+    /// The number of straight segments in which the limit of the thrust, an arc in the plane of the input, is inscribed.
+    pub segments: usize,
+}
+
+/// How far from perpendicular a tilt axis may be written: the cosine of the angle.
+const PERPENDICULAR: f64 = 1e-6;
+
+impl Rotor {
+    /// Checks everything that can be wrong with one rotor and normalises its axes.
+    pub(super) fn checked(mut self) -> Result<Self, ActuatorError> {
+        let name = || self.name.clone();
+        let vectors = [("position", &self.position), ("axis", &self.axis)];
+        for (key, vector) in vectors {
+            if let Some(found) = vector.iter().find(|x| !x.is_finite()) {
+                return Err(ActuatorError::not_finite(name(), key, *found));
+            }
+        }
+        let [low, high] = self.thrust;
+        for (key, found) in [
+            ("drag_ratio", self.drag_ratio),
+            ("thrust", low),
+            ("thrust", high),
+        ] {
+            if !found.is_finite() {
+                return Err(ActuatorError::not_finite(name(), key, found));
+            }
+        }
+        if low >= high {
+            let rotor = name();
+            return Err(ActuatorError::ThrustLimits { rotor, low, high });
+        }
+        check_time_constant(&self.name, "time_constant", self.time_constant)?;
+        self.axis = unit(&self.name, "axis", &self.axis)?;
+        if let Some(tilt) = self.tilt.take() {
+            if low < 0.0 {
+                let rotor = name();
+                return Err(ActuatorError::NegativeTiltingThrust { rotor, low });
+            }
+            self.tilt = Some(tilt.checked(&self)?);
+        }
+        Ok(self)
+    }
+
+    /// The directions of `F sin(theta)` (of a tilting rotor) and of `F cos(theta)`.
+    pub(super) fn directions(&self) -> (Option<Vector3<f64>>, Vector3<f64>) {
+        let side = self.tilt.as_ref().map(|tilt| tilt.axis.cross(&self.axis));
+        (side, self.axis)
+    }
+
+    /// The wrench at the body frame's origin of one newton along a unit direction.
+    pub(super) fn wrench_along(&self, direction: &Vector3<f64>) -> Vector6<f64> {
+        let torque = self.position.cross(direction) + direction * self.drag_ratio;
+        join(direction, &torque)
+    }
+}
+
+impl Tilt {
+    fn checked(mut self, rotor: &Rotor) -> Result<Self, ActuatorError> {
+        let name = || rotor.name.clone();
+        if let Some(found) = self.axis.iter().find(|x| !x.is_finite()) {
+            return Err(ActuatorError::not_finite(name(), "tilt.axis", *found));
+        }
+        if !self.limit.is_finite() {
+            return Err(ActuatorError::not_finite(name(), "tilt.limit", self.limit));
+        }
+        if self.limit <= 0.0 || self.limit >= std::f64::consts::FRAC_PI_2 {
+            return Err(ActuatorError::TiltLimit {
+                rotor: name(),
+                degrees: self.limit.to_degrees(),
+            });
+        }
+        if self.segments == 0 || self.segments > Self::MAX_SEGMENTS {
+            return Err(ActuatorError::Segments {
+                rotor: name(),
+                segments: self.segments,
+            });
+        }
+        check_time_constant(&rotor.name, "tilt.time_constant", self.time_constant)?;
+        let axis = unit(&rotor.name, "tilt.axis", &self.axis)?;
+        let cosine = axis.dot(&rotor.axis);
+        if cosine.abs() > PERPENDICULAR {
+            return Err(ActuatorError::TiltAxis {
+                rotor: name(),
+                degrees: cosine.clamp(-1.0, 1.0).acos().to_degrees(),
+            });
+        }
+        self.axis = (axis - rotor.axis * cosine).normalize();
+        // Even the thrust along the axis is cut by the inscribed polygon when a corner does not lie there.
+        let [low, high] = rotor.thrust;
+        let reachable = self.reachable_thrust(high);
+        if low >= reachable {
+            return Err(ActuatorError::TooFewSegments {
+                rotor: name(),
+                segments: self.segments,
+                low,
+                reachable,
+            });
+        }
+        Ok(self)
+    }
+
+    /// More segments than this have no visible effect and slow the allocation down.
+    pub const MAX_SEGMENTS: usize = 64;
+
+    /// The angle that each segment spans, rad.
+    pub(super) fn segment_angle(&self) -> f64 {
+        2.0 * self.limit / self.segments as f64
+    }
+
+    /// The largest thrust along the untilted axis inside the polygon, N.
+    pub(super) fn reachable_thrust(&self, high: f64) -> f64 {
+        if self.segments.is_multiple_of(2) {
+            high
+        } else {
+            high * (0.5 * self.segment_angle()).cos()
+        }
+    }
+}
+
+fn check_time_constant(rotor: &str, key: &'static str, found: f64) -> Result<(), ActuatorError> {
+    if !found.is_finite() {
+        return Err(ActuatorError::not_finite(rotor.to_owned(), key, found));
+    }
+    if found < 0.0 {
+        let rotor = rotor.to_owned();
+        return Err(ActuatorError::TimeConstant { rotor, key, found });
+    }
+    Ok(())
+}
+
+fn unit(
+    rotor: &str,
+    key: &'static str,
+    axis: &Vector3<f64>,
+) -> Result<Vector3<f64>, ActuatorError> {
+    axis.try_normalize(1e-9)
+        .ok_or_else(|| ActuatorError::ZeroAxis {
+            rotor: rotor.to_owned(),
+            key,
+        })
+}

@@ -1,0 +1,175 @@
+//! The dynamics of one free rigid body.
+
+use fly_lie::SE3;
+use fly_lie::operators::{angular, coadjoint_bracket, join, linear};
+use nalgebra::{Matrix6, RealField, Vector3, Vector6, convert};
+
+use crate::PseudoInertia;
+
+/// Where a body is and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State<T: RealField + Copy> {
+    /// The pose of the body frame in the world.
+    pub pose: SE3<T>,
+    /// The twist `[v; omega]` of the body relative to the world, in the body frame: m/s, rad/s.
+    pub twist: Vector6<T>,
+}
+
+impl<T: RealField + Copy> State<T> {
+    /// At rest at this pose.
+    pub fn at_rest(pose: SE3<T>) -> Self {
+        Self {
+            pose,
+            twist: Vector6::zeros(),
+        }
+    }
+
+    /// The velocity of the body frame's origin in world components, m/s.
+    pub fn velocity_in_world(&self) -> Vector3<T> {
+        self.pose.rotation.act(&linear(&self.twist))
+    }
+}
+
+/// A free rigid body in a constant gravity field: `M xi_dot + c(xi) + grad V(G) = f`, Konz (4.22), (4.24).
+///
+/// The wrench `f = [force; torque]` acts at the body frame's origin, in body components. The frame's origin need not be
+/// the centre of mass.
+///
+/// ```
+/// use fly_lie::SE3;
+/// use fly_mechanics::{FreeBody, PseudoInertia, State};
+/// use nalgebra::{Matrix3, Vector3, Vector6};
+///
+/// let inertia = Matrix3::from_diagonal(&Vector3::new(0.02, 0.03, 0.04));
+/// let inertia = PseudoInertia::from_center(1.5, Vector3::zeros(), inertia)?;
+/// let body = FreeBody::new(inertia, Vector3::new(0.0, 0.0, -9.81));
+///
+/// // A force of its weight, upward, holds it.
+/// let state = State::at_rest(SE3::identity());
+/// let lift = Vector6::new(0.0, 0.0, 1.5 * 9.81, 0.0, 0.0, 0.0);
+/// assert!(body.acceleration(&state, &lift).norm() < 1e-14);
+/// # Ok::<(), fly_mechanics::InertiaError<f64>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FreeBody<T: RealField + Copy> {
+    inertia: PseudoInertia<T>,
+    gravity: Vector3<T>,
+    mass_matrix: Matrix6<T>,
+    inverse_mass_matrix: Matrix6<T>,
+}
+
+impl<T: RealField + Copy> FreeBody<T> {
+    /// A body with this inertia in this field; `gravity` is the acceleration of free fall in the world, m/s².
+    pub fn new(inertia: PseudoInertia<T>, gravity: Vector3<T>) -> Self {
+        let mass_matrix = inertia.matrix6();
+        Self {
+            inertia,
+            gravity,
+            mass_matrix,
+            inverse_mass_matrix: inverse_mass_matrix(&inertia),
+        }
+    }
+
+    /// The inertia M'.
+    pub fn inertia(&self) -> &PseudoInertia<T> {
+        &self.inertia
+    }
+
+    /// The acceleration of free fall in the world, m/s².
+    pub fn gravity(&self) -> &Vector3<T> {
+        &self.gravity
+    }
+}
+
+/// # Equation of motion
+impl<T: RealField + Copy> FreeBody<T> {
+    /// `M = Vee(M')`, 6x6, constant.
+    pub fn mass_matrix(&self) -> &Matrix6<T> {
+        &self.mass_matrix
+    }
+
+    /// `M^-1`, 6x6, constant.
+    pub fn inverse_mass_matrix(&self) -> &Matrix6<T> {
+        &self.inverse_mass_matrix
+    }
+
+    /// `c = -ad(xi)^T M xi`, Konz (4.22) (which prints `ad` of the acceleration): Coriolis and centrifugal wrench.
+    pub fn coriolis_force(&self, twist: &Vector6<T>) -> Vector6<T> {
+        -coadjoint_bracket(twist, &(self.mass_matrix * twist))
+    }
+
+    /// `grad V`, on the left-hand side: minus the wrench of gravity at the body frame's origin.
+    ///
+    /// Konz (4.24) prints the applied wrench; put on the left-hand side as in (5.1) it would reverse gravity.
+    pub fn potential_force(&self, pose: &SE3<T>) -> Vector6<T> {
+        let force = pose.rotation.inverse().act(&self.gravity) * -self.inertia.mass();
+        join(&force, &self.inertia.center_of_mass().cross(&force))
+    }
+
+    /// `b = c + grad V`: the wrench that would keep the twist constant.
+    pub fn bias(&self, state: &State<T>) -> Vector6<T> {
+        self.coriolis_force(&state.twist) + self.potential_force(&state.pose)
+    }
+
+    /// `xi_dot = M^-1 (f - b)` under the wrench `[force; torque]`.
+    pub fn acceleration(&self, state: &State<T>, wrench: &Vector6<T>) -> Vector6<T> {
+        self.inverse_mass_matrix * (wrench - self.bias(state))
+    }
+}
+
+/// # Energies
+impl<T: RealField + Copy> FreeBody<T> {
+    /// `T = 1/2 xi^T M xi`, J.
+    pub fn kinetic_energy(&self, twist: &Vector6<T>) -> T {
+        twist.dot(&(self.mass_matrix * twist)) * convert::<f64, T>(0.5)
+    }
+
+    /// `V = -m a_G . (r + R s)`, J; zero with the centre of mass in the world's origin.
+    pub fn potential_energy(&self, pose: &SE3<T>) -> T {
+        -self.inertia.mass() * self.gravity.dot(&pose.act(&self.inertia.center_of_mass()))
+    }
+
+    /// The total energy `T + V`, J.
+    pub fn energy(&self, state: &State<T>) -> T {
+        self.kinetic_energy(&state.twist) + self.potential_energy(&state.pose)
+    }
+
+    /// Linear momentum and angular momentum about the world's origin, `[p; L]`, in world components: `Ad(G^-1)^T M xi`.
+    pub fn momentum_in_world(&self, state: &State<T>) -> Vector6<T> {
+        state.pose.adjoint_inverse().transpose() * (self.mass_matrix * state.twist)
+    }
+}
+
+/// `M^-1` in closed form: with `J = Theta_c^-1` it is `[[I/m - S J S, S J], [-J S, J]]`, `S = wed(s)`.
+fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matrix6<T> {
+    use fly_lie::operators::wed3;
+    use nalgebra::Matrix3;
+
+    // The inertia was checked to be positive definite, so the inverse exists.
+    let J = inertia
+        .inertia_about_center()
+        .try_inverse()
+        .unwrap_or_else(Matrix3::zeros);
+    let S = wed3(&inertia.center_of_mass());
+    let mut inverse = Matrix6::zeros();
+    inverse
+        .fixed_view_mut::<3, 3>(0, 0)
+        .copy_from(&(Matrix3::from_diagonal_element(inertia.mass().recip()) - S * J * S));
+    inverse.fixed_view_mut::<3, 3>(0, 3).copy_from(&(S * J));
+    inverse.fixed_view_mut::<3, 3>(3, 0).copy_from(&-(J * S));
+    inverse.fixed_view_mut::<3, 3>(3, 3).copy_from(&J);
+    inverse
+}
+
+/// The wrench at the body frame's origin of a force (N, body components) that acts at a point of the body (m): Konz (4.43).
+pub fn wrench_of_force<T: RealField + Copy>(force: &Vector3<T>, point: &Vector3<T>) -> Vector6<T> {
+    join(force, &point.cross(force))
+}
+
+/// The velocity of a point of the body (m, body coordinates), in body components, m/s.
+pub fn velocity_of_point<T: RealField + Copy>(
+    twist: &Vector6<T>,
+    point: &Vector3<T>,
+) -> Vector3<T> {
+    linear(twist) + angular(twist).cross(point)
+}
