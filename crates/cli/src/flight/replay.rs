@@ -31,15 +31,14 @@ impl Comparison {
     /// backend has one. `value_names` are the names of a frame's values in order.
     pub fn new<'a>(
         commands: impl IntoIterator<Item = (&'a str, &'a str)>,
-        value_names: impl IntoIterator<Item = &'a str> + Clone,
+        value_names: &[&str],
     ) -> Self {
         let pairs = commands
             .into_iter()
             .enumerate()
             .filter_map(|(command, (name, unit))| {
                 let value = value_names
-                    .clone()
-                    .into_iter()
+                    .iter()
                     .position(|value| value.strip_prefix(RECORDED) == Some(name))?;
                 Some(CommandDifference {
                     name: name.to_owned(),
@@ -99,7 +98,7 @@ mod tests {
         ];
         Comparison::new(
             commands,
-            [
+            &[
                 "pose.position.x",
                 "recorded.rotor.1.thrust",
                 "recorded.rotor.0.thrust",

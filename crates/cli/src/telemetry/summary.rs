@@ -264,7 +264,7 @@ tricopter: flown after 20.000 s at 500 Hz
     fn a_comparison_tells_each_command_and_the_verdict() {
         let names = ["recorded.rotor.0.thrust", "recorded.rotor.0.tilt"];
         let mut comparison =
-            Comparison::new([("rotor.0.thrust", "N"), ("rotor.0.tilt", "rad")], names);
+            Comparison::new([("rotor.0.thrust", "N"), ("rotor.0.tilt", "rad")], &names);
         comparison.record(&[1.0, 0.5], &[1.0, 0.5]);
         let mut summary = Summary {
             comparison: Some(comparison.clone()),
