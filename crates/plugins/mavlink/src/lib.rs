@@ -1,5 +1,41 @@
 //! MAVLink links, and the one conversion between NED/FRD and z-up/FLU.
 //!
-//! - [`frames`]: pure conversion functions, always built, no dependency.
+//! - [`frames`]: pure conversion functions, always built, without a dependency.
+//!
+//! With the feature `links` (the default):
+//! - [`Address`]: where a peer is (UDP, TCP, serial), as text;
+//! - [`Link`]: a connection that reads, writes, counts and comes back when its peer does;
+//! - [`Telemetry`]: a vehicle's state as its messages tell it, in this project's frames, stamped with this computer's
+//!   clock;
+//! - [`Vehicle`]: a link to one vehicle and its telemetry, with the messages asked for that autopilots do not send by
+//!   themselves.
 
 pub mod frames;
+
+#[cfg(feature = "links")]
+mod address;
+#[cfg(feature = "links")]
+mod clock;
+#[cfg(feature = "links")]
+mod link;
+#[cfg(feature = "links")]
+mod statistics;
+#[cfg(feature = "links")]
+mod telemetry;
+#[cfg(feature = "links")]
+mod transport;
+
+#[cfg(feature = "links")]
+pub use address::{Address, AddressError, HostPort};
+#[cfg(feature = "links")]
+pub use clock::{Mapped, SenderClock, monotonic};
+#[cfg(feature = "links")]
+pub use link::{Identity, Link, LinkError, LinkSettings, Received, SendError, Sender};
+#[cfg(feature = "links")]
+pub use statistics::Statistics;
+#[cfg(feature = "links")]
+pub use telemetry::{Battery, Heartbeat, Sample, Telemetry, autopilot_name, type_name};
+
+/// The dialect that links speak: ArduPilot's, which holds the common messages and those that ArduPilot adds.
+#[cfg(feature = "links")]
+pub use mavlink::dialects::ardupilotmega as dialect;

@@ -1,0 +1,167 @@
+//! From the vehicle's clock to this computer's.
+
+const SECOND: i64 = 1_000_000_000;
+
+/// How long the least transit delay is remembered before it may grow again, ns.
+///
+/// Two crystals drift apart by some 50 ppm, which is 1 ms in two windows.
+const WINDOW: i64 = 10 * SECOND;
+
+/// Now, ns of `CLOCK_MONOTONIC`.
+pub fn monotonic() -> i64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec * SECOND + now.tv_nsec
+}
+
+/// Maps a sender's time since boot to ns of `CLOCK_MONOTONIC`.
+///
+/// The offset is the least `arrival - sender's time` seen in the last 10 to 20 s. It holds the least transit delay,
+/// which cannot be told from the offset without asking the vehicle: a stamp is late by that delay (some ms over
+/// UDP or USB, some tens of ms over a telemetry radio), but the jitter is gone, and no stamp is ever later than the
+/// message's arrival.
+///
+/// A sender that restarts is noticed by its time going back by more than a second, or by an offset that is a second off
+/// after a silence of three.
+#[derive(Clone, Debug, Default)]
+pub struct SenderClock {
+    window: Option<Window>,
+}
+
+#[derive(Clone, Debug)]
+struct Window {
+    opened: i64,
+    least: i64,
+    least_before: i64,
+    newest: i64,
+    last_arrival: i64,
+}
+
+/// A sender's time on this computer's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// ns of `CLOCK_MONOTONIC`, at most the time of arrival.
+    pub stamp: i64,
+    /// The sender has restarted: earlier stamps of its clock say nothing about the order any more.
+    pub restarted: bool,
+}
+
+impl SenderClock {
+    /// Maps `sent` (ns on the sender's clock) of a message that arrived at `arrival` (ns of `CLOCK_MONOTONIC`).
+    pub fn map(&mut self, sent: i64, arrival: i64) -> Mapped {
+        let offset = arrival.saturating_sub(sent);
+        let restarted = self
+            .window
+            .as_ref()
+            .is_some_and(|w| w.restarted(sent, offset, arrival));
+        if restarted {
+            self.window = None;
+        }
+        let window = self.window.get_or_insert(Window {
+            opened: arrival,
+            least: offset,
+            least_before: offset,
+            newest: sent,
+            last_arrival: arrival,
+        });
+        if arrival - window.opened > WINDOW {
+            window.least_before = window.least;
+            window.least = offset;
+            window.opened = arrival;
+        }
+        window.least = window.least.min(offset);
+        window.newest = window.newest.max(sent);
+        window.last_arrival = arrival;
+        let stamp = sent.saturating_add(window.least.min(window.least_before));
+        Mapped {
+            stamp: stamp.min(arrival),
+            restarted,
+        }
+    }
+}
+
+impl Window {
+    fn restarted(&self, sent: i64, offset: i64, arrival: i64) -> bool {
+        let went_back = self.newest.saturating_sub(sent) > SECOND;
+        let silent = arrival - self.last_arrival > 3 * SECOND;
+        let least = self.least.min(self.least_before);
+        went_back || (silent && offset.saturating_sub(least).saturating_abs() > SECOND)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    #[test]
+    fn jitter_of_the_transit_does_not_reach_the_stamps() {
+        let mut clock = SenderClock::default();
+        let start = 500 * SECOND;
+        for i in 0..500 {
+            let sent = i * 20 * MS;
+            // 3 ms of transit at least, and up to 40 ms more.
+            let arrival = start + sent + 3 * MS + (i * 7919 % 41) * MS;
+            let mapped = clock.map(sent, arrival);
+            assert!(mapped.stamp <= arrival && !mapped.restarted);
+            if i > 60 {
+                assert_eq!(mapped.stamp, start + sent + 3 * MS);
+            }
+        }
+    }
+
+    #[test]
+    fn drift_is_followed() {
+        // The sender's clock is slow by 200 ppm: after 100 s the offset has grown by 20 ms.
+        let mut clock = SenderClock::default();
+        for i in 0..5000 {
+            let arrival = i * 20 * MS;
+            let mapped = clock.map(arrival - arrival / 5000, arrival);
+            assert!(
+                arrival - mapped.stamp <= 5 * MS,
+                "{} ms late",
+                (arrival - mapped.stamp) / MS
+            );
+        }
+    }
+
+    #[test]
+    fn restarts_are_noticed() {
+        let mut clock = SenderClock::default();
+        assert_eq!(
+            clock.map(100 * SECOND, 200 * SECOND),
+            Mapped {
+                stamp: 200 * SECOND,
+                restarted: false
+            }
+        );
+        // Late by a second and a half, but no restart: the stamp is old, as the message is.
+        let late = clock.map(100 * SECOND + 10 * MS, 201 * SECOND + 510 * MS);
+        assert_eq!(
+            late,
+            Mapped {
+                stamp: 200 * SECOND + 10 * MS,
+                restarted: false
+            }
+        );
+        // Time goes back.
+        assert_eq!(
+            clock.map(2 * SECOND, 202 * SECOND),
+            Mapped {
+                stamp: 202 * SECOND,
+                restarted: true
+            }
+        );
+        // Off for a minute and rebooted within, the new time being ahead of the old one.
+        assert_eq!(
+            clock.map(40 * SECOND, 262 * SECOND),
+            Mapped {
+                stamp: 262 * SECOND,
+                restarted: true
+            }
+        );
+        // Absurd times neither panic nor overflow.
+        clock.map(i64::MAX, 263 * SECOND);
+        clock.map(i64::MIN, 264 * SECOND);
+    }
+}

@@ -1,0 +1,255 @@
+//! The reader: connections, frames, counters.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use mavlink::error::{MessageReadError, ParserError};
+use mavlink::{Dialect, MAVLinkMessageRaw, MavlinkReader, MavlinkVersion, Message};
+
+use super::{Received, Sender, Shared, count, lock};
+use crate::address::Address;
+use crate::clock::monotonic;
+use crate::dialect::MavMessage;
+use crate::statistics::Sequences;
+use crate::transport::{Endpoint, Streams, nothing_came};
+
+/// How long to wait for a peer, and between attempts.
+const CONNECT_WAIT: Duration = Duration::from_millis(100);
+/// A TCP connection may take longer over a radio than [`CONNECT_WAIT`].
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Room for the largest datagram behind a frame that is not complete.
+const BUFFER: usize = 66 * 1024;
+
+pub(super) struct Reader {
+    pub shared: Arc<Shared>,
+    pub address: Address,
+    pub endpoint: Endpoint,
+    pub silence: Duration,
+    pub sender: Sender,
+}
+
+/// Why a connection came to its end.
+enum End {
+    Stopped,
+    Closed,
+    Silent,
+    Failed(io::Error),
+}
+
+impl Reader {
+    /// Connection after connection, until the link is dropped.
+    pub fn run(mut self, mut on_message: impl FnMut(Received, &Sender)) {
+        let mut connections = 0_u64;
+        while !self.stopped() {
+            let Some(streams) = self.connect() else {
+                continue;
+            };
+            tracing::info!(link = %self.address, peer = %streams.peer, "MAVLink link open");
+            if connections > 0 {
+                count(&self.shared.counters.reconnects, 1);
+            }
+            connections += 1;
+            *lock(&self.shared.writer) = Some(streams.writer);
+            let end = self.read(streams.reader, &mut on_message);
+            *lock(&self.shared.writer) = None;
+            let reason = match end {
+                End::Stopped => return,
+                End::Closed => "its peer closed it".to_owned(),
+                End::Silent => format!("nothing came for {} s", self.silence.as_secs_f64()),
+                End::Failed(error) => error.to_string(),
+            };
+            tracing::warn!(link = %self.address, %reason, "MAVLink link lost, opening it again");
+            *lock(&self.shared.last_error) = Some(reason);
+            // A peer that accepts and closes at once must not make this spin.
+            std::thread::sleep(CONNECT_WAIT);
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.shared.stop.load(Ordering::Relaxed)
+    }
+
+    fn connect(&mut self) -> Option<Streams> {
+        let wait = match self.endpoint {
+            Endpoint::TcpOut(_) => CONNECT_TIMEOUT,
+            _ => CONNECT_WAIT,
+        };
+        match self.endpoint.connect(wait) {
+            Ok(Some(streams)) => {
+                *lock(&self.shared.last_error) = None;
+                Some(streams)
+            }
+            Ok(None) => None,
+            Err(error) => {
+                let reason = error.to_string();
+                let mut last = lock(&self.shared.last_error);
+                if last.as_ref() != Some(&reason) {
+                    tracing::warn!(link = %self.address, %reason, "MAVLink link not open, trying again");
+                    *last = Some(reason);
+                }
+                drop(last);
+                std::thread::sleep(CONNECT_WAIT);
+                None
+            }
+        }
+    }
+
+    /// One connection, from its first byte to its end.
+    fn read(
+        &self,
+        stream: Box<dyn Read + Send>,
+        on_message: &mut impl FnMut(Received, &Sender),
+    ) -> End {
+        let counters = &self.shared.counters;
+        let mut sequences = Sequences::default();
+        let dialect = CountingDialect::default();
+        let mut reader = MavlinkReader::with_capacity(
+            BUFFER,
+            Counted {
+                stream,
+                shared: &self.shared,
+            },
+        );
+        let mut last_byte = Instant::now();
+        let mut bytes = counters.bytes.load(Ordering::Relaxed);
+        while !self.stopped() {
+            let outcome = reader.read_any_raw_message_with_dialect(&dialect);
+            dialect.hand_over(&self.shared, outcome.is_ok());
+            let now = counters.bytes.load(Ordering::Relaxed);
+            if now != bytes {
+                (bytes, last_byte) = (now, Instant::now());
+            }
+            match outcome {
+                Ok(frame) => self.take(&frame, &mut sequences, on_message),
+                Err(MessageReadError::Io(error)) if nothing_came(&error) => {
+                    if self.endpoint.reconnects_after_silence()
+                        && last_byte.elapsed() > self.silence
+                    {
+                        return End::Silent;
+                    }
+                }
+                Err(MessageReadError::Io(error))
+                    if error.kind() == io::ErrorKind::UnexpectedEof =>
+                {
+                    return End::Closed;
+                }
+                Err(MessageReadError::Io(error)) => return End::Failed(error),
+                // Raw frames are not decoded here.
+                Err(MessageReadError::Parse(_)) => count(&counters.undecodable, 1),
+            }
+        }
+        End::Stopped
+    }
+
+    fn take(
+        &self,
+        frame: &MAVLinkMessageRaw,
+        sequences: &mut Sequences,
+        on_message: &mut impl FnMut(Received, &Sender),
+    ) {
+        let arrival = monotonic();
+        let counters = &self.shared.counters;
+        let (system, component) = (frame.system_id(), frame.component_id());
+        count(
+            &counters.lost,
+            sequences
+                .observe(system, component, frame.sequence())
+                .into(),
+        );
+        match MavMessage::parse(frame.version(), frame.message_id(), frame.payload()) {
+            Ok(message) => {
+                count(&counters.messages, 1);
+                on_message(
+                    Received {
+                        arrival,
+                        system,
+                        component,
+                        message,
+                    },
+                    &self.sender,
+                );
+            }
+            Err(error) => {
+                tracing::debug!(system, component, id = frame.message_id(), %error, "undecodable MAVLink message");
+                count(&counters.undecodable, 1);
+            }
+        }
+    }
+}
+
+/// Counts what is read.
+struct Counted<'a> {
+    stream: Box<dyn Read + Send>,
+    shared: &'a Shared,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.shared.stop.load(Ordering::Relaxed) {
+            // Frames with wrong checksums keep the parser reading for as long as they come.
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let length = self.stream.read(buffer)?;
+        count(&self.shared.counters.bytes, length as u64);
+        Ok(length)
+    }
+}
+
+/// The dialect, counting: the parser asks for a message's checksum seed once for everything that looks like a frame,
+/// and says nothing of those whose checksum is then wrong.
+#[derive(Default)]
+struct CountingDialect {
+    candidates: Cell<u64>,
+    unknown: Cell<u64>,
+}
+
+impl CountingDialect {
+    /// Adds what was counted since the last call, in which `framed` says whether one candidate was a frame.
+    fn hand_over(&self, shared: &Shared, framed: bool) {
+        let bad = self.candidates.take().saturating_sub(u64::from(framed));
+        count(&shared.counters.bad_checksums, bad);
+        count(&shared.counters.unknown, self.unknown.take());
+    }
+}
+
+impl Dialect for CountingDialect {
+    type Message = MavMessage;
+    type EncodeError = Infallible;
+
+    fn message_id(&self, message: &MavMessage) -> u32 {
+        message.message_id()
+    }
+
+    fn extra_crc(&self, id: u32) -> Option<u8> {
+        let seed = MavMessage::extra_crc(id);
+        // The generated table answers 0 for what it does not hold.
+        if seed == 0 && MavMessage::default_message_from_id(id).is_none() {
+            self.unknown.set(self.unknown.get() + 1);
+            return None;
+        }
+        self.candidates.set(self.candidates.get() + 1);
+        Some(seed)
+    }
+
+    fn decode(
+        &self,
+        version: MavlinkVersion,
+        id: u32,
+        payload: &[u8],
+    ) -> Result<MavMessage, ParserError> {
+        MavMessage::parse(version, id, payload)
+    }
+
+    fn encode(
+        &self,
+        version: MavlinkVersion,
+        message: &MavMessage,
+        payload: &mut [u8],
+    ) -> Result<usize, Infallible> {
+        Ok(message.ser(version, payload))
+    }
+}

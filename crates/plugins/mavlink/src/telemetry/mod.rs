@@ -1,0 +1,320 @@
+//! A vehicle's state as its messages tell it, in this project's frames, on this computer's clock.
+
+mod channel;
+mod identity;
+mod odometry;
+
+pub use channel::Sample;
+pub use identity::{Heartbeat, autopilot_name, type_name};
+
+use crate::clock::SenderClock;
+use crate::dialect::{BATTERY_STATUS_DATA, MavMessage, SYS_STATUS_DATA};
+use crate::frames::{self, Quaternion, Vector};
+use crate::link::Received;
+use channel::Channel;
+
+/// After this long (ns) without its best source a quantity is taken from the next best.
+const SOURCE_HOLD: i64 = 500_000_000;
+
+/// Which message a quantity comes from; the first of those that arrive is taken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    /// `ATTITUDE_QUATERNION`, `LOCAL_POSITION_NED`, `BATTERY_STATUS`.
+    Own,
+    /// `ODOMETRY`, which holds pose and twist.
+    Odometry,
+    /// `ATTITUDE` (Euler angles), `SYS_STATUS`.
+    Fallback,
+}
+
+/// A battery's state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Battery {
+    /// V, where the vehicle measures it.
+    pub voltage: Option<f64>,
+    /// Part of the charge that is left, 0 to 1, where the vehicle knows it.
+    pub remaining: Option<f64>,
+}
+
+/// A vehicle's state, put together from its messages.
+///
+/// | quantity | frame | messages, the best first |
+/// |---|---|---|
+/// | position | world NWU, m, from the autopilot's local origin | `LOCAL_POSITION_NED`, `ODOMETRY` |
+/// | velocity | world NWU, m/s | `LOCAL_POSITION_NED`, `ODOMETRY` |
+/// | attitude | NWU-from-FLU quaternion | `ATTITUDE_QUATERNION`, `ODOMETRY`, `ATTITUDE` |
+/// | angular velocity | FLU, rad/s | `ATTITUDE_QUATERNION`, `ODOMETRY`, `ATTITUDE` |
+/// | battery | | `BATTERY_STATUS` (of battery 0), `SYS_STATUS` |
+///
+/// Messages with numbers that are not finite, quaternions without length, and messages that arrive out of order are
+/// dropped and counted. When the vehicle restarts, everything that was known of it is forgotten.
+#[derive(Clone, Debug, Default)]
+pub struct Telemetry {
+    boot_clock: SenderClock,
+    odometry_clock: SenderClock,
+    heartbeat: Option<Sample<Heartbeat>>,
+    position: Channel<Vector>,
+    velocity: Channel<Vector>,
+    attitude: Channel<Quaternion>,
+    angular_velocity: Channel<Vector>,
+    battery: Channel<Battery>,
+    updates: u64,
+    refused: u64,
+    restarts: u64,
+}
+
+impl Telemetry {
+    /// What the vehicle says of itself.
+    pub fn heartbeat(&self) -> Option<&Sample<Heartbeat>> {
+        self.heartbeat.as_ref()
+    }
+
+    /// Position in the world, m, from the autopilot's local origin (where it started, as a rule).
+    pub fn position(&self) -> Option<&Sample<Vector>> {
+        self.position.sample()
+    }
+
+    /// Velocity in the world, m/s.
+    pub fn velocity(&self) -> Option<&Sample<Vector>> {
+        self.velocity.sample()
+    }
+
+    /// Attitude, world from body, `[w, x, y, z]`, of length one.
+    pub fn attitude(&self) -> Option<&Sample<Quaternion>> {
+        self.attitude.sample()
+    }
+
+    /// Angular velocity in the body frame, rad/s.
+    pub fn angular_velocity(&self) -> Option<&Sample<Vector>> {
+        self.angular_velocity.sample()
+    }
+
+    /// Velocity in the body frame, m/s: the newest velocity seen from the newest attitude, with the velocity's stamp.
+    pub fn body_velocity(&self) -> Option<Sample<Vector>> {
+        let (velocity, attitude) = (self.velocity()?, self.attitude()?);
+        Some(Sample {
+            value: frames::rotate_inverse(attitude.value, velocity.value),
+            ..*velocity
+        })
+    }
+
+    /// The battery's state.
+    pub fn battery(&self) -> Option<&Sample<Battery>> {
+        self.battery.sample()
+    }
+
+    /// Grows with every message that changes the pose or the twist.
+    pub fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    /// Messages dropped for what they said.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// How often the vehicle has restarted.
+    pub fn restarts(&self) -> u64 {
+        self.restarts
+    }
+
+    /// Takes a message of the vehicle (whoever sends others keeps them away); returns whether it told something.
+    pub fn take(&mut self, received: &Received) -> bool {
+        let arrival = received.arrival;
+        match &received.message {
+            MavMessage::HEARTBEAT(m) => {
+                self.heartbeat = Some(Sample {
+                    value: Heartbeat::from(m),
+                    stamp: arrival,
+                    arrival,
+                });
+                true
+            }
+            MavMessage::ATTITUDE_QUATERNION(m) => {
+                let q = [m.q1, m.q2, m.q3, m.q4].map(f64::from);
+                let rates = [m.rollspeed, m.pitchspeed, m.yawspeed].map(f64::from);
+                self.take_attitude(Source::Own, m.time_boot_ms, arrival, q, rates)
+            }
+            MavMessage::ATTITUDE(m) => {
+                let q = frames::ned_frd_from_euler(m.roll.into(), m.pitch.into(), m.yaw.into());
+                let rates = [m.rollspeed, m.pitchspeed, m.yawspeed].map(f64::from);
+                self.take_attitude(Source::Fallback, m.time_boot_ms, arrival, q, rates)
+            }
+            MavMessage::LOCAL_POSITION_NED(m) => {
+                let position = [m.x, m.y, m.z].map(f64::from);
+                let velocity = [m.vx, m.vy, m.vz].map(f64::from);
+                if !finite(&position) || !finite(&velocity) {
+                    return self.refuse("LOCAL_POSITION_NED");
+                }
+                let time = self.boot_time(m.time_boot_ms, arrival);
+                let position =
+                    self.position
+                        .offer(frames::nwu_from_ned(position), time, Source::Own);
+                let velocity =
+                    self.velocity
+                        .offer(frames::nwu_from_ned(velocity), time, Source::Own);
+                self.updated(position | velocity)
+            }
+            MavMessage::ODOMETRY(m) => match odometry::convert(m) {
+                Ok(state) => {
+                    let time = self.odometry_time(m.time_usec, arrival);
+                    let any = self.position.offer(state.position, time, Source::Odometry)
+                        | self.velocity.offer(state.velocity, time, Source::Odometry)
+                        | self.attitude.offer(state.attitude, time, Source::Odometry)
+                        | self.angular_velocity.offer(
+                            state.angular_velocity,
+                            time,
+                            Source::Odometry,
+                        );
+                    self.updated(any)
+                }
+                Err(reason) => self.refuse(reason),
+            },
+            MavMessage::BATTERY_STATUS(m) => match battery_of(m) {
+                Some(battery) => {
+                    self.battery
+                        .offer(battery, Time::of_arrival(arrival), Source::Own)
+                }
+                None => false,
+            },
+            MavMessage::SYS_STATUS(m) => match battery_of_system(m) {
+                Some(battery) => {
+                    self.battery
+                        .offer(battery, Time::of_arrival(arrival), Source::Fallback)
+                }
+                None => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn take_attitude(
+        &mut self,
+        source: Source,
+        time_boot_ms: u32,
+        arrival: i64,
+        ned_frd: Quaternion,
+        frd_rates: Vector,
+    ) -> bool {
+        let Some(q) = frames::normalized(ned_frd).filter(|_| finite(&frd_rates)) else {
+            return self.refuse("an attitude");
+        };
+        let time = self.boot_time(time_boot_ms, arrival);
+        let any = self
+            .attitude
+            .offer(frames::nwu_flu_from_ned_frd(q), time, source)
+            | self
+                .angular_velocity
+                .offer(frames::flu_from_frd(frd_rates), time, source);
+        self.updated(any)
+    }
+
+    fn refuse(&mut self, what: &str) -> bool {
+        tracing::debug!(what, "a MAVLink message without usable numbers is dropped");
+        self.refused += 1;
+        false
+    }
+
+    fn updated(&mut self, any: bool) -> bool {
+        self.updates += u64::from(any);
+        any
+    }
+
+    fn boot_time(&mut self, boot_ms: u32, arrival: i64) -> Time {
+        let sent = i64::from(boot_ms) * 1_000_000;
+        let mapped = self.boot_clock.map(sent, arrival);
+        if mapped.restarted {
+            self.forget();
+        }
+        Time {
+            sent,
+            stamp: mapped.stamp,
+            arrival,
+        }
+    }
+
+    /// `ODOMETRY` alone counts in µs, of whatever epoch.
+    fn odometry_time(&mut self, usec: u64, arrival: i64) -> Time {
+        let sent = i64::try_from(usec).unwrap_or(i64::MAX).saturating_mul(1000);
+        let mapped = self.odometry_clock.map(sent, arrival);
+        if mapped.restarted {
+            self.forget();
+        }
+        Time {
+            sent,
+            stamp: mapped.stamp,
+            arrival,
+        }
+    }
+
+    fn forget(&mut self) {
+        *self = Self {
+            boot_clock: std::mem::take(&mut self.boot_clock),
+            odometry_clock: std::mem::take(&mut self.odometry_clock),
+            heartbeat: self.heartbeat.take(),
+            updates: self.updates,
+            refused: self.refused,
+            restarts: self.restarts + 1,
+            ..Self::default()
+        };
+    }
+}
+
+/// When something was measured.
+#[derive(Clone, Copy)]
+struct Time {
+    /// ns on the sender's clock.
+    sent: i64,
+    /// The same on `CLOCK_MONOTONIC`.
+    stamp: i64,
+    /// ns of `CLOCK_MONOTONIC`.
+    arrival: i64,
+}
+
+impl Time {
+    /// Of a message that says no time.
+    fn of_arrival(arrival: i64) -> Self {
+        Self {
+            sent: arrival,
+            stamp: arrival,
+            arrival,
+        }
+    }
+}
+
+fn finite(v: &[f64]) -> bool {
+    v.iter().all(|c| c.is_finite())
+}
+
+fn remaining(percent: i8) -> Option<f64> {
+    (0..=100)
+        .contains(&percent)
+        .then(|| f64::from(percent) / 100.0)
+}
+
+/// Battery 0 is the one that flies the vehicle. 65535 mV stands for "no such cell" and "unknown"; extension cells for
+/// which it is 0. A voltage above 65.534 V goes on in the next cell.
+fn battery_of(m: &BATTERY_STATUS_DATA) -> Option<Battery> {
+    if m.id != 0 {
+        return None;
+    }
+    let cells = m.voltages.iter().filter(|&&mv| mv != u16::MAX);
+    let millivolts: u32 = cells.chain(&m.voltages_ext).map(|&mv| u32::from(mv)).sum();
+    let voltage = (millivolts > 0).then(|| f64::from(millivolts) / 1000.0);
+    some_battery(voltage, remaining(m.battery_remaining))
+}
+
+fn battery_of_system(m: &SYS_STATUS_DATA) -> Option<Battery> {
+    let known = m.voltage_battery != u16::MAX && m.voltage_battery > 0;
+    some_battery(
+        known.then(|| f64::from(m.voltage_battery) / 1000.0),
+        remaining(m.battery_remaining),
+    )
+}
+
+fn some_battery(voltage: Option<f64>, remaining: Option<f64>) -> Option<Battery> {
+    (voltage.is_some() || remaining.is_some()).then_some(Battery { voltage, remaining })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+use super::*;
+use crate::dialect::{ATTITUDE_DATA, ATTITUDE_QUATERNION_DATA, LOCAL_POSITION_NED_DATA};
+
+const MS: i64 = 1_000_000;
+
+fn received(arrival: i64, message: MavMessage) -> Received {
+    Received {
+        arrival,
+        system: 1,
+        component: 1,
+        message,
+    }
+}
+
+fn attitude_quaternion(time_boot_ms: u32, q: [f32; 4]) -> MavMessage {
+    let [q1, q2, q3, q4] = q;
+    let (rollspeed, pitchspeed, yawspeed) = (0.1, 0.2, 0.3);
+    MavMessage::ATTITUDE_QUATERNION(ATTITUDE_QUATERNION_DATA {
+        time_boot_ms,
+        q1,
+        q2,
+        q3,
+        q4,
+        rollspeed,
+        pitchspeed,
+        yawspeed,
+        ..ATTITUDE_QUATERNION_DATA::default()
+    })
+}
+
+fn position(time_boot_ms: u32, x: f32) -> MavMessage {
+    MavMessage::LOCAL_POSITION_NED(LOCAL_POSITION_NED_DATA {
+        time_boot_ms,
+        x,
+        y: 2.0,
+        z: -3.0,
+        vx: 4.0,
+        vy: 5.0,
+        vz: -6.0,
+    })
+}
+
+const LEVEL: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
+
+#[test]
+fn states_arrive_in_our_frames() {
+    let mut telemetry = Telemetry::default();
+    // Heading south: half a turn about z.
+    assert!(telemetry.take(&received(
+        1000 * MS,
+        attitude_quaternion(10, [0.0, 0.0, 0.0, 2.0])
+    )));
+    assert!(telemetry.take(&received(1005 * MS, position(12, 1.0))));
+    assert_eq!(
+        telemetry.attitude().unwrap().value,
+        [0.0, 0.0, 0.0, -1.0],
+        "scaled to length one"
+    );
+    let rates = telemetry.angular_velocity().unwrap().value;
+    for (rate, expected) in rates.into_iter().zip([0.1, -0.2, -0.3]) {
+        assert!((rate - expected).abs() < 1e-7);
+    }
+    assert_eq!(telemetry.position().unwrap().value, [1.0, -2.0, 3.0]);
+    assert_eq!(telemetry.velocity().unwrap().value, [4.0, -5.0, 6.0]);
+    // North is behind a vehicle that heads south, east is to its left.
+    assert_eq!(telemetry.body_velocity().unwrap().value, [-4.0, 5.0, 6.0]);
+    assert_eq!(telemetry.updates(), 2);
+    // 12 ms on the vehicle's clock is 2 ms after the first message, as far as is known.
+    assert_eq!(telemetry.position().unwrap().stamp, 1002 * MS);
+}
+
+#[test]
+fn euler_angles_stand_in_for_a_quaternion_that_does_not_come() {
+    let mut telemetry = Telemetry::default();
+    let euler = |time_boot_ms| {
+        MavMessage::ATTITUDE(ATTITUDE_DATA {
+            time_boot_ms,
+            roll: 0.3,
+            ..ATTITUDE_DATA::default()
+        })
+    };
+    assert!(telemetry.take(&received(0, euler(0))));
+    let roll = 2.0 * telemetry.attitude().unwrap().value[1].asin();
+    assert!((roll - 0.3).abs() < 1e-6);
+    assert!(telemetry.take(&received(10 * MS, attitude_quaternion(10, LEVEL))));
+    assert!(
+        !telemetry.take(&received(20 * MS, euler(20))),
+        "the better source is alive"
+    );
+    assert_eq!(telemetry.attitude().unwrap().value, [1.0, 0.0, 0.0, 0.0]);
+    assert!(
+        telemetry.take(&received(600 * MS, euler(600))),
+        "the better source has been silent for 590 ms"
+    );
+}
+
+#[test]
+fn messages_out_of_order_or_without_numbers_are_dropped() {
+    let mut telemetry = Telemetry::default();
+    assert!(telemetry.take(&received(100 * MS, position(100, 1.0))));
+    assert!(!telemetry.take(&received(110 * MS, position(90, 2.0))));
+    assert!(
+        !telemetry.take(&received(110 * MS, position(100, 2.0))),
+        "sent twice"
+    );
+    assert!(!telemetry.take(&received(120 * MS, position(120, f32::NAN))));
+    assert!(!telemetry.take(&received(120 * MS, attitude_quaternion(120, [0.0; 4]))));
+    assert!(!telemetry.take(&received(
+        120 * MS,
+        attitude_quaternion(120, [f32::INFINITY; 4])
+    )));
+    assert_eq!(telemetry.position().unwrap().value[0], 1.0);
+    assert_eq!(telemetry.refused(), 3);
+}
+
+#[test]
+fn freshness_is_by_the_measurement_and_not_by_the_arrival() {
+    let mut telemetry = Telemetry::default();
+    telemetry.take(&received(1000 * MS, position(0, 1.0)));
+    // 10 ms younger, but 700 ms under way.
+    telemetry.take(&received(1710 * MS, position(10, 1.0)));
+    let sample = telemetry.position().unwrap();
+    assert_eq!(sample.stamp, 1010 * MS);
+    assert!(!sample.is_fresh(1711 * MS, 500 * MS) && sample.is_fresh(1510 * MS, 500 * MS));
+}
+
+#[test]
+fn a_restart_makes_all_that_was_known_void() {
+    let mut telemetry = Telemetry::default();
+    telemetry.take(&received(60_000 * MS, position(50_000, 1.0)));
+    telemetry.take(&received(60_010 * MS, attitude_quaternion(50_010, LEVEL)));
+    assert!(telemetry.take(&received(61_000 * MS, position(300, 0.0))));
+    assert_eq!(telemetry.restarts(), 1);
+    assert!(telemetry.attitude().is_none() && telemetry.body_velocity().is_none());
+    assert_eq!(telemetry.position().unwrap().stamp, 61_000 * MS);
+}
+
+#[test]
+fn batteries() {
+    let mut telemetry = Telemetry::default();
+    let system = SYS_STATUS_DATA {
+        voltage_battery: 11_500,
+        battery_remaining: -1,
+        ..SYS_STATUS_DATA::default()
+    };
+    assert!(telemetry.take(&received(0, MavMessage::SYS_STATUS(system.clone()))));
+    assert_eq!(
+        telemetry.battery().unwrap().value,
+        Battery {
+            voltage: Some(11.5),
+            remaining: None
+        }
+    );
+    let mut cells = BATTERY_STATUS_DATA {
+        voltages: [u16::MAX; 10],
+        battery_remaining: 40,
+        ..BATTERY_STATUS_DATA::default()
+    };
+    cells.voltages[..3].copy_from_slice(&[4000, 3900, 4100]);
+    assert!(telemetry.take(&received(MS, MavMessage::BATTERY_STATUS(cells.clone()))));
+    assert_eq!(
+        telemetry.battery().unwrap().value,
+        Battery {
+            voltage: Some(12.0),
+            remaining: Some(0.4)
+        }
+    );
+    cells.id = 1;
+    assert!(
+        !telemetry.take(&received(2 * MS, MavMessage::BATTERY_STATUS(cells))),
+        "another battery"
+    );
+    let unknown = SYS_STATUS_DATA {
+        voltage_battery: u16::MAX,
+        battery_remaining: -1,
+        ..system
+    };
+    assert!(!telemetry.take(&received(9000 * MS, MavMessage::SYS_STATUS(unknown))));
+}

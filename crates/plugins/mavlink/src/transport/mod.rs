@@ -1,0 +1,99 @@
+//! Byte streams to a peer: one `Read` and one `Write` half, whatever the link.
+//!
+//! A read waits at most [`READ_TIMEOUT`] and then fails with `WouldBlock` or `TimedOut`; `Ok(0)` means that the peer is
+//! gone. A write of a whole frame is one datagram.
+
+mod serial;
+mod tcp;
+mod udp;
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use crate::address::{Address, HostPort};
+
+/// The longest that a read waits for a byte; how soon a link notices that it is to stop.
+pub(crate) const READ_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// The longest that a write may hold up the writer.
+pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// The two halves of a connection.
+pub(crate) struct Streams {
+    pub reader: Box<dyn Read + Send>,
+    pub writer: Box<dyn Write + Send>,
+    /// Who is at the other end, for the log.
+    pub peer: String,
+}
+
+/// Something that connections come from, time and again.
+pub(crate) enum Endpoint {
+    Udp(udp::Endpoint),
+    TcpIn(tcp::Listener),
+    TcpOut(HostPort),
+    Serial(serial::Port),
+}
+
+impl Endpoint {
+    /// Binds sockets and opens the device, so that what cannot work is known at once. A TCP peer may come later.
+    pub fn open(address: &Address) -> io::Result<Self> {
+        Ok(match address {
+            Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&resolve(at)?)?),
+            Address::UdpOut(at) => Self::Udp(udp::Endpoint::send_to(&resolve(at)?)?),
+            Address::TcpIn(at) => Self::TcpIn(tcp::Listener::bind(&resolve(at)?)?),
+            Address::TcpOut(at) => {
+                resolve(at)?;
+                Self::TcpOut(at.clone())
+            }
+            Address::Serial { path, baud } => Self::Serial(serial::Port::open(path, *baud)?),
+        })
+    }
+
+    /// The address that a listening socket got.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Udp(socket) => socket.local_address(),
+            Self::TcpIn(listener) => listener.local_address(),
+            Self::TcpOut(_) | Self::Serial(_) => None,
+        }
+    }
+
+    /// A new connection, or `None` when nobody came within `wait`.
+    pub fn connect(&mut self, wait: Duration) -> io::Result<Option<Streams>> {
+        match self {
+            Self::Udp(socket) => socket.streams().map(Some),
+            Self::TcpIn(listener) => listener.accept(wait),
+            Self::TcpOut(at) => tcp::connect(&resolve(at)?, wait).map(Some),
+            Self::Serial(port) => port.streams().map(Some),
+        }
+    }
+
+    /// Whether a long silence means that the peer is gone without saying so. A serial port is not opened again for
+    /// that: many boards restart when it is.
+    pub fn reconnects_after_silence(&self) -> bool {
+        matches!(self, Self::TcpIn(_) | Self::TcpOut(_))
+    }
+}
+
+fn resolve(at: &HostPort) -> io::Result<Vec<SocketAddr>> {
+    let found: Vec<_> = (at.host.as_str(), at.port)
+        .to_socket_addrs()
+        .map_err(|error| io::Error::new(error.kind(), format!("host `{}`: {error}", at.host)))?
+        .collect();
+    if found.is_empty() {
+        return Err(io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("host `{}` has no address", at.host),
+        ));
+    }
+    Ok(found)
+}
+
+/// Whether an error of a read says only that nothing came.
+pub(crate) fn nothing_came(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
+}

@@ -1,0 +1,178 @@
+//! UDP, both ways round.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{READ_TIMEOUT, Streams, WRITE_TIMEOUT};
+
+/// After this silence of its peer a listening socket takes whoever sends next: an autopilot that restarts comes back
+/// from another port.
+const PEER_SILENCE: Duration = Duration::from_secs(2);
+
+/// A bound socket.
+pub(crate) struct Endpoint {
+    socket: Arc<UdpSocket>,
+    peer: Arc<Mutex<Peer>>,
+}
+
+/// Whom to answer.
+enum Peer {
+    /// Always this one; others are not listened to.
+    Fixed(SocketAddr),
+    /// Whoever came first, until it is silent. Datagrams of others are dropped meanwhile: what is sent back must reach
+    /// the vehicle that is read.
+    Heard(Option<(SocketAddr, Instant)>),
+}
+
+impl Peer {
+    fn address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Fixed(address) => Some(*address),
+            Self::Heard(heard) => heard.map(|(address, _)| address),
+        }
+    }
+
+    /// Whether a datagram from there is for us.
+    fn admit(&mut self, from: SocketAddr, now: Instant) -> bool {
+        match self {
+            Self::Fixed(address) => *address == from,
+            Self::Heard(heard) => {
+                let admitted = match heard {
+                    Some((address, last)) => {
+                        *address == from || now.duration_since(*last) > PEER_SILENCE
+                    }
+                    None => true,
+                };
+                if admitted {
+                    if heard.is_none_or(|(address, _)| address != from) {
+                        tracing::info!(%from, "MAVLink peer heard");
+                    }
+                    *heard = Some((from, now));
+                }
+                admitted
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    /// Listens on the first of the addresses that can be bound.
+    pub fn listen(addresses: &[SocketAddr]) -> io::Result<Self> {
+        Self::new(UdpSocket::bind(addresses)?, Peer::Heard(None))
+    }
+
+    /// Sends to the first of the addresses, from a port that the system chooses.
+    pub fn send_to(addresses: &[SocketAddr]) -> io::Result<Self> {
+        let Some(&to) = addresses.first() else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let any: SocketAddr = match to {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        Self::new(UdpSocket::bind(any)?, Peer::Fixed(to))
+    }
+
+    fn new(socket: UdpSocket, peer: Peer) -> io::Result<Self> {
+        socket.set_read_timeout(Some(READ_TIMEOUT))?;
+        socket.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        Ok(Self {
+            socket: Arc::new(socket),
+            peer: Arc::new(Mutex::new(peer)),
+        })
+    }
+
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.socket.local_addr().ok()
+    }
+
+    /// The two halves; the socket stays bound, so they may be made anew.
+    pub fn streams(&self) -> io::Result<Streams> {
+        let half = || Half {
+            socket: Arc::clone(&self.socket),
+            peer: Arc::clone(&self.peer),
+        };
+        let peer = match self
+            .peer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .address()
+        {
+            Some(address) => address.to_string(),
+            None => "whoever sends".to_owned(),
+        };
+        Ok(Streams {
+            reader: Box::new(half()),
+            writer: Box::new(half()),
+            peer,
+        })
+    }
+}
+
+struct Half {
+    socket: Arc<UdpSocket>,
+    peer: Arc<Mutex<Peer>>,
+}
+
+impl Read for Half {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let until = Instant::now() + READ_TIMEOUT;
+        loop {
+            let received = match self.socket.recv_from(buffer) {
+                Ok((length, from)) => {
+                    let mut peer = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
+                    // An empty datagram is no end of the stream.
+                    (length > 0 && peer.admit(from, Instant::now())).then_some(length)
+                }
+                // Something answered an earlier datagram of ours by "nobody listens here": nobody yet.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => None,
+                Err(error) => return Err(error),
+            };
+            match received {
+                Some(length) => return Ok(length),
+                None if Instant::now() >= until => return Err(io::ErrorKind::TimedOut.into()),
+                None => {}
+            }
+        }
+    }
+}
+
+impl Write for Half {
+    fn write(&mut self, frame: &[u8]) -> io::Result<usize> {
+        let to = self
+            .peer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .address();
+        match to {
+            Some(to) => self.socket.send_to(frame, to),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_is_kept_until_it_is_silent() {
+        let [a, b]: [SocketAddr; 2] = [([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 2).into()];
+        let start = Instant::now();
+        let mut peer = Peer::Heard(None);
+        assert!(peer.admit(a, start));
+        assert!(!peer.admit(b, start + PEER_SILENCE / 2));
+        assert!(peer.admit(a, start + PEER_SILENCE));
+        assert!(!peer.admit(b, start + PEER_SILENCE * 3 / 2));
+        assert!(peer.admit(b, start + PEER_SILENCE * 5 / 2));
+        assert_eq!(peer.address(), Some(b));
+        let mut fixed = Peer::Fixed(a);
+        assert!(!fixed.admit(b, start) && fixed.admit(a, start));
+    }
+}
