@@ -44,7 +44,7 @@ pub enum ActuatorError {
     },
     /// The tilt axis is not perpendicular to the rotor's axis.
     #[error(
-        "rotor `{rotor}`: `tilt.axis` must be perpendicular to `axis`, found an angle of {degrees:.4} degrees between them"
+        "rotor `{rotor}`: `tilt.axis` must be perpendicular to `axis`, found an angle of {degrees} degrees between them"
     )]
     TiltAxis {
         /// The rotor.

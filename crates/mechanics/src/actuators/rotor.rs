@@ -45,6 +45,14 @@ pub struct Tilt {
 const PERPENDICULAR: f64 = 1e-6;
 
 impl Rotor {
+    /// Checks everything that can be wrong with one rotor by itself.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), ActuatorError> {
+        self.clone().checked().map(|_| ())
+    }
+
     /// Checks everything that can be wrong with one rotor and normalises its axes.
     pub(super) fn checked(mut self) -> Result<Self, ActuatorError> {
         let name = || self.name.clone();
@@ -105,7 +113,7 @@ impl Tilt {
         if self.limit <= 0.0 || self.limit >= std::f64::consts::FRAC_PI_2 {
             return Err(ActuatorError::TiltLimit {
                 rotor: name(),
-                degrees: self.limit.to_degrees(),
+                degrees: readable_degrees(self.limit),
             });
         }
         if self.segments == 0 || self.segments > Self::MAX_SEGMENTS {
@@ -120,7 +128,7 @@ impl Tilt {
         if cosine.abs() > PERPENDICULAR {
             return Err(ActuatorError::TiltAxis {
                 rotor: name(),
-                degrees: cosine.clamp(-1.0, 1.0).acos().to_degrees(),
+                degrees: readable_degrees(cosine.clamp(-1.0, 1.0).acos()),
             });
         }
         self.axis = (axis - rotor.axis * cosine).normalize();
@@ -177,4 +185,9 @@ fn unit(
             rotor: rotor.to_owned(),
             key,
         })
+}
+
+/// Degrees without the digits that the conversion makes: 95, not 94.99999999999999.
+fn readable_degrees(radians: f64) -> f64 {
+    (radians.to_degrees() * 1e6).round() / 1e6
 }

@@ -1,0 +1,250 @@
+//! Typed access to a TOML table whose every value knows where it stands.
+
+use std::ops::Range;
+
+use nalgebra::{Matrix3, Vector3};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{DescriptionError, Problem};
+
+/// A table of a document with its path.
+pub(super) struct Table<'a> {
+    entries: &'a DeTable<'a>,
+    path: String,
+    span: Range<usize>,
+}
+
+/// A value with its path.
+pub(super) struct Entry<'a> {
+    value: &'a Spanned<DeValue<'a>>,
+    path: String,
+}
+
+impl<'a> Table<'a> {
+    /// The document itself. The span for a missing key is the start of the text.
+    pub fn root(entries: &'a DeTable<'a>) -> Self {
+        Self {
+            entries: table,
+            path: String::new(),
+            span: 0..0,
+        }
+    }
+
+    /// Fails at the first key that is not among these.
+    pub fn only(&self, known: &[&str]) -> Result<(), DescriptionError> {
+        let mut unknown: Vec<_> = (self.entries.keys())
+            .filter(|key| !known.contains(&key.get_ref().as_ref()))
+            .collect();
+        // The table is sorted by name, a reader starts at the top.
+        unknown.sort_by_key(|key| key.span().start);
+        let Some(key) = unknown.first() else {
+            return Ok(());
+        };
+        let name = key.get_ref().to_string();
+        Err(DescriptionError {
+            path: self.path.clone(),
+            span: key.span(),
+            help: nearest(&name, known).map(|near| format!("did you mean `{near}`?")),
+            problem: Problem::UnknownKey {
+                key: name,
+                expected: list(known),
+            },
+        })
+    }
+
+    /// The value of a key, if it is there.
+    pub fn get(&self, key: &str) -> Option<Entry<'a>> {
+        let value = self.entries.get(key)?;
+        let path = self.join(key);
+        Some(Entry { value, path })
+    }
+
+    /// The value of a key that must be there.
+    pub fn required(&self, key: &str) -> Result<Entry<'a>, DescriptionError> {
+        self.get(key).ok_or_else(|| DescriptionError {
+            problem: Problem::MissingKey(key.to_owned()),
+            path: self.path.clone(),
+            span: self.span.clone(),
+            help: None,
+        })
+    }
+
+    /// All entries in the order of the text: key and value.
+    pub fn entries(&self) -> Vec<(&'a str, Entry<'a>)> {
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        entries
+            .into_iter()
+            .map(|(key, value)| {
+                let key = key.get_ref().as_ref();
+                let path = self.join(key);
+                (key, Entry { value, path })
+            })
+            .collect()
+    }
+
+    /// An error about the table.
+    pub fn error(&self, problem: impl Into<Problem>) -> DescriptionError {
+        DescriptionError {
+            problem: problem.into(),
+            path: self.path.clone(),
+            span: self.span.clone(),
+            help: None,
+        }
+    }
+
+    fn join(&self, key: &str) -> String {
+        if self.path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.path)
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// A table.
+    pub fn table(&self) -> Result<Table<'a>, DescriptionError> {
+        match self.value.get_ref() {
+            DeValue::Table(table) => Ok(Table {
+                entries: table,
+                path: self.path.clone(),
+                span: self.value.span(),
+            }),
+            _ => Err(self.wrong_type("a table")),
+        }
+    }
+
+    /// The elements of an array; `what` says what was expected instead of anything else.
+    pub fn array(&self, what: &str) -> Result<Vec<Entry<'a>>, DescriptionError> {
+        let DeValue::Array(array) = self.value.get_ref() else {
+            return Err(self.wrong_type(what));
+        };
+        let entries = array.iter().enumerate().map(|(i, value)| Entry {
+            value,
+            path: format!("{}[{i}]", self.path),
+        });
+        Ok(entries.collect())
+    }
+
+    /// A string.
+    pub fn string(&self) -> Result<&'a str, DescriptionError> {
+        match self.value.get_ref() {
+            DeValue::String(string) => Ok(string),
+            _ => Err(self.wrong_type("a string")),
+        }
+    }
+
+    /// A finite number; an integer is one too.
+    pub fn number(&self) -> Result<f64, DescriptionError> {
+        let parsed = match self.value.get_ref() {
+            DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
+            DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
+                .ok()
+                .map(|integer| integer as f64),
+            _ => None,
+        };
+        let number = parsed.ok_or_else(|| self.wrong_type("a number"))?;
+        if number.is_finite() {
+            Ok(number)
+        } else {
+            Err(self.error(Problem::NotFinite(number.to_string())))
+        }
+    }
+
+    /// A number of things.
+    pub fn count(&self) -> Result<usize, DescriptionError> {
+        match self.value.get_ref() {
+            DeValue::Integer(integer) => usize::from_str_radix(integer.as_str(), integer.radix())
+                .map_err(|_| {
+                    self.error(Problem::OutOfRange {
+                        expected: "a count".to_owned(),
+                        found: integer.as_str().to_owned(),
+                    })
+                }),
+            _ => Err(self.wrong_type("an integer")),
+        }
+    }
+
+    /// An array of `N` numbers.
+    pub fn numbers<const N: usize>(&self) -> Result<[f64; N], DescriptionError> {
+        let entries = self.array(&format!("an array of {N} numbers"))?;
+        if entries.len() != N {
+            return Err(self.error(Problem::WrongLength {
+                expected: N,
+                found: entries.len(),
+            }));
+        }
+        let mut numbers = [0.0; N];
+        for (number, entry) in numbers.iter_mut().zip(entries) {
+            *number = entry.number()?;
+        }
+        Ok(numbers)
+    }
+
+    /// A vector.
+    pub fn vector(&self) -> Result<Vector3<f64>, DescriptionError> {
+        Ok(self.numbers::<3>()?.into())
+    }
+
+    /// A 3x3 matrix: its diagonal, or three rows.
+    pub fn matrix(&self) -> Result<Matrix3<f64>, DescriptionError> {
+        let entries = self.array("an array of 3 numbers or of 3 rows")?;
+        let has_rows = entries
+            .first()
+            .is_some_and(|entry| entry.value.get_ref().is_array());
+        if !has_rows {
+            return Ok(Matrix3::from_diagonal(&self.vector()?));
+        }
+        let [x, y, z] = entries.as_slice() else {
+            return Err(self.error(Problem::OutOfRange {
+                expected: "3 rows".to_owned(),
+                found: entries.len().to_string(),
+            }));
+        };
+        let rows = [x.vector()?, y.vector()?, z.vector()?];
+        Ok(Matrix3::from_columns(&rows).transpose())
+    }
+
+    /// An error about the value.
+    pub fn error(&self, problem: impl Into<Problem>) -> DescriptionError {
+        DescriptionError {
+            problem: problem.into(),
+            path: self.path.clone(),
+            span: self.value.span(),
+            help: None,
+        }
+    }
+
+    fn wrong_type(&self, expected: &str) -> DescriptionError {
+        let found = match self.value.get_ref() {
+            DeValue::String(_) => "a string",
+            DeValue::Integer(_) => "an integer",
+            DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "a boolean",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "an array",
+            DeValue::Table(_) => "a table",
+        };
+        self.error(Problem::WrongType {
+            expected: expected.to_owned(),
+            found: found.to_owned(),
+        })
+    }
+}
+
+/// The known name that is most like this one, if any is like it.
+pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let likeness = |k: &&str| strsim::jaro_winkler(name, k);
+    let best = known
+        .iter()
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) > 0.7).then_some(*best)
+}
+
+/// `a`, `b`, `c`
+fn list(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
