@@ -1,13 +1,15 @@
 //! Flight logs: written while flying, read for replay and analysis.
 //!
-//! [`Writer`] records a flight as MCAP with protobuf messages.
+//! [`Writer`] records a flight as MCAP with protobuf messages, [`Recording`] reads it back, and foreign logs too.
 
 mod error;
+pub mod recording;
 pub mod schema;
 mod signal;
 mod writer;
 
 pub use error::LogError;
+pub use recording::{FlightHeader, Frame, Frames, Kind, Options, Recording};
 pub use signal::{Class, GroupStatus, Signal, Status};
 pub use writer::{
     Control, Energies, Header, Level, Pace, Pushed, Reference, Row, RunMetadata, State, Stats,

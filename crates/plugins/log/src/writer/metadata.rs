@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use mcap::records::Metadata;
 
 use super::row::Header;
-use crate::signal::Signal;
+use crate::signal::{Class, Signal};
 
 /// Version of the log's layout; a reader refuses others.
 pub const FORMAT: u32 = 1;
 
 /// Record that says that this is a log of ours.
 pub const LOG: &str = "fly.log";
+/// Key of the checksum over the header's records.
+const CRC: &str = "crc32";
 /// Record with the configuration's text.
 pub const CONFIGURATION: &str = "fly.configuration";
 /// Record with the vehicle's text.
@@ -94,19 +96,10 @@ impl RunMetadata {
     }
 }
 
-/// The records at the head of a log.
-pub fn header_records(header: &Header) -> [Metadata; 6] {
-    [
-        record(
-            LOG,
-            [
-                ("format", FORMAT.to_string()),
-                ("backend", header.backend.clone()),
-                ("rate_hz", header.rate_hz.to_string()),
-                ("seed", header.seed.to_string()),
-                ("start_ns", header.start.to_string()),
-            ],
-        ),
+/// The records at the head of a log. The first holds a checksum of all of them, since MCAP
+/// protects only chunks.
+pub fn header_records(header: &Header) -> Vec<Metadata> {
+    let mut records = vec![
         record(CONFIGURATION, [("toml", header.configuration.clone())]),
         record(
             VEHICLE,
@@ -118,7 +111,35 @@ pub fn header_records(header: &Header) -> [Metadata; 6] {
         record(SIGNALS, [("table", table(&header.signals))]),
         record(GROUPS, [("table", header.groups.join("\n"))]),
         record(COMMANDS, [("table", table(&header.commands))]),
-    ]
+    ];
+    let log = record(
+        LOG,
+        [
+            ("format", FORMAT.to_string()),
+            ("backend", header.backend.clone()),
+            ("rate_hz", header.rate_hz.to_string()),
+            ("seed", header.seed.to_string()),
+            ("start_ns", header.start.to_string()),
+        ],
+    );
+    records.insert(0, log);
+    let crc = checksum(&records);
+    records[0].metadata.insert(CRC.to_owned(), crc);
+    records
+}
+
+/// CRC-32 over names, keys and values of these records but [`CRC`] itself, in hexadecimal.
+pub fn checksum<'a>(records: impl IntoIterator<Item = &'a Metadata>) -> String {
+    let mut hasher = crc32fast::Hasher::new();
+    for record in records {
+        let pairs = record.metadata.iter().filter(|(key, _)| *key != CRC);
+        let pairs = pairs.flat_map(|(key, value)| [key, value]);
+        for text in [&record.name].into_iter().chain(pairs) {
+            hasher.update(text.as_bytes());
+            hasher.update(&[0]);
+        }
+    }
+    format!("{:08x}", hasher.finalize())
 }
 
 fn record<const N: usize>(name: &str, pairs: [(&str, String); N]) -> Metadata {
@@ -130,6 +151,21 @@ fn record<const N: usize>(name: &str, pairs: [(&str, String); N]) -> Metadata {
         name: name.to_owned(),
         metadata,
     }
+}
+
+/// Reads back what [`table`] wrote; none when a line is not of its form.
+pub fn signals(table: &str) -> Option<Vec<Signal>> {
+    let line = |line: &str| {
+        let mut parts = line.split('\t');
+        let (name, unit) = (parts.next()?, parts.next()?);
+        let class = Class::from_name(parts.next()?)?;
+        let group = parts.next()?.parse().ok()?;
+        parts
+            .next()
+            .is_none()
+            .then(|| Signal::new(name, unit, class, group))
+    };
+    table.lines().map(line).collect()
 }
 
 fn table(signals: &[Signal]) -> String {

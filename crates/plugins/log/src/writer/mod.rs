@@ -2,7 +2,7 @@
 
 mod encode;
 mod layout;
-mod metadata;
+pub(crate) mod metadata;
 mod row;
 
 use std::fs::File;
@@ -15,7 +15,6 @@ use std::time::Duration;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 pub use metadata::RunMetadata;
-pub(crate) use metadata::{COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, RUN, SIGNALS, VEHICLE};
 pub use row::{Control, Energies, Header, Level, Pace, Pushed, Reference, Row, State};
 
 use crate::error::LogError;

@@ -1,5 +1,6 @@
 //! A small made-up flight.
 #![allow(dead_code)] // every test file uses its own part
+#![allow(clippy::cast_possible_wrap)] // small counts
 
 use fly_log::{
     Class, Control, Energies, GroupStatus, Header, Level, Pace, Reference, Row, RunMetadata,
@@ -82,7 +83,7 @@ impl Tick {
             ],
             groups: std::array::from_fn(|g| GroupStatus {
                 stamp: time - g as i64 * 123,
-                valid: (k + g) % 5 != 0,
+                valid: !(k + g).is_multiple_of(5),
             }),
             commands: (k % 11 != 3).then_some([1.0 / 3.0 + t, -0.0, t * 1e-300]),
         }

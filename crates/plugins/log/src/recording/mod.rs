@@ -1,0 +1,109 @@
+//! Reads recorded flights: logs of this program and foreign ones.
+
+mod container;
+mod frames;
+mod own;
+
+use std::path::{Path, PathBuf};
+
+pub use frames::{Frame, Frames};
+pub use own::FlightHeader;
+
+use crate::error::LogError;
+use crate::signal::Signal;
+
+/// How a log is read.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Accept a log that is cut off and use its complete frames.
+    pub allow_truncated: bool,
+}
+
+/// Which kind of file a recording comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// MCAP written by this program.
+    Own,
+    /// ULog, written by PX4.
+    Ulog,
+}
+
+impl Kind {
+    /// Name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Own => "fly MCAP",
+            Self::Ulog => "PX4 ULog",
+        }
+    }
+}
+
+/// A recorded flight, in memory.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The file.
+    pub path: PathBuf,
+    /// Which kind of file it is.
+    pub kind: Kind,
+    /// Signals in the order of a frame's values.
+    pub signals: Vec<Signal>,
+    /// Groups in the order of a frame's groups.
+    pub groups: Vec<String>,
+    /// The ticks.
+    pub frames: Frames,
+    /// What a log of ours says of the flight; none for foreign logs.
+    pub header: Option<FlightHeader>,
+    /// What could not be read, one line each; empty for a sound file.
+    pub skipped: Vec<String>,
+    /// What was done to the data, as pairs of a short name and a sentence.
+    pub notes: Vec<(String, String)>,
+}
+
+impl Recording {
+    /// Reads a log; which kind it is, its first bytes say.
+    ///
+    /// # Errors
+    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is no
+    /// log, [`LogError::Truncated`] and [`LogError::Corrupt`] with the byte offset for a broken one.
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|source| LogError::Open {
+            path: path.into(),
+            source,
+        })?;
+        Self::from_bytes(path, &bytes, options)
+    }
+
+    /// As [`open`](Self::open), of a file's contents; `path` is only for messages.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn from_bytes(path: &Path, bytes: &[u8], options: &Options) -> Result<Self, LogError> {
+        // A file that is cut within the first bytes still is of its kind.
+        let head = &bytes[..bytes.len().min(mcap::MAGIC.len())];
+        if !head.is_empty() && mcap::MAGIC.starts_with(head) {
+            return own::read(path, bytes, options);
+        }
+        let first_bytes = match &bytes[..bytes.len().min(16)] {
+            [] => "an empty file".to_owned(),
+            first => container::hex(first),
+        };
+        Err(LogError::UnknownKind {
+            path: path.into(),
+            first_bytes,
+        })
+    }
+
+    /// Time from the first tick to the last, s.
+    pub fn duration(&self) -> f64 {
+        match (self.frames.times().first(), self.frames.times().last()) {
+            (Some(first), Some(last)) => (last - first) as f64 * 1e-9,
+            _ => 0.0,
+        }
+    }
+
+    /// Index of a signal in a frame's values.
+    pub fn signal(&self, name: &str) -> Option<usize> {
+        self.signals.iter().position(|signal| signal.name == name)
+    }
+}
