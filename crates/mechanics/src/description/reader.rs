@@ -23,7 +23,7 @@ pub(super) struct Entry<'a> {
 
 impl<'a> Table<'a> {
     /// The document itself. The span for a missing key is the start of the text.
-    pub fn root(entries: &'a DeTable<'a>) -> Self {
+    pub fn root(table: &'a DeTable<'a>) -> Self {
         Self {
             entries: table,
             path: String::new(),
