@@ -90,9 +90,9 @@ fn header() -> Result<File> {
         .map_err(|error| anyhow::anyhow!("crates/hal/cbindgen.toml: {error}"))?;
     let bindings = cbindgen::Builder::new()
         .with_config(config)
-        .with_src(hal.join("src/abi.rs"))
+        .with_src(hal.join("src/abi/types.rs"))
         .generate()
-        .context("no header for crates/hal/src/abi.rs")?;
+        .context("no header for crates/hal/src/abi/types.rs")?;
     let mut content = Vec::new();
     bindings.write(&mut content);
     Ok((hal.join("include/fly_plugin.h"), content))

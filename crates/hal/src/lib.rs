@@ -1,1 +1,50 @@
-//! The boundary between fly and what it flies: signals, backends, plugin ABI and loader.
+//! The boundary between `fly` and what it flies: signals, backends, plugin ABI and loader.
+//!
+//! A *backend* is a named set of [signals](signal) and the [clock](Clock) that goes with it: a simulator, a recording,
+//! a vehicle behind a radio link. It is compiled on its own into a shared library, the *plugin*, and loaded at run time
+//! through a small versioned C ABI, so that it can be written in Rust (implement [`Backend`], then
+//! [`export_backend!`]) or in C (include `fly_plugin.h`).
+//!
+//! ```text
+//!   plugin (cdylib)                                        host (fly, tests, your program)
+//!   impl Backend ── export_backend! ── abi::Plugin table ── loader::Plugin ── loader::Instance
+//! ```
+//!
+//! # Conventions of every signal
+//!
+//! - Time is `i64` nanoseconds. A [`Stepped`](Clock::Stepped) backend starts at its own zero; a
+//!   [`RealTime`](Clock::RealTime) one counts from its start. Only differences mean something.
+//! - SI units and radians. The world is z-up, bodies are x-forward, y-left, z-up. Quaternions are w, x, y, z and turn
+//!   body coordinates into world coordinates. Twists and their parts are in the body frame.
+//! - The names, units and groups that hosts understand stand in one table: [`signal::TABLE`].
+//!
+//! # Lifecycle
+//!
+//! ```text
+//!   configure ── start ── { read, write }* ── stop ── drop
+//! ```
+//!
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod abi;
+mod backend;
+mod clock;
+mod configuration;
+mod description;
+mod error;
+mod frame;
+pub mod loader;
+#[cfg(feature = "toml")]
+mod settings;
+pub mod signal;
+mod suggest;
+
+pub use backend::{Backend, Info, Request};
+pub use clock::{Clock, Deadline, Ticks, monotonic_now};
+pub use configuration::{Configuration, ResolvePath, resolve_against};
+pub use description::{Description, ReferenceSource};
+pub use error::{Error, ErrorKind, Location, Text};
+pub use frame::{Frame, FrameMut, GroupStatus, ReadOutcome};
+pub use loader::{Instance, LoadError, Plugin, SearchPath};
+pub use signal::{Class, Signal};
+pub use suggest::nearest;

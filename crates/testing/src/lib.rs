@@ -1,1 +1,28 @@
 //! Test-only helpers: the malloc counter.
+//!
+//! Linking this crate into a test puts its `malloc`, `calloc`, `realloc`, `memalign`, `posix_memalign` and
+//! `aligned_alloc` in front of glibc's, for the whole process: Rust, C code and libraries loaded later. Each counts on
+//! the calling thread, then lets glibc do the work.
+//!
+//! ```
+//! let mut numbers = Vec::with_capacity(2);
+//! assert_eq!(fly_testing::allocations(|| numbers.extend([1, 2])), 0);
+//! assert_eq!(fly_testing::allocations(|| numbers.push(3)), 1);
+//! ```
+
+mod malloc;
+
+pub use malloc::count;
+
+/// Runs `action` and counts the allocations that this thread makes meanwhile, reallocations included, whoever makes
+/// them: Rust code, C code, loaded libraries. Freeing does not count.
+///
+/// # Panics
+/// The counter does not count, because something else took the place of `malloc`. A test that proves nothing must not
+/// pass.
+pub fn allocations(action: impl FnOnce()) -> usize {
+    assert!(malloc::counts(), "malloc is not counted in this process");
+    let before = count();
+    action();
+    count() - before
+}

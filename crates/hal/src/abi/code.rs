@@ -1,0 +1,284 @@
+//! Between the words of the Rust side and the numbers and pointers of the ABI; both sides of the boundary use it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::types as c;
+use crate::{Class, Clock, Error, ErrorKind, Location, ReferenceSource, Request, Text};
+
+impl c::Text {
+    /// Borrows `text`: whoever receives it must be done with it before `text` is gone.
+    pub const fn new(text: &str) -> Self {
+        Self {
+            data: text.as_ptr(),
+            length: text.len(),
+        }
+    }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    /// `data` points to `length` readable bytes that nobody changes for `'a`; or is null.
+    pub unsafe fn bytes<'a>(self) -> &'a [u8] {
+        if self.data.is_null() || self.length == 0 || self.length > isize::MAX as usize {
+            return &[];
+        }
+        // SAFETY: not null, and the caller vouches for the rest.
+        unsafe { std::slice::from_raw_parts(self.data, self.length) }
+    }
+
+    /// The text; what is not UTF-8 is replaced.
+    ///
+    /// # Safety
+    /// As [`bytes`](Self::bytes).
+    pub unsafe fn lossy<'a>(self) -> Cow<'a, str> {
+        // SAFETY: the caller vouches for it.
+        String::from_utf8_lossy(unsafe { self.bytes() })
+    }
+}
+
+/// `read` and the others give these; both directions in one place, so that they cannot come apart.
+macro_rules! codes {
+    ($(#[$doc:meta])* $into:ident, $from:ident: $type:ty { $($variant:path => $code:path),+ $(,)? }) => {
+        pub(crate) const fn $into(value: $type) -> u32 {
+            match value { $($variant => $code),+ }
+        }
+        pub(crate) const fn $from(code: u32) -> Option<$type> {
+            match code { $($code => Some($variant),)+ _ => None }
+        }
+    };
+}
+
+codes!(clock_code, clock_from: Clock {
+    Clock::Stepped => c::CLOCK_STEPPED,
+    Clock::RealTime => c::CLOCK_REAL_TIME,
+});
+codes!(class_code, class_from: Class {
+    Class::Measurement => c::CLASS_MEASUREMENT,
+    Class::Command => c::CLASS_COMMAND,
+    Class::Auxiliary => c::CLASS_AUXILIARY,
+});
+codes!(reference_code, reference_from: ReferenceSource {
+    ReferenceSource::Configured => c::REFERENCE_CONFIGURED,
+    ReferenceSource::Recorded => c::REFERENCE_RECORDED,
+});
+codes!(request_code, request_from: Request {
+    Request::TakeOff => c::REQUEST_TAKE_OFF,
+    Request::Land => c::REQUEST_LAND,
+    Request::Hold => c::REQUEST_HOLD,
+    Request::Terminate => c::REQUEST_TERMINATE,
+});
+codes!(kind_code, kind_from: ErrorKind {
+    ErrorKind::Internal => c::ERROR_INTERNAL,
+    ErrorKind::Configuration => c::ERROR_CONFIGURATION,
+    ErrorKind::Unsupported => c::ERROR_UNSUPPORTED,
+    ErrorKind::Usage => c::ERROR_USAGE,
+    ErrorKind::Io => c::ERROR_IO,
+    ErrorKind::Timeout => c::ERROR_TIMEOUT,
+    ErrorKind::Protocol => c::ERROR_PROTOCOL,
+    ErrorKind::Refused => c::ERROR_REFUSED,
+    ErrorKind::Panic => c::ERROR_PANIC,
+});
+
+/// A level of `tracing` as a number of the ABI.
+pub(crate) fn level_code(level: tracing::Level) -> u32 {
+    match level {
+        tracing::Level::ERROR => c::LEVEL_ERROR,
+        tracing::Level::WARN => c::LEVEL_WARN,
+        tracing::Level::INFO => c::LEVEL_INFO,
+        tracing::Level::DEBUG => c::LEVEL_DEBUG,
+        tracing::Level::TRACE => c::LEVEL_TRACE,
+    }
+}
+
+/// A number of the ABI as a level of `tracing`; unknown ones are the quietest.
+pub(crate) fn level_from(code: u32) -> tracing::Level {
+    match code {
+        c::LEVEL_ERROR => tracing::Level::ERROR,
+        c::LEVEL_WARN => tracing::Level::WARN,
+        c::LEVEL_INFO => tracing::Level::INFO,
+        c::LEVEL_DEBUG => tracing::Level::DEBUG,
+        _ => tracing::Level::TRACE,
+    }
+}
+
+/// Copies an error to where the other side wants it.
+///
+/// # Safety
+/// `target` is null or points to an error whose `buffer` is null or has `capacity` writable bytes.
+pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
+    // SAFETY: null or valid, says the caller.
+    let Some(target) = (unsafe { target.as_mut() }) else {
+        return;
+    };
+    target.kind = kind_code(error.kind);
+    (target.text, target.start, target.end) = match &error.location {
+        None => (c::TEXT_NONE, 0, 0),
+        Some(Location {
+            text: Text::Configuration,
+            span,
+        }) => (c::TEXT_CONFIGURATION, span.start, span.end),
+        Some(Location {
+            text: Text::Vehicle,
+            span,
+        }) => (c::TEXT_VEHICLE, span.start, span.end),
+    };
+    let capacity = if target.buffer.is_null() {
+        0
+    } else {
+        target.capacity
+    };
+    let help = error.help.as_deref().unwrap_or("");
+    let mut used = 0;
+    let mut copy = |text: &str| {
+        let length = text.floor_char_boundary(capacity - used);
+        // SAFETY: `used + length <= capacity`, and the buffer has that many bytes; it cannot overlap a `&str` of ours.
+        unsafe {
+            std::ptr::copy_nonoverlapping(text.as_ptr(), target.buffer.wrapping_add(used), length)
+        };
+        used += length;
+        length
+    };
+    target.message_length = copy(&error.message);
+    // Help to half a message helps nobody.
+    target.help_length = if target.message_length == error.message.len() {
+        copy(help)
+    } else {
+        0
+    };
+}
+
+/// Room for an error of the other side.
+#[derive(Debug)]
+pub(crate) struct ErrorRoom {
+    buffer: Box<[u8; Self::CAPACITY]>,
+}
+
+impl ErrorRoom {
+    const CAPACITY: usize = 4096;
+
+    pub(crate) fn new() -> Self {
+        Self {
+            buffer: Box::new([0; Self::CAPACITY]),
+        }
+    }
+
+    /// An empty error to lend to the other side; valid as long as `self` is not touched.
+    pub(crate) fn lend(&mut self) -> c::Error {
+        c::Error {
+            kind: c::ERROR_INTERNAL,
+            text: c::TEXT_NONE,
+            start: 0,
+            end: 0,
+            buffer: self.buffer.as_mut_ptr(),
+            capacity: Self::CAPACITY,
+            message_length: 0,
+            help_length: 0,
+        }
+    }
+
+    /// What the other side wrote into `filled`, which was lent from here. Lengths and spans are taken for what they
+    /// are: numbers of a stranger.
+    pub(crate) fn take(&self, filled: &c::Error, status: i32) -> Error {
+        let message = filled.message_length.min(Self::CAPACITY);
+        let help = filled.help_length.min(Self::CAPACITY - message);
+        let text = |range: Range<usize>| String::from_utf8_lossy(&self.buffer[range]).into_owned();
+        let span = filled.start..filled.end.max(filled.start);
+        let location = match filled.text {
+            c::TEXT_CONFIGURATION => Some(Location {
+                text: Text::Configuration,
+                span,
+            }),
+            c::TEXT_VEHICLE => Some(Location {
+                text: Text::Vehicle,
+                span,
+            }),
+            _ => None,
+        };
+        Error {
+            kind: kind_from(filled.kind).unwrap_or(ErrorKind::Internal),
+            message: match message {
+                0 => format!("the plugin failed with status {status} and said nothing"),
+                length => text(0..length),
+            },
+            help: (help > 0).then(|| text(message..message + help)),
+            location,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What arrives when `error` goes through a buffer of `capacity` bytes.
+    fn through(error: &Error, capacity: usize) -> Error {
+        let mut room = ErrorRoom::new();
+        let mut lent = room.lend();
+        lent.capacity = capacity;
+        // SAFETY: `lent` has at least that many bytes.
+        unsafe { put_error(&raw mut lent, error) };
+        room.take(&lent, c::FAILED)
+    }
+
+    #[test]
+    fn an_error_arrives_whole() {
+        for error in [
+            Error::configuration("expected a number, found `ä`")
+                .in_configuration(3..9)
+                .with_help("say 2"),
+            Error::internal("x").in_vehicle(0..0),
+            Error::new(ErrorKind::Refused, "no"),
+        ] {
+            assert_eq!(through(&error, ErrorRoom::CAPACITY), error);
+        }
+    }
+
+    #[test]
+    fn a_long_error_is_cut_between_characters() {
+        let error = Error::internal("äöü").with_help("help");
+        assert_eq!(through(&error, 5).message, "äö");
+        assert_eq!(through(&error, 5).help, None);
+        assert_eq!(through(&error, 8).help.as_deref(), Some("he"));
+    }
+
+    #[test]
+    fn a_plugin_that_lies_about_lengths_cannot_reach_outside() {
+        let mut room = ErrorRoom::new();
+        let lent = c::Error {
+            kind: 4711,
+            text: 4711,
+            start: 9,
+            end: 2,
+            message_length: usize::MAX,
+            help_length: usize::MAX,
+            ..room.lend()
+        };
+        let error = room.take(&lent, c::FAILED);
+        assert_eq!(
+            (error.kind, error.location, error.help),
+            (ErrorKind::Internal, None, None)
+        );
+        assert_eq!(error.message.len(), ErrorRoom::CAPACITY);
+    }
+
+    #[test]
+    fn a_silent_plugin_is_spoken_for() {
+        let mut room = ErrorRoom::new();
+        let lent = room.lend();
+        assert_eq!(
+            room.take(&lent, -7).message,
+            "the plugin failed with status -7 and said nothing"
+        );
+    }
+
+    #[test]
+    fn codes_go_both_ways() {
+        for code in 0..9 {
+            assert_eq!(kind_from(code).map(kind_code), Some(code));
+        }
+        assert_eq!(kind_from(9), None);
+        assert!((0..4).all(|code| request_from(code).map(request_code) == Some(code)));
+        assert!((1..6).all(|code| level_code(level_from(code)) == code));
+    }
+}

@@ -1,0 +1,485 @@
+//! The plugin's side: what [`export_backend!`](crate::export_backend) makes of a [`Backend`].
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+use super::code::{class_code, clock_code, put_error, reference_code, request_from};
+use super::{code::ErrorRoom, forward, types as c};
+use crate::{
+    Backend, Class, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, ReadOutcome,
+};
+
+/// Exports a [`Backend`] from a crate of type `cdylib`: `fly_hal::export_backend!(MyBackend);`, once per library.
+///
+/// Messages that the plugin gives to `tracing` reach the host's log. A plugin must unwind on panic, so that the host
+/// outlives it; this refuses to compile with `panic = "abort"`.
+#[macro_export]
+macro_rules! export_backend {
+    ($backend:ty) => {
+        #[cfg(panic = "abort")]
+        ::core::compile_error!(
+            "a plugin must be built with panic = \"unwind\": aborting would end the process that flies the vehicle"
+        );
+
+        const _: () = {
+            static TABLE: $crate::abi::Plugin = $crate::abi::export::table::<$backend>();
+
+            #[unsafe(no_mangle)]
+            pub extern "C" fn fly_plugin() -> *const $crate::abi::Plugin {
+                &TABLE
+            }
+        };
+    };
+}
+
+/// The table of a backend.
+pub const fn table<B: Backend>() -> c::Plugin {
+    c::Plugin {
+        magic: c::MAGIC,
+        major: c::ABI_MAJOR,
+        minor: c::ABI_MINOR,
+        size: size_of::<c::Plugin>(),
+        name: c::Text::new(B::INFO.name),
+        version: c::Text::new(B::INFO.version),
+        summary: c::Text::new(B::INFO.summary),
+        signals: c::Text::new(B::INFO.signals),
+        clock: clock_code(B::INFO.clock),
+        init: Some(init),
+        configure: Some(configure::<B>),
+        describe: Some(describe::<B>),
+        start: Some(start::<B>),
+        read: Some(read::<B>),
+        write: Some(write::<B>),
+        stop: Some(stop::<B>),
+        arm: Some(arm::<B>),
+        disarm: Some(disarm::<B>),
+        request: Some(request::<B>),
+        report: Some(report::<B>),
+        destroy: Some(destroy::<B>),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Configured,
+    Started,
+    Stopped,
+    /// A panic left the backend in an unknown condition: nothing may touch it any more.
+    Dead,
+}
+
+/// What the host's instance pointer points to.
+struct Exported<B> {
+    state: State,
+    commands: usize,
+    backend: B,
+    /// Kept here so that the arrays below point to something that cannot move or change.
+    _description: Box<Description>,
+    signals: Vec<c::Signal>,
+    groups: Vec<c::Text>,
+    wants_reference: u32,
+}
+
+impl<B: Backend> Exported<B> {
+    fn new(backend: B) -> Self {
+        let description = Box::new(backend.description().clone());
+        let signals = description
+            .signals
+            .iter()
+            .map(|signal| c::Signal {
+                name: c::Text::new(&signal.name),
+                unit: c::Text::new(&signal.unit),
+                class_: class_code(signal.class),
+                group: signal
+                    .group
+                    .and_then(|group| u32::try_from(group).ok())
+                    .unwrap_or(c::NO_GROUP),
+            })
+            .collect();
+        Self {
+            state: State::Configured,
+            commands: description
+                .signals
+                .iter()
+                .filter(|signal| signal.class == Class::Command)
+                .count(),
+            backend,
+            signals,
+            groups: description
+                .groups
+                .iter()
+                .map(|group| c::Text::new(group))
+                .collect(),
+            wants_reference: reference_code(description.wants_reference),
+            _description: description,
+        }
+    }
+
+    #[inline]
+    fn expect_started(&self, doing: &str) -> Result<(), Error> {
+        if self.state == State::Started {
+            Ok(())
+        } else {
+            Err(self.not_started(doing))
+        }
+    }
+
+    #[cold]
+    fn not_started(&self, doing: &str) -> Error {
+        let when = if self.state == State::Configured {
+            "before start"
+        } else {
+            "after stop"
+        };
+        Error::usage(format!("{doing} {when}"))
+    }
+
+    /// Stops it if it runs.
+    fn stop(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.state, State::Stopped) == State::Started {
+            return self.backend.stop();
+        }
+        Ok(())
+    }
+}
+
+/// Runs one entry: no panic leaves it, and after one the instance is dead.
+///
+/// # Safety
+/// `instance` came from [`configure`] of the same `B` and was not destroyed, and nothing else uses it now; `error` is
+/// as [`put_error`] wants it.
+#[inline]
+unsafe fn enter<B: Backend>(
+    instance: *mut c_void,
+    error: *mut c::Error,
+    entry: impl FnOnce(&mut Exported<B>) -> Result<i32, Error>,
+) -> i32 {
+    // SAFETY: the caller vouches for the pointer and for its being the only one.
+    let Some(exported) = (unsafe { instance.cast::<Exported<B>>().as_mut() }) else {
+        // SAFETY: the caller vouches for `error`.
+        return unsafe { failed(error, &Error::usage("no instance was given")) };
+    };
+    if exported.state == State::Dead {
+        let dead = Error::new(
+            ErrorKind::Panic,
+            "the plugin panicked before; this instance is of no more use",
+        );
+        // SAFETY: the caller vouches for `error`.
+        return unsafe { failed(error, &dead) };
+    }
+    let result = catch_unwind(AssertUnwindSafe(|| entry(exported)));
+    match result {
+        Ok(Ok(status)) => status,
+        // SAFETY: the caller vouches for `error`.
+        Ok(Err(ours)) => unsafe { failed(error, &ours) },
+        Err(payload) => {
+            exported.state = State::Dead;
+            // SAFETY: the caller vouches for `error`.
+            unsafe { failed(error, &panicked(payload)) }
+        }
+    }
+}
+
+/// # Safety
+/// `error` is as [`put_error`] wants it.
+#[cold]
+unsafe fn failed(error: *mut c::Error, ours: &Error) -> i32 {
+    // SAFETY: the caller vouches for it.
+    unsafe { put_error(error, ours) };
+    c::FAILED
+}
+
+#[cold]
+fn panicked(payload: Box<dyn Any + Send>) -> Error {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".into());
+    // Dropping a stranger's payload could panic once more.
+    std::mem::forget(payload);
+    Error::new(ErrorKind::Panic, format!("the plugin panicked: {message}"))
+}
+
+unsafe extern "C" fn init(host: *const c::Host) {
+    // SAFETY: the host passes a table that lives for ever, or null; `size` is its first field in every version.
+    let Some(size) = (unsafe { host.cast::<usize>().as_ref() }) else {
+        return;
+    };
+    if *size >= size_of::<c::Host>() {
+        // SAFETY: large enough to be one.
+        let host = unsafe { *host };
+        // A failure here only means that nothing is logged.
+        let _ = catch_unwind(|| forward::install(host));
+    }
+}
+
+unsafe extern "C" fn configure<B: Backend>(
+    configuration: *const c::Configuration,
+    instance: *mut *mut c_void,
+    error: *mut c::Error,
+) -> i32 {
+    let result = catch_unwind(|| {
+        // SAFETY: the host passes a configuration that is valid for this call, or null.
+        let (Some(given), false) = (unsafe { configuration.as_ref() }, instance.is_null()) else {
+            return Err(Error::usage("no configuration was given"));
+        };
+        let text = |text: c::Text| {
+            // SAFETY: the host's texts are valid for this call.
+            std::str::from_utf8(unsafe { text.bytes() })
+                .map_err(|error| Error::configuration(error.to_string()))
+        };
+        let resolve = |offset: usize, path: &str| resolve_path(given, offset, path);
+        B::configure(&Configuration {
+            text: text(given.text)?,
+            vehicle: text(given.vehicle)?,
+            rate_hz: given.rate_hz,
+            seed: given.seed,
+            armed: given.armed,
+            resolve: &resolve,
+        })
+        .map(|backend| Box::into_raw(Box::new(Exported::new(backend))))
+    });
+    let ours = match result {
+        Ok(Ok(made)) => {
+            // SAFETY: not null, checked above, and the host's to be written.
+            unsafe { instance.write(made.cast()) };
+            return c::OK;
+        }
+        Ok(Err(ours)) => ours,
+        Err(payload) => panicked(payload),
+    };
+    // SAFETY: the host passes a valid error or null.
+    unsafe { failed(error, &ours) }
+}
+
+// SAFETY: the pointers in it are the host's, which allows its callback to be called from any thread during `configure`.
+unsafe impl Sync for c::Configuration {}
+
+fn resolve_path(given: &c::Configuration, offset: usize, path: &str) -> Result<PathBuf, Error> {
+    let Some(resolve) = given.resolve_path else {
+        return Err(Error::unsupported("this host resolves no paths"));
+    };
+    let mut room = ErrorRoom::new();
+    let mut buffer = vec![0_u8; 4096];
+    for _ in 0..2 {
+        let (mut error, mut length) = (room.lend(), 0);
+        let path = c::Text::new(path);
+        // SAFETY: the host's function with the host's context; all else is ours and large enough.
+        let status = unsafe {
+            resolve(
+                given.context,
+                offset,
+                path,
+                buffer.as_mut_ptr(),
+                buffer.len(),
+                &raw mut length,
+                &raw mut error,
+            )
+        };
+        match status {
+            c::OK => {
+                use std::os::unix::ffi::OsStrExt;
+                buffer.truncate(length);
+                return Ok(std::ffi::OsStr::from_bytes(&buffer).into());
+            }
+            c::NOTHING => buffer.resize(length, 0),
+            status => return Err(room.take(&error, status)),
+        }
+    }
+    Err(Error::internal(
+        "the host cannot make up its mind how long the path is",
+    ))
+}
+
+unsafe extern "C" fn describe<B: Backend>(
+    instance: *mut c_void,
+    description: *mut c::Description,
+    error: *mut c::Error,
+) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        // SAFETY: the host passes a description to be filled in, or null.
+        let target = unsafe { description.as_mut() }
+            .ok_or_else(|| Error::usage("no description was given"))?;
+        *target = c::Description {
+            signals: exported.signals.as_ptr(),
+            signal_count: exported.signals.len(),
+            groups: exported.groups.as_ptr(),
+            group_count: exported.groups.len(),
+            wants_reference: exported.wants_reference,
+        };
+        Ok(c::OK)
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+unsafe extern "C" fn start<B: Backend>(instance: *mut c_void, error: *mut c::Error) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        if exported.state != State::Configured {
+            return Err(Error::usage("started twice"));
+        }
+        exported.backend.start()?;
+        exported.state = State::Started;
+        Ok(c::OK)
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+unsafe extern "C" fn read<B: Backend>(
+    instance: *mut c_void,
+    deadline: i64,
+    frame: *mut c::Frame,
+    error: *mut c::Error,
+) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        exported.expect_started("read")?;
+        // SAFETY: the host passes a frame of its own, or null.
+        let frame = unsafe { frame.as_mut() }.ok_or_else(|| Error::usage("no frame was given"))?;
+        let mut view = FrameMut {
+            time: &mut frame.time,
+            // SAFETY: the host's arrays have these lengths, hold proper values and are lent for this call.
+            values: unsafe { slice_mut(frame.values, frame.value_count) },
+            // SAFETY: as above.
+            groups: unsafe { slice_mut(frame.groups, frame.group_count) },
+        };
+        Ok(
+            match exported.backend.read(Deadline(deadline), &mut view)? {
+                ReadOutcome::Fresh => c::OK,
+                ReadOutcome::None => c::NOTHING,
+                ReadOutcome::End => c::END,
+            },
+        )
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+unsafe extern "C" fn write<B: Backend>(
+    instance: *mut c_void,
+    time: i64,
+    commands: *const f64,
+    count: usize,
+    error: *mut c::Error,
+) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        exported.expect_started("write")?;
+        if count != exported.commands || (commands.is_null() && count > 0) {
+            return Err(wrong_count(exported.commands, count));
+        }
+        let commands = match count {
+            0 => &[],
+            // SAFETY: not null, and the host's array has that length and is lent for this call.
+            _ => unsafe { std::slice::from_raw_parts(commands, count) },
+        };
+        if let Some(index) = commands.iter().position(|command| !command.is_finite()) {
+            return Err(not_finite(index, commands[index]));
+        }
+        exported.backend.write(time, commands)?;
+        Ok(c::OK)
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+#[cold]
+fn wrong_count(expected: usize, found: usize) -> Error {
+    Error::usage(format!("expected {expected} commands, found {found}"))
+}
+
+#[cold]
+fn not_finite(index: usize, value: f64) -> Error {
+    Error::usage(format!(
+        "expected finite commands, found {value} for command {index}"
+    ))
+}
+
+unsafe extern "C" fn stop<B: Backend>(instance: *mut c_void, error: *mut c::Error) -> i32 {
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, |exported| exported.stop().map(|()| c::OK)) }
+}
+
+unsafe extern "C" fn arm<B: Backend>(instance: *mut c_void, error: *mut c::Error) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        exported.expect_started("arm")?;
+        exported.backend.arm().map(|()| c::OK)
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+unsafe extern "C" fn disarm<B: Backend>(instance: *mut c_void, error: *mut c::Error) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        exported.expect_started("disarm")?;
+        exported.backend.disarm().map(|()| c::OK)
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+unsafe extern "C" fn request<B: Backend>(
+    instance: *mut c_void,
+    request: u32,
+    error: *mut c::Error,
+) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        exported.expect_started("request")?;
+        let request = request_from(request)
+            .ok_or_else(|| Error::unsupported(format!("request {request} is unknown")))?;
+        exported.backend.request(request).map(|()| c::OK)
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+unsafe extern "C" fn report<B: Backend>(
+    instance: *mut c_void,
+    sink: *const c::ReportSink,
+    error: *mut c::Error,
+) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        // SAFETY: the host passes a sink of its own, or null.
+        if let Some(c::ReportSink {
+            context,
+            line: Some(line),
+        }) = unsafe { sink.as_ref() }
+        {
+            for (name, value) in exported.backend.report() {
+                // SAFETY: the host's function with the host's context; the texts outlive the call.
+                unsafe { line(*context, c::Text::new(&name), c::Text::new(&value)) };
+            }
+        }
+        Ok(c::OK)
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+unsafe extern "C" fn destroy<B: Backend>(instance: *mut c_void) {
+    if instance.is_null() {
+        return;
+    }
+    // SAFETY: it came from `Box::into_raw` in `configure`, and the host destroys it once.
+    let mut exported = unsafe { Box::from_raw(instance.cast::<Exported<B>>()) };
+    // What fails now has nobody left to tell.
+    let stopped =
+        exported.state == State::Dead || catch_unwind(AssertUnwindSafe(|| exported.stop())).is_ok();
+    if !stopped {
+        exported.state = State::Dead;
+    }
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(exported)));
+}
+
+/// # Safety
+/// `data` is null or points to `length` values that are only ours for `'a`.
+#[inline]
+unsafe fn slice_mut<'a, T>(data: *mut T, length: usize) -> &'a mut [T] {
+    if data.is_null() {
+        return &mut [];
+    }
+    // SAFETY: not null, and the caller vouches for the rest.
+    unsafe { std::slice::from_raw_parts_mut(data, length) }
+}

@@ -1,0 +1,27 @@
+//! The C ABI: what crosses the boundary, byte for byte.
+//!
+//! A plugin exports one function, [`SYMBOL`], that returns a pointer to a static [`Plugin`] table. Its first 16 bytes
+//! (magic, major, minor) are the same in every version there will ever be; `size` says how much of the table is there.
+//!
+//! # Rules
+//!
+//! - Within a major version the table, [`Host`] and [`Configuration`] may grow at their ends, which `size` tells;
+//!   everything else is fixed.
+//! - Only integers, floats and pointers with lengths cross. Nobody frees what the other side allocated: texts are
+//!   borrowed for the length of the call, but for those of the table (for ever) and of the description (until
+//!   `destroy`).
+//! - Nothing unwinds through the boundary, in either direction.
+//! - One thread at a time calls an instance. The host's callbacks may be called from any thread.
+//! - A value that is not in these lists, of a status or kind, is treated as the most general one; it is never undefined
+//!   behaviour.
+//!
+//! The C header `include/fly_plugin.h` is generated from [`types`] by `cargo xtask generate`.
+#![allow(unsafe_code)] // with `loader`, the one place in the workspace: each use says why it is sound
+
+pub(crate) mod code;
+#[doc(hidden)]
+pub mod export;
+mod forward;
+pub mod types;
+
+pub use types::*;

@@ -1,0 +1,327 @@
+//! The types and constants of the ABI. The C header is made from this file alone.
+
+use std::ffi::c_void;
+
+/// First eight bytes of every table.
+pub const MAGIC: [u8; 8] = *b"FLYPLUG\0";
+/// Version of this ABI: another major number means that nothing fits.
+pub const ABI_MAJOR: u32 = 1;
+/// Grows with every addition to the end of a structure.
+pub const ABI_MINOR: u32 = 0;
+/// Name of the function that a plugin exports: `const FlyPlugin *fly_plugin(void)`.
+pub const SYMBOL: &str = "fly_plugin";
+
+/// Done; of `read`: the frame is fresh.
+pub const OK: i32 = 0;
+/// Of `read`: a tick passed without new data.
+pub const NOTHING: i32 = 1;
+/// Of `read`: there will be no more frames.
+pub const END: i32 = 2;
+/// It failed and the error is filled in. Every other negative status means the same.
+pub const FAILED: i32 = -1;
+
+/// `FlyPlugin.clock`: time passes when the backend is read.
+pub const CLOCK_STEPPED: u32 = 0;
+/// `FlyPlugin.clock`: time is the world's, a read waits until its deadline.
+pub const CLOCK_REAL_TIME: u32 = 1;
+
+/// `FlySignal.class_`: from the vehicle, enters the state.
+pub const CLASS_MEASUREMENT: u32 = 0;
+/// `FlySignal.class_`: to the vehicle.
+pub const CLASS_COMMAND: u32 = 1;
+/// `FlySignal.class_`: from the backend, for whoever wants it.
+pub const CLASS_AUXILIARY: u32 = 2;
+/// `FlySignal.group` of a command.
+pub const NO_GROUP: u32 = u32::MAX;
+
+/// `FlyDescription.wants_reference`: the reference comes from the configuration.
+pub const REFERENCE_CONFIGURED: u32 = 0;
+/// `FlyDescription.wants_reference`: the reference comes from the backend's `setpoint.*` signals.
+pub const REFERENCE_RECORDED: u32 = 1;
+
+/// `FlyError.kind`: anything else.
+pub const ERROR_INTERNAL: u32 = 0;
+/// `FlyError.kind`: the configuration or vehicle is wrong.
+pub const ERROR_CONFIGURATION: u32 = 1;
+/// `FlyError.kind`: this backend cannot do that.
+pub const ERROR_UNSUPPORTED: u32 = 2;
+/// `FlyError.kind`: called at the wrong time or with the wrong sizes.
+pub const ERROR_USAGE: u32 = 3;
+/// `FlyError.kind`: a file, port or socket failed.
+pub const ERROR_IO: u32 = 4;
+/// `FlyError.kind`: nothing came in time.
+pub const ERROR_TIMEOUT: u32 = 5;
+/// `FlyError.kind`: what came was not what the protocol says.
+pub const ERROR_PROTOCOL: u32 = 6;
+/// `FlyError.kind`: the vehicle said no.
+pub const ERROR_REFUSED: u32 = 7;
+/// `FlyError.kind`: the plugin panicked; only `destroy` may follow.
+pub const ERROR_PANIC: u32 = 8;
+
+/// `FlyError.text`: the error has no place in a text.
+pub const TEXT_NONE: u32 = 0;
+/// `FlyError.text`: the place is in `FlyConfiguration.text`.
+pub const TEXT_CONFIGURATION: u32 = 1;
+/// `FlyError.text`: the place is in `FlyConfiguration.vehicle`.
+pub const TEXT_VEHICLE: u32 = 2;
+
+/// `request`: take off and hold.
+pub const REQUEST_TAKE_OFF: u32 = 0;
+/// `request`: land where it is.
+pub const REQUEST_LAND: u32 = 1;
+/// `request`: hold position and attitude.
+pub const REQUEST_HOLD: u32 = 2;
+/// `request`: stop the motors at once.
+pub const REQUEST_TERMINATE: u32 = 3;
+
+/// Level of a log message: something failed.
+pub const LEVEL_ERROR: u32 = 1;
+/// Level of a log message: something is not as it should be.
+pub const LEVEL_WARN: u32 = 2;
+/// Level of a log message: what the user wants to know.
+pub const LEVEL_INFO: u32 = 3;
+/// Level of a log message: what a developer wants to know.
+pub const LEVEL_DEBUG: u32 = 4;
+/// Level of a log message: everything.
+pub const LEVEL_TRACE: u32 = 5;
+
+/// UTF-8 text that belongs to whoever gives it; not terminated by a zero.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Text {
+    /// Its first byte; may be null where `length` is 0.
+    pub data: *const u8,
+    /// Its length in bytes.
+    pub length: usize,
+}
+
+/// Status of the signals of one group in a frame.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GroupStatus {
+    /// When it was measured, ns, on the clock of the frame's time; never later than that.
+    pub stamp: i64,
+    /// Whether the values mean anything: false until the first measurement and while the sensor is known to be gone.
+    pub valid: bool,
+}
+
+/// One tick's values. The memory belongs to the host and is lent for the length of the call. It holds what the last
+/// read left there; what is not new stays as it is.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Frame {
+    /// Time of the tick, ns.
+    pub time: i64,
+    /// Values of the measurements and auxiliary signals, in declared order.
+    pub values: *mut f64,
+    /// How many: always as many as were declared.
+    pub value_count: usize,
+    /// Status of each group, in declared order.
+    pub groups: *mut GroupStatus,
+    /// How many: always as many as were declared.
+    pub group_count: usize,
+}
+
+/// Where a function says why it failed. The host fills in `buffer` and `capacity`, the function everything else, and
+/// only when it fails. It may be null: then nobody wants to know.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Error {
+    /// One of `FLY_ERROR_*`.
+    pub kind: u32,
+    /// Which text the place is in: one of `FLY_TEXT_*`.
+    pub text: u32,
+    /// First byte of the place in that text.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    /// Where the message goes, and right after it the help: UTF-8, without terminating zeros.
+    pub buffer: *mut u8,
+    /// Size of the buffer in bytes. What does not fit is cut off.
+    pub capacity: usize,
+    /// Bytes of the message: what was expected, what was found.
+    pub message_length: usize,
+    /// Bytes of the help: what the user may try. May be 0.
+    pub help_length: usize,
+}
+
+/// One number that the backend gives or takes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Signal {
+    /// Canonical name, such as `pose.position.x`.
+    pub name: Text,
+    /// Unit, such as `m/s`; `1` where there is none.
+    pub unit: Text,
+    /// One of `FLY_CLASS_*`.
+    pub class_: u32,
+    /// Index of its group; `FLY_NO_GROUP` for commands.
+    pub group: u32,
+}
+
+/// The signals of a configured instance. The plugin fills it in; what it points to lives until `destroy`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Description {
+    /// All signals. A frame's values are the measurements and auxiliary signals in this order, a write's values the
+    /// commands in this order.
+    pub signals: *const Signal,
+    /// How many.
+    pub signal_count: usize,
+    /// Names of the groups: the name of a signal without its last component, but `recorded` for all recorded commands.
+    pub groups: *const Text,
+    /// How many.
+    pub group_count: usize,
+    /// Where the reference comes from: one of `FLY_REFERENCE_*`.
+    pub wants_reference: u32,
+}
+
+/// What an instance is made from. Lent for the length of `configure`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Configuration {
+    /// Size of this structure in bytes, as the host knows it.
+    pub size: usize,
+    /// The plugin's own table as a TOML document.
+    pub text: Text,
+    /// The vehicle as a TOML document.
+    pub vehicle: Text,
+    /// Rate of the control loop, Hz.
+    pub rate_hz: f64,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether the user allowed a real vehicle to be armed and commanded.
+    pub armed: bool,
+    /// To be handed to `resolve_path`.
+    pub context: *mut c_void,
+    /// Finds the file that a path in `text` means; `offset` is where in the text the path stands. Writes the absolute
+    /// path (not terminated) into `buffer` and its length into `length`. Where the buffer is too small it returns
+    /// `FLY_NOTHING` and sets `length` to what is needed. Only valid during `configure`, from any thread.
+    pub resolve_path: Option<
+        unsafe extern "C" fn(
+            context: *mut c_void,
+            offset: usize,
+            path: Text,
+            buffer: *mut u8,
+            capacity: usize,
+            length: *mut usize,
+            error: *mut Error,
+        ) -> i32,
+    >,
+}
+
+/// What the host does for plugins. Lives for ever; its functions may be called from any thread, never unwind and
+/// return soon.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Host {
+    /// Size of this structure in bytes, as the host knows it.
+    pub size: usize,
+    /// Whether anybody wants messages of that level (`FLY_LEVEL_*`) and target (a dotted or `::` path, such as the
+    /// plugin's name).
+    pub log_enabled: Option<unsafe extern "C" fn(level: u32, target: Text) -> bool>,
+    /// Takes a message for the host's log.
+    pub log: Option<unsafe extern "C" fn(level: u32, target: Text, message: Text)>,
+}
+
+/// Takes the lines of a report: one call each.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ReportSink {
+    /// To be handed to `line`.
+    pub context: *mut c_void,
+    /// Takes one line, a name and a value.
+    pub line: Option<unsafe extern "C" fn(context: *mut c_void, name: Text, value: Text)>,
+}
+
+/// The table that a plugin exports. All functions return a status: `FLY_OK`, of `read` also `FLY_NOTHING` and
+/// `FLY_END`, or `FLY_FAILED` with the error filled in. `instance` is what `configure` gave.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Plugin {
+    /// `FLY_MAGIC`. This field and the next two are the same in every version of the ABI.
+    pub magic: [u8; 8],
+    /// `FLY_ABI_MAJOR` that the plugin was built with.
+    pub major: u32,
+    /// `FLY_ABI_MINOR` that the plugin was built with.
+    pub minor: u32,
+    /// Size of this table in bytes, as the plugin knows it.
+    pub size: usize,
+
+    /// Name of the backend, as in `[backend] plugin = "name"`.
+    pub name: Text,
+    /// Version of the plugin.
+    pub version: Text,
+    /// One line that says what it is.
+    pub summary: Text,
+    /// Patterns of the signals that it may have, separated by spaces.
+    pub signals: Text,
+    /// Who owns time: one of `FLY_CLOCK_*`.
+    pub clock: u32,
+
+    /// Called once after loading, before everything else. May be null.
+    pub init: Option<unsafe extern "C" fn(host: *const Host)>,
+    /// Makes an instance. Touches nothing outside but the files that the texts name.
+    pub configure: Option<
+        unsafe extern "C" fn(
+            configuration: *const Configuration,
+            instance: *mut *mut c_void,
+            error: *mut Error,
+        ) -> i32,
+    >,
+    /// Says what the signals are; they never change.
+    pub describe: Option<
+        unsafe extern "C" fn(
+            instance: *mut c_void,
+            description: *mut Description,
+            error: *mut Error,
+        ) -> i32,
+    >,
+    /// Opens links and waits for the vehicle. Comes at most once.
+    pub start: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
+    /// Waits for the next tick, never past `deadline` (ns of `CLOCK_MONOTONIC`), and fills in what is new. Refused
+    /// before `start` and after `stop`.
+    pub read: Option<
+        unsafe extern "C" fn(
+            instance: *mut c_void,
+            deadline: i64,
+            frame: *mut Frame,
+            error: *mut Error,
+        ) -> i32,
+    >,
+    /// Takes the commands that answer the frame of that time, in declared order. Refused before `start`, after `stop`,
+    /// and when `count` is not the number of commands.
+    pub write: Option<
+        unsafe extern "C" fn(
+            instance: *mut c_void,
+            time: i64,
+            commands: *const f64,
+            count: usize,
+            error: *mut Error,
+        ) -> i32,
+    >,
+    /// Lets the vehicle go. May come twice and without `start`; the second does nothing.
+    pub stop: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
+    /// Arms the vehicle. May be null: nothing to arm.
+    pub arm: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
+    /// Disarms the vehicle. May be null: nothing to disarm.
+    pub disarm: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
+    /// Asks the vehicle to do something by itself: one of `FLY_REQUEST_*`. May be null: it cannot.
+    pub request:
+        Option<unsafe extern "C" fn(instance: *mut c_void, request: u32, error: *mut Error) -> i32>,
+    /// Gives lines for the summary after a flight. May be null: none.
+    pub report: Option<
+        unsafe extern "C" fn(
+            instance: *mut c_void,
+            sink: *const ReportSink,
+            error: *mut Error,
+        ) -> i32,
+    >,
+    /// Ends an instance, stopped or not, failed or not. Nothing follows.
+    pub destroy: Option<unsafe extern "C" fn(instance: *mut c_void)>,
+}
+
+// SAFETY: a table is constant data: functions, numbers and pointers to constant text.
+unsafe impl Sync for Plugin {}
+// SAFETY: as above.
+unsafe impl Send for Plugin {}

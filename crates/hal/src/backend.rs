@@ -1,0 +1,181 @@
+//! What a plugin implements.
+
+use crate::{Clock, Configuration, Deadline, Description, Error, FrameMut, ReadOutcome};
+
+/// What is known of a backend before it is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Info {
+    /// Its name, as in `[backend] plugin = "name"`.
+    pub name: &'static str,
+    /// Its version: `env!("CARGO_PKG_VERSION")`.
+    pub version: &'static str,
+    /// One line that says what it is.
+    pub summary: &'static str,
+    /// Who owns time.
+    pub clock: Clock,
+    /// The signals that it may have, for listings: patterns separated by spaces, such as
+    /// `"pose.position.* rotor.{i}.thrust"`.
+    pub signals: &'static str,
+}
+
+/// Something that a vehicle may be asked to do by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Request {
+    /// Take off and hold.
+    TakeOff,
+    /// Land where it is.
+    Land,
+    /// Hold position and attitude.
+    Hold,
+    /// Stop the motors at once, whatever follows.
+    Terminate,
+}
+
+impl Request {
+    /// The words for it in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TakeOff => "take off",
+            Self::Land => "land",
+            Self::Hold => "hold",
+            Self::Terminate => "terminate",
+        }
+    }
+}
+
+/// A vehicle, or what stands for one: a simulation, a recording.
+///
+/// Implement it, then [`export_backend!`](crate::export_backend), in a crate of type `cdylib`. The export sees to the
+/// lifecycle: `read` and `write` come only between `start` and `stop`, `start` and `stop` at most once, and `write`
+/// always with as many finite values as there are commands. A panic in any of these is caught, reported to the host and
+/// ends the instance.
+///
+/// All of them are called by one thread at a time, on the flight thread between start and stop: keep `read` and `write`
+/// free of allocation and of waiting past the deadline. State lives in `self`, never in a `static`: there may be several
+/// instances at once.
+///
+/// ```
+/// use fly_hal::{Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info, ReadOutcome};
+///
+/// /// A unit mass on a line, pushed by one rotor.
+/// struct Puck { description: Description, time: i64, position: f64, velocity: f64, force: f64 }
+///
+/// impl Backend for Puck {
+///     const INFO: Info = Info {
+///         name: "puck",
+///         version: "1.0.0",
+///         summary: "a unit mass on a line",
+///         clock: Clock::Stepped,
+///         signals: "pose.position.* rotor.0.thrust",
+///     };
+///
+///     fn configure(_: &Configuration) -> Result<Self, Error> {
+///         let description = Description::new().with_group("pose.position")?.with_signal("rotor.0.thrust")?;
+///         Ok(Self { description, time: 0, position: 0.0, velocity: 0.0, force: 0.0 })
+///     }
+///
+///     fn description(&self) -> &Description { &self.description }
+///
+///     fn read(&mut self, _: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
+///         *frame.time = self.time;
+///         frame.values.copy_from_slice(&[self.position, 0.0, 0.0]);
+///         frame.groups[0] = GroupStatus { stamp: self.time, valid: true };
+///         self.velocity += self.force * 0.01;
+///         self.position += self.velocity * 0.01;
+///         self.time += 10_000_000;
+///         Ok(ReadOutcome::Fresh)
+///     }
+///
+///     fn write(&mut self, _: i64, commands: &[f64]) -> Result<(), Error> {
+///         self.force = commands[0];
+///         Ok(())
+///     }
+/// }
+///
+/// fly_hal::export_backend!(Puck);
+/// # fn main() {}
+/// ```
+pub trait Backend: Sized + Send {
+    /// What is known of it before it is configured.
+    const INFO: Info;
+
+    /// Reads the texts and settles the signals; touches nothing outside but the files that they name.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the texts, with its [place](crate::Location) in them.
+    fn configure(configuration: &Configuration) -> Result<Self, Error>;
+
+    /// The signals, settled once for all by [`configure`](Self::configure).
+    fn description(&self) -> &Description;
+
+    /// Opens links and waits for the vehicle, as far as is needed for the first frame.
+    ///
+    /// # Errors
+    /// The vehicle or its recording cannot be reached.
+    fn start(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Waits for the next tick, at most until the deadline, and writes what is new into the frame. A
+    /// [`Stepped`](Clock::Stepped) backend never waits and takes no notice of the deadline.
+    ///
+    /// A group's stamp is when it was measured: never later than the frame's time, and never decreasing.
+    ///
+    /// # Errors
+    /// The link broke or the data is unusable. The host may read again.
+    fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error>;
+
+    /// Takes the commands that answer the frame of that time, in the order of [`Description::commands`].
+    ///
+    /// # Errors
+    /// The commands could not be passed on.
+    fn write(&mut self, time: i64, commands: &[f64]) -> Result<(), Error>;
+
+    /// Lets the vehicle go: after this come no reads and no writes.
+    ///
+    /// # Errors
+    /// The vehicle could not be told.
+    fn stop(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Arms the vehicle.
+    ///
+    /// # Errors
+    /// It refused, or there is nothing to arm.
+    fn arm(&mut self) -> Result<(), Error> {
+        Err(Error::unsupported(format!(
+            "`{}` has nothing to arm",
+            Self::INFO.name
+        )))
+    }
+
+    /// Disarms the vehicle.
+    ///
+    /// # Errors
+    /// It refused, or there is nothing to disarm.
+    fn disarm(&mut self) -> Result<(), Error> {
+        Err(Error::unsupported(format!(
+            "`{}` has nothing to disarm",
+            Self::INFO.name
+        )))
+    }
+
+    /// Asks the vehicle to do something by itself.
+    ///
+    /// # Errors
+    /// It refused, or cannot.
+    fn request(&mut self, request: Request) -> Result<(), Error> {
+        Err(Error::unsupported(format!(
+            "`{}` cannot {} by itself",
+            Self::INFO.name,
+            request.name()
+        )))
+    }
+
+    /// Lines for the summary after a flight: a name and a value each.
+    fn report(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}

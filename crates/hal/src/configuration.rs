@@ -1,0 +1,82 @@
+//! What a backend is made from.
+
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// Finds the file that a path in the configuration means: `(offset, path) -> absolute path`, where `offset` is that of
+/// the value in [`Configuration::text`].
+pub type ResolvePath<'a> = dyn Fn(usize, &str) -> Result<PathBuf, Error> + Sync + 'a;
+
+/// What the host gives a backend to configure itself.
+///
+/// A host makes one for [`Plugin::configure`](crate::Plugin::configure); a backend gets one in
+/// [`Backend::configure`](crate::Backend::configure); a test makes one to call the latter directly:
+///
+/// ```
+/// use fly_hal::Configuration;
+///
+/// let configuration = Configuration { rate_hz: 250.0, seed: 7, ..Configuration::new("substeps = 4", "name = 'brick'") };
+/// assert!(!configuration.armed);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Configuration<'a> {
+    /// The plugin's own table, `[backend.NAME]`, as a TOML document of its own.
+    pub text: &'a str,
+    /// The vehicle that the controller believes in: a TOML document.
+    pub vehicle: &'a str,
+    /// Rate of the control loop, Hz.
+    pub rate_hz: f64,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether the user allowed a real vehicle to be armed and commanded.
+    pub armed: bool,
+    /// How [`resolve_path`](Self::resolve_path) finds files.
+    pub resolve: &'a ResolvePath<'a>,
+}
+
+impl<'a> Configuration<'a> {
+    /// These texts at 500 Hz, seed 0, not armed; paths are relative to the current folder.
+    pub fn new(text: &'a str, vehicle: &'a str) -> Self {
+        Self {
+            text,
+            vehicle,
+            rate_hz: 500.0,
+            seed: 0,
+            armed: false,
+            resolve: &resolve_in_current_folder,
+        }
+    }
+
+    /// The file that a path in [`text`](Self::text) means. A path in a file is relative to that file, one from the
+    /// command line to the current folder; `offset` says where in the text it stands, so that the host can tell.
+    ///
+    /// # Errors
+    /// The host does not know what the path means.
+    pub fn resolve_path(&self, offset: usize, path: &str) -> Result<PathBuf, Error> {
+        (self.resolve)(offset, path)
+    }
+}
+
+impl std::fmt::Debug for Configuration<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Configuration")
+            .field("text", &self.text)
+            .field("vehicle", &self.vehicle)
+            .field("rate_hz", &self.rate_hz)
+            .field("seed", &self.seed)
+            .field("armed", &self.armed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A [`ResolvePath`] for texts whose paths are all relative to `folder`.
+pub fn resolve_against(folder: &Path) -> impl Fn(usize, &str) -> Result<PathBuf, Error> + Sync {
+    move |_, path| Ok(folder.join(path))
+}
+
+fn resolve_in_current_folder(_: usize, path: &str) -> Result<PathBuf, Error> {
+    std::path::absolute(path)
+        .map_err(|error| Error::io(format_args!("cannot find `{path}`"), &error))
+}

@@ -1,0 +1,161 @@
+//! Why a plugin could not be loaded.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::abi::{ABI_MAJOR, ABI_MINOR, MAGIC, SYMBOL};
+
+/// Why a plugin could not be loaded. Each message is one sentence or two, with the path.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// No file of that name on the search path.
+    #[error("{}", not_found(name, searched, nearest.as_deref()))]
+    NotFound {
+        /// What was asked for.
+        name: String,
+        /// Every folder that was searched, in order.
+        searched: Vec<PathBuf>,
+        /// A plugin that is there and has nearly that name.
+        nearest: Option<String>,
+    },
+    /// The file, or its folder, cannot be looked at.
+    #[error("cannot read the plugin `{}`: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Somebody else could have put anything there.
+    #[error("will not load the plugin `{}`: {reason}", path.display())]
+    Insecure {
+        /// The plugin.
+        path: PathBuf,
+        /// What is wrong with it or with its folder.
+        reason: Insecure,
+    },
+    /// The dynamic linker refused it.
+    #[error("`{}` is not a library that can be loaded: {reason}", path.display())]
+    NotALibrary {
+        /// The file.
+        path: PathBuf,
+        /// The linker's own words.
+        reason: String,
+    },
+    /// A library, but not a plugin.
+    #[error("`{}` is a library, but not a plugin of fly: it does not export `{SYMBOL}`", path.display())]
+    NoSymbol {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The exported function gave nothing.
+    #[error("the plugin `{}` has no table: `{SYMBOL}` returned null", path.display())]
+    NoTable {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The table does not begin as every table does.
+    #[error(
+        "`{}` is not a plugin of fly: expected its table to begin with \"{}\", found \"{}\"",
+        path.display(), MAGIC.escape_ascii(), found.escape_ascii()
+    )]
+    WrongMagic {
+        /// The file.
+        path: PathBuf,
+        /// What it begins with.
+        found: [u8; 8],
+    },
+    /// Built for another ABI.
+    #[error(
+        "the plugin `{}` was built for another version of fly: expected plugin ABI {ABI_MAJOR}.x (this is \
+         {ABI_MAJOR}.{ABI_MINOR}), found {}.{}; build it anew",
+        path.display(), found.0, found.1
+    )]
+    WrongVersion {
+        /// The file.
+        path: PathBuf,
+        /// Major and minor version that it was built with.
+        found: (u32, u32),
+    },
+    /// The table is not all there.
+    #[error("the plugin `{}` is broken: expected a table of at least {expected} bytes, found {found}", path.display())]
+    TableTooSmall {
+        /// The file.
+        path: PathBuf,
+        /// Smallest size of a table of this major version.
+        expected: usize,
+        /// Its size.
+        found: usize,
+    },
+    /// A function that every plugin has is null.
+    #[error("the plugin `{}` is broken: its table has no function `{entry}`", path.display())]
+    MissingEntry {
+        /// The file.
+        path: PathBuf,
+        /// Which function.
+        entry: &'static str,
+    },
+    /// What it says of itself makes no sense.
+    #[error("the plugin `{}` is broken: {what}", path.display())]
+    BadInfo {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// Why a file is not safe to load: whoever can write it can run code as this user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Insecure {
+    /// Everybody can write the file or folder.
+    WorldWritable(PathBuf),
+    /// The file or folder belongs to somebody who is neither this user nor root.
+    Owner {
+        /// The file or folder.
+        path: PathBuf,
+        /// Whose it is.
+        owner: u32,
+        /// Who this is.
+        user: u32,
+    },
+}
+
+impl fmt::Display for Insecure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WorldWritable(path) => {
+                let path = path.display();
+                write!(
+                    formatter,
+                    "everybody can write `{path}`; `chmod o-w '{path}'` makes it safe"
+                )
+            }
+            Self::Owner { path, owner, user } => write!(
+                formatter,
+                "`{}` belongs to user {owner}, expected root or the current user ({user})",
+                path.display()
+            ),
+        }
+    }
+}
+
+fn not_found(name: &str, searched: &[PathBuf], nearest: Option<&str>) -> String {
+    let places: Vec<_> = searched
+        .iter()
+        .map(|path: &PathBuf| format!("\n  {}", Path::display(path)))
+        .collect();
+    let places = if places.is_empty() {
+        "\n  nowhere".to_owned()
+    } else {
+        places.concat()
+    };
+    let hint = nearest
+        .map(|near| format!("\ndid you mean `{near}`?"))
+        .unwrap_or_default();
+    format!(
+        "there is no plugin `{name}`; searched for `{}` in:{places}{hint}",
+        super::file_name(name)
+    )
+}

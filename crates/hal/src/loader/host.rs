@@ -1,0 +1,86 @@
+//! The host's callbacks: called by plugins, from any thread. None of them unwinds.
+
+use std::ffi::c_void;
+use std::panic::catch_unwind;
+
+use crate::abi::code::{level_from, put_error};
+use crate::abi::{self, Text};
+use crate::{Configuration, Error};
+
+/// What every plugin is given.
+pub(super) static HOST: abi::Host = abi::Host {
+    size: size_of::<abi::Host>(),
+    log_enabled: Some(log_enabled),
+    log: Some(log),
+};
+
+unsafe extern "C" fn log_enabled(level: u32, target: Text) -> bool {
+    // SAFETY: the plugin's text is valid for this call.
+    let target = unsafe { target.lossy() };
+    catch_unwind(|| super::log::enabled(level_from(level), &target)).unwrap_or(false)
+}
+
+unsafe extern "C" fn log(level: u32, target: Text, message: Text) {
+    // SAFETY: the plugin's texts are valid for this call.
+    let (target, message) = unsafe { (target.lossy(), message.lossy()) };
+    // A subscriber that panics must not take the flight with it.
+    let _ = catch_unwind(|| super::log::message(level_from(level), &target, &message));
+}
+
+/// The configuration as it crosses; borrows all of `configuration`, which must stay until the plugin is done with it.
+pub(super) fn lend(configuration: &Configuration) -> abi::Configuration {
+    abi::Configuration {
+        size: size_of::<abi::Configuration>(),
+        text: Text::new(configuration.text),
+        vehicle: Text::new(configuration.vehicle),
+        rate_hz: configuration.rate_hz,
+        seed: configuration.seed,
+        armed: configuration.armed,
+        context: std::ptr::from_ref(configuration).cast_mut().cast(),
+        resolve_path: Some(resolve_path),
+    }
+}
+
+unsafe extern "C" fn resolve_path(
+    context: *mut c_void,
+    offset: usize,
+    path: Text,
+    buffer: *mut u8,
+    capacity: usize,
+    length: *mut usize,
+    error: *mut abi::Error,
+) -> i32 {
+    use std::os::unix::ffi::OsStrExt;
+    let result = catch_unwind(|| {
+        // SAFETY: the context that `lend` gave, during the call that it was given to; null if the plugin lost it.
+        let configuration = unsafe { context.cast::<Configuration>().as_ref() };
+        // SAFETY: the plugin's text is valid for this call.
+        let path = unsafe { path.lossy() };
+        configuration
+            .ok_or_else(|| Error::usage("resolve_path without its context"))?
+            .resolve_path(offset, &path)
+    });
+    let resolved = match result {
+        Ok(Ok(path)) => path,
+        Ok(Err(ours)) => {
+            // SAFETY: the plugin passes a valid error or null.
+            unsafe { put_error(error, &ours) };
+            return abi::FAILED;
+        }
+        Err(_) => return abi::FAILED,
+    };
+    let bytes = resolved.as_os_str().as_bytes();
+    if length.is_null() || (buffer.is_null() && capacity > 0) {
+        return abi::FAILED;
+    }
+    // SAFETY: not null, and the plugin's to be written.
+    unsafe { length.write(bytes.len()) };
+    if bytes.len() > capacity {
+        return abi::NOTHING;
+    }
+    if !buffer.is_null() {
+        // SAFETY: not null, and `bytes.len() <= capacity` bytes of it are the plugin's to be written.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer, bytes.len()) };
+    }
+    abi::OK
+}

@@ -1,0 +1,310 @@
+//! A configured instance of a plugin.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::host;
+use crate::abi::code::{ErrorRoom, class_from, reference_from, request_code};
+use crate::abi::{self, Text};
+use crate::{
+    Class, Clock, Configuration, Deadline, Description, Error, Frame, ReadOutcome, ReferenceSource,
+    Request, Signal,
+};
+
+/// A configured instance of a plugin: the host's end of a [`Backend`](crate::Backend), with the same functions.
+///
+/// Dropping it ends it, stopped or not.
+#[derive(Debug)]
+pub struct Instance {
+    table: Arc<abi::Plugin>,
+    clock: Clock,
+    handle: NonNull<c_void>,
+    description: Description,
+    values: usize,
+    errors: ErrorRoom,
+}
+
+// SAFETY: the ABI allows an instance to be used from any thread, one at a time, which `&mut` ensures.
+unsafe impl Send for Instance {}
+
+/// Calls an entry that is there, as `open` checked, or optional.
+macro_rules! call {
+    ($self:ident.$entry:ident($($argument:expr),*)) => {{
+        let mut error = $self.errors.lend();
+        match $self.table.$entry {
+            // SAFETY: an entry of the plugin's table, with the live instance that its `configure` made, and arguments
+            // of ours that outlive the call.
+            Some(entry) => match unsafe { entry($self.handle.as_ptr(), $($argument,)* &raw mut error) } {
+                status if status >= 0 => Ok(status),
+                status => Err($self.errors.take(&error, status)),
+            },
+            None => Err(Error::unsupported(concat!("the plugin has no function `", stringify!($entry), "`"))),
+        }
+    }};
+}
+
+impl Instance {
+    pub(super) fn configure(
+        table: Arc<abi::Plugin>,
+        clock: Clock,
+        configuration: &Configuration,
+    ) -> Result<Self, Error> {
+        let mut errors = ErrorRoom::new();
+        let mut error = errors.lend();
+        let given = host::lend(configuration);
+        let mut handle = std::ptr::null_mut();
+        let Some(entry) = table.configure else {
+            return Err(Error::internal("the plugin cannot be configured"));
+        };
+        // SAFETY: an entry of the plugin's table; all arguments are ours and outlive the call.
+        let status = unsafe { entry(&raw const given, &raw mut handle, &raw mut error) };
+        if status < 0 {
+            return Err(errors.take(&error, status));
+        }
+        let handle =
+            NonNull::new(handle).ok_or_else(|| Error::internal("the plugin gave no instance"))?;
+        let mut instance = Self {
+            table,
+            clock,
+            handle,
+            description: Description::default(),
+            values: 0,
+            errors,
+        };
+        instance.description = instance.describe()?;
+        instance.values = instance.description.frame_signals().count();
+        Ok(instance)
+    }
+
+    /// Reads the description; its numbers are checked so far that nothing can be out of range later.
+    fn describe(&mut self) -> Result<Description, Error> {
+        let mut given = abi::Description {
+            signals: std::ptr::null(),
+            signal_count: 0,
+            groups: std::ptr::null(),
+            group_count: 0,
+            wants_reference: abi::REFERENCE_CONFIGURED,
+        };
+        call!(self.describe(&raw mut given))?;
+        // SAFETY: what the plugin fills in lives until `destroy`.
+        let (signals, groups) = unsafe {
+            (
+                slice(given.signals, given.signal_count),
+                slice(given.groups, given.group_count),
+            )
+        };
+        let signals = signals.iter().map(|signal| {
+            // SAFETY: as above.
+            let (name, unit) = unsafe {
+                (
+                    signal.name.lossy().into_owned(),
+                    signal.unit.lossy().into_owned(),
+                )
+            };
+            let class = class_from(signal.class_).ok_or_else(|| {
+                Error::internal(format!(
+                    "the plugin's signal `{name}` has class {}",
+                    signal.class_
+                ))
+            })?;
+            let group = (signal.group != abi::NO_GROUP).then_some(signal.group as usize);
+            match group {
+                Some(group) if group >= groups.len() => Err(Error::internal(format!(
+                    "the plugin's signal `{name}` is in group {group} of {}",
+                    groups.len()
+                ))),
+                None if class != Class::Command => Err(Error::internal(format!(
+                    "the plugin's signal `{name}` is in no group"
+                ))),
+                group => Ok(Signal {
+                    name,
+                    unit,
+                    class,
+                    group,
+                }),
+            }
+        });
+        Ok(Description {
+            signals: signals.collect::<Result<_, _>>()?,
+            // SAFETY: as above.
+            groups: groups
+                .iter()
+                .map(|name: &Text| unsafe { name.lossy() }.into_owned())
+                .collect(),
+            wants_reference: reference_from(given.wants_reference)
+                .unwrap_or(ReferenceSource::Configured),
+        })
+    }
+
+    /// Who owns time.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The signals; they never change.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Opens links and waits for the vehicle.
+    ///
+    /// # Errors
+    /// The vehicle or its recording cannot be reached, or it was started before.
+    pub fn start(&mut self) -> Result<(), Error> {
+        call!(self.start()).map(drop)
+    }
+
+    /// Waits for the next tick, not past the deadline, and fills in what is new. Does not allocate unless it fails.
+    ///
+    /// # Errors
+    /// The plugin's own; or the frame is not of this instance's size.
+    pub fn read(&mut self, deadline: Deadline, frame: &mut Frame) -> Result<ReadOutcome, Error> {
+        // What the plugin writes to has to be there, whatever the caller passes.
+        if frame.values.len() != self.values || frame.groups.len() != self.description.groups.len()
+        {
+            return Err(self.wrong_frame(frame));
+        }
+        let mut given = abi::Frame {
+            time: frame.time,
+            values: frame.values.as_mut_ptr(),
+            value_count: frame.values.len(),
+            groups: frame.groups.as_mut_ptr(),
+            group_count: frame.groups.len(),
+        };
+        let status = call!(self.read(deadline.0, &raw mut given));
+        make_proper(&mut frame.groups);
+        frame.time = given.time;
+        match status? {
+            abi::OK => Ok(ReadOutcome::Fresh),
+            abi::END => Ok(ReadOutcome::End),
+            _ => Ok(ReadOutcome::None),
+        }
+    }
+
+    /// Gives the commands that answer the frame of that time. Does not allocate unless it fails.
+    ///
+    /// # Errors
+    /// The plugin's own: wrong number, not finite, link broken.
+    pub fn write(&mut self, time: i64, commands: &[f64]) -> Result<(), Error> {
+        call!(self.write(time, commands.as_ptr(), commands.len())).map(drop)
+    }
+
+    /// Lets the vehicle go. A second time does nothing.
+    ///
+    /// # Errors
+    /// The vehicle could not be told.
+    pub fn stop(&mut self) -> Result<(), Error> {
+        call!(self.stop()).map(drop)
+    }
+
+    /// Arms the vehicle.
+    ///
+    /// # Errors
+    /// It refused, or there is nothing to arm.
+    pub fn arm(&mut self) -> Result<(), Error> {
+        call!(self.arm()).map(drop)
+    }
+
+    /// Disarms the vehicle.
+    ///
+    /// # Errors
+    /// It refused, or there is nothing to disarm.
+    pub fn disarm(&mut self) -> Result<(), Error> {
+        call!(self.disarm()).map(drop)
+    }
+
+    /// Asks the vehicle to do something by itself.
+    ///
+    /// # Errors
+    /// It refused, or cannot.
+    pub fn request(&mut self, request: Request) -> Result<(), Error> {
+        call!(self.request(request_code(request))).map(drop)
+    }
+
+    /// Lines for the summary after a flight; none if the plugin has none or fails.
+    pub fn report(&mut self) -> Vec<(String, String)> {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        let sink = abi::ReportSink {
+            context: (&raw mut lines).cast(),
+            line: Some(take_line),
+        };
+        if self.table.report.is_some()
+            && let Err(error) = call!(self.report(&raw const sink))
+        {
+            tracing::warn!(%error, "the plugin's report failed");
+        }
+        lines
+    }
+
+    #[cold]
+    fn wrong_frame(&self, frame: &Frame) -> Error {
+        Error::usage(format!(
+            "expected a frame of {} values and {} groups, found {} and {}",
+            self.values,
+            self.description.groups.len(),
+            frame.values.len(),
+            frame.groups.len()
+        ))
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.table.destroy {
+            // SAFETY: an entry of the plugin's table with the instance that its `configure` made, for the last time.
+            unsafe { destroy(self.handle.as_ptr()) };
+        }
+    }
+}
+
+unsafe extern "C" fn take_line(context: *mut c_void, name: Text, value: Text) {
+    // SAFETY: the context is the vector in `report`, which nobody else uses while the plugin reports.
+    if let Some(lines) = unsafe { context.cast::<Vec<(String, String)>>().as_mut() } {
+        // SAFETY: the plugin's texts are valid for this call.
+        let (name, value) = unsafe { (name.lossy().into_owned(), value.lossy().into_owned()) };
+        lines.push((name, value));
+    }
+}
+
+/// A plugin in C can leave any byte in a `bool`; here there are two.
+fn make_proper(groups: &mut [abi::GroupStatus]) {
+    let first = groups.as_mut_ptr();
+    for index in 0..groups.len() {
+        // SAFETY: inside the slice, and only ever touched as the byte that it is.
+        unsafe {
+            let valid = (&raw mut (*first.add(index)).valid).cast::<u8>();
+            *valid = u8::from(*valid != 0);
+        }
+    }
+}
+
+/// # Safety
+/// `data` is null or points to `length` values that nobody changes for `'a`.
+unsafe fn slice<'a, T>(data: *const T, length: usize) -> &'a [T] {
+    if data.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: not null, and the caller vouches for the rest.
+    unsafe { std::slice::from_raw_parts(data, length) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_byte_becomes_a_bool() {
+        let mut groups = [abi::GroupStatus::default(); 3];
+        for (index, byte) in [(0, 0_u8), (1, 1), (2, 0xff)] {
+            // SAFETY: a byte of our own array, made proper before anybody looks.
+            unsafe {
+                (&raw mut (*groups.as_mut_ptr().add(index)).valid)
+                    .cast::<u8>()
+                    .write(byte)
+            };
+        }
+        make_proper(&mut groups);
+        assert_eq!(groups.map(|group| group.valid), [false, true, true]);
+    }
+}

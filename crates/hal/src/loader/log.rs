@@ -1,0 +1,86 @@
+//! Messages of plugins as events of the host's `tracing`, under the plugin's own targets, so that filters such as
+//! `RUST_LOG=fly_plugin_sim=debug` work as if it were linked in.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+
+use tracing::callsite::{Callsite, Identifier};
+use tracing::field::{FieldSet, Value};
+use tracing::metadata::Kind;
+use tracing::{Event, Level, Metadata, dispatcher, subscriber::Interest};
+
+/// Whether anybody here wants messages of that level and target.
+pub(super) fn enabled(level: Level, target: &str) -> bool {
+    level <= tracing::level_filters::LevelFilter::current()
+        && dispatcher::get_default(|dispatch| dispatch.enabled(metadata(level, target)))
+}
+
+/// Gives the message to whoever listens here.
+pub(super) fn message(level: Level, target: &str, message: &str) {
+    let metadata = metadata(level, target);
+    let Some(field) = metadata.fields().field("message") else {
+        return;
+    };
+    dispatcher::get_default(|dispatch| {
+        if dispatch.enabled(metadata) {
+            let value = format_args!("{message}");
+            let values = [(&field, Some(&value as &dyn Value))];
+            dispatch.event(&Event::new(metadata, &metadata.fields().value_set(&values)));
+        }
+    });
+}
+
+/// A callsite made at run time: `tracing` wants them to live for ever.
+struct Remote {
+    metadata: OnceLock<Metadata<'static>>,
+}
+
+impl Callsite for Remote {
+    fn set_interest(&self, _: Interest) {}
+
+    fn metadata(&self) -> &Metadata<'_> {
+        self.metadata
+            .get_or_init(|| unreachable!("set before anybody sees the callsite"))
+    }
+}
+
+/// More targets than any honest plugin has: what comes later is logged as `plugin`, so that memory stays bounded.
+const MOST: usize = 1024;
+
+fn metadata(level: Level, target: &str) -> &'static Metadata<'static> {
+    static KNOWN: LazyLock<Mutex<HashMap<Level, HashMap<String, &'static Metadata<'static>>>>> =
+        LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_level = known.entry(level).or_default();
+    let target = if of_level.len() < MOST {
+        target
+    } else {
+        "plugin"
+    };
+    if let Some(metadata) = of_level.get(target) {
+        return metadata;
+    }
+    let metadata = make(level, target);
+    of_level.insert(target.to_owned(), metadata);
+    metadata
+}
+
+fn make(level: Level, target: &str) -> &'static Metadata<'static> {
+    let callsite: &'static Remote = Box::leak(Box::new(Remote {
+        metadata: OnceLock::new(),
+    }));
+    let target: &'static str = String::leak(target.to_owned());
+    let fields = FieldSet::new(&["message"], Identifier(callsite));
+    callsite.metadata.get_or_init(|| {
+        Metadata::new(
+            "plugin event",
+            target,
+            level,
+            None,
+            None,
+            None,
+            fields,
+            Kind::EVENT,
+        )
+    })
+}

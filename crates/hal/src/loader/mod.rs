@@ -1,0 +1,242 @@
+//! The host's side: finds plugins, loads them, runs their instances.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use fly_hal::{Configuration, Deadline, Plugin, ReadOutcome, SearchPath};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let plugin = Plugin::load("sim", &SearchPath::standard([]))?;
+//! let mut instance = plugin.configure(&Configuration::new("substeps = 4", &std::fs::read_to_string("quad.toml")?))?;
+//! instance.start()?;
+//! let mut frame = instance.description().frame();
+//! let hover = vec![1.2; instance.description().commands().count()];
+//! while frame.time < 10_000_000_000 {
+//!     match instance.read(Deadline::after(Duration::from_millis(5)), &mut frame)? {
+//!         ReadOutcome::Fresh => instance.write(frame.time, &hover)?,
+//!         ReadOutcome::None => {}
+//!         ReadOutcome::End => break,
+//!     }
+//! }
+//! instance.stop()?;
+//! # Ok(()) }
+//! ```
+//!
+//! A library is loaded once and never unloaded: its threads, thread-local values and `tracing` callsites may be in use
+//! until the process ends, and nothing is gained by letting go of it.
+#![allow(unsafe_code)] // with `abi`, the one place in the workspace: each use says why it is sound
+
+mod error;
+mod host;
+mod instance;
+mod log;
+mod permissions;
+mod search;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::abi::code::clock_from;
+use crate::abi::{self, MAGIC, SYMBOL};
+use crate::{Clock, Configuration, Error};
+
+pub use error::{Insecure, LoadError};
+pub use instance::Instance;
+pub use search::{Found, SearchPath, file_name, is_path};
+
+/// What a plugin says of itself, as [`Info`](crate::Info) does for one written in Rust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PluginInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// One line that says what it is.
+    pub summary: String,
+    /// Who owns time.
+    pub clock: Clock,
+    /// Patterns of the signals that it may have.
+    pub signals: Vec<String>,
+    /// Version of the ABI that it was built with: major, minor.
+    pub abi: (u32, u32),
+}
+
+/// A loaded plugin. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Plugin {
+    path: Arc<Path>,
+    info: Arc<PluginInfo>,
+    table: Arc<abi::Plugin>,
+}
+
+impl Plugin {
+    /// Loads the plugin of that name from the search path, or from that path: whatever has a `/` or ends in `.so`.
+    ///
+    /// # Errors
+    /// See [`LoadError`]: it is not there, not safe to load, not a plugin, or not of this ABI.
+    pub fn load(name_or_path: &str, search: &SearchPath) -> Result<Self, LoadError> {
+        Self::open(&search.find(name_or_path)?)
+    }
+
+    /// Loads the plugin in that file. Loading the same file again gives the same library.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn open(path: &Path) -> Result<Self, LoadError> {
+        let path = std::fs::canonicalize(path).map_err(|source| LoadError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        permissions::check(&path)?;
+        let library = open_library(&path)?;
+        let table = find_table(&path, &library);
+        // Never unloaded, not even when it turned out to be none of ours: see the module's documentation.
+        std::mem::forget(library);
+        let table = table?;
+        let info = read_info(&path, &table)?;
+        tracing::debug!(path = %path.display(), name = info.name, version = info.version, "loaded plugin");
+        Ok(Self {
+            path: path.into(),
+            info: Arc::new(info),
+            table: Arc::new(table),
+        })
+    }
+
+    /// The file that it was loaded from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it says of itself.
+    pub fn info(&self) -> &PluginInfo {
+        &self.info
+    }
+
+    /// Makes an instance. There may be several at once.
+    ///
+    /// # Errors
+    /// What the plugin finds wrong with the configuration, with its place in the texts; or a description that breaks
+    /// the ABI.
+    pub fn configure(&self, configuration: &Configuration) -> Result<Instance, Error> {
+        Instance::configure(Arc::clone(&self.table), self.info.clock, configuration)
+    }
+}
+
+fn open_library(path: &Path) -> Result<libloading::os::unix::Library, LoadError> {
+    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: loading runs the library's constructors: that is what loading a plugin means. Who may have written the
+    // file was checked, and it is never unloaded.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
+        LoadError::NotALibrary {
+            path: path.to_owned(),
+            // libloading itself only says that dlopen failed.
+            reason: std::error::Error::source(&error)
+                .map_or_else(|| error.to_string(), ToString::to_string),
+        }
+    })
+}
+
+/// Calls the exported function and checks what it gives before anything in it is believed.
+fn find_table(
+    path: &Path,
+    library: &libloading::os::unix::Library,
+) -> Result<abi::Plugin, LoadError> {
+    type Export = unsafe extern "C" fn() -> *const abi::Plugin;
+    let path = || path.to_owned();
+    // SAFETY: a library that exports this name promises a function of this type.
+    let export = unsafe { library.get::<Export>(SYMBOL.as_bytes()) }
+        .map_err(|_| LoadError::NoSymbol { path: path() })?;
+    // SAFETY: as above; it takes nothing and returns a pointer.
+    let table = unsafe { export() };
+    if table.is_null() {
+        return Err(LoadError::NoTable { path: path() });
+    }
+    // SAFETY: every version of the table begins with these fields, and the pointer is not null. Nothing is read beyond
+    // what has been checked so far: first magic, then version, then size.
+    let (magic, major, size) = unsafe {
+        let magic = (&raw const (*table).magic).read_unaligned();
+        if magic != MAGIC {
+            return Err(LoadError::WrongMagic {
+                path: path(),
+                found: magic,
+            });
+        }
+        let major = (&raw const (*table).major).read_unaligned();
+        if major != abi::ABI_MAJOR {
+            let minor = (&raw const (*table).minor).read_unaligned();
+            return Err(LoadError::WrongVersion {
+                path: path(),
+                found: (major, minor),
+            });
+        }
+        (magic, major, (&raw const (*table).size).read_unaligned())
+    };
+    debug_assert_eq!((magic, major), (MAGIC, abi::ABI_MAJOR));
+    // Version 1.0 has no shorter predecessor. Later fields will be optional: the copy below leaves them null.
+    if size < size_of::<abi::Plugin>() {
+        return Err(LoadError::TableTooSmall {
+            path: path(),
+            expected: size_of::<abi::Plugin>(),
+            found: size,
+        });
+    }
+    // SAFETY: the table says that it is at least that large; every field is plain data for which all bytes are valid.
+    let table = unsafe { table.read_unaligned() };
+    for (entry, missing) in [
+        ("configure", table.configure.is_none()),
+        ("describe", table.describe.is_none()),
+        ("start", table.start.is_none()),
+        ("read", table.read.is_none()),
+        ("write", table.write.is_none()),
+        ("stop", table.stop.is_none()),
+        ("destroy", table.destroy.is_none()),
+    ] {
+        if missing {
+            return Err(LoadError::MissingEntry {
+                path: path(),
+                entry,
+            });
+        }
+    }
+    if let Some(init) = table.init {
+        // SAFETY: an entry of the table, given what it asks for: a host that lives for ever.
+        unsafe { init(&raw const host::HOST) };
+    }
+    Ok(table)
+}
+
+fn read_info(path: &PathBuf, table: &abi::Plugin) -> Result<PluginInfo, LoadError> {
+    let text = |field: &'static str, text: abi::Text| {
+        // SAFETY: the texts of a table live for ever.
+        match std::str::from_utf8(unsafe { text.bytes() }) {
+            Ok(text) => Ok(text.to_owned()),
+            Err(_) => Err(LoadError::BadInfo {
+                path: path.clone(),
+                what: format!("its {field} is not UTF-8"),
+            }),
+        }
+    };
+    let name = text("name", table.name)?;
+    if name.is_empty() {
+        return Err(LoadError::BadInfo {
+            path: path.clone(),
+            what: "it has no name".into(),
+        });
+    }
+    Ok(PluginInfo {
+        name,
+        version: text("version", table.version)?,
+        summary: text("summary", table.summary)?,
+        clock: clock_from(table.clock).ok_or_else(|| LoadError::BadInfo {
+            path: path.clone(),
+            what: format!(
+                "expected clock 0 (stepped) or 1 (real time), found {}",
+                table.clock
+            ),
+        })?,
+        signals: text("signals", table.signals)?
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect(),
+        abi: (table.major, table.minor),
+    })
+}

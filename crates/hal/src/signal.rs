@@ -1,0 +1,237 @@
+//! What the numbers that cross the boundary mean: the one table of canonical names, units and groups.
+//!
+//! A name is a dotted path whose last component picks one number of a *group*; the numbers of a group share one time
+//! stamp and one validity. `{i}` stands for an index 0, 1, 2, ….
+//!
+//! ```
+//! use fly_hal::signal::{Class, meaning};
+//!
+//! let speed = meaning("rotor.2.speed").unwrap();
+//! assert_eq!((speed.unit, speed.class, speed.group.as_str()), ("rad/s", Class::Measurement, "rotor.2"));
+//! assert!(meaning("rotor.two.speed").is_none());
+//!
+//! // Every command exists a second time, as it was recorded by someone else.
+//! let recorded = meaning("recorded.rotor.2.thrust").unwrap();
+//! assert_eq!((recorded.unit, recorded.class, recorded.group.as_str()), ("N", Class::Auxiliary, "recorded"));
+//! ```
+
+/// Which way a signal goes and who uses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// From the vehicle to the controller: enters the estimated state.
+    Measurement,
+    /// From the controller to the vehicle.
+    Command,
+    /// From the backend to whoever wants it: recorded commands, setpoints, battery. The control law works without.
+    Auxiliary,
+}
+
+impl Class {
+    /// The word for it in messages and listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measurement => "measurement",
+            Self::Command => "command",
+            Self::Auxiliary => "auxiliary",
+        }
+    }
+}
+
+/// One number that a backend gives or takes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Signal {
+    /// The canonical name, such as `pose.position.x`.
+    pub name: String,
+    /// Its unit, such as `m/s`; `1` where it has none.
+    pub unit: String,
+    /// Which way it goes.
+    pub class: Class,
+    /// Index into [`Description::groups`](crate::Description::groups); commands belong to none.
+    pub group: Option<usize>,
+}
+
+/// A row of the table: a group and the components that it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Canonical {
+    /// Name of the group, with `{i}` where an index stands.
+    pub group: &'static str,
+    /// Last components of the names.
+    pub components: &'static [&'static str],
+    /// Unit of each.
+    pub unit: &'static str,
+    /// Which way they go.
+    pub class: Class,
+    /// What it is, and in which frame.
+    pub summary: &'static str,
+}
+
+/// Meaning of one name, looked up by [`meaning`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meaning {
+    /// Unit.
+    pub unit: &'static str,
+    /// Which way it goes.
+    pub class: Class,
+    /// Name of its group: the name without its last component, but `recorded` for every recorded command.
+    pub group: String,
+    /// What it is, and in which frame.
+    pub summary: &'static str,
+}
+
+const XYZ: &[&str] = &["x", "y", "z"];
+const WXYZ: &[&str] = &["w", "x", "y", "z"];
+
+const fn row(
+    class: Class,
+    group: &'static str,
+    components: &'static [&'static str],
+    unit: &'static str,
+    summary: &'static str,
+) -> Canonical {
+    Canonical {
+        group,
+        components,
+        unit,
+        class,
+        summary,
+    }
+}
+
+/// Every name that hosts understand, but for `recorded.<command>`, which follows from the commands.
+#[rustfmt::skip] // a table reads as a table
+pub const TABLE: &[Canonical] = &{
+    use Class::{Auxiliary, Command, Measurement};
+    [
+        row(Measurement, "pose.position",             XYZ,          "m",     "position of the body's origin, world frame"),
+        row(Measurement, "pose.quaternion",           WXYZ,         "1",     "attitude, world from body"),
+        row(Measurement, "twist.linear",              XYZ,          "m/s",   "velocity of the body's origin, body frame"),
+        row(Measurement, "twist.angular",             XYZ,          "rad/s", "angular velocity, body frame"),
+        row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
+        row(Command,     "rotor.{i}",                 &["thrust"],  "N",     "thrust of the rotor along its axis"),
+        row(Command,     "rotor.{i}",                 &["tilt"],    "rad",   "angle of the rotor's tilt servo"),
+        row(Auxiliary,   "setpoint.position",         XYZ,          "m",     "position that was asked for, world frame"),
+        row(Auxiliary,   "setpoint.velocity",         XYZ,          "m/s",   "velocity that was asked for, world frame"),
+        row(Auxiliary,   "setpoint.acceleration",     XYZ,          "m/s^2", "acceleration that was asked for, world frame"),
+        row(Auxiliary,   "setpoint.quaternion",       WXYZ,         "1",     "attitude that was asked for, world from body"),
+        row(Auxiliary,   "setpoint.angular_velocity", XYZ,          "rad/s", "angular velocity that was asked for, body frame"),
+        row(Auxiliary,   "setpoint",                  &["source"],  "1",     "0: setpoints were logged, 1: smoothed from the flown path"),
+        row(Auxiliary,   "battery",                   &["voltage"], "V",     "voltage of the battery"),
+        row(Auxiliary,   "battery",                   &["remaining"], "1",   "charge that is left, 0 to 1"),
+        row(Auxiliary,   "vehicle",                   &["armed"],   "1",     "1: armed, 0: not"),
+    ]
+};
+
+/// Looks a name up in the [table](TABLE); `None` where it is not canonical.
+pub fn meaning(name: &str) -> Option<Meaning> {
+    if let Some(command) = name.strip_prefix("recorded.") {
+        let recorded = meaning(command).filter(|found| found.class == Class::Command)?;
+        return Some(Meaning {
+            class: Class::Auxiliary,
+            group: "recorded".into(),
+            ..recorded
+        });
+    }
+    let (group, component) = name.rsplit_once('.')?;
+    TABLE
+        .iter()
+        .find(|row| row.components.contains(&component) && matches(row.group, group))
+        .map(|row| Meaning {
+            unit: row.unit,
+            class: row.class,
+            group: group.to_owned(),
+            summary: row.summary,
+        })
+}
+
+/// The names of one group in the order of the table: `group_names("twist.linear")`; empty where there is no such group.
+/// Commands are no group, and `recorded` has as many names as there were commands: both give nothing here.
+pub fn group_names(group: &str) -> impl Iterator<Item = String> + '_ {
+    TABLE
+        .iter()
+        .filter(move |row| row.class != Class::Command && matches(row.group, group))
+        .flat_map(move |row| {
+            row.components
+                .iter()
+                .map(move |component| format!("{group}.{component}"))
+        })
+}
+
+/// Whether `name` is `pattern` with every `{i}` replaced by an index.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = name.split('.');
+    pattern
+        .split('.')
+        .all(|expected| match (expected, parts.next()) {
+            ("{i}", Some(part)) => is_index(part),
+            (expected, found) => found == Some(expected),
+        })
+        && parts.next().is_none()
+}
+
+/// A decimal number in its one spelling: no sign, no leading zero.
+fn is_index(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && (text == "0" || !text.starts_with('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_found_under_its_own_names() {
+        assert!(TABLE.len() >= 16);
+        for row in TABLE {
+            for component in row.components {
+                let name = format!("{}.{component}", row.group).replace("{i}", "7");
+                let found = meaning(&name).unwrap_or_else(|| panic!("{name} is not found"));
+                assert_eq!((found.unit, found.class), (row.unit, row.class), "{name}");
+                assert_eq!(format!("{}.{component}", found.group), name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_the_table_has_no_meaning() {
+        for name in [
+            "",
+            ".",
+            "pose",
+            "pose.position",
+            "pose.position.w",
+            "pose.position.x.x",
+            "rotor.thrust",
+            "rotor.01.thrust",
+            "rotor.-1.thrust",
+            "rotor..thrust",
+            "rotor.{i}.thrust",
+            "recorded.pose.position.x",
+            "recorded",
+            "recorded.recorded.rotor.0.thrust",
+            " pose.position.x",
+        ] {
+            assert_eq!(meaning(name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_group_lists_its_names_in_order() {
+        let names: Vec<_> = group_names("pose.quaternion").collect();
+        assert_eq!(
+            names,
+            [
+                "pose.quaternion.w",
+                "pose.quaternion.x",
+                "pose.quaternion.y",
+                "pose.quaternion.z"
+            ]
+        );
+        assert_eq!(group_names("battery").count(), 2);
+        assert_eq!(
+            group_names("rotor.3").collect::<Vec<_>>(),
+            ["rotor.3.speed"]
+        );
+        assert_eq!(group_names("nothing").count(), 0);
+    }
+}

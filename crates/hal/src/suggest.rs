@@ -1,0 +1,28 @@
+//! "Did you mean …?"
+
+/// The candidate nearest to what was written, if any is near enough to be meant: at most one slip in three
+/// letters, transpositions counted once.
+///
+/// ```
+/// assert_eq!(fly_hal::nearest("substep", ["noise", "substeps"]), Some("substeps"));
+/// assert_eq!(fly_hal::nearest("colour", ["noise", "substeps"]), None);
+/// ```
+pub fn nearest<C: AsRef<str>>(written: &str, candidates: impl IntoIterator<Item = C>) -> Option<C> {
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            (
+                strsim::damerau_levenshtein(written, candidate.as_ref()),
+                candidate,
+            )
+        })
+        .filter(|(distance, candidate)| {
+            let length = written
+                .chars()
+                .count()
+                .max(candidate.as_ref().chars().count());
+            *distance <= (length / 3).max(1)
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
