@@ -2,6 +2,8 @@
 //!
 //! This is the library behind the command `fly`.
 
+pub mod args;
+pub mod commands;
 pub mod config;
 pub mod exit;
 pub mod flight;

@@ -1,2 +1,20 @@
 //! The command `fly`.
-fn main() {}
+
+use std::io::IsTerminal;
+
+use clap::Parser;
+use fly::args::Arguments;
+use fly::exit::Exit;
+
+fn main() -> Exit {
+    let arguments = Arguments::parse();
+    match fly::commands::run(&arguments) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            let coloured =
+                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            eprintln!("{}", failure.render(coloured));
+            failure.exit
+        }
+    }
+}

@@ -15,12 +15,7 @@ pub(super) fn configuration(path: &Path) -> Result<Arc<Source>, Diagnostic> {
         Ok(source) => Ok(source),
         Err(Unread::Missing) => match shipped::find(&name) {
             Some(shipped) => Ok(shipped_source(shipped, None)),
-            None => Err(missing(
-                "configuration",
-                &name,
-                path,
-                SHIPPED.iter().filter(|one| !one.name.contains('/')),
-            )),
+            None => Err(missing("configuration", &name, path, shipped::flights())),
         },
         Err(Unread::Failed(diagnostic)) => Err(diagnostic),
     }

@@ -9,6 +9,18 @@ pub struct Shipped {
     pub text: &'static str,
 }
 
+impl Shipped {
+    /// Its first comment: one line that says what it is.
+    pub fn title(&self) -> &'static str {
+        self.text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix('#'))
+            .unwrap_or_default()
+            .trim()
+    }
+}
+
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
         &[$(Shipped { name: $name, text: include_str!(concat!("../../../../configs/", $name)) }),*]
@@ -25,6 +37,11 @@ pub const SHIPPED: &[Shipped] = shipped![
     "vehicles/quadcopter.toml",
     "vehicles/tricopter.toml",
 ];
+
+/// The shipped configurations that can be flown: all but the vehicles.
+pub fn flights() -> impl Iterator<Item = &'static Shipped> + Clone {
+    SHIPPED.iter().filter(|shipped| !shipped.name.contains('/'))
+}
 
 /// The shipped configuration of this name; `.toml` may be left out.
 pub fn find(name: &str) -> Option<&'static Shipped> {

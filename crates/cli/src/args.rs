@@ -1,0 +1,107 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::config::Options;
+use crate::exit::Exit;
+
+const EXAMPLES: &str = "\
+Examples:
+  fly --config tricopter.toml                               fly a shipped configuration
+  fly --config mine.toml --set flight.duration=5            change a value for one flight
+  fly --config mine.toml --backend replay --set backend.replay.log=flight.mcap
+  fly check --config mine.toml                              is everything in order?";
+
+/// Model, control and fly rigid-body vehicles from one TOML file.
+///
+/// Without a subcommand the configuration is flown: `fly --config tricopter.toml`.
+#[derive(Debug, Parser)]
+#[command(name = "fly", version, after_help = format!("{EXAMPLES}\n\n{}", Exit::HELP), max_term_width = 100)]
+pub struct Arguments {
+    /// What to do instead of flying.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    /// The configuration and what is laid over it.
+    #[command(flatten)]
+    pub configuration: ConfigurationArguments,
+
+    /// Log file, replaced when it exists [default: <config>-<UTC time>.mcap here]
+    #[arg(long, value_name = "PATH")]
+    pub log: Option<PathBuf>,
+
+    /// Let a backend that is a real vehicle arm and move; without it nothing is sent
+    #[arg(long)]
+    pub arm: bool,
+
+    /// More messages: -v debug, -vv trace (RUST_LOG chooses more finely)
+    #[arg(short, long, action = ArgAction::Count, global = true, conflicts_with = "quiet")]
+    pub verbose: u8,
+
+    /// Only errors: no progress, no summary
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+/// The configuration and what is laid over it.
+#[derive(Debug, Args)]
+pub struct ConfigurationArguments {
+    /// Configuration: a TOML file, or the name of a shipped one (see `fly configs`)
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+
+    /// Fly with this backend: the same as --set backend.plugin=NAME
+    #[arg(long, value_name = "NAME", global = true)]
+    pub backend: Option<String>,
+
+    /// Change one value, read as TOML, else as text; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", global = true)]
+    pub set: Vec<String>,
+
+    /// Look for plugins in this folder first; may be repeated
+    #[arg(long, value_name = "DIR", global = true)]
+    pub plugin_dir: Vec<PathBuf>,
+}
+
+impl ConfigurationArguments {
+    /// What [`Configuration::load`](crate::config::Configuration::load) needs; `None` without `--config`.
+    pub fn options(&self) -> Option<Options> {
+        Some(Options {
+            config: self.config.clone()?,
+            backend: self.backend.clone(),
+            set: self.set.clone(),
+        })
+    }
+}
+
+/// Everything but flying.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check all that a flight needs, without flying
+    Check,
+    /// List the backends that are found, where, and what they offer
+    Backends,
+    /// Put a backend plugin through the conformance suite
+    Conformance {
+        /// The plugin's library, or its name on the search path
+        plugin: PathBuf,
+    },
+    /// List the shipped configurations, or print one
+    Configs {
+        /// The one to print
+        name: Option<String>,
+    },
+    /// Print the completions of a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// The folder to write to; made when it is not there
+        dir: PathBuf,
+    },
+}

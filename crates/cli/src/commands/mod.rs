@@ -1,0 +1,36 @@
+//! The commands, one file each.
+
+mod configs;
+mod manual;
+
+use crate::args::{Arguments, Command};
+use crate::config::{Options, shipped};
+use crate::exit::{Exit, Failure};
+
+/// Runs what the command line asks for.
+///
+/// # Errors
+/// One message for the user, with its exit code.
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Some(Command::Configs { name }) => configs::run(name.as_deref()),
+        Some(Command::Completions { shell }) => manual::completions(*shell),
+        Some(Command::Man { dir }) => manual::pages(dir),
+        _ => todo!(),
+    }
+}
+
+/// The configuration that the command line names.
+fn options(arguments: &Arguments) -> Result<Options, Failure> {
+    arguments.configuration.options().ok_or_else(|| {
+        let names: Vec<&str> = shipped::flights().map(|one| one.name).collect();
+        Failure::new(
+            Exit::Usage,
+            format_args!(
+                "no configuration was given\n\nTry `fly --config {}`. Shipped are {}.\nFor more information, try '--help'.",
+                names.last().copied().unwrap_or("FILE"),
+                names.join(", "),
+            ),
+        )
+    })
+}
