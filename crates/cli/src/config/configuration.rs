@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use fly_mechanics::Vehicle;
+
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
 use super::sections::{self, BackendSection, FlightSection, SafetySection};
+use super::vehicle;
 
 /// The names of the sections.
 const SECTIONS: &[&str] = &[
@@ -26,6 +29,8 @@ pub struct Configuration {
     pub flight: FlightSection,
     /// `[vehicle]` as a document of its own: the controller's model.
     pub vehicle_text: Fragment,
+    /// The vehicle that it describes.
+    pub vehicle: Vehicle,
     /// `[safety]`.
     pub safety: SafetySection,
     /// `[backend]` and the chosen plugin's table.
@@ -60,26 +65,19 @@ impl Configuration {
             problems.push(hint(diagnostic, &entry.key, SECTIONS));
         }
         let sections = sections::read(&document, &mut problems);
-        let vehicle_text = problems.take(vehicle_text(&document));
+        let vehicle = problems.take(vehicle::read(&document));
         problems.finish()?;
-        let (Some((flight, safety, backend)), Some(vehicle_text)) = (sections, vehicle_text) else {
+        let (Some((flight, safety, backend)), Some((vehicle_text, vehicle))) = (sections, vehicle)
+        else {
             return Err(Diagnostic::new("the configuration could not be read").into());
         };
         Ok(Self {
             document: Arc::new(document),
             flight,
             vehicle_text,
+            vehicle,
             safety,
             backend,
         })
     }
-}
-
-fn vehicle_text(document: &Document) -> Result<Fragment, ConfigError> {
-    sections::section(document, "vehicle")?.ok_or_else(|| {
-        Diagnostic::new("no vehicle is described")
-            .note("the configuration has no section `[vehicle]`")
-            .help("add `[vehicle]` with `file = \"vehicles/quadcopter.toml\"`")
-            .into()
-    })
 }

@@ -168,7 +168,7 @@ impl Problem {
             ),
             Kind::WrongLength { expected, found } => show(
                 format!("`{path}` has the wrong length"),
-                format!("expected {expected} values, found {found}"),
+                format!("expected an array of {expected} numbers, found one of {found}"),
             ),
             Kind::NotFinite { found } => show(
                 format!("`{path}` is not finite"),

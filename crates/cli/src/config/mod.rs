@@ -16,6 +16,7 @@ mod set;
 pub mod shipped;
 mod source;
 mod tree;
+mod vehicle;
 
 pub use configuration::Configuration;
 pub use diagnostic::{ConfigError, Diagnostic};

@@ -1,0 +1,61 @@
+//! `[vehicle]`: the description that `fly-mechanics` reads, with its errors in the user's files.
+
+use fly_mechanics::Vehicle;
+use fly_mechanics::description::{DescriptionError, Problem};
+
+use super::diagnostic::{ConfigError, Diagnostic};
+use super::document::{Document, Fragment};
+use super::sections::section;
+
+/// The text of `[vehicle]`, and the vehicle that it describes.
+pub(super) fn read(document: &Document) -> Result<(Fragment, Vehicle), ConfigError> {
+    let fragment = section(document, "vehicle")?.ok_or_else(|| {
+        Diagnostic::new("no vehicle is described")
+            .note("the configuration has no section `[vehicle]`")
+            .help("add `[vehicle]` with `file = \"vehicles/quadcopter.toml\"`")
+    })?;
+    let vehicle =
+        Vehicle::from_toml(fragment.text()).map_err(|error| explain(&fragment, &error))?;
+    Ok((fragment, vehicle))
+}
+
+fn explain(fragment: &Fragment, error: &DescriptionError) -> Diagnostic {
+    let path = if error.path.is_empty() {
+        fragment.path().to_owned()
+    } else {
+        format!("{}.{}", fragment.path(), error.path)
+    };
+    let (title, label) = match &error.problem {
+        Problem::UnknownKey { key, expected } => {
+            // Some paths end with the key itself.
+            let table = path.strip_suffix(&format!(".{key}")).unwrap_or(&path);
+            (
+                format!("unknown key `{table}.{key}`"),
+                format!("expected one of {expected}"),
+            )
+        }
+        Problem::MissingKey(key) => (
+            format!("missing key `{path}.{key}`"),
+            format!("`{key}` must be given in this table"),
+        ),
+        Problem::WrongType { .. } => (
+            format!("`{path}` has the wrong type"),
+            error.problem.to_string(),
+        ),
+        Problem::WrongLength { .. } => (
+            format!("`{path}` has the wrong length"),
+            error.problem.to_string(),
+        ),
+        Problem::NotFinite(_) => (format!("`{path}` is not finite"), error.problem.to_string()),
+        Problem::OutOfRange { .. } => (
+            format!("`{path}` is out of range"),
+            error.problem.to_string(),
+        ),
+        problem => (format!("`{path}` is not possible"), problem.to_string()),
+    };
+    let diagnostic = fragment.diagnostic(title, &error.span, label);
+    match &error.help {
+        Some(help) => diagnostic.help(help.as_str()),
+        None => diagnostic,
+    }
+}
