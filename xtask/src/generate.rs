@@ -3,7 +3,7 @@
 //! | from                                   | to                                          |
 //! |----------------------------------------|---------------------------------------------|
 //! | `crates/plugins/log/proto/**/*.proto`  | `crates/plugins/log/src/generated/*`        |
-//! | the ABI module of `crates/hal`         | `crates/hal/include/fly_plugin.h`           |
+//! | the ABI types of `crates/hal`           | `crates/hal/include/fly_plugin.h`           |
 //!
 //! With `--check` nothing is written: a file that would change is an error.
 
@@ -62,7 +62,8 @@ fn protobuf() -> Result<Vec<File>> {
     if inputs.is_empty() {
         bail!("{} holds no .proto file", proto.display());
     }
-    let descriptors = protox::compile(&inputs, [&proto]).context("the schemas do not compile")?;
+    let mut descriptors =
+        protox::compile(&inputs, [&proto]).context("the schemas do not compile")?;
     let out = workspace::target_dir()?.join("generate");
     let _ = fs::remove_dir_all(&out);
     fs::create_dir_all(&out)?;
@@ -70,6 +71,10 @@ fn protobuf() -> Result<Vec<File>> {
         .out_dir(&out)
         .compile_fds(descriptors.clone())
         .context("no Rust code for the schemas")?;
+    // Comments belong in the code; in every log they would only be ballast.
+    for file in &mut descriptors.file {
+        file.source_code_info = None;
+    }
     let mut files = vec![(
         generated.join("descriptors.bin"),
         descriptors.encode_to_vec(),
