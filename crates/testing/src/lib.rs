@@ -1,4 +1,4 @@
-//! Test-only helpers: the malloc counter.
+//! Test-only helpers: the malloc counter, golden files.
 //!
 //! Linking this crate into a test puts its `malloc`, `calloc`, `realloc`, `memalign`, `posix_memalign` and
 //! `aligned_alloc` in front of glibc's, for the whole process: Rust, C code and libraries loaded later. Each counts on
@@ -10,6 +10,7 @@
 //! assert_eq!(fly_testing::allocations(|| numbers.push(3)), 1);
 //! ```
 
+pub mod golden;
 mod malloc;
 
 pub use malloc::count;

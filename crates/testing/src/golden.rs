@@ -1,0 +1,235 @@
+//! Finding, reading and comparing golden files: reference numbers that were computed by other means.
+//!
+//! A crate's `tests/golden.rs` looks at every file of [`files`], compares what is its own into a [`Report`], and ends with
+//! [`Report::finish`], which prints the worst errors and fails if one is too large or nothing was compared.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nalgebra::{Dim, Matrix, RawStorage, SMatrix};
+use serde_json::Value;
+
+/// Every `.json` and `.txt` file under `testdata/golden` of a crate (`env!("CARGO_MANIFEST_DIR")`), or under the folder
+/// named by the environment variable `FLY_GOLDEN_DIR`, sorted.
+///
+/// # Panics
+/// If a folder cannot be read.
+pub fn files(crate_root: &str) -> Vec<PathBuf> {
+    let root = std::env::var_os("FLY_GOLDEN_DIR").map_or_else(
+        || Path::new(crate_root).join("testdata/golden"),
+        PathBuf::from,
+    );
+    let mut found = Vec::new();
+    collect(&root, &mut found);
+    found.sort();
+    found
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    for entry in entries {
+        let path = entry.expect("a readable folder").path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|e| e == "json" || e == "txt") {
+            found.push(path);
+        }
+    }
+}
+
+/// The text of a file.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The contents of a JSON file.
+///
+/// # Panics
+/// If it cannot be read or is no JSON.
+pub fn json(path: &Path) -> Value {
+    serde_json::from_str(&read(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The entries of a JSON array; none of anything else.
+pub fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// One number.
+///
+/// # Panics
+/// If it is none.
+pub fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("not a number: {value}"))
+}
+
+/// All numbers of a nested array, in the order in which they are written.
+///
+/// # Panics
+/// If there is anything else.
+pub fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(entries) => entries.iter().flat_map(numbers).collect(),
+        _ => vec![number(value)],
+    }
+}
+
+/// A matrix written as a list of rows.
+///
+/// # Panics
+/// If the number of entries is another.
+pub fn matrix<const R: usize, const C: usize>(value: &Value) -> SMatrix<f64, R, C> {
+    SMatrix::from_row_slice(&numbers(value))
+}
+
+/// A vector.
+///
+/// # Panics
+/// If the number of entries is another.
+pub fn vector<const R: usize>(value: &Value) -> SMatrix<f64, R, 1> {
+    SMatrix::from_column_slice(&numbers(value))
+}
+
+/// What was compared, file by file.
+#[derive(Default)]
+pub struct Report {
+    files: Vec<(String, File)>,
+}
+
+/// What was compared in one file: the worst error of every quantity against its tolerance.
+#[derive(Default)]
+pub struct File {
+    values: usize,
+    worst: BTreeMap<String, (f64, f64)>,
+}
+
+impl Report {
+    /// Starts a file.
+    pub fn file(&mut self, path: &Path) -> &mut File {
+        let name = path.display().to_string();
+        self.files.push((name, File::default()));
+        let last = self.files.len() - 1;
+        &mut self.files[last].1
+    }
+
+    /// Prints everything.
+    ///
+    /// # Panics
+    /// If anything was off, or nothing was compared.
+    pub fn finish(self) {
+        let mut failures = Vec::new();
+        let mut total = 0;
+        for (name, file) in &self.files {
+            total += file.values;
+            println!("{name}: {} values", file.values);
+            assert!(file.values > 0, "{name}: nothing was compared");
+            for (what, (error, tolerance)) in &file.worst {
+                println!("    {what:<20} worst error {error:.2e} (tolerance {tolerance:.0e})");
+                if error.is_nan() || error > tolerance {
+                    failures.push(format!("{name}: {what}: {error:e} > {tolerance:e}"));
+                }
+            }
+        }
+        println!("{} files, {total} values compared", self.files.len());
+        assert!(total > 0, "no golden file of this crate was found");
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+    }
+}
+
+impl File {
+    /// Compares numbers with the expected ones, entry by entry.
+    ///
+    /// # Panics
+    /// If their number differs.
+    pub fn compare(&mut self, what: &str, got: &[f64], expected: &Value, tolerance: f64) {
+        let expected = numbers(expected);
+        assert_eq!(got.len(), expected.len(), "{what}: length");
+        for (g, e) in got.iter().zip(&expected) {
+            self.error(what, (g - e).abs(), tolerance);
+        }
+    }
+
+    /// Compares a matrix with the expected list of rows.
+    ///
+    /// # Panics
+    /// If the number of entries differs.
+    pub fn rows<R: Dim, C: Dim, S: RawStorage<f64, R, C>>(
+        &mut self,
+        what: &str,
+        got: &Matrix<f64, R, C, S>,
+        expected: &Value,
+        tolerance: f64,
+    ) {
+        let rows: Vec<f64> = got
+            .row_iter()
+            .flat_map(|row| row.iter().copied().collect::<Vec<_>>())
+            .collect();
+        self.compare(what, &rows, expected, tolerance);
+    }
+
+    /// The quantities of one case, whose expected values stand under their names in a JSON object.
+    pub fn case<'a>(&'a mut self, expected: &'a Value, tolerance: f64) -> Case<'a> {
+        Case {
+            file: self,
+            expected,
+            tolerance,
+        }
+    }
+
+    /// Counts one value with its error.
+    pub fn error(&mut self, what: &str, error: f64, tolerance: f64) {
+        self.values += 1;
+        let entry = self
+            .worst
+            .entry(what.to_owned())
+            .or_insert((0.0, tolerance));
+        // NaN must win, which f64::max would hide.
+        if error.is_nan() || error > entry.0 {
+            entry.0 = error;
+        }
+        entry.1 = entry.1.max(tolerance);
+    }
+}
+
+/// See [`File::case`].
+pub struct Case<'a> {
+    file: &'a mut File,
+    expected: &'a Value,
+    tolerance: f64,
+}
+
+impl Case<'_> {
+    /// Compares a matrix or vector with the one of this name.
+    ///
+    /// # Panics
+    /// If the case has none of this name, or one of another size.
+    pub fn is<R: Dim, C: Dim, S: RawStorage<f64, R, C>>(
+        &mut self,
+        name: &str,
+        got: &Matrix<f64, R, C, S>,
+    ) {
+        self.file
+            .rows(name, got, &self.expected[name], self.tolerance);
+    }
+
+    /// Compares a number with the one of this name.
+    ///
+    /// # Panics
+    /// If the case has none of this name.
+    pub fn is_number(&mut self, name: &str, got: f64) {
+        let expected = &self.expected[name];
+        self.file.compare(name, &[got], expected, self.tolerance);
+    }
+
+    /// Another tolerance from here on.
+    pub fn within(&mut self, tolerance: f64) -> &mut Self {
+        self.tolerance = tolerance;
+        self
+    }
+}
