@@ -1,5 +1,10 @@
 //! The flight: frames in, commands out, and what happens when frames fail.
 
+pub mod binding;
+pub mod difference;
+pub mod limits;
+pub mod observation;
+pub mod prediction;
 pub mod replay;
 pub mod supervisor;
 

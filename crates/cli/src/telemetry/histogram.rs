@@ -134,7 +134,9 @@ mod tests {
             })
             .collect();
         let mut histogram = Histogram::default();
-        samples.iter().for_each(|sample| histogram.record(*sample));
+        for sample in &samples {
+            histogram.record(*sample);
+        }
         samples.sort_unstable();
         for (fraction, rank) in [(0.5, 9_999), (0.99, 19_799), (0.999, 19_979)] {
             let exact = samples[rank] as f64;

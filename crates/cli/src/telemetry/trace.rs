@@ -142,10 +142,7 @@ impl<S: Subscriber> Layer<S> for Recorder {
         }
         let mut text = Text::default();
         event.record(&mut text);
-        let target = text
-            .target
-            .take()
-            .unwrap_or_else(|| event.metadata().target().to_owned());
+        let target = event.metadata().target().to_owned();
         let message = Message {
             level: *event.metadata().level(),
             target,
@@ -166,7 +163,6 @@ impl<S: Subscriber> Layer<S> for Recorder {
 struct Text {
     message: String,
     fields: String,
-    target: Option<String>,
 }
 
 impl Text {

@@ -1,0 +1,134 @@
+//! How the configuration of a recorded flight differs from the present one.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+/// Sections that decide what the controller computes from a frame.
+const SECTIONS: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
+/// Single keys of other sections that do.
+const KEYS: [&str; 1] = ["flight.rate_hz"];
+/// Differences told; the rest is counted.
+const TOLD: usize = 6;
+
+/// A line for each value of the recorded configuration that the present one has otherwise: `key: recorded a, now b`. Empty
+/// when the same commands are to be expected. What cannot be read as TOML is told as such.
+pub fn differences(recorded: &str, present: &str) -> Vec<String> {
+    let (recorded, present) = match (flatten(recorded), flatten(present)) {
+        (Ok(recorded), Ok(present)) => (recorded, present),
+        (Err(error), _) => {
+            return vec![format!(
+                "the recorded configuration cannot be read: {error}"
+            )];
+        }
+        (_, Err(error)) => return vec![format!("the configuration cannot be read: {error}")],
+    };
+    let keys: std::collections::BTreeSet<&String> = recorded.keys().chain(present.keys()).collect();
+    let absent = "nothing".to_owned();
+    let mut lines: Vec<String> = keys
+        .into_iter()
+        .filter(|key| recorded.get(*key) != present.get(*key))
+        .map(|key| {
+            let (then, now) = (
+                recorded.get(key).unwrap_or(&absent),
+                present.get(key).unwrap_or(&absent),
+            );
+            format!("{key}: recorded {then}, now {now}")
+        })
+        .collect();
+    if lines.len() > TOLD {
+        let rest = lines.len() - TOLD;
+        lines.truncate(TOLD);
+        lines.push(format!("and {rest} more"));
+    }
+    lines
+}
+
+/// Dotted keys and values, of what matters alone.
+fn flatten(text: &str) -> Result<BTreeMap<String, String>, toml::de::Error> {
+    let root: Table = toml::from_str(text)?;
+    let mut flat = BTreeMap::new();
+    for (key, value) in &root {
+        collect(key, value, &mut flat);
+    }
+    flat.retain(|key, _| {
+        let section = key.split(['.', '[']).next().unwrap_or(key);
+        SECTIONS.contains(&section) || KEYS.contains(&key.as_str())
+    });
+    Ok(flat)
+}
+
+fn collect(path: &str, value: &Value, flat: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table {
+                collect(&format!("{path}.{key}"), value, flat);
+            }
+        }
+        Value::Array(values) if values.iter().any(Value::is_table) => {
+            for (index, value) in values.iter().enumerate() {
+                collect(&format!("{path}[{index}]"), value, flat);
+            }
+        }
+        // 2 and 2.0 are the same number.
+        Value::Integer(number) => {
+            flat.insert(path.to_owned(), (*number as f64).to_string());
+        }
+        Value::Float(number) => {
+            flat.insert(path.to_owned(), number.to_string());
+        }
+        other => {
+            flat.insert(path.to_owned(), other.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORDED: &str = r#"
+        [flight]
+        duration = 20
+        rate_hz = 500
+        [vehicle]
+        name = "a"
+        [[vehicle.rotors]]
+        thrust = [0.2, 7.0]
+        [controller]
+        allocation = "osqp"
+        [backend]
+        plugin = "sim"
+    "#;
+
+    #[test]
+    fn what_does_not_change_the_commands_does_not_count() {
+        let present = RECORDED
+            .replace("\"sim\"", "\"replay\"")
+            .replace("= 20", "= 4")
+            .replace("500", "500.0");
+        assert_eq!(differences(RECORDED, &present), [""; 0]);
+    }
+
+    #[test]
+    fn what_does_is_told_with_both_values() {
+        let present = RECORDED
+            .replace("7.0", "8.0")
+            .replace("allocation = \"osqp\"", "approach = \"body\"");
+        let expected = [
+            "controller.allocation: recorded \"osqp\", now nothing",
+            "controller.approach: recorded nothing, now \"body\"",
+            "vehicle.rotors[0].thrust: recorded [0.2, 7.0], now [0.2, 8.0]",
+        ];
+        assert_eq!(differences(RECORDED, &present), expected);
+        assert_eq!(differences(RECORDED, "[flight").len(), 1);
+    }
+
+    #[test]
+    fn many_differences_are_counted() {
+        let many: Vec<String> = (0..10).map(|index| format!("k{index} = 1")).collect();
+        let lines = differences("", &format!("[controller]\n{}", many.join("\n")));
+        assert_eq!(lines.len(), TOLD + 1);
+        assert_eq!(lines[TOLD], "and 4 more");
+    }
+}

@@ -1,0 +1,50 @@
+//! The host's check of every command before it goes.
+
+use super::supervisor::Fault;
+
+/// How far a command may be beyond a limit, as a part of its range: what a solver of the allocation may leave (2e-7 of the
+/// range), with a margin. A command that is further out is a defect and is not sent; it is never clamped, which would
+/// hide it.
+pub const TOLERANCE: f64 = 1e-6;
+
+/// The first command that is not finite or outside its limits, as the fault that it is.
+///
+/// # Errors
+/// [`Fault::Command`] with its index.
+pub fn check(commands: &[f64], limits: &[[f64; 2]]) -> Result<(), Fault> {
+    let good = |command: f64, [low, high]: [f64; 2]| {
+        let tolerance = TOLERANCE * (high - low);
+        // A NaN fails every comparison.
+        command >= low - tolerance && command <= high + tolerance && command.is_finite()
+    };
+    match commands
+        .iter()
+        .zip(limits)
+        .position(|(command, limits)| !good(*command, *limits))
+    {
+        None => Ok(()),
+        Some(index) => Err(Fault::Command(index)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_finite_commands_inside_their_limits_pass() {
+        let limits = [[0.2, 7.0], [-1.0, 1.0]];
+        let check = |commands: [f64; 2]| super::check(&commands, &limits);
+        assert_eq!(check([0.2, 1.0]), Ok(()));
+        assert_eq!(check([7.0 + 6e-6, -1.0]), Ok(()));
+        assert_eq!(check([7.0 + 8e-6, -1.0]), Err(Fault::Command(0)));
+        assert_eq!(check([3.0, -1.1]), Err(Fault::Command(1)));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(check([3.0, bad]), Err(Fault::Command(1)));
+            assert_eq!(
+                super::check(&[bad], &[[f64::NEG_INFINITY, f64::INFINITY]]),
+                Err(Fault::Command(0))
+            );
+        }
+    }
+}
