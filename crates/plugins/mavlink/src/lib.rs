@@ -24,6 +24,8 @@ mod statistics;
 mod telemetry;
 #[cfg(feature = "links")]
 mod transport;
+#[cfg(feature = "links")]
+mod vehicle;
 
 #[cfg(feature = "links")]
 pub use address::{Address, AddressError, HostPort};
@@ -35,6 +37,9 @@ pub use link::{Identity, Link, LinkError, LinkSettings, Received, SendError, Sen
 pub use statistics::Statistics;
 #[cfg(feature = "links")]
 pub use telemetry::{Battery, Heartbeat, Sample, Telemetry, autopilot_name, type_name};
+
+#[cfg(feature = "links")]
+pub use vehicle::{Found, Rate, Vehicle, VehicleError, VehicleSettings};
 
 /// The dialect that links speak: ArduPilot's, which holds the common messages and those that ArduPilot adds.
 #[cfg(feature = "links")]

@@ -49,7 +49,7 @@ impl Identity {
 }
 
 /// With no heartbeat to send the writer still wakes as often as this, for nothing: it waits on its queue.
-const IDLE: Duration = Duration::from_secs(3600);
+const IDLE: Duration = Duration::from_hours(1);
 
 pub(super) struct Writer {
     pub shared: Arc<Shared>,

@@ -86,7 +86,7 @@ mod tests {
 
     /// Heading east, 2 m north, 3 m east, 10 m up, flying 5 m/s ahead and climbing at 1 m/s, turning left at 0.5 rad/s.
     fn expected() -> State {
-        let h = f64::from(FRAC_1_SQRT_2 as f32);
+        let h = FRAC_1_SQRT_2;
         State {
             position: [2.0, -3.0, 10.0],
             velocity: [0.0, -5.0, 1.0],

@@ -62,7 +62,7 @@ impl Endpoint {
     /// A new connection, or `None` when nobody came within `wait`.
     pub fn connect(&mut self, wait: Duration) -> io::Result<Option<Streams>> {
         match self {
-            Self::Udp(socket) => socket.streams().map(Some),
+            Self::Udp(socket) => Ok(Some(socket.streams())),
             Self::TcpIn(listener) => listener.accept(wait),
             Self::TcpOut(at) => tcp::connect(&resolve(at)?, wait).map(Some),
             Self::Serial(port) => port.streams().map(Some),

@@ -1,0 +1,89 @@
+//! Why there is no vehicle, or the wrong one.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::Found;
+use crate::address::Address;
+use crate::dialect::MavType;
+use crate::statistics::Statistics;
+use crate::telemetry::type_name;
+
+/// Why a vehicle cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VehicleError {
+    /// No heartbeat of an autopilot came in time.
+    #[error("no vehicle was heard on `{address}` within {:.1} s: {instead}", .waited.as_secs_f64())]
+    NotHeard {
+        /// The link.
+        address: Address,
+        /// How long it was waited for.
+        waited: Duration,
+        /// What was heard instead, and what may help.
+        instead: String,
+    },
+    /// The vehicle is of another kind than expected.
+    #[error(
+        "expected a {expected}, but the vehicle with system number {system} says that it is a {found}"
+    )]
+    WrongType {
+        /// The kinds that were expected.
+        expected: String,
+        /// The kind that the vehicle's heartbeat names.
+        found: String,
+        /// The vehicle's system number.
+        system: u32,
+    },
+}
+
+impl Found {
+    /// Checks that the vehicle is of one of the expected kinds.
+    ///
+    /// # Errors
+    /// [`VehicleError::WrongType`], which names both.
+    pub fn expect_type(&self, expected: &[MavType]) -> Result<(), VehicleError> {
+        if expected.contains(&self.heartbeat.vehicle_type) {
+            return Ok(());
+        }
+        let names: Vec<_> = expected.iter().copied().map(type_name).collect();
+        Err(VehicleError::WrongType {
+            expected: names.join(" or "),
+            found: type_name(self.heartbeat.vehicle_type),
+            system: self.system,
+        })
+    }
+}
+
+/// What a link brought in place of the vehicle's heartbeat.
+pub(super) fn heard_instead(
+    wanted: Option<u8>,
+    others: &[(u32, u8, MavType)],
+    statistics: &Statistics,
+    link_error: Option<String>,
+) -> String {
+    if !others.is_empty() {
+        let mut text = "heartbeats came only from".to_owned();
+        for (i, (system, component, kind)) in others.iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            let _ = write!(text, "{comma} {system}/{component} ({})", type_name(*kind));
+        }
+        if let Some(wanted) = wanted {
+            let _ = write!(text, ", and system number {wanted} is configured");
+        }
+        return text;
+    }
+    match link_error {
+        Some(error) => format!("the link is down: {error}"),
+        None if statistics.bytes == 0 => {
+            "nothing was received; does the vehicle send to this address?".to_owned()
+        }
+        None if statistics.messages == 0 => format!(
+            "{} bytes were received, but no MAVLink message ({} bad checksums); is the baud rate right?",
+            statistics.bytes, statistics.bad_checksums
+        ),
+        None => format!(
+            "{} messages were received, but no heartbeat",
+            statistics.messages
+        ),
+    }
+}
