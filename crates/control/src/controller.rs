@@ -1,0 +1,242 @@
+//! One control step.
+#![allow(non_snake_case)]
+
+use fly_mechanics::{FreeBody, State, Vehicle};
+use nalgebra::{DMatrix, DVector, Vector6};
+
+use crate::Energies;
+#[cfg(feature = "osqp")]
+use crate::allocation::Osqp;
+use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limits};
+use crate::law::{InputMatrix, Law, LawError, projection_metric};
+use crate::matching::{Matching, MatchingForce};
+use crate::settings::{AllocationMethod, ControllerSettings, SettingsError};
+use crate::template::{Desired, Motion, Template, TemplateForces};
+use crate::trajectory::ReferencePoint;
+
+/// The tracking controller of a vehicle of one body: template, law and allocation, Konz (5.85), (5.86).
+///
+/// What is constant (the mass matrices, the input matrix and all that follows from them) is factorised once. A step then is
+/// the template's forces, two 6x6 products, one p x 6 product, and the allocation where the limits are met.
+pub struct Controller {
+    body: FreeBody<f64>,
+    template: Template,
+    law: Law,
+    inputs: InputMatrix,
+    limited: Option<Limited>,
+    step: Step,
+}
+
+struct Limited {
+    limits: Limits,
+    allocator: Box<dyn Allocator>,
+}
+
+/// The result of one control step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// u, p numbers, inside the limits: what to send.
+    pub input: DVector<f64>,
+    /// u0, p numbers: what the law (5.86b) asks for without limits.
+    pub unconstrained: DVector<f64>,
+    /// The desired energies.
+    pub energies: Energies,
+    /// What the allocation did.
+    pub allocation: Allocation,
+}
+
+impl Step {
+    /// How many limits are active.
+    pub fn active(&self) -> usize {
+        self.allocation.active
+    }
+
+    /// Whether the input had to be limited.
+    pub fn saturated(&self) -> bool {
+        self.allocation.active > 0
+    }
+}
+
+/// Why a controller could not be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ControllerError {
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// There is no law for this vehicle.
+    #[error(transparent)]
+    Law(#[from] LawError),
+    /// The limits cannot be used.
+    #[error(transparent)]
+    Allocation(#[from] AllocationError),
+}
+
+/// # Construction
+impl Controller {
+    /// For a vehicle as its description gives it.
+    ///
+    /// # Errors
+    /// [`ControllerError`].
+    pub fn new(vehicle: &Vehicle, settings: &ControllerSettings) -> Result<Self, ControllerError> {
+        let actuators = &vehicle.actuators;
+        let polytope = actuators.limits();
+        let interior = DVector::from_column_slice(actuators.interior());
+        let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;
+        Self::for_body(
+            &vehicle.body,
+            &vehicle.body_name,
+            actuators.input_matrix(),
+            Some(limits),
+            settings,
+        )
+    }
+
+    /// For any free body with this name, input matrix B (6 x p) and limits.
+    ///
+    /// # Errors
+    /// [`ControllerError`].
+    pub fn for_body(
+        body: &FreeBody<f64>,
+        name: &str,
+        inputs: &InputMatrix,
+        limits: Option<Limits>,
+        settings: &ControllerSettings,
+    ) -> Result<Self, ControllerError> {
+        let pair = settings.pair(name, body, inputs)?;
+        let template = Template::new(settings.approach, settings.transport, pair);
+        let (M, M_bar) = (body.mass_matrix(), template.mass_matrix());
+        let law = Law::new(M, M_bar, inputs)?;
+        let metric = projection_metric(M, M_bar, inputs, settings.projection_weight)?;
+        let limited = match limits {
+            Some(limits) => allocator(settings.allocation, &limits, &metric)?
+                .map(|allocator| Limited { limits, allocator }),
+            None => None,
+        };
+        let zero = DVector::zeros(inputs.ncols());
+        Ok(Self {
+            body: *body,
+            template,
+            law,
+            inputs: inputs.clone(),
+            limited,
+            step: Step {
+                input: zero.clone(),
+                unconstrained: zero,
+                energies: Energies::default(),
+                allocation: Allocation::FREE,
+            },
+        })
+    }
+}
+
+/// # Flight
+impl Controller {
+    /// The input for this state and reference.
+    ///
+    /// Allocates nothing with `active_set`; see `Osqp` for what that does. The same calls from the first on
+    /// give the same bits. Where state or reference are not finite, so is u0, and the input stays the last one if there
+    /// are limits; that an input may be sent is for the caller to check.
+    pub fn step(&mut self, state: &State<f64>, reference: &ReferencePoint) -> &Step {
+        let forces = self.forces(state, reference);
+        let b = self.body.bias(state);
+        let step = &mut self.step;
+        step.energies = forces.energies;
+        self.law
+            .unconstrained(&b, &forces.bias(), &mut step.unconstrained);
+        let desired = step.unconstrained.as_slice();
+        match &mut self.limited {
+            Some(limited) if !limited.limits.contain(desired) => {
+                step.allocation = limited.allocator.solve(desired, step.input.as_mut_slice());
+            }
+            _ => {
+                step.input.copy_from_slice(desired);
+                step.allocation = Allocation::FREE;
+            }
+        }
+        step
+    }
+
+    /// The result of the last step.
+    pub fn last(&self) -> &Step {
+        &self.step
+    }
+
+    /// Number of inputs p.
+    pub fn input_dim(&self) -> usize {
+        self.inputs.ncols()
+    }
+}
+
+/// # Diagnosis
+impl Controller {
+    /// The desired closed loop.
+    pub fn template(&self) -> &Template {
+        &self.template
+    }
+
+    /// The law.
+    pub fn law(&self) -> &Law {
+        &self.law
+    }
+
+    /// The template's forces at this state and reference.
+    pub fn forces(&self, state: &State<f64>, reference: &ReferencePoint) -> TemplateForces {
+        let (motion, desired) = pair_motion(state, reference);
+        self.template.evaluate(&motion, &desired)
+    }
+
+    /// What the inputs cannot give of the desired closed loop, limits aside, Konz (5.78). Allocates.
+    ///
+    /// # Errors
+    /// [`LawError`] if the desired mass matrix is singular.
+    pub fn matching_force(
+        &self,
+        state: &State<f64>,
+        reference: &ReferencePoint,
+    ) -> Result<MatchingForce, LawError> {
+        let matching = Matching::new(
+            self.body.mass_matrix(),
+            self.template.mass_matrix(),
+            &self.inputs,
+        )?;
+        Ok(matching.force(
+            &self.body.bias(state),
+            &self.forces(state, reference).bias(),
+        ))
+    }
+}
+
+/// The pair (world, body) of a free body whose velocity is its twist: J = I.
+pub fn pair_motion(state: &State<f64>, reference: &ReferencePoint) -> (Motion, Desired) {
+    (
+        Motion {
+            pose: state.pose,
+            twist: state.twist,
+            drift: Vector6::zeros(),
+        },
+        Desired {
+            pose: reference.pose,
+            twist: reference.twist,
+            acceleration: reference.acceleration,
+        },
+    )
+}
+
+fn allocator(
+    method: AllocationMethod,
+    limits: &Limits,
+    metric: &DMatrix<f64>,
+) -> Result<Option<Box<dyn Allocator>>, ControllerError> {
+    Ok(match method {
+        AllocationMethod::None => None,
+        AllocationMethod::ActiveSet => Some(Box::new(ActiveSet::new(limits, metric)?)),
+        #[cfg(feature = "osqp")]
+        AllocationMethod::Osqp => Some(Box::new(Osqp::new(limits, metric)?)),
+        #[cfg(not(feature = "osqp"))]
+        AllocationMethod::Osqp => {
+            let message =
+                "expected active_set or none, found osqp, which this build does not contain";
+            return Err(SettingsError::new("allocation", message).into());
+        }
+    })
+}

@@ -1,0 +1,223 @@
+//! Pole placement for matched underactuated vehicles, Konz 5.8.2-5.8.4.
+//!
+//! A vehicle with thrust along body z and three torques cannot follow any template: it has to tilt in order to move sideways.
+//! With the parameters (5.157), (5.169), (5.173)-(5.175) the linearised template about hover is one that it can follow, and
+//! its free numbers are exactly the coefficients of a polynomial `l^4 + p3 l^3 + p2 l^2 + p1 l + p0` for the horizontal
+//! motion in a plane, Konz (5.162), (5.163):
+//!
+//! ```text
+//! q = p1 p2 - p0 p3
+//! k = m p0 p1/q          d = m p1^2/q             Upsilon = 0
+//! h = l = eps + g p3/p1  s = eps + g p1/q
+//! Theta = m (h - s)(s - eps)                      Pi = m g (h - s)
+//! ```
+//!
+//! with all centres on the body z axis through the centre of mass and moments about these centres. (5.163) prints
+//! `p0 p3` where `p0 p3^2` belongs in Pi. The height obeys `l^2 + d/m l + k/m`; four poles at -a give it -a (0.4 +- 0.2 i).
+//!
+//! `eps` is the centre of percussion of the actuators in that plane: where a side force and the torque that comes with it act,
+//! (5.176). It is zero for a quadcopter. Where the planes differ, the poles are placed in the one with the *larger* eps:
+//! placed in the other, `s - eps` can become tiny and with it a pole huge (-496 1/s for a bicopter with poles at -5).
+#![allow(non_snake_case)]
+
+use fly_lie::operators::wed3;
+use fly_mechanics::{FreeBody, SecondMoment};
+use nalgebra::{Matrix2, Matrix3, Vector3};
+
+use crate::law::InputMatrix;
+use crate::matching::complement;
+use crate::template::Pair;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Poles {
+    /// `[p0, p1, p2, p3]` of the horizontal motion: 1/s^4, 1/s^3, 1/s^2, 1/s.
+    pub polynomial: [f64; 4],
+    /// Desired mass, kg. Only ratios matter to the motion.
+    pub mass: f64,
+    /// Desired moment of inertia about z, kg m^2. Small values keep the matching force (5.170) small.
+    pub yaw_inertia: f64,
+    /// Desired damping about z, N m s.
+    pub yaw_damping: f64,
+    /// Desired stiffness about z, N m.
+    pub yaw_stiffness: f64,
+}
+
+/// The parameters that give them, about the centre of mass of the model. SI units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Matched {
+    /// k, N/m.
+    pub stiffness: f64,
+    /// d, N s/m.
+    pub damping: f64,
+    /// m, kg.
+    pub mass: f64,
+    /// h = l, height of the centres of stiffness and damping, m.
+    pub stiffness_height: f64,
+    /// s, height of the centre of the desired mass, m.
+    pub mass_height: f64,
+    /// Theta about its centre, diagonal, kg m^2.
+    pub inertia_moment: Vector3<f64>,
+    /// Upsilon about its centre, diagonal, N m s.
+    pub damping_moment: Vector3<f64>,
+    /// Pi about its centre, diagonal, N m.
+    pub stiffness_moment: Vector3<f64>,
+}
+
+/// Why there are no such parameters.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PoleError {
+    /// The polynomial has a root with a real part that is not negative.
+    #[error(
+        "the polynomial l^4 + {p3} l^3 + {p2} l^2 + {p1} l + {p0}: expected all roots with negative real parts",
+        p0 = .0[0], p1 = .0[1], p2 = .0[2], p3 = .0[3]
+    )]
+    Unstable([f64; 4]),
+    /// The actuators are not those of a matched vehicle.
+    #[error(
+        "poles are for vehicles with one thrust along body z and three torques (4 independent inputs): {0}; give the \
+         desired energies of each pair instead"
+    )]
+    Vehicle(String),
+    /// The parameters do not form an inertia.
+    #[error(
+        "the desired moments of inertia would be {0:.3e}, {1:.3e} kg m^2: expected positive numbers; try slower poles"
+    )]
+    Inertia(f64, f64),
+}
+
+/// The coefficients `[p0, p1, p2, p3]` of the polynomial with these roots.
+pub fn polynomial_of_roots(roots: [f64; 4]) -> [f64; 4] {
+    // Multiply (l - r) one after the other, lowest power first.
+    let mut p = [1.0, 0.0, 0.0, 0.0, 0.0];
+    for (degree, root) in roots.iter().enumerate() {
+        for i in (0..=degree).rev() {
+            p[i + 1] += p[i];
+            p[i] *= -root;
+        }
+        // After the shift p holds the coefficients from the lowest power on.
+    }
+    [p[0], p[1], p[2], p[3]]
+}
+
+/// The centres of percussion `[eps_x, eps_y]` of the actuators, m, Konz (5.176): with the wrenches that the inputs cannot give
+/// written as `[1, 0, 0, 0, t_y, 0]` and `[0, 1, 0, t_x, 0, 0]` about the centre of mass, `eps_x = Theta_y t_y/m`, `eps_y =
+/// Theta_x t_x/m`.
+///
+/// # Errors
+/// [`PoleError::Vehicle`] if these wrenches have another form, or the inertia is not diagonal.
+pub fn percussion(body: &FreeBody<f64>, B: &InputMatrix) -> Result<[f64; 2], PoleError> {
+    let inertia = body.inertia();
+    let Theta = inertia.inertia_about_center();
+    let diagonal = Matrix3::from_diagonal(&Theta.diagonal());
+    if (Theta - diagonal).amax() > 1e-6 * Theta.amax() {
+        return Err(PoleError::Vehicle(
+            "the inertia about the centre of mass is not diagonal".into(),
+        ));
+    }
+    // Torques about the centre of mass.
+    let mut about_center = B.clone();
+    let shift = wed3(&inertia.center_of_mass()) * B.fixed_rows::<3>(0);
+    about_center
+        .fixed_rows_mut::<3>(3)
+        .copy_from(&(B.fixed_rows::<3>(3) - shift));
+    let missing = complement(&about_center);
+    if missing.ncols() != 2 {
+        let rank = 6 - missing.ncols();
+        return Err(PoleError::Vehicle(format!(
+            "the inputs span {rank} directions"
+        )));
+    }
+    let sides: Matrix2<f64> = missing.fixed_view::<2, 2>(0, 0).into_owned();
+    let Some(inverse) = sides.try_inverse() else {
+        return Err(PoleError::Vehicle(
+            "the inputs give a side force by itself".into(),
+        ));
+    };
+    let form = missing * inverse;
+    let foreign = [(2, 0), (2, 1), (3, 0), (4, 1), (5, 0), (5, 1)].map(|at| form[at].abs());
+    if foreign.iter().any(|x| *x > 1e-6) {
+        return Err(PoleError::Vehicle(
+            "a side force comes with a torque about another axis than the one across it, or with lift".into(),
+        ));
+    }
+    let m = inertia.mass();
+    Ok([
+        Theta[(1, 1)] * form[(4, 0)] / m,
+        Theta[(0, 0)] * form[(3, 1)] / m,
+    ])
+}
+
+impl Poles {
+    /// The parameters for a body with these inputs.
+    ///
+    /// # Errors
+    /// [`PoleError`].
+    pub fn place(&self, body: &FreeBody<f64>, B: &InputMatrix) -> Result<Matched, PoleError> {
+        let [p0, p1, p2, p3] = self.polynomial;
+        let q = p1 * p2 - p0 * p3;
+        // Hurwitz; written so that NaN fails.
+        let hurwitz = p1 * p2 * p3 - p1 * p1 - p0 * p3 * p3;
+        if ![p0, p1, p2, p3, q, hurwitz].iter().all(|x| *x > 0.0) {
+            return Err(PoleError::Unstable(self.polynomial));
+        }
+        let [eps_x, eps_y] = percussion(body, B)?;
+        let eps = eps_x.max(eps_y);
+        let g = body.gravity().norm();
+        let m = self.mass;
+        let h = eps + g * p3 / p1;
+        let s = eps + g * p1 / q;
+        let Theta_x = m * (h - s) * (s - eps_y);
+        let Theta_y = m * (h - s) * (s - eps_x);
+        if !(Theta_x > 0.0 && Theta_y > 0.0) {
+            return Err(PoleError::Inertia(Theta_x, Theta_y));
+        }
+        let Pi = m * g * (h - s);
+        Ok(Matched {
+            stiffness: m * p0 * p1 / q,
+            damping: m * p1 * p1 / q,
+            mass: m,
+            stiffness_height: h,
+            mass_height: s,
+            inertia_moment: Vector3::new(Theta_x, Theta_y, self.yaw_inertia),
+            damping_moment: Vector3::new(0.0, 0.0, self.yaw_damping),
+            stiffness_moment: Vector3::new(Pi, Pi, self.yaw_stiffness),
+        })
+    }
+}
+
+impl Matched {
+    /// As the desired energies of the pair (world, body), for a body with this centre of mass (m, body coordinates).
+    pub fn pair(&self, center_of_mass: &Vector3<f64>) -> Pair {
+        let moment = |weight: f64, height: f64, about_center: &Vector3<f64>| {
+            let center = center_of_mass + Vector3::new(0.0, 0.0, height);
+            *SecondMoment::from_center(weight, center, Matrix3::from_diagonal(about_center))
+                .matrix4()
+        };
+        Pair::new(
+            moment(
+                self.stiffness,
+                self.stiffness_height,
+                &self.stiffness_moment,
+            ),
+            moment(self.damping, self.stiffness_height, &self.damping_moment),
+            moment(self.mass, self.mass_height, &self.inertia_moment),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::polynomial_of_roots;
+
+    #[test]
+    fn a_polynomial_vanishes_at_its_roots() {
+        assert_eq!(polynomial_of_roots([-5.0; 4]), [625.0, 500.0, 150.0, 20.0]);
+        let roots = [-1.0, -2.0, -3.5, -0.25];
+        let p = polynomial_of_roots(roots);
+        for l in roots {
+            let value = l.powi(4) + p[3] * l.powi(3) + p[2] * l.powi(2) + p[1] * l + p[0];
+            assert!(value.abs() < 1e-12, "{value}");
+        }
+    }
+}

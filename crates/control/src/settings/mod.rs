@@ -1,0 +1,80 @@
+//! What a user can set, as it stands in a configuration file.
+//!
+//! Every structure is read by serde and refuses unknown keys; `validate` refuses what no number should be, with the key at
+//! fault. Lengths are metres, angles radians unless the key ends in `_deg`, moments about their own centre unless the key ends
+//! in `_about_origin`.
+
+mod controller;
+mod moment;
+mod reference;
+
+pub use controller::{
+    AllocationMethod, ControllerSettings, PairSettings, PoleSettings, YawSettings,
+};
+pub use moment::{Moment, SecondMomentSettings};
+pub use reference::{
+    HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, RecordedSettings,
+    Reference, ReferenceSettings, WaypointSettings, WaypointsSettings,
+};
+
+/// A setting that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {message}")]
+pub struct SettingsError {
+    /// The key relative to the section, such as `pairs.0.stiffness.weight`.
+    pub key: String,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl SettingsError {
+    /// An error at a key.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            message: message.into(),
+        }
+    }
+
+    /// The same error seen from the table above.
+    #[must_use]
+    pub fn inside(mut self, table: &str) -> Self {
+        self.key = format!("{table}.{}", self.key);
+        self
+    }
+}
+
+/// Refuses numbers that are not finite.
+fn finite(key: &str, values: &[f64]) -> Result<(), SettingsError> {
+    match values.iter().find(|v| !v.is_finite()) {
+        Some(found) => Err(SettingsError::new(
+            key,
+            format!("expected finite numbers, found {found}"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses numbers that are not finite and positive.
+fn positive(key: &str, value: f64) -> Result<(), SettingsError> {
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        Err(SettingsError::new(
+            key,
+            format!("expected a positive number, found {value}"),
+        ))
+    }
+}
+
+/// Refuses numbers that are not finite or negative.
+fn not_negative(key: &str, value: f64) -> Result<(), SettingsError> {
+    if value.is_finite() && value >= 0.0 {
+        Ok(())
+    } else {
+        Err(SettingsError::new(
+            key,
+            format!("expected zero or a positive number, found {value}"),
+        ))
+    }
+}

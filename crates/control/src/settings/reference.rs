@@ -1,0 +1,431 @@
+//! The section `[reference]`.
+
+use fly_lie::{SE3, SO3};
+use fly_mechanics::Vehicle;
+use nalgebra::{Matrix3, Vector3};
+use serde::Deserialize;
+
+use super::{SettingsError, finite, not_negative, positive};
+use crate::matching::fully_actuated;
+use crate::trajectory::{
+    Along, Hover, Independent, Lissajous, Path, Posture, Recorded, Trajectory, VerticalLoop,
+    Waypoint, Waypoints,
+};
+
+/// The section `[reference]`: `kind` and the keys of that kind.
+///
+/// Read as a whole it is an internally tagged enumeration, whose errors know no place in the text. Who wants places reads
+/// `kind` first and the other keys as the structure of that kind.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ReferenceSettings {
+    /// Standing still.
+    Hover(HoverSettings),
+    /// Sinusoids along the axes.
+    Lissajous(LissajousSettings),
+    /// A vertical circle.
+    Loop(LoopSettings),
+    /// From point to point.
+    Waypoints(WaypointsSettings),
+    /// Position and attitude on their own.
+    Independent(IndependentSettings),
+    /// The setpoints that the backend delivers.
+    Recorded(RecordedSettings),
+}
+
+/// A reference that is ready to be flown.
+pub enum Reference {
+    /// Known in advance.
+    Planned(Box<dyn Trajectory>),
+    /// Follows setpoints, which the flight loop hands to [`Recorded::update`].
+    Recorded(Recorded),
+}
+
+/// `kind = "hover"`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HoverSettings {
+    /// Where, m. Default: the origin.
+    #[serde(default)]
+    pub position: [f64; 3],
+    /// Yaw, degrees. This or `attitude_deg`; default 0.
+    pub yaw_deg: Option<f64>,
+    /// Roll, pitch and yaw (turned about z, then y, then x), degrees: a tilted hover needs a fully actuated vehicle.
+    pub attitude_deg: Option<[f64; 3]>,
+}
+
+/// `kind = "lissajous"`: `r_i = offset_i + amplitude_i sin(angular_frequency_i t + phase_i)`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LissajousSettings {
+    /// Amplitudes, m.
+    pub amplitude: [f64; 3],
+    /// Angular frequencies, rad/s.
+    pub angular_frequency: [f64; 3],
+    /// Phases, rad. Default 0.
+    #[serde(default)]
+    pub phase: [f64; 3],
+    /// Centre, m. Default: the origin.
+    #[serde(default)]
+    pub offset: [f64; 3],
+    /// Yaw rate, rad/s. Default 0.
+    #[serde(default)]
+    pub yaw_rate: f64,
+    /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
+    pub posture: Option<Posture>,
+}
+
+/// `kind = "loop"`: a vertical circle from its lowest point, rest to rest.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoopSettings {
+    /// Radius, m, > 0.
+    pub radius: f64,
+    /// Time of the turn, s, > 0.
+    pub duration: f64,
+    /// When it starts, s. Default 0.
+    #[serde(default)]
+    pub start: f64,
+    /// Lowest point, m. Default: the origin.
+    #[serde(default)]
+    pub position: [f64; 3],
+    /// Horizontal direction in which it starts, degrees from x. Default 0.
+    #[serde(default)]
+    pub heading_deg: f64,
+    /// `thrust` (turns over) or `level`. Default `thrust`.
+    pub posture: Option<Posture>,
+}
+
+/// `kind = "waypoints"`: straight ways from rest to rest.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaypointsSettings {
+    /// The points, at least one.
+    pub points: Vec<WaypointSettings>,
+    /// Largest speed on a way, m/s, > 0. Default 1.
+    #[serde(default = "one")]
+    pub max_speed: f64,
+    /// Largest acceleration along a way, m/s^2, > 0. Default 1.
+    #[serde(default = "one")]
+    pub max_acceleration: f64,
+    /// Largest yaw rate, rad/s, > 0. Default 1.
+    #[serde(default = "one")]
+    pub max_yaw_rate: f64,
+    /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
+    pub posture: Option<Posture>,
+}
+
+/// One of the `points`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaypointSettings {
+    /// Where, m.
+    pub position: [f64; 3],
+    /// Yaw there, degrees. Default 0.
+    #[serde(default)]
+    pub yaw_deg: f64,
+    /// How long to stay, s, >= 0. Default 0.
+    #[serde(default)]
+    pub hold: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// `kind = "independent"`: for fully actuated vehicles.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndependentSettings {
+    /// Amplitudes of the position, m. Default 0.
+    #[serde(default)]
+    pub amplitude: [f64; 3],
+    /// Its angular frequencies, rad/s. Default 0.
+    #[serde(default)]
+    pub angular_frequency: [f64; 3],
+    /// Its phases, rad. Default 0.
+    #[serde(default)]
+    pub phase: [f64; 3],
+    /// Its centre, m. Default: the origin.
+    #[serde(default)]
+    pub offset: [f64; 3],
+    /// Amplitudes of roll, pitch, yaw, degrees. Default 0.
+    #[serde(default)]
+    pub attitude_amplitude_deg: [f64; 3],
+    /// Their angular frequencies, rad/s. Default 0.
+    #[serde(default)]
+    pub attitude_angular_frequency: [f64; 3],
+    /// Their phases, rad. Default 0.
+    #[serde(default)]
+    pub attitude_phase: [f64; 3],
+    /// Rate at which the yaw turns besides, rad/s. Default 0.
+    #[serde(default)]
+    pub yaw_rate: f64,
+}
+
+/// `kind = "recorded"`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedSettings {
+    /// How the body is held where a setpoint has no attitude: `thrust` or `level`. Default `thrust`, or `level` for a
+    /// fully actuated vehicle.
+    pub posture: Option<Posture>,
+}
+
+impl ReferenceSettings {
+    /// The names of all kinds.
+    pub const KINDS: [&'static str; 6] = [
+        "hover",
+        "lissajous",
+        "loop",
+        "waypoints",
+        "independent",
+        "recorded",
+    ];
+
+    /// Checks everything that does not need the vehicle.
+    ///
+    /// # Errors
+    /// The first key that cannot be used.
+    pub fn validate(&self) -> Result<(), SettingsError> {
+        match self {
+            Self::Hover(s) => s.validate(),
+            Self::Lissajous(s) => s.validate(),
+            Self::Loop(s) => s.validate(),
+            Self::Waypoints(s) => s.validate(),
+            Self::Independent(s) => s.validate(),
+            Self::Recorded(_) => Ok(()),
+        }
+    }
+
+    /// The reference for this vehicle.
+    ///
+    /// # Errors
+    /// Those of [`validate`](Self::validate), and what this vehicle cannot follow at all.
+    pub fn build(&self, vehicle: &Vehicle) -> Result<Reference, SettingsError> {
+        self.validate()?;
+        let full = fully_actuated(vehicle.actuators.input_matrix());
+        let usual = if full {
+            Posture::Level
+        } else {
+            Posture::Thrust
+        };
+        Ok(Reference::Planned(match self {
+            Self::Hover(s) => Box::new(s.hover(full)?),
+            Self::Lissajous(s) => along(
+                s.lissajous(),
+                s.posture.unwrap_or(usual),
+                full,
+                vehicle,
+                "amplitude",
+            )?,
+            Self::Loop(s) => along(
+                s.path(),
+                s.posture.unwrap_or(Posture::Thrust),
+                full,
+                vehicle,
+                "duration",
+            )?,
+            Self::Waypoints(s) => along(
+                s.path(),
+                s.posture.unwrap_or(usual),
+                full,
+                vehicle,
+                "max_acceleration",
+            )?,
+            Self::Independent(_) if !full => {
+                return Err(SettingsError::new(
+                    "kind",
+                    "expected a kind that this vehicle can follow, found independent, which needs six independent inputs",
+                ));
+            }
+            Self::Independent(s) => Box::new(s.independent()),
+            Self::Recorded(s) => {
+                let posture = s.posture.unwrap_or(usual);
+                check_posture(posture, full)?;
+                return Ok(Reference::Recorded(Recorded::new(
+                    posture,
+                    *vehicle.body.gravity(),
+                    SE3::identity(),
+                )));
+            }
+        }))
+    }
+}
+
+/// A body along a path, or the key that makes it impossible.
+fn along<P: Path + 'static>(
+    path: P,
+    posture: Posture,
+    full: bool,
+    vehicle: &Vehicle,
+    key: &str,
+) -> Result<Box<dyn Trajectory>, SettingsError> {
+    check_posture(posture, full)?;
+    let center = vehicle.body.inertia().center_of_mass();
+    let along = Along::new(path, posture, *vehicle.body.gravity(), center);
+    Ok(Box::new(along.map_err(|error| {
+        SettingsError::new(key, error.to_string())
+    })?))
+}
+
+fn check_posture(posture: Posture, full: bool) -> Result<(), SettingsError> {
+    if posture == Posture::Level && !full {
+        return Err(SettingsError::new(
+            "posture",
+            "expected thrust, found level, which needs six independent inputs",
+        ));
+    }
+    Ok(())
+}
+
+impl HoverSettings {
+    fn validate(&self) -> Result<(), SettingsError> {
+        finite("position", &self.position)?;
+        finite("yaw_deg", self.yaw_deg.as_slice())?;
+        if let Some(attitude) = &self.attitude_deg {
+            finite("attitude_deg", attitude)?;
+            if self.yaw_deg.is_some() {
+                return Err(SettingsError::new(
+                    "yaw_deg",
+                    "expected yaw_deg or attitude_deg, found both",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn hover(&self, full: bool) -> Result<Hover, SettingsError> {
+        let [roll, pitch, yaw] =
+            self.attitude_deg
+                .unwrap_or([0.0, 0.0, self.yaw_deg.unwrap_or(0.0)]);
+        if !full && (roll != 0.0 || pitch != 0.0) {
+            return Err(SettingsError::new(
+                "attitude_deg",
+                format!(
+                    "expected roll and pitch 0 for a vehicle without side thrust, found {roll}, {pitch}"
+                ),
+            ));
+        }
+        let turn = |axis: Vector3<f64>, degrees: f64| SO3::exp(&(axis * degrees.to_radians()));
+        let attitude =
+            turn(Vector3::z(), yaw) * turn(Vector3::y(), pitch) * turn(Vector3::x(), roll);
+        // An upright attitude is exactly upright.
+        let attitude = if roll == 0.0 && pitch == 0.0 {
+            upright(yaw.to_radians())
+        } else {
+            attitude
+        };
+        Ok(Hover::new(SE3::new(attitude, self.position.into())))
+    }
+}
+
+fn upright(yaw: f64) -> SO3<f64> {
+    let (s, c) = yaw.sin_cos();
+    SO3::from_matrix(Matrix3::new(c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0))
+}
+
+impl LissajousSettings {
+    fn validate(&self) -> Result<(), SettingsError> {
+        finite("amplitude", &self.amplitude)?;
+        finite("angular_frequency", &self.angular_frequency)?;
+        finite("phase", &self.phase)?;
+        finite("offset", &self.offset)?;
+        finite("yaw_rate", &[self.yaw_rate])
+    }
+
+    fn lissajous(&self) -> Lissajous {
+        Lissajous {
+            amplitude: self.amplitude.into(),
+            angular_frequency: self.angular_frequency.into(),
+            phase: self.phase.into(),
+            offset: self.offset.into(),
+            yaw_rate: self.yaw_rate,
+        }
+    }
+}
+
+impl LoopSettings {
+    fn validate(&self) -> Result<(), SettingsError> {
+        positive("radius", self.radius)?;
+        positive("duration", self.duration)?;
+        not_negative("start", self.start)?;
+        finite("position", &self.position)?;
+        finite("heading_deg", &[self.heading_deg])
+    }
+
+    fn path(&self) -> VerticalLoop {
+        VerticalLoop {
+            radius: self.radius,
+            duration: self.duration,
+            start: self.start,
+            position: self.position.into(),
+            heading: self.heading_deg.to_radians(),
+        }
+    }
+}
+
+impl WaypointsSettings {
+    fn validate(&self) -> Result<(), SettingsError> {
+        if self.points.is_empty() {
+            return Err(SettingsError::new(
+                "points",
+                "expected at least one point, found none",
+            ));
+        }
+        for (i, point) in self.points.iter().enumerate() {
+            finite(&format!("points.{i}.position"), &point.position)?;
+            finite(&format!("points.{i}.yaw_deg"), &[point.yaw_deg])?;
+            not_negative(&format!("points.{i}.hold"), point.hold)?;
+        }
+        positive("max_speed", self.max_speed)?;
+        positive("max_acceleration", self.max_acceleration)?;
+        positive("max_yaw_rate", self.max_yaw_rate)
+    }
+
+    fn path(&self) -> Waypoints {
+        let point = |p: &WaypointSettings| Waypoint {
+            position: p.position.into(),
+            yaw: p.yaw_deg.to_radians(),
+            hold: p.hold,
+        };
+        let points = self.points.iter().map(point).collect();
+        Waypoints::new(
+            points,
+            self.max_speed,
+            self.max_acceleration,
+            self.max_yaw_rate,
+        )
+    }
+}
+
+impl IndependentSettings {
+    fn validate(&self) -> Result<(), SettingsError> {
+        finite("amplitude", &self.amplitude)?;
+        finite("angular_frequency", &self.angular_frequency)?;
+        finite("phase", &self.phase)?;
+        finite("offset", &self.offset)?;
+        finite("attitude_amplitude_deg", &self.attitude_amplitude_deg)?;
+        finite(
+            "attitude_angular_frequency",
+            &self.attitude_angular_frequency,
+        )?;
+        finite("attitude_phase", &self.attitude_phase)?;
+        finite("yaw_rate", &[self.yaw_rate])
+    }
+
+    fn independent(&self) -> Independent {
+        Independent {
+            position: Lissajous {
+                amplitude: self.amplitude.into(),
+                angular_frequency: self.angular_frequency.into(),
+                phase: self.phase.into(),
+                offset: self.offset.into(),
+                yaw_rate: self.yaw_rate,
+            },
+            attitude_amplitude: Vector3::from(self.attitude_amplitude_deg.map(f64::to_radians)),
+            attitude_angular_frequency: self.attitude_angular_frequency.into(),
+            attitude_phase: self.attitude_phase.into(),
+        }
+    }
+}

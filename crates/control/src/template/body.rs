@@ -1,0 +1,40 @@
+//! The body-based template, Konz (5.26).
+//!
+//! The pair behaves like a body with inertia M', damping D' and stiffness K' that moves with the twist `z_E = z - Ad(E) z_R`
+//! relative to its reference, as if the reference stood still:
+//!
+//! ```text
+//! f_D = Vee(D') z_E                                                              R-bar = 1/2 z_E^T Vee(D') z_E
+//! cbar = Vee(M') (Jdot xi - Ad(E) a_R + ad(z_E) Ad(E) z_R) - ad(z_E)^T Vee(M') z_E   T-bar = 1/2 z_E^T Vee(M') z_E
+//! ```
+//!
+//! (5.20) and (5.21) leave out the Vee.
+#![allow(non_snake_case)]
+
+use fly_lie::SE3;
+use fly_lie::operators::{bracket, coadjoint_bracket};
+use nalgebra::Vector6;
+
+use super::pair::{Desired, Motion, Pair, carry};
+use crate::Energies;
+
+/// `[cbar, f_D]` of one pair in its own coordinates, and its energies.
+pub fn forces(
+    pair: &Pair,
+    E: &SE3<f64>,
+    motion: &Motion,
+    desired: &Desired,
+) -> ([Vector6<f64>; 2], Energies) {
+    let carried = carry(E, &desired.twist);
+    let z_E = motion.twist - carried;
+    let momentum = pair.inertia_matrix() * z_E;
+    let rate = motion.drift - carry(E, &desired.acceleration) + bracket(&z_E, &carried);
+    let inertial = pair.inertia_matrix() * rate - coadjoint_bracket(&z_E, &momentum);
+    let damping = pair.damping_matrix() * z_E;
+    let energies = Energies::new(
+        0.5 * z_E.dot(&momentum),
+        pair.potential(E),
+        0.5 * z_E.dot(&damping),
+    );
+    ([inertial, damping], energies)
+}

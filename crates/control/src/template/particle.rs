@@ -1,0 +1,40 @@
+//! The particle-based template, Konz (5.18).
+//!
+//! Every particle of the pair's mass, damping and stiffness distributions acts on the difference between its own velocity
+//! (acceleration, position) and that of its reference particle. With `X = wed z - E wed z_R`:
+//!
+//! ```text
+//! f_D = vee2(X D')                                                    R-bar = 1/2 tr(X D' X^T)
+//! cbar = vee2((wed(Jdot xi) + wed(z)^2 - E (wed a_R + wed(z_R)^2)) M')   T-bar = 1/2 tr(X M' X^T)
+//! ```
+//!
+//! The expanded form (5.15) in the dissertation is misprinted in four places; this form is shorter and right.
+#![allow(non_snake_case)]
+
+use fly_lie::SE3;
+use fly_lie::operators::{vee2_4, wed6};
+use nalgebra::{Matrix4, Vector6};
+
+use super::pair::{Desired, Motion, Pair, half_norm};
+use crate::Energies;
+
+/// `[cbar, f_D]` of one pair in its own coordinates, and its energies.
+pub fn forces(
+    pair: &Pair,
+    E: &SE3<f64>,
+    motion: &Motion,
+    desired: &Desired,
+) -> ([Vector6<f64>; 2], Energies) {
+    let E4 = E.matrix();
+    let (Z, Z_R) = (wed6(&motion.twist), wed6(&desired.twist));
+    let X: Matrix4<f64> = Z - E4 * Z_R;
+    let Y = wed6(&motion.drift) + Z * Z - E4 * (wed6(&desired.acceleration) + Z_R * Z_R);
+    let inertial = vee2_4(&(Y * pair.inertia()));
+    let damping = vee2_4(&(X * pair.damping()));
+    let energies = Energies::new(
+        half_norm(&X, pair.inertia()),
+        pair.potential(E),
+        half_norm(&X, pair.damping()),
+    );
+    ([inertial, damping], energies)
+}

@@ -1,0 +1,111 @@
+//! A body that moves along a path.
+
+use fly_lie::SO3;
+use nalgebra::Vector3;
+use serde::Deserialize;
+
+use super::jet::{Jet, Jet3, dot};
+use super::{Path, ReferencePoint, Trajectory, flat};
+
+/// How the body is held while it moves along a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Posture {
+    /// Body z along the thrust that the motion needs: what an underactuated vehicle must do.
+    Thrust,
+    /// Body z upwards, whatever the motion: needs side forces, hence a fully actuated vehicle.
+    Level,
+}
+
+/// A body whose centre of mass moves along a [`Path`].
+#[derive(Clone, Debug)]
+pub struct Along<P> {
+    path: P,
+    posture: Posture,
+    gravity: Vector3<f64>,
+    center_of_mass: Vector3<f64>,
+    /// The last attitude that was defined, held where none is.
+    attitude: SO3<f64>,
+}
+
+/// A path that passes a point where no attitude follows from the motion.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "at {time:.2} s the motion leaves {thrust:.2} m/s^2 for the thrust to give: expected more than {least} (no attitude \
+     follows from free fall), or the thrust is parallel to the body's side"
+)]
+pub struct Singular {
+    /// When, s.
+    pub time: f64,
+    /// What is left for the thrust there, m/s^2.
+    pub thrust: f64,
+    /// How much is asked for, m/s^2.
+    pub least: f64,
+}
+
+/// Thrust below this is too near to free fall: the body would have to turn at once, m/s^2.
+const LEAST_THRUST: f64 = 0.5;
+
+impl<P: Path> Along<P> {
+    /// Along `path` in the field `gravity` (m/s^2), with the centre of mass in body coordinates (m).
+    ///
+    /// # Errors
+    /// [`Singular`] if somewhere along the path the posture is not defined (checked at 2000 points of its horizon).
+    pub fn new(
+        path: P,
+        posture: Posture,
+        gravity: Vector3<f64>,
+        center_of_mass: Vector3<f64>,
+    ) -> Result<Self, Singular> {
+        let along = Self {
+            path,
+            posture,
+            gravity,
+            center_of_mass,
+            attitude: SO3::identity(),
+        };
+        let step = along.path.horizon() / 2000.0;
+        for i in 0..=2000 {
+            let time = step * f64::from(i);
+            let point = along.path.at(time);
+            let up = along.up(&point.position);
+            let thrust = dot(&up, &up).value().sqrt();
+            if !(thrust > LEAST_THRUST) || flat::attitude(&up, &point.side).is_none() {
+                return Err(Singular {
+                    time,
+                    thrust,
+                    least: LEAST_THRUST,
+                });
+            }
+        }
+        Ok(along)
+    }
+
+    /// The path.
+    pub fn path(&self) -> &P {
+        &self.path
+    }
+
+    fn up(&self, position: &Jet3<5>) -> Jet3<3> {
+        match self.posture {
+            Posture::Thrust => flat::thrust_direction(position, &self.gravity),
+            Posture::Level => [Jet::constant(0.0), Jet::constant(0.0), Jet::constant(1.0)],
+        }
+    }
+}
+
+impl<P: Path> Trajectory for Along<P> {
+    fn at(&mut self, t: f64) -> ReferencePoint {
+        let point = self.path.at(t);
+        let up = self.up(&point.position);
+        let held = || flat::constant_attitude(&self.attitude);
+        let attitude = flat::attitude(&up, &point.side).unwrap_or_else(held);
+        let reference = flat::reference(&point.position, &attitude, &self.center_of_mass);
+        self.attitude = reference.pose.rotation;
+        reference
+    }
+
+    fn duration(&self) -> Option<f64> {
+        self.path.duration()
+    }
+}

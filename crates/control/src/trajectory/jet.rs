@@ -1,0 +1,211 @@
+//! Functions of time together with their derivatives, as truncated Taylor series.
+
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// A function and its first N - 1 derivatives at one instant, kept as Taylor coefficients `f^(k) / k!`.
+///
+/// Sums and products of functions become those of polynomials cut off at degree N - 1, so that every derivative of a
+/// reference follows from its formula alone, without finite differences and without allocation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jet<const N: usize>([f64; N]);
+
+impl<const N: usize> Jet<N> {
+    /// The constant c.
+    pub fn constant(c: f64) -> Self {
+        let mut a = [0.0; N];
+        a[0] = c;
+        Self(a)
+    }
+
+    /// The function with this value and slope at the instant, and no higher derivative.
+    pub fn linear(value: f64, slope: f64) -> Self {
+        let mut jet = Self::constant(value);
+        if N > 1 {
+            jet.0[1] = slope;
+        }
+        jet
+    }
+
+    /// From value and derivatives.
+    pub fn from_derivatives(derivatives: [f64; N]) -> Self {
+        let mut a = derivatives;
+        let mut factorial = 1.0;
+        for (k, a) in a.iter_mut().enumerate().skip(1) {
+            factorial *= k as f64;
+            *a /= factorial;
+        }
+        Self(a)
+    }
+
+    /// The k-th derivative.
+    pub fn derivative(&self, k: usize) -> f64 {
+        (1..=k).fold(self.0[k], |a, i| a * i as f64)
+    }
+
+    /// The value.
+    pub fn value(&self) -> f64 {
+        self.0[0]
+    }
+
+    /// The first `M <= N` terms.
+    pub fn truncate<const M: usize>(&self) -> Jet<M> {
+        let mut a = [0.0; M];
+        a.copy_from_slice(&self.0[..M]);
+        Jet(a)
+    }
+
+    /// Its second derivative, two terms shorter: `M = N - 2`.
+    pub fn second_derivative<const M: usize>(&self) -> Jet<M> {
+        let mut a = [0.0; M];
+        for (k, a) in a.iter_mut().enumerate() {
+            *a = self.0[k + 2] * ((k + 1) * (k + 2)) as f64;
+        }
+        Jet(a)
+    }
+
+    /// Times a number.
+    #[must_use]
+    pub fn scale(self, factor: f64) -> Self {
+        Self(self.0.map(|a| a * factor))
+    }
+
+    /// Sine and cosine.
+    pub fn sin_cos(self) -> (Self, Self) {
+        let (mut s, mut c) = ([0.0; N], [0.0; N]);
+        (s[0], c[0]) = self.0[0].sin_cos();
+        // s' = a' c and c' = -a' s, coefficient by coefficient.
+        for k in 1..N {
+            for j in 1..=k {
+                let rate = j as f64 * self.0[j] / k as f64;
+                s[k] += rate * c[k - j];
+                c[k] -= rate * s[k - j];
+            }
+        }
+        (Self(s), Self(c))
+    }
+
+    /// One over the square root; the value must be positive.
+    #[must_use]
+    pub fn inverse_sqrt(self) -> Self {
+        // y = a^-1/2 obeys a y' = -1/2 a' y.
+        let mut y = [0.0; N];
+        y[0] = 1.0 / self.0[0].sqrt();
+        for k in 1..N {
+            let mut sum = 0.0;
+            for j in 1..=k {
+                let weight = 0.5 * j as f64 + (k - j) as f64;
+                sum += weight * self.0[j] * y[k - j];
+            }
+            y[k] = -sum / (k as f64 * self.0[0]);
+        }
+        Self(y)
+    }
+}
+
+impl<const N: usize> Add for Jet<N> {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(std::array::from_fn(|k| self.0[k] + other.0[k]))
+    }
+}
+
+impl<const N: usize> Sub for Jet<N> {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(std::array::from_fn(|k| self.0[k] - other.0[k]))
+    }
+}
+
+impl<const N: usize> Neg for Jet<N> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        self.scale(-1.0)
+    }
+}
+
+impl<const N: usize> Mul for Jet<N> {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self(std::array::from_fn(|k| {
+            (0..=k).map(|j| self.0[j] * other.0[k - j]).sum()
+        }))
+    }
+}
+
+/// A vector function of time in three dimensions.
+pub type Jet3<const N: usize> = [Jet<N>; 3];
+
+/// Scalar product.
+pub fn dot<const N: usize>(a: &Jet3<N>, b: &Jet3<N>) -> Jet<N> {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// Vector product.
+pub fn cross<const N: usize>(a: &Jet3<N>, b: &Jet3<N>) -> Jet3<N> {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+/// The vector divided by its length, which must not be zero.
+pub fn normalized<const N: usize>(a: &Jet3<N>) -> Jet3<N> {
+    let inverse = dot(a, a).inverse_sqrt();
+    a.map(|a| a * inverse)
+}
+
+/// The k-th derivative of a vector function.
+pub fn derivative<const N: usize>(a: &Jet3<N>, k: usize) -> nalgebra::Vector3<f64> {
+    nalgebra::Vector3::new(a[0].derivative(k), a[1].derivative(k), a[2].derivative(k))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// exp(-t^2/2) sin-like test function built two ways must agree with closed forms.
+    #[test]
+    fn products_and_sines_have_the_derivatives_of_their_formulas() {
+        let t = 0.7_f64;
+        // f = t^2 sin(3 t): f' = 2 t s + 3 t^2 c, f'' = 2 s + 12 t c - 9 t^2 s, f''' = 18 c - 54 t s - 27 t^2 c
+        let x = Jet::<5>::linear(t, 1.0);
+        let (sin, _) = x.scale(3.0).sin_cos();
+        let f = x * x * sin;
+        let (s, c) = (3.0 * t).sin_cos();
+        let expected = [
+            t * t * s,
+            2.0 * t * s + 3.0 * t * t * c,
+            2.0 * s + 12.0 * t * c - 9.0 * t * t * s,
+            18.0 * c - 54.0 * t * s - 27.0 * t * t * c,
+            -108.0 * s - 216.0 * t * c + 81.0 * t * t * s,
+        ];
+        for (k, expected) in expected.iter().enumerate() {
+            assert!(
+                (f.derivative(k) - expected).abs() < 1e-12 * expected.abs().max(1.0),
+                "{k}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_inverse_square_root_times_itself_is_the_inverse() {
+        let a = Jet::<5>::from_derivatives([1.3, -0.4, 0.9, 2.0, -3.0]);
+        let y = a.inverse_sqrt();
+        let one = y * y * a;
+        assert!((one.value() - 1.0).abs() < 1e-15);
+        assert!((1..5).all(|k| one.derivative(k).abs() < 1e-13));
+    }
+
+    #[test]
+    fn a_normalized_vector_keeps_its_length() {
+        let a = [
+            Jet::<3>::linear(1.0, 0.3),
+            Jet::linear(-0.2, 1.0),
+            Jet::constant(0.5),
+        ];
+        let u = normalized(&a);
+        let length = dot(&u, &u);
+        assert!((length.value() - 1.0).abs() < 1e-15 && length.derivative(2).abs() < 1e-14);
+    }
+}

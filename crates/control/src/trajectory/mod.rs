@@ -1,0 +1,62 @@
+//! References: where the vehicle should be at any time, with the velocity and acceleration that belong to it.
+//!
+//! A [`Path`] is a motion of the centre of mass with a heading, with all the derivatives that a reference needs. [`Along`]
+//! turns it into the pose, twist and acceleration of the body: upright, or tilted so that the thrust of an
+//! underactuated vehicle makes the motion ([`flat`], Konz 5.5.3). [`Independent`] moves position and attitude on their own,
+//! as only a fully actuated vehicle can. [`Recorded`] follows setpoints that arrive from outside.
+
+mod along;
+pub mod flat;
+mod hover;
+mod independent;
+pub mod jet;
+mod lissajous;
+mod path;
+mod recorded;
+mod smooth;
+mod vertical_loop;
+mod waypoints;
+
+pub use along::{Along, Posture};
+pub use hover::Hover;
+pub use independent::Independent;
+pub use lissajous::Lissajous;
+pub use path::{Path, PathPoint};
+pub use recorded::{Recorded, Setpoint};
+pub use smooth::{PEAK_SPEED, peak_acceleration, shortest_duration, smooth};
+pub use vertical_loop::VerticalLoop;
+pub use waypoints::{Waypoint, Waypoints};
+
+use fly_lie::SE3;
+use nalgebra::Vector6;
+
+/// A reference at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReferencePoint {
+    /// G_R: the pose in the world.
+    pub pose: SE3<f64>,
+    /// xi_R = [v; omega] in the reference's own frame, m/s, rad/s.
+    pub twist: Vector6<f64>,
+    /// The rate of xi_R, m/s^2, rad/s^2.
+    pub acceleration: Vector6<f64>,
+}
+
+impl ReferencePoint {
+    /// At rest at this pose.
+    pub fn at_rest(pose: SE3<f64>) -> Self {
+        Self {
+            pose,
+            twist: Vector6::zeros(),
+            acceleration: Vector6::zeros(),
+        }
+    }
+}
+
+/// A reference over time.
+pub trait Trajectory: Send {
+    /// The reference at the time `t` (s) since the flight's start. No allocation; always finite.
+    fn at(&mut self, t: f64) -> ReferencePoint;
+
+    /// When it has come to its final rest, s; `None` if it goes on for ever or is not known in advance.
+    fn duration(&self) -> Option<f64>;
+}

@@ -1,0 +1,31 @@
+//! Motions of a point with a heading.
+
+use super::jet::{Jet, Jet3};
+
+/// A motion of a point with a heading, differentiable four times.
+pub trait Path: Send {
+    /// Position and heading at the time `t`, s.
+    fn at(&self, t: f64) -> PathPoint;
+
+    /// When it has come to rest for good, s; `None` if it never does.
+    fn duration(&self) -> Option<f64>;
+
+    /// The time within which it has shown everything: its duration, or a period. For checks before the flight.
+    fn horizon(&self) -> f64;
+}
+
+/// A point of a [`Path`] with its derivatives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathPoint {
+    /// Position in the world, m, with four derivatives.
+    pub position: Jet3<5>,
+    /// The direction towards which body y points as nearly as the attitude allows, with two derivatives; need not have
+    /// length 1. Upright, body x is to its right, seen from above.
+    pub side: Jet3<3>,
+}
+
+/// The side direction `(-sin psi, cos psi, 0)` of a yaw angle psi.
+pub fn side_of_yaw(yaw: Jet<3>) -> Jet3<3> {
+    let (s, c) = yaw.sin_cos();
+    [-s, c, Jet::constant(0.0)]
+}
