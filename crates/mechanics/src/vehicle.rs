@@ -52,4 +52,16 @@ impl Vehicle {
     pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
         crate::description::parse(text)
     }
+
+    /// Reads a description that is a table of a larger document, which has been parsed. `span` is the table's place there;
+    /// errors carry places in that document.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn from_table(
+        table: &toml::de::DeTable<'_>,
+        span: std::ops::Range<usize>,
+    ) -> Result<Self, DescriptionError> {
+        crate::description::parse_table(table, span)
+    }
 }

@@ -34,4 +34,4 @@ mod reader;
 mod vehicle;
 
 pub use error::{DescriptionError, Problem};
-pub(crate) use vehicle::parse;
+pub(crate) use vehicle::{parse, parse_table};

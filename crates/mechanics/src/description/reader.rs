@@ -22,12 +22,12 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The document itself. The span for a missing key is the start of the text.
-    pub fn root(table: &'a DeTable<'a>) -> Self {
+    /// The description itself. The span is the place of a missing key.
+    pub fn root(table: &'a DeTable<'a>, span: Range<usize>) -> Self {
         Self {
             entries: table,
             path: String::new(),
-            span: 0..0,
+            span,
         }
     }
 

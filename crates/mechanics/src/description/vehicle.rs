@@ -1,5 +1,7 @@
 //! From the tables of a description to a vehicle.
 
+use std::ops::Range;
+
 use nalgebra::Vector3;
 use toml::de::DeTable;
 
@@ -18,7 +20,15 @@ pub(crate) fn parse(text: &str) -> Result<Vehicle, DescriptionError> {
         span: error.span().unwrap_or(0..0),
         help: None,
     })?;
-    let root = Table::root(document.get_ref());
+    parse_table(document.get_ref(), 0..0)
+}
+
+/// Reads a description that is a table of a larger document.
+pub(crate) fn parse_table(
+    table: &DeTable<'_>,
+    span: Range<usize>,
+) -> Result<Vehicle, DescriptionError> {
+    let root = Table::root(table, span);
     root.only(&["name", "gravity", "bodies", "rotors"])?;
     let name = root.required("name")?.string()?.to_owned();
     let gravity = match root.get("gravity") {
