@@ -3,6 +3,7 @@
 use nalgebra::{ComplexField, Matrix3, Matrix6, RealField, Vector3, convert};
 
 use crate::SecondMoment;
+use crate::text::short;
 
 /// The mass distribution of a rigid body, M' of Konz (4.71): a [`SecondMoment`] that some distribution of positive mass has.
 ///
@@ -26,7 +27,7 @@ pub struct PseudoInertia<T: RealField + Copy>(SecondMoment<T>);
 /// Why numbers are not the inertia of a rigid body. Moments are about the centre of mass, in kg m².
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum InertiaError<T: RealField> {
+pub enum InertiaError<T: RealField + Copy> {
     /// The mass is not finite.
     #[error("the mass must be a finite number, found {mass}")]
     MassNotFinite {
@@ -67,7 +68,8 @@ pub enum InertiaError<T: RealField> {
     },
     /// A principal moment is zero or negative.
     #[error(
-        "the principal moments of inertia must be positive, found {}, {}, {} kg m^2 about the centre of mass", moments[0], moments[1], moments[2]
+        "the principal moments of inertia must be positive, found {}, {}, {} kg m^2 about the centre of mass",
+        short(moments[0]), short(moments[1]), short(moments[2])
     )]
     NotPositive {
         /// The principal moments in ascending order.
@@ -75,7 +77,8 @@ pub enum InertiaError<T: RealField> {
     },
     /// The largest principal moment exceeds the sum of the two others.
     #[error(
-        "the largest principal moment of inertia must not exceed the sum of the two others, but {} > {} + {} kg m^2 about the centre of mass", moments[2], moments[0], moments[1]
+        "the largest principal moment of inertia must not exceed the sum of the two others, but {} > {} + {} kg m^2 about the centre of mass",
+        short(moments[2]), short(moments[0]), short(moments[1])
     )]
     Triangle {
         /// The principal moments in ascending order.

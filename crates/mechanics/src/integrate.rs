@@ -17,7 +17,7 @@ use crate::State;
 /// use nalgebra::Vector6;
 ///
 /// // Free fall for a second, in ten steps.
-/// let mut state = State::at_rest(SE3::identity());
+/// let mut state = State::at_rest(SE3::<f64>::identity());
 /// for _ in 0..10 {
 ///     state = integrate::rk4(&state, 0.1, |_| Vector6::new(0.0, 0.0, -9.81, 0.0, 0.0, 0.0));
 /// }

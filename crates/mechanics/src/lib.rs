@@ -9,6 +9,7 @@ mod free_body;
 mod inertia;
 pub mod integrate;
 mod second_moment;
+mod text;
 mod vehicle;
 
 pub use actuators::{ActuatorError, Actuators, Polytope, Rotor, Tilt};

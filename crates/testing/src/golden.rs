@@ -69,6 +69,15 @@ pub fn number(value: &Value) -> f64 {
         .unwrap_or_else(|| panic!("not a number: {value}"))
 }
 
+/// A number of things.
+///
+/// # Panics
+/// If it is none.
+pub fn count(value: &Value) -> usize {
+    let count = value.as_u64().and_then(|count| count.try_into().ok());
+    count.unwrap_or_else(|| panic!("not a count: {value}"))
+}
+
 /// All numbers of a nested array, in the order in which they are written.
 ///
 /// # Panics

@@ -1,5 +1,7 @@
 //! What can be wrong with rotors.
 
+use crate::text::short;
+
 /// Why a set of rotors cannot be used. `rotor` is the name of the one that is wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -44,7 +46,8 @@ pub enum ActuatorError {
     },
     /// The tilt axis is not perpendicular to the rotor's axis.
     #[error(
-        "rotor `{rotor}`: `tilt.axis` must be perpendicular to `axis`, found an angle of {degrees} degrees between them"
+        "rotor `{rotor}`: `tilt.axis` must be perpendicular to `axis`, found an angle of {} degrees between them",
+        short(*degrees)
     )]
     TiltAxis {
         /// The rotor.
@@ -54,7 +57,8 @@ pub enum ActuatorError {
     },
     /// The tilt limit is not between zero and a right angle.
     #[error(
-        "rotor `{rotor}`: the tilt limit must be above 0 and below 90 degrees, found {degrees} degrees"
+        "rotor `{rotor}`: the tilt limit must be above 0 and below 90 degrees, found {} degrees",
+        short(*degrees)
     )]
     TiltLimit {
         /// The rotor.
@@ -72,7 +76,8 @@ pub enum ActuatorError {
     },
     /// The polygon inscribed in the thrust limit does not reach the smallest thrust.
     #[error(
-        "rotor `{rotor}`: with {segments} segments the limit polygon reaches only {reachable} N along the axis, which is not above the smallest thrust {low} N; use more segments"
+        "rotor `{rotor}`: with {segments} segments the limit polygon reaches only {} N along the axis, which is not above the smallest thrust {low} N; use more segments",
+        short(*reachable)
     )]
     TooFewSegments {
         /// The rotor.

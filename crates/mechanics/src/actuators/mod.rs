@@ -100,7 +100,7 @@ impl Actuators {
             }
         }
         Ok(Self {
-            input_matrix: OMatrix::<f64, U6, Dyn>::from_columns(&columns),
+            input_matrix: OMatrix::<f64, U6, Dyn>::from_fn(columns.len(), |i, j| columns[j][i]),
             limits: limits::limits(&rotors),
             interior: limits::interior(&rotors),
             rotors,

@@ -113,7 +113,7 @@ impl Tilt {
         if self.limit <= 0.0 || self.limit >= std::f64::consts::FRAC_PI_2 {
             return Err(ActuatorError::TiltLimit {
                 rotor: name(),
-                degrees: readable_degrees(self.limit),
+                degrees: self.limit.to_degrees(),
             });
         }
         if self.segments == 0 || self.segments > Self::MAX_SEGMENTS {
@@ -128,7 +128,7 @@ impl Tilt {
         if cosine.abs() > PERPENDICULAR {
             return Err(ActuatorError::TiltAxis {
                 rotor: name(),
-                degrees: readable_degrees(cosine.clamp(-1.0, 1.0).acos()),
+                degrees: cosine.clamp(-1.0, 1.0).acos().to_degrees(),
             });
         }
         self.axis = (axis - rotor.axis * cosine).normalize();
@@ -185,9 +185,4 @@ fn unit(
             rotor: rotor.to_owned(),
             key,
         })
-}
-
-/// Degrees without the digits that the conversion makes: 95, not 94.99999999999999.
-fn readable_degrees(radians: f64) -> f64 {
-    (radians.to_degrees() * 1e6).round() / 1e6
 }

@@ -71,14 +71,9 @@ pub enum Problem {
     /// A name that nothing has.
     #[error("there is no body `{0}`")]
     UnknownBody(String),
-    /// The number of bodies.
-    #[error("expected exactly one body, found {found}: {names}")]
-    Bodies {
-        /// How many there are.
-        found: usize,
-        /// Their names.
-        names: String,
-    },
+    /// Another number of bodies than one: their names.
+    #[error("expected exactly one body, found {}", bodies(.0))]
+    Bodies(Vec<String>),
     /// An inertia that no mass has.
     #[error(transparent)]
     Inertia(#[from] InertiaError<f64>),
@@ -92,5 +87,13 @@ fn prefix(path: &str) -> String {
         String::new()
     } else {
         format!("{path}: ")
+    }
+}
+
+fn bodies(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("{}: `{}`", names.len(), names.join("`, `"))
     }
 }

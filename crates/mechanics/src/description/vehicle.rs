@@ -53,14 +53,8 @@ fn body(root: &Table<'_>) -> Result<(String, PseudoInertia<f64>), DescriptionErr
     let bodies = root.required("bodies")?.table()?;
     let mut entries = bodies.entries();
     if entries.len() != 1 {
-        let names: Vec<_> = entries
-            .iter()
-            .map(|(name, _)| format!("`{name}`"))
-            .collect();
-        let problem = Problem::Bodies {
-            found: entries.len(),
-            names: names.join(", "),
-        };
+        let names = entries.iter().map(|(name, _)| (*name).to_owned());
+        let problem = Problem::Bodies(names.collect());
         // The second body is the one too many.
         return Err(match entries.get(1) {
             Some((_, second)) => second.error(problem),

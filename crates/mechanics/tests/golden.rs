@@ -1,0 +1,187 @@
+//! Reference numbers computed elsewhere, by other means: `cargo test -p fly-mechanics --test golden -- --nocapture`.
+//!
+//! Every file under `testdata/golden`, or under the folder named by `FLY_GOLDEN_DIR`, is looked at. Those of this crate are
+//!
+//! - the copters (`example: quad | bicopter | tricopter`): B, the limits, M and b;
+//! - `example: freebody`: M and b;
+//! - `example: operators`: the Coriolis matrix of a body;
+//! - `kind: rigid_body`: a body made of particles;
+//! - `kind: system` and `kind: trajectory` of one free body: forces, accelerations, motion;
+//! - `kind: rigid_body_trajectory`: torque-free gyroscopes.
+
+#![allow(non_snake_case)]
+
+mod golden_systems;
+
+use std::f64::consts::PI;
+
+use fly_lie::SE3;
+use fly_mechanics::{Actuators, FreeBody, PseudoInertia, Rotor, SecondMoment, State, Tilt};
+use fly_testing::golden::{self, File, Report, array, matrix, number, numbers, vector};
+use nalgebra::{Matrix3, Vector3, Vector6};
+use serde_json::Value;
+
+#[test]
+fn golden() {
+    let mut report = Report::default();
+    for path in golden::files(env!("CARGO_MANIFEST_DIR")) {
+        if path.extension().is_some_and(|e| e == "txt") {
+            continue;
+        }
+        let data = golden::json(&path);
+        match data["example"].as_str() {
+            Some("quad") => copter(report.file(&path), &data, quadcopter(&data["config"])),
+            Some("bicopter") => copter(report.file(&path), &data, bicopter(&data["config"])),
+            Some("tricopter") => copter(report.file(&path), &data, tricopter(&data["config"])),
+            Some("freebody") => {
+                let config = &data["config"];
+                model(
+                    report.file(&path),
+                    &data,
+                    vector(&config["s"]),
+                    matrix(&config["Thc"]),
+                );
+            }
+            Some("operators") => coriolis_matrix(report.file(&path), &data),
+            _ => {}
+        }
+        match data["kind"].as_str() {
+            Some("rigid_body") => golden_systems::particles(report.file(&path), &data),
+            Some("system") if golden_systems::is_one_free_body(&data) => {
+                golden_systems::forces(report.file(&path), &data);
+            }
+            Some("trajectory") if golden_systems::is_one_free_body(&data) => {
+                golden_systems::motion(report.file(&path), &data);
+            }
+            Some("rigid_body_trajectory") => {
+                golden_systems::gyroscopes(report.file(&path), &data);
+            }
+            _ => {}
+        }
+    }
+    report.finish();
+}
+
+/// Model and limits of a copter: sums of a few products of numbers below ten.
+fn copter(file: &mut File, data: &Value, rotors: Vec<Rotor>) {
+    let config = &data["config"];
+    let actuators = Actuators::new(rotors).expect("the rotors are right");
+    if !data["W"].is_null() {
+        let limits = actuators.limits();
+        file.rows("W", &limits.matrix, &data["W"], 1e-15);
+        file.rows("l", &limits.bound, &data["l"], 1e-14);
+        file.compare(
+            "u_feasible",
+            actuators.interior(),
+            &data["u_feasible"],
+            1e-15,
+        );
+    }
+
+    let moments = Matrix3::from_diagonal(&vector(&config["Th"]));
+    model(file, data, Vector3::zeros(), moments);
+    for sample in array(&data["samples"]) {
+        file.case(sample, 1e-15).is("B", actuators.input_matrix());
+    }
+}
+
+/// M and b of one body, whose moments are about its centre of mass.
+fn model(file: &mut File, data: &Value, center: Vector3<f64>, moments: Matrix3<f64>) {
+    let mass = number(&data["config"]["m"]);
+    let inertia = PseudoInertia::from_center(mass, center, moments).expect("an inertia");
+    let body = FreeBody::new(inertia, Vector3::new(0.0, 0.0, -9.81));
+    for sample in array(&data["samples"]) {
+        let state = State {
+            pose: pose(&numbers(&sample["x"])),
+            twist: vector(&sample["xi"]),
+        };
+        let mut case = file.case(sample, 1e-13);
+        case.is("M", body.mass_matrix());
+        case.is("b", &body.bias(&state));
+    }
+}
+
+/// `[r, R]` with the rotation matrix column by column.
+fn pose(x: &[f64]) -> SE3<f64> {
+    let R = Matrix3::from_column_slice(&x[3..12]);
+    let r = Vector3::from_column_slice(&x[..3]);
+    SE3::new(fly_lie::SO3::from_matrix(R), r)
+}
+
+fn rotor(index: usize, config: &Value, position: Vector3<f64>, axis: Vector3<f64>) -> Rotor {
+    Rotor {
+        name: index.to_string(),
+        position,
+        axis,
+        drag_ratio: 0.0,
+        thrust: [number(&config["Fmin"]), number(&config["Fmax"])],
+        time_constant: 0.0,
+        tilt: None,
+    }
+}
+
+fn tilt(config: &Value, axis: Vector3<f64>) -> Tilt {
+    Tilt {
+        axis,
+        limit: number(&config["thmax"]),
+        time_constant: 0.0,
+        segments: golden::count(&config["nseg"]),
+    }
+}
+
+/// Konz (5.165): rotors at +x, +y, -x, -y, the first of which turns to the left.
+fn quadcopter(config: &Value) -> Vec<Rotor> {
+    let (l, drag) = (number(&config["l"]), number(&config["bF"]));
+    let arms = [Vector3::x(), Vector3::y(), -Vector3::x(), -Vector3::y()];
+    let rotors = arms.into_iter().enumerate().map(|(i, arm)| Rotor {
+        drag_ratio: if i % 2 == 0 { -drag } else { drag },
+        ..rotor(i, config, arm * l, Vector3::z())
+    });
+    rotors.collect()
+}
+
+/// Konz (5.171): rotors at the sides, canted outward by beta, tilting so that the thrust swings towards x.
+fn bicopter(config: &Value) -> Vec<Rotor> {
+    let (sin, cos) = number(&config["beta"]).sin_cos();
+    let rotors = [1.0, -1.0].into_iter().enumerate().map(|(i, side)| {
+        let position = Vector3::new(0.0, side * number(&config["ly"]), number(&config["lz"]));
+        let axis = Vector3::new(0.0, side * sin, cos);
+        Rotor {
+            tilt: Some(tilt(config, axis.cross(&Vector3::x()))),
+            ..rotor(i, config, position, axis)
+        }
+    });
+    rotors.collect()
+}
+
+/// Rotors at 60, 180 and -60 degrees that tilt about their arms.
+fn tricopter(config: &Value) -> Vec<Rotor> {
+    let signs = numbers(&config["zeta"]);
+    let angles = [PI / 3.0, PI, -PI / 3.0];
+    let rotors = angles
+        .into_iter()
+        .zip(signs)
+        .enumerate()
+        .map(|(i, (phi, sign))| {
+            let arm = Vector3::new(phi.cos(), phi.sin(), 0.0);
+            Rotor {
+                drag_ratio: sign * number(&config["bF"]),
+                tilt: Some(tilt(config, arm)),
+                ..rotor(i, config, arm * number(&config["l"]), Vector3::z())
+            }
+        });
+    rotors.collect()
+}
+
+/// `C(M', xi)` of Konz (5.85h).
+fn coriolis_matrix(file: &mut File, data: &Value) {
+    for case in array(&data["cases"]) {
+        let moment = SecondMoment::from_matrix4(matrix(&case["Mp"]));
+        let xi: Vector6<f64> = vector(&case["xi"]);
+        let mut case = file.case(case, 1e-13);
+        let C = moment.coriolis_matrix(&xi);
+        case.is("C_body", &C);
+        case.is("c_body", &(C * xi));
+        case.is("M", &moment.matrix6());
+    }
+}
