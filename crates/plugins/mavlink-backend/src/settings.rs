@@ -1,0 +1,223 @@
+//! The plugin's own table.
+//!
+//! ```toml
+//! [backend.quadcopter]
+//! link = "udpin:0.0.0.0:14550" # where the vehicle is
+//! system = 1                   # its system number; without, the first autopilot that is heard
+//! own_system = 255             # our system number
+//! own_component = 190          # our component number: 190 a ground station, 191 a companion computer
+//! connect_timeout = 10.0       # s, for the first heartbeat
+//! stale_after = 0.5            # s, after which a measurement is no longer valid
+//! attitude_rate_hz = 50.0      # how often the attitude is asked for; 0: not at all
+//! position_rate_hz = 30.0      # how often position and velocity are asked for; 0: not at all
+//! listen_only = false          # true: send nothing at all
+//! any_type = false             # true: only warn when the vehicle is of another kind
+//! ```
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use fly_hal::{Configuration, Error};
+use fly_mavlink::{Address, AddressError, Identity, LinkSettings, VehicleSettings};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// The table as it is written; defaults as in the example above.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default = "default_link")]
+    link: Spanned<String>,
+    system: Option<Spanned<i64>>,
+    own_system: Option<Spanned<i64>>,
+    own_component: Option<Spanned<i64>>,
+    connect_timeout: Option<Spanned<f64>>,
+    stale_after: Option<Spanned<f64>>,
+    attitude_rate_hz: Option<Spanned<f64>>,
+    position_rate_hz: Option<Spanned<f64>>,
+    #[serde(default)]
+    listen_only: bool,
+    #[serde(default)]
+    any_type: bool,
+}
+
+/// Where ground stations listen.
+fn default_link() -> Spanned<String> {
+    Spanned::new(0..0, "udpin:0.0.0.0:14550".to_owned())
+}
+
+/// The table, checked.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub address: Address,
+    pub vehicle: VehicleSettings,
+    pub connect_timeout: Duration,
+    pub stale_after: Duration,
+    pub any_type: bool,
+}
+
+impl Settings {
+    pub fn read(configuration: &Configuration) -> Result<Self, Error> {
+        let table: Table = configuration.settings()?;
+        let address = table
+            .link
+            .get_ref()
+            .parse()
+            .map_err(|error: AddressError| {
+                Error::configuration(error.to_string()).in_configuration(table.link.span())
+            })?;
+        let ours = Identity::default();
+        let default = VehicleSettings::default();
+        let identity = Identity {
+            system: number("own_system", table.own_system)?.unwrap_or(ours.system),
+            component: number("own_component", table.own_component)?.unwrap_or(ours.component),
+        };
+        let seconds = |name, value: Option<Spanned<f64>>, default| {
+            let checked = within(name, value, 0.01..=3600.0, "s")?;
+            Ok::<_, Error>(Duration::from_secs_f64(checked.unwrap_or(default)))
+        };
+        let rate = |name, value, default| {
+            Ok::<_, Error>(within(name, value, 0.0..=1000.0, "Hz")?.unwrap_or(default))
+        };
+        Ok(Self {
+            address,
+            connect_timeout: seconds("connect_timeout", table.connect_timeout, 10.0)?,
+            stale_after: seconds("stale_after", table.stale_after, 0.5)?,
+            vehicle: VehicleSettings {
+                link: LinkSettings {
+                    identity,
+                    ..default.link
+                },
+                system: number("system", table.system)?,
+                attitude_rate: rate(
+                    "attitude_rate_hz",
+                    table.attitude_rate_hz,
+                    default.attitude_rate,
+                )?,
+                position_rate: rate(
+                    "position_rate_hz",
+                    table.position_rate_hz,
+                    default.position_rate,
+                )?,
+                listen_only: table.listen_only,
+            },
+            any_type: table.any_type,
+        })
+    }
+}
+
+/// A system or component number.
+fn number(name: &str, value: Option<Spanned<i64>>) -> Result<Option<u8>, Error> {
+    let Some(value) = value else { return Ok(None) };
+    match u8::try_from(*value.get_ref()) {
+        Ok(number @ 1..) => Ok(Some(number)),
+        _ => Err(Error::configuration(format!(
+            "`{name}` is {}, expected 1 to 255",
+            value.get_ref()
+        ))
+        .in_configuration(value.span())),
+    }
+}
+
+fn within(
+    name: &str,
+    value: Option<Spanned<f64>>,
+    range: RangeInclusive<f64>,
+    unit: &str,
+) -> Result<Option<f64>, Error> {
+    match value {
+        // A NaN is in no range.
+        Some(value) if !range.contains(value.get_ref()) => Err(Error::configuration(format!(
+            "`{name}` is {} {unit}, expected {} to {} {unit}",
+            value.get_ref(),
+            range.start(),
+            range.end()
+        ))
+        .in_configuration(value.span())),
+        value => Ok(value.map(Spanned::into_inner)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Settings, Error> {
+        Settings::read(&Configuration::new(text, ""))
+    }
+
+    #[test]
+    fn an_empty_table_listens_where_ground_stations_do() {
+        let settings = read("").unwrap();
+        assert_eq!(settings.address.to_string(), "udpin:0.0.0.0:14550");
+        assert_eq!(settings.vehicle, VehicleSettings::default());
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let settings = read(
+            "link = 'serial:/dev/ttyACM0:115200'\nsystem = 3\nown_system = 3\nown_component = 191\n\
+             connect_timeout = 2\nstale_after = 0.25\nattitude_rate_hz = 100\nposition_rate_hz = 0\n\
+             listen_only = true\nany_type = true",
+        )
+        .unwrap();
+        assert_eq!(settings.address.to_string(), "serial:/dev/ttyACM0:115200");
+        assert_eq!(settings.vehicle.system, Some(3));
+        assert_eq!(
+            settings.vehicle.link.identity,
+            Identity {
+                system: 3,
+                component: 191
+            }
+        );
+        assert_eq!(
+            (settings.connect_timeout, settings.stale_after),
+            (Duration::from_secs(2), Duration::from_millis(250))
+        );
+        assert_eq!(
+            (
+                settings.vehicle.attitude_rate,
+                settings.vehicle.position_rate
+            ),
+            (100.0, 0.0)
+        );
+        assert!(settings.vehicle.listen_only && settings.any_type);
+    }
+
+    #[test]
+    fn faults_are_named_with_their_place() {
+        let check = |text: &str, message: &str, place: &str| {
+            let error = read(text).unwrap_err();
+            assert!(error.message.contains(message), "{}", error.message);
+            assert_eq!(&text[error.location.unwrap().span], place, "{text}");
+        };
+        check(
+            "link = 'udp:14550'",
+            "`udp` is not a kind of link",
+            "'udp:14550'",
+        );
+        check("link = 14550", "expected a string", "14550");
+        check(
+            "link = 'udpin:0.0.0.0'",
+            "the port is missing; expected `udpin:ADDRESS:PORT`",
+            "'udpin:0.0.0.0'",
+        );
+        check("system = 0", "`system` is 0, expected 1 to 255", "0");
+        check(
+            "own_component = 256",
+            "`own_component` is 256, expected 1 to 255",
+            "256",
+        );
+        check(
+            "stale_after = -1",
+            "`stale_after` is -1 s, expected 0.01 to 3600 s",
+            "-1",
+        );
+        check(
+            "attitude_rate_hz = nan",
+            "`attitude_rate_hz` is NaN Hz, expected 0 to 1000 Hz",
+            "nan",
+        );
+        check("lnk = 'x'", "unknown key `lnk`", "lnk");
+    }
+}

@@ -1,0 +1,242 @@
+//! The backend.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use fly_hal::{
+    Backend, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, Info, ReadOutcome,
+    Request, monotonic_now,
+};
+use fly_mavlink::{Found, Telemetry, Vehicle, autopilot_name, type_name};
+
+use crate::airframe::{Airframe, describe};
+use crate::frame::Filler;
+use crate::settings::Settings;
+
+/// After the heartbeat the state is waited for this long, ns. It may be long in coming (without a GPS fix there is no
+/// position), so that its absence is no error.
+const STATE_WAIT: i64 = 3_000_000_000;
+
+/// A MAVLink vehicle of the kind `A`. See the [crate](crate) for what crosses, and for what does not.
+pub struct MavlinkVehicle<A> {
+    description: Description,
+    settings: Settings,
+    /// Time between ticks, ns.
+    period: i64,
+    connected: Option<Connected>,
+    dropped_commands: u64,
+    airframe: PhantomData<A>,
+}
+
+/// What there is between start and stop.
+struct Connected {
+    vehicle: Vehicle,
+    found: Found,
+    filler: Filler,
+    next_tick: i64,
+    alive: bool,
+}
+
+impl<A: Airframe> Backend for MavlinkVehicle<A> {
+    const INFO: Info = A::INFO;
+
+    fn configure(configuration: &Configuration) -> Result<Self, Error> {
+        if configuration.armed {
+            return Err(commanding_is_unsupported::<A>());
+        }
+        let settings = Settings::read(configuration)?;
+        let description = describe::<A>(configuration.vehicle)?;
+        let period = Duration::try_from_secs_f64(1.0 / configuration.rate_hz)
+            .ok()
+            .filter(|period| !period.is_zero())
+            .and_then(|period| i64::try_from(period.as_nanos()).ok())
+            .ok_or_else(|| {
+                Error::configuration(format!(
+                    "a rate of {} Hz cannot be kept",
+                    configuration.rate_hz
+                ))
+            })?;
+        Ok(Self {
+            description,
+            settings,
+            period,
+            connected: None,
+            dropped_commands: 0,
+            airframe: PhantomData,
+        })
+    }
+
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn start(&mut self) -> Result<(), Error> {
+        let Settings {
+            address, vehicle, ..
+        } = &self.settings;
+        let vehicle = Vehicle::open(address, vehicle)
+            .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
+        let deadline = Deadline::after(self.settings.connect_timeout).0;
+        let found = vehicle
+            .find(deadline)
+            .map_err(|error| Error::new(ErrorKind::Timeout, error.to_string()))?;
+        self.check_type(&found)?;
+        let until = deadline.min(monotonic_now().saturating_add(STATE_WAIT));
+        let state = vehicle.wait(until, |state| missing(state).is_empty());
+        let missing = missing(&state);
+        if !missing.is_empty() {
+            tracing::warn!(
+                "the vehicle does not say its {} (yet)",
+                missing.join(" and ")
+            );
+        }
+        let now = monotonic_now();
+        let stale = i64::try_from(self.settings.stale_after.as_nanos()).unwrap_or(i64::MAX);
+        let filler = Filler { origin: now, stale };
+        self.connected = Some(Connected {
+            vehicle,
+            found,
+            filler,
+            next_tick: now,
+            alive: true,
+        });
+        Ok(())
+    }
+
+    /// Waits for the next tick of the configured rate (not for the next message: those come when they will), at most
+    /// until the deadline. Ticks that have been missed are not made up for.
+    fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
+        let Some(connected) = &mut self.connected else {
+            return Err(Error::usage("read before start"));
+        };
+        connected.next_tick = connected.next_tick.saturating_add(self.period);
+        let state = connected
+            .vehicle
+            .wait(deadline.0.min(connected.next_tick), |_| false);
+        let now = monotonic_now();
+        connected.next_tick = connected
+            .next_tick
+            .max(now.saturating_sub(self.period))
+            .min(now);
+        let fresh = connected.filler.fill(&state, now, frame);
+        connected.log_presence(&state, now);
+        Ok(if fresh {
+            ReadOutcome::Fresh
+        } else {
+            ReadOutcome::None
+        })
+    }
+
+    /// Counts the commands and drops them: nothing is sent to a vehicle that this backend cannot have armed.
+    fn write(&mut self, _time: i64, _commands: &[f64]) -> Result<(), Error> {
+        self.dropped_commands += 1;
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Error> {
+        if let Some(connected) = &mut self.connected {
+            tracing::info!("link: {}", connected.vehicle.statistics());
+        }
+        Ok(())
+    }
+
+    fn arm(&mut self) -> Result<(), Error> {
+        Err(commanding_is_unsupported::<A>())
+    }
+
+    fn disarm(&mut self) -> Result<(), Error> {
+        Err(commanding_is_unsupported::<A>())
+    }
+
+    fn request(&mut self, _: Request) -> Result<(), Error> {
+        Err(commanding_is_unsupported::<A>())
+    }
+
+    fn report(&self) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
+        if let Some(connected) = &self.connected {
+            let Found {
+                system, heartbeat, ..
+            } = &connected.found;
+            let (autopilot, kind) = (
+                autopilot_name(heartbeat.autopilot),
+                type_name(heartbeat.vehicle_type),
+            );
+            line("vehicle", format!("{autopilot} {kind}, system {system}"));
+            line(
+                "link",
+                format!(
+                    "{}: {}",
+                    self.settings.address,
+                    connected.vehicle.statistics()
+                ),
+            );
+            let rates = connected.vehicle.rates();
+            let coming = rates.iter().filter(|rate| rate.hz > 0.0);
+            let rates: Vec<_> = coming
+                .map(|rate| format!("{} {:.1} Hz", rate.name, rate.hz))
+                .collect();
+            if !rates.is_empty() {
+                line("messages", rates.join(", "));
+            }
+        }
+        line(
+            "commands",
+            format!("{} computed, none sent", self.dropped_commands),
+        );
+        lines
+    }
+}
+
+impl<A: Airframe> MavlinkVehicle<A> {
+    /// Another kind of vehicle is refused, or only warned of where the user says so.
+    fn check_type(&self, found: &Found) -> Result<(), Error> {
+        let Err(error) = found.expect_type(A::TYPES) else {
+            return Ok(());
+        };
+        if self.settings.any_type {
+            tracing::warn!("{error}; going on, as `any_type` says");
+            return Ok(());
+        }
+        let help = "choose the backend of that kind, or set `any_type = true` if the vehicle names itself wrongly";
+        Err(Error::new(ErrorKind::Refused, error.to_string()).with_help(help))
+    }
+}
+
+impl Connected {
+    /// Says once when the vehicle is lost and once when it is back.
+    fn log_presence(&mut self, state: &Telemetry, now: i64) {
+        let alive = state
+            .attitude()
+            .is_some_and(|attitude| attitude.is_fresh(now, self.filler.stale));
+        if alive != self.alive {
+            self.alive = alive;
+            if alive {
+                tracing::info!("the vehicle's attitude is back");
+            } else {
+                tracing::warn!("the vehicle's attitude is stale");
+            }
+        }
+    }
+}
+
+fn commanding_is_unsupported<A: Airframe>() -> Error {
+    Error::unsupported(format!(
+        "commanding a vehicle is not supported in this version: `{}` reads its state and sends it no commands",
+        A::INFO.name
+    ))
+    .with_help("leave `--arm` out: everything is read, computed, shown and logged, and nothing is sent")
+}
+
+/// What a state lacks.
+fn missing(state: &Telemetry) -> Vec<&'static str> {
+    let mut missing = Vec::new();
+    if state.attitude().is_none() {
+        missing.push("attitude");
+    }
+    if state.position().is_none() {
+        missing.push("position");
+    }
+    missing
+}
