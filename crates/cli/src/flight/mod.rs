@@ -1,10 +1,13 @@
 //! The flight: frames in, commands out, and what happens when frames fail.
 
 pub mod binding;
+pub mod descent;
 pub mod difference;
 pub mod limits;
 pub mod observation;
+pub mod pilot;
 pub mod prediction;
+pub mod reference;
 pub mod replay;
 pub mod supervisor;
 

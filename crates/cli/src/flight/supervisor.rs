@@ -6,13 +6,12 @@
 //!           v                       │
 //! Waiting ─> Flying ── fault ──> Holding ── hold elapsed ──> Descending ── time or ground ──> Ended
 //!                                   │                        (latched)
+//!                                   ├── hold elapsed, terminate ──> Ended
 //!                                   └── hold elapsed, shadow flight ──> Paused ── good frame ──> Flying
 //! ```
 //!
 //! It knows neither vehicle nor backend: it is told what each tick brought and answers what to do in that tick. Time is the
 //! frames' own, so that a replayed flight takes the same decisions.
-
-use std::fmt;
 
 /// Why a tick gave no command of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +28,8 @@ pub enum Fault {
     NonFinite(usize),
     /// A quaternion is too far from unit length to be an attitude.
     NotUnit(usize),
+    /// The controller's result is not finite; nothing was sent.
+    Controller,
     /// The computed command (by its index) is not finite or outside its limits and was not sent.
     Command(usize),
     /// The backend reported an error instead of a frame.
@@ -46,6 +47,7 @@ impl Fault {
             Self::Stale(index) => format!("`{}` is stale", group(index)),
             Self::NonFinite(index) => format!("`{}` is not finite", group(index)),
             Self::NotUnit(index) => format!("`{}` is not a unit quaternion", group(index)),
+            Self::Controller => "the controller's result is not finite and was not sent".to_owned(),
             Self::Command(index) => {
                 let name = commands.get(index).map_or("?", String::as_str);
                 format!("the computed `{name}` violates its limits and was not sent")
@@ -63,6 +65,8 @@ pub enum OnLoss {
         /// After this long the flight ends.
         duration: i64,
     },
+    /// End the flight at once; the backend is asked to terminate.
+    Terminate,
     /// Nothing is in the air (a recording of another controller's flight): skip until frames come back.
     Pause,
 }
@@ -110,6 +114,8 @@ pub enum Event {
     Resumed(i64),
     /// The descent began because of this fault.
     DescentStarted(Fault),
+    /// The flight is ended because of this fault.
+    Terminated(Fault),
     /// The ticks of the recording are skipped because of this fault.
     PauseStarted(Fault),
     /// The descent is over.
@@ -125,8 +131,8 @@ pub struct Report {
     pub longest_dropout: i64,
     /// Pauses of a shadow flight.
     pub pauses: u64,
-    /// When (frame time, ns) and why the descent began.
-    pub descent: Option<(i64, Fault)>,
+    /// When (frame time, ns) and why the flight was given up: the descent began, or it was terminated.
+    pub given_up: Option<(i64, Fault)>,
 }
 
 /// The state machine; see the module's diagram.
@@ -234,9 +240,15 @@ impl Supervisor {
                     self.event = Some(Event::PauseStarted(fault));
                     Action::Pause
                 }
+                OnLoss::Terminate => {
+                    self.mode = Mode::Ended;
+                    self.report.given_up = Some((time, fault));
+                    self.event = Some(Event::Terminated(fault));
+                    Action::Stop
+                }
                 OnLoss::Descend { .. } => {
                     self.mode = Mode::Descending;
-                    self.report.descent = Some((time, fault));
+                    self.report.given_up = Some((time, fault));
                     self.event = Some(Event::DescentStarted(fault));
                     Action::Descend
                 }
@@ -245,7 +257,7 @@ impl Supervisor {
     }
 
     fn descend(&mut self, time: i64) -> Action {
-        let (OnLoss::Descend { duration }, Some((since, _))) = (self.on_loss, self.report.descent)
+        let (OnLoss::Descend { duration }, Some((since, _))) = (self.on_loss, self.report.given_up)
         else {
             return Action::Stop;
         };
@@ -257,16 +269,27 @@ impl Supervisor {
     }
 }
 
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Mode {
+    /// All modes, in the order of their numbers.
+    pub const ALL: [Self; 6] = [
+        Self::Waiting,
+        Self::Flying,
+        Self::Holding,
+        Self::Paused,
+        Self::Descending,
+        Self::Ended,
+    ];
+
+    /// The word for it in logs.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Waiting => "waiting",
             Self::Flying => "flying",
             Self::Holding => "holding",
             Self::Paused => "paused",
             Self::Descending => "descending",
             Self::Ended => "ended",
-        })
+        }
     }
 }
 

@@ -73,7 +73,24 @@ fn a_shadow_flight_pauses_and_goes_on() {
     assert_eq!(run(&mut supervisor, ".xxxxxxxx..x."), "CHHHHPPPPCCHC");
     assert_eq!(supervisor.report().pauses, 1);
     assert_eq!(supervisor.report().dropouts, 1);
-    assert_eq!(supervisor.report().descent, None);
+    assert_eq!(supervisor.report().given_up, None);
+}
+
+#[test]
+fn termination_ends_the_flight_when_the_hold_time_is_over() {
+    let mut supervisor = Supervisor::new(50 * MS, OnLoss::Terminate);
+    assert_eq!(run(&mut supervisor, ".xx.xxxxxx."), "CHHCHHHHSSS");
+    assert_eq!(
+        supervisor.report().given_up,
+        Some((80 * MS, Fault::Missing))
+    );
+}
+
+#[test]
+fn modes_are_numbered_in_order() {
+    for (number, mode) in Mode::ALL.into_iter().enumerate() {
+        assert_eq!(mode as usize, number);
+    }
 }
 
 #[test]
@@ -83,7 +100,7 @@ fn the_report_counts_dropouts_and_tells_the_first_fault_of_the_descent() {
     let report = supervisor.report();
     assert_eq!(report.dropouts, 2);
     assert_eq!(report.longest_dropout, 40 * MS);
-    assert_eq!(report.descent, Some((110 * MS, Fault::Missing)));
+    assert_eq!(report.given_up, Some((110 * MS, Fault::Missing)));
 }
 
 #[test]

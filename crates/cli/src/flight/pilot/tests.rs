@@ -1,0 +1,329 @@
+//! The pilot with a plant of its own: the model, integrated between the ticks.
+
+use fly_control::settings::{ControllerSettings, HoverSettings, ReferenceSettings};
+use fly_hal::{Description, GroupStatus};
+use fly_lie::SO3;
+use fly_mechanics::integrate::rk4;
+use nalgebra::Vector3;
+
+use super::super::supervisor::{Mode, OnLoss};
+use super::*;
+
+const MS: i64 = 1_000_000;
+const TICK: i64 = 2 * MS;
+
+const VEHICLE: &str = r#"
+    name = "quad"
+    [bodies.airframe]
+    mass = 0.9
+    inertia = [0.006, 0.006, 0.011]
+    [[rotors]]
+    body = "airframe"
+    position = [0.18, 0.0, 0.0]
+    axis = [0.0, 0.0, 1.0]
+    drag_ratio = 0.016
+    thrust = [0.2, 7.0]
+    [[rotors]]
+    body = "airframe"
+    position = [0.0, 0.18, 0.0]
+    axis = [0.0, 0.0, 1.0]
+    drag_ratio = -0.016
+    thrust = [0.2, 7.0]
+    [[rotors]]
+    body = "airframe"
+    position = [-0.18, 0.0, 0.0]
+    axis = [0.0, 0.0, 1.0]
+    drag_ratio = 0.016
+    thrust = [0.2, 7.0]
+    [[rotors]]
+    body = "airframe"
+    position = [0.0, -0.18, 0.0]
+    axis = [0.0, 0.0, 1.0]
+    drag_ratio = -0.016
+    thrust = [0.2, 7.0]
+"#;
+
+const CONTROLLER: &str = r"
+    allocation = 'active_set'
+    poles = { polynomial = [625, 500, 150, 20], yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 } }
+";
+
+/// The vehicle, the frames it sends, and the pilot.
+struct Bench {
+    pilot: Pilot,
+    plant: State<f64>,
+    frame: Frame,
+    time: i64,
+}
+
+/// What is wrong with the frame of a tick.
+#[derive(Clone, Copy)]
+enum Wrong {
+    Nothing,
+    NoFrame,
+    NotFinite(usize),
+    Stale(usize),
+}
+
+impl Bench {
+    fn new(on_loss: OnLoss, start: State<f64>) -> Self {
+        let vehicle = Vehicle::from_toml(VEHICLE).expect("a vehicle");
+        let settings: ControllerSettings = toml::from_str(CONTROLLER).expect("settings");
+        let controller = Controller::new(&vehicle, &settings).expect("a controller");
+        let description = [
+            "pose.position",
+            "pose.quaternion",
+            "twist.linear",
+            "twist.angular",
+        ]
+        .iter()
+        .try_fold(Description::new(), |description, group| {
+            description.with_group(group)
+        })
+        .and_then(|description| description.with_signals(vehicle.actuators.command_names()))
+        .expect("canonical");
+        let binding = Binding::new("bench", &description, vehicle.actuators.command_names())
+            .expect("complete");
+        let reference = ReferenceSettings::Hover(HoverSettings::default())
+            .build(&vehicle)
+            .expect("a reference");
+        let pilot = Pilot::new(Parts {
+            reference: FlightReference::new(reference, &description).expect("planned"),
+            supervisor: Supervisor::new(50 * MS, on_loss),
+            stale_after: 20 * MS,
+            descent_rate: 0.5,
+            vehicle,
+            binding,
+            controller,
+        });
+        Self {
+            pilot,
+            plant: start,
+            frame: description.frame(),
+            time: 0,
+        }
+    }
+
+    fn tick(&mut self, wrong: Wrong) -> Decision {
+        let reading = if matches!(wrong, Wrong::NoFrame) {
+            Reading::Nothing(Fault::Missing)
+        } else {
+            Reading::Fresh
+        };
+        if reading == Reading::Fresh {
+            self.frame.time = self.time;
+            for (index, group) in self.frame.groups.iter_mut().enumerate() {
+                if !matches!(wrong, Wrong::Stale(stale) if stale == index) {
+                    *group = GroupStatus {
+                        stamp: self.time,
+                        valid: true,
+                    };
+                }
+            }
+            let values = &mut self.frame.values;
+            values[..3].copy_from_slice(self.plant.pose.translation.as_slice());
+            values[3..7].copy_from_slice(self.plant.pose.rotation.to_quaternion().as_slice());
+            values[7..].copy_from_slice(self.plant.twist.as_slice());
+            if let Wrong::NotFinite(value) = wrong {
+                values[value] = f64::NAN;
+            }
+        }
+        let decision = self.pilot.decide(self.time, reading, &self.frame);
+        if let Some(commands) = self.pilot.commands() {
+            let vehicle = self.pilot.vehicle();
+            let wrench = vehicle.actuators.wrench(commands);
+            self.plant = rk4(&self.plant, seconds(TICK), |state| {
+                vehicle.body.acceleration(state, &wrench)
+            });
+        }
+        self.time += TICK;
+        decision
+    }
+
+    fn run(&mut self, ticks: usize, wrong: Wrong) -> Vec<Decision> {
+        (0..ticks).map(|_| self.tick(wrong)).collect()
+    }
+
+    fn tilt(&self) -> f64 {
+        self.plant
+            .pose
+            .rotation
+            .act(&Vector3::z())
+            .z
+            .clamp(-1.0, 1.0)
+            .acos()
+    }
+}
+
+const DESCEND: OnLoss = OnLoss::Descend {
+    duration: 4000 * MS,
+};
+
+/// Off its reference, tilted and moving.
+fn disturbed() -> State<f64> {
+    State {
+        pose: SE3::new(
+            SO3::exp(&Vector3::new(0.3, -0.2, 0.8)),
+            Vector3::new(0.5, -0.4, 0.2),
+        ),
+        twist: [0.5, 0.3, -0.2, 0.4, 0.2, -0.3].into(),
+    }
+}
+
+#[test]
+fn it_flies_to_its_reference() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    let decisions = bench.run(2500, Wrong::Nothing);
+    assert!(decisions.iter().all(|decision| *decision
+        == Decision {
+            action: Action::Control,
+            computed: true
+        }));
+    assert!(
+        bench.plant.pose.translation.norm() < 1e-3,
+        "{}",
+        bench.plant.pose.translation
+    );
+    assert!(bench.tilt() < 1e-3);
+}
+
+#[test]
+fn a_dropout_within_the_hold_time_holds_the_last_command_and_flies_on() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.run(100, Wrong::Nothing);
+    let before = bench.pilot.commands().expect("flying").to_vec();
+    for decision in bench.run(24, Wrong::NoFrame) {
+        assert_eq!(
+            decision,
+            Decision {
+                action: Action::Hold,
+                computed: false
+            }
+        );
+        assert_eq!(bench.pilot.commands(), Some(before.as_slice()));
+    }
+    assert_eq!(bench.tick(Wrong::Nothing).action, Action::Control);
+    bench.run(2500, Wrong::Nothing);
+    assert_eq!(bench.pilot.supervisor().report().dropouts, 1);
+    assert!(bench.plant.pose.translation.norm() < 1e-3);
+}
+
+#[test]
+fn a_longer_loss_levels_and_descends_from_where_it_is() {
+    for wrong in [
+        Wrong::NoFrame,
+        Wrong::NotFinite(0),
+        Wrong::NotFinite(4),
+        Wrong::NotFinite(12),
+        Wrong::Stale(1),
+    ] {
+        let mut bench = Bench::new(DESCEND, disturbed());
+        bench.run(150, Wrong::Nothing);
+        let here = bench.plant.pose.translation;
+        let mut decisions = bench.run(1900, wrong);
+        // Stale groups are believed for 20 ms, as configured.
+        let first = decisions
+            .iter()
+            .position(|decision| decision.action != Action::Control)
+            .expect("a loss");
+        decisions.drain(..first);
+        assert!(
+            decisions[..24]
+                .iter()
+                .all(|decision| decision.action == Action::Hold)
+        );
+        assert!(decisions[24..].iter().all(|decision| *decision
+            == Decision {
+                action: Action::Descend,
+                computed: true
+            }));
+        // The model is the plant, so that even blind it ends level, below where it was, sinking at the given rate.
+        let moved = bench.plant.pose.translation - here;
+        assert!(moved.xy().norm() < 1.0, "drifted by {moved}");
+        assert!(bench.tilt() < 0.01, "tilted by {}", bench.tilt());
+        assert!((bench.plant.velocity_in_world().z + 0.5).abs() < 0.01);
+        assert!((-2.3..-1.3).contains(&moved.z), "sank by {}", moved.z);
+        // Latched: good frames do not bring the flight back.
+        assert_eq!(bench.tick(Wrong::Nothing).action, Action::Descend);
+        assert_eq!(
+            bench
+                .run(600, Wrong::Nothing)
+                .last()
+                .map(|decision| decision.action),
+            Some(Action::Stop)
+        );
+        assert_eq!(bench.pilot.supervisor().mode(), Mode::Ended);
+    }
+}
+
+#[test]
+fn groups_that_are_still_good_correct_the_prediction() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.run(150, Wrong::Nothing);
+    bench.run(100, Wrong::NotFinite(0));
+    // A gust that the model knows nothing of.
+    bench.plant.twist[5] += 0.3;
+    bench.tick(Wrong::NotFinite(0));
+    let state = bench.pilot.state().expect("flying");
+    assert!(
+        (state.twist[5] - bench.plant.twist[5]).abs() < 0.02,
+        "the gyroscope is believed"
+    );
+}
+
+#[test]
+fn before_the_first_complete_frame_nothing_is_commanded() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    for decision in bench.run(100, Wrong::NotFinite(3)) {
+        assert_eq!(
+            decision,
+            Decision {
+                action: Action::Wait,
+                computed: false
+            }
+        );
+        assert_eq!(bench.pilot.commands(), None);
+    }
+    bench.tick(Wrong::Nothing);
+    assert_eq!(bench.pilot.start(), Some(100 * TICK));
+}
+
+#[test]
+fn an_absurd_state_is_refused_and_ends_in_a_descent() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.run(100, Wrong::Nothing);
+    // Finite, and so large that the law overflows.
+    bench.plant.twist[3] = 1e200;
+    assert_eq!(
+        bench.tick(Wrong::Nothing),
+        Decision {
+            action: Action::Hold,
+            computed: false
+        }
+    );
+    let held = bench.pilot.commands().expect("the last good ones").to_vec();
+    bench.plant = disturbed();
+    assert_eq!(bench.tick(Wrong::Nothing).action, Action::Control);
+    assert_ne!(bench.pilot.commands(), Some(held.as_slice()));
+}
+
+#[test]
+fn the_same_frames_give_the_same_commands() {
+    let fly = || {
+        let mut bench = Bench::new(DESCEND, disturbed());
+        let mut commands = Vec::new();
+        for wrong in [
+            Wrong::Nothing,
+            Wrong::NoFrame,
+            Wrong::Nothing,
+            Wrong::NotFinite(7),
+        ] {
+            for _ in 0..20 {
+                bench.tick(wrong);
+                commands.extend(bench.pilot.commands().map(<[f64]>::to_vec));
+            }
+        }
+        commands
+    };
+    assert_eq!(fly(), fly());
+}
