@@ -66,9 +66,9 @@ pub struct Ticks {
 impl Ticks {
     /// Ticks at `rate_hz`; `None` unless it lies between 1 µHz and 1 GHz.
     pub fn new(rate_hz: f64) -> Option<Self> {
-        // A NaN fails both comparisons. The bounds make the cast exact.
+        // A NaN is in no range. The bounds make the cast exact.
         #[allow(clippy::cast_possible_truncation)]
-        (rate_hz >= 1e-6 && rate_hz <= 1e9).then(|| Self {
+        (1e-6..=1e9).contains(&rate_hz).then(|| Self {
             rate_uhz: (rate_hz * 1e6).round() as i128,
         })
     }

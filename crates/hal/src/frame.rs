@@ -4,7 +4,8 @@ pub use crate::abi::GroupStatus;
 
 /// One tick's values, in the order of [`Description::frame_signals`](crate::Description::frame_signals).
 ///
-/// A read changes only what is new: values, stamps and validity of a group that brought nothing stay as they were.
+/// A read changes only what is new: the values and the stamp of a group that brought nothing stay as they were. A group
+/// whose sensor is known to be gone becomes invalid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
     /// Time of the tick, ns. Never decreases; grows with every fresh frame.

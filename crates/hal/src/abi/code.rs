@@ -134,7 +134,7 @@ pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
         let length = text.floor_char_boundary(capacity - used);
         // SAFETY: `used + length <= capacity`, and the buffer has that many bytes; it cannot overlap a `&str` of ours.
         unsafe {
-            std::ptr::copy_nonoverlapping(text.as_ptr(), target.buffer.wrapping_add(used), length)
+            std::ptr::copy_nonoverlapping(text.as_ptr(), target.buffer.wrapping_add(used), length);
         };
         used += length;
         length

@@ -67,7 +67,7 @@ impl Subscriber for Forward {
                 level_code(*metadata.level()),
                 c::Text::new(metadata.target()),
                 c::Text::new(line.text()),
-            )
+            );
         };
     }
 

@@ -32,7 +32,7 @@ mod log;
 mod permissions;
 mod search;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::abi::code::clock_from;
@@ -204,13 +204,13 @@ fn find_table(
     Ok(table)
 }
 
-fn read_info(path: &PathBuf, table: &abi::Plugin) -> Result<PluginInfo, LoadError> {
+fn read_info(path: &Path, table: &abi::Plugin) -> Result<PluginInfo, LoadError> {
     let text = |field: &'static str, text: abi::Text| {
         // SAFETY: the texts of a table live for ever.
         match std::str::from_utf8(unsafe { text.bytes() }) {
             Ok(text) => Ok(text.to_owned()),
             Err(_) => Err(LoadError::BadInfo {
-                path: path.clone(),
+                path: path.to_owned(),
                 what: format!("its {field} is not UTF-8"),
             }),
         }
@@ -218,7 +218,7 @@ fn read_info(path: &PathBuf, table: &abi::Plugin) -> Result<PluginInfo, LoadErro
     let name = text("name", table.name)?;
     if name.is_empty() {
         return Err(LoadError::BadInfo {
-            path: path.clone(),
+            path: path.to_owned(),
             what: "it has no name".into(),
         });
     }
@@ -227,7 +227,7 @@ fn read_info(path: &PathBuf, table: &abi::Plugin) -> Result<PluginInfo, LoadErro
         version: text("version", table.version)?,
         summary: text("summary", table.summary)?,
         clock: clock_from(table.clock).ok_or_else(|| LoadError::BadInfo {
-            path: path.clone(),
+            path: path.to_owned(),
             what: format!(
                 "expected clock 0 (stepped) or 1 (real time), found {}",
                 table.clock

@@ -1,1 +1,64 @@
 //! The simulated vehicle, as a plugin.
+//!
+//! A free rigid body with rotors and tilt servos, each behind a first-order lag. The clock is [stepped]: frame `k` is
+//! at `k / rate`, to the nearest nanosecond, and the plant is advanced from one to the next by the classical
+//! Runge-Kutta scheme on SE(3), under the commands that answered the last frame. The same configuration, seed and
+//! commands give the same frames, bit for bit.
+//!
+//! # Configuration
+//!
+//! Every key of `[backend.sim]` is optional:
+//!
+//! ```
+//! # let text = r#"
+//! substeps = 2                 # Runge-Kutta steps from one frame to the next, 1 to 1000
+//!
+//! [initial]                    # where it starts: by default at rest in the world's origin, level
+//! position = [0.0, 0.0, 1.0]   # m, world
+//! velocity = [0.0, 0.0, 0.0]   # m/s, world
+//! angular_velocity = [0, 0, 0] # rad/s, body
+//! attitude = { rpy_deg = [0.0, 30.0, 0.0] }   # roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll)
+//! ## attitude = { rotation_vector = [0.0, 0.5, 0.0] }      # rad
+//! ## attitude = { quaternion = [1.0, 0.0, 0.0, 0.0] }      # w, x, y, z, world from body; of any length
+//! ## commands = [2.0, 2.0]      # actual thrusts and tilts, N and rad, in the order of the commands
+//!
+//! [noise]                      # standard deviations of what is measured, each axis
+//! position = 0.0               # m
+//! attitude = 0.0               # rad, a small rotation in body axes
+//! velocity = 0.0               # m/s
+//! angular_velocity = 0.0       # rad/s
+//!
+//! [[faults]]                   # what goes wrong on purpose
+//! kind = "missing"             # or "stale", or "non_finite"
+//! from = 2.0                   # s, first frame that it concerns
+//! until = 2.1                  # s, first frame that it concerns no more
+//! ## group = "pose.position"    # by default all groups
+//! # "#;
+//! # let vehicle = include_str!("../tests/cube.toml");
+//! # fly_hal::Backend::configure(&fly_hal::Configuration::new(text, vehicle))
+//! #     .map(|_: fly_plugin_sim::Simulation| ()).unwrap();
+//! ```
+//!
+//! The plant is the controller's vehicle unless there is a table `vehicle` of the same form.
+//!
+//! - **Actuators** follow their commands, which are first clamped to their limits: `a' = (u - a) / time_constant`, for
+//!   the thrust and the tilt angle themselves. A time constant of 0 means no lag. Unless `initial.commands` says
+//!   otherwise, they have reached the first command when it comes; until then they stand at the smallest thrust that
+//!   they have and without tilt.
+//! - **Noise** is Gaussian, from one xoshiro256++ per group, seeded with the flight's seed: the noise of one group does
+//!   not depend on that of another, nor on faults.
+//! - **Faults**: `missing`, the group brings nothing and is marked invalid; if no group is left, the tick passes without
+//!   a frame. `stale`, the group keeps the values and the stamp of the last frame before. `non_finite`, its values are
+//!   NaN, with a fresh stamp.
+//!
+//! [stepped]: fly_hal::Clock::Stepped
+
+mod backend;
+mod faults;
+mod noise;
+mod plant;
+mod settings;
+
+pub use backend::Simulation;
+
+fly_hal::export_backend!(Simulation);

@@ -1,0 +1,72 @@
+//! What goes wrong on purpose, to see what the host makes of it.
+
+use serde::Deserialize;
+
+/// How a sensor fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// It brings nothing.
+    Missing,
+    /// It repeats itself.
+    Stale,
+    /// It brings NaN.
+    NonFinite,
+}
+
+/// A failure for some time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fault {
+    pub(crate) kind: Kind,
+    /// First moment, ns.
+    pub(crate) from: i64,
+    /// First moment after it, ns.
+    pub(crate) until: i64,
+    /// Which group; `None` for all.
+    pub(crate) group: Option<usize>,
+}
+
+/// What is wrong with a group at that time: the first fault in the list that concerns it.
+pub(crate) fn of_group(faults: &[Fault], time: i64, group: usize) -> Option<Kind> {
+    faults
+        .iter()
+        .find(|fault| {
+            (fault.from..fault.until).contains(&time)
+                && fault.group.is_none_or(|only| only == group)
+        })
+        .map(|fault| fault.kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_concerns_its_group_from_its_beginning_to_before_its_end() {
+        let fault = |kind, from, until, group| Fault {
+            kind,
+            from,
+            until,
+            group,
+        };
+        let faults = [
+            fault(Kind::Stale, 10, 20, Some(1)),
+            fault(Kind::Missing, 15, 30, None),
+        ];
+        for (time, group, expected) in [
+            (9, 1, None),
+            (10, 1, Some(Kind::Stale)),
+            (10, 0, None),
+            (15, 0, Some(Kind::Missing)),
+            (19, 1, Some(Kind::Stale)),
+            (20, 1, Some(Kind::Missing)),
+            (30, 1, None),
+        ] {
+            assert_eq!(
+                of_group(&faults, time, group),
+                expected,
+                "at {time}, group {group}"
+            );
+        }
+    }
+}
