@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::{ExitCode, Termination};
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Diagnostic};
 
 /// How the command `fly` ends. The numbers are part of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,14 @@ impl Failure {
         Self {
             exit,
             report: Report::Message(message.to_string()),
+        }
+    }
+
+    /// A failure that points into the configuration.
+    pub fn diagnosed(exit: Exit, diagnostic: Diagnostic) -> Self {
+        Self {
+            exit,
+            report: Report::Config(diagnostic.into()),
         }
     }
 

@@ -3,6 +3,7 @@
 //! This is the library behind the command `fly`.
 
 pub mod args;
+pub mod backend;
 pub mod commands;
 pub mod config;
 pub mod exit;

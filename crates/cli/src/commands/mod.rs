@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+mod backends;
+mod check;
 mod configs;
 mod manual;
 
@@ -16,7 +18,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Some(Command::Configs { name }) => configs::run(name.as_deref()),
         Some(Command::Completions { shell }) => manual::completions(*shell),
         Some(Command::Man { dir }) => manual::pages(dir),
-        _ => todo!(),
+        Some(Command::Check) => {
+            check::run(&options(arguments)?, &arguments.configuration.plugin_dir)
+        }
+        Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
+        Some(Command::Conformance { .. }) | None => {
+            Err(Failure::new(Exit::Internal, "not built in yet"))
+        }
     }
 }
 

@@ -210,7 +210,7 @@ pub(super) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
                 candidate,
             )
         })
-        .filter(|(similarity, _)| *similarity > 0.75)
+        .filter(|(similarity, _)| *similarity > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
 }

@@ -212,6 +212,15 @@ impl BackendSection {
         }
         problems.finish()?;
 
+        if plugin.is_empty() {
+            return Err(Diagnostic::new("`backend.plugin` is empty")
+                .at(
+                    entry.node.place.clone(),
+                    "expected a plugin's name such as \"sim\", or the path of a library",
+                )
+                .into());
+        }
+
         let is_path = plugin.contains('/') || plugin.ends_with(".so");
         let path = is_path.then(|| entry.node.place.source.resolve(&plugin));
         let name = backend_table(&plugin);

@@ -34,6 +34,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "quadcopter.toml",
     "tricopter-tilted.toml",
     "tricopter.toml",
+    "vehicles/bicopter.toml",
     "vehicles/quadcopter.toml",
     "vehicles/tricopter.toml",
 ];

@@ -1,0 +1,102 @@
+//! Can this vehicle hold itself in the air?
+
+use fly_lie::SE3;
+use fly_mechanics::{State, Vehicle};
+use nalgebra::{DVector, Vector6};
+
+use super::Findings;
+use crate::config::Configuration;
+
+/// A wrench that the inputs cannot make to this share of itself is out of their reach, not rounded.
+const REACH: f64 = 1e-6;
+/// Singular values below this share of the largest count as zero.
+const RANK: f64 = 1e-9;
+
+pub(super) fn check(configuration: &Configuration, findings: &mut Findings) {
+    let vehicle = &configuration.vehicle;
+    let actuators = &vehicle.actuators;
+    let inputs = actuators.input_dim();
+    findings.fine(
+        "vehicle",
+        format_args!(
+            "{}: {} kg, {} rotors",
+            vehicle.name,
+            vehicle.body.inertia().mass(),
+            actuators.rotors().len()
+        ),
+    );
+    let rank = actuators
+        .input_matrix()
+        .clone_owned()
+        .rank(rank_tolerance(vehicle));
+    let kind = match (rank, inputs) {
+        (6, _) => "fully actuated",
+        _ => "underactuated",
+    };
+    if rank < inputs.min(6) || rank == 0 {
+        let finding =
+            format!("{inputs} inputs, but they make forces and torques in {rank} directions only");
+        findings.problem("inputs", finding);
+        return;
+    }
+    findings.fine("inputs", format_args!("{inputs}, rank {rank}: {kind}"));
+    hover(vehicle, findings);
+}
+
+fn rank_tolerance(vehicle: &Vehicle) -> f64 {
+    RANK * vehicle.actuators.input_matrix().norm()
+}
+
+/// The smallest input that carries the level vehicle, and how far from its limits it is.
+fn hover(vehicle: &Vehicle, findings: &mut Findings) {
+    let level = State::at_rest(SE3::identity());
+    let wrench = vehicle.body.bias(&level);
+    let (input, missing) = least_input(vehicle, &wrench);
+    if missing > REACH * wrench.norm() {
+        let finding = format!(
+            "no input carries the level vehicle: {missing:.3} N or N m of its weight stay unbalanced"
+        );
+        findings.problem("hover", finding);
+        return;
+    }
+    let limits = actuators_limits(vehicle, &input);
+    let mut commands = vec![0.0; vehicle.actuators.command_names().len()];
+    vehicle
+        .actuators
+        .commands_from_input(input.as_slice(), &mut commands);
+    let text: Vec<String> = vehicle
+        .actuators
+        .command_names()
+        .iter()
+        .zip(&commands)
+        .filter(|(name, _)| name.ends_with(".thrust"))
+        .map(|(_, thrust)| format!("{thrust:.2}"))
+        .collect();
+    let thrusts = format!("thrusts {} N", text.join(", "));
+    match limits {
+        Some(excess) => findings.problem(
+            "hover",
+            format_args!("{thrusts}: {excess:.2} N beyond the limits"),
+        ),
+        None => findings.fine("hover", format_args!("{thrusts}, within the limits")),
+    }
+}
+
+/// The smallest input whose wrench is nearest to `wrench`, and the norm of what is missing.
+pub(super) fn least_input(vehicle: &Vehicle, wrench: &Vector6<f64>) -> (DVector<f64>, f64) {
+    let matrix = vehicle.actuators.input_matrix();
+    let svd = matrix.clone_owned().svd(true, true);
+    let input = svd
+        .solve(wrench, rank_tolerance(vehicle))
+        .unwrap_or_else(|_| {
+            nalgebra::OMatrix::zeros_generic(nalgebra::Dyn(matrix.ncols()), nalgebra::U1)
+        });
+    let missing = (matrix * &input - wrench).norm();
+    (input, missing)
+}
+
+/// By how much the input leaves the limits, N; `None` when it does not.
+pub(super) fn actuators_limits(vehicle: &Vehicle, input: &DVector<f64>) -> Option<f64> {
+    let violation = vehicle.actuators.limits().violation(input.as_slice());
+    (violation > 1e-9).then_some(violation)
+}
