@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
 use fly_mechanics::Vehicle;
 
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
 use super::sections::{self, BackendSection, FlightSection, SafetySection};
-use super::vehicle;
+use super::{controller, reference, vehicle};
 
 /// The names of the sections.
 const SECTIONS: &[&str] = &[
@@ -31,6 +32,10 @@ pub struct Configuration {
     pub vehicle_text: Fragment,
     /// The vehicle that it describes.
     pub vehicle: Vehicle,
+    /// `[controller]`.
+    pub controller: ControllerSettings,
+    /// `[reference]`.
+    pub reference: ReferenceSettings,
     /// `[safety]`.
     pub safety: SafetySection,
     /// `[backend]` and the chosen plugin's table.
@@ -66,18 +71,46 @@ impl Configuration {
         }
         let sections = sections::read(&document, &mut problems);
         let vehicle = problems.take(vehicle::read(&document));
+        let controller = problems.take(controller::read(&document));
+        let reference = problems.take(reference::read(&document));
         problems.finish()?;
-        let (Some((flight, safety, backend)), Some((vehicle_text, vehicle))) = (sections, vehicle)
+        let (
+            Some((flight, safety, backend)),
+            Some((vehicle_text, vehicle)),
+            Some(controller),
+            Some(reference),
+        ) = (sections, vehicle, controller, reference)
         else {
             return Err(Diagnostic::new("the configuration could not be read").into());
         };
+        let document = Arc::new(document);
         Ok(Self {
-            document: Arc::new(document),
+            document,
             flight,
             vehicle_text,
             vehicle,
+            controller,
+            reference,
             safety,
             backend,
         })
+    }
+
+    /// The controller for the vehicle.
+    ///
+    /// # Errors
+    /// These settings and this vehicle make none, with the place of the setting at fault.
+    pub fn build_controller(&self) -> Result<Controller, ConfigError> {
+        Controller::new(&self.vehicle, &self.controller)
+            .map_err(|error| controller::explain_controller(&self.document, &error).into())
+    }
+
+    /// The reference for the vehicle.
+    ///
+    /// # Errors
+    /// The vehicle cannot follow it at all, with the place of the setting at fault.
+    pub fn build_reference(&self) -> Result<Reference, ConfigError> {
+        let reference = self.reference.build(&self.vehicle);
+        reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
     }
 }

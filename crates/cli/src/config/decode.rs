@@ -16,7 +16,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::diagnostic::{ConfigError, Diagnostic, list, nearest};
-use super::document::Fragment;
+use super::document::{Fragment, show_path};
 
 impl Fragment {
     /// Reads the whole table as `T`.
@@ -126,7 +126,7 @@ impl Problem {
             .filter(|part| !part.is_empty())
             .collect();
         names.extend(self.path.iter().map(String::as_str));
-        let path = names.join(".");
+        let path = show_path(&names.join("."));
         let join = |key: &str| {
             if path.is_empty() {
                 key.to_owned()
@@ -168,7 +168,7 @@ impl Problem {
             ),
             Kind::WrongLength { expected, found } => show(
                 format!("`{path}` has the wrong length"),
-                format!("expected an array of {expected} numbers, found one of {found}"),
+                format!("expected an array of {expected} values, found one of {found}"),
             ),
             Kind::NotFinite { found } => show(
                 format!("`{path}` is not finite"),
@@ -204,6 +204,14 @@ impl de::Error for Problem {
         Self::new(Kind::WrongType {
             expected: humane_expected(&expected.to_string()),
             found: humane_found(found),
+        })
+    }
+
+    fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
+        let expected = humane_expected(&expected.to_string());
+        Self::new(Kind::WrongType {
+            expected,
+            found: format!("an array of {found}"),
         })
     }
 
@@ -430,10 +438,21 @@ impl<'de> de::Deserializer<'de> for ValueDecoder<'_, '_> {
                 Unexpected::Other("a date or time"),
                 &visitor,
             )),
-            DeValue::Array(array) => visitor.visit_seq(ArrayAccess {
-                elements: array.iter().enumerate().collect(),
-                problems: this.problems,
-            }),
+            DeValue::Array(array) => {
+                let mut access = ArrayAccess {
+                    elements: array.iter().enumerate().collect(),
+                    problems: this.problems,
+                };
+                let value = visitor.visit_seq(&mut access)?;
+                // Whoever reads three numbers and stops would let a fourth pass.
+                match access.elements.len() {
+                    0 => Ok(value),
+                    left => Err(Problem::new(Kind::WrongLength {
+                        expected: array.len() - left,
+                        found: array.len(),
+                    })),
+                }
+            }
             DeValue::Table(table) => this.table(table).deserialize_any(visitor),
         })
     }

@@ -48,13 +48,13 @@ impl Document {
             root.overlay(set::backend(backend));
         }
         for assignment in &options.set {
-            name_vehicle_files(&mut root);
+            write_out(&mut root);
             if let Some(over) = problems.take(set::set(assignment).map_err(ConfigError::from)) {
                 root.overlay(over);
             }
         }
         problems.finish()?;
-        name_vehicle_files(&mut root);
+        write_out(&mut root);
         include_vehicles(&mut root)?;
 
         let place = root.place.clone();
@@ -93,6 +93,25 @@ impl Document {
 
     pub(super) fn root_table(&self) -> &Table {
         &self.root
+    }
+
+    /// The place of a dotted path, or of the deepest table on the way to it. Numbers are indices of arrays of tables.
+    pub fn nearest_place(&self, path: &str) -> Option<Place> {
+        let mut parts = path.split('.');
+        let mut node = &self.root.get(parts.next()?)?.node;
+        for part in parts {
+            let below = match &node.value {
+                Value::Table(table) => table.get(part).map(|entry| &entry.node),
+                Value::Array(elements) => part
+                    .parse()
+                    .ok()
+                    .and_then(|index: usize| elements.get(index)),
+                Value::Leaf { .. } => None,
+            };
+            let Some(below) = below else { break };
+            node = below;
+        }
+        Some(node.place.clone())
     }
 
     pub(super) fn node(&self, path: &str) -> Option<&Node> {
@@ -177,12 +196,30 @@ impl Fragment {
     }
 }
 
-/// Writes every `vehicle = "file"` as `vehicle.file = "file"`, so that keys can be laid over it.
-fn name_vehicle_files(root: &mut Node) {
+/// A dotted path as messages show it: `pairs.0.to` as `pairs[0].to`.
+pub(super) fn show_path(path: &str) -> String {
+    let mut shown = String::new();
+    for part in path.split('.') {
+        if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) {
+            shown.push_str(&format!("[{part}]"));
+        } else {
+            if !shown.is_empty() {
+                shown.push('.');
+            }
+            shown.push_str(part);
+        }
+    }
+    shown
+}
+
+/// Writes every short form in full: `vehicle = "file"` as `vehicle.file = "file"`, so that keys can be laid over it, and
+/// `reference = "recorded"` as `reference.kind = "recorded"`.
+fn write_out(root: &mut Node) {
     let Some(root) = root.as_table_mut() else {
         return;
     };
-    name_vehicle_file(root);
+    write_out_entry(root, "reference", "kind");
+    write_out_entry(root, "vehicle", "file");
     let Some(backends) = root
         .get_mut("backend")
         .and_then(|entry| entry.node.as_table_mut())
@@ -191,24 +228,24 @@ fn name_vehicle_files(root: &mut Node) {
     };
     for backend in &mut backends.entries {
         if let Some(table) = backend.node.as_table_mut() {
-            name_vehicle_file(table);
+            write_out_entry(table, "vehicle", "file");
         }
     }
 }
 
-fn name_vehicle_file(table: &mut Table) {
-    if let Some(entry) = table.get_mut("vehicle")
+fn write_out_entry(table: &mut Table, key: &str, inner: &str) {
+    if let Some(entry) = table.get_mut(key)
         && entry.node.as_string().is_some()
     {
         let place = entry.node.place.clone();
-        let file = Entry {
-            key: "file".to_owned(),
+        let inner = Entry {
+            key: inner.to_owned(),
             key_place: entry.key_place.clone(),
             node: entry.node.clone(),
         };
         entry.node = Node {
             value: Value::Table(Table {
-                entries: vec![file],
+                entries: vec![inner],
             }),
             place,
         };

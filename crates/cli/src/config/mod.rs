@@ -7,10 +7,12 @@
 
 mod canonical;
 mod configuration;
+mod controller;
 mod decode;
 mod diagnostic;
 mod document;
 mod locate;
+mod reference;
 mod sections;
 mod set;
 pub mod shipped;

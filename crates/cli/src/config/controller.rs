@@ -1,0 +1,42 @@
+//! `[controller]`: the settings that `fly-control` defines, with its errors in the user's files.
+
+use fly_control::{ControllerError, ControllerSettings, SettingsError};
+
+use super::diagnostic::{ConfigError, Diagnostic};
+use super::document::{Document, show_path};
+use super::sections::section;
+
+pub(super) fn read(document: &Document) -> Result<ControllerSettings, ConfigError> {
+    let fragment = section(document, "controller")?.ok_or_else(|| {
+        Diagnostic::new("no controller is described")
+            .note("the configuration has no section `[controller]`")
+            .help("`fly configs quadcopter.toml` prints one to begin with")
+    })?;
+    let settings: ControllerSettings = fragment.decode()?;
+    settings
+        .validate()
+        .map_err(|error| explain(document, "controller", &error))?;
+    Ok(settings)
+}
+
+/// A setting that cannot be used, where it stands; where it is missing, the table that it is missing from.
+pub(super) fn explain(document: &Document, section: &str, error: &SettingsError) -> Diagnostic {
+    let path = format!("{section}.{}", error.key);
+    let diagnostic = Diagnostic::new(format!("`{}` cannot be used", show_path(&path)));
+    match document.nearest_place(&path) {
+        Some(place) => diagnostic.at(place, error.message.as_str()),
+        None => diagnostic.note(error.message.as_str()),
+    }
+}
+
+/// Why these settings and this vehicle make no controller.
+pub(super) fn explain_controller(document: &Document, error: &ControllerError) -> Diagnostic {
+    if let ControllerError::Settings(error) = error {
+        return explain(document, "controller", error);
+    }
+    let diagnostic = Diagnostic::new("this controller cannot fly this vehicle");
+    match document.nearest_place("controller") {
+        Some(place) => diagnostic.at(place, error.to_string()),
+        None => diagnostic.note(error.to_string()),
+    }
+}

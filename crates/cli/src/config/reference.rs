@@ -1,0 +1,58 @@
+//! `[reference]`: what is to be flown, one structure for each `kind`.
+
+use fly_control::ReferenceSettings;
+
+use super::controller::explain;
+use super::decode::hint;
+use super::diagnostic::{ConfigError, Diagnostic, list};
+use super::document::{Document, Fragment};
+use super::sections::section;
+
+const KIND: &str = "kind";
+
+/// The kind first, then its own keys: read in one go, errors inside would lose their place.
+pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError> {
+    let fragment = section(document, "reference")?.ok_or_else(|| {
+        Diagnostic::new("no reference is described")
+            .note("the configuration has no section `[reference]`")
+            .help("add `[reference]` with `kind = \"hover\"`")
+    })?;
+    let kinds = ReferenceSettings::KINDS;
+    let Some(entry) = document.entry("reference.kind") else {
+        let label = format!("expected `kind`, one of {}", list(&kinds));
+        return Err(fragment
+            .diagnostic("missing key `reference.kind`", &(0..0), label)
+            .into());
+    };
+    let place = entry.node.place.clone();
+    let Some(kind) = entry.node.as_string() else {
+        return Err(Diagnostic::new("`reference.kind` has the wrong type")
+            .at(place, format!("expected a string, one of {}", list(&kinds)))
+            .into());
+    };
+    let settings = read_kind(&fragment, &kind)?.ok_or_else(|| {
+        let diagnostic = Diagnostic::new(format!("there is no reference of kind `{kind}`"));
+        hint(
+            diagnostic.at(place, format!("expected {}", list(&kinds))),
+            &kind,
+            &kinds,
+        )
+    })?;
+    settings
+        .validate()
+        .map_err(|error| explain(document, "reference", &error))?;
+    Ok(settings)
+}
+
+fn read_kind(fragment: &Fragment, kind: &str) -> Result<Option<ReferenceSettings>, ConfigError> {
+    let rest = [KIND];
+    Ok(Some(match kind {
+        "hover" => ReferenceSettings::Hover(fragment.decode_without(&rest)?),
+        "lissajous" => ReferenceSettings::Lissajous(fragment.decode_without(&rest)?),
+        "loop" => ReferenceSettings::Loop(fragment.decode_without(&rest)?),
+        "waypoints" => ReferenceSettings::Waypoints(fragment.decode_without(&rest)?),
+        "independent" => ReferenceSettings::Independent(fragment.decode_without(&rest)?),
+        "recorded" => ReferenceSettings::Recorded(fragment.decode_without(&rest)?),
+        _ => return Ok(None),
+    }))
+}
