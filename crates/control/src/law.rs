@@ -1,12 +1,12 @@
 //! The control law: the input whose acceleration is nearest to the desired one, Konz 5.5.1.
 #![allow(non_snake_case)]
 
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn, Matrix6, OMatrix, U6, Vector6};
+use nalgebra::{Cholesky, Const, DMatrix, DVector, Dyn, OMatrix, SMatrix, SVector};
 
-/// Input matrix B, 6 x p.
-pub type InputMatrix = OMatrix<f64, U6, Dyn>;
+/// Input matrix B, n x p; n is 6 for a free body.
+pub type InputMatrix<const N: usize = 6> = OMatrix<f64, Const<N>, Dyn>;
 
-/// The law (5.86b) of a system with constant M, Mbar and B, factorised once.
+/// The law (5.86b) of a system of N degrees of freedom with constant M, Mbar and B, factorised once.
 ///
 /// ```text
 /// minimise 1/2 ||xidot + Mbar^-1 bbar||^2_Mbar   subject to   M xidot + b = B u                Konz (5.74)
@@ -16,11 +16,11 @@ pub type InputMatrix = OMatrix<f64, U6, Dyn>;
 /// The dissertation drops bars in (5.86): it prints `M` and `Mbar` alike. `Mbar` itself is never inverted, so it may be
 /// singular outside the range of A. For as many independent inputs as degrees of freedom u0 is `B^-1 (b - M Mbar^-1 bbar)`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Law {
+pub struct Law<const N: usize = 6> {
     /// Mbar M^-1.
-    ratio: Matrix6<f64>,
-    /// H^-1 A^T, p x 6.
-    gain: OMatrix<f64, Dyn, U6>,
+    ratio: SMatrix<f64, N, N>,
+    /// H^-1 A^T, p x n.
+    gain: OMatrix<f64, Dyn, Const<N>>,
     metric: DMatrix<f64>,
 }
 
@@ -38,12 +38,16 @@ pub enum LawError {
     Inputs,
 }
 
-impl Law {
-    /// For the mass matrix M, the desired one Mbar, and the input matrix B (6 x p).
+impl<const N: usize> Law<N> {
+    /// For the mass matrix M, the desired one Mbar, and the input matrix B (n x p).
     ///
     /// # Errors
     /// [`LawError`] if M or H is not positive definite.
-    pub fn new(M: &Matrix6<f64>, M_bar: &Matrix6<f64>, B: &InputMatrix) -> Result<Self, LawError> {
+    pub fn new(
+        M: &SMatrix<f64, N, N>,
+        M_bar: &SMatrix<f64, N, N>,
+        B: &InputMatrix<N>,
+    ) -> Result<Self, LawError> {
         let mass = Cholesky::new(*M).ok_or(LawError::Mass)?;
         let A = mass.solve(B);
         let metric = metric(M_bar, &A);
@@ -63,7 +67,12 @@ impl Law {
     }
 
     /// Writes u0 for the model's bias b and the template's bbar. No allocation.
-    pub fn unconstrained(&self, b: &Vector6<f64>, b_bar: &Vector6<f64>, u0: &mut DVector<f64>) {
+    pub fn unconstrained(
+        &self,
+        b: &SVector<f64, N>,
+        b_bar: &SVector<f64, N>,
+        u0: &mut DVector<f64>,
+    ) {
         let f = self.ratio * b - b_bar;
         u0.gemv(1.0, &self.gain, &f, 0.0);
     }
@@ -82,19 +91,19 @@ impl Law {
 /// # Errors
 /// [`LawError`] if M or H' is not positive definite.
 pub fn projection_metric(
-    M: &Matrix6<f64>,
-    M_bar: &Matrix6<f64>,
+    M: &SMatrix<f64, 6, 6>,
+    M_bar: &SMatrix<f64, 6, 6>,
     B: &InputMatrix,
     rho: f64,
 ) -> Result<DMatrix<f64>, LawError> {
     let A = Cholesky::new(*M).ok_or(LawError::Mass)?.solve(B);
-    let weight = Matrix6::from_diagonal(&Vector6::new(0.0, 0.0, 0.0, rho, rho, 0.0));
+    let weight = SMatrix::from_diagonal(&SVector::<f64, 6>::new(0.0, 0.0, 0.0, rho, rho, 0.0));
     let metric = metric(&(M_bar + weight), &A);
     factor(&metric)?;
     Ok(metric)
 }
 
-fn metric(M_bar: &Matrix6<f64>, A: &InputMatrix) -> DMatrix<f64> {
+fn metric<const N: usize>(M_bar: &SMatrix<f64, N, N>, A: &InputMatrix<N>) -> DMatrix<f64> {
     let H = A.transpose() * M_bar * A;
     // Exactly symmetric whatever the rounding.
     let p = H.nrows();

@@ -1,13 +1,13 @@
 //! How far the closed loop is from the desired one, Konz 5.5.2: the matching force.
 #![allow(non_snake_case)]
 
-use nalgebra::{Cholesky, DMatrix, DVector, Matrix6, Vector6};
+use nalgebra::{Cholesky, DMatrix, DVector, SMatrix, SVector};
 
 use crate::law::{InputMatrix, LawError};
 
-/// The matching force of an underactuated system with constant M, Mbar and B.
+/// The matching force of an underactuated system of N degrees of freedom with constant M, Mbar and B.
 ///
-/// With any complement `B_perp` (6 x (6 - p), `B^T B_perp = 0`):
+/// With any complement `B_perp` (n x (n - p), `B^T B_perp = 0`):
 ///
 /// ```text
 /// lambda = B_perp^T (M Mbar^-1 bbar - b),   S = (B_perp^T M Mbar^-1 M B_perp)^-1               Konz (5.78), (5.86c)
@@ -17,43 +17,47 @@ use crate::law::{InputMatrix, LawError};
 /// btilde and G0 do not depend on which complement is taken. (5.80) has the wrong sign of bbar: on the reference
 /// `bbar = -Mbar xidot_R`, so `lambda = -B_perp^T (M xidot_R + b)`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matching {
-    complement: InputMatrix,
+pub struct Matching<const N: usize = 6> {
+    complement: InputMatrix<N>,
     /// M Mbar^-1.
-    ratio: Matrix6<f64>,
+    ratio: SMatrix<f64, N, N>,
     weight: DMatrix<f64>,
-    /// M B_perp S, 6 x (6 - p).
-    back: InputMatrix,
+    /// M B_perp S, n x (n - p).
+    back: InputMatrix<N>,
 }
 
 /// The matching force at one instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MatchingForce {
-    /// lambda, 6 - p numbers: what the inputs cannot give, along the complement.
+pub struct MatchingForce<const N: usize = 6> {
+    /// lambda, n - p numbers: what the inputs cannot give, along the complement.
     pub lambda: DVector<f64>,
     /// btilde, [N; Nm]: the force that disturbs the desired closed loop.
-    pub force: Vector6<f64>,
+    pub force: SVector<f64, N>,
     /// G0: half the squared distance of the acceleration from the desired one.
     pub distance: f64,
 }
 
-impl Matching {
+impl<const N: usize> Matching<N> {
     /// With the orthonormal complement of B.
     ///
     /// # Errors
     /// [`LawError::Inputs`] if Mbar or S^-1 is not positive definite.
-    pub fn new(M: &Matrix6<f64>, M_bar: &Matrix6<f64>, B: &InputMatrix) -> Result<Self, LawError> {
+    pub fn new(
+        M: &SMatrix<f64, N, N>,
+        M_bar: &SMatrix<f64, N, N>,
+        B: &InputMatrix<N>,
+    ) -> Result<Self, LawError> {
         Self::with_complement(M, M_bar, complement(B))
     }
 
-    /// With a given complement, 6 x (6 - p).
+    /// With a given complement, n x (n - p).
     ///
     /// # Errors
     /// As [`Matching::new`].
     pub fn with_complement(
-        M: &Matrix6<f64>,
-        M_bar: &Matrix6<f64>,
-        complement: InputMatrix,
+        M: &SMatrix<f64, N, N>,
+        M_bar: &SMatrix<f64, N, N>,
+        complement: InputMatrix<N>,
     ) -> Result<Self, LawError> {
         let desired = Cholesky::new(*M_bar).ok_or(LawError::Inputs)?;
         let ratio = desired.solve(M).transpose();
@@ -69,13 +73,13 @@ impl Matching {
         })
     }
 
-    /// S, (6 - p) x (6 - p).
+    /// S, (n - p) x (n - p).
     pub fn weight(&self) -> &DMatrix<f64> {
         &self.weight
     }
 
     /// For the model's bias b and the template's bbar. Allocates: a diagnosis, not part of a step.
-    pub fn force(&self, b: &Vector6<f64>, b_bar: &Vector6<f64>) -> MatchingForce {
+    pub fn force(&self, b: &SVector<f64, N>, b_bar: &SVector<f64, N>) -> MatchingForce<N> {
         let missing = self.ratio * b_bar - b;
         let lambda = self.complement.transpose() * missing;
         let tilde = &self.back * &lambda;
@@ -88,13 +92,12 @@ impl Matching {
     }
 }
 
-/// An orthonormal basis of the wrenches that the inputs cannot give: 6 x (6 - rank B).
-pub fn complement(B: &InputMatrix) -> InputMatrix {
-    // Eigenvectors of B B^T: 6x6 whatever p is.
-    let gram = B * B.transpose();
+/// An orthonormal basis of the wrenches that the inputs cannot give: n x (n - rank B).
+pub fn complement<const N: usize>(B: &InputMatrix<N>) -> InputMatrix<N> {
+    let gram = DMatrix::from_fn(N, N, |i, j| B.row(i).dot(&B.row(j)));
     let eigen = gram.symmetric_eigen();
     let scale = eigen.eigenvalues.amax();
-    let null: Vec<_> = (0..6)
+    let null: Vec<_> = (0..N)
         .filter(|i| eigen.eigenvalues[*i] <= 1e-20 + 1e-12 * scale)
         .collect();
     InputMatrix::from_fn(null.len(), |i, j| eigen.eigenvectors[(i, null[j])])

@@ -102,7 +102,7 @@ pub fn polynomial_of_roots(roots: [f64; 4]) -> [f64; 4] {
 
 /// The centres of percussion `[eps_x, eps_y]` of the actuators, m, Konz (5.176): with the wrenches that the inputs cannot give
 /// written as `[1, 0, 0, 0, t_y, 0]` and `[0, 1, 0, t_x, 0, 0]` about the centre of mass, `eps_x = Theta_y t_y/m`, `eps_y =
-/// Theta_x t_x/m`.
+/// -Theta_x t_x/m`.
 ///
 /// # Errors
 /// [`PoleError::Vehicle`] if these wrenches have another form, or the inertia is not diagonal.
@@ -144,7 +144,7 @@ pub fn percussion(body: &FreeBody<f64>, B: &InputMatrix) -> Result<[f64; 2], Pol
     let m = inertia.mass();
     Ok([
         Theta[(1, 1)] * form[(4, 0)] / m,
-        Theta[(0, 0)] * form[(3, 1)] / m,
+        -Theta[(0, 0)] * form[(3, 1)] / m,
     ])
 }
 

@@ -1,0 +1,300 @@
+//! A vehicle, its controllers and its reference from the `config` of a file.
+
+use std::f64::consts::{FRAC_PI_3, PI};
+use std::fmt::Write;
+
+use fly_control::allocation::Limits;
+use fly_control::law::InputMatrix;
+use fly_control::settings::{
+    AllocationMethod, HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, Moment,
+    PairSettings, PoleSettings, SecondMomentSettings, YawSettings,
+};
+use fly_control::template::{Approach, Transport};
+use fly_control::trajectory::{Independent, Lissajous};
+use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings, Trajectory};
+use fly_mechanics::{FreeBody, PseudoInertia, Vehicle};
+use nalgebra::{DVector, Matrix6, Vector3};
+use serde_json::Value;
+
+use crate::data::{matrix3, number, numbers, vector3};
+
+const GRAVITY: [f64; 3] = [0.0, 0.0, -9.81];
+
+/// What a file is about.
+pub struct Example {
+    pub body: FreeBody<f64>,
+    pub inputs: InputMatrix,
+    pub limits: Option<Limits>,
+    vehicle: Option<Vehicle>,
+    config: Value,
+    constrained: bool,
+}
+
+impl Example {
+    pub fn new(file: &Value) -> Self {
+        let config = file["config"].clone();
+        let text = match file["example"].as_str() {
+            Some("quad") => quadcopter(&config),
+            Some("bicopter") => bicopter(&config),
+            Some("tricopter") => tricopter(&config),
+            _ => return Self::free_body(config),
+        };
+        let vehicle = Vehicle::from_toml(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+        let polytope = vehicle.actuators.limits();
+        let interior = DVector::from_column_slice(vehicle.actuators.interior());
+        Self {
+            body: vehicle.body,
+            inputs: vehicle.actuators.input_matrix().clone(),
+            limits: Some(
+                Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior).unwrap(),
+            ),
+            constrained: config["constrained"].as_bool().unwrap_or(true),
+            vehicle: Some(vehicle),
+            config,
+        }
+    }
+
+    /// A body on which six independent inputs act as its wrench.
+    fn free_body(config: Value) -> Self {
+        let inertia = PseudoInertia::from_center(
+            number(&config["m"]),
+            vector3(&config["s"]),
+            matrix3(&config["Thc"]),
+        );
+        Self {
+            body: FreeBody::new(inertia.unwrap(), Vector3::from(GRAVITY)),
+            inputs: InputMatrix::from_column_slice(Matrix6::<f64>::identity().as_slice()),
+            limits: None,
+            vehicle: None,
+            constrained: false,
+            config,
+        }
+    }
+
+    /// The controller of an approach as the file names it.
+    pub fn controller(&self, approach: &str, allocation: AllocationMethod) -> Controller {
+        let settings = self.settings(approach, allocation);
+        let controller = match &self.vehicle {
+            Some(vehicle) => Controller::new(vehicle, &settings),
+            None => Controller::for_body(&self.body, "body", &self.inputs, None, &settings),
+        };
+        controller.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn settings(&self, approach: &str, allocation: AllocationMethod) -> ControllerSettings {
+        let config = &self.config;
+        let (approach, transport) = match approach {
+            "particle" => (Approach::Particle, Transport::Adjoint),
+            "body" => (Approach::Body, Transport::Adjoint),
+            "energy" => (Approach::Energy, Transport::Adjoint),
+            "energy_alt" => (Approach::Energy, Transport::Centred),
+            other => panic!("unknown approach {other}"),
+        };
+        let pairs = config.get("ctrl").map(pair).into_iter().collect();
+        let poles = config.get("p").map(|p| PoleSettings {
+            horizontal: None,
+            polynomial: Some(numbers(p).try_into().unwrap()),
+            mass: Some(number(&config["mbar"])),
+            yaw: YawSettings {
+                inertia: number(&config["Thz"]),
+                damping: number(&config["Upz"]),
+                stiffness: number(&config["Piz"]),
+            },
+        });
+        ControllerSettings {
+            approach,
+            transport,
+            pairs,
+            poles,
+            projection_weight: config["rho"].as_f64().unwrap_or(0.0),
+            allocation: if self.constrained {
+                allocation
+            } else {
+                AllocationMethod::None
+            },
+        }
+    }
+
+    /// The reference.
+    pub fn reference(&self) -> Box<dyn Trajectory> {
+        let Some(vehicle) = &self.vehicle else {
+            return Box::new(self.independent());
+        };
+        let settings = self.reference_settings();
+        match settings.build(vehicle) {
+            Ok(Reference::Planned(trajectory)) => trajectory,
+            Ok(Reference::Recorded(_)) => unreachable!("no file has recorded setpoints"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn reference_settings(&self) -> ReferenceSettings {
+        let config = &self.config;
+        let three = |value: &Value| <[f64; 3]>::from(vector3(value));
+        let Some(reference) = config.get("ref").and_then(Value::as_array) else {
+            let independent = self.independent();
+            return ReferenceSettings::Independent(IndependentSettings {
+                amplitude: independent.position.amplitude.into(),
+                angular_frequency: independent.position.angular_frequency.into(),
+                phase: independent.position.phase.into(),
+                offset: independent.position.offset.into(),
+                attitude_amplitude_deg: independent.attitude_amplitude.map(f64::to_degrees).into(),
+                attitude_angular_frequency: independent.attitude_angular_frequency.into(),
+                attitude_phase: independent.attitude_phase.into(),
+                yaw_rate: independent.position.yaw_rate,
+            });
+        };
+        match reference[0].as_str() {
+            Some("hover") => ReferenceSettings::Hover(HoverSettings {
+                position: three(&reference[1]),
+                yaw_deg: Some(number(&reference[2]).to_degrees()),
+                attitude_deg: None,
+            }),
+            Some("lissajous") => ReferenceSettings::Lissajous(LissajousSettings {
+                amplitude: three(&reference[1]["A"]),
+                angular_frequency: three(&reference[1]["w"]),
+                phase: three(&reference[1]["ph"]),
+                offset: [0.0; 3],
+                yaw_rate: number(&reference[1]["psi1"]),
+                posture: None,
+            }),
+            Some("loop") => ReferenceSettings::Loop(LoopSettings {
+                radius: number(&reference[1]),
+                duration: number(&reference[2]),
+                start: number(&reference[3]),
+                position: [0.0; 3],
+                heading_deg: 0.0,
+                posture: None,
+            }),
+            other => panic!("unknown reference {other:?}"),
+        }
+    }
+
+    fn independent(&self) -> Independent {
+        let config = &self.config;
+        let optional = |key: &str| config.get(key).map(vector3).unwrap_or_default();
+        Independent {
+            position: Lissajous {
+                amplitude: vector3(&config["A"]),
+                angular_frequency: vector3(&config["w"]),
+                phase: vector3(&config["ph"]),
+                offset: optional("off"),
+                yaw_rate: config["psi1"].as_f64().unwrap_or(0.0),
+            },
+            attitude_amplitude: vector3(&config["Aa"]),
+            attitude_angular_frequency: vector3(&config["wa"]),
+            attitude_phase: vector3(&config["pha"]),
+        }
+    }
+}
+
+fn pair(ctrl: &Value) -> PairSettings {
+    let part = |weight: &str, center: &str, moment: &str| {
+        SecondMomentSettings::new(
+            number(&ctrl[weight]),
+            vector3(&ctrl[center]).into(),
+            Moment(matrix3(&ctrl[moment])),
+        )
+    };
+    PairSettings {
+        from: "world".into(),
+        to: "body".into(),
+        stiffness: part("k", "h", "Pi"),
+        damping: part("d", "l", "Up"),
+        inertia: part("m", "s", "Th"),
+    }
+}
+
+fn head(config: &Value) -> String {
+    let inertia = vector3(&config["Th"]);
+    format!(
+        "name = \"golden\"\ngravity = {GRAVITY:?}\n[bodies.body]\nmass = {:?}\ninertia = {:?}\n",
+        number(&config["m"]),
+        inertia.as_slice()
+    )
+}
+
+struct Mount {
+    position: Vector3<f64>,
+    axis: Vector3<f64>,
+    drag: f64,
+    tilt_axis: Option<Vector3<f64>>,
+}
+
+fn rotor(text: &mut String, config: &Value, mount: &Mount) {
+    let thrust = [number(&config["Fmin"]), number(&config["Fmax"])];
+    writeln!(
+        text,
+        "[[rotors]]\nbody = \"body\"\nposition = {:?}\naxis = {:?}\ndrag_ratio = {:?}\nthrust = {thrust:?}",
+        mount.position.as_slice(),
+        mount.axis.as_slice(),
+        mount.drag
+    )
+    .unwrap();
+    if let Some(axis) = mount.tilt_axis {
+        let limit = number(&config["thmax"]).to_degrees();
+        let segments = &config["nseg"];
+        let axis = axis.as_slice();
+        writeln!(
+            text,
+            "tilt = {{ axis = {axis:?}, limit_deg = {limit:?}, segments = {segments} }}"
+        )
+        .unwrap();
+    }
+}
+
+/// Konz (5.165): propellers at +x, +y, -x, -y with drag torques -b, +b, -b, +b.
+fn quadcopter(config: &Value) -> String {
+    let (mut text, l, b) = (head(config), number(&config["l"]), number(&config["bF"]));
+    for (x, y, drag) in [(l, 0.0, -b), (0.0, l, b), (-l, 0.0, -b), (0.0, -l, b)] {
+        let position = Vector3::new(x, y, 0.0);
+        rotor(
+            &mut text,
+            config,
+            &Mount {
+                position,
+                axis: Vector3::z(),
+                drag,
+                tilt_axis: None,
+            },
+        );
+    }
+    text
+}
+
+/// Konz (5.171): two rotors at the sides, leaning outwards by beta, tilting forward.
+fn bicopter(config: &Value) -> String {
+    let mut text = head(config);
+    let (ly, lz) = (number(&config["ly"]), number(&config["lz"]));
+    let (s, c) = number(&config["beta"]).sin_cos();
+    for side in [1.0, -1.0] {
+        let axis = Vector3::new(0.0, side * s, c);
+        let mount = Mount {
+            position: Vector3::new(0.0, side * ly, lz),
+            axis,
+            drag: 0.0,
+            tilt_axis: Some(axis.cross(&Vector3::x())),
+        };
+        rotor(&mut text, config, &mount);
+    }
+    text
+}
+
+/// Three rotors that tilt about their arms.
+fn tricopter(config: &Value) -> String {
+    let (mut text, l, b) = (head(config), number(&config["l"]), number(&config["bF"]));
+    for (phi, zeta) in [FRAC_PI_3, PI, -FRAC_PI_3]
+        .into_iter()
+        .zip(numbers(&config["zeta"]))
+    {
+        let arm = Vector3::new(phi.cos(), phi.sin(), 0.0);
+        let mount = Mount {
+            position: arm * l,
+            axis: Vector3::z(),
+            drag: zeta * b,
+            tilt_axis: Some(arm),
+        };
+        rotor(&mut text, config, &mount);
+    }
+    text
+}

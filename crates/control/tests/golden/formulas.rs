@@ -1,0 +1,194 @@
+//! Parameters, limits, references and the linearisation.
+
+use fly_control::Controller;
+use fly_control::poles::Poles;
+use fly_control::settings::AllocationMethod;
+use fly_lie::operators::vee_matrix4;
+use nalgebra::{Complex, DMatrix, Matrix6};
+use serde_json::Value;
+
+use crate::data::{configuration, number, numbers, rows, state};
+use crate::example::Example;
+use crate::report::Report;
+
+pub fn compare(example: &Example, file: &Value, report: &mut Report) {
+    let controller = example.controller("energy", AllocationMethod::ActiveSet);
+    parameters(example, &controller, file, report);
+    limits(example, file, report);
+    reference(example, file, report);
+    linearisation(&controller, file, report);
+}
+
+fn parameters(example: &Example, controller: &Controller, file: &Value, report: &mut Report) {
+    let pair = controller.template().pair();
+    for given in file["controller_parameters"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        report.relative(
+            "K', D', M'",
+            &rows(pair.stiffness()),
+            &numbers(&given["Kp"]),
+            1e-12,
+        );
+        report.relative(
+            "K', D', M'",
+            &rows(pair.damping()),
+            &numbers(&given["Dp"]),
+            1e-12,
+        );
+        report.relative(
+            "K', D', M'",
+            &rows(pair.inertia()),
+            &numbers(&given["Mp"]),
+            1e-12,
+        );
+    }
+    let config = &file["config"];
+    let Some(named) = file.get("named_controller_parameters") else {
+        return;
+    };
+    let poles = Poles {
+        polynomial: numbers(&config["p"]).try_into().unwrap(),
+        mass: number(&config["mbar"]),
+        yaw_inertia: number(&config["Thz"]),
+        yaw_damping: number(&config["Upz"]),
+        yaw_stiffness: number(&config["Piz"]),
+    };
+    let m = poles.place(&example.body, &example.inputs).unwrap();
+    let scalars = [
+        ("k", m.stiffness),
+        ("d", m.damping),
+        ("m", m.mass),
+        ("h", m.stiffness_height),
+        ("l", m.stiffness_height),
+        ("s", m.mass_height),
+    ];
+    for (key, value) in scalars {
+        report.relative(
+            "parameters by pole placement",
+            &[value],
+            &numbers(&named[key]),
+            1e-12,
+        );
+    }
+    for (key, value) in [
+        ("Th", m.inertia_moment),
+        ("Up", m.damping_moment),
+        ("Pi", m.stiffness_moment),
+    ] {
+        report.relative(
+            "parameters by pole placement",
+            value.as_slice(),
+            &numbers(&named[key]),
+            1e-12,
+        );
+    }
+}
+
+fn limits(example: &Example, file: &Value, report: &mut Report) {
+    let (Some(limits), Some(rows_of_w)) = (&example.limits, file.get("W")) else {
+        return;
+    };
+    report.relative(
+        "limits W, l",
+        &rows(limits.rows()),
+        &numbers(rows_of_w),
+        1e-12,
+    );
+    report.relative(
+        "limits W, l",
+        limits.bounds().as_slice(),
+        &numbers(&file["l"]),
+        1e-12,
+    );
+}
+
+fn reference(example: &Example, file: &Value, report: &mut Report) {
+    let mut trajectory = example.reference();
+    let given = &file["reference"];
+    for (i, t) in numbers(&file["t"]).into_iter().enumerate() {
+        let point = trajectory.at(t);
+        report.absolute(
+            "reference xR",
+            &configuration(&point.pose),
+            &numbers(&given["xR"][i]),
+            1e-10,
+        );
+        report.relative(
+            "reference xiR",
+            point.twist.as_slice(),
+            &numbers(&given["xiR"][i]),
+            1e-10,
+        );
+        report.relative(
+            "reference xiRd",
+            point.acceleration.as_slice(),
+            &numbers(&given["xiRd"][i]),
+            1e-10,
+        );
+    }
+    let start = state(&file["x0"], &file["xi0"]);
+    assert!(
+        (start.pose.rotation.matrix().determinant() - 1.0).abs() < 1e-9,
+        "x0 is a pose"
+    );
+}
+
+fn linearisation(controller: &Controller, file: &Value, report: &mut Report) {
+    let Some(given) = file.get("linearisation_at_xR0") else {
+        return;
+    };
+    let pair = controller.template().pair();
+    let (mass, damping) = (pair.inertia_matrix(), pair.damping_matrix());
+    let stiffness = vee_matrix4(pair.stiffness());
+    report.relative(
+        "linearisation M0, D0, K0",
+        &rows(mass),
+        &numbers(&given["M0"]),
+        1e-10,
+    );
+    report.relative(
+        "linearisation M0, D0, K0",
+        &rows(damping),
+        &numbers(&given["D0"]),
+        1e-10,
+    );
+    report.relative(
+        "linearisation M0, D0, K0",
+        &rows(&stiffness),
+        &numbers(&given["K0"]),
+        1e-10,
+    );
+    let found = characteristic_polynomial(mass, damping, &stiffness);
+    for (found, expected) in found.iter().zip(numbers(&given["charpoly"])) {
+        report.relative("characteristic polynomial", &[*found], &[expected], 1e-8);
+    }
+}
+
+/// The coefficients of det(M l^2 + D l + K)/det M, highest power first.
+fn characteristic_polynomial(
+    mass: &Matrix6<f64>,
+    damping: &Matrix6<f64>,
+    stiffness: &Matrix6<f64>,
+) -> Vec<f64> {
+    let inverse = mass.try_inverse().unwrap();
+    let mut first_order = DMatrix::<f64>::zeros(12, 12);
+    first_order.view_mut((0, 6), (6, 6)).fill_with_identity();
+    first_order
+        .view_mut((6, 0), (6, 6))
+        .copy_from(&-(inverse * stiffness));
+    first_order
+        .view_mut((6, 6), (6, 6))
+        .copy_from(&-(inverse * damping));
+    let mut polynomial = vec![Complex::new(1.0, 0.0)];
+    for root in first_order.complex_eigenvalues().iter() {
+        polynomial.push(Complex::new(0.0, 0.0));
+        for i in (1..polynomial.len()).rev() {
+            let before = polynomial[i - 1];
+            polynomial[i] -= root * before;
+        }
+    }
+    polynomial.iter().map(|c| c.re).collect()
+}

@@ -1,0 +1,127 @@
+//! The control law with random matrices, and quadratic programs with their active sets and multipliers.
+
+use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
+use fly_control::law::{InputMatrix, Law};
+use fly_control::matching::Matching;
+use nalgebra::{DVector, SMatrix, SVector};
+use serde_json::Value;
+
+use crate::data::{matrix, numbers, rows};
+use crate::report::Report;
+
+const TOLERANCE: f64 = 1e-10;
+
+pub fn compare(file: &Value, report: &mut Report) {
+    for given in file["control_law"].as_array().into_iter().flatten() {
+        match numbers(&given["b"]).len() {
+            1 => law::<1>(given, report),
+            2 => law::<2>(given, report),
+            3 => law::<3>(given, report),
+            4 => law::<4>(given, report),
+            5 => law::<5>(given, report),
+            6 => law::<6>(given, report),
+            n => panic!("a law with {n} degrees of freedom"),
+        }
+    }
+    for given in file["qp"].as_array().into_iter().flatten() {
+        program(given, report);
+    }
+}
+
+fn law<const N: usize>(given: &Value, report: &mut Report) {
+    let square = |key: &str| SMatrix::<f64, N, N>::from_row_slice(&numbers(&given[key]));
+    let (mass, desired) = (square("M"), square("Mbar"));
+    let inputs = InputMatrix::<N>::from_row_slice(&numbers(&given["B"]));
+    let column = |key: &str| SVector::<f64, N>::from_column_slice(&numbers(&given[key]));
+    let (b, b_bar) = (column("b"), column("bbar"));
+    let law = Law::new(&mass, &desired, &inputs).unwrap();
+    let mut u = DVector::zeros(inputs.ncols());
+    law.unconstrained(&b, &b_bar, &mut u);
+    report.relative("law: u", u.as_slice(), &numbers(&given["u"]), TOLERANCE);
+    report.relative(
+        "law: H",
+        &rows(law.metric()),
+        &numbers(&given["H"]),
+        TOLERANCE,
+    );
+    if given
+        .get("Bperp")
+        .is_none_or(|complement| numbers(complement).is_empty())
+    {
+        return;
+    }
+    let complement = InputMatrix::<N>::from_row_slice(&numbers(&given["Bperp"]));
+    let matching = Matching::with_complement(&mass, &desired, complement).unwrap();
+    let force = matching.force(&b, &b_bar);
+    report.relative(
+        "law: lambda",
+        force.lambda.as_slice(),
+        &numbers(&given["lam"]),
+        TOLERANCE,
+    );
+    report.relative(
+        "law: S",
+        &rows(matching.weight()),
+        &numbers(&given["S"]),
+        TOLERANCE,
+    );
+    report.relative(
+        "law: btilde",
+        force.force.as_slice(),
+        &numbers(&given["btilde"]),
+        TOLERANCE,
+    );
+    report.relative(
+        "law: G0",
+        &[force.distance],
+        &numbers(&given["G0"]),
+        TOLERANCE,
+    );
+}
+
+fn program(given: &Value, report: &mut Report) {
+    let metric = matrix(&given["H"]);
+    let vector = |key: &str| DVector::from_vec(numbers(&given[key]));
+    let limits = Limits::new(matrix(&given["W"]), vector("l"), vector("x_feasible")).unwrap();
+    let (desired, expected) = (vector("u0"), vector("u"));
+    let mut input = DVector::zeros(desired.len());
+
+    let mut exact = ActiveSet::new(&limits, &metric).unwrap();
+    let answer = exact.solve(desired.as_slice(), input.as_mut_slice());
+    assert_eq!(answer.outcome, Outcome::Optimal);
+    report.relative(
+        "active_set: u",
+        input.as_slice(),
+        expected.as_slice(),
+        TOLERANCE,
+    );
+    report.relative(
+        "active_set: multipliers",
+        &exact.multipliers(),
+        &numbers(&given["multipliers"]),
+        1e-9,
+    );
+    let mut active: Vec<f64> = exact.active_rows().iter().map(|i| *i as f64).collect();
+    active.sort_by(f64::total_cmp);
+    report.absolute(
+        "active_set: active rows",
+        &active,
+        &numbers(&given["active"]),
+        0.0,
+    );
+    let off = &input - &desired;
+    let cost = 0.5 * off.dot(&(&metric * &off));
+    report.relative(
+        "active_set: cost",
+        &[cost],
+        &numbers(&given["cost"]),
+        TOLERANCE,
+    );
+
+    #[cfg(feature = "osqp")]
+    {
+        let mut splitting = fly_control::allocation::Osqp::new(&limits, &metric).unwrap();
+        splitting.solve(desired.as_slice(), input.as_mut_slice());
+        report.relative("osqp: u", input.as_slice(), expected.as_slice(), 2e-7);
+    }
+}
