@@ -20,8 +20,9 @@ pub fn monotonic() -> i64 {
 /// UDP or USB, some tens of ms over a telemetry radio), but the jitter is gone, and no stamp is ever later than the
 /// message's arrival.
 ///
-/// A sender that restarts is noticed by its time going back by more than a second, or by an offset that is a second off
-/// after a silence of three.
+/// A sender that restarts is noticed by its time going back by more than a second, or by an offset that is half a second
+/// off after a silence of a second. What a stalled link delivers late, all at once, looks the same at first; the offset
+/// then falls back with every message of the burst, so that the last one is stamped right again.
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,
@@ -82,9 +83,9 @@ impl SenderClock {
 impl Window {
     fn restarted(&self, sent: i64, offset: i64, arrival: i64) -> bool {
         let went_back = self.newest.saturating_sub(sent) > SECOND;
-        let silent = arrival - self.last_arrival > 3 * SECOND;
+        let silent = arrival - self.last_arrival > SECOND;
         let least = self.least.min(self.least_before);
-        went_back || (silent && offset.saturating_sub(least).saturating_abs() > SECOND)
+        went_back || (silent && offset.saturating_sub(least).saturating_abs() > SECOND / 2)
     }
 }
 
@@ -126,6 +127,22 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_after_a_stall_ends_with_a_right_stamp() {
+        let mut clock = SenderClock::default();
+        clock.map(0, 100 * SECOND);
+        // 2 s of messages, all delivered at the end of the stall.
+        let mut last = None;
+        for i in 1..=100 {
+            last = Some(clock.map(i * 20 * MS, 102 * SECOND).stamp);
+        }
+        assert_eq!(last, Some(102 * SECOND));
+        assert_eq!(
+            clock.map(2020 * MS, 102 * SECOND + 30 * MS).stamp,
+            102 * SECOND + 20 * MS
+        );
+    }
+
+    #[test]
     fn restarts_are_noticed() {
         let mut clock = SenderClock::default();
         assert_eq!(
@@ -135,8 +152,8 @@ mod tests {
                 restarted: false
             }
         );
-        // Late by a second and a half, but no restart: the stamp is old, as the message is.
-        let late = clock.map(100 * SECOND + 10 * MS, 201 * SECOND + 510 * MS);
+        // Late by 0.9 s, but no restart: the stamp is old, as the message is.
+        let late = clock.map(100 * SECOND + 10 * MS, 200 * SECOND + 910 * MS);
         assert_eq!(
             late,
             Mapped {
@@ -160,8 +177,16 @@ mod tests {
                 restarted: true
             }
         );
+        // Off for 2 s, rebooted within, and again ahead of the old time.
+        assert_eq!(
+            clock.map(41 * SECOND, 264 * SECOND),
+            Mapped {
+                stamp: 264 * SECOND,
+                restarted: true
+            }
+        );
         // Absurd times neither panic nor overflow.
-        clock.map(i64::MAX, 263 * SECOND);
-        clock.map(i64::MIN, 264 * SECOND);
+        clock.map(i64::MAX, 265 * SECOND);
+        clock.map(i64::MIN, 266 * SECOND);
     }
 }

@@ -1,0 +1,75 @@
+//! The plugin against vehicles of which only the messages exist. What it shares with the quadcopter is tested there.
+
+#[path = "../../mavlink/tests/common/mod.rs"]
+mod common;
+#[path = "../../mavlink/tests/common/plugin.rs"]
+mod plugin;
+
+use common::Flying;
+use fly_hal::{Configuration, ErrorKind, ReadOutcome, Text};
+use fly_mavlink::dialect::MavType;
+use plugin::{POSE, close, configure, free_port, load, read, start, values};
+
+const NAME: &str = "tricopter";
+
+#[test]
+fn a_tricopter_is_read_and_a_quadcopter_is_not() {
+    let port = free_port();
+    let text = format!("link = 'udpin:127.0.0.1:{port}'");
+    let at = ([127, 0, 0, 1], port).into();
+    {
+        let _flying = Flying::udp(MavType::MAV_TYPE_TRICOPTER, 1, 0, at);
+        let mut instance = start(NAME, &text);
+        let mut frame = instance.description().frame();
+        assert_eq!(read(&mut instance, &mut frame), ReadOutcome::Fresh);
+        let h = std::f64::consts::FRAC_1_SQRT_2;
+        close(
+            values(&instance, &frame, POSE),
+            [2.0, -3.0, 10.0, h, 0.0, 0.0, -h],
+        );
+        instance
+            .write(frame.time, &[1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+            .unwrap();
+        assert_eq!(instance.arm().unwrap_err().kind, ErrorKind::Unsupported);
+        instance.stop().unwrap();
+    }
+    let _flying = Flying::udp(MavType::MAV_TYPE_QUADROTOR, 1, 0, at);
+    let error = configure(NAME, &text).unwrap().start().unwrap_err();
+    assert_eq!(
+        error.message,
+        "expected a tricopter, but the vehicle with system number 1 says that it is a quadrotor"
+    );
+}
+
+#[test]
+fn its_commands_are_those_of_the_vehicle() {
+    let plugin = load(NAME);
+    let commands = |vehicle: &str| -> Vec<String> {
+        let instance = plugin.configure(&Configuration::new("", vehicle)).unwrap();
+        instance
+            .description()
+            .commands()
+            .map(|signal| signal.name.clone())
+            .collect()
+    };
+    assert_eq!(commands("").len(), 6);
+    assert_eq!(
+        commands("[[rotors]]\n[[rotors]]\n[[rotors]]\ntilt = {}"),
+        [
+            "rotor.0.thrust",
+            "rotor.1.thrust",
+            "rotor.2.thrust",
+            "rotor.2.tilt"
+        ]
+    );
+    let four = "[[rotors]]\n[[rotors]]\n[[rotors]]\n[[rotors]]\n";
+    let error = plugin
+        .configure(&Configuration::new("", four))
+        .err()
+        .unwrap();
+    assert_eq!(
+        error.message,
+        "`tricopter` flies a vehicle with 3 rotors, and this one has 4"
+    );
+    assert_eq!(error.location.unwrap().text, Text::Vehicle);
+}
