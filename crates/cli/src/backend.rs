@@ -40,7 +40,7 @@ pub fn open(
     };
     let instance = plugin.configure(&fly_hal::Configuration {
         text: table.text(),
-        vehicle: section.vehicle.text(),
+        vehicle: configuration.vehicle_text.text(),
         rate_hz: configuration.flight.rate_hz,
         seed: configuration.flight.seed,
         armed,
@@ -63,7 +63,7 @@ pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> Failure
         Some(location) => {
             let fragment: &Fragment = match location.text {
                 Text::Configuration => &section.table,
-                Text::Vehicle => &section.vehicle,
+                Text::Vehicle => &configuration.vehicle_text,
             };
             let title = format!(
                 "the backend `{}` cannot be configured like this",

@@ -9,6 +9,8 @@ use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
 
 mod backend;
+mod controller;
+mod reference;
 mod vehicle;
 
 /// What was looked at and what was found.
@@ -22,6 +24,11 @@ impl Findings {
     /// Something that is in order.
     pub fn fine(&mut self, what: &str, finding: impl fmt::Display) {
         self.table.lines(what, [finding.to_string()]);
+    }
+
+    /// Something that a user may want, but should know.
+    pub fn warning(&mut self, what: &str, finding: impl fmt::Display) {
+        self.table.lines(what, [format!("WARNING: {finding}")]);
     }
 
     /// Something that a flight would fail on.
@@ -40,6 +47,8 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> 
     let mut findings = Findings::default();
     findings.fine("configuration", options.config.display());
     vehicle::check(&configuration, &mut findings);
+    controller::check(&configuration, &mut findings)?;
+    reference::check(&configuration, &mut findings)?;
     backend::check(&configuration, plugin_dirs, &mut findings)?;
 
     let mut out = std::io::stdout().lock();

@@ -164,10 +164,8 @@ pub struct BackendSection {
     pub plugin: String,
     /// When `plugin` is a path: that path, resolved against where it was written.
     pub path: Option<PathBuf>,
-    /// The plugin's own table `[backend.<name>]`, without its `vehicle`; empty when there is none.
+    /// The plugin's own table `[backend.<name>]`; empty when there is none.
     pub table: Fragment,
-    /// The vehicle that the plugin gets: `[backend.<name>] vehicle`, else the model's own.
-    pub vehicle: Fragment,
 }
 
 impl BackendSection {
@@ -225,23 +223,13 @@ impl BackendSection {
         let path = is_path.then(|| entry.node.place.source.resolve(&plugin));
         let name = backend_table(&plugin);
         let path_of_table = format!("backend.{name}");
-        let (mut table, mut vehicle) = (Fragment::empty(&path_of_table), None);
-        if let Some(node) = document.node(&path_of_table)
-            && let Some(own) = node.as_table()
-        {
-            let mut own = own.clone();
-            own.remove("vehicle");
-            table = Fragment::new(&path_of_table, &own, node.place.clone());
-            vehicle = document.table(&format!("{path_of_table}.vehicle"));
-        }
-        let vehicle = vehicle
-            .or_else(|| document.table("vehicle"))
-            .unwrap_or_else(|| Fragment::empty("vehicle"));
+        let table = document
+            .table(&path_of_table)
+            .unwrap_or_else(|| Fragment::empty(&path_of_table));
         Ok(Self {
             plugin,
             path,
             table,
-            vehicle,
         })
     }
 }

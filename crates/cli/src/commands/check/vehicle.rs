@@ -2,7 +2,7 @@
 
 use fly_lie::SE3;
 use fly_mechanics::{State, Vehicle};
-use nalgebra::{DVector, Vector6};
+use nalgebra::{DMatrix, DVector, Dyn, OMatrix, U6, Vector6};
 
 use super::Findings;
 use crate::config::Configuration;
@@ -51,7 +51,7 @@ fn rank_tolerance(vehicle: &Vehicle) -> f64 {
 fn hover(vehicle: &Vehicle, findings: &mut Findings) {
     let level = State::at_rest(SE3::identity());
     let wrench = vehicle.body.bias(&level);
-    let (input, missing) = least_input(vehicle, &wrench);
+    let (input, missing) = InputMap::new(vehicle).least_input(&wrench);
     if missing > REACH * wrench.norm() {
         let finding = format!(
             "no input carries the level vehicle: {missing:.3} N or N m of its weight stay unbalanced"
@@ -59,7 +59,6 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
         findings.problem("hover", finding);
         return;
     }
-    let limits = actuators_limits(vehicle, &input);
     let mut commands = vec![0.0; vehicle.actuators.command_names().len()];
     vehicle
         .actuators
@@ -73,30 +72,42 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
         .map(|(_, thrust)| format!("{thrust:.2}"))
         .collect();
     let thrusts = format!("thrusts {} N", text.join(", "));
-    match limits {
-        Some(excess) => findings.problem(
+    let excess = vehicle.actuators.limits().violation(input.as_slice());
+    if excess > 0.0 {
+        findings.problem(
             "hover",
             format_args!("{thrusts}: {excess:.2} N beyond the limits"),
-        ),
-        None => findings.fine("hover", format_args!("{thrusts}, within the limits")),
+        );
+    } else {
+        findings.fine(
+            "hover",
+            format_args!("{thrusts}, {:.2} N inside the limits", -excess),
+        );
     }
 }
 
-/// The smallest input whose wrench is nearest to `wrench`, and the norm of what is missing.
-pub(super) fn least_input(vehicle: &Vehicle, wrench: &Vector6<f64>) -> (DVector<f64>, f64) {
-    let matrix = vehicle.actuators.input_matrix();
-    let svd = matrix.clone_owned().svd(true, true);
-    let input = svd
-        .solve(wrench, rank_tolerance(vehicle))
-        .unwrap_or_else(|_| {
-            nalgebra::OMatrix::zeros_generic(nalgebra::Dyn(matrix.ncols()), nalgebra::U1)
-        });
-    let missing = (matrix * &input - wrench).norm();
-    (input, missing)
+/// From wrenches to inputs.
+pub(super) struct InputMap<'a> {
+    matrix: &'a OMatrix<f64, U6, Dyn>,
+    /// B^+, p x 6.
+    inverse: DMatrix<f64>,
 }
 
-/// By how much the input leaves the limits, N; `None` when it does not.
-pub(super) fn actuators_limits(vehicle: &Vehicle, input: &DVector<f64>) -> Option<f64> {
-    let violation = vehicle.actuators.limits().violation(input.as_slice());
-    (violation > 1e-9).then_some(violation)
+impl<'a> InputMap<'a> {
+    pub fn new(vehicle: &'a Vehicle) -> Self {
+        let matrix = vehicle.actuators.input_matrix();
+        let dense = DMatrix::from_fn(6, matrix.ncols(), |row, column| matrix[(row, column)]);
+        let columns = dense.ncols();
+        let inverse = dense
+            .pseudo_inverse(rank_tolerance(vehicle))
+            .unwrap_or_else(|_| DMatrix::zeros(columns, 6));
+        Self { matrix, inverse }
+    }
+
+    /// The smallest input whose wrench is nearest to `wrench`, and the norm of what is missing.
+    pub fn least_input(&self, wrench: &Vector6<f64>) -> (DVector<f64>, f64) {
+        let input = &self.inverse * wrench;
+        let missing = (self.matrix * &input - wrench).norm();
+        (input, missing)
+    }
 }

@@ -1,0 +1,104 @@
+//! Can the vehicle follow the reference inside the limits of its inputs?
+
+use fly_control::{Reference, Trajectory};
+use fly_mechanics::State;
+
+use super::Findings;
+use super::vehicle::InputMap;
+use crate::config::{ConfigError, Configuration};
+
+/// How finely the reference is looked at, s.
+const SAMPLE: f64 = 0.01;
+/// How much of a reference that goes on for ever is looked at, s.
+const HORIZON: f64 = 60.0;
+/// At most this many samples, however long the flight.
+const SAMPLES: f64 = 5000.0;
+/// The reference's wrench may miss what inputs can make by this share: beyond, the vehicle cannot follow.
+const REACH: f64 = 1e-6;
+
+pub(super) fn check(
+    configuration: &Configuration,
+    findings: &mut Findings,
+) -> Result<(), ConfigError> {
+    match configuration.build_reference()? {
+        Reference::Recorded(_) => findings.fine("reference", "recorded: what the backend delivers"),
+        Reference::Planned(mut trajectory) => planned(configuration, trajectory.as_mut(), findings),
+    }
+    Ok(())
+}
+
+/// The worst that was met and when.
+#[derive(Clone, Copy)]
+struct Worst {
+    value: f64,
+    time: f64,
+}
+
+impl Worst {
+    const NONE: Self = Self {
+        value: f64::NEG_INFINITY,
+        time: 0.0,
+    };
+
+    fn meet(&mut self, value: f64, time: f64) {
+        // A NaN is worse than anything.
+        if !(value <= self.value) {
+            *self = Self { value, time };
+        }
+    }
+}
+
+fn planned(
+    configuration: &Configuration,
+    trajectory: &mut dyn Trajectory,
+    findings: &mut Findings,
+) {
+    let vehicle = &configuration.vehicle;
+    let inputs = InputMap::new(vehicle);
+    let end = configuration
+        .flight
+        .duration
+        .or(trajectory.duration())
+        .unwrap_or(HORIZON);
+    let step = SAMPLE.max(end / SAMPLES);
+    let (mut missing, mut excess) = (Worst::NONE, Worst::NONE);
+    let mut index = 0.0;
+    while index * step <= end {
+        let time = index * step;
+        index += 1.0;
+        let point = trajectory.at(time);
+        let state = State {
+            pose: point.pose,
+            twist: point.twist,
+        };
+        let wrench = vehicle.body.mass_matrix() * point.acceleration + vehicle.body.bias(&state);
+        let (input, short) = inputs.least_input(&wrench);
+        missing.meet(short / wrench.norm().max(1.0), time);
+        excess.meet(vehicle.actuators.limits().violation(input.as_slice()), time);
+    }
+    let sampled = format!("{end} s looked at");
+    if missing.value > REACH {
+        let share = 100.0 * missing.value;
+        let when = missing.time;
+        findings.problem(
+            "reference",
+            format_args!("{sampled}: the inputs cannot make {share:.2} % of the wrench that it needs at {when:.2} s"),
+        );
+    } else if excess.value > 0.0 {
+        findings.warning(
+            "reference",
+            format_args!(
+                "{sampled}: needs inputs {:.2} N beyond the limits at {:.2} s",
+                excess.value, excess.time
+            ),
+        );
+    } else {
+        findings.fine(
+            "reference",
+            format_args!(
+                "{sampled}: inputs stay {:.2} N inside the limits (least at {:.2} s)",
+                -excess.value, excess.time
+            ),
+        );
+    }
+}
