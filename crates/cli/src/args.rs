@@ -37,7 +37,7 @@ pub struct Arguments {
     #[arg(long)]
     pub arm: bool,
 
-    /// More messages: -v debug, -vv trace (RUST_LOG chooses more finely)
+    /// More messages: -v what happens, -vv details, -vvv everything (RUST_LOG chooses more finely)
     #[arg(short, long, action = ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub verbose: u8,
 

@@ -3,17 +3,21 @@
 mod backends;
 mod check;
 mod configs;
+mod fly;
 mod manual;
 
 use crate::args::{Arguments, Command};
 use crate::config::{Options, shipped};
 use crate::exit::{Exit, Failure};
+use crate::telemetry::Telemetry;
 
 /// Runs what the command line asks for.
 ///
 /// # Errors
 /// One message for the user, with its exit code.
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let telemetry = Telemetry::init(arguments.verbose, arguments.quiet)
+        .map_err(|error| Failure::new(Exit::Internal, error))?;
     match &arguments.command {
         Some(Command::Configs { name }) => configs::run(name.as_deref()),
         Some(Command::Completions { shell }) => manual::completions(*shell),
@@ -22,9 +26,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             check::run(&options(arguments)?, &arguments.configuration.plugin_dir)
         }
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
-        Some(Command::Conformance { .. }) | None => {
-            Err(Failure::new(Exit::Internal, "not built in yet"))
-        }
+        Some(Command::Conformance { .. }) => Err(Failure::new(Exit::Internal, "not built in yet")),
+        None => fly::run(&options(arguments)?, arguments, &telemetry),
     }
 }
 

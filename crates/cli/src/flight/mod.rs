@@ -3,22 +3,36 @@
 pub mod binding;
 pub mod descent;
 pub mod difference;
+mod error;
 pub mod limits;
 pub mod observation;
 pub mod pilot;
 pub mod prediction;
+mod prepare;
+mod recorder;
 pub mod reference;
 pub mod replay;
+mod session;
 pub mod supervisor;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use crate::telemetry::Summary;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+pub use error::FlightError;
+pub use session::Flight;
+
+use crate::config::Configuration;
+use crate::exit::Exit;
+use crate::telemetry::{Summary, Telemetry};
 
 /// What the command line adds to a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct FlightOptions {
-    /// `--log`: the log file; a file that is there is replaced. Without it a name is made from the configuration's and the time.
+    /// `--log`: the log file; a file that is there is replaced. Without it the configuration decides, and else a name is made
+    /// from the configuration's and the time.
     pub log: Option<PathBuf>,
     /// `--arm`: commands go to a backend that keeps its own clock, that is to something that may move.
     pub arm: bool,
@@ -26,6 +40,59 @@ pub struct FlightOptions {
     pub plugin_dirs: Vec<PathBuf>,
     /// Draw a progress bar when standard error is a terminal.
     pub progress: bool,
+    /// Where events go.
+    pub telemetry: Telemetry,
+}
+
+/// Flies a configuration until its end, or until the user interrupts it (Ctrl-C, SIGTERM): then the log is finished and the
+/// backend stopped all the same. A second interruption ends the process at once.
+///
+/// # Errors
+/// What kept the flight from beginning, or its log from being finished. Whatever happens in between is part of the
+/// [`Outcome`].
+pub fn fly(configuration: &Configuration, options: &FlightOptions) -> Result<Outcome, FlightError> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let hooks = interruptions(&interrupt);
+    let outcome = Flight::prepare(configuration, options, interrupt).and_then(|mut flight| {
+        loop {
+            if let Some(end) = flight.tick() {
+                break flight.finish(end);
+            }
+        }
+    });
+    options.telemetry.record(false);
+    for hook in hooks {
+        signal_hook::low_level::unregister(hook);
+    }
+    outcome
+}
+
+/// The exit code of a process that a second interruption ended: 128 + SIGINT, as shells have it.
+const INTERRUPTED: i32 = 130;
+
+/// Makes Ctrl-C and SIGTERM set the flag, and a second one end the process.
+fn interruptions(flag: &Arc<AtomicBool>) -> Vec<signal_hook::SigId> {
+    let mut hooks = Vec::new();
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: the first signal finds the flag unset, sets it, and the second one finds it set.
+        let hook =
+            signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(flag))
+                .and_then(|shutdown| {
+                    hooks.push(shutdown);
+                    signal_hook::flag::register(signal, Arc::clone(flag))
+                });
+        match hook {
+            Ok(hook) => hooks.push(hook),
+            Err(error) => tracing::warn!("Ctrl-C will not end the flight in order: {error}"),
+        }
+    }
+    hooks
+}
+
+/// Seconds as nanoseconds.
+#[allow(clippy::cast_possible_truncation)] // saturates
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
 }
 
 /// How a flight ended.
@@ -43,6 +110,19 @@ pub enum End {
     Backend(String),
 }
 
+impl End {
+    /// How it ended, in a few words.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Completed => "flown".to_owned(),
+            Self::OutOfFrames => "flown to the last frame".to_owned(),
+            Self::Interrupted => "interrupted".to_owned(),
+            Self::SafetyStop => "SAFETY STOP".to_owned(),
+            Self::Backend(message) => format!("BACKEND FAILED ({message})"),
+        }
+    }
+}
+
 /// A flight that took place.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -53,12 +133,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The process's exit code: 0 flown (to its end or until the user ended it), 3 backend, 4 safety stop.
-    pub fn exit_code(&self) -> u8 {
+    /// The process's exit code. A flight that the user ended was flown.
+    pub fn exit(&self) -> Exit {
         match self.end {
-            End::Completed | End::OutOfFrames | End::Interrupted => 0,
-            End::Backend(_) => 3,
-            End::SafetyStop => 4,
+            End::Completed | End::OutOfFrames | End::Interrupted => Exit::Flown,
+            End::Backend(_) => Exit::Backend,
+            End::SafetyStop => Exit::SafetyStop,
         }
     }
 }

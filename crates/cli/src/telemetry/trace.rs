@@ -45,14 +45,14 @@ struct Shared {
 
 impl Telemetry {
     /// Installs the process's subscriber: warnings on standard error, more with each `-v` (`verbosity` 1: what happens,
-    /// 2: details, 3: everything). The environment variable `RUST_LOG` wins over it.
+    /// 2: details, 3: everything), or only errors when `quiet`. The environment variable `RUST_LOG` wins over both.
     ///
     /// # Errors
     /// A subscriber is installed already.
-    pub fn init(verbosity: u8) -> Result<Self, TryInitError> {
+    pub fn init(verbosity: u8, quiet: bool) -> Result<Self, TryInitError> {
         let telemetry = Self::default();
         tracing_subscriber::registry()
-            .with(telemetry.terminal(filter(verbosity)))
+            .with(telemetry.terminal(filter(verbosity, quiet)))
             .with(telemetry.recorder())
             .try_init()?;
         Ok(telemetry)
@@ -119,8 +119,9 @@ impl Shared {
 }
 
 /// What standard error shows: `RUST_LOG`, else warnings and, for each `-v`, one level more.
-fn filter(verbosity: u8) -> EnvFilter {
+fn filter(verbosity: u8, quiet: bool) -> EnvFilter {
     let level = match verbosity {
+        _ if quiet => LevelFilter::ERROR,
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,

@@ -1,0 +1,344 @@
+//! From a configuration to a flight that is ready to begin: plugin, binding, controller, reference, log, in this order.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use fly_control::settings::{RecordedSettings, ReferenceSettings};
+use fly_hal::{Clock, Instance, Plugin, ReferenceSource, SearchPath, Text};
+use fly_log::{Header, Pace, Writer};
+
+use super::binding::Binding;
+use super::difference::differences;
+use super::error::FlightError;
+use super::pilot::{Parts, Pilot};
+use super::recorder::{self, Recorder};
+use super::reference::FlightReference;
+use super::replay::Comparison;
+use super::session::Flight;
+use super::supervisor::{OnLoss, Supervisor};
+use super::{FlightOptions, nanoseconds};
+use crate::config::{BackendSection, Configuration, Diagnostic, Origin, SafetyAction};
+use crate::telemetry::{FlightStatistics, Histogram, Progress};
+
+impl Flight {
+    /// Loads and configures everything, creates the log and starts the backend. The flight ends early once `interrupt` is
+    /// set.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; nothing is left behind then.
+    pub fn prepare(
+        configuration: &Configuration,
+        options: &FlightOptions,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Self, FlightError> {
+        // Messages of the preparation belong to the flight's log as well.
+        options.telemetry.record(true);
+        let plugin = load(&configuration.backend, &options.plugin_dirs)?;
+        let name = plugin.info().name.clone();
+        let mut instance = configure(&plugin, configuration, options.arm)?;
+
+        let (kind, reference) = reference(configuration, &instance, &name)?;
+        let foreign = instance.description().wants_reference == ReferenceSource::Recorded;
+        let vehicle = &configuration.vehicle;
+        let commands = vehicle.actuators.command_names();
+        let binding = Binding::new(&name, instance.description(), commands)?;
+        let controller = configuration.build_controller()?;
+        let mut notes = recorded_differences(configuration);
+
+        let comparison = {
+            let description = instance.description();
+            let values: Vec<&str> = description
+                .frame_signals()
+                .map(|signal| signal.name.as_str())
+                .collect();
+            let unit =
+                |name: &str| fly_hal::signal::meaning(name).map_or("", |meaning| meaning.unit);
+            let comparison = Comparison::new(
+                commands.iter().map(|name| (name.as_str(), unit(name))),
+                &values,
+            );
+            (!comparison.commands().is_empty()).then_some(comparison)
+        };
+
+        let real_time = plugin.info().clock == Clock::RealTime;
+        let sending = !real_time || options.arm;
+        if !sending {
+            let note =
+                format!("nothing is sent: `{name}` may move something, and --arm was not given");
+            tracing::warn!("{note}");
+            notes.push(note);
+        }
+        let recorder = create_log(configuration, options, &instance, &name, real_time)?;
+
+        let failed = |doing| {
+            let backend = name.clone();
+            move |source| FlightError::Backend {
+                backend,
+                doing,
+                source,
+            }
+        };
+        instance.start().map_err(failed("cannot start"))?;
+        if real_time && options.arm {
+            instance.arm().map_err(failed("does not arm"))?;
+        }
+
+        let duration = duration(configuration, foreign, &reference);
+        let supervisor = Supervisor::new(
+            nanoseconds(configuration.safety.hold().as_secs_f64()),
+            on_loss(configuration, foreign),
+        );
+        let frame = instance.description().frame();
+        let ordered = vec![0.0; commands.len()];
+        let pilot = Pilot::new(Parts {
+            vehicle: vehicle.clone(),
+            binding,
+            controller,
+            reference,
+            supervisor,
+            stale_after: nanoseconds(configuration.safety.stale_ms * 1e-3),
+            descent_rate: configuration.safety.descent_rate,
+        });
+        Ok(Self {
+            name: configuration.document.name().to_owned(),
+            backend: format!("{} {}", plugin.info().name, plugin.info().version),
+            reference_kind: kind,
+            rate: configuration.flight.rate_hz,
+            step: configuration.flight.step_ns(),
+            duration: duration.map(nanoseconds),
+            patience: (!foreign).then_some(Self::PATIENCE),
+            real_time,
+            sending,
+            instance,
+            frame,
+            ordered,
+            pilot,
+            comparison,
+            statistics: FlightStatistics::default(),
+            solver_fallbacks: 0,
+            expected_solver: configuration.controller.allocation,
+            step_times: Histogram::default(),
+            progress: Progress::start(duration, options.progress, &options.telemetry),
+            telemetry: options.telemetry.clone(),
+            recorder,
+            interrupt,
+            notes,
+            first: None,
+            last: None,
+            deadline: fly_hal::monotonic_now(),
+            failure: None,
+            read_errors: 0,
+            began: Instant::now(),
+            wall_start: jiff::Timestamp::now(),
+        })
+    }
+}
+
+/// Finds and loads the plugin that the configuration names.
+fn load(backend: &BackendSection, plugin_dirs: &[PathBuf]) -> Result<Plugin, FlightError> {
+    let search = SearchPath::standard(plugin_dirs.iter().cloned());
+    Ok(match &backend.path {
+        Some(path) => Plugin::open(path)?,
+        None => Plugin::load(&backend.plugin, &search)?,
+    })
+}
+
+/// Gives the plugin its texts; what it finds wrong in them is shown where the user wrote it.
+fn configure(
+    plugin: &Plugin,
+    configuration: &Configuration,
+    armed: bool,
+) -> Result<Instance, FlightError> {
+    let backend = &configuration.backend;
+    let resolve = |offset: usize, path: &str| Ok(backend.table.resolve_path(offset, path));
+    let given = fly_hal::Configuration {
+        text: backend.table.text(),
+        vehicle: backend.vehicle.text(),
+        rate_hz: configuration.flight.rate_hz,
+        seed: configuration.flight.seed,
+        armed,
+        resolve: &resolve,
+    };
+    plugin.configure(&given).map_err(|error| {
+        let name = &plugin.info().name;
+        let Some(location) = &error.location else {
+            return FlightError::Backend {
+                backend: name.clone(),
+                doing: "cannot be configured",
+                source: error,
+            };
+        };
+        let fragment = match location.text {
+            Text::Configuration => &backend.table,
+            Text::Vehicle => &backend.vehicle,
+        };
+        let title = format!("the backend `{name}` cannot be configured");
+        let diagnostic: Diagnostic = fragment.diagnostic(title, &location.span, &error.message);
+        let diagnostic = match &error.help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        };
+        FlightError::Configuration(diagnostic.into())
+    })
+}
+
+/// The reference and the name of its kind: the configured one, but the recorded one for a recording of another controller's
+/// flight, unless the user chose one on the command line.
+fn reference(
+    configuration: &Configuration,
+    instance: &Instance,
+    backend: &str,
+) -> Result<(String, FlightReference), FlightError> {
+    let description = instance.description();
+    let recorded = ReferenceSettings::Recorded(RecordedSettings::default());
+    let chosen = from_flag(configuration, "reference.kind");
+    let (settings, built) = match description.wants_reference {
+        ReferenceSource::Recorded if !chosen => (
+            &recorded,
+            recorded
+                .build(&configuration.vehicle)
+                .map_err(FlightError::Reference)?,
+        ),
+        ReferenceSource::Recorded | ReferenceSource::Configured => {
+            (&configuration.reference, configuration.build_reference()?)
+        }
+    };
+    let reference =
+        FlightReference::new(built, description).ok_or_else(|| FlightError::NoSetpoints {
+            backend: backend.to_owned(),
+        })?;
+    Ok((kind(settings).to_owned(), reference))
+}
+
+fn kind(settings: &ReferenceSettings) -> &'static str {
+    match settings {
+        ReferenceSettings::Hover(_) => "hover",
+        ReferenceSettings::Lissajous(_) => "lissajous",
+        ReferenceSettings::Loop(_) => "loop",
+        ReferenceSettings::Waypoints(_) => "waypoints",
+        ReferenceSettings::Independent(_) => "independent",
+        ReferenceSettings::Recorded(_) => "recorded",
+    }
+}
+
+/// Whether the value at this path was given on the command line.
+fn from_flag(configuration: &Configuration, path: &str) -> bool {
+    configuration
+        .document
+        .place(path)
+        .is_some_and(|place| matches!(place.source.origin, Origin::Flag(_)))
+}
+
+/// How long the flight is, s: as configured, else until the reference has come to rest. A recording of another controller's
+/// flight is as long as it is, unless the command line says otherwise.
+fn duration(
+    configuration: &Configuration,
+    foreign: bool,
+    reference: &FlightReference,
+) -> Option<f64> {
+    let configured = configuration
+        .flight
+        .duration
+        .or_else(|| reference.duration());
+    configured.filter(|_| !foreign || from_flag(configuration, "flight.duration"))
+}
+
+fn on_loss(configuration: &Configuration, foreign: bool) -> OnLoss {
+    let safety = &configuration.safety;
+    match safety.then {
+        _ if foreign => OnLoss::Pause,
+        SafetyAction::Terminate => OnLoss::Terminate,
+        SafetyAction::Descend => OnLoss::Descend {
+            duration: nanoseconds(safety.max_descent_time),
+        },
+    }
+}
+
+/// Where the present configuration differs from that of the recording which is replayed, if one is.
+fn recorded_differences(configuration: &Configuration) -> Vec<String> {
+    let Some(path) = recording(&configuration.backend) else {
+        return Vec::new();
+    };
+    // Whatever is wrong with the file, the plugin says it better.
+    let Ok(recording) = fly_log::Recording::open(
+        &path,
+        &fly_log::Options {
+            allow_truncated: true,
+        },
+    ) else {
+        return Vec::new();
+    };
+    let Some(header) = recording.header else {
+        return Vec::new();
+    };
+    let lines = differences(&header.configuration, configuration.document.text());
+    lines
+        .into_iter()
+        .map(|line| {
+            tracing::warn!("the recorded configuration differs: {line}");
+            format!("the recorded configuration differs: {line}")
+        })
+        .collect()
+}
+
+/// The recording that the backend's table names, where the backend is `replay`.
+fn recording(backend: &BackendSection) -> Option<PathBuf> {
+    if backend.table.path() != "backend.replay" {
+        return None;
+    }
+    let table: toml::Table = toml::from_str(backend.table.text()).ok()?;
+    let log = table.get("log")?.as_str()?;
+    let offset = backend.table.text().find(log)?;
+    Some(backend.table.resolve_path(offset, log))
+}
+
+fn create_log(
+    configuration: &Configuration,
+    options: &FlightOptions,
+    instance: &Instance,
+    backend: &str,
+    real_time: bool,
+) -> Result<Option<Recorder>, FlightError> {
+    let description = instance.description();
+    let vehicle = &configuration.vehicle;
+    let path = match options.log.as_ref().or(configuration.flight.log.as_ref()) {
+        Some(path) => path.clone(),
+        None => default_log(configuration.document.name()),
+    };
+    let header = Header {
+        configuration: configuration.document.text().to_owned(),
+        vehicle: configuration.vehicle_text.text().to_owned(),
+        vehicle_name: vehicle.name.clone(),
+        backend: backend.to_owned(),
+        rate_hz: configuration.flight.rate_hz,
+        seed: configuration.flight.seed,
+        ..recorder::header(
+            description,
+            vehicle.actuators.command_names(),
+            vehicle.actuators.input_dim(),
+        )
+    };
+    let pace = if real_time {
+        Pace::RealTime
+    } else {
+        Pace::Stepped
+    };
+    let writer = Writer::create(path, &header, pace)?;
+    Ok(Some(Recorder::new(writer, description.groups.len())))
+}
+
+/// `<configuration>-<UTC time>.mcap` in the current folder; a second flight in the same second gets a number.
+fn default_log(name: &str) -> PathBuf {
+    let stem = format!(
+        "{name}-{}",
+        jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ")
+    );
+    let free = |path: &PathBuf| !Path::exists(path);
+    let numbered = (2..1000).map(|number| PathBuf::from(format!("{stem}-{number}.mcap")));
+    std::iter::once(PathBuf::from(format!("{stem}.mcap")))
+        .chain(numbered)
+        .find(free)
+        .unwrap_or_else(|| PathBuf::from(format!("{stem}.mcap")))
+}

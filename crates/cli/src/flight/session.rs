@@ -1,0 +1,402 @@
+//! The flight itself: one tick after the other, then the end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use fly_control::allocation::Solver;
+use fly_control::settings::AllocationMethod;
+use fly_hal::{Deadline, ErrorKind, Frame, Instance, ReadOutcome, Request};
+use fly_log::{RunMetadata, Status};
+
+use super::error::FlightError;
+use super::pilot::{Decision, Pilot, Reading, seconds};
+use super::recorder::Recorder;
+use super::replay::Comparison;
+use super::supervisor::{Action, Event, Fault, Mode, Report};
+use super::{End, Outcome};
+use crate::telemetry::{FlightStatistics, Histogram, Progress, Summary, Telemetry};
+
+/// A flight that is ready to begin, or under way.
+///
+/// [`tick`](Self::tick) does not allocate after its first call, apart from what the backend and the solver do; only
+/// events (a dropout, an error) are told at a cost.
+pub struct Flight {
+    pub(super) name: String,
+    pub(super) backend: String,
+    pub(super) reference_kind: String,
+    pub(super) rate: f64,
+    /// Nominal time between ticks, ns.
+    pub(super) step: i64,
+    /// Flight time at which it ends, ns.
+    pub(super) duration: Option<i64>,
+    /// How long to wait for the first complete frame, ns.
+    pub(super) patience: Option<i64>,
+    pub(super) real_time: bool,
+    pub(super) sending: bool,
+    pub(super) instance: Instance,
+    pub(super) frame: Frame,
+    /// Commands in the backend's order.
+    pub(super) ordered: Vec<f64>,
+    pub(super) pilot: Pilot,
+    pub(super) comparison: Option<Comparison>,
+    pub(super) statistics: FlightStatistics,
+    pub(super) solver_fallbacks: u64,
+    pub(super) expected_solver: AllocationMethod,
+    pub(super) step_times: Histogram,
+    pub(super) progress: Progress,
+    pub(super) telemetry: Telemetry,
+    pub(super) recorder: Option<Recorder>,
+    pub(super) interrupt: Arc<AtomicBool>,
+    pub(super) notes: Vec<String>,
+    /// Times of the first and of the last tick, ns.
+    pub(super) first: Option<i64>,
+    pub(super) last: Option<i64>,
+    /// Until when the next read may wait, ns of the monotonic clock.
+    pub(super) deadline: i64,
+    /// The backend's first error since its last good frame.
+    pub(super) failure: Option<String>,
+    pub(super) read_errors: u64,
+    pub(super) began: Instant,
+    pub(super) wall_start: jiff::Timestamp,
+}
+
+/// What one read brought, and when.
+struct Tick {
+    time: i64,
+    reading: Reading,
+    status: Status,
+}
+
+/// # The loop
+impl Flight {
+    /// How long a backend may take to deliver its first complete frame, ns of its own clock.
+    pub(super) const PATIENCE: i64 = 10_000_000_000;
+
+    /// Reads a frame, decides, sends, logs. Answers how the flight has ended once it has.
+    pub fn tick(&mut self) -> Option<End> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Some(End::Interrupted);
+        }
+        let Some(tick) = self.read() else {
+            return Some(End::OutOfFrames);
+        };
+        // Measured beside the control path: nothing in it sees this clock.
+        let before = Instant::now();
+        let decision = self.pilot.decide(tick.time, tick.reading, &self.frame);
+        let step_time = before.elapsed();
+        if decision.computed {
+            self.step_times
+                .record(u64::try_from(step_time.as_nanos()).unwrap_or(u64::MAX));
+        }
+
+        self.first.get_or_insert(tick.time);
+        self.last = Some(tick.time);
+        if let Some(event) = self.pilot.supervisor_mut().take_event() {
+            self.tell(tick.time, event);
+        }
+        let (sent, end) = self.act(tick.time, decision.action);
+        self.count(decision);
+        self.log(&tick, decision, sent);
+        end.or_else(|| self.is_over(tick.time).then_some(End::Completed))
+    }
+
+    /// Reads the next frame; `None` when there will be no more.
+    fn read(&mut self) -> Option<Tick> {
+        // On the grid of the rate; what was missed is not made up for.
+        self.deadline = self
+            .deadline
+            .saturating_add(self.step)
+            .max(fly_hal::monotonic_now());
+        let deadline = Deadline(self.deadline);
+        let after_last = |time: i64| self.last.is_none_or(|last| time > last);
+        let expected = self.last.map_or(0, |last| last.saturating_add(self.step));
+        let nothing = |time, fault| Tick {
+            time,
+            reading: Reading::Nothing(fault),
+            status: Status::None,
+        };
+        match self.instance.read(deadline, &mut self.frame) {
+            Ok(ReadOutcome::End) => None,
+            Ok(ReadOutcome::Fresh) if after_last(self.frame.time) => {
+                self.failure = None;
+                Some(Tick {
+                    time: self.frame.time,
+                    reading: Reading::Fresh,
+                    status: Status::Fresh,
+                })
+            }
+            Ok(ReadOutcome::Fresh) => Some(nothing(expected, Fault::Time)),
+            Ok(ReadOutcome::None) if after_last(self.frame.time) => {
+                Some(nothing(self.frame.time, Fault::Missing))
+            }
+            Ok(ReadOutcome::None) => Some(nothing(expected, Fault::Missing)),
+            Err(error) => {
+                if self.failure.is_none() {
+                    tracing::error!("the backend `{}` fails: {error}", self.backend);
+                    self.failure = Some(error.message);
+                }
+                self.read_errors += 1;
+                if self.real_time {
+                    // A read that fails at once must not make the loop spin.
+                    std::thread::sleep(deadline.remaining());
+                }
+                Some(nothing(expected, Fault::Backend))
+            }
+        }
+    }
+
+    /// Does what was decided. Answers whether commands were sent, and whether that was the end.
+    fn act(&mut self, time: i64, action: Action) -> (bool, Option<End>) {
+        match action {
+            Action::Control | Action::Hold | Action::Descend => {
+                let (true, Some(commands)) = (self.sending, self.pilot.commands()) else {
+                    return (false, None);
+                };
+                self.pilot
+                    .binding()
+                    .order_commands(commands, &mut self.ordered);
+                match self.instance.write(time, &self.ordered) {
+                    Ok(()) => (true, None),
+                    Err(error) => {
+                        // Nothing can be commanded any more: there is nothing left that the supervisor could do.
+                        let message = self.failure.take().unwrap_or(error.message);
+                        (false, Some(End::Backend(message)))
+                    }
+                }
+            }
+            Action::Wait => (false, self.waited_too_long(time)),
+            Action::Pause => (false, None),
+            Action::Stop => (
+                false,
+                Some(self.failure.take().map_or(End::SafetyStop, End::Backend)),
+            ),
+        }
+    }
+
+    fn waited_too_long(&mut self, time: i64) -> Option<End> {
+        if let Some(message) = self.failure.take() {
+            return Some(End::Backend(message));
+        }
+        let waited = time - self.first.unwrap_or(time);
+        let too_long = self.patience.is_some_and(|patience| waited > patience);
+        too_long.then(|| {
+            End::Backend(format!(
+                "no complete frame came within {:.1} s",
+                seconds(waited)
+            ))
+        })
+    }
+
+    fn is_over(&self, time: i64) -> bool {
+        let Some((start, duration)) = self.pilot.start().zip(self.duration) else {
+            return false;
+        };
+        // Half a step of tolerance: ticks are rounded to whole nanoseconds.
+        time.saturating_sub(start).saturating_add(self.step / 2) >= duration
+    }
+
+    /// Statistics and progress.
+    fn count(&mut self, decision: Decision) {
+        let (position, attitude) = self.errors();
+        if decision.action == Action::Control {
+            let step = self.pilot.step();
+            self.statistics
+                .record(position, attitude, step.saturated(), step.energies.total);
+            let fallback = self.expected_solver == AllocationMethod::Osqp
+                && step.allocation.solver == Solver::ActiveSet;
+            self.solver_fallbacks += u64::from(fallback);
+        }
+        let commanding = matches!(
+            decision.action,
+            Action::Control | Action::Hold | Action::Descend
+        );
+        if let (true, Some(comparison), Some(commands)) =
+            (commanding, &mut self.comparison, self.pilot.commands())
+        {
+            comparison.record(&self.frame.values, commands);
+        }
+        let alarm = !matches!(self.pilot.supervisor().mode(), Mode::Flying | Mode::Waiting);
+        self.progress
+            .update(self.flight_time(), position, attitude, alarm);
+    }
+
+    /// Distance (m) and angle (rad) between the state and the reference.
+    fn errors(&self) -> (f64, f64) {
+        let Some(state) = self.pilot.state() else {
+            return (0.0, 0.0);
+        };
+        let point = self.pilot.point();
+        let error = state.pose.rotation.inverse() * point.pose.rotation;
+        (
+            (state.pose.translation - point.pose.translation).norm(),
+            error.log().norm(),
+        )
+    }
+
+    fn log(&mut self, tick: &Tick, decision: Decision, sent: bool) {
+        let Some(recorder) = &mut self.recorder else {
+            return;
+        };
+        self.telemetry
+            .drain(|message| recorder.message(tick.time, message));
+        recorder.tick(
+            tick.time,
+            tick.status,
+            &self.frame,
+            &self.pilot,
+            decision,
+            sent,
+        );
+    }
+
+    /// Seconds since the first complete frame.
+    fn flight_time(&self) -> f64 {
+        self.pilot
+            .start()
+            .zip(self.last)
+            .map_or(0.0, |(start, last)| seconds(last - start))
+    }
+
+    fn tell(&self, time: i64, event: Event) {
+        let at = seconds(time - self.first.unwrap_or(time));
+        let describe = |fault: Fault| self.describe(fault);
+        match event {
+            Event::HoldStarted(fault) => {
+                tracing::warn!("{at:.3} s: {}: holding the last command", describe(fault));
+            }
+            Event::Resumed(gap) => tracing::warn!(
+                "{at:.3} s: frames are back after {:.0} ms",
+                seconds(gap) * 1e3
+            ),
+            Event::DescentStarted(fault) => {
+                tracing::error!("{at:.3} s: {}: levelling and descending", describe(fault));
+            }
+            Event::Terminated(fault) => {
+                tracing::error!("{at:.3} s: {}: terminating", describe(fault));
+            }
+            Event::PauseStarted(fault) => {
+                tracing::warn!(
+                    "{at:.3} s: {}: skipping until the recording goes on",
+                    describe(fault)
+                );
+            }
+            Event::DescentEnded => tracing::error!("{at:.3} s: the descent is over"),
+        }
+    }
+
+    fn describe(&self, fault: Fault) -> String {
+        fault.describe(
+            &self.instance.description().groups,
+            self.pilot.vehicle().actuators.command_names(),
+        )
+    }
+}
+
+/// # The end
+impl Flight {
+    /// Stops the backend, finishes the log and sums up.
+    ///
+    /// # Errors
+    /// The log could not be finished; everything else is part of the outcome.
+    pub fn finish(mut self, end: End) -> Result<Outcome, FlightError> {
+        let wall_time = self.began.elapsed().as_secs_f64();
+        let flight_time = self.flight_time();
+        if let End::Backend(message) = &end {
+            tracing::error!("the backend `{}` ended the flight: {message}", self.backend);
+        }
+        if end == End::SafetyStop && self.sending {
+            match self.instance.request(Request::Terminate) {
+                Ok(()) => {}
+                Err(error) if error.kind == ErrorKind::Unsupported => tracing::debug!("{error}"),
+                Err(error) => self.warn(format!("the backend could not be terminated: {error}")),
+            }
+        }
+        if let Err(error) = self.instance.stop() {
+            self.warn(format!("the backend did not stop in order: {error}"));
+        }
+        let backend_report = self.instance.report();
+        let supervisor = self.supervisor_lines();
+        let recorder = self.recorder.take().map(|mut recorder| {
+            self.telemetry
+                .drain(|message| recorder.message(self.last.unwrap_or(0), message));
+            recorder
+        });
+        self.telemetry.record(false);
+        let run = RunMetadata {
+            step_median: self.step_times.percentile(0.5).unwrap_or(0),
+            step_p99: self.step_times.percentile(0.99).unwrap_or(0),
+            step_max: self.step_times.max(),
+            real_time_factor: if wall_time > 0.0 {
+                flight_time / wall_time
+            } else {
+                0.0
+            },
+            wall_start: self.wall_start.to_string(),
+            host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            versions: format!("fly {}, {}", env!("CARGO_PKG_VERSION"), self.backend),
+            outcome: end.describe(),
+        };
+        let log = recorder.map(|recorder| recorder.finish(run)).transpose()?;
+        if self.read_errors > 0 {
+            self.notes
+                .push(format!("{} reads of the backend failed", self.read_errors));
+        }
+        if self.telemetry.lost() > 0 {
+            self.notes.push(format!(
+                "{} messages are missing in the log: too many at once",
+                self.telemetry.lost()
+            ));
+        }
+        let summary = Summary {
+            name: self.name,
+            end: end.describe(),
+            flight_time,
+            wall_time,
+            rate: self.rate,
+            real_time: self.real_time,
+            statistics: self.statistics,
+            step_times: self.step_times,
+            solver_fallbacks: self.solver_fallbacks,
+            reference: self.pilot.reference().describe(&self.reference_kind),
+            supervisor,
+            backend: self.backend,
+            backend_report,
+            comparison: self.comparison,
+            log,
+            notes: self.notes,
+        };
+        Ok(Outcome { end, summary })
+    }
+
+    fn warn(&mut self, message: String) {
+        tracing::warn!("{message}");
+        self.notes.push(message);
+    }
+
+    /// What the supervisor did, a line each.
+    fn supervisor_lines(&self) -> Vec<String> {
+        let Report {
+            dropouts,
+            longest_dropout,
+            pauses,
+            given_up,
+        } = *self.pilot.supervisor().report();
+        let mut lines = Vec::new();
+        if dropouts > 0 {
+            let plural = if dropouts == 1 { "dropout" } else { "dropouts" };
+            lines.push(format!(
+                "{dropouts} {plural} bridged, the longest of {:.0} ms",
+                seconds(longest_dropout) * 1e3
+            ));
+        }
+        if pauses > 0 {
+            lines.push(format!("{pauses} gaps of the recording skipped"));
+        }
+        if let Some((time, fault)) = given_up {
+            let at = seconds(time - self.first.unwrap_or(time));
+            lines.push(format!("given up at {at:.3} s: {}", self.describe(fault)));
+        }
+        lines
+    }
+}
