@@ -155,7 +155,7 @@ fn configure(
     let resolve = |offset: usize, path: &str| Ok(backend.table.resolve_path(offset, path));
     let given = fly_hal::Configuration {
         text: backend.table.text(),
-        vehicle: backend.vehicle.text(),
+        vehicle: configuration.vehicle_text.text(),
         rate_hz: configuration.flight.rate_hz,
         seed: configuration.flight.seed,
         armed,
@@ -172,7 +172,7 @@ fn configure(
         };
         let fragment = match location.text {
             Text::Configuration => &backend.table,
-            Text::Vehicle => &backend.vehicle,
+            Text::Vehicle => &configuration.vehicle_text,
         };
         let title = format!("the backend `{name}` cannot be configured");
         let diagnostic: Diagnostic = fragment.diagnostic(title, &location.span, &error.message);
