@@ -23,7 +23,7 @@
 //!
 //! # Example
 //!
-//! A body flies along a twist; its kinetic energy's gradient, its pose and its pose error are one line each.
+//! A body flies along a twist; its pose, its pose error and its twist in the world are one line each.
 //!
 //! ```
 //! use fly_lie::{SE3, SO3};
@@ -67,3 +67,7 @@ mod so3;
 pub use error::NotInGroup;
 pub use se3::SE3;
 pub use so3::SO3;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -14,7 +14,7 @@
 
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
-/// The skew-symmetric matrix of the cross product: `wed3(w) b = w × b`.
+/// The skew-symmetric matrix of the cross product, Konz (4.47a): `wed3(w) b = w × b`.
 #[rustfmt::skip]
 pub fn wed3<T: RealField + Copy>(w: &Vector3<T>) -> Matrix3<T> {
     let o = T::zero();
@@ -25,7 +25,7 @@ pub fn wed3<T: RealField + Copy>(w: &Vector3<T>) -> Matrix3<T> {
     )
 }
 
-/// The 4x4 matrix of a twist `xi = [v; omega]`: `[[wed3(omega), v], [0, 0]]`, Konz (4.46).
+/// The 4x4 matrix of a twist `xi = [v; omega]`: `[[wed3(omega), v], [0, 0]]`, Konz (4.47b).
 pub fn wed6<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix4<T> {
     let mut X = Matrix4::zeros();
     X.fixed_view_mut::<3, 3>(0, 0)
@@ -47,7 +47,7 @@ pub fn vee6<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
     join(&A.fixed_view::<3, 1>(0, 3).into_owned(), &w)
 }
 
-/// Twice the skew-symmetric part of a 3x3 matrix as a vector, Konz (4.57): `tr(A wed3(w)^T) = w . vee2_3(A)`.
+/// Twice the skew-symmetric part of a 3x3 matrix as a vector, Konz (4.57a): `tr(A wed3(w)^T) = w . vee2_3(A)`.
 pub fn vee2_3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
     Vector3::new(
         A[(2, 1)] - A[(1, 2)],
@@ -56,7 +56,7 @@ pub fn vee2_3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
     )
 }
 
-/// `[b; vee2_3(A)]` of a 4x4 matrix `[[A, b], [*, *]]`, Konz (4.57): `tr(A wed6(xi)^T) = xi . vee2_4(A)`.
+/// `[b; vee2_3(A)]` of a 4x4 matrix `[[A, b], [*, *]]`, Konz (4.57b): `tr(A wed6(xi)^T) = xi . vee2_4(A)`.
 ///
 /// Note that `vee2_4(wed6([v; omega])) = [v; 2 omega]`; the factor two on the whole vector holds on so(3) only.
 pub fn vee2_4<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
@@ -64,7 +64,7 @@ pub fn vee2_4<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
     join(&A.fixed_view::<3, 1>(0, 3).into_owned(), &w)
 }
 
-/// `tr(A) I - A`, Konz (4.56): turns a second moment into a moment of inertia.
+/// `tr(A) I - A`, Konz (4.55a): turns a second moment into a moment of inertia.
 pub fn vee_matrix3<T: RealField + Copy>(A: &Matrix3<T>) -> Matrix3<T> {
     Matrix3::from_diagonal_element(A.trace()) - A
 }
@@ -74,7 +74,7 @@ pub fn wed_matrix3<T: RealField + Copy>(B: &Matrix3<T>) -> Matrix3<T> {
     Matrix3::from_diagonal_element(B.trace() * convert::<f64, T>(0.5)) - B
 }
 
-/// The 6x6 matrix of a 4x4 second moment `[[A, b], [c^T, d]]`, Konz (4.55): `[[d I, wed3(b)^T], [wed3(c), vee_matrix3(A)]]`.
+/// The 6x6 matrix of a 4x4 second moment `[[A, b], [c^T, d]]`, Konz (4.55b): `[[d I, wed3(b)^T], [wed3(c), vee_matrix3(A)]]`.
 pub fn vee_matrix4<T: RealField + Copy>(A: &Matrix4<T>) -> Matrix6<T> {
     let mut M = Matrix6::zeros();
     let b = A.fixed_view::<3, 1>(0, 3).into_owned();
@@ -103,7 +103,7 @@ pub fn wed_matrix6<T: RealField + Copy>(M: &Matrix6<T>) -> Matrix4<T> {
     A
 }
 
-/// The adjoint of the algebra se(3), Konz (4.53): `ad(xi) eta = [xi, eta]`, `[[wed3 w, wed3 v], [0, wed3 w]]`.
+/// The adjoint of the algebra se(3), Konz (4.52b): `ad(xi) eta = vee6([wed6 xi, wed6 eta])`, `[[wed3 w, wed3 v], [0, wed3 w]]`.
 pub fn ad<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix6<T> {
     let W = wed3(&angular(xi));
     let mut X = Matrix6::zeros();

@@ -173,7 +173,7 @@ impl<T: RealField + Copy> SE3<T> {
 
 /// # Adjoint
 impl<T: RealField + Copy> SE3<T> {
-    /// `Ad(G)`, Konz (4.52): `[[R, wed(r) R], [0, R]]` takes a twist in the body to the same twist in the reference frame.
+    /// `Ad(G)`, Konz (4.52b): `[[R, wed(r) R], [0, R]]` takes a twist in the body to the same twist in the reference frame.
     pub fn adjoint(&self) -> Matrix6<T> {
         let R = self.rotation.matrix();
         upper_triangular(R, &(wed3(&self.translation) * R))

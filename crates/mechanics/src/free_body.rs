@@ -161,7 +161,10 @@ fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matri
     inverse
 }
 
-/// The wrench at the body frame's origin of a force (N, body components) that acts at a point of the body (m): Konz (4.43).
+/// The wrench at the body frame's origin of a force (N, body components) that acts at a point of the body (m).
+///
+/// Konz (4.43), which prints only the lower block, and its factors exchanged: with world components F it is
+/// `[R^T; wed(h) R^T] F`.
 pub fn wrench_of_force<T: RealField + Copy>(force: &Vector3<T>, point: &Vector3<T>) -> Vector6<T> {
     join(force, &point.cross(force))
 }

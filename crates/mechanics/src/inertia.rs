@@ -5,7 +5,7 @@ use nalgebra::{ComplexField, Matrix3, Matrix6, RealField, Vector3, convert};
 use crate::SecondMoment;
 use crate::text::short;
 
-/// The mass distribution of a rigid body, M' of Konz (4.71): a [`SecondMoment`] that some distribution of positive mass has.
+/// The mass distribution of a rigid body, M' of Konz (4.71a): a [`SecondMoment`] that some distribution of positive mass has.
 ///
 /// ```
 /// use fly_mechanics::{InertiaError, PseudoInertia};
@@ -129,7 +129,7 @@ impl<T: RealField + Copy> PseudoInertia<T> {
         &self.0
     }
 
-    /// The 6x6 spatial inertia `Vee(M')` for twists `[v; omega]` of the body frame, Konz (4.70).
+    /// The 6x6 spatial inertia `Vee(M')` for twists `[v; omega]` of the body frame, M of Konz (4.21).
     pub fn matrix6(&self) -> Matrix6<T> {
         self.0.matrix6()
     }

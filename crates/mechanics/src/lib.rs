@@ -1,4 +1,76 @@
 //! Rigid-body mechanics: inertia, forces, energies, actuators, integration on the group.
+//!
+//! The conventions are those of [`fly_lie`]: twists `[v; omega]` and wrenches `[f; tau]` in the body frame, world z-up, SI units. Moments of
+//! inertia are about the centre of mass unless a name says `about_origin`.
+//!
+//! ```text
+//! M ξ̇ + c(ξ) + ∇V(G) = B u          Ġ = G wed6(ξ)
+//! ```
+//!
+//! | symbol | here |
+//! |---|---|
+//! | M', 4x4; M = Vee(M'), 6x6 | [`PseudoInertia`], [`FreeBody::mass_matrix`] |
+//! | G, ξ | [`State`] |
+//! | c, ∇V, b = c + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
+//! | B, u, W u ≤ l | [`Actuators::input_matrix`], [`Actuators::limits`] |
+//! | D', K' of a controller | [`SecondMoment`] |
+//!
+//! # Example
+//!
+//! A vehicle with one tilting rotor above its centre of mass, from its description to a second of flight.
+//!
+//! ```
+//! use fly_lie::SE3;
+//! use fly_mechanics::integrate::Integrator;
+//! use fly_mechanics::{State, Vehicle};
+//!
+//! let vehicle = Vehicle::from_toml(
+//!     r#"
+//!     name = "unicopter"
+//!
+//!     [bodies.airframe]
+//!     mass = 1.0
+//!     inertia = [0.01, 0.01, 0.02]
+//!
+//!     [[rotors]]
+//!     body = "airframe"
+//!     position = [0, 0, 0.1]
+//!     axis = [0, 0, 1]
+//!     thrust = [0, 20]
+//!     time_constant = 0.05
+//!     tilt = { axis = [0, 1, 0], limit_deg = 30, time_constant = 0.05 }
+//!     "#,
+//! )?;
+//! let (body, actuators) = (&vehicle.body, &vehicle.actuators);
+//! assert_eq!(actuators.command_names(), ["rotor.0.thrust", "rotor.0.tilt"]);
+//!
+//! // What is commanded, and what the rotor does after its lag.
+//! let commands = [9.81, 0.01];
+//! let mut actual = [9.81, 0.0];
+//! let mut state = State::at_rest(SE3::identity());
+//! let energy = body.energy(&state);
+//!
+//! let mut integrator = Integrator::new(2);
+//! for _ in 0..1000 {
+//!     integrator.step(&mut state, &mut actual, 0.001, |state, actual, rate| {
+//!         for (i, tau) in actuators.time_constants().iter().enumerate() {
+//!             rate[i] = (commands[i] - actual[i]) / tau;
+//!         }
+//!         body.acceleration(state, &actuators.wrench(actual))
+//!     });
+//! }
+//!
+//! // Tilted forward about y, it goes forward and pitches about y.
+//! assert!(state.pose.translation.x > 0.0);
+//! assert!(state.twist[4] > 0.0);
+//! assert!(body.energy(&state) > energy, "the rotor does work");
+//! # Ok::<(), fly_mechanics::description::DescriptionError>(())
+//! ```
+//!
+//! # Scalars
+//!
+//! Bodies and integration are generic over [`nalgebra::RealField`], so that `f32` and dual numbers run through the same code:
+//! every force here is tested as the derivative of an energy that way.
 
 // The sources' symbols are the local names here: M, W, J, M'.
 #![allow(non_snake_case)]
@@ -17,3 +89,7 @@ pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
 pub use inertia::{InertiaError, PseudoInertia};
 pub use second_moment::SecondMoment;
 pub use vehicle::Vehicle;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -4,8 +4,8 @@ use fly_lie::SE3;
 use fly_lie::operators::{angular, vee_matrix3, vee_matrix4, wed_matrix3, wed3};
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6};
 
-/// The second moment of points with weights, `sum k_p [h_p; 1] [h_p; 1]^T` (Konz (4.69)): the matrix M', D' or K' of a mass,
-/// damping or stiffness distribution, with weights in kg, N s/m or N/m.
+/// The second moment of points with weights, `sum k_p [h_p; 1] [h_p; 1]^T`: the matrix M', D' or K' of a mass, damping or
+/// stiffness distribution, with weights in kg, N s/m or N/m. Konz (4.71), which prints the off-diagonal blocks exchanged.
 ///
 /// ```text
 /// X' = [[Wed(P), k h], [k hᵀ, k]]      P the moment about the frame's origin, h the centre, k the total weight
@@ -72,7 +72,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
         &self.0
     }
 
-    /// The 6x6 matrix `Vee(X')`, Konz (4.55): for twists `[v; omega]` of the frame, `xi^T Vee(X') xi` is the weighted sum of
+    /// The 6x6 matrix `Vee(X')`, Konz (4.55b): for twists `[v; omega]` of the frame, `xi^T Vee(X') xi` is the weighted sum of
     /// squared point velocities.
     pub fn matrix6(&self) -> Matrix6<T> {
         vee_matrix4(&self.0)

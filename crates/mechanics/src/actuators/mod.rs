@@ -123,7 +123,7 @@ impl Actuators {
         self.input_matrix.ncols()
     }
 
-    /// `B`, 6 x p: the wrench `[f; tau]` at the body frame's origin is `B u`, Konz (4.80c), (5.165), (5.171).
+    /// `B`, 6 x p: the wrench `[f; tau]` at the body frame's origin is `B u`, as in Konz (5.165) and (5.171).
     pub fn input_matrix(&self) -> &OMatrix<f64, U6, Dyn> {
         &self.input_matrix
     }
