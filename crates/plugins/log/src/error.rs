@@ -72,8 +72,7 @@ pub enum LogError {
     },
     /// The file ends too early.
     #[error(
-        "`{}` is truncated at byte {offset}: expected {expected}; {frames} complete frames precede it \
-         (they can be read with `allow_truncated`)", path.display()
+        "`{}` is truncated at byte {offset}: expected {expected}; {frames} complete frames precede it", path.display()
     )]
     Truncated {
         /// The file.

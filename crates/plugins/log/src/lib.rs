@@ -9,7 +9,7 @@ mod signal;
 mod writer;
 
 pub use error::LogError;
-pub use recording::{FlightHeader, Frame, Frames, Kind, Options, Recording};
+pub use recording::{FlightHeader, Frame, Frames, Kind, MotorGeometry, Motors, Options, Recording};
 pub use signal::{Class, GroupStatus, Signal, Status};
 pub use writer::{
     Control, Energies, Header, Level, Pace, Pushed, Reference, Row, RunMetadata, State, Stats,

@@ -34,7 +34,7 @@ impl Class {
 pub struct Signal {
     /// Canonical name, such as `pose.position.x`.
     pub name: String,
-    /// Unit, such as `m/s`; empty for a pure number.
+    /// Unit, such as `m/s`; `1` for a pure number.
     pub unit: String,
     /// What it is to the loop.
     pub class: Class,

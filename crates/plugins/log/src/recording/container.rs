@@ -17,6 +17,9 @@ pub enum Part<'a> {
     Message { channel: u16, data: &'a [u8] },
 }
 
+/// Takes a part, or refuses it: what it expected and what it found.
+pub type Visit<'a> = &'a mut dyn FnMut(Part) -> Result<(), (String, String)>;
+
 /// Where a file stops making sense.
 #[derive(Debug, PartialEq)]
 pub struct Fault {
@@ -48,10 +51,7 @@ impl Fault {
 
 /// Hands every part of the file to `visit`, in order, with the offset of its record (that of the chunk for what is
 /// inside one). `visit` may refuse a part: what it expected and what it found.
-pub fn scan(
-    bytes: &[u8],
-    visit: &mut dyn FnMut(Part) -> Result<(), (String, String)>,
-) -> Result<(), Fault> {
+pub fn scan(bytes: &[u8], visit: Visit) -> Result<(), Fault> {
     if !bytes.starts_with(mcap::MAGIC) {
         return Err(if mcap::MAGIC.starts_with(bytes) {
             Fault::truncated(bytes.len(), "the 8 bytes that start an MCAP file")
@@ -78,11 +78,7 @@ pub fn scan(
 /// Reads what can be read of a chunk that the end of the file cuts off.
 ///
 /// `offset` is where [`scan`] stopped. Faults are expected here and mean the end.
-pub fn salvage(
-    bytes: &[u8],
-    offset: usize,
-    visit: &mut dyn FnMut(Part) -> Result<(), (String, String)>,
-) {
+pub fn salvage(bytes: &[u8], offset: usize, visit: Visit) {
     if let Some((&op::CHUNK, rest)) = bytes.get(offset..).and_then(<[u8]>::split_first)
         && let Some(body) = rest.get(8..)
     {
@@ -149,12 +145,7 @@ fn end(bytes: &[u8], offset: usize) -> Result<(), Fault> {
 }
 
 /// A record outside or inside of a chunk.
-fn part(
-    opcode: u8,
-    body: &[u8],
-    offset: usize,
-    visit: &mut dyn FnMut(Part) -> Result<(), (String, String)>,
-) -> Result<(), Fault> {
+fn part(opcode: u8, body: &[u8], offset: usize, visit: Visit) -> Result<(), Fault> {
     let part = match opcode {
         op::METADATA | op::CHANNEL => match mcap::parse_record(opcode, body) {
             Ok(Record::Metadata(metadata)) => Part::Metadata(metadata),
@@ -188,12 +179,7 @@ fn part(
 }
 
 /// Unpacks a chunk, compares its checksum and visits its records; of a chunk that is `cut` off, those that are whole.
-fn chunk(
-    body: &[u8],
-    cut: bool,
-    offset: usize,
-    visit: &mut dyn FnMut(Part) -> Result<(), (String, String)>,
-) -> Result<(), Fault> {
+fn chunk(body: &[u8], cut: bool, offset: usize, visit: Visit) -> Result<(), Fault> {
     let corrupt = |expected: &str, found: String| Fault::corrupt(offset, expected, found);
     let header = ChunkHeader::parse(body)
         .ok_or_else(|| corrupt("the head of a chunk", format!("{} bytes", body.len())))?;

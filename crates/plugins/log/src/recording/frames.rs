@@ -28,7 +28,7 @@ pub struct Frame<'a> {
 
 impl Frames {
     /// No ticks yet, of so many values and groups each.
-    pub(crate) fn new(width: usize, groups_width: usize) -> Self {
+    pub fn new(width: usize, groups_width: usize) -> Self {
         Self {
             width,
             groups_width,
@@ -68,13 +68,7 @@ impl Frames {
 
     /// Adds a tick; its slices have the widths given to [`Self::new`], shorter ones are filled
     /// up with NaN and invalid groups.
-    pub(crate) fn push(
-        &mut self,
-        time: i64,
-        status: Status,
-        values: &[f64],
-        groups: &[GroupStatus],
-    ) {
+    pub fn push(&mut self, time: i64, status: Status, values: &[f64], groups: &[GroupStatus]) {
         self.times.push(time);
         self.status.push(status);
         self.values.extend_from_slice(values);

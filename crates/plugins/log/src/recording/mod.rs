@@ -3,11 +3,13 @@
 mod container;
 mod frames;
 mod own;
+mod ulog;
 
 use std::path::{Path, PathBuf};
 
 pub use frames::{Frame, Frames};
 pub use own::FlightHeader;
+pub use ulog::{MotorGeometry, Motors};
 
 use crate::error::LogError;
 use crate::signal::Signal;
@@ -57,6 +59,8 @@ pub struct Recording {
     pub skipped: Vec<String>,
     /// What was done to the data, as pairs of a short name and a sentence.
     pub notes: Vec<(String, String)>,
+    /// Recorded motors of a foreign log; a log of ours has `recorded.*` signals instead.
+    pub motors: Option<Motors>,
 }
 
 impl Recording {
@@ -83,6 +87,9 @@ impl Recording {
         let head = &bytes[..bytes.len().min(mcap::MAGIC.len())];
         if !head.is_empty() && mcap::MAGIC.starts_with(head) {
             return own::read(path, bytes, options);
+        }
+        if !head.is_empty() && ulog::MAGIC.starts_with(&head[..head.len().min(ulog::MAGIC.len())]) {
+            return ulog::read(path, bytes, options);
         }
         let first_bytes = match &bytes[..bytes.len().min(16)] {
             [] => "an empty file".to_owned(),

@@ -17,8 +17,8 @@ use crate::writer::metadata::{
     COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, RUN, SIGNALS, VEHICLE, checksum, signals,
 };
 
-/// Prefix of the signals that repeat the recorded commands.
-const RECORDED: &str = "recorded.";
+/// Group of the signals that repeat the recorded commands.
+const RECORDED: &str = "recorded";
 
 /// What a log of ours says of the flight before its first tick.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +78,7 @@ pub fn read(path: &Path, bytes: &[u8], options: &Options) -> Result<Recording, L
                 });
             }
             None if usable => {
-                skipped.push(format!("truncated at byte {offset}: expected {expected}"))
+                skipped.push(format!("truncated at byte {offset}: expected {expected}"));
             }
             None => {
                 return Err(LogError::Truncated {
@@ -115,6 +115,8 @@ struct Shape {
     kept: Vec<usize>,
     declared_values: usize,
     declared_groups: usize,
+    /// Index of the group of the recorded commands.
+    recorded: usize,
     commands: usize,
 }
 
@@ -222,21 +224,22 @@ impl Builder {
         // The flight may itself have been a replay: its own commands take the place of those it read.
         let replaced: Vec<_> = commands
             .iter()
-            .map(|command| format!("{RECORDED}{}", command.name))
+            .map(|command| format!("{RECORDED}.{}", command.name))
             .collect();
         let kept: Vec<usize> = (0..declared.len())
             .filter(|&i| !replaced.contains(&declared[i].name))
             .collect();
         let mut signals: Vec<Signal> = kept.iter().map(|&i| declared[i].clone()).collect();
         let declared_groups = groups.len();
+        let recorded = groups
+            .iter()
+            .position(|group| group == RECORDED)
+            .unwrap_or(declared_groups);
+        if recorded == declared_groups && !commands.is_empty() {
+            groups.push(RECORDED.to_owned());
+        }
         for (command, name) in commands.iter().zip(replaced) {
-            signals.push(Signal::new(
-                name.clone(),
-                &command.unit,
-                Class::Auxiliary,
-                groups.len(),
-            ));
-            groups.push(name);
+            signals.push(Signal::new(name, &command.unit, Class::Auxiliary, recorded));
         }
         Ok(Shape {
             signals,
@@ -244,6 +247,7 @@ impl Builder {
             kept,
             declared_values: declared.len(),
             declared_groups,
+            recorded,
             commands: commands.len(),
         })
     }
@@ -280,6 +284,14 @@ impl Builder {
             fly::frame::Status::None => Status::None,
         };
         // The commands stay NaN and invalid until they come.
+        if shape.commands > 0
+            && let Some(recorded) = groups.get_mut(shape.recorded)
+        {
+            *recorded = GroupStatus {
+                stamp: frame.time_ns,
+                valid: false,
+            };
+        }
         self.frames.push(frame.time_ns, status, &values, &groups);
         (self.values, self.groups) = (values, groups);
         Ok(())
@@ -291,7 +303,7 @@ impl Builder {
             .map_err(|error| ("a `fly.Command`".to_owned(), error.to_string()))?;
         let (count, first, group) = {
             let shape = self.shape()?;
-            (shape.commands, shape.kept.len(), shape.declared_groups)
+            (shape.commands, shape.kept.len(), shape.recorded)
         };
         if command.values.len() != count {
             return Err((
@@ -304,10 +316,10 @@ impl Builder {
             return Err(("a frame before its commands".into(), "none".into()));
         };
         values[first..].copy_from_slice(&command.values);
-        groups[group..].fill(GroupStatus {
-            stamp: time.unwrap_or_default(),
-            valid: true,
-        });
+        let stamp = time.unwrap_or_default();
+        if let Some(group) = groups.get_mut(group) {
+            *group = GroupStatus { stamp, valid: true };
+        }
         Ok(())
     }
 
@@ -360,6 +372,7 @@ impl Builder {
             header: Some(header),
             skipped,
             notes: Vec::new(),
+            motors: None,
         })
     }
 }

@@ -1,0 +1,459 @@
+//! Reads PX4's ULog.
+//!
+//! A frame is made for every tick of a regular grid whose step is the usual interval of the faster of `vehicle_attitude`
+//! and `vehicle_angular_velocity`, from the first time at which position, attitude and angular velocity are known to the
+//! last. Between samples
+//!
+//! | signal | from | how |
+//! |---|---|---|
+//! | `pose.position.*` | `vehicle_local_position` | cubic through positions and velocities |
+//! | `pose.quaternion.*` | `vehicle_attitude` | slerp |
+//! | `twist.linear.*` | velocity of `vehicle_local_position`, turned into the body frame | linear |
+//! | `twist.angular.*` | `vehicle_angular_velocity` | linear |
+//! | motors | `actuator_motors`, else `actuator_outputs` | linear |
+//! | `setpoint.*` | logged setpoints, else the smoothed flown path | linear, slerp; local cubics |
+//! | `battery.*`, `vehicle.armed` | `battery_status`, `actuator_armed` | held |
+//!
+//! Nothing is interpolated across a jump of the estimator or across a gap; a group without data at a tick is not valid
+//! there. Samples have the time at which they were taken (`timestamp_sample`), where the topic has it. Time counts from
+//! the first frame.
+
+mod motors;
+mod records;
+mod series;
+mod setpoints;
+mod smooth;
+mod topics;
+
+use std::path::Path;
+
+use fly_mavlink::frames;
+
+pub use motors::{MotorGeometry, Motors};
+pub(super) use records::MAGIC;
+
+use super::frames::Frames;
+use super::{Kind, Options, Recording};
+use crate::error::LogError;
+use crate::signal::{Class, GroupStatus, Signal, Status};
+use series::{Attitude, Motion, Series};
+use setpoints::{Flown, Setpoint};
+use topics::Topics;
+
+/// Topics without which there is no frame.
+const REQUIRED: [&str; 3] = [
+    "vehicle_local_position",
+    "vehicle_attitude",
+    "vehicle_angular_velocity",
+];
+/// Topics that are looked for, besides.
+const OPTIONAL: [&str; 8] = [
+    "actuator_motors",
+    "trajectory_setpoint",
+    "vehicle_local_position_setpoint",
+    "vehicle_attitude_setpoint",
+    "vehicle_rates_setpoint",
+    "battery_status",
+    "actuator_armed",
+    "hover_thrust_estimate",
+];
+
+/// Name of a group, class, and its signals with their units.
+type Group = (&'static str, Class, &'static [(&'static str, &'static str)]);
+
+/// Groups and their signals in the order of a frame.
+const GROUPS: [Group; 12] = [
+    (
+        "pose.position",
+        Class::Measurement,
+        &[("x", "m"), ("y", "m"), ("z", "m")],
+    ),
+    (
+        "pose.quaternion",
+        Class::Measurement,
+        &[("w", "1"), ("x", "1"), ("y", "1"), ("z", "1")],
+    ),
+    (
+        "twist.linear",
+        Class::Measurement,
+        &[("x", "m/s"), ("y", "m/s"), ("z", "m/s")],
+    ),
+    (
+        "twist.angular",
+        Class::Measurement,
+        &[("x", "rad/s"), ("y", "rad/s"), ("z", "rad/s")],
+    ),
+    (
+        "battery",
+        Class::Auxiliary,
+        &[("voltage", "V"), ("remaining", "1")],
+    ),
+    ("vehicle", Class::Auxiliary, &[("armed", "1")]),
+    (
+        "setpoint.position",
+        Class::Auxiliary,
+        &[("x", "m"), ("y", "m"), ("z", "m")],
+    ),
+    (
+        "setpoint.velocity",
+        Class::Auxiliary,
+        &[("x", "m/s"), ("y", "m/s"), ("z", "m/s")],
+    ),
+    (
+        "setpoint.acceleration",
+        Class::Auxiliary,
+        &[("x", "m/s^2"), ("y", "m/s^2"), ("z", "m/s^2")],
+    ),
+    (
+        "setpoint.quaternion",
+        Class::Auxiliary,
+        &[("w", "1"), ("x", "1"), ("y", "1"), ("z", "1")],
+    ),
+    (
+        "setpoint.angular_velocity",
+        Class::Auxiliary,
+        &[("x", "rad/s"), ("y", "rad/s"), ("z", "rad/s")],
+    ),
+    ("setpoint", Class::Auxiliary, &[("source", "1")]),
+];
+
+/// Reads a ULog file.
+pub fn read(path: &Path, bytes: &[u8], options: &Options) -> Result<Recording, LogError> {
+    if bytes.len() < records::HEADER {
+        let expected = format!("the {} bytes that start a ULog", records::HEADER);
+        return Err(LogError::Truncated {
+            path: path.into(),
+            offset: bytes.len() as u64,
+            expected,
+            frames: 0,
+        });
+    }
+    let topics = Topics::read(bytes);
+    let missing: Vec<_> = REQUIRED
+        .iter()
+        .chain(&OPTIONAL)
+        .copied()
+        .filter(|name| topics.table(name).is_none())
+        .collect();
+    let unusable = |reason: String| LogError::Unusable {
+        path: path.into(),
+        reason,
+    };
+    let sources = Sources::new(&topics).ok_or_else(|| {
+        unusable(format!(
+            "it needs {} with samples; of these and what else is read here, it lacks {}",
+            REQUIRED.join(", "),
+            if missing.is_empty() {
+                "finite values".to_owned()
+            } else {
+                missing.join(", ")
+            }
+        ))
+    })?;
+    let grid = sources.grid();
+    if grid.len() < 2 {
+        return Err(unusable(
+            "position, attitude and angular velocity never overlap".into(),
+        ));
+    }
+    if let Some(offset) = topics.damage.cut_at
+        && !options.allow_truncated
+    {
+        let (offset, expected) = (offset as u64, "a whole record".to_owned());
+        return Err(LogError::Truncated {
+            path: path.into(),
+            offset,
+            expected,
+            frames: grid.len(),
+        });
+    }
+    Ok(sources.recording(path, &topics, &grid, &missing))
+}
+
+/// The measured quantities.
+struct Sources {
+    motion: Series<Motion>,
+    attitude: Series<Attitude>,
+    rates: Series<[f64; 3]>,
+    /// Share of the position samples that the estimator itself calls invalid.
+    flagged: f64,
+}
+
+impl Sources {
+    fn new(topics: &Topics) -> Option<Self> {
+        let finite = |v: &[f64]| v.iter().all(|c| c.is_finite());
+        let table = topics.table(REQUIRED[0])?;
+        let rows = table.rows(["x", "y", "z", "vx", "vy", "vz"])?;
+        // Old logs have no counters of resets and no flags.
+        let resets = table
+            .rows(["xy_reset_counter", "z_reset_counter"])
+            .unwrap_or_else(|| vec![[0.0; 2]; rows.len()]);
+        let rows: Vec<_> = rows.into_iter().zip(resets).collect();
+        let motion = Series::new(&table.times, &rows, |(row, resets): ([f64; 6], _)| {
+            let [x, y, z, vx, vy, vz] = row;
+            finite(&row).then(|| Motion {
+                position: frames::nwu_from_ned([x, y, z]),
+                velocity: frames::nwu_from_ned([vx, vy, vz]),
+                resets,
+            })
+        })?;
+        let flags = table.rows(["xy_valid", "z_valid"]).unwrap_or_default();
+        let flagged = flags.iter().filter(|flags| flags.contains(&0.0)).count();
+        let table = topics.table(REQUIRED[1])?;
+        let rows = table.rows(["q[0]", "q[1]", "q[2]", "q[3]"])?;
+        let resets = table
+            .rows(["quat_reset_counter"])
+            .unwrap_or_else(|| vec![[0.0]; rows.len()]);
+        let rows: Vec<_> = rows.into_iter().zip(resets).collect();
+        let attitude = Series::new(
+            &table.times,
+            &rows,
+            |(q, [resets]): ([f64; 4], [f64; 1])| {
+                Some(Attitude {
+                    quaternion: frames::nwu_flu_from_ned_frd(frames::normalized(q)?),
+                    resets,
+                })
+            },
+        )?;
+        let table = topics.table(REQUIRED[2])?;
+        let rows = table.rows(["xyz[0]", "xyz[1]", "xyz[2]"])?;
+        let rates = Series::new(&table.times, &rows, |row| {
+            finite(&row).then(|| frames::flu_from_frd(row))
+        })?;
+        let flagged = if flags.is_empty() {
+            0.0
+        } else {
+            flagged as f64 / flags.len() as f64
+        };
+        Some(Self {
+            motion,
+            attitude,
+            rates,
+            flagged,
+        })
+    }
+
+    /// Times of the frames in the autopilot's clock, ns.
+    fn grid(&self) -> Vec<i64> {
+        let spans = [self.motion.span(), self.attitude.span(), self.rates.span()];
+        let start = spans.iter().map(|span| span.0).max().unwrap_or_default();
+        let end = spans.iter().map(|span| span.1).min().unwrap_or_default();
+        // No autopilot logs faster than 10 kHz; a smaller interval is a corrupt one.
+        let step = [self.attitude.period(), self.rates.period()]
+            .into_iter()
+            .filter(|&p| p >= 100_000)
+            .min();
+        let count = step.map_or(0, |step| (end - start).max(-1) / step + 1);
+        (0..count)
+            .map(|k| start + k * step.unwrap_or_default())
+            .collect()
+    }
+
+    fn recording(&self, path: &Path, topics: &Topics, grid: &[i64], missing: &[&str]) -> Recording {
+        let start = grid[0];
+        let step = (grid[1] - grid[0]) as f64 * 1e-9;
+        let motions: Vec<_> = held(grid.iter().map(|&t| self.motion.motion(t)));
+        let positions: Vec<_> = motions.iter().map(|m| m.position).collect();
+        let velocities: Vec<_> = motions.iter().map(|m| m.velocity).collect();
+        let attitudes: Vec<_> = held(grid.iter().map(|&t| self.attitude.attitude(t)));
+        let flown = Flown {
+            times: grid,
+            step,
+            positions: &positions,
+            velocities: &velocities,
+            attitudes: &attitudes,
+        };
+        let setpoints = setpoints::setpoints(topics, &flown);
+        let (battery, armed) = (battery(topics), armed(topics));
+
+        let mut layout = Layout::default();
+        for (group, class, signals) in GROUPS {
+            layout.group(group, class, signals);
+        }
+        let mut frames = Frames::new(layout.signals.len(), layout.groups.len());
+        let (mut values, mut groups) = (Vec::new(), Vec::new());
+        for (k, &time) in grid.iter().enumerate() {
+            values.clear();
+            groups.clear();
+            let mut put = |data: Option<&[f64]>, width: usize| {
+                values.extend_from_slice(data.unwrap_or(&[f64::NAN; 4][..width]));
+                groups.push(GroupStatus {
+                    stamp: time - start,
+                    valid: data.is_some(),
+                });
+            };
+            let motion = self.motion.motion(time);
+            let attitude = self.attitude.attitude(time);
+            let velocity = motion
+                .zip(attitude)
+                .map(|(m, q)| frames::rotate_inverse(q, m.velocity));
+            put(motion.as_ref().map(|m| &m.position[..]), 3);
+            put(attitude.as_ref().map(|q| &q[..]), 4);
+            put(velocity.as_ref().map(|v| &v[..]), 3);
+            put(self.rates.linear(time).as_ref().map(|w| &w[..]), 3);
+            put(
+                battery
+                    .as_ref()
+                    .and_then(|series| series.held(time))
+                    .as_ref()
+                    .map(|b| &b[..]),
+                2,
+            );
+            put(
+                armed
+                    .as_ref()
+                    .and_then(|series| series.held(time))
+                    .as_ref()
+                    .map(|a| &a[..]),
+                1,
+            );
+            let setpoint = setpoints.as_ref().map(|setpoints| &setpoints[k]);
+            put(setpoint.map(|s| &s.position[..]), 3);
+            put(setpoint.map(|s| &s.velocity[..]), 3);
+            put(setpoint.map(|s| &s.acceleration[..]), 3);
+            put(setpoint.map(|s| &s.quaternion[..]), 4);
+            put(setpoint.map(|s| &s.angular_velocity[..]), 3);
+            let source = setpoint.map(|s| {
+                [f64::from(u8::from(
+                    !(s.position_logged && s.attitude_logged),
+                ))]
+            });
+            put(source.as_ref().map(|s| &s[..]), 1);
+            frames.push(time - start, Status::Fresh, &values, &groups);
+        }
+        let motors = motors::read(topics, grid);
+        Recording {
+            path: path.into(),
+            kind: Kind::Ulog,
+            signals: layout.signals,
+            groups: layout.groups,
+            frames,
+            header: None,
+            skipped: skipped(topics),
+            notes: self.notes(topics, step, setpoints.as_deref(), motors.as_ref(), missing),
+            motors,
+        }
+    }
+
+    fn notes(
+        &self,
+        topics: &Topics,
+        step: f64,
+        setpoints: Option<&[Setpoint]>,
+        motors: Option<&Motors>,
+        missing: &[&str],
+    ) -> Vec<(String, String)> {
+        let mut notes = Vec::new();
+        let mut note = |name: &str, text: String| notes.push((name.to_owned(), text));
+        note(
+            "frames",
+            format!("a grid of {:.1} Hz, interpolated", 1.0 / step),
+        );
+        if self.flagged > 0.0 {
+            let share = 100.0 * self.flagged;
+            note(
+                "estimator",
+                format!(
+                    "calls its position invalid in {share:.0} % of the samples; they are used all the same"
+                ),
+            );
+        }
+        if !missing.is_empty() {
+            note("missing topics", missing.join(", "));
+        }
+        if topics.dropout > 0.0 {
+            note(
+                "dropouts",
+                format!("{:.3} s that the logger lost", topics.dropout),
+            );
+        }
+        note("setpoints", setpoint_words(setpoints));
+        note(
+            "motors",
+            motors.map_or_else(|| "not in the log".into(), |motors| motors.source.clone()),
+        );
+        notes
+    }
+}
+
+/// Where the setpoints come from, in words.
+fn setpoint_words(setpoints: Option<&[Setpoint]>) -> String {
+    let Some(setpoints) = setpoints else {
+        return "none: too few frames".into();
+    };
+    let share = |logged: usize| match logged {
+        0 => "smoothed flown path".to_owned(),
+        all if all == setpoints.len() => "logged".to_owned(),
+        some => format!(
+            "logged in {:.0} % of the frames, else smoothed flown path",
+            100.0 * some as f64 / setpoints.len() as f64
+        ),
+    };
+    let position = share(setpoints.iter().filter(|s| s.position_logged).count());
+    let attitude = share(setpoints.iter().filter(|s| s.attitude_logged).count());
+    format!("position: {position}; attitude: {attitude}")
+}
+
+/// What could not be read, in words.
+fn skipped(topics: &Topics) -> Vec<String> {
+    let mut skipped = Vec::new();
+    if topics.bad_records > 0 {
+        skipped.push(format!("{} corrupt records", topics.bad_records));
+    }
+    let damage = &topics.damage;
+    if damage.places > 0 {
+        skipped.push(format!(
+            "{} corrupt places, {} bytes",
+            damage.places, damage.bytes
+        ));
+    }
+    if let Some(offset) = damage.cut_at {
+        skipped.push(format!("a record that is cut off at byte {offset}"));
+    }
+    skipped
+}
+
+fn battery(topics: &Topics) -> Option<Series<[f64; 2]>> {
+    let table = topics.table("battery_status")?;
+    Series::new(&table.times, &table.rows(["voltage_v", "remaining"])?, Some)
+}
+
+fn armed(topics: &Topics) -> Option<Series<[f64; 1]>> {
+    let table = topics.table("actuator_armed")?;
+    Series::new(&table.times, &table.rows(["armed"])?, Some)
+}
+
+/// Values with the gaps filled by the last one, and the first gap by the first.
+fn held<T: Copy>(values: impl Iterator<Item = Option<T>>) -> Vec<T> {
+    let values: Vec<_> = values.collect();
+    let Some(mut last) = values.iter().find_map(|value| *value) else {
+        return Vec::new();
+    };
+    values
+        .into_iter()
+        .map(|value| {
+            last = value.unwrap_or(last);
+            last
+        })
+        .collect()
+}
+
+#[derive(Default)]
+struct Layout {
+    signals: Vec<Signal>,
+    groups: Vec<String>,
+}
+
+impl Layout {
+    fn group(&mut self, name: &str, class: Class, signals: &[(&str, &str)]) {
+        for (signal, unit) in signals {
+            self.signals.push(Signal::new(
+                format!("{name}.{signal}"),
+                *unit,
+                class,
+                self.groups.len(),
+            ));
+        }
+        self.groups.push(name.to_owned());
+    }
+}

@@ -1,0 +1,186 @@
+//! What the motors did, as fractions of their greatest thrust.
+
+use super::series::Series;
+use super::topics::Topics;
+
+/// Most motors that are read.
+pub const MAX_MOTORS: usize = 8;
+
+/// Recorded motors of a foreign log.
+#[derive(Clone, Debug, Default)]
+pub struct Motors {
+    /// Number of motors.
+    pub count: usize,
+    /// Thrust of every motor at every frame over its greatest thrust, frame by frame; NaN where it is not known or the
+    /// motor is off.
+    pub outputs: Vec<f64>,
+    /// Where the motors are, as the autopilot was told; empty when the log does not say it of all of them.
+    pub geometry: Vec<MotorGeometry>,
+    /// Output at which the vehicle hovers, a fraction, if the log says so.
+    pub hover: Option<f64>,
+    /// Where `hover` comes from.
+    pub hover_source: &'static str,
+    /// Where the outputs come from.
+    pub source: String,
+}
+
+/// A motor as the autopilot's control allocation knows it. Often only directions are true: many users leave the lengths
+/// of the arms at 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MotorGeometry {
+    /// Forward of the centre, body x (FLU), m or arbitrary unit.
+    pub x: f64,
+    /// Left of the centre, body y (FLU), m or arbitrary unit.
+    pub y: f64,
+    /// Torque about body z (FLU) over thrust, m or arbitrary unit.
+    pub yaw_ratio: f64,
+}
+
+/// The motors' outputs at given times, ns.
+///
+/// PX4's `actuator_motors` are fractions of the greatest thrust already: the curve `THR_MDL_FAC` between thrust and motor
+/// signal is applied behind it. `actuator_outputs` are motor signals in µs, so the curve is applied here:
+/// `thrust = f s² + (1 - f) s` with `s` the signal between its limits and `f = THR_MDL_FAC`.
+pub fn read(topics: &Topics, times: &[i64]) -> Option<Motors> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "1 to MAX_MOTORS"
+    )]
+    let count = topics
+        .parameter("CA_ROTOR_COUNT")
+        .filter(|count| (1.0..=MAX_MOTORS as f64).contains(count))
+        .map(|count| count as usize);
+    let geometry = count
+        .and_then(|count| geometry(topics, count))
+        .unwrap_or_default();
+    let (series, source) = from_motors(topics).or_else(|| from_outputs(topics))?;
+    // Without the count, motors are those that ever ran.
+    let ever = |motor: usize| {
+        series
+            .values()
+            .iter()
+            .any(|sample| sample[motor].is_finite())
+    };
+    let count = match count {
+        Some(count) => count,
+        None => (0..MAX_MOTORS)
+            .rev()
+            .find(|&motor| ever(motor))
+            .map_or(0, |last| last + 1),
+    };
+    if !(0..count).any(ever) {
+        return None;
+    }
+    let mut outputs = Vec::with_capacity(times.len() * count);
+    for &time in times {
+        let sample = series.linear(time).unwrap_or([f64::NAN; MAX_MOTORS]);
+        outputs.extend_from_slice(&sample[..count]);
+    }
+    let (hover, hover_source) = match (hover_estimate(topics), topics.parameter("MPC_THR_HOVER")) {
+        (Some(hover), _) => (Some(hover), "median of hover_thrust_estimate"),
+        (None, Some(hover)) => (Some(hover), "parameter MPC_THR_HOVER"),
+        (None, None) => (None, ""),
+    };
+    Some(Motors {
+        count,
+        outputs,
+        geometry,
+        hover: hover.filter(|h| (0.02..=1.0).contains(h)),
+        hover_source,
+        source,
+    })
+}
+
+fn from_motors(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {
+    let table = topics.table("actuator_motors")?;
+    let rows = table.rows(std::array::from_fn(|i| CONTROLS[i]))?;
+    let series = Series::new(&table.times, &rows, Some)?;
+    Some((
+        series,
+        "actuator_motors (fractions of the greatest thrust)".into(),
+    ))
+}
+
+fn from_outputs(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {
+    let table = topics.table("actuator_outputs")?;
+    let rows = table.rows(std::array::from_fn(|i| OUTPUTS[i]))?;
+    let limit = |name: &str, default: f64| {
+        topics
+            .parameter(name)
+            .filter(|v| *v > 0.0)
+            .unwrap_or(default)
+    };
+    let (low, high) = (
+        limit("PWM_MIN", limit("PWM_MAIN_MIN", 1000.0)),
+        limit("PWM_MAX", limit("PWM_MAIN_MAX", 2000.0)),
+    );
+    let factor = topics
+        .parameter("THR_MDL_FAC")
+        .unwrap_or(0.0)
+        .clamp(0.0, 1.0);
+    let series = Series::new(&table.times, &rows, |row: [f64; MAX_MOTORS]| {
+        Some(row.map(|signal| {
+            // 0 and the disarmed value below the lower limit mean off.
+            if signal < low {
+                return f64::NAN;
+            }
+            let s = ((signal - low) / (high - low)).min(1.0);
+            factor * s * s + (1.0 - factor) * s
+        }))
+    })?;
+    Some((
+        series,
+        format!("actuator_outputs ({low} to {high} us, THR_MDL_FAC {factor})"),
+    ))
+}
+
+const CONTROLS: [&str; MAX_MOTORS] = [
+    "control[0]",
+    "control[1]",
+    "control[2]",
+    "control[3]",
+    "control[4]",
+    "control[5]",
+    "control[6]",
+    "control[7]",
+];
+const OUTPUTS: [&str; MAX_MOTORS] = [
+    "output[0]",
+    "output[1]",
+    "output[2]",
+    "output[3]",
+    "output[4]",
+    "output[5]",
+    "output[6]",
+    "output[7]",
+];
+
+/// `CA_ROTOR{i}_PX`, `_PY`, `_KM`: FRD, and the moment coefficient is positive for a rotor that turns
+/// counter-clockwise seen from above, whose reaction torque is clockwise: positive about z down, negative about z up.
+fn geometry(topics: &Topics, count: usize) -> Option<Vec<MotorGeometry>> {
+    let motor = |i: usize| {
+        let parameter = |name: &str| topics.parameter(&format!("CA_ROTOR{i}_{name}"));
+        let [x, y, _] =
+            fly_mavlink::frames::flu_from_frd([parameter("PX")?, parameter("PY")?, 0.0]);
+        Some(MotorGeometry {
+            x,
+            y,
+            yaw_ratio: -parameter("KM")?,
+        })
+    };
+    (0..count).map(motor).collect()
+}
+
+fn hover_estimate(topics: &Topics) -> Option<f64> {
+    let rows = topics
+        .table("hover_thrust_estimate")?
+        .rows(["hover_thrust", "valid"])?;
+    let mut valid: Vec<f64> = rows
+        .into_iter()
+        .filter(|row| row[1] != 0.0 && row[0].is_finite())
+        .map(|row| row[0])
+        .collect();
+    valid.sort_by(f64::total_cmp);
+    valid.get(valid.len() / 2).copied()
+}

@@ -1,0 +1,165 @@
+//! Smooth paths through sampled ones, with their derivatives: local polynomials, symmetric in time, so that nothing lags.
+//!
+//! Around every sample a cubic is fitted to the samples at most a half-width away (Savitzky and Golay[^1]); near the ends
+//! the window stops at the end and the cubic is evaluated off its centre. Attitudes are fitted in the rotation vector
+//! relative to the window's centre, so there is no singular attitude.
+//!
+//! [^1]: Smoothing and Differentiation of Data by Simplified Least Squares Procedures, Analytical Chemistry 36(8), 1964.
+
+use nalgebra::{DMatrix, Matrix3, Quaternion, UnitQuaternion, Vector3};
+
+const DEGREE: usize = 3;
+
+/// Fits cubics to windows of equally spaced samples.
+pub struct Smoother {
+    /// Coefficients from a window's samples, (degree + 1) x window.
+    fit: DMatrix<f64>,
+    half: usize,
+    step: f64,
+}
+
+impl Smoother {
+    /// For samples `step` seconds apart and windows reaching `reach` seconds to both sides (at least four samples);
+    /// none when there are fewer samples than a window has.
+    pub fn new(step: f64, reach: f64, samples: usize) -> Option<Self> {
+        let mut half = 4;
+        while (half as f64) * step < reach && half < samples {
+            half += 1;
+        }
+        half = half.min(samples.saturating_sub(1) / 2);
+        if 2 * half < DEGREE + 1 {
+            return None;
+        }
+        let vandermonde = DMatrix::from_fn(2 * half + 1, DEGREE + 1, |row, column| {
+            (row as f64 - half as f64).powi(i32::try_from(column).unwrap_or(0))
+        });
+        let fit = vandermonde.pseudo_inverse(0.0).ok()?;
+        Some(Self { fit, half, step })
+    }
+
+    /// Value, first and second derivative of the fit at sample `index`.
+    pub fn path(&self, samples: &[[f64; 3]], index: usize) -> [[f64; 3]; 3] {
+        let (centre, at) = self.window(index, samples.len());
+        let vectors = (0..=2 * self.half).map(|k| Vector3::from(samples[centre + k - self.half]));
+        self.evaluate(vectors, at).map(Into::into)
+    }
+
+    /// Attitude (w, x, y, z) and angular velocity in the body frame, rad/s, of the fit at sample `index`.
+    pub fn attitude(&self, samples: &[[f64; 4]], index: usize) -> ([f64; 4], [f64; 3]) {
+        let quaternion =
+            |q: [f64; 4]| UnitQuaternion::new_normalize(Quaternion::new(q[0], q[1], q[2], q[3]));
+        let (centre, at) = self.window(index, samples.len());
+        let base = quaternion(samples[centre]);
+        let vectors = (0..=2 * self.half)
+            .map(|k| (base.inverse() * quaternion(samples[centre + k - self.half])).scaled_axis());
+        let [phi, rate, _] = self.evaluate(vectors, at);
+        let q = base * UnitQuaternion::from_scaled_axis(phi);
+        ([q.w, q.i, q.j, q.k], (right_jacobian(phi) * rate).into())
+    }
+
+    /// Centre of the window for a sample, and where the sample is in it.
+    fn window(&self, index: usize, samples: usize) -> (usize, f64) {
+        let centre = index.clamp(self.half, samples - 1 - self.half);
+        (centre, index as f64 - centre as f64)
+    }
+
+    fn evaluate(&self, samples: impl Iterator<Item = Vector3<f64>>, at: f64) -> [Vector3<f64>; 3] {
+        let mut c = [Vector3::zeros(); DEGREE + 1];
+        for (k, sample) in samples.enumerate() {
+            for (power, coefficient) in c.iter_mut().enumerate() {
+                *coefficient += self.fit[(power, k)] * sample;
+            }
+        }
+        [
+            c[0] + (c[1] + (c[2] + c[3] * at) * at) * at,
+            (c[1] + (2.0 * c[2] + 3.0 * c[3] * at) * at) / self.step,
+            (2.0 * c[2] + 6.0 * c[3] * at) / (self.step * self.step),
+        ]
+    }
+}
+
+/// Right Jacobian of the exponential map of SO(3): body angular velocity from the rate of the rotation vector.
+fn right_jacobian(phi: Vector3<f64>) -> Matrix3<f64> {
+    let (angle, hat) = (phi.norm(), phi.cross_matrix());
+    let (a, b) = if angle < 1e-4 {
+        (
+            0.5 - angle * angle / 24.0,
+            1.0 / 6.0 - angle * angle / 120.0,
+        )
+    } else {
+        (
+            (1.0 - angle.cos()) / (angle * angle),
+            (angle - angle.sin()) / (angle * angle * angle),
+        )
+    };
+    Matrix3::identity() - a * hat + b * hat * hat
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cubic_and_its_derivatives_come_back_to_the_ends() {
+        let f = |t: f64| [t * t * t - 2.0 * t, 1.0 - t * t, 5.0];
+        let samples: Vec<_> = (0..60).map(|k| f(f64::from(k) * 0.02)).collect();
+        let smoother = Smoother::new(0.02, 0.3, samples.len()).unwrap();
+        for k in 0..60 {
+            let t = k as f64 * 0.02;
+            let [p, v, a] = smoother.path(&samples, k);
+            let expected = [
+                f(t),
+                [3.0 * t * t - 2.0, -2.0 * t, 0.0],
+                [6.0 * t, -2.0, 0.0],
+            ];
+            for (found, expected) in [p, v, a].as_flattened().iter().zip(expected.as_flattened()) {
+                assert!(
+                    (found - expected).abs() < 1e-8,
+                    "{t}: {found} for {expected}"
+                );
+            }
+        }
+    }
+
+    /// A sine of 1 rad/s is far below what the window cuts off: value without lag, derivatives with a small loss.
+    #[test]
+    fn a_slow_sine_is_neither_delayed_nor_damped_much() {
+        let samples: Vec<_> = (0..500)
+            .map(|k| [(f64::from(k) * 0.02).sin(), 0.0, 0.0])
+            .collect();
+        let smoother = Smoother::new(0.02, 0.4, samples.len()).unwrap();
+        for k in 30..470 {
+            let t = k as f64 * 0.02;
+            let [p, v, a] = smoother.path(&samples, k);
+            assert!(
+                (p[0] - t.sin()).abs() < 1e-3
+                    && (v[0] - t.cos()).abs() < 2e-2
+                    && (a[0] + t.sin()).abs() < 3e-2
+            );
+        }
+    }
+
+    #[test]
+    fn a_steady_turn_through_all_attitudes_has_its_rate() {
+        let rate = Vector3::new(0.3, -2.0, 1.0);
+        let start = UnitQuaternion::from_euler_angles(0.1, 1.5, -3.0);
+        let samples: Vec<_> = (0..300)
+            .map(|k| {
+                let q = start * UnitQuaternion::from_scaled_axis(rate * f64::from(k) * 0.02);
+                // The sign of a quaternion means nothing: flip some.
+                let sign = if k % 3 == 0 { -1.0 } else { 1.0 };
+                [sign * q.w, sign * q.i, sign * q.j, sign * q.k]
+            })
+            .collect();
+        let smoother = Smoother::new(0.02, 0.2, samples.len()).unwrap();
+        for k in 0..samples.len() {
+            let (q, omega) = smoother.attitude(&samples, k);
+            assert!(
+                (Vector3::from(omega) - rate).norm() < 1e-9,
+                "{k}: {omega:?}"
+            );
+            let dot: f64 = q.iter().zip(&samples[k]).map(|(a, b)| a * b).sum();
+            assert!((dot.abs() - 1.0).abs() < 1e-12);
+        }
+    }
+}
