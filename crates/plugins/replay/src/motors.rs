@@ -1,0 +1,362 @@
+//! From the recorded motors of another vehicle to thrusts of the configured one.
+//!
+//! A log holds each motor's thrust as a fraction of its greatest, and where the motors sit. The configured vehicle may
+//! have its rotors elsewhere (PX4's quadcopters fly "x", ours "plus"), be of another size and weight. So that the
+//! comparison still says something, the recorded motors are replaced by those thrusts of the *configured* rotors that
+//! give the same collective thrust and the same torques:
+//!
+//! ```text
+//! w = [0, 0, sum f, sum r x f, sum k f],   u = B⁺ w
+//! ```
+//!
+//! with the recorded arms and yaw ratios scaled to the configured vehicle's mean ones (many users leave the arms in their
+//! autopilot at 1, where only directions are meant) and `B⁺` the pseudo-inverse of the configured input matrix, exact for
+//! four upright rotors. The scale of `f` is chosen so that the recorded hover output lifts the configured vehicle.
+
+use fly_hal::Error;
+use fly_log::{MotorGeometry, Motors};
+use fly_mechanics::Vehicle;
+use nalgebra::{DMatrix, DVector, Vector6};
+
+use crate::settings::MotorSettings;
+
+/// Commands of the configured vehicle, frame by frame, and how they were found, in words.
+pub struct Thrusts {
+    /// As many values a frame as there are commands; NaN where a motor is off or not known.
+    pub commands: Vec<f64>,
+    /// How they were found.
+    pub words: String,
+}
+
+/// Converts the recorded motors.
+///
+/// # Errors
+/// A setting that does not fit, with its place.
+pub fn thrusts(
+    motors: &Motors,
+    vehicle: &Vehicle,
+    settings: &MotorSettings,
+) -> Result<Thrusts, Error> {
+    let (thrust_max, scale_words) = thrust_max(motors, vehicle, settings)?;
+    let (map, map_words) = map(motors, vehicle, settings)?;
+    let names = vehicle.actuators.command_names();
+    let mut commands = Vec::with_capacity(motors.outputs.len() / motors.count.max(1) * names.len());
+    let mut row = vec![0.0; names.len()];
+    for outputs in motors.outputs.chunks_exact(motors.count) {
+        let forces = DVector::from_iterator(
+            motors.count,
+            outputs.iter().map(|output| output * thrust_max),
+        );
+        let u = &map * forces;
+        if u.iter().all(|value| value.is_finite()) {
+            vehicle
+                .actuators
+                .commands_from_input(u.as_slice(), &mut row);
+        } else {
+            row.fill(f64::NAN);
+        }
+        commands.extend_from_slice(&row);
+    }
+    Ok(Thrusts {
+        commands,
+        words: format!("{map_words}; {scale_words}"),
+    })
+}
+
+/// Thrust of a recorded motor at full output, N.
+fn thrust_max(
+    motors: &Motors,
+    vehicle: &Vehicle,
+    settings: &MotorSettings,
+) -> Result<(f64, String), Error> {
+    let positive = |value: &toml::Spanned<f64>, most: f64, what: &str| {
+        let number = *value.get_ref();
+        if number > 0.0 && number <= most {
+            return Ok(number);
+        }
+        Err(
+            Error::configuration(format!("expected {what}, found {number}"))
+                .in_configuration(value.span()),
+        )
+    };
+    if let Some(value) = &settings.thrust_max {
+        let thrust = positive(value, f64::MAX, "a thrust above 0 N")?;
+        return Ok((thrust, format!("{thrust} N at full output, as configured")));
+    }
+    let hover = match &settings.hover {
+        Some(value) => Some((
+            positive(value, 1.0, "an output above 0 and at most 1")?,
+            "as configured",
+        )),
+        None => motors.hover.map(|hover| (hover, motors.hover_source)),
+    };
+    if let Some((hover, source)) = hover {
+        let weight = vehicle.body.inertia().mass() * vehicle.body.gravity().norm();
+        let thrust = weight / (motors.count as f64 * hover);
+        let words = format!(
+            "{thrust:.3} N at full output, so that the hover output {hover:.3} ({source}) lifts the configured {weight:.2} N"
+        );
+        return Ok((thrust, words));
+    }
+    let rotors = vehicle.actuators.rotors();
+    let thrust =
+        rotors.iter().map(|rotor| rotor.thrust[1]).sum::<f64>() / rotors.len().max(1) as f64;
+    Ok((
+        thrust,
+        format!(
+            "{thrust:.3} N at full output, the configured rotors' own, since the log has no hover output"
+        ),
+    ))
+}
+
+/// The inputs of the configured vehicle from the recorded motors' thrusts, input x motors.
+fn map(
+    motors: &Motors,
+    vehicle: &Vehicle,
+    settings: &MotorSettings,
+) -> Result<(DMatrix<f64>, String), Error> {
+    let actuators = &vehicle.actuators;
+    let rotors = actuators.rotors().len();
+    if let Some(order) = &settings.order {
+        let motor = order.get_ref();
+        let fault = |message: String| Error::configuration(message).in_configuration(order.span());
+        if motor.len() != rotors {
+            return Err(fault(format!(
+                "expected a motor for each of the {rotors} rotors, found {}",
+                motor.len()
+            )));
+        }
+        if let Some(bad) = motor.iter().find(|&&m| m >= motors.count) {
+            return Err(fault(format!(
+                "expected motors 0 to {}, found {bad}",
+                motors.count - 1
+            )));
+        }
+        return Ok((
+            by_order(motor, vehicle, motors.count),
+            "each rotor against the motor that `order` names".into(),
+        ));
+    }
+    let upright = |wrench: DMatrix<f64>| -> DMatrix<f64> {
+        let b = DMatrix::from_iterator(
+            6,
+            actuators.input_dim(),
+            actuators.input_matrix().iter().copied(),
+        );
+        // Far below any arm length, far above rounding.
+        match b.pseudo_inverse(1e-9) {
+            Ok(inverse) => inverse * wrench,
+            Err(_) => DMatrix::from_element(actuators.input_dim(), motors.count, f64::NAN),
+        }
+    };
+    if motors.geometry.len() == motors.count && motors.count > 0 {
+        let wrench = wrench_of(&motors.geometry, vehicle);
+        let words = format!(
+            "{} recorded motors as the thrusts of the configured {rotors} rotors with the same collective thrust and \
+             torques (arms and yaw ratios scaled to the configured ones)",
+            motors.count
+        );
+        return Ok((upright(wrench), words));
+    }
+    if motors.count == rotors {
+        let order: Vec<_> = (0..rotors).collect();
+        let words = "rotor i against motor i: the log does not say where its motors are".into();
+        return Ok((by_order(&order, vehicle, motors.count), words));
+    }
+    let lift = DMatrix::from_fn(6, motors.count, |row, _| f64::from(u8::from(row == 2)));
+    let words = format!(
+        "only the collective thrust of {} motors: the log does not say where they are",
+        motors.count
+    );
+    Ok((upright(lift), words))
+}
+
+/// Rotor `i` has the thrust of motor `order[i]`, upright.
+fn by_order(order: &[usize], vehicle: &Vehicle, motors: usize) -> DMatrix<f64> {
+    let mut map = DMatrix::zeros(vehicle.actuators.input_dim(), motors);
+    for (range, (rotor, &motor)) in vehicle
+        .actuators
+        .rotor_ranges()
+        .zip(vehicle.actuators.rotors().iter().zip(order))
+    {
+        // The input of a tilting rotor is [F sin, F cos].
+        let upright = range.start + usize::from(rotor.tilt.is_some());
+        map[(upright, motor)] = 1.0;
+    }
+    map
+}
+
+/// Wrenches of the recorded motors at 1 N each, in the size of the configured vehicle, 6 x motors.
+fn wrench_of(geometry: &[MotorGeometry], vehicle: &Vehicle) -> DMatrix<f64> {
+    let rotors = vehicle.actuators.rotors();
+    let centre = vehicle.body.inertia().center_of_mass();
+    let arm = mean(
+        rotors
+            .iter()
+            .map(|rotor| (rotor.position - centre).xy().norm()),
+    );
+    let yaw = mean(rotors.iter().map(|rotor| rotor.drag_ratio.abs()));
+    let middle = (
+        mean(geometry.iter().map(|m| m.x)),
+        mean(geometry.iter().map(|m| m.y)),
+    );
+    let recorded_arm = mean(
+        geometry
+            .iter()
+            .map(|m| (m.x - middle.0).hypot(m.y - middle.1)),
+    );
+    let recorded_yaw = mean(geometry.iter().map(|m| m.yaw_ratio.abs()));
+    let ratio = |to: f64, from: f64| if from > 0.0 { to / from } else { 0.0 };
+    let (arm, yaw) = (ratio(arm, recorded_arm), ratio(yaw, recorded_yaw));
+    let columns: Vec<_> = geometry
+        .iter()
+        .map(|m| {
+            let (x, y) = (
+                centre.x + arm * (m.x - middle.0),
+                centre.y + arm * (m.y - middle.1),
+            );
+            // r x [0, 0, 1] = [y, -x, 0]
+            Vector6::new(0.0, 0.0, 1.0, y, -x, yaw * m.yaw_ratio)
+        })
+        .collect();
+    DMatrix::from_fn(6, columns.len(), |row, column| columns[column][row])
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let values: Vec<_> = values.collect();
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plus quadcopter: rotors at +x, +y, -x, -y, 0.2 m out; 1 kg.
+    fn plus() -> Vehicle {
+        let mut text =
+            "name = 'plus'\n[bodies.frame]\nmass = 1.0\ninertia = [0.01, 0.01, 0.02]\n".to_owned();
+        for (x, y, k) in [
+            (0.2, 0.0, -0.02),
+            (0.0, 0.2, 0.02),
+            (-0.2, 0.0, -0.02),
+            (0.0, -0.2, 0.02),
+        ] {
+            text += "[[rotors]]\nbody = 'frame'\naxis = [0, 0, 1]\nthrust = [0, 10]\n";
+            text.push_str(&format!("position = [{x}, {y}, 0.0]\ndrag_ratio = {k}\n"));
+        }
+        Vehicle::from_toml(&text).unwrap()
+    }
+
+    /// PX4's quad x in FLU with arms of 1: front right, rear left, front left, rear right.
+    fn x_motors(outputs: [f64; 4]) -> Motors {
+        let motor = |x: f64, y: f64, yaw_ratio: f64| MotorGeometry { x, y, yaw_ratio };
+        Motors {
+            count: 4,
+            outputs: outputs.to_vec(),
+            geometry: vec![
+                motor(1.0, -1.0, -0.05),
+                motor(-1.0, 1.0, -0.05),
+                motor(1.0, 1.0, 0.05),
+                motor(-1.0, -1.0, 0.05),
+            ],
+            hover: Some(0.5),
+            hover_source: "a test",
+            source: String::new(),
+        }
+    }
+
+    fn convert(outputs: [f64; 4]) -> Vec<f64> {
+        thrusts(&x_motors(outputs), &plus(), &MotorSettings::default())
+            .unwrap()
+            .commands
+    }
+
+    fn assert_close(found: &[f64], expected: [f64; 4]) {
+        assert!(
+            found
+                .iter()
+                .zip(expected)
+                .all(|(f, e)| (f - e).abs() < 1e-12),
+            "{found:?} for {expected:?}"
+        );
+    }
+
+    #[test]
+    fn hover_lifts_the_configured_weight_evenly() {
+        assert_close(&convert([0.5; 4]), [9.81 / 4.0; 4]);
+    }
+
+    #[test]
+    fn nose_up_roll_right_and_yaw_go_to_the_rotors_that_make_them() {
+        // One unit of output is 9.81 / 2 N. The front motors push 0.1 more, the rear ones 0.1 less: nose up.
+        let unit = 9.81 / 2.0;
+        let change = |outputs: [f64; 4]| {
+            let found = convert(outputs);
+            found
+                .iter()
+                .map(|f| (f - 9.81 / 4.0) / unit)
+                .collect::<Vec<_>>()
+        };
+        // Four motors at 45 degrees on the arm make sqrt(2)/2 x 4 x 0.1 x arm; two rotors on the axis make 2 x arm each.
+        let lever = 0.1 * 2.0_f64.sqrt();
+        assert_close(&change([0.6, 0.4, 0.6, 0.4]), [lever, 0.0, -lever, 0.0]);
+        // Left up: roll to the right, +x torque; the left rotor is the second.
+        assert_close(&change([0.4, 0.6, 0.6, 0.4]), [0.0, lever, 0.0, -lever]);
+        // The motors with negative yaw ratio push more: yaw to the right; so do the first and third rotor.
+        assert_close(&change([0.6, 0.6, 0.4, 0.4]), [0.1, -0.1, 0.1, -0.1]);
+    }
+
+    #[test]
+    fn a_motor_that_is_off_makes_the_frame_unknown() {
+        assert!(
+            convert([0.5, f64::NAN, 0.5, 0.5])
+                .iter()
+                .all(|value| value.is_nan())
+        );
+    }
+
+    #[test]
+    fn an_order_takes_the_motors_as_they_are() {
+        let settings: MotorSettings =
+            toml::from_str("thrust_max = 8.0\norder = [2, 1, 3, 0]").unwrap();
+        let found = thrusts(&x_motors([0.1, 0.2, 0.3, 0.4]), &plus(), &settings).unwrap();
+        assert_close(&found.commands, [2.4, 1.6, 3.2, 0.8]);
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_are_located() {
+        for (text, message) in [
+            ("thrust_max = -1.0", "expected a thrust above 0 N, found -1"),
+            (
+                "hover = 1.5",
+                "expected an output above 0 and at most 1, found 1.5",
+            ),
+            (
+                "order = [0, 1]",
+                "expected a motor for each of the 4 rotors, found 2",
+            ),
+            ("order = [0, 1, 2, 4]", "expected motors 0 to 3, found 4"),
+        ] {
+            let settings: MotorSettings = toml::from_str(text).unwrap();
+            let Err(error) = thrusts(&x_motors([0.5; 4]), &plus(), &settings) else {
+                panic!("{text}")
+            };
+            assert_eq!(error.message, message);
+            let start = text.find('=').unwrap() + 2;
+            assert_eq!(error.location.unwrap().span, start..text.len(), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_geometry_only_the_collective_is_taken_from_another_number_of_motors() {
+        let motors = Motors {
+            count: 6,
+            outputs: vec![0.5; 6],
+            geometry: Vec::new(),
+            hover: Some(0.5),
+            ..Motors::default()
+        };
+        let found = thrusts(&motors, &plus(), &MotorSettings::default()).unwrap();
+        assert_close(&found.commands, [9.81 / 4.0; 4]);
+    }
+}

@@ -1,0 +1,36 @@
+//! The table `[backend.replay]`.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// What is replayed, and how.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The recorded flight: a log of this program or a PX4 ULog. Required.
+    pub log: Option<Spanned<String>>,
+    /// Start here, s after the first frame. Default: 0.
+    pub from: Option<Spanned<f64>>,
+    /// End here, s after the first frame. Default: the last frame.
+    pub until: Option<Spanned<f64>>,
+    /// Replay the complete frames of a log that is cut off. Default: false, such a log is an error.
+    #[serde(default)]
+    pub allow_truncated: bool,
+    /// How recorded motors of a foreign log become thrusts.
+    #[serde(default)]
+    pub motors: MotorSettings,
+}
+
+/// The table `[backend.replay.motors]`: needed only where the log does not say enough.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MotorSettings {
+    /// Greatest thrust of one recorded motor, N. Default: such that the recorded hover output lifts the
+    /// configured vehicle; without a recorded hover output, the greatest thrust of the configured rotors.
+    pub thrust_max: Option<Spanned<f64>>,
+    /// Output at which the recorded vehicle hovers, 0 to 1. Default: as the log says.
+    pub hover: Option<Spanned<f64>>,
+    /// For every rotor of the configured vehicle, the recorded motor that is compared with it (PX4's order: 0 front
+    /// right, 1 rear left, 2 front left, 3 rear right). Default: by the wrench, see the crate's documentation.
+    pub order: Option<Spanned<Vec<usize>>>,
+}
