@@ -229,6 +229,8 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     /// A plus quadcopter: rotors at +x, +y, -x, -y, 0.2 m out; 1 kg.
@@ -242,7 +244,7 @@ mod tests {
             (0.0, -0.2, 0.02),
         ] {
             text += "[[rotors]]\nbody = 'frame'\naxis = [0, 0, 1]\nthrust = [0, 10]\n";
-            text.push_str(&format!("position = [{x}, {y}, 0.0]\ndrag_ratio = {k}\n"));
+            writeln!(text, "position = [{x}, {y}, 0.0]\ndrag_ratio = {k}").unwrap();
         }
         Vehicle::from_toml(&text).unwrap()
     }
