@@ -6,7 +6,7 @@ use crate::Error;
 
 /// Finds the file that a path in the configuration means: `(offset, path) -> absolute path`, where `offset` is that of
 /// the value in [`Configuration::text`].
-pub type ResolvePath<'a> = dyn Fn(usize, &str) -> Result<PathBuf, Error> + Sync + 'a;
+pub type ResolvePath<'a> = dyn Fn(usize, &str) -> Result<PathBuf, Error> + Send + Sync + 'a;
 
 /// What the host gives a backend to configure itself.
 ///
@@ -72,11 +72,13 @@ impl std::fmt::Debug for Configuration<'_> {
 }
 
 /// A [`ResolvePath`] for texts whose paths are all relative to `folder`.
-pub fn resolve_against(folder: &Path) -> impl Fn(usize, &str) -> Result<PathBuf, Error> + Sync {
+pub fn resolve_against(
+    folder: &Path,
+) -> impl Fn(usize, &str) -> Result<PathBuf, Error> + Send + Sync {
     move |_, path| Ok(folder.join(path))
 }
 
-fn resolve_in_current_folder(_: usize, path: &str) -> Result<PathBuf, Error> {
+pub(crate) fn resolve_in_current_folder(_: usize, path: &str) -> Result<PathBuf, Error> {
     std::path::absolute(path)
         .map_err(|error| Error::io(format_args!("cannot find `{path}`"), &error))
 }

@@ -24,12 +24,13 @@
 //!   configure ── start ── { read, write }* ── stop ── drop
 //! ```
 //!
-#![cfg_attr(docsrs, feature(doc_cfg))]
+//! [`conformance::run`] puts any plugin through all of this and reports what it does wrong.
 
 pub mod abi;
 mod backend;
 mod clock;
 mod configuration;
+pub mod conformance;
 mod description;
 mod error;
 mod frame;

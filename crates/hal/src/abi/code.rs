@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::ptr::NonNull;
 
 use super::types as c;
 use crate::{Class, Clock, Error, ErrorKind, Location, ReferenceSource, Request, Text};
@@ -148,41 +149,54 @@ pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
     };
 }
 
-/// Room for an error of the other side.
+/// Room for an error of the other side. Made once and lent at every call, which therefore costs nothing.
 #[derive(Debug)]
 pub(crate) struct ErrorRoom {
-    buffer: Box<[u8; Self::CAPACITY]>,
+    /// Points to `buffer`.
+    error: c::Error,
+    /// Made by `Box::into_raw`: reached through this pointer and the one above alone, never through a reference that
+    /// would claim it for itself.
+    buffer: NonNull<[u8; Self::CAPACITY]>,
 }
 
 impl ErrorRoom {
     const CAPACITY: usize = 4096;
 
     pub(crate) fn new() -> Self {
+        let buffer = NonNull::from(Box::leak(Box::new([0; Self::CAPACITY])));
         Self {
-            buffer: Box::new([0; Self::CAPACITY]),
+            error: Self::empty(buffer),
+            buffer,
         }
     }
 
-    /// An empty error to lend to the other side; valid as long as `self` is not touched.
-    pub(crate) fn lend(&mut self) -> c::Error {
+    const fn empty(buffer: NonNull<[u8; Self::CAPACITY]>) -> c::Error {
         c::Error {
             kind: c::ERROR_INTERNAL,
             text: c::TEXT_NONE,
             start: 0,
             end: 0,
-            buffer: self.buffer.as_mut_ptr(),
+            buffer: buffer.as_ptr().cast(),
             capacity: Self::CAPACITY,
             message_length: 0,
             help_length: 0,
         }
     }
 
-    /// What the other side wrote into `filled`, which was lent from here. Lengths and spans are taken for what they
-    /// are: numbers of a stranger.
-    pub(crate) fn take(&self, filled: &c::Error, status: i32) -> Error {
+    /// An empty error to lend to the other side; valid as long as `self` is not touched.
+    pub(crate) fn lend(&mut self) -> *mut c::Error {
+        &raw mut self.error
+    }
+
+    /// What the other side wrote. Lengths and spans are taken for what they are: numbers of a stranger.
+    #[cold]
+    pub(crate) fn take(&mut self, status: i32) -> Error {
+        let filled = std::mem::replace(&mut self.error, Self::empty(self.buffer));
         let message = filled.message_length.min(Self::CAPACITY);
         let help = filled.help_length.min(Self::CAPACITY - message);
-        let text = |range: Range<usize>| String::from_utf8_lossy(&self.buffer[range]).into_owned();
+        // SAFETY: ours until `self` is dropped, and nobody writes to it now.
+        let buffer: &[u8] = unsafe { self.buffer.as_ref() };
+        let text = |range: Range<usize>| String::from_utf8_lossy(&buffer[range]).into_owned();
         let span = filled.start..filled.end.max(filled.start);
         let location = match filled.text {
             c::TEXT_CONFIGURATION => Some(Location {
@@ -207,6 +221,13 @@ impl ErrorRoom {
     }
 }
 
+impl Drop for ErrorRoom {
+    fn drop(&mut self) {
+        // SAFETY: made from a box in `new`, and given back once.
+        drop(unsafe { Box::from_raw(self.buffer.as_ptr()) });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,11 +235,10 @@ mod tests {
     /// What arrives when `error` goes through a buffer of `capacity` bytes.
     fn through(error: &Error, capacity: usize) -> Error {
         let mut room = ErrorRoom::new();
-        let mut lent = room.lend();
-        lent.capacity = capacity;
-        // SAFETY: `lent` has at least that many bytes.
-        unsafe { put_error(&raw mut lent, error) };
-        room.take(&lent, c::FAILED)
+        room.error.capacity = capacity;
+        // SAFETY: the room has at least that many bytes.
+        unsafe { put_error(room.lend(), error) };
+        room.take(c::FAILED)
     }
 
     #[test]
@@ -245,16 +265,16 @@ mod tests {
     #[test]
     fn a_plugin_that_lies_about_lengths_cannot_reach_outside() {
         let mut room = ErrorRoom::new();
-        let lent = c::Error {
+        room.error = c::Error {
             kind: 4711,
             text: 4711,
             start: 9,
             end: 2,
             message_length: usize::MAX,
             help_length: usize::MAX,
-            ..room.lend()
+            ..ErrorRoom::empty(room.buffer)
         };
-        let error = room.take(&lent, c::FAILED);
+        let error = room.take(c::FAILED);
         assert_eq!(
             (error.kind, error.location, error.help),
             (ErrorKind::Internal, None, None)
@@ -265,9 +285,8 @@ mod tests {
     #[test]
     fn a_silent_plugin_is_spoken_for() {
         let mut room = ErrorRoom::new();
-        let lent = room.lend();
         assert_eq!(
-            room.take(&lent, -7).message,
+            room.take(-7).message,
             "the plugin failed with status -7 and said nothing"
         );
     }

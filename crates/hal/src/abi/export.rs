@@ -265,7 +265,7 @@ fn resolve_path(given: &c::Configuration, offset: usize, path: &str) -> Result<P
     let mut room = ErrorRoom::new();
     let mut buffer = vec![0_u8; 4096];
     for _ in 0..2 {
-        let (mut error, mut length) = (room.lend(), 0);
+        let mut length = 0;
         let path = c::Text::new(path);
         // SAFETY: the host's function with the host's context; all else is ours and large enough.
         let status = unsafe {
@@ -276,7 +276,7 @@ fn resolve_path(given: &c::Configuration, offset: usize, path: &str) -> Result<P
                 buffer.as_mut_ptr(),
                 buffer.len(),
                 &raw mut length,
-                &raw mut error,
+                room.lend(),
             )
         };
         match status {
@@ -286,7 +286,7 @@ fn resolve_path(given: &c::Configuration, offset: usize, path: &str) -> Result<P
                 return Ok(std::ffi::OsStr::from_bytes(&buffer).into());
             }
             c::NOTHING => buffer.resize(length, 0),
-            status => return Err(room.take(&error, status)),
+            status => return Err(room.take(status)),
         }
     }
     Err(Error::internal(

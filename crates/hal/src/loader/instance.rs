@@ -31,13 +31,12 @@ unsafe impl Send for Instance {}
 /// Calls an entry that is there, as `open` checked, or optional.
 macro_rules! call {
     ($self:ident.$entry:ident($($argument:expr),*)) => {{
-        let mut error = $self.errors.lend();
         match $self.table.$entry {
             // SAFETY: an entry of the plugin's table, with the live instance that its `configure` made, and arguments
             // of ours that outlive the call.
-            Some(entry) => match unsafe { entry($self.handle.as_ptr(), $($argument,)* &raw mut error) } {
+            Some(entry) => match unsafe { entry($self.handle.as_ptr(), $($argument,)* $self.errors.lend()) } {
                 status if status >= 0 => Ok(status),
-                status => Err($self.errors.take(&error, status)),
+                status => Err($self.errors.take(status)),
             },
             None => Err(Error::unsupported(concat!("the plugin has no function `", stringify!($entry), "`"))),
         }
@@ -51,16 +50,15 @@ impl Instance {
         configuration: &Configuration,
     ) -> Result<Self, Error> {
         let mut errors = ErrorRoom::new();
-        let mut error = errors.lend();
         let given = host::lend(configuration);
         let mut handle = std::ptr::null_mut();
         let Some(entry) = table.configure else {
             return Err(Error::internal("the plugin cannot be configured"));
         };
         // SAFETY: an entry of the plugin's table; all arguments are ours and outlive the call.
-        let status = unsafe { entry(&raw const given, &raw mut handle, &raw mut error) };
+        let status = unsafe { entry(&raw const given, &raw mut handle, errors.lend()) };
         if status < 0 {
-            return Err(errors.take(&error, status));
+            return Err(errors.take(status));
         }
         let handle =
             NonNull::new(handle).ok_or_else(|| Error::internal("the plugin gave no instance"))?;

@@ -1,0 +1,122 @@
+//! Puts any plugin through everything that a host may ask of one, and says what it does wrong.
+//!
+//! ```no_run
+//! use fly_hal::conformance::{self, Setup};
+//!
+//! let report = conformance::run("target/debug/libmy_plugin.so".as_ref(), &Setup::new("port = '/dev/null'", ""));
+//! println!("{report}");
+//! assert!(report.passed());
+//! ```
+//!
+//! Nothing is ever armed. A plugin that crashes takes the process with it, as it would in flight: run this in a process
+//! of its own where that matters. A check that does not come back in time ends the run.
+
+mod checks;
+mod report;
+mod resources;
+mod trial;
+
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use crate::{Configuration, Plugin, ResolvePath};
+
+pub use report::{Check, Outcome, Report};
+
+/// What the plugin is given. It must be a configuration with which it works: the checks spoil it themselves.
+#[derive(Clone)]
+pub struct Setup {
+    /// Its table, a TOML document.
+    pub text: String,
+    /// The vehicle, a TOML document.
+    pub vehicle: String,
+    /// Rate of the control loop, Hz.
+    pub rate_hz: f64,
+    /// Finds the files that paths in `text` mean: (offset, path).
+    pub resolve: Arc<ResolvePath<'static>>,
+    /// How long one check may take before it counts as hanging.
+    pub patience: Duration,
+}
+
+impl Setup {
+    /// These texts at 500 Hz, paths relative to the current folder, half a minute of patience.
+    pub fn new(text: impl Into<String>, vehicle: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            vehicle: vehicle.into(),
+            rate_hz: 500.0,
+            resolve: Arc::new(crate::configuration::resolve_in_current_folder),
+            patience: Duration::from_secs(30),
+        }
+    }
+
+    /// As a configuration, with another text.
+    fn with<'a>(&'a self, text: &'a str) -> Configuration<'a> {
+        Configuration {
+            text,
+            vehicle: &self.vehicle,
+            rate_hz: self.rate_hz,
+            seed: 1,
+            armed: false,
+            resolve: &*self.resolve,
+        }
+    }
+
+    fn configuration(&self) -> Configuration<'_> {
+        self.with(&self.text)
+    }
+}
+
+/// Runs all checks.
+pub fn run(plugin: &Path, setup: &Setup) -> Report {
+    let mut report = Report {
+        plugin: plugin.to_owned(),
+        info: None,
+        checks: Vec::new(),
+    };
+    let plugin = match Plugin::open(plugin) {
+        Ok(plugin) => plugin,
+        Err(error) => {
+            report.checks.push(Check {
+                name: "loads",
+                outcome: Outcome::Failed(error.to_string()),
+            });
+            return report;
+        }
+    };
+    report.info = Some(plugin.info().clone());
+    report.checks.push(Check {
+        name: "loads",
+        outcome: Outcome::Passed,
+    });
+    for (name, check) in checks::ALL {
+        let outcome = run_one(*check, &plugin, setup);
+        let hangs = matches!(outcome, Outcome::Hanging(_));
+        report.checks.push(Check { name, outcome });
+        if hangs {
+            break;
+        }
+    }
+    report
+}
+
+/// Runs a check on a thread of its own, which is left behind when it does not come back.
+fn run_one(check: checks::Function, plugin: &Plugin, setup: &Setup) -> Outcome {
+    let (plugin, owned) = (plugin.clone(), setup.clone());
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        // Nobody listens any more when it took too long.
+        let _ = sender.send(check(&plugin, &owned));
+    });
+    match receiver.recv_timeout(setup.patience) {
+        Ok(outcome) => {
+            let _ = thread.join();
+            outcome
+        }
+        Err(mpsc::RecvTimeoutError::Timeout) => Outcome::Hanging(setup.patience),
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            Outcome::Failed("the check itself panicked".into())
+        }
+    }
+}

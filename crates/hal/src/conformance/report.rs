@@ -1,0 +1,90 @@
+//! What came out.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::loader::PluginInfo;
+
+/// What all checks found.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The file that was checked.
+    pub plugin: PathBuf,
+    /// What it says of itself, if it could be loaded.
+    pub info: Option<PluginInfo>,
+    /// The checks in the order in which they ran. After one that hangs no more are run.
+    pub checks: Vec<Check>,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What a proper plugin does, in a few words.
+    pub name: &'static str,
+    /// What this one did.
+    pub outcome: Outcome,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It does.
+    Passed,
+    /// It does not: expected and found.
+    Failed(String),
+    /// It does not come back.
+    Hanging(Duration),
+    /// It could not be tried, and why.
+    Skipped(String),
+}
+
+impl Report {
+    /// Whether nothing failed. What was skipped does not count.
+    pub fn passed(&self) -> bool {
+        self.failures().next().is_none()
+    }
+
+    /// The checks that failed.
+    pub fn failures(&self) -> impl Iterator<Item = &Check> {
+        self.checks
+            .iter()
+            .filter(|check| matches!(check.outcome, Outcome::Failed(_) | Outcome::Hanging(_)))
+    }
+}
+
+impl fmt::Display for Report {
+    /// One line each, then a count.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.info {
+            Some(info) => writeln!(
+                formatter,
+                "{} {} ({}), {}",
+                info.name,
+                info.version,
+                info.clock.name(),
+                self.plugin.display()
+            )?,
+            None => writeln!(formatter, "{}", self.plugin.display())?,
+        }
+        for check in &self.checks {
+            writeln!(formatter, "  {check}")?;
+        }
+        let failed = self.failures().count();
+        write!(formatter, "{} checks, {failed} failed", self.checks.len())
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name;
+        match &self.outcome {
+            Outcome::Passed => write!(formatter, "ok       {name}"),
+            Outcome::Skipped(why) => write!(formatter, "skipped  {name}: {why}"),
+            Outcome::Failed(why) => write!(formatter, "FAILED   {name}: {why}"),
+            Outcome::Hanging(time) => {
+                write!(formatter, "FAILED   {name}: no answer within {time:?}")
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! A short flight, watched.
+
+use std::time::{Duration, Instant};
+
+use super::{Outcome, Setup};
+use crate::{Class, Clock, Deadline, Error, ErrorKind, Frame, Instance, Plugin, ReadOutcome};
+
+/// How long a flight is, in reads.
+pub(super) const READS: usize = 50;
+/// How long a read of a real-time plugin may wait.
+const WAIT: Duration = Duration::from_millis(20);
+/// How late it may be back: this much the scheduler of a busy machine may add.
+const GRACE: Duration = Duration::from_millis(50);
+
+/// Why a check ended early: what it then reports.
+pub(super) struct Stop(pub(super) Outcome);
+
+impl From<String> for Stop {
+    fn from(why: String) -> Self {
+        Self(Outcome::Failed(why))
+    }
+}
+
+/// A call failed that must not.
+pub(super) fn failed(doing: &str) -> impl Fn(Error) -> Stop + '_ {
+    move |error| Stop(Outcome::Failed(format!("{doing} failed: {error}")))
+}
+
+/// An instance that works.
+pub(super) fn configure(plugin: &Plugin, setup: &Setup) -> Result<Instance, Stop> {
+    plugin
+        .configure(&setup.configuration())
+        .map_err(failed("configure"))
+}
+
+/// An instance that flies. A real-time plugin may have nobody to talk to: that is no fault of its own.
+pub(super) fn start(plugin: &Plugin, setup: &Setup) -> Result<Instance, Stop> {
+    let mut instance = configure(plugin, setup)?;
+    match instance.start() {
+        Ok(()) => Ok(instance),
+        Err(error) if plugin.info().clock == Clock::RealTime && excusable(error.kind) => Err(Stop(
+            Outcome::Skipped(format!("cannot start here: {error}")),
+        )),
+        Err(error) => Err(failed("start")(error)),
+    }
+}
+
+fn excusable(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Io | ErrorKind::Timeout | ErrorKind::Refused | ErrorKind::Protocol
+    )
+}
+
+/// Commands for the read with that number: smooth, small, never zero.
+pub(super) fn commands(instance: &Instance, read: usize) -> Vec<f64> {
+    let count = instance.description().commands().count();
+    (0..count)
+        .map(|index| 1.0 + 0.1 * (0.3 * read as f64 + index as f64).sin())
+        .collect()
+}
+
+/// One read with everything that must hold for it.
+pub(super) struct Watch {
+    pub(super) frame: Frame,
+    before: Frame,
+    reads: usize,
+    fresh: bool,
+}
+
+impl Watch {
+    pub(super) fn new(instance: &Instance) -> Self {
+        let frame = instance.description().frame();
+        Self {
+            before: frame.clone(),
+            frame,
+            reads: 0,
+            fresh: false,
+        }
+    }
+
+    /// Reads, checks, and answers unless it was the end.
+    pub(super) fn tick(&mut self, instance: &mut Instance) -> Result<ReadOutcome, Stop> {
+        let outcome = self.read(instance)?;
+        if outcome != ReadOutcome::End {
+            let commands = commands(instance, self.reads);
+            instance
+                .write(self.frame.time, &commands)
+                .map_err(failed("write"))?;
+        }
+        self.reads += 1;
+        Ok(outcome)
+    }
+
+    fn read(&mut self, instance: &mut Instance) -> Result<ReadOutcome, Stop> {
+        self.before.clone_from(&self.frame);
+        let begun = Instant::now();
+        let outcome = instance
+            .read(Deadline::after(WAIT), &mut self.frame)
+            .map_err(failed("read"))?;
+        let taken = begun.elapsed();
+        if instance.clock() == Clock::RealTime && taken > WAIT + GRACE {
+            return Err(format!("read must be back after {WAIT:?}, it took {taken:?}").into());
+        }
+        if outcome != ReadOutcome::End {
+            self.check_times(instance, outcome)?;
+            self.check_values(instance)?;
+            self.fresh |= outcome == ReadOutcome::Fresh;
+        }
+        Ok(outcome)
+    }
+
+    fn check_times(&self, instance: &Instance, outcome: ReadOutcome) -> Result<(), Stop> {
+        let (now, then) = (self.frame.time, self.before.time);
+        if self.fresh && outcome == ReadOutcome::Fresh && now <= then {
+            return Err(
+                format!("time must grow with every fresh frame: {now} ns after {then} ns").into(),
+            );
+        }
+        if self.reads > 0 && now < then {
+            return Err(format!("time must not go back: {now} ns after {then} ns").into());
+        }
+        let groups = &instance.description().groups;
+        for ((name, status), earlier) in groups
+            .iter()
+            .zip(&self.frame.groups)
+            .zip(&self.before.groups)
+        {
+            if status.valid && status.stamp > now {
+                let stamp = status.stamp;
+                return Err(format!(
+                    "`{name}` is stamped {stamp} ns, which is after its frame at {now} ns"
+                )
+                .into());
+            }
+            if status.valid && earlier.valid && status.stamp < earlier.stamp {
+                let (stamp, earlier) = (status.stamp, earlier.stamp);
+                return Err(format!(
+                    "the stamp of `{name}` went back: {stamp} ns after {earlier} ns"
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_values(&self, instance: &Instance) -> Result<(), Stop> {
+        for (signal, value) in instance
+            .description()
+            .frame_signals()
+            .zip(&self.frame.values)
+        {
+            let valid = signal
+                .group
+                .is_some_and(|group| self.frame.groups[group].valid);
+            // What was recorded or set by others may be missing in parts; a measurement is there or it is not.
+            if valid && signal.class == Class::Measurement && !value.is_finite() {
+                return Err(format!(
+                    "`{}` is {value} in a group that is marked valid",
+                    signal.name
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that two runs must have in common.
+    pub(super) fn bits(&self, outcome: ReadOutcome) -> Tick {
+        Tick {
+            outcome,
+            time: self.frame.time,
+            values: self
+                .frame
+                .values
+                .iter()
+                .map(|value| value.to_bits())
+                .collect(),
+            groups: self
+                .frame
+                .groups
+                .iter()
+                .map(|group| (group.stamp, group.valid))
+                .collect(),
+        }
+    }
+}
+
+/// One read, bit for bit.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tick {
+    pub(super) outcome: ReadOutcome,
+    pub(super) time: i64,
+    pub(super) values: Vec<u64>,
+    pub(super) groups: Vec<(i64, bool)>,
+}
+
+/// A whole flight.
+pub(super) fn fly(instance: &mut Instance) -> Result<Vec<Tick>, Stop> {
+    let mut watch = Watch::new(instance);
+    let mut ticks = Vec::with_capacity(READS);
+    for _ in 0..READS {
+        let outcome = watch.tick(instance)?;
+        ticks.push(watch.bits(outcome));
+        if outcome == ReadOutcome::End {
+            break;
+        }
+    }
+    Ok(ticks)
+}
+
+/// Where two flights differ first, in words.
+pub(super) fn difference(instance: &Instance, one: &[Tick], two: &[Tick]) -> Option<String> {
+    let at = one.iter().zip(two).position(|(a, b)| a != b);
+    let Some(at) = at else {
+        let (one, two) = (one.len(), two.len());
+        return (one != two).then(|| format!("one has {one} frames, the other {two}"));
+    };
+    let (a, b) = (&one[at], &two[at]);
+    let value = a.values.iter().zip(&b.values).position(|(a, b)| a != b);
+    Some(
+        match value
+            .and_then(|index| Some((index, instance.description().frame_signals().nth(index)?)))
+        {
+            Some((index, signal)) => {
+                let (a, b) = (
+                    f64::from_bits(a.values[index]),
+                    f64::from_bits(b.values[index]),
+                );
+                format!(
+                    "in frame {at} `{}` is {a} in one, {b} in the other",
+                    signal.name
+                )
+            }
+            None => format!(
+                "the times or outcomes of frame {at} differ: {} ns and {} ns",
+                a.time, b.time
+            ),
+        },
+    )
+}
