@@ -4,7 +4,7 @@ mod common;
 
 use common::Folder;
 
-/// A flight that is in order; the cases below spoil one thing each.
+/// A flight with nothing wrong in its text; the cases below spoil one thing each.
 const FLIGHT: &str = "\
 [flight]
 duration = 2.0
@@ -15,9 +15,10 @@ file = \"brick.toml\"
 
 [controller]
 approach = \"particle\"
+pairs = [{ to = \"core\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
 
 [reference]
-type = \"hover\"
+kind = \"hover\"
 
 [safety]
 hold_ms = 50
@@ -93,9 +94,9 @@ fn unknown_section() {
         "[saftey]",
         "\
 error: unknown key `saftey`
-  --> flight.toml:14:2
+  --> flight.toml:15:2
    |
-14 | [saftey]
+15 | [saftey]
    |  ^^^^^^ expected one of the sections flight, vehicle, controller, reference, safety, backend
    |
    = help: did you mean `safety`?
@@ -111,9 +112,9 @@ fn unknown_key_beside_the_plugins() {
         "plugin = \"sim\"\nsubsteps = 4",
         "\
 error: unknown key `backend.substeps`
-  --> flight.toml:19:1
+  --> flight.toml:20:1
    |
-19 | substeps = 4
+20 | substeps = 4
    | ^^^^^^^^ expected `plugin`, or one table for each plugin
    |
    = help: a plugin's keys stand in its own table, [backend.sim]
@@ -145,9 +146,9 @@ fn out_of_range() {
         "hold_ms = 80",
         "\
 error: `safety.hold_ms` is out of range
-  --> flight.toml:15:11
+  --> flight.toml:16:11
    |
-15 | hold_ms = 80
+16 | hold_ms = 80
    |           ^^ expected 0 to 50 ms, found 80
    |
    = note: a command held for longer than 50 ms is flying blind
@@ -179,10 +180,10 @@ fn not_toml() {
         "\"particle",
         "\
 error: flight.toml is not valid TOML
- --> flight.toml:9:12
+ --> flight.toml:9:21
   |
 9 | approach = \"particle
-  |            ^^^^^^^^^ invalid basic string, expected `\"`
+  |                     ^ invalid basic string, expected `\"`
 ",
     );
 }
@@ -209,17 +210,17 @@ error: `flight.duration` is out of range
   |            ^^ expected more than 0 s, found -2
 
 error: unknown key `safety.hold`
-  --> flight.toml:15:1
+  --> flight.toml:16:1
    |
-15 | hold = 50
+16 | hold = 50
    | ^^^^ expected `hold_ms`, `then`, `descent_rate`, `max_descent_time` or `stale_ms`
    |
    = help: did you mean `hold_ms`?
 
 error: `backend.plugin` is empty
-  --> flight.toml:18:10
+  --> flight.toml:19:10
    |
-18 | plugin = \"\"
+19 | plugin = \"\"
    |          ^^ expected a plugin's name such as \"sim\", or the path of a library
 
 error: `vehicle.bodies.core.mass` has the wrong type
@@ -397,7 +398,7 @@ error: `vehicle.rotors[0].axis` is not possible
   --> parts/brick.toml:11:8
    |
 11 | axis = [0, 0, 0]
-   |        ^^^^^^^^^ AXIS
+   |        ^^^^^^^^^ rotor `left`: `axis` must have a direction, found a zero vector
    |
    = note: parts/brick.toml is named by flight.toml:6:8
 ",
@@ -534,5 +535,313 @@ Usage: fly check --config <FILE>
 For more information, try '--help'.
 ",
         );
+    }
+}
+
+mod controller {
+    use super::{set, spoiled};
+
+    #[test]
+    fn missing() {
+        let pairs = "pairs = [{ to = \"core\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]\n";
+        spoiled(
+            "flight.toml",
+            pairs,
+            "",
+            "\
+error: `controller.pairs` cannot be used
+ --> flight.toml:8:1
+  |
+8 | [controller]
+  | ^^^^^^^^^^^^ expected pairs or poles, found neither
+",
+        );
+    }
+
+    #[test]
+    fn unknown_name() {
+        spoiled(
+            "flight.toml",
+            "\"particle\"",
+            "\"particles\"",
+            "\
+error: `controller.approach` cannot be \"particles\"
+ --> flight.toml:9:12
+  |
+9 | approach = \"particles\"
+  |            ^^^^^^^^^^^ expected \"particle\", \"body\" or \"energy\"
+  |
+  = help: did you mean \"particle\"?
+",
+        );
+    }
+
+    #[test]
+    fn wrong_length_inside_an_inline_table() {
+        spoiled("flight.toml", "moment = [1, 1, 1]", "moment = [1, 1, 1, 1]", "\
+error: `controller.pairs[0].inertia.moment` has the wrong length
+  --> flight.toml:10:100
+   |
+10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, 1, 1] } }]
+   |                                                                                                    ^^^^^^^^^^^^ expected an array of 3 values, found one of 4
+");
+    }
+
+    #[test]
+    fn unknown_key_inside_an_inline_table() {
+        spoiled("flight.toml", "damping.weight", "damping.wight", "\
+error: unknown key `controller.pairs[0].damping.wight`
+  --> flight.toml:10:55
+   |
+10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.wight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
+   |                                                       ^^^^^ expected `weight`, `center`, `moment` or `moment_about_origin`
+   |
+   = help: did you mean `weight`?
+
+error: missing key `controller.pairs[0].damping.weight`
+  --> flight.toml:10:47
+   |
+10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.wight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
+   |                                               ^^^^^^^ `weight` must be given in this table
+");
+    }
+
+    #[test]
+    fn not_positive_definite() {
+        spoiled("flight.toml", "moment = [1, 1, 1]", "moment = [1, 1, -1]", "\
+error: `controller.pairs[0].inertia.moment` cannot be used
+  --> flight.toml:10:100
+   |
+10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, -1] } }]
+   |                                                                                                    ^^^^^^^^^^ expected a positive definite inertia together with its weight, found the eigenvalue -1.000e0
+");
+    }
+
+    #[test]
+    fn a_body_that_is_not_there() {
+        spoiled("flight.toml", "to = \"core\"", "to = \"airframe\"", "\
+error: `controller.pairs[0].to` cannot be used
+  --> flight.toml:10:17
+   |
+10 | pairs = [{ to = \"airframe\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
+   |                 ^^^^^^^^^^ expected \"core\", found \"airframe\"
+");
+    }
+
+    #[test]
+    fn reference_of_no_kind() {
+        set("reference.kind=hoover", "\
+error: there is no reference of kind `hoover`
+ --> --set:1:22
+  |
+1 | --set reference.kind=hoover
+  |                      ^^^^^^ expected `hover`, `lissajous`, `loop`, `waypoints`, `independent` or `recorded`
+  |
+  = help: did you mean `hover`?
+");
+    }
+
+    #[test]
+    fn key_of_another_kind_of_reference() {
+        spoiled(
+            "flight.toml",
+            "kind = \"hover\"",
+            "kind = \"hover\"\nradius = 1",
+            "\
+error: unknown key `reference.radius`
+  --> flight.toml:14:1
+   |
+14 | radius = 1
+   | ^^^^^^ expected `position`, `yaw_deg` or `attitude_deg`
+",
+        );
+    }
+
+    #[test]
+    fn reference_that_the_vehicle_cannot_follow() {
+        set("reference.attitude_deg=[0, 30, 0]", "\
+error: `reference.attitude_deg` cannot be used
+ --> --set:1:30
+  |
+1 | --set reference.attitude_deg=[0, 30, 0]
+  |                              ^^^^^^^^^^ expected roll and pitch 0 for a vehicle without side thrust, found 0, 30
+");
+    }
+}
+
+mod backend {
+    use super::common::plugins;
+    use super::{FLIGHT, Folder, folder};
+
+    /// A shipped flight, so that only the backend is at fault.
+    const SHIPPED: [&str; 3] = ["check", "--config", "quadcopter"];
+
+    #[track_caller]
+    fn fails(folder: &Folder, flags: &[&str], code: i32, expected: &str) {
+        folder.fails(&[&SHIPPED, flags].concat(), code, expected);
+    }
+
+    #[test]
+    fn missing_plugin() {
+        let mut folders = vec![plugins().display().to_string()];
+        let executable = std::path::Path::new(env!("CARGO_BIN_EXE_fly"))
+            .parent()
+            .unwrap();
+        folders.push(executable.display().to_string());
+        folders.push(
+            executable
+                .parent()
+                .unwrap()
+                .join("lib/fly")
+                .display()
+                .to_string(),
+        );
+        let searched = folders.join(", ");
+        fails(
+            &folder(),
+            &["--backend", "smi"],
+            3,
+            &format!(
+                "\
+error: there is no plugin `smi`
+ --> --backend:1:11
+  |
+1 | --backend smi
+  |           ^^^ chosen here
+  |
+  = note: searched for libfly_plugin_smi.so in {searched}
+  = help: did you mean `sim`?
+"
+            ),
+        );
+    }
+
+    #[test]
+    fn missing_library() {
+        fails(
+            &folder(),
+            &["--set", "backend.plugin=./mine.so"],
+            3,
+            "\
+error: cannot read the plugin `./mine.so`: No such file or directory (os error 2)
+ --> --set:1:22
+  |
+1 | --set backend.plugin=./mine.so
+  |                      ^^^^^^^^^ chosen here
+",
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_no_library() {
+        let folder = folder();
+        folder.write("text.so", "hello");
+        let path = folder
+            .path("text.so")
+            .canonicalize()
+            .unwrap()
+            .display()
+            .to_string();
+        fails(
+            &folder,
+            &["--backend", "./text.so"],
+            3,
+            &format!(
+                "\
+error: `{path}` is not a library that can be loaded: {path}: file too short
+ --> --backend:1:11
+  |
+1 | --backend ./text.so
+  |           ^^^^^^^^^ chosen here
+"
+            ),
+        );
+    }
+
+    #[test]
+    fn another_version_of_the_abi() {
+        let folder = folder();
+        let magic = fly_hal::abi::MAGIC.escape_ascii().to_string();
+        folder.write("old.c", &format!("\
+#include <stdint.h>
+static struct {{ char magic[8]; uint32_t major, minor; uint64_t size; void *entries[64]; }} table = {{ \"{magic}\", 99, 7, 540 }};
+const void *{}(void) {{ return &table; }}
+", fly_hal::abi::SYMBOL));
+        let library = folder.path("old.so");
+        let status = std::process::Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .args([&library, &folder.path("old.c")])
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let path = library.canonicalize().unwrap().display().to_string();
+        let (major, minor) = (fly_hal::abi::ABI_MAJOR, fly_hal::abi::ABI_MINOR);
+        fails(&folder, &["--backend", "./old.so"], 3, &format!("\
+error: the plugin `{path}` was built for another version of fly: expected plugin ABI {major}.x (this is {major}.{minor}), found 99.7; build it anew
+ --> --backend:1:11
+  |
+1 | --backend ./old.so
+  |           ^^^^^^^^ chosen here
+"));
+    }
+
+    #[test]
+    fn none_chosen() {
+        let folder = folder();
+        folder.write(
+            "flight.toml",
+            &FLIGHT.replace("[backend]\nplugin = \"sim\"\n", ""),
+        );
+        folder.fails(
+            &["check", "--config", "flight.toml"],
+            2,
+            "\
+error: no backend is chosen
+ |
+ = note: the configuration has no `plugin` in a section `[backend]`
+ = help: add `[backend]` with `plugin = \"sim\"`, or use --backend sim
+",
+        );
+    }
+
+    #[test]
+    fn unknown_key_in_its_table() {
+        fails(&folder(), &["--set", "backend.sim.substep=4"], 2, "\
+error: the backend `sim` cannot be configured like this
+ --> --set:1:19
+  |
+1 | --set backend.sim.substep=4
+  |                   ^^^^^^^ unknown key `substep`, expected one of `vehicle`, `substeps`, `initial`, `noise`, `faults`
+  |
+  = help: did you mean `substeps`?
+");
+    }
+
+    #[test]
+    fn value_out_of_range_in_its_table() {
+        fails(
+            &folder(),
+            &["--set", "backend.sim.substeps=0"],
+            2,
+            "\
+error: the backend `sim` cannot be configured like this
+ --> --set:1:28
+  |
+1 | --set backend.sim.substeps=0
+  |                            ^ expected 1 to 1000 substeps, found 0
+",
+        );
+    }
+
+    #[test]
+    fn error_in_the_vehicle_that_it_simulates() {
+        let mass = "backend.sim.vehicle.bodies.airframe.mass=0";
+        fails(&folder(), &["--set", mass], 2, "\
+error: the backend `sim` cannot be configured like this
+ --> --set:1:48
+  |
+1 | --set backend.sim.vehicle.bodies.airframe.mass=0
+  |                                                ^ vehicle.bodies.airframe.mass: the mass must be positive, found 0 kg
+");
     }
 }

@@ -17,7 +17,8 @@ mod vehicle;
 #[derive(Debug, Default)]
 pub struct Findings {
     table: Table,
-    problems: Vec<String>,
+    warnings: usize,
+    problems: usize,
 }
 
 impl Findings {
@@ -29,12 +30,13 @@ impl Findings {
     /// Something that a user may want, but should know.
     pub fn warning(&mut self, what: &str, finding: impl fmt::Display) {
         self.table.lines(what, [format!("WARNING: {finding}")]);
+        self.warnings += 1;
     }
 
     /// Something that a flight would fail on.
     pub fn problem(&mut self, what: &str, finding: impl fmt::Display) {
         self.table.lines(what, [format!("PROBLEM: {finding}")]);
-        self.problems.push(format!("{what}: {finding}"));
+        self.problems += 1;
     }
 }
 
@@ -53,15 +55,24 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> 
 
     let mut out = std::io::stdout().lock();
     write!(out, "{}", findings.table)?;
-    if findings.problems.is_empty() {
-        writeln!(out, "everything is in order")?;
-        return Ok(Exit::Flown);
-    }
-    let count = findings.problems.len();
-    writeln!(
-        out,
-        "{count} problem{} found",
-        if count == 1 { "" } else { "s" }
-    )?;
-    Ok(Exit::ProblemsFound)
+    let verdict = match (findings.problems, findings.warnings) {
+        (0, 0) => "everything is in order".to_owned(),
+        (0, warnings) => format!("it can fly, with {}", count(warnings, "warning")),
+        (problems, 0) => format!("{} found", count(problems, "problem")),
+        (problems, warnings) => format!(
+            "{} and {} found",
+            count(problems, "problem"),
+            count(warnings, "warning")
+        ),
+    };
+    writeln!(out, "{verdict}")?;
+    Ok(if findings.problems == 0 {
+        Exit::Flown
+    } else {
+        Exit::ProblemsFound
+    })
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
