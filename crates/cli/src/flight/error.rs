@@ -1,7 +1,6 @@
 //! Why a flight did not begin, or could not be brought to an orderly end.
 
 use fly_control::SettingsError;
-use fly_hal::LoadError;
 use fly_log::LogError;
 
 use super::binding::BindingError;
@@ -18,9 +17,9 @@ pub enum FlightError {
     /// This vehicle cannot follow recorded setpoints.
     #[error("the recorded reference: {0}")]
     Reference(SettingsError),
-    /// The plugin could not be loaded.
+    /// The backend could not be opened: loaded and configured.
     #[error(transparent)]
-    Load(#[from] LoadError),
+    Opening(#[from] Failure),
     /// The backend does not fit the vehicle.
     #[error(transparent)]
     Binding(#[from] BindingError),
@@ -57,9 +56,8 @@ impl FlightError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Configuration(_) | Self::Reference(_) => Exit::Usage,
-            Self::Load(_) | Self::Binding(_) | Self::NoSetpoints { .. } | Self::Backend { .. } => {
-                Exit::Backend
-            }
+            Self::Opening(failure) => failure.exit,
+            Self::Binding(_) | Self::NoSetpoints { .. } | Self::Backend { .. } => Exit::Backend,
             Self::Log(_) => Exit::Internal,
         }
     }
@@ -70,6 +68,7 @@ impl From<FlightError> for Failure {
         match error {
             // Shown with carets.
             FlightError::Configuration(error) => error.into(),
+            FlightError::Opening(failure) => failure,
             other => Self::new(other.exit(), other),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
-use fly_hal::{Clock, Instance, Plugin, ReferenceSource, SearchPath, Text};
+use fly_hal::{Clock, Instance, ReferenceSource};
 use fly_log::{Header, Pace, Writer};
 
 use super::binding::Binding;
@@ -19,7 +19,8 @@ use super::replay::Comparison;
 use super::session::Flight;
 use super::supervisor::{OnLoss, Supervisor};
 use super::{FlightOptions, nanoseconds};
-use crate::config::{BackendSection, Configuration, Diagnostic, Origin, SafetyAction};
+use crate::backend::{self, Backend};
+use crate::config::{Configuration, Origin, SafetyAction};
 use crate::telemetry::{FlightStatistics, Histogram, Progress};
 
 impl Flight {
@@ -35,9 +36,11 @@ impl Flight {
     ) -> Result<Self, FlightError> {
         // Messages of the preparation belong to the flight's log as well.
         options.telemetry.record(true);
-        let plugin = load(&configuration.backend, &options.plugin_dirs)?;
+        let Backend {
+            plugin,
+            mut instance,
+        } = backend::open(configuration, &options.plugin_dirs, options.arm)?;
         let name = plugin.info().name.clone();
-        let mut instance = configure(&plugin, configuration, options.arm)?;
 
         let (kind, reference) = reference(configuration, &instance, &name)?;
         let foreign = instance.description().wants_reference == ReferenceSource::Recorded;
@@ -134,54 +137,6 @@ impl Flight {
             wall_start: jiff::Timestamp::now(),
         })
     }
-}
-
-/// Finds and loads the plugin that the configuration names.
-fn load(backend: &BackendSection, plugin_dirs: &[PathBuf]) -> Result<Plugin, FlightError> {
-    let search = SearchPath::standard(plugin_dirs.iter().cloned());
-    Ok(match &backend.path {
-        Some(path) => Plugin::open(path)?,
-        None => Plugin::load(&backend.plugin, &search)?,
-    })
-}
-
-/// Gives the plugin its texts; what it finds wrong in them is shown where the user wrote it.
-fn configure(
-    plugin: &Plugin,
-    configuration: &Configuration,
-    armed: bool,
-) -> Result<Instance, FlightError> {
-    let backend = &configuration.backend;
-    let resolve = |offset: usize, path: &str| Ok(backend.table.resolve_path(offset, path));
-    let given = fly_hal::Configuration {
-        text: backend.table.text(),
-        vehicle: configuration.vehicle_text.text(),
-        rate_hz: configuration.flight.rate_hz,
-        seed: configuration.flight.seed,
-        armed,
-        resolve: &resolve,
-    };
-    plugin.configure(&given).map_err(|error| {
-        let name = &plugin.info().name;
-        let Some(location) = &error.location else {
-            return FlightError::Backend {
-                backend: name.clone(),
-                doing: "cannot be configured",
-                source: error,
-            };
-        };
-        let fragment = match location.text {
-            Text::Configuration => &backend.table,
-            Text::Vehicle => &configuration.vehicle_text,
-        };
-        let title = format!("the backend `{name}` cannot be configured");
-        let diagnostic: Diagnostic = fragment.diagnostic(title, &location.span, &error.message);
-        let diagnostic = match &error.help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        };
-        FlightError::Configuration(diagnostic.into())
-    })
 }
 
 /// The reference and the name of its kind: the configured one, but the recorded one for a recording of another controller's
