@@ -428,3 +428,19 @@ fn integers_of_any_base_are_numbers() {
         Vehicle::from_toml(&GOOD.replacen("mass = 1.0", "mass = 0x1_0", 1)).expect("no mistake");
     assert_eq!(vehicle.body.inertia().mass(), 16.0);
 }
+
+/// A description inside a larger document: its errors carry places in that document.
+#[test]
+fn a_table_of_a_larger_document() {
+    use toml::de::{DeTable, DeValue};
+
+    let text = "[plant]\nname = \"x\"\n[plant.bodies.a]\nmass = -1\ninertia = [1, 1, 1]\n";
+    let document = DeTable::parse(text).expect("a document");
+    let value = &document.get_ref()["plant"];
+    let DeValue::Table(table) = value.get_ref() else {
+        panic!("not a table")
+    };
+    let error = Vehicle::from_table(table, value.span()).expect_err("a negative mass");
+    assert_eq!(&text[error.span], "-1");
+    assert_eq!(error.path, "bodies.a.mass");
+}

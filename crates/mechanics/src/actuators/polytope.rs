@@ -29,15 +29,18 @@ impl Polytope {
     pub fn violation(&self, u: &[f64]) -> f64 {
         assert_eq!(u.len(), self.dim(), "dimension of the input");
         let mut worst = f64::NEG_INFINITY;
-        for (row, bound) in self.matrix.row_iter().zip(&self.bound) {
-            let value: f64 = row.iter().zip(u).map(|(w, u)| w * u).sum();
-            // A NaN counts as outside.
+        // The matrix is stored by columns; a row is every m-th entry.
+        let entries = self.matrix.as_slice();
+        for (i, bound) in self.bound.iter().enumerate() {
+            let row = entries[i..].iter().step_by(self.rows());
+            let value: f64 = row.zip(u).map(|(w, u)| w * u).sum();
             let excess = value - bound;
-            worst = if excess.is_nan() {
+            // A NaN counts as outside.
+            worst = worst.max(if excess.is_nan() {
                 f64::INFINITY
             } else {
-                worst.max(excess)
-            };
+                excess
+            });
         }
         worst
     }
