@@ -58,6 +58,9 @@ const OPTIONAL: [&str; 8] = [
     "hover_thrust_estimate",
 ];
 
+/// More frames than these come from corrupt time stamps, not from a flight: 5 hours at 500 Hz.
+const MAX_FRAMES: usize = 10_000_000;
+
 /// Name of a group, class, and its signals with their units.
 type Group = (&'static str, Class, &'static [(&'static str, &'static str)]);
 
@@ -155,6 +158,13 @@ pub fn read(path: &Path, bytes: &[u8], options: &Options) -> Result<Recording, L
         return Err(unusable(
             "position, attitude and angular velocity never overlap".into(),
         ));
+    }
+    if grid.len() > MAX_FRAMES {
+        let reason = format!(
+            "its time stamps would make {} frames, more than {MAX_FRAMES}",
+            grid.len()
+        );
+        return Err(unusable(reason));
     }
     if let Some(offset) = topics.damage.cut_at
         && !options.allow_truncated

@@ -1,0 +1,86 @@
+//! A small made-up ULog.
+
+/// Topics with their fields (all `float` but the time), in the order of their ids.
+pub const TOPICS: [(&str, &[&str]); 4] = [
+    ("vehicle_local_position", &["x", "y", "z", "vx", "vy", "vz"]),
+    ("vehicle_attitude", &["q[4]"]),
+    ("vehicle_angular_velocity", &["xyz[3]"]),
+    ("actuator_motors", &["control[8]"]),
+];
+
+pub fn record(kind: u8, body: &[u8]) -> Vec<u8> {
+    let mut bytes = u16::try_from(body.len()).unwrap().to_le_bytes().to_vec();
+    bytes.push(kind);
+    bytes.extend(body);
+    bytes
+}
+
+fn data(id: u16, time: u64, values: &[f32]) -> Vec<u8> {
+    let mut body = id.to_le_bytes().to_vec();
+    body.extend(time.to_le_bytes());
+    body.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    record(b'D', &body)
+}
+
+/// Header, formats, parameters, subscriptions.
+pub fn head() -> Vec<u8> {
+    let mut bytes = vec![0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35, 1];
+    bytes.extend(1_000_000_u64.to_le_bytes());
+    bytes.extend(record(b'B', &[0; 40]));
+    for (name, fields) in TOPICS {
+        let mut text = format!("{name}:uint64_t timestamp;");
+        for field in fields {
+            // An array's length stands with its type.
+            match field.split_once('[') {
+                Some((field, length)) => text += &format!("float[{length} {field};"),
+                None => text += &format!("float {field};"),
+            }
+        }
+        bytes.extend(record(b'F', text.as_bytes()));
+    }
+    let mut parameter = |name: &str, value: f32| {
+        let key = format!("float {name}");
+        let mut body = vec![u8::try_from(key.len()).unwrap()];
+        body.extend(key.as_bytes());
+        body.extend(value.to_le_bytes());
+        bytes.extend(record(b'P', &body));
+    };
+    parameter("CA_ROTOR_COUNT", 4.0);
+    parameter("MPC_THR_HOVER", 0.4);
+    for (id, (name, _)) in TOPICS.iter().enumerate() {
+        let mut body = vec![0];
+        body.extend(u16::try_from(id).unwrap().to_le_bytes());
+        body.extend(name.as_bytes());
+        bytes.extend(record(b'A', &body));
+    }
+    bytes
+}
+
+/// Tick `k` of 50 Hz: north at 1 m/s while turning right (about down) at 0.5 rad/s; motors at 0.4.
+pub fn tick(k: u64) -> Vec<u8> {
+    let t = k as f32 * 0.02;
+    let time = 1_000_000 + k * 20_000;
+    let mut bytes = Vec::new();
+    bytes.extend(data(0, time, &[t, 2.0, -3.0, 1.0, 0.0, 0.0]));
+    bytes.extend(data(
+        1,
+        time,
+        &[(t * 0.25).cos(), 0.0, 0.0, (t * 0.25).sin()],
+    ));
+    bytes.extend(data(2, time, &[0.0, 0.0, 0.5]));
+    bytes.extend(data(
+        3,
+        time,
+        &[0.4, 0.4, 0.4, 0.4, f32::NAN, f32::NAN, f32::NAN, f32::NAN],
+    ));
+    bytes
+}
+
+/// A flight of so many ticks.
+pub fn flight(ticks: u64) -> Vec<u8> {
+    let mut bytes = head();
+    for k in 0..ticks {
+        bytes.extend(tick(k));
+    }
+    bytes
+}
