@@ -32,6 +32,23 @@ fn quick() -> LinkSettings {
     }
 }
 
+/// The next client; its reads end in time too, so that a fault fails the test and does not hang it.
+#[track_caller]
+fn accept(server: &TcpListener) -> TcpStream {
+    server.set_nonblocking(true).unwrap();
+    let mut accepted = None;
+    eventually("a client", || {
+        accepted = server.accept().ok();
+        accepted.is_some()
+    });
+    let (stream, _) = accepted.unwrap();
+    stream.set_nonblocking(false).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    stream
+}
+
 const QUAD: MavType = MavType::MAV_TYPE_QUADROTOR;
 
 fn names(inbox: &Inbox) -> Vec<&'static str> {
@@ -168,7 +185,7 @@ fn a_tcp_server_is_found_when_it_comes_and_when_it_comes_back() {
 
     for round in 1..=2_u64 {
         let server = TcpListener::bind(at).unwrap();
-        let (mut stream, _) = server.accept().unwrap();
+        let mut stream = accept(&server);
         // In two pieces: a stream knows no frames.
         let frame = Framer::new(1).frame(&heartbeat(QUAD, false));
         stream.write_all(&frame[..7]).unwrap();
@@ -193,9 +210,9 @@ fn a_silent_tcp_peer_is_given_up() {
         &format!("tcpout:{}", server.local_addr().unwrap()),
         &quick(),
     );
-    let (first, _) = server.accept().unwrap();
+    let first = accept(&server);
     // It stays open and says nothing, as a peer does whose cable was pulled.
-    let (_second, _) = server.accept().unwrap();
+    let _second = accept(&server);
     eventually("the count", || link.statistics().reconnects == 1);
     drop(first);
 }
@@ -205,6 +222,9 @@ fn tcp_clients_are_served_one_after_the_other() {
     let (link, inbox) = open("tcpin:127.0.0.1:0", &quick());
     for round in 1..=3 {
         let mut client = TcpStream::connect(link.local_address().unwrap()).unwrap();
+        client
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
         client
             .write_all(&Framer::new(1).frame(&heartbeat(QUAD, false)))
             .unwrap();

@@ -40,30 +40,34 @@ fn position(time_boot_ms: u32, x: f32) -> MavMessage {
     })
 }
 
+#[track_caller]
+fn close<const N: usize>(a: [f64; N], b: [f64; N]) {
+    for (x, y) in a.iter().zip(b) {
+        assert!((x - y).abs() < 1e-7, "{a:?} is not {b:?}");
+    }
+}
+
 const LEVEL: [f32; 4] = [1.0, 0.0, 0.0, 0.0];
 
 #[test]
 fn states_arrive_in_our_frames() {
     let mut telemetry = Telemetry::default();
-    // Heading south: half a turn about z.
+    // Heading east, in a quaternion that is too long.
     assert!(telemetry.take(&received(
         1000 * MS,
-        attitude_quaternion(10, [0.0, 0.0, 0.0, 2.0])
+        attitude_quaternion(10, [1.0, 0.0, 0.0, 1.0])
     )));
     assert!(telemetry.take(&received(1005 * MS, position(12, 1.0))));
-    assert_eq!(
-        telemetry.attitude().unwrap().value,
-        [0.0, 0.0, 0.0, -1.0],
-        "scaled to length one"
+    let h = std::f64::consts::FRAC_1_SQRT_2;
+    close(telemetry.attitude().unwrap().value, [h, 0.0, 0.0, -h]);
+    close(
+        telemetry.angular_velocity().unwrap().value,
+        [0.1, -0.2, -0.3],
     );
-    let rates = telemetry.angular_velocity().unwrap().value;
-    for (rate, expected) in rates.into_iter().zip([0.1, -0.2, -0.3]) {
-        assert!((rate - expected).abs() < 1e-7);
-    }
     assert_eq!(telemetry.position().unwrap().value, [1.0, -2.0, 3.0]);
     assert_eq!(telemetry.velocity().unwrap().value, [4.0, -5.0, 6.0]);
-    // North is behind a vehicle that heads south, east is to its left.
-    assert_eq!(telemetry.body_velocity().unwrap().value, [-4.0, 5.0, 6.0]);
+    // North is to the left of a vehicle that heads east, and east is ahead.
+    close(telemetry.body_velocity().unwrap().value, [5.0, 4.0, 6.0]);
     assert_eq!(telemetry.updates(), 2);
     // 12 ms on the vehicle's clock is 2 ms after the first message, as far as is known.
     assert_eq!(telemetry.position().unwrap().stamp, 1002 * MS);
