@@ -20,7 +20,7 @@ use super::session::Flight;
 use super::supervisor::{OnLoss, Supervisor};
 use super::{FlightOptions, nanoseconds};
 use crate::backend::{self, Backend};
-use crate::config::{Configuration, Origin, SafetyAction};
+use crate::config::{BackendSection, Configuration, Origin, SafetyAction};
 use crate::telemetry::{FlightStatistics, Histogram, Progress};
 
 impl Flight {
