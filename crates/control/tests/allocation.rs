@@ -225,7 +225,7 @@ fn what_does_not_fit_is_refused_with_numbers() {
 struct Sequence {
     metric: DMatrix<f64>,
     rows: DMatrix<f64>,
-    steps: Vec<(DVector<f64>, DVector<f64>, DVector<f64>, DVector<f64>)>,
+    steps: Vec<[DVector<f64>; 4]>,
 }
 
 fn sequence(name: &str) -> Sequence {
@@ -236,20 +236,25 @@ fn sequence(name: &str) -> Sequence {
             .map(|x| x.parse().unwrap())
             .collect::<Vec<f64>>()
     });
-    let head = lines.next().unwrap();
-    let (n, m) = (head[0] as usize, head[1] as usize);
+    let head: Vec<usize> = text
+        .split_whitespace()
+        .take(2)
+        .map(|x| x.parse().unwrap())
+        .collect();
+    let (n, m) = (head[0], head[1]);
+    lines.next();
     let metric = DMatrix::from_row_slice(n, n, &lines.next().unwrap());
     let rows = DMatrix::from_row_slice(m, n, &lines.next().unwrap());
     let vector = |slice: &[f64]| DVector::from_column_slice(slice);
     let steps = lines
         .filter(|line| !line.is_empty())
         .map(|x| {
-            (
+            [
                 vector(&x[..n]),
                 vector(&x[n..n + m]),
                 vector(&x[n + m..n + 2 * m]),
                 vector(&x[n + 2 * m..2 * n + 2 * m]),
-            )
+            ]
         })
         .collect();
     Sequence {
@@ -269,12 +274,12 @@ fn follow(name: &str, mut make: impl FnMut(&Limits, &DMatrix<f64>) -> Box<dyn Al
     let bounds = |upper: &DVector<f64>, lower: &DVector<f64>| {
         DVector::from_iterator(2 * m, upper.iter().copied().chain(lower.iter().map(|x| -x)))
     };
-    let (_, lower, upper, answer) = &sequence.steps[0];
+    let [_, lower, upper, answer] = &sequence.steps[0];
     let limits = Limits::new(rows, bounds(upper, lower), answer.clone()).unwrap();
     let mut solver = make(&limits, &sequence.metric);
     let factor = sequence.metric.clone().cholesky().unwrap();
     let mut worst = 0.0_f64;
-    for (linear, lower, upper, expected) in &sequence.steps {
+    for [linear, lower, upper, expected] in &sequence.steps {
         solver.set_bounds(bounds(upper, lower).as_slice()).unwrap();
         let desired = -factor.solve(linear);
         let mut input = DVector::zeros(n);

@@ -24,10 +24,7 @@ const WAY: f64 = 1e-3;
 #[derive(Clone, Debug)]
 pub struct ActiveSet {
     p: usize,
-    /// `W` by rows and `l` as given.
-    rows: Vec<f64>,
-    bounds: Vec<f64>,
-    interior: Vec<f64>,
+    limits: Limits,
     /// Lower Cholesky factor L^T of H by rows, and room for the next one.
     factor: Vec<f64>,
     next_factor: Vec<f64>,
@@ -52,9 +49,7 @@ impl ActiveSet {
         let (p, m) = (limits.input_dim(), limits.bounds().len());
         let mut solver = Self {
             p,
-            rows: limits.rows().transpose().as_slice().to_vec(),
-            bounds: limits.bounds().as_slice().to_vec(),
-            interior: limits.interior().as_slice().to_vec(),
+            limits: limits.clone(),
             factor: identity(p),
             next_factor: identity(p),
             lengths: vec![1.0; m],
@@ -75,7 +70,7 @@ impl ActiveSet {
     /// Zero for every row that is not active; meaningful after an [`Optimal`](Outcome::Optimal) answer of
     /// [`solve`](Allocator::solve). Allocates its answer: for tests and diagnosis, not for the flight path.
     pub fn multipliers(&self) -> Vec<f64> {
-        let mut all = vec![0.0; self.bounds.len()];
+        let mut all = vec![0.0; self.limits.bounds().len()];
         for (row, multiplier) in self
             .nearest
             .working()
@@ -95,9 +90,11 @@ impl ActiveSet {
     /// Writes W L^-1 and l, scaled to rows of length 1, into the two searches.
     fn normalise(&mut self) {
         let scale = 1.0 / (1.0 + WAY * WAY).sqrt();
-        for row in 0..self.bounds.len() {
+        for row in 0..self.limits.bounds().len() {
             let normal = self.nearest.normal_mut(row);
-            normal.copy_from_slice(&self.rows[row * self.p..(row + 1) * self.p]);
+            for (a, w) in normal.iter_mut().zip(self.limits.rows().row(row).iter()) {
+                *a = *w;
+            }
             forward(&self.factor, normal);
             let length = normal.iter().map(|a| a * a).sum::<f64>().sqrt();
             self.lengths[row] = length;
@@ -118,7 +115,7 @@ impl ActiveSet {
     /// Writes the scaled bounds into the two searches.
     fn offset(&mut self) {
         let scale = 1.0 / (1.0 + WAY * WAY).sqrt();
-        for (row, (bound, length)) in self.bounds.iter().zip(&self.lengths).enumerate() {
+        for (row, (bound, length)) in self.limits.bounds().iter().zip(&self.lengths).enumerate() {
             // A row of zeros asks nothing of u; whether 0 <= l holds is told apart in `start`.
             let offset = if *length > 0.0 {
                 bound / length
@@ -146,7 +143,8 @@ impl ActiveSet {
             self.point.copy_from_slice(&self.target);
         }
         if !self.inside() {
-            self.point.copy_from_slice(&self.interior);
+            self.point
+                .copy_from_slice(self.limits.interior().as_slice());
             upper_times(&self.factor, &mut self.point);
         }
         if !self.inside() {
@@ -154,7 +152,8 @@ impl ActiveSet {
             self.least_violation();
         }
         let impossible = self
-            .bounds
+            .limits
+            .bounds()
             .iter()
             .zip(&self.lengths)
             .any(|(l, length)| *length == 0.0 && *l < 0.0);
@@ -194,10 +193,11 @@ impl ActiveSet {
         }
     }
 
-    /// u = L^-1 x of the current point.
+    /// u = L^-1 x of the current point, inside the limits to the last bit.
     fn write(&self, input: &mut [f64]) {
         input.copy_from_slice(&self.point);
         upper_solve(&self.factor, input);
+        self.limits.draw_inside(input);
     }
 }
 
@@ -225,11 +225,11 @@ impl Allocator for ActiveSet {
     }
 
     fn set_bounds(&mut self, bounds: &[f64]) -> Result<(), AllocationError> {
-        if bounds.len() != self.bounds.len() {
-            return Err(shape("bounds", self.bounds.len(), bounds.len()));
+        if bounds.len() != self.lengths.len() {
+            return Err(shape("bounds", self.lengths.len(), bounds.len()));
         }
         upper_bounds("bounds", bounds)?;
-        self.bounds.copy_from_slice(bounds);
+        self.limits.set_bounds(bounds);
         self.offset();
         self.start();
         Ok(())
@@ -277,8 +277,7 @@ fn cholesky(metric: &DMatrix<f64>, factor: &mut [f64]) -> Result<(), AllocationE
             let known: f64 = (0..j).map(|k| factor[i * p + k] * factor[j * p + k]).sum();
             let rest = 0.5 * (metric[(i, j)] + metric[(j, i)]) - known;
             factor[i * p + j] = if i == j {
-                // NaN fails the comparison too.
-                if !(rest > 1e-14 * metric[(i, i)].abs()) || !rest.is_finite() {
+                if !rest.is_finite() || rest <= 1e-14 * metric[(i, i)].abs() {
                     return Err(AllocationError::Metric);
                 }
                 rest.sqrt()

@@ -63,21 +63,66 @@ impl Limits {
         &self.interior
     }
 
-    /// Whether `W u <= l` holds exactly. False where `u` is not finite (unless there are no limits at all).
+    /// Whether `W u <= l` holds exactly. False where `u` is not finite (if any row looks at it).
     pub fn contain(&self, input: &[f64]) -> bool {
-        let p = self.rows.ncols();
-        debug_assert_eq!(input.len(), p);
-        if p == 0 {
-            return true;
-        }
-        self.by_row
-            .chunks_exact(p)
-            .zip(&self.bounds)
-            .all(|(row, bound)| {
-                let value: f64 = row.iter().zip(input).map(|(w, u)| w * u).sum();
-                value <= *bound
-            })
+        debug_assert_eq!(input.len(), self.rows.ncols());
+        self.rows_and_bounds()
+            .all(|(row, bound)| dot(row, input) <= *bound)
     }
+}
+
+/// Drawing towards the interior point, for solvers whose answers hold the rows to rounding or to a tolerance.
+impl Limits {
+    /// Takes new bounds of the same number; the interior point stays, wherever it then lies.
+    pub(super) fn set_bounds(&mut self, bounds: &[f64]) {
+        self.bounds.copy_from_slice(bounds);
+    }
+
+    /// Moves `input` towards the interior point by as little as makes all rows hold, up to the last bit.
+    ///
+    /// Rows stay as they are where the interior point has less than [`ROOM`] times the room by which they are exceeded:
+    /// there it is not known to be well inside, or the answer is not nearly so.
+    pub(super) fn draw_inside(&self, input: &mut [f64]) {
+        // The second time takes what rounding left of the first.
+        for _ in 0..2 {
+            let mut part = 0.0_f64;
+            for (row, bound) in self.rows_and_bounds() {
+                let excess = dot(row, input) - bound;
+                let room = bound - dot(row, self.interior.as_slice());
+                if excess > 0.0 && room > ROOM * excess {
+                    part = part.max(excess / (excess + room) + f64::EPSILON);
+                }
+            }
+            if part == 0.0 {
+                return;
+            }
+            for (u, inside) in input.iter_mut().zip(&self.interior) {
+                *u += part * (inside - *u);
+            }
+        }
+    }
+
+    /// How many rows have a slack below this part of `1 + |l|`.
+    #[cfg(feature = "osqp")]
+    pub(super) fn count_active(&self, input: &[f64], part: f64) -> usize {
+        self.rows_and_bounds()
+            .filter(|(row, bound)| **bound - dot(row, input) <= part * (1.0 + bound.abs()))
+            .count()
+    }
+
+    fn rows_and_bounds(&self) -> impl Iterator<Item = (&[f64], &f64)> {
+        // Without inputs there are no rows to speak of.
+        self.by_row
+            .chunks_exact(self.rows.ncols().max(1))
+            .zip(&self.bounds)
+    }
+}
+
+/// How much more room than excess a row needs to be drawn inside.
+const ROOM: f64 = 1e3;
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Error for a length that does not fit.

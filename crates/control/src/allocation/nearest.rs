@@ -251,7 +251,7 @@ impl Nearest {
         let (known, new) = self.basis.split_at_mut(k * n);
         let v = &mut new[..n];
         v.copy_from_slice(&self.normals[row * n..(row + 1) * n]);
-        let column = &mut self.triangle[k * n..k * n + k + 1];
+        let column = &mut self.triangle[k * n..=k * n + k];
         column.fill(0.0);
         for _ in 0..2 {
             for (q, r) in known.chunks_exact(n).zip(column.iter_mut()) {

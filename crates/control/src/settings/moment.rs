@@ -45,7 +45,7 @@ impl<'de> Visitor<'de> for MomentVisitor {
         match entries {
             [Entry::Number(x), Entry::Number(y), Entry::Number(z)] => Ok(Moment::diagonal(x, y, z)),
             [Entry::Row(x), Entry::Row(y), Entry::Row(z)] => Ok(Moment(Matrix3::from_rows(
-                &[x, y, z].map(|row| nalgebra::RowVector3::from(row)),
+                &[x, y, z].map(nalgebra::RowVector3::from),
             ))),
             _ => Err(Error::custom(
                 "expected three numbers (a diagonal) or three rows of three numbers, found a mixture",

@@ -34,6 +34,7 @@ pub enum ReferenceSettings {
 }
 
 /// A reference that is ready to be flown.
+#[allow(clippy::large_enum_variant)] // There is one of it in a flight.
 pub enum Reference {
     /// Known in advance.
     Planned(Box<dyn Trajectory>),

@@ -70,7 +70,10 @@ impl<P: Path> Along<P> {
             let point = along.path.at(time);
             let up = along.up(&point.position);
             let thrust = dot(&up, &up).value().sqrt();
-            if !(thrust > LEAST_THRUST) || flat::attitude(&up, &point.side).is_none() {
+            if thrust.is_nan()
+                || thrust <= LEAST_THRUST
+                || flat::attitude(&up, &point.side).is_none()
+            {
                 return Err(Singular {
                     time,
                     thrust,

@@ -29,16 +29,21 @@ pub type Attitude = [Jet3<3>; 3];
 
 /// The attitude with body z along `up` and body y as near to `side` as that allows; `None` where that is singular.
 pub fn attitude(up: &Jet3<3>, side: &Jet3<3>) -> Option<Attitude> {
-    if !(dot(up, up).value() > SINGULAR) {
+    if !above(dot(up, up).value(), SINGULAR) {
         return None;
     }
     let b3 = normalized(up);
     let x = cross(side, &b3);
-    if !(dot(&x, &x).value() > SINGULAR * dot(side, side).value()) {
+    if !above(dot(&x, &x).value(), SINGULAR * dot(side, side).value()) {
         return None;
     }
     let b1 = normalized(&x);
     Some([b1, cross(&b3, &b1), b3])
+}
+
+/// Whether `a > b`; not for NaN.
+fn above(a: f64, b: f64) -> bool {
+    a > b
 }
 
 /// `r'' - a_G`, the acceleration that thrust must give, with two derivatives.

@@ -19,6 +19,10 @@ pub fn smooth(s: Jet<5>) -> Jet<5> {
     if s.value() >= 1.0 {
         return Jet::constant(1.0);
     }
+    if s.value() > 0.5 {
+        // The same by symmetry; near the end the terms of the polynomial would cancel.
+        return Jet::constant(1.0) - smooth(Jet::constant(1.0) - s);
+    }
     let polynomial = [70.0, -315.0, 540.0, -420.0, 126.0];
     let upper = polynomial
         .iter()

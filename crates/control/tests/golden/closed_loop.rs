@@ -4,13 +4,13 @@ use fly_control::settings::AllocationMethod;
 use fly_control::{Controller, ReferencePoint, Trajectory};
 use fly_mechanics::State;
 use fly_mechanics::integrate::Integrator;
+use fly_testing::golden::{File, number, numbers};
 use serde_json::Value;
 
-use crate::data::{configuration, number, numbers, state};
+use crate::data::{absolute, configuration, relative, state};
 use crate::example::Example;
-use crate::report::Report;
 
-pub fn compare(example: &Example, file: &Value, report: &mut Report) {
+pub fn compare(example: &Example, file: &Value, report: &mut File) {
     for (name, given) in file["trajectories"].as_object().into_iter().flatten() {
         smooth(example, file, name, given, report);
     }
@@ -56,8 +56,8 @@ impl Flight {
         self.errors.iter().map(move |e| e[i])
     }
 
-    fn scalars(&self, name: &str, given: &Value, report: &mut Report, upside_down: bool) {
-        let relative = if upside_down { 1e-2 } else { 1e-4 };
+    fn scalars(&self, name: &str, given: &Value, report: &mut File, upside_down: bool) {
+        let part = if upside_down { 1e-2 } else { 1e-4 };
         let rms =
             |i| (self.column(i).map(|e| e * e).sum::<f64>() / self.errors.len() as f64).sqrt();
         let max = |i| self.column(i).fold(0.0, f64::max);
@@ -68,40 +68,40 @@ impl Flight {
             .rfind(|e| e[1] > tolerance[0] || e[2] > tolerance[1]);
         let settled = settled.map_or(0.0, |e| e[0]);
         let last = self.errors.last().copied().unwrap_or_default();
-        let mut check = |key: &str, found: f64, tolerance: f64, absolute: bool| {
+        let mut check = |key: &str, found: f64, tolerance: f64, of_value: bool| {
             let Some(expected) = given.get(key).and_then(Value::as_f64) else {
                 return;
             };
             let title = format!("{name}: {key}");
-            if absolute {
-                report.absolute(&title, &[found], &[expected], tolerance);
+            if of_value {
+                relative(report, &title, &[found], &[expected], tolerance);
             } else {
-                report.relative(&title, &[found], &[expected], tolerance);
+                absolute(report, &title, &[found], &[expected], tolerance);
             }
         };
-        check("settling_time", settled, 0.02, true);
-        check("rms_pos", rms(1), relative, false);
-        check("rms_ang", rms(2), relative, false);
-        check("max_pos", max(1), relative, false);
-        check("max_ang", max(2), relative, false);
+        check("settling_time", settled, 0.02, false);
+        check("rms_pos", rms(1), part, true);
+        check("rms_ang", rms(2), part, true);
+        check("max_pos", max(1), part, true);
+        check("max_ang", max(2), part, true);
         let finals = if upside_down { 1e-4 } else { 1e-6 };
-        check("final_pos", last[1], finals, true);
-        check("final_ang", last[2], finals, true);
+        check("final_pos", last[1], finals, false);
+        check("final_ang", last[2], finals, false);
         check(
             "saturated_control_samples",
             self.saturated as f64,
             2.0,
-            true,
+            false,
         );
-        check("control_samples", self.samples as f64, 0.0, true);
-        check("min_z", self.lowest, relative * 0.1, true);
-        check("u_min", self.least, relative, true);
-        check("u_max", self.largest, relative, true);
+        check("control_samples", self.samples as f64, 0.0, false);
+        check("min_z", self.lowest, part * 0.1, false);
+        check("u_min", self.least, part, false);
+        check("u_max", self.largest, part, false);
     }
 }
 
 /// Every stage asks the law: RK4 with steps of 2 ms, the time as one more state.
-fn smooth(example: &Example, file: &Value, name: &str, given: &Value, report: &mut Report) {
+fn smooth(example: &Example, file: &Value, name: &str, given: &Value, report: &mut File) {
     const STEP: f64 = 2e-3;
     let mut controller = example.controller(name, AllocationMethod::None);
     let mut trajectory = example.reference();
@@ -147,7 +147,8 @@ fn smooth(example: &Example, file: &Value, name: &str, given: &Value, report: &m
         ("W", &flight.total),
         ("V", &flight.potential),
     ] {
-        report.absolute(
+        absolute(
+            report,
             &format!("{title}: {key}"),
             found,
             &numbers(&given[key]),
@@ -167,13 +168,20 @@ fn smooth(example: &Example, file: &Value, name: &str, given: &Value, report: &m
         };
         // 1e-4 relative, values below 1e-10 absolutely to 1e-10.
         let tolerance = 1e-4 * expected.abs() + 1e-10;
-        report.absolute(
+        absolute(
+            report,
             &format!("{title}: {key}/tolerance"),
             &[found / tolerance],
             &[expected / tolerance],
             1.0,
         );
     }
+}
+
+/// How many steps of `dt` a time is.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Small and not negative.
+fn steps(time: f64, dt: f64) -> usize {
+    (time / dt).round() as usize
 }
 
 /// The input is held for 2 ms; the plant takes two steps of 1 ms, its actuators with a lag if the name says so.
@@ -183,15 +191,15 @@ fn sampled(
     name: &str,
     given: &Value,
     method: AllocationMethod,
-    report: &mut Report,
+    report: &mut File,
 ) {
     let (approach, lag) = name.split_once("|tau=").unwrap_or((name, "0"));
     let lag: f64 = lag.parse().expect("a lag");
     let dt = number(&file["zoh"]["dt"]);
     let substeps = file["zoh"]["substeps"].as_u64().unwrap_or(2);
-    let count = (number(&file["T"]) / dt).round() as usize;
+    let count = steps(number(&file["T"]), dt);
     let times = numbers(&file["t"]);
-    let mut next = times.iter().map(|t| (t / dt).round() as usize).peekable();
+    let mut next = times.iter().map(|t| steps(*t, dt)).peekable();
 
     let mut controller: Controller = example.controller(approach, method);
     let mut trajectory: Box<dyn Trajectory> = example.reference();
@@ -269,14 +277,16 @@ fn sampled(
         ("ua", &flight.actual),
         ("W", &flight.total),
     ] {
-        report.absolute(
+        absolute(
+            report,
             &format!("{title}: {key}"),
             found,
             &numbers(&given[key]),
             tolerance,
         );
     }
-    report.absolute(
+    absolute(
+        report,
         &format!("{title}: n_active"),
         &flight.active,
         &numbers(&given["n_active"]),

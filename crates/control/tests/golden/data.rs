@@ -1,21 +1,34 @@
-//! Numbers out of JSON.
+//! Numbers out of JSON, and comparisons.
 
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
+use fly_testing::golden::{File, numbers};
 use nalgebra::{DMatrix, Matrix3, Vector3, Vector6};
 use serde_json::Value;
 
-/// All numbers of a value in the order in which they stand.
-pub fn numbers(value: &Value) -> Vec<f64> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(numbers).collect(),
-        other => other.as_f64().into_iter().collect(),
-    }
+/// Compares to `tolerance` times the largest magnitude expected (times 1 if that is zero).
+pub fn relative(file: &mut File, what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
+    let scale = expected.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    scaled(
+        file,
+        what,
+        (found, expected),
+        tolerance,
+        if scale > 0.0 { scale } else { 1.0 },
+    );
 }
 
-/// One number.
-pub fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or(f64::NAN)
+/// Compares to an absolute tolerance.
+pub fn absolute(file: &mut File, what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
+    scaled(file, what, (found, expected), tolerance, 1.0);
+}
+
+fn scaled(file: &mut File, what: &str, pair: (&[f64], &[f64]), tolerance: f64, scale: f64) {
+    let (found, expected) = pair;
+    assert_eq!(found.len(), expected.len(), "{what}: length");
+    for (a, b) in found.iter().zip(expected) {
+        file.error(what, (a - b).abs() / scale, tolerance);
+    }
 }
 
 /// A 3-vector; a single number is the third component.

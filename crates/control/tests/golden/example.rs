@@ -13,10 +13,11 @@ use fly_control::template::{Approach, Transport};
 use fly_control::trajectory::{Independent, Lissajous};
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings, Trajectory};
 use fly_mechanics::{FreeBody, PseudoInertia, Vehicle};
+use fly_testing::golden::{number, numbers};
 use nalgebra::{DVector, Matrix6, Vector3};
 use serde_json::Value;
 
-use crate::data::{matrix3, number, numbers, vector3};
+use crate::data::{matrix3, vector3};
 
 const GRAVITY: [f64; 3] = [0.0, 0.0, -9.81];
 

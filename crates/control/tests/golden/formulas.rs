@@ -4,14 +4,14 @@ use fly_control::Controller;
 use fly_control::poles::Poles;
 use fly_control::settings::AllocationMethod;
 use fly_lie::operators::vee_matrix4;
+use fly_testing::golden::{File, number, numbers};
 use nalgebra::{Complex, DMatrix, Matrix6};
 use serde_json::Value;
 
-use crate::data::{configuration, number, numbers, rows, state};
+use crate::data::{absolute, configuration, relative, rows, state};
 use crate::example::Example;
-use crate::report::Report;
 
-pub fn compare(example: &Example, file: &Value, report: &mut Report) {
+pub fn compare(example: &Example, file: &Value, report: &mut File) {
     let controller = example.controller("energy", AllocationMethod::ActiveSet);
     parameters(example, &controller, file, report);
     limits(example, file, report);
@@ -19,26 +19,29 @@ pub fn compare(example: &Example, file: &Value, report: &mut Report) {
     linearisation(&controller, file, report);
 }
 
-fn parameters(example: &Example, controller: &Controller, file: &Value, report: &mut Report) {
+fn parameters(example: &Example, controller: &Controller, file: &Value, report: &mut File) {
     let pair = controller.template().pair();
     for given in file["controller_parameters"]
         .as_array()
         .into_iter()
         .flatten()
     {
-        report.relative(
+        relative(
+            report,
             "K', D', M'",
             &rows(pair.stiffness()),
             &numbers(&given["Kp"]),
             1e-12,
         );
-        report.relative(
+        relative(
+            report,
             "K', D', M'",
             &rows(pair.damping()),
             &numbers(&given["Dp"]),
             1e-12,
         );
-        report.relative(
+        relative(
+            report,
             "K', D', M'",
             &rows(pair.inertia()),
             &numbers(&given["Mp"]),
@@ -66,7 +69,8 @@ fn parameters(example: &Example, controller: &Controller, file: &Value, report: 
         ("s", m.mass_height),
     ];
     for (key, value) in scalars {
-        report.relative(
+        relative(
+            report,
             "parameters by pole placement",
             &[value],
             &numbers(&named[key]),
@@ -78,7 +82,8 @@ fn parameters(example: &Example, controller: &Controller, file: &Value, report: 
         ("Up", m.damping_moment),
         ("Pi", m.stiffness_moment),
     ] {
-        report.relative(
+        relative(
+            report,
             "parameters by pole placement",
             value.as_slice(),
             &numbers(&named[key]),
@@ -87,17 +92,19 @@ fn parameters(example: &Example, controller: &Controller, file: &Value, report: 
     }
 }
 
-fn limits(example: &Example, file: &Value, report: &mut Report) {
+fn limits(example: &Example, file: &Value, report: &mut File) {
     let (Some(limits), Some(rows_of_w)) = (&example.limits, file.get("W")) else {
         return;
     };
-    report.relative(
+    relative(
+        report,
         "limits W, l",
         &rows(limits.rows()),
         &numbers(rows_of_w),
         1e-12,
     );
-    report.relative(
+    relative(
+        report,
         "limits W, l",
         limits.bounds().as_slice(),
         &numbers(&file["l"]),
@@ -105,24 +112,27 @@ fn limits(example: &Example, file: &Value, report: &mut Report) {
     );
 }
 
-fn reference(example: &Example, file: &Value, report: &mut Report) {
+fn reference(example: &Example, file: &Value, report: &mut File) {
     let mut trajectory = example.reference();
     let given = &file["reference"];
     for (i, t) in numbers(&file["t"]).into_iter().enumerate() {
         let point = trajectory.at(t);
-        report.absolute(
+        absolute(
+            report,
             "reference xR",
             &configuration(&point.pose),
             &numbers(&given["xR"][i]),
             1e-10,
         );
-        report.relative(
+        relative(
+            report,
             "reference xiR",
             point.twist.as_slice(),
             &numbers(&given["xiR"][i]),
             1e-10,
         );
-        report.relative(
+        relative(
+            report,
             "reference xiRd",
             point.acceleration.as_slice(),
             &numbers(&given["xiRd"][i]),
@@ -136,26 +146,29 @@ fn reference(example: &Example, file: &Value, report: &mut Report) {
     );
 }
 
-fn linearisation(controller: &Controller, file: &Value, report: &mut Report) {
+fn linearisation(controller: &Controller, file: &Value, report: &mut File) {
     let Some(given) = file.get("linearisation_at_xR0") else {
         return;
     };
     let pair = controller.template().pair();
     let (mass, damping) = (pair.inertia_matrix(), pair.damping_matrix());
     let stiffness = vee_matrix4(pair.stiffness());
-    report.relative(
+    relative(
+        report,
         "linearisation M0, D0, K0",
         &rows(mass),
         &numbers(&given["M0"]),
         1e-10,
     );
-    report.relative(
+    relative(
+        report,
         "linearisation M0, D0, K0",
         &rows(damping),
         &numbers(&given["D0"]),
         1e-10,
     );
-    report.relative(
+    relative(
+        report,
         "linearisation M0, D0, K0",
         &rows(&stiffness),
         &numbers(&given["K0"]),
@@ -163,7 +176,13 @@ fn linearisation(controller: &Controller, file: &Value, report: &mut Report) {
     );
     let found = characteristic_polynomial(mass, damping, &stiffness);
     for (found, expected) in found.iter().zip(numbers(&given["charpoly"])) {
-        report.relative("characteristic polynomial", &[*found], &[expected], 1e-8);
+        relative(
+            report,
+            "characteristic polynomial",
+            &[*found],
+            &[expected],
+            1e-8,
+        );
     }
 }
 

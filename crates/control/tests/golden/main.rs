@@ -9,56 +9,31 @@ mod data;
 mod example;
 mod formulas;
 mod qp;
-mod report;
 mod samples;
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-
-use report::Report;
+use fly_testing::golden::{Report, files, json};
 use serde_json::Value;
 
-fn main() -> ExitCode {
-    let folder = std::env::var_os("FLY_GOLDEN_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/golden"),
-        PathBuf::from,
-    );
-    let mut paths = Vec::new();
-    collect(&folder, &mut paths);
-    paths.sort();
-    let (mut files, mut values, mut failed) = (0, 0, 0);
-    for path in &paths {
-        let Some(file) = read(path) else { continue };
-        let mut report = Report::default();
-        match family(&file) {
-            Family::Vehicle => {
-                let example = example::Example::new(&file);
-                formulas::compare(&example, &file, &mut report);
-                samples::compare(&example, &file, &mut report);
-                closed_loop::compare(&example, &file, &mut report);
-            }
-            Family::Law => qp::compare(&file, &mut report),
-            Family::Other => continue,
+fn main() {
+    let mut report = Report::default();
+    for path in files(env!("CARGO_MANIFEST_DIR")) {
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
         }
-        files += 1;
-        values += report.values();
-        println!(
-            "{}: {} values",
-            path.strip_prefix(&folder).unwrap_or(path).display(),
-            report.values()
-        );
-        println!("{report}");
-        failed += report.failures();
+        let data = json(&path);
+        match family(&data) {
+            Family::Vehicle => {
+                let example = example::Example::new(&data);
+                let file = report.file(&path);
+                formulas::compare(&example, &data, file);
+                samples::compare(&example, &data, file);
+                closed_loop::compare(&example, &data, file);
+            }
+            Family::Law => qp::compare(&data, report.file(&path)),
+            Family::Other => {}
+        }
     }
-    println!("{files} files, {values} values compared, {failed} comparisons failed");
-    if files == 0 {
-        println!("no golden data of this crate below {}", folder.display());
-    }
-    if files > 0 && failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    report.finish();
 }
 
 enum Family {
@@ -67,33 +42,16 @@ enum Family {
     Other,
 }
 
-fn family(file: &Value) -> Family {
-    match file
+fn family(data: &Value) -> Family {
+    match data
         .get("example")
-        .or_else(|| file.get("kind"))
+        .or_else(|| data.get("kind"))
         .and_then(Value::as_str)
     {
-        Some("quad" | "bicopter" | "tricopter" | "freebody") if file.get("config").is_some() => {
+        Some("quad" | "bicopter" | "tricopter" | "freebody") if data.get("config").is_some() => {
             Family::Vehicle
         }
         Some("control_law_qp") => Family::Law,
         _ => Family::Other,
     }
-}
-
-fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.is_dir() {
-            collect(&path, paths);
-        } else if path.extension().is_some_and(|e| e == "json") {
-            paths.push(path);
-        }
-    }
-}
-
-fn read(path: &Path) -> Option<Value> {
-    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
 }

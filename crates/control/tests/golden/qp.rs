@@ -3,15 +3,15 @@
 use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
 use fly_control::law::{InputMatrix, Law};
 use fly_control::matching::Matching;
+use fly_testing::golden::{File, numbers};
 use nalgebra::{DVector, SMatrix, SVector};
 use serde_json::Value;
 
-use crate::data::{matrix, numbers, rows};
-use crate::report::Report;
+use crate::data::{absolute, matrix, relative, rows};
 
 const TOLERANCE: f64 = 1e-10;
 
-pub fn compare(file: &Value, report: &mut Report) {
+pub fn compare(file: &Value, report: &mut File) {
     for given in file["control_law"].as_array().into_iter().flatten() {
         match numbers(&given["b"]).len() {
             1 => law::<1>(given, report),
@@ -28,7 +28,7 @@ pub fn compare(file: &Value, report: &mut Report) {
     }
 }
 
-fn law<const N: usize>(given: &Value, report: &mut Report) {
+fn law<const N: usize>(given: &Value, report: &mut File) {
     let square = |key: &str| SMatrix::<f64, N, N>::from_row_slice(&numbers(&given[key]));
     let (mass, desired) = (square("M"), square("Mbar"));
     let inputs = InputMatrix::<N>::from_row_slice(&numbers(&given["B"]));
@@ -37,8 +37,15 @@ fn law<const N: usize>(given: &Value, report: &mut Report) {
     let law = Law::new(&mass, &desired, &inputs).unwrap();
     let mut u = DVector::zeros(inputs.ncols());
     law.unconstrained(&b, &b_bar, &mut u);
-    report.relative("law: u", u.as_slice(), &numbers(&given["u"]), TOLERANCE);
-    report.relative(
+    relative(
+        report,
+        "law: u",
+        u.as_slice(),
+        &numbers(&given["u"]),
+        TOLERANCE,
+    );
+    relative(
+        report,
         "law: H",
         &rows(law.metric()),
         &numbers(&given["H"]),
@@ -53,25 +60,29 @@ fn law<const N: usize>(given: &Value, report: &mut Report) {
     let complement = InputMatrix::<N>::from_row_slice(&numbers(&given["Bperp"]));
     let matching = Matching::with_complement(&mass, &desired, complement).unwrap();
     let force = matching.force(&b, &b_bar);
-    report.relative(
+    relative(
+        report,
         "law: lambda",
         force.lambda.as_slice(),
         &numbers(&given["lam"]),
         TOLERANCE,
     );
-    report.relative(
+    relative(
+        report,
         "law: S",
         &rows(matching.weight()),
         &numbers(&given["S"]),
         TOLERANCE,
     );
-    report.relative(
+    relative(
+        report,
         "law: btilde",
         force.force.as_slice(),
         &numbers(&given["btilde"]),
         TOLERANCE,
     );
-    report.relative(
+    relative(
+        report,
         "law: G0",
         &[force.distance],
         &numbers(&given["G0"]),
@@ -79,7 +90,7 @@ fn law<const N: usize>(given: &Value, report: &mut Report) {
     );
 }
 
-fn program(given: &Value, report: &mut Report) {
+fn program(given: &Value, report: &mut File) {
     let metric = matrix(&given["H"]);
     let vector = |key: &str| DVector::from_vec(numbers(&given[key]));
     let limits = Limits::new(matrix(&given["W"]), vector("l"), vector("x_feasible")).unwrap();
@@ -89,13 +100,15 @@ fn program(given: &Value, report: &mut Report) {
     let mut exact = ActiveSet::new(&limits, &metric).unwrap();
     let answer = exact.solve(desired.as_slice(), input.as_mut_slice());
     assert_eq!(answer.outcome, Outcome::Optimal);
-    report.relative(
+    relative(
+        report,
         "active_set: u",
         input.as_slice(),
         expected.as_slice(),
         TOLERANCE,
     );
-    report.relative(
+    relative(
+        report,
         "active_set: multipliers",
         &exact.multipliers(),
         &numbers(&given["multipliers"]),
@@ -103,7 +116,8 @@ fn program(given: &Value, report: &mut Report) {
     );
     let mut active: Vec<f64> = exact.active_rows().iter().map(|i| *i as f64).collect();
     active.sort_by(f64::total_cmp);
-    report.absolute(
+    absolute(
+        report,
         "active_set: active rows",
         &active,
         &numbers(&given["active"]),
@@ -111,7 +125,8 @@ fn program(given: &Value, report: &mut Report) {
     );
     let off = &input - &desired;
     let cost = 0.5 * off.dot(&(&metric * &off));
-    report.relative(
+    relative(
+        report,
         "active_set: cost",
         &[cost],
         &numbers(&given["cost"]),
@@ -122,6 +137,12 @@ fn program(given: &Value, report: &mut Report) {
     {
         let mut splitting = fly_control::allocation::Osqp::new(&limits, &metric).unwrap();
         splitting.solve(desired.as_slice(), input.as_mut_slice());
-        report.relative("osqp: u", input.as_slice(), expected.as_slice(), 2e-7);
+        relative(
+            report,
+            "osqp: u",
+            input.as_slice(),
+            expected.as_slice(),
+            2e-7,
+        );
     }
 }

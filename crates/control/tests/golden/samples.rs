@@ -5,15 +5,15 @@ use fly_control::matching::Matching;
 use fly_control::settings::AllocationMethod;
 use fly_control::{Controller, ReferencePoint, pair_motion};
 use fly_mechanics::State;
+use fly_testing::golden::{File, numbers};
 use serde_json::Value;
 
-use crate::data::{matrix, numbers, pose, rows, state, vector6};
+use crate::data::{matrix, pose, relative, rows, state, vector6};
 use crate::example::Example;
-use crate::report::Report;
 
 const TOLERANCE: f64 = 1e-10;
 
-pub fn compare(example: &Example, file: &Value, report: &mut Report) {
+pub fn compare(example: &Example, file: &Value, report: &mut File) {
     for sample in file["samples"].as_array().into_iter().flatten() {
         let state = state(&sample["x"], &sample["xi"]);
         let reference = ReferencePoint {
@@ -22,19 +22,22 @@ pub fn compare(example: &Example, file: &Value, report: &mut Report) {
             acceleration: vector6(&sample["xiRd"]),
         };
         let body = &example.body;
-        report.relative(
+        relative(
+            report,
             "model M, b, B",
             &rows(body.mass_matrix()),
             &numbers(&sample["M"]),
             TOLERANCE,
         );
-        report.relative(
+        relative(
+            report,
             "model M, b, B",
             body.bias(&state).as_slice(),
             &numbers(&sample["b"]),
             TOLERANCE,
         );
-        report.relative(
+        relative(
+            report,
             "model M, b, B",
             &rows(&example.inputs),
             &numbers(&sample["B"]),
@@ -65,12 +68,13 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    fn check(&self, report: &mut Report, keys: &[(&str, &[f64])]) {
+    fn check(&self, report: &mut File, keys: &[(&str, &[f64])]) {
         for (key, found) in keys {
             let Some(expected) = self.given.get(*key) else {
                 continue;
             };
-            report.relative(
+            relative(
+                report,
                 &format!("{}: {key}", self.name),
                 found,
                 &numbers(expected),
@@ -79,7 +83,7 @@ impl Sample<'_> {
         }
     }
 
-    fn template(&self, controller: &Controller, report: &mut Report) {
+    fn template(&self, controller: &Controller, report: &mut File) {
         let forces = controller.forces(self.state, self.reference);
         let (motion, desired) = pair_motion(self.state, self.reference);
         let map = controller.template().transport_map(&motion, &desired);
@@ -102,7 +106,7 @@ impl Sample<'_> {
         );
     }
 
-    fn law(&self, mut controller: Controller, example: &Example, report: &mut Report) {
+    fn law(&self, mut controller: Controller, example: &Example, report: &mut File) {
         let metric = rows(controller.law().metric());
         let step = controller.step(self.state, self.reference);
         let wrench = &example.inputs * &step.input;
@@ -119,7 +123,7 @@ impl Sample<'_> {
         );
     }
 
-    fn matching(&self, example: &Example, name: &str, complement: &Value, report: &mut Report) {
+    fn matching(&self, example: &Example, name: &str, complement: &Value, report: &mut File) {
         let controller = example.controller(name, AllocationMethod::None);
         let given = InputMatrix::from_row_slice(&numbers(complement));
         assert_eq!(given.ncols(), matrix(complement).ncols());

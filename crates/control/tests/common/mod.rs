@@ -1,0 +1,157 @@
+//! Vehicles, controllers and random states that several tests use.
+#![allow(dead_code)] // Not every test uses all of it.
+
+use fly_control::{Controller, ControllerSettings, ReferencePoint};
+use fly_lie::SE3;
+use fly_mechanics::{State, Vehicle};
+use nalgebra::Vector6;
+
+/// A quadcopter with rotors at +x, +y, -x, -y.
+pub const QUADCOPTER: &str = r#"
+name = "quadcopter"
+
+[bodies.airframe]
+mass = 0.9
+inertia = [0.006, 0.006, 0.011]
+
+[[rotors]]
+body = "airframe"
+position = [0.18, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+drag_ratio = -0.016
+thrust = [0.2, 7.0]
+
+[[rotors]]
+body = "airframe"
+position = [0.0, 0.18, 0.0]
+axis = [0.0, 0.0, 1.0]
+drag_ratio = 0.016
+thrust = [0.2, 7.0]
+
+[[rotors]]
+body = "airframe"
+position = [-0.18, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+drag_ratio = -0.016
+thrust = [0.2, 7.0]
+
+[[rotors]]
+body = "airframe"
+position = [0.0, -0.18, 0.0]
+axis = [0.0, 0.0, 1.0]
+drag_ratio = 0.016
+thrust = [0.2, 7.0]
+"#;
+
+/// Settings for the quadcopter: four poles at -5.
+pub const QUADCOPTER_POLES: &str = "
+[poles]
+horizontal = [-5, -5, -5, -5]
+yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }
+";
+
+/// A tricopter with three rotors that tilt about their arms.
+pub const TRICOPTER: &str = r#"
+name = "tricopter"
+
+[bodies.airframe]
+mass = 1.0
+inertia = [0.012, 0.012, 0.022]
+
+[[rotors]]
+body = "airframe"
+position = [0.11, 0.19052558883257653, 0.0]
+axis = [0.0, 0.0, 1.0]
+drag_ratio = 0.016
+thrust = [0.5, 8.0]
+tilt = { axis = [0.5, 0.8660254037844386, 0.0], limit_deg = 60.0, segments = 8 }
+
+[[rotors]]
+body = "airframe"
+position = [-0.22, 0.0, 0.0]
+axis = [0.0, 0.0, 1.0]
+drag_ratio = -0.016
+thrust = [0.5, 8.0]
+tilt = { axis = [-1.0, 0.0, 0.0], limit_deg = 60.0, segments = 8 }
+
+[[rotors]]
+body = "airframe"
+position = [0.11, -0.19052558883257653, 0.0]
+axis = [0.0, 0.0, 1.0]
+drag_ratio = 0.016
+thrust = [0.5, 8.0]
+tilt = { axis = [0.5, -0.8660254037844386, 0.0], limit_deg = 60.0, segments = 8 }
+"#;
+
+/// Settings for the tricopter: position poles at -3, attitude poles at -6, all centres in the origin.
+pub const TRICOPTER_PAIR: &str = r#"
+[[pairs]]
+to = "airframe"
+stiffness = { weight = 9.0, moment = [0.432, 0.432, 0.792] }
+damping = { weight = 6.0, moment = [0.144, 0.144, 0.264] }
+inertia = { weight = 1.0, moment = [0.012, 0.012, 0.022] }
+"#;
+
+/// Settings whose centres all differ and whose moments are full matrices.
+pub const SKEWED_PAIR: &str = r#"
+[[pairs]]
+to = "airframe"
+stiffness = { weight = 8.0, center = [0.05, 0.02, -0.1], moment = [[2.0, 0.1, 0.0], [0.1, 2.5, 0.2], [0.0, 0.2, 3.0]] }
+damping = { weight = 6.0, center = [-0.03, 0.06, 0.02], moment = [[1.0, 0.0, 0.1], [0.0, 1.2, 0.0], [0.1, 0.0, 1.4]] }
+inertia = { weight = 1.2, center = [0.04, 0.0, 0.08], moment = [[0.2, 0.01, 0.0], [0.01, 0.25, 0.02], [0.0, 0.02, 0.3]] }
+"#;
+
+/// A vehicle from its description.
+pub fn vehicle(text: &str) -> Vehicle {
+    Vehicle::from_toml(text).expect("a valid description")
+}
+
+/// Settings from two pieces of TOML: keys of the section, then its tables.
+pub fn settings(keys: &str, tables: &str) -> ControllerSettings {
+    toml::from_str(&format!("{keys}\n{tables}")).expect("valid settings")
+}
+
+/// A controller of a vehicle.
+pub fn controller(description: &str, keys: &str, tables: &str) -> Controller {
+    Controller::new(&vehicle(description), &settings(keys, tables)).expect("a controller")
+}
+
+/// Marsaglia's xorshift: the same numbers on every run.
+pub struct Random(pub u64);
+
+impl Random {
+    /// Uniform in [-1, 1).
+    pub fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// Six numbers up to `size`.
+    pub fn vector6(&mut self, size: f64) -> Vector6<f64> {
+        Vector6::from_fn(|_, _| self.next()) * size
+    }
+
+    /// A pose up to about 2 m and 2 rad from the identity.
+    pub fn pose(&mut self) -> SE3<f64> {
+        SE3::exp(&self.vector6(1.2))
+    }
+
+    /// A state.
+    pub fn state(&mut self) -> State<f64> {
+        State {
+            pose: self.pose(),
+            twist: self.vector6(1.5),
+        }
+    }
+
+    /// A reference with any velocity and acceleration.
+    pub fn reference(&mut self) -> ReferencePoint {
+        ReferencePoint {
+            pose: self.pose(),
+            twist: self.vector6(1.5),
+            acceleration: self.vector6(2.0),
+        }
+    }
+}
