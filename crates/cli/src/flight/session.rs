@@ -188,7 +188,11 @@ impl Flight {
         })
     }
 
+    /// Whether the configured duration has passed. A descent is not cut short by it: nothing would be commanded any more.
     fn is_over(&self, time: i64) -> bool {
+        if self.pilot.supervisor().mode() == Mode::Descending {
+            return false;
+        }
         let Some((start, duration)) = self.pilot.start().zip(self.duration) else {
             return false;
         };
@@ -300,6 +304,12 @@ impl Flight {
     /// # Errors
     /// The log could not be finished; everything else is part of the outcome.
     pub fn finish(mut self, end: End) -> Result<Outcome, FlightError> {
+        // A flight that was given up is none that was flown, whatever ended the descent.
+        let given_up = self.pilot.supervisor().report().given_up.is_some();
+        let end = match end {
+            End::Completed | End::OutOfFrames | End::Interrupted if given_up => End::SafetyStop,
+            end => end,
+        };
         let wall_time = self.began.elapsed().as_secs_f64();
         let flight_time = self.flight_time();
         if let End::Backend(message) = &end {
