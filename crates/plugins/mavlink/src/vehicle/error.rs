@@ -13,7 +13,7 @@ use crate::telemetry::type_name;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VehicleError {
     /// No heartbeat of an autopilot came in time.
-    #[error("no vehicle was heard on `{address}` within {:.1} s: {instead}", .waited.as_secs_f64())]
+    #[error("no vehicle was heard on `{address}` within {} s: {instead}", hundredths(*.waited))]
     NotHeard {
         /// The link.
         address: Address,
@@ -52,6 +52,11 @@ impl Found {
             system: self.system,
         })
     }
+}
+
+/// Seconds to two places, without the zeros.
+fn hundredths(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 100.0).round() / 100.0
 }
 
 /// What a link brought in place of the vehicle's heartbeat.

@@ -166,7 +166,7 @@ impl Flying {
                 }
                 let now = boot_ms + 10 * tick;
                 let mut out = Vec::new();
-                if tick % 20 == 0 {
+                if tick % 5 == 0 {
                     out.push(framer.frame(&heartbeat(kind, false)));
                 }
                 out.push(framer.frame(&attitude(now)));
