@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -119,19 +120,21 @@ fn python_reads_every_message() {
         ("/reference/pose", fresh),
         ("/tf", fresh),
     ] {
-        expected += &format!("{topic} {count}\n");
+        writeln!(expected, "{topic} {count}").unwrap();
     }
     // The last tick is number 2099, at 4.198 s; the last one with a fresh frame is 2098: its value 1 is 0.1 + t.
     let t = 2098.0 * 0.002 + 0.1;
-    expected += &format!("frame 4198000000 5 {}\n", 0.1 + 2099.0 * 0.002);
+    writeln!(expected, "frame 4198000000 5 {}", 0.1 + 2099.0 * 0.002).unwrap();
     expected += "tf world test True\n";
-    expected += &format!("command {:e} False\n", 2099.0 * 0.002 * 1e-300);
+    writeln!(expected, "command {:e} False", 2099.0 * 0.002 * 1e-300).unwrap();
     // The reference is 1 m below, and turned by -t about z; the shorter way round.
     let angle = 2.0 * (t / 2.0_f64).sin().abs().atan2((t / 2.0).cos().abs());
-    expected += &format!(
-        "control flying osqp 1.0 {}\n",
+    writeln!(
+        expected,
+        "control flying osqp 1.0 {}",
         (angle * 1e12).round() / 1e12
-    );
+    )
+    .unwrap();
     expected += "log 3 fly::safety half of it is over\n";
     assert_eq!(text, expected);
 }

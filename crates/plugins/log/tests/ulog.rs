@@ -1,5 +1,7 @@
 //! ULog of made-up flights, broken in every way, and of real ones against numbers from pyulog.
 
+#![allow(clippy::excessive_precision)] // as numpy prints them
+
 #[path = "common/ulog.rs"]
 mod made;
 

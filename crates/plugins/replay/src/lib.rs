@@ -165,15 +165,17 @@ fn range(recording: &Recording, settings: &Settings) -> Result<Range<usize>, Err
             );
             Err(Error::configuration(message).in_configuration(value.span()))
         }
-        Some(value) => Ok(Some(*value.get_ref())),
+        // Whole nanoseconds, so that 0.7 s means the frame at 0.7 s.
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "checked to be within the recording"
+        )]
+        Some(value) => Ok(Some(first + (value.get_ref() * 1e9).round() as i64)),
         None => Ok(None),
     };
-    let seconds = |time: i64| (time - first) as f64 * 1e-9;
-    let start = check(&settings.from)?.map_or(0, |from| {
-        times.partition_point(|&time| seconds(time) < from)
-    });
+    let start = check(&settings.from)?.map_or(0, |from| times.partition_point(|&time| time < from));
     let end = check(&settings.until)?.map_or(times.len(), |until| {
-        times.partition_point(|&time| seconds(time) <= until)
+        times.partition_point(|&time| time <= until)
     });
     if start >= end {
         let span = settings.until.as_ref().map_or(0..0, Spanned::span);

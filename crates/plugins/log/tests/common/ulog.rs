@@ -1,5 +1,7 @@
 //! A small made-up ULog.
 
+use std::fmt::Write as _;
+
 /// Topics with their fields (all `float` but the time), in the order of their ids.
 pub const TOPICS: [(&str, &[&str]); 4] = [
     ("vehicle_local_position", &["x", "y", "z", "vx", "vy", "vz"]),
@@ -32,8 +34,8 @@ pub fn head() -> Vec<u8> {
         for field in fields {
             // An array's length stands with its type.
             match field.split_once('[') {
-                Some((field, length)) => text += &format!("float[{length} {field};"),
-                None => text += &format!("float {field};"),
+                Some((field, length)) => write!(text, "float[{length} {field};").unwrap(),
+                None => write!(text, "float {field};").unwrap(),
             }
         }
         bytes.extend(record(b'F', text.as_bytes()));
