@@ -4,17 +4,19 @@
 //! fault. Lengths are metres, angles radians unless the key ends in `_deg`, moments about their own centre unless the key ends
 //! in `_about_origin`.
 
+mod build;
 mod controller;
 mod moment;
 mod reference;
 
+pub use build::Reference;
 pub use controller::{
     AllocationMethod, ControllerSettings, PairSettings, PoleSettings, YawSettings,
 };
 pub use moment::{Moment, SecondMomentSettings};
 pub use reference::{
     HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, RecordedSettings,
-    Reference, ReferenceSettings, WaypointSettings, WaypointsSettings,
+    ReferenceSettings, WaypointSettings, WaypointsSettings,
 };
 
 /// A setting that cannot be used.

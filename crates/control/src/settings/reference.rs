@@ -1,16 +1,9 @@
 //! The section `[reference]`.
 
-use fly_lie::{SE3, SO3};
-use fly_mechanics::Vehicle;
-use nalgebra::{Matrix3, Vector3};
 use serde::Deserialize;
 
 use super::{SettingsError, finite, not_negative, positive};
-use crate::matching::fully_actuated;
-use crate::trajectory::{
-    Along, Hover, Independent, Lissajous, Path, Posture, Recorded, Trajectory, VerticalLoop,
-    Waypoint, Waypoints,
-};
+use crate::trajectory::Posture;
 
 /// The section `[reference]`: `kind` and the keys of that kind.
 ///
@@ -31,15 +24,6 @@ pub enum ReferenceSettings {
     Independent(IndependentSettings),
     /// The setpoints that the backend delivers.
     Recorded(RecordedSettings),
-}
-
-/// A reference that is ready to be flown.
-#[allow(clippy::large_enum_variant)] // There is one of it in a flight.
-pub enum Reference {
-    /// Known in advance.
-    Planned(Box<dyn Trajectory>),
-    /// Follows setpoints, which the flight loop hands to [`Recorded::update`].
-    Recorded(Recorded),
 }
 
 /// `kind = "hover"`.
@@ -198,86 +182,6 @@ impl ReferenceSettings {
             Self::Recorded(_) => Ok(()),
         }
     }
-
-    /// The reference for this vehicle.
-    ///
-    /// # Errors
-    /// Those of [`validate`](Self::validate), and what this vehicle cannot follow at all.
-    pub fn build(&self, vehicle: &Vehicle) -> Result<Reference, SettingsError> {
-        self.validate()?;
-        let full = fully_actuated(vehicle.actuators.input_matrix());
-        let usual = if full {
-            Posture::Level
-        } else {
-            Posture::Thrust
-        };
-        Ok(Reference::Planned(match self {
-            Self::Hover(s) => Box::new(s.hover(full)?),
-            Self::Lissajous(s) => along(
-                s.lissajous(),
-                s.posture.unwrap_or(usual),
-                full,
-                vehicle,
-                "amplitude",
-            )?,
-            Self::Loop(s) => along(
-                s.path(),
-                s.posture.unwrap_or(Posture::Thrust),
-                full,
-                vehicle,
-                "duration",
-            )?,
-            Self::Waypoints(s) => along(
-                s.path(),
-                s.posture.unwrap_or(usual),
-                full,
-                vehicle,
-                "max_acceleration",
-            )?,
-            Self::Independent(_) if !full => {
-                return Err(SettingsError::new(
-                    "kind",
-                    "expected a kind that this vehicle can follow, found independent, which needs six independent inputs",
-                ));
-            }
-            Self::Independent(s) => Box::new(s.independent()),
-            Self::Recorded(s) => {
-                let posture = s.posture.unwrap_or(usual);
-                check_posture(posture, full)?;
-                return Ok(Reference::Recorded(Recorded::new(
-                    posture,
-                    *vehicle.body.gravity(),
-                    SE3::identity(),
-                )));
-            }
-        }))
-    }
-}
-
-/// A body along a path, or the key that makes it impossible.
-fn along<P: Path + 'static>(
-    path: P,
-    posture: Posture,
-    full: bool,
-    vehicle: &Vehicle,
-    key: &str,
-) -> Result<Box<dyn Trajectory>, SettingsError> {
-    check_posture(posture, full)?;
-    let center = vehicle.body.inertia().center_of_mass();
-    let along = Along::new(path, posture, *vehicle.body.gravity(), center);
-    Ok(Box::new(along.map_err(|error| {
-        SettingsError::new(key, error.to_string())
-    })?))
-}
-
-fn check_posture(posture: Posture, full: bool) -> Result<(), SettingsError> {
-    if posture == Posture::Level && !full {
-        return Err(SettingsError::new(
-            "posture",
-            "expected thrust, found level, which needs six independent inputs",
-        ));
-    }
-    Ok(())
 }
 
 impl HoverSettings {
@@ -295,35 +199,6 @@ impl HoverSettings {
         }
         Ok(())
     }
-
-    fn hover(&self, full: bool) -> Result<Hover, SettingsError> {
-        let [roll, pitch, yaw] =
-            self.attitude_deg
-                .unwrap_or([0.0, 0.0, self.yaw_deg.unwrap_or(0.0)]);
-        if !full && (roll != 0.0 || pitch != 0.0) {
-            return Err(SettingsError::new(
-                "attitude_deg",
-                format!(
-                    "expected roll and pitch 0 for a vehicle without side thrust, found {roll}, {pitch}"
-                ),
-            ));
-        }
-        let turn = |axis: Vector3<f64>, degrees: f64| SO3::exp(&(axis * degrees.to_radians()));
-        let attitude =
-            turn(Vector3::z(), yaw) * turn(Vector3::y(), pitch) * turn(Vector3::x(), roll);
-        // An upright attitude is exactly upright.
-        let attitude = if roll == 0.0 && pitch == 0.0 {
-            upright(yaw.to_radians())
-        } else {
-            attitude
-        };
-        Ok(Hover::new(SE3::new(attitude, self.position.into())))
-    }
-}
-
-fn upright(yaw: f64) -> SO3<f64> {
-    let (s, c) = yaw.sin_cos();
-    SO3::from_matrix(Matrix3::new(c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0))
 }
 
 impl LissajousSettings {
@@ -334,16 +209,6 @@ impl LissajousSettings {
         finite("offset", &self.offset)?;
         finite("yaw_rate", &[self.yaw_rate])
     }
-
-    fn lissajous(&self) -> Lissajous {
-        Lissajous {
-            amplitude: self.amplitude.into(),
-            angular_frequency: self.angular_frequency.into(),
-            phase: self.phase.into(),
-            offset: self.offset.into(),
-            yaw_rate: self.yaw_rate,
-        }
-    }
 }
 
 impl LoopSettings {
@@ -353,16 +218,6 @@ impl LoopSettings {
         not_negative("start", self.start)?;
         finite("position", &self.position)?;
         finite("heading_deg", &[self.heading_deg])
-    }
-
-    fn path(&self) -> VerticalLoop {
-        VerticalLoop {
-            radius: self.radius,
-            duration: self.duration,
-            start: self.start,
-            position: self.position.into(),
-            heading: self.heading_deg.to_radians(),
-        }
     }
 }
 
@@ -383,21 +238,6 @@ impl WaypointsSettings {
         positive("max_acceleration", self.max_acceleration)?;
         positive("max_yaw_rate", self.max_yaw_rate)
     }
-
-    fn path(&self) -> Waypoints {
-        let point = |p: &WaypointSettings| Waypoint {
-            position: p.position.into(),
-            yaw: p.yaw_deg.to_radians(),
-            hold: p.hold,
-        };
-        let points = self.points.iter().map(point).collect();
-        Waypoints::new(
-            points,
-            self.max_speed,
-            self.max_acceleration,
-            self.max_yaw_rate,
-        )
-    }
 }
 
 impl IndependentSettings {
@@ -413,20 +253,5 @@ impl IndependentSettings {
         )?;
         finite("attitude_phase", &self.attitude_phase)?;
         finite("yaw_rate", &[self.yaw_rate])
-    }
-
-    fn independent(&self) -> Independent {
-        Independent {
-            position: Lissajous {
-                amplitude: self.amplitude.into(),
-                angular_frequency: self.angular_frequency.into(),
-                phase: self.phase.into(),
-                offset: self.offset.into(),
-                yaw_rate: self.yaw_rate,
-            },
-            attitude_amplitude: Vector3::from(self.attitude_amplitude_deg.map(f64::to_radians)),
-            attitude_angular_frequency: self.attitude_angular_frequency.into(),
-            attitude_phase: self.attitude_phase.into(),
-        }
     }
 }

@@ -17,7 +17,7 @@ mod smooth;
 mod vertical_loop;
 mod waypoints;
 
-pub use along::{Along, Posture};
+pub use along::{Along, Posture, Singular};
 pub use hover::Hover;
 pub use independent::Independent;
 pub use lissajous::Lissajous;
