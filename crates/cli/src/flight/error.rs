@@ -17,9 +17,9 @@ pub enum FlightError {
     /// This vehicle cannot follow recorded setpoints.
     #[error("the recorded reference: {0}")]
     Reference(SettingsError),
-    /// The backend could not be opened: loaded and configured.
+    /// The backend could not be loaded, configured, started or armed.
     #[error(transparent)]
-    Opening(#[from] Failure),
+    Backend(#[from] Failure),
     /// The backend does not fit the vehicle.
     #[error(transparent)]
     Binding(#[from] BindingError),
@@ -32,23 +32,9 @@ pub enum FlightError {
         /// The backend's name.
         backend: String,
     },
-    /// The backend refused.
-    #[error("the backend `{backend}` {doing}: {}{}", source.message, help(source.help.as_deref()))]
-    Backend {
-        /// The backend's name.
-        backend: String,
-        /// What it could not do, such as `cannot start`.
-        doing: &'static str,
-        /// Its own words.
-        source: fly_hal::Error,
-    },
     /// The log cannot be written.
     #[error(transparent)]
     Log(#[from] LogError),
-}
-
-fn help(help: Option<&str>) -> String {
-    help.map_or_else(String::new, |help| format!("\nhelp: {help}"))
 }
 
 impl FlightError {
@@ -56,8 +42,8 @@ impl FlightError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Configuration(_) | Self::Reference(_) => Exit::Usage,
-            Self::Opening(failure) => failure.exit,
-            Self::Binding(_) | Self::NoSetpoints { .. } | Self::Backend { .. } => Exit::Backend,
+            Self::Backend(failure) => failure.exit,
+            Self::Binding(_) | Self::NoSetpoints { .. } => Exit::Backend,
             Self::Log(_) => Exit::Internal,
         }
     }
@@ -68,7 +54,7 @@ impl From<FlightError> for Failure {
         match error {
             // Shown with carets.
             FlightError::Configuration(error) => error.into(),
-            FlightError::Opening(failure) => failure,
+            FlightError::Backend(failure) => failure,
             other => Self::new(other.exit(), other),
         }
     }

@@ -75,17 +75,10 @@ impl Flight {
         }
         let recorder = create_log(configuration, options, &instance, &name, real_time)?;
 
-        let failed = |doing| {
-            let backend = name.clone();
-            move |source| FlightError::Backend {
-                backend,
-                doing,
-                source,
-            }
-        };
-        instance.start().map_err(failed("cannot start"))?;
+        let failed = |error: fly_hal::Error| backend::explain(configuration, &error);
+        instance.start().map_err(failed)?;
         if real_time && options.arm {
-            instance.arm().map_err(failed("does not arm"))?;
+            instance.arm().map_err(failed)?;
         }
 
         let duration = duration(configuration, foreign, &reference);

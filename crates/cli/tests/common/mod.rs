@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use fly::telemetry::Magnitude;
+
 /// A temporary folder, current for every command run in it.
 pub struct Folder(tempfile::TempDir);
 
@@ -46,6 +48,26 @@ impl Folder {
             .unwrap()
     }
 
+    /// Runs `fly`, which must fly to the end: the summary that it prints.
+    #[track_caller]
+    pub fn flies(&self, arguments: &[&str]) -> String {
+        self.ends(arguments, 0).0
+    }
+
+    /// Runs `fly`, which must end with this exit code: what it prints on standard output and standard error.
+    #[track_caller]
+    pub fn ends(&self, arguments: &[&str], code: i32) -> (String, String) {
+        let output = self.fly(arguments);
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{arguments:?}\n{stdout}\n{stderr}"
+        );
+        (stdout, stderr)
+    }
+
     /// Runs `fly`, which must fail with this exit code and say exactly this, and leave no file behind.
     #[track_caller]
     pub fn fails(&self, arguments: &[&str], code: i32, expected: &str) {
@@ -71,3 +93,100 @@ pub fn plugins() -> PathBuf {
         .map(Path::to_owned)
         .unwrap()
 }
+
+/// Errors of a logged flight.
+pub struct Errors {
+    /// m.
+    pub position: Magnitude,
+    /// rad.
+    pub attitude: Magnitude,
+    /// At the last sample, m.
+    pub last_position: f64,
+    /// At the last sample, rad.
+    pub last_attitude: f64,
+}
+
+/// The errors of the flight in `log`, every 10 ms until the time `until` (s), against the reference of the configuration
+/// that these arguments name.
+pub fn measure(folder: &Folder, arguments: &[&str], log: &str, until: f64) -> Errors {
+    let value =
+        |flag: &str, argument: &[&str]| (argument[0] == flag).then(|| argument[1].to_owned());
+    // Files are the folder's where it has them, else shipped.
+    let own = |name: &str| Some(folder.path(name)).filter(|path| path.exists());
+    let absolute = |set: String| match set.strip_prefix("vehicle.file=").and_then(own) {
+        Some(file) => format!("vehicle.file={}", file.display()),
+        None => set,
+    };
+    let config = arguments
+        .chunks(2)
+        .find_map(|pair| value("--config", pair))
+        .unwrap();
+    let options = fly::config::Options {
+        config: own(&config).unwrap_or_else(|| config.into()),
+        backend: None,
+        set: arguments
+            .chunks(2)
+            .filter_map(|pair| value("--set", pair))
+            .map(absolute)
+            .collect(),
+    };
+    let configuration = fly::config::Configuration::load(&options).unwrap();
+    let fly_control::Reference::Planned(mut reference) = configuration.build_reference().unwrap()
+    else {
+        panic!("a planned reference")
+    };
+    let recording =
+        fly_log::Recording::open(folder.path(log), &fly_log::Options::default()).unwrap();
+    let places =
+        ["pose.position.x", "pose.quaternion.w"].map(|name| recording.signal(name).unwrap());
+    let mut errors = Errors {
+        position: Magnitude::default(),
+        attitude: Magnitude::default(),
+        last_position: 0.0,
+        last_attitude: 0.0,
+    };
+    for frame in recording.frames.iter() {
+        let time = frame.time as f64 * 1e-9;
+        if frame.time % 10_000_000 != 0 || time > until + 1e-6 {
+            continue;
+        }
+        let vector =
+            |place: usize| nalgebra::Vector3::from_column_slice(&frame.values[place..place + 3]);
+        let quaternion =
+            nalgebra::Vector4::from_column_slice(&frame.values[places[1]..places[1] + 4]);
+        let point = reference.at(time);
+        errors.last_position = (vector(places[0]) - point.pose.translation).norm();
+        let error = fly_lie::SO3::from_quaternion(&quaternion).inverse() * point.pose.rotation;
+        errors.last_attitude = error.log().norm();
+        errors.position.record(errors.last_position);
+        errors.attitude.record(errors.last_attitude);
+    }
+    assert!(errors.position.count() >= 3, "the log has next to nothing");
+    errors
+}
+
+/// The bytes of a log with its record of the run blanked: that has a fixed length, but follows the machine. With it go
+/// the checksums that cover it.
+pub fn without_run(bytes: &[u8]) -> Vec<u8> {
+    let mut cleaned = b"\x89MCAP0\r\n".to_vec();
+    let mut rest = &bytes[cleaned.len()..];
+    // Records: one byte of opcode, eight of length.
+    while rest.len() > 17 {
+        let (opcode, length) = (rest[0], u64::from_le_bytes(rest[1..9].try_into().unwrap()));
+        let (record, after) = rest.split_at(9 + usize::try_from(length).unwrap());
+        rest = after;
+        let is_run = opcode == METADATA && record[13..].starts_with(b"fly.run");
+        if !is_run && opcode != FOOTER && opcode != DATA_END {
+            cleaned.extend(record);
+        }
+    }
+    assert!(
+        cleaned.len() > bytes.len() / 2,
+        "the log consists of the records that are compared"
+    );
+    cleaned
+}
+
+const FOOTER: u8 = 0x02;
+const METADATA: u8 = 0x0c;
+const DATA_END: u8 = 0x0f;
