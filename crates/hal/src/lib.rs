@@ -49,3 +49,8 @@ pub use frame::{Frame, FrameMut, GroupStatus, ReadOutcome};
 pub use loader::{Instance, LoadError, Plugin, SearchPath};
 pub use signal::{Class, Signal};
 pub use suggest::nearest;
+
+/// The examples of the README are compiled.
+#[cfg(all(doctest, feature = "toml"))]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -11,7 +11,7 @@ impl c::Text {
     /// Borrows `text`: whoever receives it must be done with it before `text` is gone.
     pub const fn new(text: &str) -> Self {
         Self {
-            data: text.as_ptr(),
+            data: text.as_ptr().cast(),
             length: text.len(),
         }
     }
@@ -25,7 +25,7 @@ impl c::Text {
             return &[];
         }
         // SAFETY: not null, and the caller vouches for the rest.
-        unsafe { std::slice::from_raw_parts(self.data, self.length) }
+        unsafe { std::slice::from_raw_parts(self.data.cast(), self.length) }
     }
 
     /// The text; what is not UTF-8 is replaced.
@@ -51,54 +51,54 @@ macro_rules! codes {
 }
 
 codes!(clock_code, clock_from: Clock {
-    Clock::Stepped => c::CLOCK_STEPPED,
-    Clock::RealTime => c::CLOCK_REAL_TIME,
+    Clock::Stepped => c::FLY_CLOCK_STEPPED,
+    Clock::RealTime => c::FLY_CLOCK_REAL_TIME,
 });
 codes!(class_code, class_from: Class {
-    Class::Measurement => c::CLASS_MEASUREMENT,
-    Class::Command => c::CLASS_COMMAND,
-    Class::Auxiliary => c::CLASS_AUXILIARY,
+    Class::Measurement => c::FLY_CLASS_MEASUREMENT,
+    Class::Command => c::FLY_CLASS_COMMAND,
+    Class::Auxiliary => c::FLY_CLASS_AUXILIARY,
 });
 codes!(reference_code, reference_from: ReferenceSource {
-    ReferenceSource::Configured => c::REFERENCE_CONFIGURED,
-    ReferenceSource::Recorded => c::REFERENCE_RECORDED,
+    ReferenceSource::Configured => c::FLY_REFERENCE_CONFIGURED,
+    ReferenceSource::Recorded => c::FLY_REFERENCE_RECORDED,
 });
 codes!(request_code, request_from: Request {
-    Request::TakeOff => c::REQUEST_TAKE_OFF,
-    Request::Land => c::REQUEST_LAND,
-    Request::Hold => c::REQUEST_HOLD,
-    Request::Terminate => c::REQUEST_TERMINATE,
+    Request::TakeOff => c::FLY_REQUEST_TAKE_OFF,
+    Request::Land => c::FLY_REQUEST_LAND,
+    Request::Hold => c::FLY_REQUEST_HOLD,
+    Request::Terminate => c::FLY_REQUEST_TERMINATE,
 });
 codes!(kind_code, kind_from: ErrorKind {
-    ErrorKind::Internal => c::ERROR_INTERNAL,
-    ErrorKind::Configuration => c::ERROR_CONFIGURATION,
-    ErrorKind::Unsupported => c::ERROR_UNSUPPORTED,
-    ErrorKind::Usage => c::ERROR_USAGE,
-    ErrorKind::Io => c::ERROR_IO,
-    ErrorKind::Timeout => c::ERROR_TIMEOUT,
-    ErrorKind::Protocol => c::ERROR_PROTOCOL,
-    ErrorKind::Refused => c::ERROR_REFUSED,
-    ErrorKind::Panic => c::ERROR_PANIC,
+    ErrorKind::Internal => c::FLY_ERROR_INTERNAL,
+    ErrorKind::Configuration => c::FLY_ERROR_CONFIGURATION,
+    ErrorKind::Unsupported => c::FLY_ERROR_UNSUPPORTED,
+    ErrorKind::Usage => c::FLY_ERROR_USAGE,
+    ErrorKind::Io => c::FLY_ERROR_IO,
+    ErrorKind::Timeout => c::FLY_ERROR_TIMEOUT,
+    ErrorKind::Protocol => c::FLY_ERROR_PROTOCOL,
+    ErrorKind::Refused => c::FLY_ERROR_REFUSED,
+    ErrorKind::Panic => c::FLY_ERROR_PANIC,
 });
 
 /// A level of `tracing` as a number of the ABI.
 pub(crate) fn level_code(level: tracing::Level) -> u32 {
     match level {
-        tracing::Level::ERROR => c::LEVEL_ERROR,
-        tracing::Level::WARN => c::LEVEL_WARN,
-        tracing::Level::INFO => c::LEVEL_INFO,
-        tracing::Level::DEBUG => c::LEVEL_DEBUG,
-        tracing::Level::TRACE => c::LEVEL_TRACE,
+        tracing::Level::ERROR => c::FLY_LEVEL_ERROR,
+        tracing::Level::WARN => c::FLY_LEVEL_WARN,
+        tracing::Level::INFO => c::FLY_LEVEL_INFO,
+        tracing::Level::DEBUG => c::FLY_LEVEL_DEBUG,
+        tracing::Level::TRACE => c::FLY_LEVEL_TRACE,
     }
 }
 
 /// A number of the ABI as a level of `tracing`; unknown ones are the quietest.
 pub(crate) fn level_from(code: u32) -> tracing::Level {
     match code {
-        c::LEVEL_ERROR => tracing::Level::ERROR,
-        c::LEVEL_WARN => tracing::Level::WARN,
-        c::LEVEL_INFO => tracing::Level::INFO,
-        c::LEVEL_DEBUG => tracing::Level::DEBUG,
+        c::FLY_LEVEL_ERROR => tracing::Level::ERROR,
+        c::FLY_LEVEL_WARN => tracing::Level::WARN,
+        c::FLY_LEVEL_INFO => tracing::Level::INFO,
+        c::FLY_LEVEL_DEBUG => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     }
 }
@@ -114,15 +114,15 @@ pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
     };
     target.kind = kind_code(error.kind);
     (target.text, target.start, target.end) = match &error.location {
-        None => (c::TEXT_NONE, 0, 0),
+        None => (c::FLY_TEXT_NONE, 0, 0),
         Some(Location {
             text: Text::Configuration,
             span,
-        }) => (c::TEXT_CONFIGURATION, span.start, span.end),
+        }) => (c::FLY_TEXT_CONFIGURATION, span.start, span.end),
         Some(Location {
             text: Text::Vehicle,
             span,
-        }) => (c::TEXT_VEHICLE, span.start, span.end),
+        }) => (c::FLY_TEXT_VEHICLE, span.start, span.end),
     };
     let capacity = if target.buffer.is_null() {
         0
@@ -135,7 +135,11 @@ pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
         let length = text.floor_char_boundary(capacity - used);
         // SAFETY: `used + length <= capacity`, and the buffer has that many bytes; it cannot overlap a `&str` of ours.
         unsafe {
-            std::ptr::copy_nonoverlapping(text.as_ptr(), target.buffer.wrapping_add(used), length);
+            std::ptr::copy_nonoverlapping(
+                text.as_ptr(),
+                target.buffer.wrapping_add(used).cast(),
+                length,
+            );
         };
         used += length;
         length
@@ -172,8 +176,8 @@ impl ErrorRoom {
 
     const fn empty(buffer: NonNull<[u8; Self::CAPACITY]>) -> c::Error {
         c::Error {
-            kind: c::ERROR_INTERNAL,
-            text: c::TEXT_NONE,
+            kind: c::FLY_ERROR_INTERNAL,
+            text: c::FLY_TEXT_NONE,
             start: 0,
             end: 0,
             buffer: buffer.as_ptr().cast(),
@@ -199,11 +203,11 @@ impl ErrorRoom {
         let text = |range: Range<usize>| String::from_utf8_lossy(&buffer[range]).into_owned();
         let span = filled.start..filled.end.max(filled.start);
         let location = match filled.text {
-            c::TEXT_CONFIGURATION => Some(Location {
+            c::FLY_TEXT_CONFIGURATION => Some(Location {
                 text: Text::Configuration,
                 span,
             }),
-            c::TEXT_VEHICLE => Some(Location {
+            c::FLY_TEXT_VEHICLE => Some(Location {
                 text: Text::Vehicle,
                 span,
             }),
@@ -238,7 +242,7 @@ mod tests {
         room.error.capacity = capacity;
         // SAFETY: the room has at least that many bytes.
         unsafe { put_error(room.lend(), error) };
-        room.take(c::FAILED)
+        room.take(c::FLY_FAILED)
     }
 
     #[test]
@@ -274,7 +278,7 @@ mod tests {
             help_length: usize::MAX,
             ..ErrorRoom::empty(room.buffer)
         };
-        let error = room.take(c::FAILED);
+        let error = room.take(c::FLY_FAILED);
         assert_eq!(
             (error.kind, error.location, error.help),
             (ErrorKind::Internal, None, None)

@@ -37,9 +37,9 @@ macro_rules! export_backend {
 /// The table of a backend.
 pub const fn table<B: Backend>() -> c::Plugin {
     c::Plugin {
-        magic: c::MAGIC,
-        major: c::ABI_MAJOR,
-        minor: c::ABI_MINOR,
+        magic: c::FLY_MAGIC,
+        major: c::FLY_ABI_MAJOR,
+        minor: c::FLY_ABI_MINOR,
         size: size_of::<c::Plugin>(),
         name: c::Text::new(B::INFO.name),
         version: c::Text::new(B::INFO.version),
@@ -95,7 +95,7 @@ impl<B: Backend> Exported<B> {
                 group: signal
                     .group
                     .and_then(|group| u32::try_from(group).ok())
-                    .unwrap_or(c::NO_GROUP),
+                    .unwrap_or(c::FLY_NO_GROUP),
             })
             .collect();
         Self {
@@ -188,7 +188,7 @@ unsafe fn enter<B: Backend>(
 unsafe fn failed(error: *mut c::Error, ours: &Error) -> i32 {
     // SAFETY: the caller vouches for it.
     unsafe { put_error(error, ours) };
-    c::FAILED
+    c::FLY_FAILED
 }
 
 #[cold]
@@ -246,7 +246,7 @@ unsafe extern "C" fn configure<B: Backend>(
         Ok(Ok(made)) => {
             // SAFETY: not null, checked above, and the host's to be written.
             unsafe { instance.write(made.cast()) };
-            return c::OK;
+            return c::FLY_OK;
         }
         Ok(Err(ours)) => ours,
         Err(payload) => panicked(payload),
@@ -273,19 +273,19 @@ fn resolve_path(given: &c::Configuration, offset: usize, path: &str) -> Result<P
                 given.context,
                 offset,
                 path,
-                buffer.as_mut_ptr(),
+                buffer.as_mut_ptr().cast(),
                 buffer.len(),
                 &raw mut length,
                 room.lend(),
             )
         };
         match status {
-            c::OK => {
+            c::FLY_OK => {
                 use std::os::unix::ffi::OsStrExt;
                 buffer.truncate(length);
                 return Ok(std::ffi::OsStr::from_bytes(&buffer).into());
             }
-            c::NOTHING => buffer.resize(length, 0),
+            c::FLY_NOTHING => buffer.resize(length, 0),
             status => return Err(room.take(status)),
         }
     }
@@ -310,7 +310,7 @@ unsafe extern "C" fn describe<B: Backend>(
             group_count: exported.groups.len(),
             wants_reference: exported.wants_reference,
         };
-        Ok(c::OK)
+        Ok(c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }
@@ -323,7 +323,7 @@ unsafe extern "C" fn start<B: Backend>(instance: *mut c_void, error: *mut c::Err
         }
         exported.backend.start()?;
         exported.state = State::Started;
-        Ok(c::OK)
+        Ok(c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }
@@ -348,9 +348,9 @@ unsafe extern "C" fn read<B: Backend>(
         };
         Ok(
             match exported.backend.read(Deadline(deadline), &mut view)? {
-                ReadOutcome::Fresh => c::OK,
-                ReadOutcome::None => c::NOTHING,
-                ReadOutcome::End => c::END,
+                ReadOutcome::Fresh => c::FLY_OK,
+                ReadOutcome::None => c::FLY_NOTHING,
+                ReadOutcome::End => c::FLY_END,
             },
         )
     };
@@ -379,7 +379,7 @@ unsafe extern "C" fn write<B: Backend>(
             return Err(not_finite(index, commands[index]));
         }
         exported.backend.write(time, commands)?;
-        Ok(c::OK)
+        Ok(c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }
@@ -399,13 +399,17 @@ fn not_finite(index: usize, value: f64) -> Error {
 
 unsafe extern "C" fn stop<B: Backend>(instance: *mut c_void, error: *mut c::Error) -> i32 {
     // SAFETY: the host passes its instance and error.
-    unsafe { enter::<B>(instance, error, |exported| exported.stop().map(|()| c::OK)) }
+    unsafe {
+        enter::<B>(instance, error, |exported| {
+            exported.stop().map(|()| c::FLY_OK)
+        })
+    }
 }
 
 unsafe extern "C" fn arm<B: Backend>(instance: *mut c_void, error: *mut c::Error) -> i32 {
     let entry = |exported: &mut Exported<B>| {
         exported.expect_started("arm")?;
-        exported.backend.arm().map(|()| c::OK)
+        exported.backend.arm().map(|()| c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }
@@ -414,7 +418,7 @@ unsafe extern "C" fn arm<B: Backend>(instance: *mut c_void, error: *mut c::Error
 unsafe extern "C" fn disarm<B: Backend>(instance: *mut c_void, error: *mut c::Error) -> i32 {
     let entry = |exported: &mut Exported<B>| {
         exported.expect_started("disarm")?;
-        exported.backend.disarm().map(|()| c::OK)
+        exported.backend.disarm().map(|()| c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }
@@ -429,7 +433,7 @@ unsafe extern "C" fn request<B: Backend>(
         exported.expect_started("request")?;
         let request = request_from(request)
             .ok_or_else(|| Error::unsupported(format!("request {request} is unknown")))?;
-        exported.backend.request(request).map(|()| c::OK)
+        exported.backend.request(request).map(|()| c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }
@@ -452,7 +456,7 @@ unsafe extern "C" fn report<B: Backend>(
                 unsafe { line(*context, c::Text::new(&name), c::Text::new(&value)) };
             }
         }
-        Ok(c::OK)
+        Ok(c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }

@@ -1,6 +1,6 @@
 //! The C ABI: what crosses the boundary, byte for byte.
 //!
-//! A plugin exports one function, [`SYMBOL`], that returns a pointer to a static [`Plugin`] table. Its first 16 bytes
+//! A plugin exports one function, [`FLY_SYMBOL`], that returns a pointer to a static [`Plugin`] table. Its first 16 bytes
 //! (magic, major, minor) are the same in every version there will ever be; `size` says how much of the table is there.
 //!
 //! # Rules

@@ -1,96 +1,96 @@
 //! The types and constants of the ABI. The C header is made from this file alone.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 
 /// First eight bytes of every table.
-pub const MAGIC: [u8; 8] = *b"FLYPLUG\0";
+pub const FLY_MAGIC: [u8; 8] = *b"FLYPLUG\0";
 /// Version of this ABI: another major number means that nothing fits.
-pub const ABI_MAJOR: u32 = 1;
+pub const FLY_ABI_MAJOR: u32 = 1;
 /// Grows with every addition to the end of a structure.
-pub const ABI_MINOR: u32 = 0;
+pub const FLY_ABI_MINOR: u32 = 0;
 /// Name of the function that a plugin exports: `const FlyPlugin *fly_plugin(void)`.
-pub const SYMBOL: &str = "fly_plugin";
+pub const FLY_SYMBOL: &str = "fly_plugin";
 
 /// Done; of `read`: the frame is fresh.
-pub const OK: i32 = 0;
+pub const FLY_OK: i32 = 0;
 /// Of `read`: a tick passed without new data.
-pub const NOTHING: i32 = 1;
+pub const FLY_NOTHING: i32 = 1;
 /// Of `read`: there will be no more frames.
-pub const END: i32 = 2;
+pub const FLY_END: i32 = 2;
 /// It failed and the error is filled in. Every other negative status means the same.
-pub const FAILED: i32 = -1;
+pub const FLY_FAILED: i32 = -1;
 
 /// `FlyPlugin.clock`: time passes when the backend is read.
-pub const CLOCK_STEPPED: u32 = 0;
+pub const FLY_CLOCK_STEPPED: u32 = 0;
 /// `FlyPlugin.clock`: time is the world's, a read waits until its deadline.
-pub const CLOCK_REAL_TIME: u32 = 1;
+pub const FLY_CLOCK_REAL_TIME: u32 = 1;
 
 /// `FlySignal.class_`: from the vehicle, enters the state.
-pub const CLASS_MEASUREMENT: u32 = 0;
+pub const FLY_CLASS_MEASUREMENT: u32 = 0;
 /// `FlySignal.class_`: to the vehicle.
-pub const CLASS_COMMAND: u32 = 1;
+pub const FLY_CLASS_COMMAND: u32 = 1;
 /// `FlySignal.class_`: from the backend, for whoever wants it.
-pub const CLASS_AUXILIARY: u32 = 2;
+pub const FLY_CLASS_AUXILIARY: u32 = 2;
 /// `FlySignal.group` of a command.
-pub const NO_GROUP: u32 = u32::MAX;
+pub const FLY_NO_GROUP: u32 = u32::MAX;
 
 /// `FlyDescription.wants_reference`: the reference comes from the configuration.
-pub const REFERENCE_CONFIGURED: u32 = 0;
+pub const FLY_REFERENCE_CONFIGURED: u32 = 0;
 /// `FlyDescription.wants_reference`: the reference comes from the backend's `setpoint.*` signals.
-pub const REFERENCE_RECORDED: u32 = 1;
+pub const FLY_REFERENCE_RECORDED: u32 = 1;
 
 /// `FlyError.kind`: anything else.
-pub const ERROR_INTERNAL: u32 = 0;
+pub const FLY_ERROR_INTERNAL: u32 = 0;
 /// `FlyError.kind`: the configuration or vehicle is wrong.
-pub const ERROR_CONFIGURATION: u32 = 1;
+pub const FLY_ERROR_CONFIGURATION: u32 = 1;
 /// `FlyError.kind`: this backend cannot do that.
-pub const ERROR_UNSUPPORTED: u32 = 2;
+pub const FLY_ERROR_UNSUPPORTED: u32 = 2;
 /// `FlyError.kind`: called at the wrong time or with the wrong sizes.
-pub const ERROR_USAGE: u32 = 3;
+pub const FLY_ERROR_USAGE: u32 = 3;
 /// `FlyError.kind`: a file, port or socket failed.
-pub const ERROR_IO: u32 = 4;
+pub const FLY_ERROR_IO: u32 = 4;
 /// `FlyError.kind`: nothing came in time.
-pub const ERROR_TIMEOUT: u32 = 5;
+pub const FLY_ERROR_TIMEOUT: u32 = 5;
 /// `FlyError.kind`: what came was not what the protocol says.
-pub const ERROR_PROTOCOL: u32 = 6;
+pub const FLY_ERROR_PROTOCOL: u32 = 6;
 /// `FlyError.kind`: the vehicle said no.
-pub const ERROR_REFUSED: u32 = 7;
+pub const FLY_ERROR_REFUSED: u32 = 7;
 /// `FlyError.kind`: the plugin panicked; only `destroy` may follow.
-pub const ERROR_PANIC: u32 = 8;
+pub const FLY_ERROR_PANIC: u32 = 8;
 
 /// `FlyError.text`: the error has no place in a text.
-pub const TEXT_NONE: u32 = 0;
+pub const FLY_TEXT_NONE: u32 = 0;
 /// `FlyError.text`: the place is in `FlyConfiguration.text`.
-pub const TEXT_CONFIGURATION: u32 = 1;
+pub const FLY_TEXT_CONFIGURATION: u32 = 1;
 /// `FlyError.text`: the place is in `FlyConfiguration.vehicle`.
-pub const TEXT_VEHICLE: u32 = 2;
+pub const FLY_TEXT_VEHICLE: u32 = 2;
 
 /// `request`: take off and hold.
-pub const REQUEST_TAKE_OFF: u32 = 0;
+pub const FLY_REQUEST_TAKE_OFF: u32 = 0;
 /// `request`: land where it is.
-pub const REQUEST_LAND: u32 = 1;
+pub const FLY_REQUEST_LAND: u32 = 1;
 /// `request`: hold position and attitude.
-pub const REQUEST_HOLD: u32 = 2;
+pub const FLY_REQUEST_HOLD: u32 = 2;
 /// `request`: stop the motors at once.
-pub const REQUEST_TERMINATE: u32 = 3;
+pub const FLY_REQUEST_TERMINATE: u32 = 3;
 
 /// Level of a log message: something failed.
-pub const LEVEL_ERROR: u32 = 1;
+pub const FLY_LEVEL_ERROR: u32 = 1;
 /// Level of a log message: something is not as it should be.
-pub const LEVEL_WARN: u32 = 2;
+pub const FLY_LEVEL_WARN: u32 = 2;
 /// Level of a log message: what the user wants to know.
-pub const LEVEL_INFO: u32 = 3;
+pub const FLY_LEVEL_INFO: u32 = 3;
 /// Level of a log message: what a developer wants to know.
-pub const LEVEL_DEBUG: u32 = 4;
+pub const FLY_LEVEL_DEBUG: u32 = 4;
 /// Level of a log message: everything.
-pub const LEVEL_TRACE: u32 = 5;
+pub const FLY_LEVEL_TRACE: u32 = 5;
 
 /// UTF-8 text that belongs to whoever gives it; not terminated by a zero.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
     /// Its first byte; may be null where `length` is 0.
-    pub data: *const u8,
+    pub data: *const c_char,
     /// Its length in bytes.
     pub length: usize,
 }
@@ -136,7 +136,7 @@ pub struct Error {
     /// One past its last byte.
     pub end: usize,
     /// Where the message goes, and right after it the help: UTF-8, without terminating zeros.
-    pub buffer: *mut u8,
+    pub buffer: *mut c_char,
     /// Size of the buffer in bytes. What does not fit is cut off.
     pub capacity: usize,
     /// Bytes of the message: what was expected, what was found.
@@ -202,7 +202,7 @@ pub struct Configuration {
             context: *mut c_void,
             offset: usize,
             path: Text,
-            buffer: *mut u8,
+            buffer: *mut c_char,
             capacity: usize,
             length: *mut usize,
             error: *mut Error,

@@ -210,7 +210,7 @@ fn bad_commands(plugin: &Plugin, setup: &Setup) -> Result {
             instance.write(time, &room[..wrong]),
         )?;
     }
-    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
+    'values: for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
         for index in 0..count {
             let mut commands = good.clone();
             commands[index] = bad;
@@ -219,12 +219,10 @@ fn bad_commands(plugin: &Plugin, setup: &Setup) -> Result {
             {
                 return Err(failed(&format!("a write of {bad}"))(error));
             }
-        }
-    }
-    // It may have refused or taken them; what it measures must still make sense.
-    for _ in 0..10 {
-        if watch.tick(&mut instance).map_err(after_bad_commands)? == ReadOutcome::End {
-            break;
+            // It may have refused or taken it; what it measures must still make sense.
+            if watch.tick(&mut instance).map_err(after_bad_commands)? == ReadOutcome::End {
+                break 'values;
+            }
         }
     }
     instance.stop().map_err(failed("stop"))

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::abi::{ABI_MAJOR, ABI_MINOR, MAGIC, SYMBOL};
+use crate::abi::{FLY_ABI_MAJOR, FLY_ABI_MINOR, FLY_MAGIC, FLY_SYMBOL};
 
 /// Why a plugin could not be loaded. Each message is one sentence or two, with the path.
 #[derive(Debug, thiserror::Error)]
@@ -44,13 +44,13 @@ pub enum LoadError {
         reason: String,
     },
     /// A library, but not a plugin.
-    #[error("`{}` is a library, but not a plugin of fly: it does not export `{SYMBOL}`", path.display())]
+    #[error("`{}` is a library, but not a plugin of fly: it does not export `{FLY_SYMBOL}`", path.display())]
     NoSymbol {
         /// The file.
         path: PathBuf,
     },
     /// The exported function gave nothing.
-    #[error("the plugin `{}` has no table: `{SYMBOL}` returned null", path.display())]
+    #[error("the plugin `{}` has no table: `{FLY_SYMBOL}` returned null", path.display())]
     NoTable {
         /// The file.
         path: PathBuf,
@@ -58,7 +58,7 @@ pub enum LoadError {
     /// The table does not begin as every table does.
     #[error(
         "`{}` is not a plugin of fly: expected its table to begin with \"{}\", found \"{}\"",
-        path.display(), MAGIC.escape_ascii(), found.escape_ascii()
+        path.display(), FLY_MAGIC.escape_ascii(), found.escape_ascii()
     )]
     WrongMagic {
         /// The file.
@@ -68,8 +68,8 @@ pub enum LoadError {
     },
     /// Built for another ABI.
     #[error(
-        "the plugin `{}` was built for another version of fly: expected plugin ABI {ABI_MAJOR}.x (this is \
-         {ABI_MAJOR}.{ABI_MINOR}), found {}.{}; build it anew",
+        "the plugin `{}` was built for another version of fly: expected plugin ABI {FLY_ABI_MAJOR}.x (this is \
+         {FLY_ABI_MAJOR}.{FLY_ABI_MINOR}), found {}.{}; build it anew",
         path.display(), found.0, found.1
     )]
     WrongVersion {

@@ -1,6 +1,6 @@
 //! The host's callbacks: called by plugins, from any thread. None of them unwinds.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
 
 use crate::abi::code::{level_from, put_error};
@@ -45,7 +45,7 @@ unsafe extern "C" fn resolve_path(
     context: *mut c_void,
     offset: usize,
     path: Text,
-    buffer: *mut u8,
+    buffer: *mut c_char,
     capacity: usize,
     length: *mut usize,
     error: *mut abi::Error,
@@ -65,22 +65,22 @@ unsafe extern "C" fn resolve_path(
         Ok(Err(ours)) => {
             // SAFETY: the plugin passes a valid error or null.
             unsafe { put_error(error, &ours) };
-            return abi::FAILED;
+            return abi::FLY_FAILED;
         }
-        Err(_) => return abi::FAILED,
+        Err(_) => return abi::FLY_FAILED,
     };
     let bytes = resolved.as_os_str().as_bytes();
     if length.is_null() || (buffer.is_null() && capacity > 0) {
-        return abi::FAILED;
+        return abi::FLY_FAILED;
     }
     // SAFETY: not null, and the plugin's to be written.
     unsafe { length.write(bytes.len()) };
     if bytes.len() > capacity {
-        return abi::NOTHING;
+        return abi::FLY_NOTHING;
     }
     if !buffer.is_null() {
         // SAFETY: not null, and `bytes.len() <= capacity` bytes of it are the plugin's to be written.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer, bytes.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast(), bytes.len()) };
     }
-    abi::OK
+    abi::FLY_OK
 }

@@ -82,7 +82,7 @@ impl Instance {
             signal_count: 0,
             groups: std::ptr::null(),
             group_count: 0,
-            wants_reference: abi::REFERENCE_CONFIGURED,
+            wants_reference: abi::FLY_REFERENCE_CONFIGURED,
         };
         call!(self.describe(&raw mut given))?;
         // SAFETY: what the plugin fills in lives until `destroy`.
@@ -106,7 +106,7 @@ impl Instance {
                     signal.class_
                 ))
             })?;
-            let group = (signal.group != abi::NO_GROUP).then_some(signal.group as usize);
+            let group = (signal.group != abi::FLY_NO_GROUP).then_some(signal.group as usize);
             match group {
                 Some(group) if group >= groups.len() => Err(Error::internal(format!(
                     "the plugin's signal `{name}` is in group {group} of {}",
@@ -174,8 +174,8 @@ impl Instance {
         make_proper(&mut frame.groups);
         frame.time = given.time;
         match status? {
-            abi::OK => Ok(ReadOutcome::Fresh),
-            abi::END => Ok(ReadOutcome::End),
+            abi::FLY_OK => Ok(ReadOutcome::Fresh),
+            abi::FLY_END => Ok(ReadOutcome::End),
             _ => Ok(ReadOutcome::None),
         }
     }
@@ -299,7 +299,7 @@ mod tests {
             unsafe {
                 (&raw mut (*groups.as_mut_ptr().add(index)).valid)
                     .cast::<u8>()
-                    .write(byte)
+                    .write(byte);
             };
         }
         make_proper(&mut groups);

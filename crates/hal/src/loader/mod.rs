@@ -36,7 +36,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::abi::code::clock_from;
-use crate::abi::{self, MAGIC, SYMBOL};
+use crate::abi::{self, FLY_MAGIC, FLY_SYMBOL};
 use crate::{Clock, Configuration, Error};
 
 pub use error::{Insecure, LoadError};
@@ -143,7 +143,7 @@ fn find_table(
     type Export = unsafe extern "C" fn() -> *const abi::Plugin;
     let path = || path.to_owned();
     // SAFETY: a library that exports this name promises a function of this type.
-    let export = unsafe { library.get::<Export>(SYMBOL.as_bytes()) }
+    let export = unsafe { library.get::<Export>(FLY_SYMBOL.as_bytes()) }
         .map_err(|_| LoadError::NoSymbol { path: path() })?;
     // SAFETY: as above; it takes nothing and returns a pointer.
     let table = unsafe { export() };
@@ -154,14 +154,14 @@ fn find_table(
     // what has been checked so far: first magic, then version, then size.
     let (magic, major, size) = unsafe {
         let magic = (&raw const (*table).magic).read_unaligned();
-        if magic != MAGIC {
+        if magic != FLY_MAGIC {
             return Err(LoadError::WrongMagic {
                 path: path(),
                 found: magic,
             });
         }
         let major = (&raw const (*table).major).read_unaligned();
-        if major != abi::ABI_MAJOR {
+        if major != abi::FLY_ABI_MAJOR {
             let minor = (&raw const (*table).minor).read_unaligned();
             return Err(LoadError::WrongVersion {
                 path: path(),
@@ -170,7 +170,7 @@ fn find_table(
         }
         (magic, major, (&raw const (*table).size).read_unaligned())
     };
-    debug_assert_eq!((magic, major), (MAGIC, abi::ABI_MAJOR));
+    debug_assert_eq!((magic, major), (FLY_MAGIC, abi::FLY_ABI_MAJOR));
     // Version 1.0 has no shorter predecessor. Later fields will be optional: the copy below leaves them null.
     if size < size_of::<abi::Plugin>() {
         return Err(LoadError::TableTooSmall {

@@ -68,7 +68,7 @@ impl Backend for Trial {
             "error" => trial.fails = value,
             "resolve" => {
                 trial.resolved =
-                    Some(configuration.resolve_path(text.find('"').unwrap_or(0), &value)?)
+                    Some(configuration.resolve_path(text.find('"').unwrap_or(0), &value)?);
             }
             "vehicle" => {
                 return Err(Error::configuration("not this vehicle")
