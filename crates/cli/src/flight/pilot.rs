@@ -43,6 +43,9 @@ pub struct Parts {
     pub stale_after: i64,
     /// Rate of the descent, m/s.
     pub descent_rate: f64,
+    /// Whether the commands move what is measured. They do not in a recording of another controller's flight, where the model
+    /// has nothing to predict.
+    pub commands_act: bool,
 }
 
 /// Decides the commands of each tick. After the first tick it does not allocate.
@@ -123,17 +126,26 @@ impl Pilot {
         };
         let elapsed = seconds(time.saturating_sub(self.previous));
         self.previous = time;
-        if verdict.is_ok() {
-            if self.commanded {
-                self.predictor.follow(&self.commands, elapsed);
+        let all_new = observation
+            .stamps
+            .iter()
+            .zip(&self.known)
+            .all(|(stamp, known)| stamp > known);
+        let modelled = self.commanded && self.parts.commands_act;
+        match &self.state {
+            // What was measured long ago is not how things are: a value that comes a second time is predicted onwards.
+            Some(state) if modelled && (verdict.is_err() || !all_new) => {
+                let predicted = self.predictor.predict(state, &self.commands, elapsed);
+                self.state = Some(observation.correct(&predicted, &mut self.known));
             }
-            self.state = Some(observation.state());
-            self.known = observation.stamps;
-        } else if let Some(state) = &self.state
-            && self.commanded
-        {
-            let predicted = self.predictor.predict(state, &self.commands, elapsed);
-            self.state = Some(observation.correct(&predicted, &mut self.known));
+            _ if verdict.is_ok() => {
+                if modelled {
+                    self.predictor.follow(&self.commands, elapsed);
+                }
+                self.state = Some(observation.state());
+                self.known = observation.stamps;
+            }
+            _ => {}
         }
         verdict
     }

@@ -96,6 +96,7 @@ impl Flight {
             supervisor,
             stale_after: nanoseconds(configuration.safety.stale_ms * 1e-3),
             descent_rate: configuration.safety.descent_rate,
+            commands_act: !foreign,
         });
         Ok(Self {
             name: configuration.document.name().to_owned(),

@@ -92,6 +92,7 @@ impl Bench {
             supervisor: Supervisor::new(50 * MS, on_loss),
             stale_after: 20 * MS,
             descent_rate: 0.5,
+            commands_act: true,
             vehicle,
             binding,
             controller,
@@ -269,6 +270,22 @@ fn groups_that_are_still_good_correct_the_prediction() {
         (state.twist[5] - bench.plant.twist[5]).abs() < 0.02,
         "the gyroscope is believed"
     );
+}
+
+#[test]
+fn what_repeats_itself_is_predicted_onwards() {
+    for group in 0..4 {
+        let mut bench = Bench::new(DESCEND, disturbed());
+        bench.run(50, Wrong::Nothing);
+        // Not yet stale: that takes 20 ms.
+        for decision in bench.run(9, Wrong::Stale(group)) {
+            assert_eq!(decision.action, Action::Control);
+            let (known, true_state) = (bench.pilot.state().expect("flying"), &bench.plant);
+            // The plant is one tick ahead of the frame.
+            let ahead = true_state.velocity_in_world().norm() * seconds(TICK) + 1e-5;
+            assert!((known.pose.translation - true_state.pose.translation).norm() < ahead);
+        }
+    }
 }
 
 #[test]
