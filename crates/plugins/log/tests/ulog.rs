@@ -460,3 +460,24 @@ fn a_corrupt_log_is_read_as_far_as_it_makes_sense() {
     let expected = "trajectory_setpoint, vehicle_local_position_setpoint, vehicle_attitude_setpoint, vehicle_rates_setpoint, hover_thrust_estimate";
     assert_eq!(missing, Some(expected));
 }
+
+/// The estimator jumps by 10 m at tick 100; the counters in the log say so.
+#[test]
+fn nothing_is_smoothed_across_a_jump_of_the_estimator() {
+    let mut bytes = made::head_with_resets();
+    for k in 0..200 {
+        bytes.extend(made::tick_with_resets(k, if k < 100 { 0.0 } else { 10.0 }));
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    for k in 0..200 {
+        let position = group(&recording, k, "pose.position");
+        assert_close(
+            &group(&recording, k, "setpoint.position"),
+            &position,
+            1e-4,
+            &format!("tick {k}"),
+        );
+    }
+    let x = |k| group(&recording, k, "pose.position")[0];
+    assert!(x(100) - x(99) > 9.9, "the test has no jump");
+}

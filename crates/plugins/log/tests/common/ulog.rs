@@ -1,4 +1,5 @@
 //! A small made-up ULog.
+#![allow(dead_code)] // every test file uses its own part
 
 use std::fmt::Write as _;
 
@@ -26,12 +27,32 @@ fn data(id: u16, time: u64, values: &[f32]) -> Vec<u8> {
 
 /// Header, formats, parameters, subscriptions.
 pub fn head() -> Vec<u8> {
+    head_of(&TOPICS)
+}
+
+/// As [`head`], with the estimator's counters of jumps (as `float`: any number will do).
+pub fn head_with_resets() -> Vec<u8> {
+    let mut topics = TOPICS;
+    topics[0].1 = &[
+        "x",
+        "y",
+        "z",
+        "vx",
+        "vy",
+        "vz",
+        "xy_reset_counter",
+        "z_reset_counter",
+    ];
+    head_of(&topics)
+}
+
+fn head_of(topics: &[(&str, &[&str])]) -> Vec<u8> {
     let mut bytes = vec![0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35, 1];
     bytes.extend(1_000_000_u64.to_le_bytes());
     bytes.extend(record(b'B', &[0; 40]));
-    for (name, fields) in TOPICS {
+    for (name, fields) in topics {
         let mut text = format!("{name}:uint64_t timestamp;");
-        for field in fields {
+        for field in *fields {
             // An array's length stands with its type.
             match field.split_once('[') {
                 Some((field, length)) => write!(text, "float[{length} {field};").unwrap(),
@@ -49,7 +70,7 @@ pub fn head() -> Vec<u8> {
     };
     parameter("CA_ROTOR_COUNT", 4.0);
     parameter("MPC_THR_HOVER", 0.4);
-    for (id, (name, _)) in TOPICS.iter().enumerate() {
+    for (id, (name, _)) in topics.iter().enumerate() {
         let mut body = vec![0];
         body.extend(u16::try_from(id).unwrap().to_le_bytes());
         body.extend(name.as_bytes());
@@ -76,6 +97,21 @@ pub fn tick(k: u64) -> Vec<u8> {
         &[0.4, 0.4, 0.4, 0.4, f32::NAN, f32::NAN, f32::NAN, f32::NAN],
     ));
     bytes
+}
+
+/// As [`tick`], `offset` further north, counted as a jump when it is not zero.
+pub fn tick_with_resets(k: u64, offset: f32) -> Vec<u8> {
+    let t = k as f32 * 0.02;
+    let jumps = f32::from(u8::from(offset != 0.0));
+    let position = data(
+        0,
+        1_000_000 + k * 20_000,
+        &[t + offset, 2.0, -3.0, 1.0, 0.0, 0.0, jumps, 0.0],
+    );
+    // The other three topics as ever: what follows the first record of a tick.
+    let usual = tick(k);
+    let first = 3 + 2 + 8 + 6 * 4;
+    [&position, &usual[first..]].concat()
 }
 
 /// A flight of so many ticks.

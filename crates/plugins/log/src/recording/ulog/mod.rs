@@ -266,12 +266,25 @@ impl Sources {
         let positions: Vec<_> = motions.iter().map(|m| m.position).collect();
         let velocities: Vec<_> = motions.iter().map(|m| m.velocity).collect();
         let attitudes: Vec<_> = held(grid.iter().map(|&t| self.attitude.attitude(t)));
+        let jumps: Vec<_> = grid
+            .iter()
+            .map(|&t| {
+                (
+                    self.motion.nearest(t).resets,
+                    self.attitude.nearest(t).resets,
+                )
+            })
+            .collect();
+        let stretches: Vec<usize> = (0..grid.len())
+            .filter(|&k| k == 0 || jumps[k] != jumps[k - 1])
+            .collect();
         let flown = Flown {
             times: grid,
             step,
             positions: &positions,
             velocities: &velocities,
             attitudes: &attitudes,
+            stretches: &stretches,
         };
         let setpoints = setpoints::setpoints(topics, &flown);
         let (battery, armed) = (battery(topics), armed(topics));

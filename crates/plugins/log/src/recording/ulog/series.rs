@@ -115,6 +115,17 @@ impl<T: Copy> Series<T> {
         (self.values[place.before], self.values[place.after], dt)
     }
 
+    /// The sample closest in time, however far; of two the later one.
+    pub fn nearest(&self, time: i64) -> T {
+        let after = self
+            .times
+            .partition_point(|&t| t < time)
+            .min(self.times.len() - 1);
+        let before = after.saturating_sub(1);
+        let later = self.times[after] - time <= time - self.times[before];
+        self.values[if later { after } else { before }]
+    }
+
     /// The last sample at or before `time`, however old.
     pub fn held(&self, time: i64) -> Option<T> {
         let after = self.times.partition_point(|&t| t <= time);
@@ -149,7 +160,7 @@ impl Series<Motion> {
         let place = self.place(time)?;
         let (a, b, dt) = self.around(place);
         if a.resets != b.resets {
-            return Some(if place.fraction < 0.5 { a } else { b });
+            return Some(self.nearest(time));
         }
         let s = place.fraction;
         // Hermite's basis on [0, 1].
@@ -184,11 +195,7 @@ impl Series<Attitude> {
         let place = self.place(time)?;
         let (a, b, _) = self.around(place);
         if a.resets != b.resets {
-            return Some(if place.fraction < 0.5 {
-                a.quaternion
-            } else {
-                b.quaternion
-            });
+            return Some(self.nearest(time).quaternion);
         }
         Some(slerp(a.quaternion, b.quaternion, place.fraction))
     }

@@ -1,5 +1,7 @@
 //! What the vehicle ought to have done: the logged setpoints, else the smoothed flown path.
 
+use std::ops::Range;
+
 use fly_mavlink::frames;
 
 use super::series::{Attitude, Series};
@@ -20,6 +22,23 @@ pub struct Flown<'a> {
     /// Velocities in the world, m/s.
     pub velocities: &'a [[f64; 3]],
     pub attitudes: &'a [[f64; 4]],
+    /// First tick of every stretch without a jump of the estimator, in order, the first of all included: nothing is
+    /// smoothed across a jump.
+    pub stretches: &'a [usize],
+}
+
+impl Flown<'_> {
+    /// The ticks of the stretch to which a tick belongs.
+    fn stretch(&self, tick: usize) -> Range<usize> {
+        let next = self.stretches.partition_point(|&first| first <= tick);
+        let first = self.stretches[next.saturating_sub(1)];
+        first
+            ..self
+                .stretches
+                .get(next)
+                .copied()
+                .unwrap_or(self.times.len())
+    }
 }
 
 /// Setpoint of one tick.
@@ -57,9 +76,18 @@ pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
     let setpoint = |k: usize| {
         // The velocity is fitted to logged velocities: an estimator without a position fix logs positions whose rate of
         // change is another one, and the tracking error ought to be the vehicle's, not the estimator's.
-        let [position, ..] = path.path(flown.positions, k);
-        let [velocity, acceleration, _] = path.path(flown.velocities, k);
-        let (quaternion, angular_velocity) = turn.attitude(flown.attitudes, k);
+        let stretch = flown.stretch(k);
+        let (first, ticks) = (stretch.start, stretch.len());
+        let mut position = flown.positions[k];
+        let (mut velocity, mut acceleration) = (flown.velocities[k], [0.0; 3]);
+        if path.fits(ticks) {
+            [position, ..] = path.path(&flown.positions[stretch.clone()], k - first);
+            [velocity, acceleration, _] = path.path(&flown.velocities[stretch.clone()], k - first);
+        }
+        let (mut quaternion, mut angular_velocity) = (flown.attitudes[k], [0.0; 3]);
+        if turn.fits(ticks) {
+            (quaternion, angular_velocity) = turn.attitude(&flown.attitudes[stretch], k - first);
+        }
         let mut setpoint = Setpoint {
             position,
             velocity,

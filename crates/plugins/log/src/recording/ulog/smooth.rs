@@ -37,6 +37,11 @@ impl Smoother {
         Some(Self { fit, half, step })
     }
 
+    /// Whether so many samples fill a window.
+    pub const fn fits(&self, samples: usize) -> bool {
+        samples > 2 * self.half
+    }
+
     /// Value, first and second derivative of the fit at sample `index`.
     pub fn path(&self, samples: &[[f64; 3]], index: usize) -> [[f64; 3]; 3] {
         let (centre, at) = self.window(index, samples.len());
