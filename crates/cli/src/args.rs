@@ -85,9 +85,12 @@ pub enum Command {
     /// List the backends that are found, where, and what they offer
     Backends,
     /// Put a backend plugin through the conformance suite
+    ///
+    /// The plugin gets its table and the vehicle of --config; without it, of the shipped
+    /// configuration that is named like the plugin, or of quadcopter.toml.
     Conformance {
         /// The plugin's library, or its name on the search path
-        plugin: PathBuf,
+        plugin: String,
     },
     /// List the shipped configurations, or print one
     Configs {

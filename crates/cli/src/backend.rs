@@ -34,10 +34,7 @@ pub fn open(
     let plugin = plugin.map_err(|error| not_loaded(configuration, error))?;
 
     let table = &section.table;
-    let resolve = |offset: usize, path: &str| {
-        let path = table.resolve_path(offset, path);
-        std::path::absolute(&path).map_err(|error| fly_hal::Error::io(path.display(), &error))
-    };
+    let resolve = |offset: usize, path: &str| resolve(table, offset, path);
     let instance = plugin.configure(&fly_hal::Configuration {
         text: table.text(),
         vehicle: configuration.vehicle_text.text(),
@@ -50,6 +47,16 @@ pub fn open(
         Ok(instance) => Ok(Backend { plugin, instance }),
         Err(error) => Err(explain(configuration, &error)),
     }
+}
+
+/// The file that a path in a plugin's table means.
+pub(crate) fn resolve(
+    table: &Fragment,
+    offset: usize,
+    path: &str,
+) -> Result<PathBuf, fly_hal::Error> {
+    let path = table.resolve_path(offset, path);
+    std::path::absolute(&path).map_err(|error| fly_hal::Error::io(path.display(), &error))
 }
 
 /// A backend's error, in the user's files where it points into the texts that the backend was given.
@@ -84,7 +91,8 @@ pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> Failure
     Failure::diagnosed(exit, diagnostic)
 }
 
-fn not_loaded(configuration: &Configuration, error: LoadError) -> Failure {
+/// Why a plugin could not be loaded, and where it was chosen.
+pub(crate) fn not_loaded(configuration: &Configuration, error: LoadError) -> Failure {
     let place = configuration.document.place("backend.plugin");
     let located = |title: String| match &place {
         Some(place) => Diagnostic::new(title).at(place.clone(), "chosen here"),

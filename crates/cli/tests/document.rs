@@ -147,7 +147,7 @@ fn flags_change_values_and_leave_the_rest() {
     ];
     let document = load(folder.path(), text, &set);
     let expected = "
-        reference = 'recorded'
+        reference = { kind = 'recorded' }
         flight = { duration = 2.5, seed = 1, log = 'a folder/x.mcap' }
         vehicle = { rotors = [{ thrust = [0, 1] }, { thrust = [0.5, 3] }] }
         backend = { sim = { 'odd key' = { on = true } } }";

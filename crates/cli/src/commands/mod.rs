@@ -3,6 +3,7 @@
 mod backends;
 mod check;
 mod configs;
+mod conformance;
 mod fly;
 mod manual;
 
@@ -26,7 +27,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             check::run(&options(arguments)?, &arguments.configuration.plugin_dir)
         }
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
-        Some(Command::Conformance { .. }) => Err(Failure::new(Exit::Internal, "not built in yet")),
+        Some(Command::Conformance { plugin }) => conformance::run(
+            plugin,
+            arguments.configuration.options(),
+            &arguments.configuration.plugin_dir,
+        ),
         None => fly::run(&options(arguments)?, arguments, &telemetry),
     }
 }

@@ -1,0 +1,222 @@
+//! The commands that do not fly, and the shipped configurations.
+
+mod common;
+
+use common::Folder;
+use fly::config::shipped::{self, SHIPPED};
+
+/// Runs a command that must succeed silently but for its standard output, which it returns.
+#[track_caller]
+fn output(arguments: &[&str]) -> String {
+    let output = Folder::new().fly(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors, "", "{arguments:?}");
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The line of a report that begins with this label, without the label.
+#[track_caller]
+fn line<'a>(report: &'a str, label: &str) -> &'a str {
+    let mut lines = report
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix(label));
+    lines
+        .next()
+        .unwrap_or_else(|| panic!("no line {label:?} in\n{report}"))
+        .trim()
+}
+
+#[test]
+fn every_shipped_flight_passes_its_check() {
+    let mut checked = 0;
+    for flight in shipped::flights() {
+        let report = output(&["check", "--config", flight.name]);
+        let verdict = report.lines().last().unwrap();
+        // The fast loop asks for more than the rotors can give, on purpose.
+        let expected = if flight.name == "quadcopter-loop.toml" {
+            "it can fly, with 1 warning"
+        } else {
+            "everything is in order"
+        };
+        assert_eq!(verdict, expected, "{}\n{report}", flight.name);
+        checked += 1;
+    }
+    assert_eq!(checked, 5);
+}
+
+#[test]
+fn check_knows_the_vehicle_and_the_closed_loop() {
+    let report = output(&["check", "--config", "quadcopter"]);
+    assert_eq!(line(&report, "inputs"), "4, rank 4: underactuated");
+    // 0.9 kg * 9.81 m/s^2 / 4 rotors, 2.0073 N above the least thrust of 0.2 N.
+    assert_eq!(
+        line(&report, "hover"),
+        "thrusts 2.21, 2.21, 2.21, 2.21 N, 2.01 N inside the limits"
+    );
+    // Four poles at -a give the vertical motion a (-0.4 +- 0.2 i); rounding splits the fourfold pole a little.
+    let poles = line(&report, "poles in hover");
+    assert!(
+        poles.starts_with("slowest -2.00 +- 1.00i, fastest -5.0"),
+        "{poles}"
+    );
+
+    let report = output(&["check", "--config", "tricopter"]);
+    assert_eq!(line(&report, "inputs"), "6, rank 6: fully actuated");
+    // lambda^2 + 6 lambda + 9 for the position, lambda^2 + 12 lambda + 36 for the attitude (0.012, 0.144, 0.432 of which the
+    // restoring torque of a rotation by a is (tr Pi I - Pi) a / ... = Pi a).
+    assert_eq!(
+        line(&report, "poles in hover"),
+        "slowest -3.00, fastest -6.00 1/s"
+    );
+}
+
+#[test]
+fn check_finds_what_a_flight_would_fail_on() {
+    let folder = Folder::new();
+    let check = |set: &str| {
+        let output = folder.fly(&["check", "--config", "quadcopter", "--set", set]);
+        assert_eq!(
+            output.status.code(),
+            Some(5),
+            "{set}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // 4 kg * 9.81 m/s^2 / 4 = 9.81 N on rotors of 7 N.
+    let report = check("vehicle.bodies.airframe.mass=4");
+    let hover = "PROBLEM: thrusts 9.81, 9.81, 9.81, 9.81 N: 2.81 N beyond the limits";
+    assert_eq!(line(&report, "hover"), hover);
+    assert_eq!(report.lines().last(), Some("1 problem and 1 warning found"));
+
+    let report = check("controller.poles.yaw.damping=0");
+    let poles = line(&report, "poles in hover");
+    assert!(
+        poles.starts_with("PROBLEM: slowest ") && poles.ends_with("the closed loop is not stable"),
+        "{poles}"
+    );
+}
+
+#[test]
+fn backends_are_listed() {
+    let report = output(&["backends"]);
+    for name in ["quadcopter", "replay", "sim", "tricopter"] {
+        assert!(
+            report.contains(&format!("{name} {}: ", env!("CARGO_PKG_VERSION"))),
+            "{name} in\n{report}"
+        );
+        assert!(
+            report.contains(&format!("libfly_plugin_{name}.so")),
+            "{report}"
+        );
+    }
+    assert_eq!(
+        line(&report, "ABI"),
+        format!("{}.{}", fly_hal::abi::ABI_MAJOR, fly_hal::abi::ABI_MINOR)
+    );
+    assert!(
+        report.contains("clock    stepped") && report.contains("clock    real time"),
+        "{report}"
+    );
+    assert!(report.contains("pose.position.*"), "{report}");
+}
+
+#[test]
+fn a_backend_that_does_not_load_is_listed_with_its_reason() {
+    let folder = Folder::new();
+    folder.write("plugins/libfly_plugin_broken.so", "not a library");
+    let output = folder.fly(&["backends", "--plugin-dir", "plugins"]);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{report}");
+    assert!(report.contains("broken: does not load\n"), "{report}");
+    assert!(
+        report.contains("is not a library that can be loaded"),
+        "{report}"
+    );
+}
+
+#[test]
+fn plugins_conform() {
+    let report = output(&["conformance", "sim"]);
+    assert!(report.starts_with("sim ") && report.ends_with(" checks, 0 failed\n"), "{report}");
+    // Nobody is there to talk to: what needs a vehicle is skipped, the rest holds.
+    for plugin in ["quadcopter", "tricopter"] {
+        let key = |key: &str| format!("backend.{plugin}.{key}");
+        let (link, timeout) = (key("link=udpin:127.0.0.1:0"), key("connect_timeout=0.1"));
+        let report = output(&["conformance", plugin, "--set", &link, "--set", &timeout]);
+        assert!(report.contains("skipped ") && report.ends_with(" checks, 0 failed\n"), "{report}");
+    }
+}
+
+#[test]
+fn conformance_fails_for_what_does_not_load() {
+    let folder = Folder::new();
+    folder.write("text.so", "not a library");
+    let output = folder.fly(&["conformance", "./text.so"]);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{report}");
+    assert!(report.contains("FAILED   loads: "), "{report}");
+}
+
+#[test]
+fn shipped_configurations_are_listed_and_printed() {
+    let list = output(&["configs"]);
+    assert_eq!(list.lines().count(), SHIPPED.len());
+    for (line, shipped) in list.lines().zip(SHIPPED) {
+        assert!(line.starts_with(shipped.name), "{line}");
+        assert!(
+            line.len() > shipped.name.len() + 20,
+            "`{}` begins with a comment that says what it is",
+            shipped.name
+        );
+        assert_eq!(output(&["configs", shipped.name]), shipped.text);
+    }
+    Folder::new().fails(&["configs", "nothing"], 2, "\
+error: no configuration `nothing` is shipped
+
+Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, tricopter-tilted.toml, tricopter.toml, \
+vehicles/bicopter.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml.
+");
+}
+
+#[test]
+fn help_documents_the_exit_codes() {
+    let help = output(&["--help"]);
+    for code in [
+        "0  flown",
+        "1  internal",
+        "2  the command line",
+        "3  the backend",
+        "4  the supervisor",
+        "5  a check",
+    ] {
+        assert!(help.contains(&format!("\n  {code}")), "{code:?} in\n{help}");
+    }
+    assert_eq!(
+        output(&["--version"]),
+        format!("fly {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn completions_and_manual_pages() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(
+            output(&["completions", shell]).contains("backend"),
+            "{shell}"
+        );
+    }
+    let folder = Folder::new();
+    assert_eq!(folder.fly(&["man", "share/man"]).status.code(), Some(0));
+    let page = std::fs::read_to_string(folder.path("share/man/fly.1")).unwrap();
+    assert!(page.contains("Exit codes"), "{page}");
+    assert!(folder.path("share/man/fly-check.1").exists());
+
+    folder.write("file", "");
+    folder.fails(
+        &["man", "file"],
+        1,
+        "error: cannot make the folder file: File exists (os error 17)\n",
+    );
+}
