@@ -63,8 +63,7 @@ fn check_knows_the_vehicle_and_the_closed_loop() {
 
     let report = output(&["check", "--config", "tricopter"]);
     assert_eq!(line(&report, "inputs"), "6, rank 6: fully actuated");
-    // lambda^2 + 6 lambda + 9 for the position, lambda^2 + 12 lambda + 36 for the attitude (0.012, 0.144, 0.432 of which the
-    // restoring torque of a rotation by a is (tr Pi I - Pi) a / ... = Pi a).
+    // Position: 1 l^2 + 6 l + 9 = (l + 3)^2. Attitude: 0.012 l^2 + 0.144 l + 0.432 = 0.012 (l + 6)^2.
     assert_eq!(
         line(&report, "poles in hover"),
         "slowest -3.00, fastest -6.00 1/s"
@@ -139,13 +138,19 @@ fn a_backend_that_does_not_load_is_listed_with_its_reason() {
 #[test]
 fn plugins_conform() {
     let report = output(&["conformance", "sim"]);
-    assert!(report.starts_with("sim ") && report.ends_with(" checks, 0 failed\n"), "{report}");
+    assert!(
+        report.starts_with("sim ") && report.ends_with(" checks, 0 failed\n"),
+        "{report}"
+    );
     // Nobody is there to talk to: what needs a vehicle is skipped, the rest holds.
     for plugin in ["quadcopter", "tricopter"] {
         let key = |key: &str| format!("backend.{plugin}.{key}");
         let (link, timeout) = (key("link=udpin:127.0.0.1:0"), key("connect_timeout=0.1"));
         let report = output(&["conformance", plugin, "--set", &link, "--set", &timeout]);
-        assert!(report.contains("skipped ") && report.ends_with(" checks, 0 failed\n"), "{report}");
+        assert!(
+            report.contains("skipped ") && report.ends_with(" checks, 0 failed\n"),
+            "{report}"
+        );
     }
 }
 

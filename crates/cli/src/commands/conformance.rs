@@ -24,8 +24,11 @@ pub fn run(plugin: &str, arguments: &ConfigurationArguments) -> Result<Exit, Fai
         (None, Some(shipped)) => shipped.name.into(),
         (None, None) => DEFAULT.into(),
     };
-    let configuration =
-        Configuration::load(&Options { config, backend: Some(plugin.to_owned()), set: arguments.set.clone() })?;
+    let configuration = Configuration::load(&Options {
+        config,
+        backend: Some(plugin.to_owned()),
+        set: arguments.set.clone(),
+    })?;
     let path = match &configuration.backend.path {
         Some(path) => path.clone(),
         None => SearchPath::standard(arguments.plugin_dir.iter().cloned())

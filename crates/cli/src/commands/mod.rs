@@ -27,11 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             check::run(&options(arguments)?, &arguments.configuration.plugin_dir)
         }
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
-        Some(Command::Conformance { plugin }) => conformance::run(
-            plugin,
-            arguments.configuration.options(),
-            &arguments.configuration.plugin_dir,
-        ),
+        Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),
         None => fly::run(&options(arguments)?, arguments, &telemetry),
     }
 }
