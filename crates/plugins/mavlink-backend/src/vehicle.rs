@@ -90,6 +90,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
                 missing.join(" and ")
             );
         }
+        self.compare_rates();
         let now = monotonic_now();
         let stale = i64::try_from(self.settings.stale_after.as_nanos()).unwrap_or(i64::MAX);
         let filler = Filler { origin: now, stale };
@@ -156,14 +157,30 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         let mut lines = Vec::new();
         let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
         if let Some(connected) = &self.connected {
-            let Found {
-                system, heartbeat, ..
-            } = &connected.found;
+            let state = connected.vehicle.telemetry();
+            let heartbeat = state
+                .heartbeat()
+                .map_or(connected.found.heartbeat, |newest| newest.value);
             let (autopilot, kind) = (
                 autopilot_name(heartbeat.autopilot),
                 type_name(heartbeat.vehicle_type),
             );
-            line("vehicle", format!("{autopilot} {kind}, system {system}"));
+            let armed = if heartbeat.armed() {
+                "armed"
+            } else {
+                "not armed"
+            };
+            let system = connected.found.system;
+            line(
+                "vehicle",
+                format!(
+                    "{autopilot} {kind}, system {system}, {}, {armed}",
+                    heartbeat.mode()
+                ),
+            );
+            if let Some(text) = words_for(&state) {
+                line("last state", text);
+            }
             line(
                 "link",
                 format!(
@@ -183,13 +200,25 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         }
         line(
             "commands",
-            format!("{} computed, none sent", self.dropped_commands),
+            format!("none sent, {} dropped", self.dropped_commands),
         );
         lines
     }
 }
 
 impl<A: Airframe> MavlinkVehicle<A> {
+    /// A controller that runs faster than its measurements come finds nothing new at most of its ticks.
+    fn compare_rates(&self) {
+        let flight = 1e9 / self.period as f64;
+        let asked = self.settings.vehicle.attitude_rate;
+        if asked > 0.0 && flight > 1.01 * asked {
+            tracing::warn!(
+                "the flight runs at {flight:.0} Hz, and the vehicle's attitude is asked for at {asked:.0} Hz: lower \
+                 `flight.rate_hz`, or raise `attitude_rate_hz` where the link carries it"
+            );
+        }
+    }
+
     /// Another kind of vehicle is refused, or only warned of where the user says so.
     fn check_type(&self, found: &Found) -> Result<(), Error> {
         let Err(error) = found.expect_type(A::TYPES) else {
@@ -239,4 +268,28 @@ fn missing(state: &Telemetry) -> Vec<&'static str> {
         missing.push("position");
     }
     missing
+}
+
+/// Where the vehicle is and what is left in its battery, as far as it has said so.
+fn words_for(state: &Telemetry) -> Option<String> {
+    let mut words = Vec::new();
+    if let Some(position) = state.position() {
+        let [x, y, z] = position.value;
+        words.push(format!("at [{x:.2}, {y:.2}, {z:.2}] m"));
+    }
+    if let Some(battery) = state.battery() {
+        words.extend(
+            battery
+                .value
+                .voltage
+                .map(|voltage| format!("{voltage:.1} V")),
+        );
+        words.extend(
+            battery
+                .value
+                .remaining
+                .map(|part| format!("{:.0} % charge", 100.0 * part)),
+        );
+    }
+    (!words.is_empty()).then(|| words.join(", "))
 }

@@ -116,9 +116,33 @@ fn pymavlink_is_read_right() {
     assert!(
         report
             .iter()
-            .any(|(_, value)| value == "PX4 quadrotor, system 7"),
+            .any(|(_, value)| value == "at [4.00, -5.00, 6.00] m, 11.1 V, 64 % charge"),
         "{report:?}"
     );
+    assert!(
+        report
+            .iter()
+            .any(|(_, value)| value == "PX4 quadrotor, system 7, OFFBOARD, armed"),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn reads_do_not_allocate() {
+    let (text, at) = listening();
+    let _flying = Flying::udp(QUAD, 1, 1000, at);
+    let mut instance = start(NAME, &text);
+    let mut frame = instance.description().frame();
+    read(&mut instance, &mut frame);
+    let mut fresh = 0;
+    let allocations = fly_testing::allocations(|| {
+        for _ in 0..50 {
+            fresh += usize::from(read(&mut instance, &mut frame) == ReadOutcome::Fresh);
+            instance.write(frame.time, &[1.0; 4]).unwrap();
+        }
+    });
+    assert!(fresh > 20, "{fresh} of 50 were fresh");
+    assert_eq!(allocations, 0);
 }
 
 #[test]
@@ -196,7 +220,7 @@ fn nothing_that_moves_is_sent_and_arming_is_refused() {
     assert!(
         report
             .iter()
-            .any(|(_, value)| value == "100 computed, none sent"),
+            .any(|(_, value)| value == "none sent, 100 dropped"),
         "{report:?}"
     );
     let heard = flying.join().unwrap();
