@@ -3,6 +3,8 @@
 use fly_hal::{FrameMut, GroupStatus};
 use fly_mavlink::{Sample, Telemetry};
 
+use crate::airframe::GROUPS;
+
 /// What a vehicle sends once a second is stale after this, ns.
 const SLOW: i64 = 5_000_000_000;
 
@@ -20,24 +22,35 @@ pub(crate) struct Filler {
     pub origin: i64,
     /// After this a measurement is stale, ns.
     pub stale: i64,
+    /// The newest stamp of each group that the host has been given, ns since the start.
+    given: [Option<i64>; GROUPS.len()],
 }
 
 impl Filler {
+    pub fn new(origin: i64, stale: i64) -> Self {
+        Self {
+            origin,
+            stale,
+            given: [None; GROUPS.len()],
+        }
+    }
+
     /// Writes into the frame of the tick at `now` (ns of `CLOCK_MONOTONIC`) what is known; returns whether any group is
     /// newer than the frame knew.
-    pub fn fill(&self, state: &Telemetry, now: i64, frame: &mut FrameMut) -> bool {
+    pub fn fill(&mut self, state: &Telemetry, now: i64, frame: &mut FrameMut) -> bool {
         let time = now - self.origin;
         *frame.time = time.max(*frame.time);
+        let stale = self.stale;
         let mut put = Put {
             filler: self,
             now,
             frame,
             fresh: false,
         };
-        put.group(POSITION, state.position(), self.stale);
-        put.group(QUATERNION, state.attitude(), self.stale);
-        put.group(ANGULAR, state.angular_velocity(), self.stale);
-        put.group(LINEAR, state.body_velocity().as_ref(), self.stale);
+        put.group(POSITION, state.position(), stale);
+        put.group(QUATERNION, state.attitude(), stale);
+        put.group(ANGULAR, state.angular_velocity(), stale);
+        put.group(LINEAR, state.body_velocity().as_ref(), stale);
         // Seen from an attitude that is stale the velocity is unknown, however new it is.
         let attitude_valid = put.frame.groups[QUATERNION.0].valid;
         put.frame.groups[LINEAR.0].valid &= attitude_valid;
@@ -60,7 +73,7 @@ impl Filler {
 }
 
 struct Put<'a, 'b> {
-    filler: &'a Filler,
+    filler: &'a mut Filler,
     now: i64,
     frame: &'a mut FrameMut<'b>,
     fresh: bool,
@@ -80,20 +93,94 @@ impl Put<'_, '_> {
             status.valid = false;
             return;
         };
-        let known = sample.value.iter().all(|value| value.is_finite());
         let stamp = sample.stamp - self.filler.origin;
-        // A group that has never been valid has no stamp yet.
-        let never = self.frame.values[first].is_nan();
-        self.fresh |= never || stamp > status.stamp;
-        let stamp = if never {
-            stamp
-        } else {
-            stamp.max(status.stamp)
-        };
+        let given = &mut self.filler.given[group];
+        self.fresh |= given.is_none_or(|given| stamp > given);
+        let stamp = given.map_or(stamp, |given| stamp.max(given));
+        *given = Some(stamp);
+        let known = sample.value.iter().all(|value| value.is_finite());
         *status = GroupStatus {
             stamp,
             valid: known && sample.is_fresh(self.now, age),
         };
         self.frame.values[first..first + N].copy_from_slice(&sample.value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fly_hal::Frame;
+    use fly_mavlink::Received;
+    use fly_mavlink::dialect::{
+        ATTITUDE_QUATERNION_DATA, LOCAL_POSITION_NED_DATA, MavMessage, SYS_STATUS_DATA,
+    };
+
+    const MS: i64 = 1_000_000;
+
+    fn take(state: &mut Telemetry, arrival: i64, message: MavMessage) {
+        assert!(state.take(&Received {
+            arrival,
+            system: 1,
+            component: 1,
+            message,
+        }));
+    }
+
+    fn position(time_boot_ms: u32) -> MavMessage {
+        MavMessage::LOCAL_POSITION_NED(LOCAL_POSITION_NED_DATA {
+            time_boot_ms,
+            vx: 1.0,
+            ..LOCAL_POSITION_NED_DATA::default()
+        })
+    }
+
+    fn attitude(time_boot_ms: u32) -> MavMessage {
+        MavMessage::ATTITUDE_QUATERNION(ATTITUDE_QUATERNION_DATA {
+            time_boot_ms,
+            q1: 1.0,
+            ..ATTITUDE_QUATERNION_DATA::default()
+        })
+    }
+
+    fn valid(frame: &Frame) -> [bool; 6] {
+        std::array::from_fn(|group| frame.groups[group].valid)
+    }
+
+    #[test]
+    fn a_frame_is_fresh_only_when_something_is_new() {
+        let (mut state, mut frame) = (Telemetry::default(), Frame::new(16, 6));
+        let mut filler = Filler::new(1000 * MS, 200 * MS);
+        assert!(!filler.fill(&state, 1001 * MS, &mut frame.as_mut()));
+        assert_eq!((frame.time, valid(&frame)), (MS, [false; 6]));
+
+        // The charge is known and the voltage is not: news once, and not valid.
+        let charge = SYS_STATUS_DATA {
+            battery_remaining: 50,
+            ..SYS_STATUS_DATA::default()
+        };
+        take(&mut state, 1002 * MS, MavMessage::SYS_STATUS(charge));
+        assert!(filler.fill(&state, 1003 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, 1004 * MS, &mut frame.as_mut()));
+        assert!(!frame.groups[4].valid && frame.values[14] == 0.5);
+
+        take(&mut state, 1010 * MS, position(0));
+        assert!(filler.fill(&state, 1011 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, 1012 * MS, &mut frame.as_mut()));
+        assert_eq!(valid(&frame), [true, false, false, false, false, false]);
+        assert_eq!(frame.groups[0].stamp, 10 * MS);
+    }
+
+    #[test]
+    fn each_group_goes_stale_by_itself_and_the_body_velocity_with_the_attitude() {
+        let (mut state, mut frame) = (Telemetry::default(), Frame::new(16, 6));
+        let mut filler = Filler::new(0, 200 * MS);
+        take(&mut state, 1000 * MS, attitude(0));
+        take(&mut state, 1150 * MS, position(150));
+        filler.fill(&state, 1160 * MS, &mut frame.as_mut());
+        assert_eq!(valid(&frame)[..4], [true; 4]);
+        filler.fill(&state, 1250 * MS, &mut frame.as_mut());
+        assert_eq!(valid(&frame)[..4], [true, false, false, false]);
+        assert_eq!(frame.groups[1].stamp, 1000 * MS);
     }
 }

@@ -93,7 +93,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         self.compare_rates();
         let now = monotonic_now();
         let stale = i64::try_from(self.settings.stale_after.as_nanos()).unwrap_or(i64::MAX);
-        let filler = Filler { origin: now, stale };
+        let filler = Filler::new(now, stale);
         self.connected = Some(Connected {
             vehicle,
             found,

@@ -10,7 +10,7 @@ use fly_mavlink::dialect::{MavCmd, MavMessage, MavType};
 use fly_mavlink::{Address, Telemetry, Vehicle, VehicleSettings};
 
 const QUAD: MavType = MavType::MAV_TYPE_QUADROTOR;
-const AGE: i64 = 200_000_000;
+const AGE: i64 = 300_000_000;
 
 fn open(settings: &VehicleSettings) -> Vehicle {
     Vehicle::open(&"udpin:127.0.0.1:0".parse().unwrap(), settings).unwrap()
@@ -82,7 +82,7 @@ fn a_wait_ends_at_its_deadline() {
         worst = worst.max(start.elapsed().saturating_sub(wanted));
     }
     println!("worst overrun {worst:?}");
-    assert!(worst < Duration::from_millis(50), "overran by {worst:?}");
+    assert!(worst < Duration::from_millis(150), "overran by {worst:?}");
     let start = Instant::now();
     vehicle.wait(i64::MIN, |_| false);
     assert!(
