@@ -1,6 +1,4 @@
-//! Flight logs: written while flying, read for replay and analysis.
-//!
-//! [`Writer`] records a flight as MCAP with protobuf messages, [`Recording`] reads it back, and foreign logs too.
+#![doc = include_str!("../README.md")]
 
 mod error;
 pub mod recording;
