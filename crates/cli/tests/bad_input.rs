@@ -761,12 +761,12 @@ error: `{path}` is not a library that can be loaded: {path}: file too short
     #[test]
     fn another_version_of_the_abi() {
         let folder = folder();
-        let magic = fly_hal::abi::MAGIC.escape_ascii().to_string();
+        let magic = fly_hal::abi::FLY_MAGIC.escape_ascii().to_string();
         folder.write("old.c", &format!("\
 #include <stdint.h>
 static struct {{ char magic[8]; uint32_t major, minor; uint64_t size; void *entries[64]; }} table = {{ \"{magic}\", 99, 7, 540 }};
 const void *{}(void) {{ return &table; }}
-", fly_hal::abi::SYMBOL));
+", fly_hal::abi::FLY_SYMBOL));
         let library = folder.path("old.so");
         let status = std::process::Command::new("cc")
             .args(["-shared", "-fPIC", "-o"])
@@ -775,7 +775,7 @@ const void *{}(void) {{ return &table; }}
             .unwrap();
         assert!(status.success());
         let path = library.canonicalize().unwrap().display().to_string();
-        let (major, minor) = (fly_hal::abi::ABI_MAJOR, fly_hal::abi::ABI_MINOR);
+        let (major, minor) = (fly_hal::abi::FLY_ABI_MAJOR, fly_hal::abi::FLY_ABI_MINOR);
         fails(&folder, &["--backend", "./old.so"], 3, &format!("\
 error: the plugin `{path}` was built for another version of fly: expected plugin ABI {major}.x (this is {major}.{minor}), found 99.7; build it anew
  --> --backend:1:11

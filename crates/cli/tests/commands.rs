@@ -112,7 +112,11 @@ fn backends_are_listed() {
     }
     assert_eq!(
         line(&report, "ABI"),
-        format!("{}.{}", fly_hal::abi::ABI_MAJOR, fly_hal::abi::ABI_MINOR)
+        format!(
+            "{}.{}",
+            fly_hal::abi::FLY_ABI_MAJOR,
+            fly_hal::abi::FLY_ABI_MINOR
+        )
     );
     assert!(
         report.contains("clock    stepped") && report.contains("clock    real time"),
