@@ -190,3 +190,22 @@ pub fn without_run(bytes: &[u8]) -> Vec<u8> {
 const FOOTER: u8 = 0x02;
 const METADATA: u8 = 0x0c;
 const DATA_END: u8 = 0x0f;
+
+/// Whether a log has this message (foxglove.Log) in one of its chunks.
+pub fn holds_message(log: &[u8], target: &str, text: &str) -> bool {
+    let has = |data: &[u8], part: &str| {
+        data.windows(part.len())
+            .any(|window| window == part.as_bytes())
+    };
+    mcap::MessageStream::new(log)
+        .unwrap()
+        .map(Result::unwrap)
+        .filter(|message| {
+            message
+                .channel
+                .schema
+                .as_ref()
+                .is_some_and(|schema| schema.name == "foxglove.Log")
+        })
+        .any(|message| has(&message.data, target) && has(&message.data, text))
+}
