@@ -131,16 +131,26 @@ fn the_three_ways_to_say_an_attitude_agree() {
             assert!((found - expected).abs() < 1e-12, "{attitude}");
         }
     }
-    // Roll is about the body's own x axis, after yaw and pitch: here that axis points down.
-    let rolled = quaternion("rpy_deg = [90, 90, 0]");
-    let expected = [0.5, 0.5, 0.5, -0.5];
-    assert!(
-        rolled
-            .iter()
-            .zip(expected)
-            .all(|(found, expected)| (found - expected).abs() < 1e-12),
-        "{rolled:?}"
+    // All three at once: yaw, then pitch, then roll, each about the axis that the ones before have left. The product of
+    // three half-angle quaternions, written out.
+    let (sin_cos, angles) = (
+        |degrees: f64| (degrees / 2.0).to_radians().sin_cos(),
+        [10.0, 20.0, 30.0],
     );
+    let [(sr, cr), (sp, cp), (sy, cy)] = angles.map(sin_cos);
+    let expected = [
+        cr * cp * cy + sr * sp * sy,
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+    ];
+    let found = quaternion("rpy_deg = [10, 20, 30]");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(
+            (found - expected).abs() < 1e-12,
+            "{found} against {expected}"
+        );
+    }
 }
 
 #[test]
