@@ -200,13 +200,11 @@ impl Fragment {
 pub(super) fn show_path(path: &str) -> String {
     let mut shown = String::new();
     for part in path.split('.') {
-        if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) {
-            shown.push_str(&format!("[{part}]"));
-        } else {
-            if !shown.is_empty() {
-                shown.push('.');
-            }
-            shown.push_str(part);
+        let index = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        match (index, shown.is_empty()) {
+            (true, _) => shown.extend(["[", part, "]"]),
+            (false, true) => shown.push_str(part),
+            (false, false) => shown.extend([".", part]),
         }
     }
     shown

@@ -11,43 +11,44 @@ use super::source::{Origin, Place, Source};
 /// The configuration named on the command line.
 pub(super) fn configuration(path: &Path) -> Result<Arc<Source>, Diagnostic> {
     let name = path.to_string_lossy();
-    match read(path, &name, None) {
-        Ok(source) => Ok(source),
-        Err(Unread::Missing) => match shipped::find(&name) {
-            Some(shipped) => Ok(shipped_source(shipped, None)),
-            None => Err(missing("configuration", &name, path, shipped::flights())),
-        },
-        Err(Unread::Failed(diagnostic)) => Err(diagnostic),
+    match (read(path, &name, None), shipped::find(&name)) {
+        (Ok(source), _) => Ok(source),
+        (Err(Unread::Missing), Some(shipped)) => Ok(shipped_source(shipped, None)),
+        (Err(Unread::Missing), None) => {
+            let names: Vec<&str> = shipped::flights().map(|one| one.name).collect();
+            Err(missing("configuration", &name, path, &names))
+        }
+        (Err(Unread::Failed(diagnostic)), _) => Err(diagnostic),
     }
 }
 
 /// The vehicle file named by a value in another source.
 pub(super) fn vehicle(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic> {
     if let Origin::Shipped(from) = by.source.origin {
-        // Shipped files name each other relative to `configs/`.
-        let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let full = if folder.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{folder}/{name}")
+        // Shipped files name each other relative to their own folder.
+        let full = match from.rsplit_once('/') {
+            Some((folder, _)) => format!("{folder}/{name}"),
+            None => name.to_owned(),
         };
         if let Some(shipped) = shipped::find(&full) {
             return Ok(shipped_source(shipped, Some(by)));
         }
     }
     let path = by.source.resolve(name);
-    match read(&path, &path.to_string_lossy(), Some(by)) {
-        Ok(source) => Ok(source),
-        Err(Unread::Missing) => match shipped::find(name) {
-            Some(shipped) => Ok(shipped_source(shipped, Some(by))),
-            None => {
-                let candidates = SHIPPED
-                    .iter()
-                    .filter(|one| one.name.starts_with("vehicles/"));
-                Err(missing("vehicle file", name, &path, candidates).at(by.clone(), "named here"))
-            }
-        },
-        Err(Unread::Failed(diagnostic)) => Err(diagnostic.at(by.clone(), "named here")),
+    match (
+        read(&path, &path.to_string_lossy(), Some(by)),
+        shipped::find(name),
+    ) {
+        (Ok(source), _) => Ok(source),
+        (Err(Unread::Missing), Some(shipped)) => Ok(shipped_source(shipped, Some(by))),
+        (Err(Unread::Missing), None) => {
+            let vehicles = SHIPPED
+                .iter()
+                .filter(|one| one.name.starts_with("vehicles/"));
+            let names: Vec<&str> = vehicles.map(|one| one.name).collect();
+            Err(missing("vehicle file", name, &path, &names).at(by.clone(), "named here"))
+        }
+        (Err(Unread::Failed(diagnostic)), _) => Err(diagnostic.at(by.clone(), "named here")),
     }
 }
 
@@ -87,34 +88,20 @@ fn shipped_source(shipped: &'static Shipped, by: Option<&Place>) -> Arc<Source> 
     })
 }
 
-fn missing<'a>(
-    what: &str,
-    name: &str,
-    path: &Path,
-    candidates: impl Iterator<Item = &'a Shipped> + Clone,
-) -> Diagnostic {
+/// Neither a file nor shipped: what was searched, and which of the shipped `names` is like it.
+fn missing(what: &str, name: &str, path: &Path, names: &[&str]) -> Diagnostic {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     let diagnostic = Diagnostic::new(format!("the {what} `{name}` does not exist")).note(format!(
         "searched {}, then the shipped configurations",
         absolute.display()
     ));
-    let file_name = Path::new(name)
-        .file_name()
-        .map_or(name.into(), |file| file.to_string_lossy());
-    let names = candidates.clone().map(|one| one.name);
-    // `quad.toml` should find `vehicles/quadcopter.toml`: compare the file names alone as well.
-    let similar = nearest(name, names.clone()).or_else(|| {
-        let bare = names
-            .clone()
-            .map(|full| full.rsplit('/').next().unwrap_or(full));
-        let near = nearest(&file_name, bare)?;
-        names.clone().find(|full| full.ends_with(near))
-    });
+    // `quad.toml` should find `vehicles/quadcopter.toml`: compare file names, whatever the folders.
+    let bare = |path: &'_ str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let files: Vec<String> = names.iter().map(|full| bare(full)).collect();
+    let near = nearest(&bare(name), files.iter().map(String::as_str));
+    let similar = near.and_then(|near| names.iter().find(|full| full.ends_with(near)));
     match similar {
         Some(similar) => diagnostic.help(format!("`{similar}` is shipped; did you mean that one?")),
-        None => {
-            let names: Vec<&str> = names.collect();
-            diagnostic.help(format!("shipped are {}", names.join(", ")))
-        }
+        None => diagnostic.help(format!("shipped are {}", names.join(", "))),
     }
 }

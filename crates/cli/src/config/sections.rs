@@ -219,7 +219,7 @@ impl BackendSection {
                 .into());
         }
 
-        let is_path = plugin.contains('/') || plugin.ends_with(".so");
+        let is_path = fly_hal::loader::is_path(&plugin);
         let path = is_path.then(|| entry.node.place.source.resolve(&plugin));
         let name = backend_table(&plugin);
         let path_of_table = format!("backend.{name}");

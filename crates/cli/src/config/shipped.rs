@@ -63,7 +63,11 @@ mod tests {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if entry.path().is_dir() {
                 collect(&entry.path(), &format!("{name}/"), names);
-            } else if name.ends_with(".toml") {
+            } else if entry
+                .path()
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+            {
                 names.push(name);
             }
         }

@@ -42,7 +42,7 @@ impl Worst {
 
     fn meet(&mut self, value: f64, time: f64) {
         // A NaN is worse than anything.
-        if !(value <= self.value) {
+        if value > self.value || value.is_nan() {
             *self = Self { value, time };
         }
     }
