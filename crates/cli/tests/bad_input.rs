@@ -761,15 +761,21 @@ error: `{path}` is not a library that can be loaded: {path}: file too short
     #[test]
     fn another_version_of_the_abi() {
         let folder = folder();
-        let magic = fly_hal::abi::FLY_MAGIC.escape_ascii().to_string();
-        folder.write("old.c", &format!("\
-#include <stdint.h>
-static struct {{ char magic[8]; uint32_t major, minor; uint64_t size; void *entries[64]; }} table = {{ \"{magic}\", 99, 7, 540 }};
-const void *{}(void) {{ return &table; }}
-", fly_hal::abi::FLY_SYMBOL));
+        let source = "\
+#include \"fly_plugin.h\"
+static const FlyPlugin table = { .magic = FLY_MAGIC, .major = 99, .minor = 7, .size = sizeof table };
+const FlyPlugin *fly_plugin(void) { return &table; }
+";
+        folder.write("old.c", source);
         let library = folder.path("old.so");
         let status = std::process::Command::new("cc")
-            .args(["-shared", "-fPIC", "-o"])
+            .args([
+                "-shared",
+                "-fPIC",
+                "-I",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/../hal/include"),
+                "-o",
+            ])
             .args([&library, &folder.path("old.c")])
             .status()
             .unwrap();
@@ -843,5 +849,35 @@ error: the backend `sim` cannot be configured like this
 1 | --set backend.sim.vehicle.bodies.airframe.mass=0
   |                                                ^ vehicle.bodies.airframe.mass: the mass must be positive, found 0 kg
 ");
+    }
+
+    #[test]
+    fn a_plugin_that_panics() {
+        let folder = folder();
+        let arguments = [
+            &SHIPPED[..],
+            &[
+                "--backend",
+                "trial",
+                "--set",
+                "backend.trial.panic=configure",
+            ],
+        ]
+        .concat();
+        let output = folder.fly(&arguments);
+        let found = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{found}");
+        let (log, message) = found
+            .split_once("\nerror: ")
+            .unwrap_or_else(|| panic!("{found}"));
+        assert!(
+            log.starts_with("ERROR ") && log.ends_with(": told to panic in configure"),
+            "{log}"
+        );
+        assert!(!log.contains('\n'), "one line, no backtrace: {log}");
+        assert_eq!(
+            message,
+            "the backend `trial` reports: the plugin panicked: told to panic in configure\n"
+        );
     }
 }

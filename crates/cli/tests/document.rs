@@ -35,6 +35,10 @@ impl Random {
         (self.0 >> 33) % bound
     }
 
+    fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).unwrap()
+    }
+
     fn key(&mut self) -> String {
         let keys = [
             "a",
@@ -50,7 +54,7 @@ impl Random {
             "e",
             "f",
         ];
-        keys[usize::try_from(self.below(keys.len() as u64)).unwrap()].to_owned()
+        keys[self.index(keys.len())].to_owned()
     }
 
     fn value(&mut self, depth: u64) -> toml::Value {
@@ -59,8 +63,7 @@ impl Random {
             1 => toml::Value::Float(self.below(1_000_000) as f64 * 1e-3 - 100.0),
             2 => toml::Value::Boolean(self.below(2) == 0),
             3 => toml::Value::String(
-                ["", "plain", "with \"quotes\"", "two\nlines", "\\ # ü"][self.below(5) as usize]
-                    .to_owned(),
+                ["", "plain", "with \"quotes\"", "two\nlines", "\\ # ü"][self.index(5)].to_owned(),
             ),
             4 => toml::Value::Datetime("2026-11-20T12:00:00Z".parse().unwrap()),
             5 => toml::Value::Array((0..self.below(4)).map(|_| self.value(depth - 1)).collect()),
