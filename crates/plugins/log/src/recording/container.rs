@@ -298,3 +298,50 @@ pub fn hex(bytes: &[u8]) -> String {
         .collect::<Vec<_>>()
         .join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chunk that is not packed has no checksum but MCAP's own.
+    #[test]
+    fn the_checksum_of_a_chunk_is_compared() {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let options = mcap::WriteOptions::new().compression(None);
+        let mut writer = options.create(&mut bytes).unwrap();
+        let channel = writer
+            .add_channel(0, "/numbers", "raw", &std::collections::BTreeMap::new())
+            .unwrap();
+        let header = mcap::records::MessageHeader {
+            channel_id: channel,
+            sequence: 0,
+            log_time: 0,
+            publish_time: 0,
+        };
+        writer
+            .write_to_known_channel(&header, b"a message")
+            .unwrap();
+        writer.finish().unwrap();
+        drop(writer);
+        let mut bytes = bytes.into_inner();
+        let mut messages = Vec::new();
+        let mut collect = |part: Part| {
+            if let Part::Message { data, .. } = part {
+                messages.push(data.to_vec());
+            }
+            Ok(())
+        };
+        assert_eq!(scan(&bytes, &mut collect), Ok(()));
+        let place = bytes
+            .windows(9)
+            .position(|window| window == b"a message")
+            .unwrap();
+        bytes[place] = b'b';
+        let fault = scan(&bytes, &mut collect).unwrap_err();
+        assert!(
+            fault.expected.starts_with("a chunk with the checksum "),
+            "{fault:?}"
+        );
+        assert_eq!(messages, [b"a message"]);
+    }
+}
