@@ -266,9 +266,17 @@ impl Flight {
         let at = seconds(time - self.first.unwrap_or(time));
         let describe = |fault: Fault| self.describe(fault);
         match event {
+            // Between two frames of a vehicle's telemetry the command is held: that is no event.
+            Event::HoldStarted(fault) if self.real_time => {
+                tracing::debug!("{at:.3} s: {}: holding the last command", describe(fault));
+            }
             Event::HoldStarted(fault) => {
                 tracing::warn!("{at:.3} s: {}: holding the last command", describe(fault));
             }
+            Event::Resumed(gap) if self.real_time => tracing::debug!(
+                "{at:.3} s: frames are back after {:.0} ms",
+                seconds(gap) * 1e3
+            ),
             Event::Resumed(gap) => tracing::warn!(
                 "{at:.3} s: frames are back after {:.0} ms",
                 seconds(gap) * 1e3
