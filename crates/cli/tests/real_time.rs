@@ -1,0 +1,168 @@
+//! A backend that keeps its own clock: pacing, --arm, and Ctrl-C.
+
+mod common;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Folder;
+
+/// Compiles the quadcopter that never moves into the folder.
+fn statue(folder: &Folder) -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let library = folder.path("libfly_plugin_statue.so");
+    let output = Command::new("cc")
+        .args([
+            "-std=gnu11",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-I",
+        ])
+        .arg(manifest.join("../hal/include"))
+        .arg("-o")
+        .args([&library, &manifest.join("tests/plugins/statue/statue.c")])
+        .output()
+        .expect("this test needs a C compiler");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    library
+}
+
+/// The quadcopter's configuration, hovering, flown by the statue.
+fn configuration(folder: &Folder, duration: f64) -> String {
+    let library = statue(folder);
+    let path = format!(
+        "{}/../../configs/quadcopter.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(path).expect("a shipped configuration");
+    let section = |name: &str| text.find(name).expect("a section");
+    let (reference, safety, backend) = (
+        section("[reference]"),
+        section("[safety]"),
+        section("[backend]"),
+    );
+    let hover = "[reference]\nkind = \"hover\"\n";
+    let plugin = format!("[backend]\nplugin = \"{}\"\n", library.display());
+    let text = [&text[..reference], hover, &text[safety..backend], &plugin].concat();
+    let text: Vec<String> = text
+        .lines()
+        .map(|line| {
+            if line.starts_with("duration") {
+                format!("duration = {duration}")
+            } else {
+                line.to_owned()
+            }
+        })
+        .collect();
+    folder.write("statue.toml", &text.join("\n"));
+    "statue.toml".to_owned()
+}
+
+#[test]
+fn without_arm_nothing_is_sent_and_that_is_said_once() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 0.5);
+    let (summary, messages) = folder.ends(&["--config", &config, "--log", "flight.mcap"], 0);
+    let squeezed = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        squeezed.contains("calls 0 writes, armed 0 times, stopped 1 times, read "),
+        "{summary}"
+    );
+    assert!(
+        squeezed
+            .contains("note nothing is sent: `statue` may move something, and --arm was not given"),
+        "{summary}"
+    );
+    assert_eq!(
+        messages.matches("--arm was not given").count(),
+        1,
+        "{messages}"
+    );
+    assert!(
+        !summary.contains("real-time factor"),
+        "the world's clock is nobody's merit: {summary}"
+    );
+    // Everything is computed and logged all the same.
+    assert!(squeezed.contains("position error rms 0 m"), "{summary}");
+}
+
+#[test]
+fn with_arm_every_tick_is_sent_at_the_rate_of_the_flight() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 0.5);
+    let began = Instant::now();
+    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    assert!(
+        began.elapsed() >= Duration::from_millis(500),
+        "flown in {:?}",
+        began.elapsed()
+    );
+    let line = summary
+        .lines()
+        .find(|line| line.contains("calls"))
+        .expect("the plugin's report");
+    assert!(line.contains("armed 1 times, stopped 1 times"), "{line}");
+    let writes: u32 = line
+        .split_whitespace()
+        .nth(1)
+        .and_then(|count| count.parse().ok())
+        .expect("a count");
+    // 500 Hz for half a second; a loaded machine misses some deadlines and does not make up for them.
+    assert!((50..=260).contains(&writes), "{line}");
+}
+
+#[test]
+fn ctrl_c_ends_in_order() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 60.0);
+    for signal in ["-INT", "-TERM"] {
+        let mut flight = Command::new(env!("CARGO_BIN_EXE_fly"))
+            .args(["--config", &config, "--arm", "--log", "flight.mcap"])
+            .current_dir(folder.path("."))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        // Under way once the log grows.
+        let part = folder.path("flight.mcap.part");
+        let began = Instant::now();
+        while !part.exists() && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let killed = Command::new("kill")
+            .args([signal, &flight.id().to_string()])
+            .status()
+            .expect("kill");
+        assert!(killed.success());
+        let status = flight.wait().expect("it ends");
+        let mut summary = String::new();
+        flight
+            .stdout
+            .take()
+            .expect("piped")
+            .read_to_string(&mut summary)
+            .expect("text");
+        assert_eq!(status.code(), Some(0), "{summary}");
+        assert!(
+            summary.starts_with("statue: interrupted after "),
+            "{summary}"
+        );
+        assert!(summary.contains("stopped 1 times"), "{summary}");
+        assert!(
+            folder.path("flight.mcap").exists() && !part.exists(),
+            "the log is finished"
+        );
+        std::fs::remove_file(folder.path("flight.mcap")).expect("a log");
+    }
+}
