@@ -29,7 +29,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub configuration: ConfigurationArguments,
 
-    /// Log file, replaced when it exists [default: <config>-<UTC time>.mcap here]
+    /// Log file, replaced when it exists [default: CONFIG-TIME.mcap here]
     #[arg(long, value_name = "PATH")]
     pub log: Option<PathBuf>,
 

@@ -1,0 +1,70 @@
+//! Reads a table into a settings struct with exact places in every error.
+//!
+//! toml's own deserializer reports one error as text. This one keeps it structured (which key, what was expected, what
+//! was found), reports every unknown key of a table at once, refuses arrays that are too long, and numbers that are not
+//! finite.
+
+mod problem;
+mod table;
+mod value;
+mod variant;
+
+use std::cell::RefCell;
+
+use serde::de::DeserializeOwned;
+use toml::de::DeTable;
+
+use super::diagnostic::{ConfigError, Diagnostic};
+use super::document::Fragment;
+use problem::Problem;
+use table::TableDecoder;
+
+pub(super) use problem::hint;
+
+/// What was found on the way, so that one run tells all of it.
+type Problems = RefCell<Vec<Problem>>;
+
+impl Fragment {
+    /// Reads the whole table as `T`.
+    ///
+    /// # Errors
+    /// Unknown keys with the nearest valid name, missing keys, wrong types and lengths, numbers that are not finite.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
+        self.decode_without(&[])
+    }
+
+    /// Reads the table as `T` as if the keys of `ignored` were not there.
+    ///
+    /// # Errors
+    /// As for [`decode`](Self::decode).
+    pub fn decode_without<T: DeserializeOwned>(&self, ignored: &[&str]) -> Result<T, ConfigError> {
+        let table = DeTable::parse(self.text()).map_err(|error| {
+            self.diagnostic(
+                "not valid TOML",
+                &error.span().unwrap_or(0..0),
+                error.message(),
+            )
+        })?;
+        let problems = RefCell::new(Vec::new());
+        let span = table.span();
+        let decoder = TableDecoder {
+            table: table.get_ref(),
+            span: span.clone(),
+            ignored,
+            problems: &problems,
+        };
+        let value = T::deserialize(decoder).map_err(|error| error.at(&span));
+        let mut problems = problems.into_inner();
+        match value {
+            Ok(value) if problems.is_empty() => Ok(value),
+            other => {
+                problems.extend(other.err());
+                let diagnostics: Vec<Diagnostic> = problems
+                    .into_iter()
+                    .map(|problem| problem.explain(self))
+                    .collect();
+                Err(diagnostics.into())
+            }
+        }
+    }
+}
