@@ -166,3 +166,21 @@ fn ctrl_c_ends_in_order() {
         std::fs::remove_file(folder.path("flight.mcap")).expect("a log");
     }
 }
+
+#[test]
+fn a_log_that_cannot_be_finished_costs_the_log_and_not_the_flight() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 1.0);
+    let part = folder.path("flight.mcap.part");
+    let vandal = std::thread::spawn(move || {
+        let began = Instant::now();
+        while !part.exists() && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::fs::remove_file(&part).expect("a log that is being written");
+    });
+    let (summary, _) = folder.ends(&["--config", &config, "--log", "flight.mcap"], 1);
+    vandal.join().expect("it was there");
+    assert!(summary.starts_with("statue: flown after "), "{summary}");
+    assert!(summary.contains("LOST: cannot write the log"), "{summary}");
+}

@@ -1,6 +1,6 @@
 //! `fly --config …`: flies, and prints the summary.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 
 use crate::args::Arguments;
 use crate::config::{Configuration, Options};
@@ -24,7 +24,11 @@ pub fn run(
     };
     let outcome = flight::fly(&configuration, &flight)?;
     if !arguments.quiet {
-        write!(std::io::stdout().lock(), "{}", outcome.summary)?;
+        match write!(std::io::stdout().lock(), "{}", outcome.summary) {
+            // Whoever read it has seen enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            written => written?,
+        }
     }
     Ok(outcome.exit())
 }

@@ -106,6 +106,8 @@ pub struct SafetySection {
     pub descent_rate: f64,
     /// How long a descent may last before the backend is asked to terminate, s, > 0. Default 30.
     pub max_descent_time: f64,
+    /// Height at which a descent ends as well, m. Without it a descent lasts for `max_descent_time`.
+    pub ground_height: Option<f64>,
     /// A measurement older than this counts as stale, ms, > 0. Default 100.
     pub stale_ms: f64,
 }
@@ -117,6 +119,7 @@ impl Default for SafetySection {
             then: SafetyAction::Descend,
             descent_rate: 0.5,
             max_descent_time: 30.0,
+            ground_height: None,
             stale_ms: 100.0,
         }
     }

@@ -1,4 +1,4 @@
-//! Why a flight did not begin, or could not be brought to an orderly end.
+//! Why a flight did not begin.
 
 use fly_control::SettingsError;
 use fly_log::LogError;
@@ -7,7 +7,7 @@ use super::binding::BindingError;
 use crate::config::ConfigError;
 use crate::exit::{Exit, Failure};
 
-/// Everything that keeps a flight from beginning or its log from being finished.
+/// Everything that keeps a flight from beginning.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlightError {
@@ -32,7 +32,7 @@ pub enum FlightError {
         /// The backend's name.
         backend: String,
     },
-    /// The log cannot be written.
+    /// The log cannot be created.
     #[error(transparent)]
     Log(#[from] LogError),
 }

@@ -4,6 +4,7 @@ pub mod binding;
 pub mod descent;
 pub mod difference;
 mod error;
+mod finish;
 pub mod limits;
 pub mod observation;
 pub mod pilot;
@@ -48,15 +49,14 @@ pub struct FlightOptions {
 /// backend stopped all the same. A second interruption ends the process at once.
 ///
 /// # Errors
-/// What kept the flight from beginning, or its log from being finished. Whatever happens in between is part of the
-/// [`Outcome`].
+/// What kept the flight from beginning. Whatever happens later is part of the [`Outcome`].
 pub fn fly(configuration: &Configuration, options: &FlightOptions) -> Result<Outcome, FlightError> {
     let interrupt = Arc::new(AtomicBool::new(false));
     let hooks = interruptions(&interrupt);
     let outcome = Flight::prepare(configuration, options, interrupt).and_then(|mut flight| {
         loop {
             if let Some(end) = flight.tick() {
-                break flight.finish(end);
+                break Ok(flight.finish(end));
             }
         }
     });
@@ -133,9 +133,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The process's exit code. A flight that the user ended was flown.
+    /// The process's exit code. A flight that the user ended was flown; one whose log was lost was not recorded, which is an
+    /// error of output.
     pub fn exit(&self) -> Exit {
         match self.end {
+            End::Completed | End::OutOfFrames | End::Interrupted
+                if self.summary.log.failure.is_some() =>
+            {
+                Exit::Internal
+            }
             End::Completed | End::OutOfFrames | End::Interrupted => Exit::Flown,
             End::Backend(_) => Exit::Backend,
             End::SafetyStop => Exit::SafetyStop,

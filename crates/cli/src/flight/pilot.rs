@@ -43,6 +43,8 @@ pub struct Parts {
     pub stale_after: i64,
     /// Rate of the descent, m/s.
     pub descent_rate: f64,
+    /// Height at which a descent is over, m.
+    pub ground_height: Option<f64>,
     /// Whether the commands move what is measured. They do not in a recording of another controller's flight, where the model
     /// has nothing to predict.
     pub commands_act: bool,
@@ -105,6 +107,10 @@ impl Pilot {
             let start = *self.start.get_or_insert(time);
             self.point = self.parts.reference.at(seconds(time - start), frame);
             decision = self.control(time);
+        }
+        if decision.action == Action::Descend && self.is_down() {
+            self.parts.supervisor.landed();
+            decision.action = Action::Stop;
         }
         if decision.action == Action::Descend && !decision.computed {
             self.point = self.descent(time);
@@ -183,6 +189,15 @@ impl Pilot {
                 computed: false,
             },
         }
+    }
+
+    /// Whether the vehicle has come down to the ground.
+    fn is_down(&self) -> bool {
+        let height = self.state.map(|state| state.pose.translation.z);
+        self.parts
+            .ground_height
+            .zip(height)
+            .is_some_and(|(ground, height)| height <= ground)
     }
 
     /// The reference of the descent, which begins with the first call.

@@ -96,13 +96,13 @@ impl Flight {
             supervisor,
             stale_after: nanoseconds(configuration.safety.stale_ms * 1e-3),
             descent_rate: configuration.safety.descent_rate,
+            ground_height: configuration.safety.ground_height,
             commands_act: !foreign,
         });
         Ok(Self {
             name: configuration.document.name().to_owned(),
             backend: format!("{} {}", plugin.info().name, plugin.info().version),
             reference_kind: kind,
-            rate: configuration.flight.rate_hz,
             step: configuration.flight.step_ns(),
             duration: duration.map(nanoseconds),
             patience: (!foreign).then_some(Self::PATIENCE),
@@ -124,6 +124,7 @@ impl Flight {
             notes,
             first: None,
             last: None,
+            ticks: 0,
             deadline: fly_hal::monotonic_now(),
             failure: None,
             read_errors: 0,
@@ -249,7 +250,7 @@ fn create_log(
     instance: &Instance,
     backend: &str,
     real_time: bool,
-) -> Result<Option<Recorder>, FlightError> {
+) -> Result<Recorder, FlightError> {
     let description = instance.description();
     let vehicle = &configuration.vehicle;
     let path = match options.log.as_ref().or(configuration.flight.log.as_ref()) {
@@ -275,7 +276,7 @@ fn create_log(
         Pace::Stepped
     };
     let writer = Writer::create(path, &header, pace)?;
-    Ok(Some(Recorder::new(writer, description.groups.len())))
+    Ok(Recorder::new(writer, description.groups.len()))
 }
 
 /// `<configuration>-<UTC time>.mcap` in the current folder; a second flight in the same second gets a number.

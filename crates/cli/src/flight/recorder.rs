@@ -106,22 +106,27 @@ impl Recorder {
         });
     }
 
-    /// Closes the log and gives it its name.
-    ///
-    /// # Errors
-    /// What went wrong while writing, now or earlier.
-    pub fn finish(self, run: RunMetadata) -> Result<LogSummary, fly_log::LogError> {
-        let Stats {
-            path,
-            bytes,
-            dropped,
-            ..
-        } = self.writer.finish(run)?;
-        Ok(LogSummary {
-            path,
-            bytes,
-            dropped,
-        })
+    /// Closes the log and gives it its name; what went wrong while writing, now or earlier, is told.
+    pub fn finish(self, run: RunMetadata) -> LogSummary {
+        let path = self.writer.path().to_owned();
+        match self.writer.finish(run) {
+            Ok(Stats {
+                path,
+                bytes,
+                dropped,
+                ..
+            }) => LogSummary {
+                path,
+                bytes,
+                dropped,
+                failure: None,
+            },
+            Err(error) => LogSummary {
+                path,
+                failure: Some(error.to_string()),
+                ..LogSummary::default()
+            },
+        }
     }
 }
 

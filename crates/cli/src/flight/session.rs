@@ -6,16 +6,15 @@ use std::time::Instant;
 
 use fly_control::allocation::Solver;
 use fly_control::settings::AllocationMethod;
-use fly_hal::{Deadline, ErrorKind, Frame, Instance, ReadOutcome, Request};
-use fly_log::{RunMetadata, Status};
+use fly_hal::{Deadline, Frame, Instance, ReadOutcome};
+use fly_log::Status;
 
-use super::error::FlightError;
+use super::End;
 use super::pilot::{Decision, Pilot, Reading, seconds};
 use super::recorder::Recorder;
 use super::replay::Comparison;
-use super::supervisor::{Action, Event, Fault, Mode, Report};
-use super::{End, Outcome};
-use crate::telemetry::{FlightStatistics, Histogram, Progress, Summary, Telemetry};
+use super::supervisor::{Action, Event, Fault, Mode};
+use crate::telemetry::{FlightStatistics, Histogram, Progress, Telemetry};
 
 /// A flight that is ready to begin, or under way.
 ///
@@ -25,7 +24,6 @@ pub struct Flight {
     pub(super) name: String,
     pub(super) backend: String,
     pub(super) reference_kind: String,
-    pub(super) rate: f64,
     /// Nominal time between ticks, ns.
     pub(super) step: i64,
     /// Flight time at which it ends, ns.
@@ -46,12 +44,13 @@ pub struct Flight {
     pub(super) step_times: Histogram,
     pub(super) progress: Progress,
     pub(super) telemetry: Telemetry,
-    pub(super) recorder: Option<Recorder>,
+    pub(super) recorder: Recorder,
     pub(super) interrupt: Arc<AtomicBool>,
     pub(super) notes: Vec<String>,
     /// Times of the first and of the last tick, ns.
     pub(super) first: Option<i64>,
     pub(super) last: Option<i64>,
+    pub(super) ticks: u64,
     /// Until when the next read may wait, ns of the monotonic clock.
     pub(super) deadline: i64,
     /// The backend's first error since its last good frame.
@@ -92,6 +91,7 @@ impl Flight {
 
         self.first.get_or_insert(tick.time);
         self.last = Some(tick.time);
+        self.ticks += 1;
         if let Some(event) = self.pilot.supervisor_mut().take_event() {
             self.tell(tick.time, event);
         }
@@ -239,9 +239,7 @@ impl Flight {
     }
 
     fn log(&mut self, tick: &Tick, decision: Decision, sent: bool) {
-        let Some(recorder) = &mut self.recorder else {
-            return;
-        };
+        let recorder = &mut self.recorder;
         self.telemetry
             .drain(|message| recorder.message(tick.time, message));
         recorder.tick(
@@ -255,7 +253,7 @@ impl Flight {
     }
 
     /// Seconds since the first complete frame.
-    fn flight_time(&self) -> f64 {
+    pub(super) fn flight_time(&self) -> f64 {
         self.pilot
             .start()
             .zip(self.last)
@@ -297,124 +295,10 @@ impl Flight {
         }
     }
 
-    fn describe(&self, fault: Fault) -> String {
+    pub(super) fn describe(&self, fault: Fault) -> String {
         fault.describe(
             &self.instance.description().groups,
             self.pilot.vehicle().actuators.command_names(),
         )
-    }
-}
-
-/// # The end
-impl Flight {
-    /// Stops the backend, finishes the log and sums up.
-    ///
-    /// # Errors
-    /// The log could not be finished; everything else is part of the outcome.
-    pub fn finish(mut self, end: End) -> Result<Outcome, FlightError> {
-        // A flight that was given up is none that was flown, whatever ended the descent.
-        let given_up = self.pilot.supervisor().report().given_up.is_some();
-        let end = match end {
-            End::Completed | End::OutOfFrames | End::Interrupted if given_up => End::SafetyStop,
-            end => end,
-        };
-        let wall_time = self.began.elapsed().as_secs_f64();
-        let flight_time = self.flight_time();
-        if let End::Backend(message) = &end {
-            tracing::error!("the backend `{}` ended the flight: {message}", self.backend);
-        }
-        if end == End::SafetyStop && self.sending {
-            match self.instance.request(Request::Terminate) {
-                Ok(()) => {}
-                Err(error) if error.kind == ErrorKind::Unsupported => tracing::debug!("{error}"),
-                Err(error) => self.warn(format!("the backend could not be terminated: {error}")),
-            }
-        }
-        if let Err(error) = self.instance.stop() {
-            self.warn(format!("the backend did not stop in order: {error}"));
-        }
-        let backend_report = self.instance.report();
-        let supervisor = self.supervisor_lines();
-        let recorder = self.recorder.take().map(|mut recorder| {
-            self.telemetry
-                .drain(|message| recorder.message(self.last.unwrap_or(0), message));
-            recorder
-        });
-        self.telemetry.record(false);
-        let run = RunMetadata {
-            step_median: self.step_times.percentile(0.5).unwrap_or(0),
-            step_p99: self.step_times.percentile(0.99).unwrap_or(0),
-            step_max: self.step_times.max(),
-            real_time_factor: if wall_time > 0.0 {
-                flight_time / wall_time
-            } else {
-                0.0
-            },
-            wall_start: self.wall_start.to_string(),
-            host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            versions: format!("fly {}, {}", env!("CARGO_PKG_VERSION"), self.backend),
-            outcome: end.describe(),
-        };
-        let log = recorder.map(|recorder| recorder.finish(run)).transpose()?;
-        if self.read_errors > 0 {
-            self.notes
-                .push(format!("{} reads of the backend failed", self.read_errors));
-        }
-        if self.telemetry.lost() > 0 {
-            self.notes.push(format!(
-                "{} messages are missing in the log: too many at once",
-                self.telemetry.lost()
-            ));
-        }
-        let summary = Summary {
-            name: self.name,
-            end: end.describe(),
-            flight_time,
-            wall_time,
-            rate: self.rate,
-            real_time: self.real_time,
-            statistics: self.statistics,
-            step_times: self.step_times,
-            solver_fallbacks: self.solver_fallbacks,
-            reference: self.pilot.reference().describe(&self.reference_kind),
-            supervisor,
-            backend: self.backend,
-            backend_report,
-            comparison: self.comparison,
-            log,
-            notes: self.notes,
-        };
-        Ok(Outcome { end, summary })
-    }
-
-    fn warn(&mut self, message: String) {
-        tracing::warn!("{message}");
-        self.notes.push(message);
-    }
-
-    /// What the supervisor did, a line each.
-    fn supervisor_lines(&self) -> Vec<String> {
-        let Report {
-            dropouts,
-            longest_dropout,
-            pauses,
-            given_up,
-        } = *self.pilot.supervisor().report();
-        let mut lines = Vec::new();
-        if dropouts > 0 {
-            let plural = if dropouts == 1 { "dropout" } else { "dropouts" };
-            lines.push(format!(
-                "{dropouts} {plural} bridged, the longest of {:.0} ms",
-                seconds(longest_dropout) * 1e3
-            ));
-        }
-        if pauses > 0 {
-            lines.push(format!("{pauses} gaps of the recording skipped"));
-        }
-        if let Some((time, fault)) = given_up {
-            let at = seconds(time - self.first.unwrap_or(time));
-            lines.push(format!("given up at {at:.3} s: {}", self.describe(fault)));
-        }
-        lines
     }
 }

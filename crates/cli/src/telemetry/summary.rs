@@ -16,6 +16,8 @@ pub struct LogSummary {
     pub bytes: u64,
     /// Steps that were not logged because the queue was full (real time only).
     pub dropped: u64,
+    /// Why there is no log, if it could not be written to the end.
+    pub failure: Option<String>,
 }
 
 /// Everything the summary tells; printed with `Display`.
@@ -29,7 +31,7 @@ pub struct Summary {
     pub flight_time: f64,
     /// Wall-clock time of the flight in s.
     pub wall_time: f64,
-    /// Rate in Hz.
+    /// Ticks per second as they came, Hz.
     pub rate: f64,
     /// Whether the backend keeps its own clock, so that a real-time factor tells nothing.
     pub real_time: bool,
@@ -49,8 +51,8 @@ pub struct Summary {
     pub backend_report: Vec<(String, String)>,
     /// Recorded against recomputed commands.
     pub comparison: Option<Comparison>,
-    /// The log; `None` when it is switched off.
-    pub log: Option<LogSummary>,
+    /// The log.
+    pub log: LogSummary,
     /// Anything else that the reader must know.
     pub notes: Vec<String>,
 }
@@ -128,23 +130,22 @@ impl Summary {
         if let Some(comparison) = &self.comparison {
             compare(&mut table, comparison);
         }
-        match &self.log {
-            Some(log) => {
-                table.row(
-                    "log",
-                    [format!("{} ({})", log.path.display(), size(log.bytes))],
-                );
-                if log.dropped > 0 {
-                    table.row(
-                        "",
-                        [format!(
-                            "{} steps are missing: the disk did not keep up",
-                            log.dropped
-                        )],
-                    );
-                }
-            }
-            None => table.row("log", ["none"]),
+        let log = &self.log;
+        match &log.failure {
+            None => table.row(
+                "log",
+                [format!("{} ({})", log.path.display(), size(log.bytes))],
+            ),
+            Some(failure) => table.row("log", [format!("LOST: {failure}")]),
+        }
+        if log.dropped > 0 {
+            table.row(
+                "",
+                [format!(
+                    "{} steps are missing: the disk did not keep up",
+                    log.dropped
+                )],
+            );
         }
         table.lines("note", self.notes.iter().map(String::as_str));
         table
@@ -200,10 +201,11 @@ fn size(bytes: u64) -> String {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rate = (self.rate * 10.0).round() / 10.0;
         writeln!(
             f,
-            "{}: {} after {:.3} s at {} Hz",
-            self.name, self.end, self.flight_time, self.rate
+            "{}: {} after {:.3} s at {rate} Hz",
+            self.name, self.end, self.flight_time
         )?;
         write!(f, "{}", self.table())
     }
@@ -232,11 +234,12 @@ mod tests {
             reference: "independent".to_owned(),
             backend: "sim 0.1.0".to_owned(),
             backend_report: vec![("faults".to_owned(), "none".to_owned())],
-            log: Some(LogSummary {
+            log: LogSummary {
                 path: "a/b.mcap".into(),
                 bytes: 2_345_678,
                 dropped: 0,
-            }),
+                failure: None,
+            },
             ..Summary::default()
         }
     }
@@ -302,14 +305,14 @@ tricopter: flown after 20.000 s at 500 Hz
             "descent from 2.050 s: no frame".to_owned(),
             "3 dropouts bridged".to_owned(),
         ];
-        summary.log = None;
+        summary.log.failure = Some("the disk is full".to_owned());
         summary.notes = vec!["nothing was sent: no --arm".to_owned()];
         summary.statistics = FlightStatistics::default();
         let text = summary.to_string();
         assert!(text.contains("supervisor        descent from 2.050 s: no frame\n                    3 dropouts bridged\n"), "{text}");
         assert!(
             text.contains(
-                "log               none\n  note              nothing was sent: no --arm\n"
+                "log               LOST: the disk is full\n  note              nothing was sent: no --arm\n"
             ),
             "{text}"
         );

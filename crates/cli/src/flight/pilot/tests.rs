@@ -92,6 +92,7 @@ impl Bench {
             supervisor: Supervisor::new(50 * MS, on_loss),
             stale_after: 20 * MS,
             descent_rate: 0.5,
+            ground_height: None,
             commands_act: true,
             vehicle,
             binding,
@@ -255,6 +256,26 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
         );
         assert_eq!(bench.pilot.supervisor().mode(), Mode::Ended);
     }
+}
+
+#[test]
+fn the_descent_ends_at_the_ground() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.pilot.parts.ground_height = Some(-1.0);
+    bench.run(150, Wrong::Nothing);
+    let decisions = bench.run(1900, Wrong::NoFrame);
+    let last = decisions
+        .iter()
+        .rposition(|decision| decision.action == Action::Descend)
+        .expect("a descent");
+    assert!(last < 1700, "well before its time: {last}");
+    assert!(
+        decisions[last + 1..]
+            .iter()
+            .all(|decision| decision.action == Action::Stop)
+    );
+    let height = bench.pilot.state().expect("flying").pose.translation.z;
+    assert!((-1.1..=-1.0).contains(&height), "{height}");
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! The end of a flight: the backend stopped, the log finished, the summary made.
+
+use fly_hal::{ErrorKind, Request};
+use fly_log::RunMetadata;
+
+use super::pilot::seconds;
+use super::session::Flight;
+use super::supervisor::Report;
+use super::{End, Outcome};
+use crate::telemetry::Summary;
+
+impl Flight {
+    /// Stops the backend, finishes the log and sums up. What fails here is told in the outcome.
+    pub fn finish(mut self, end: End) -> Outcome {
+        // A flight that was given up is none that was flown, whatever ended the descent.
+        let given_up = self.pilot.supervisor().report().given_up.is_some();
+        let end = match end {
+            End::Completed | End::OutOfFrames | End::Interrupted if given_up => End::SafetyStop,
+            end => end,
+        };
+        let wall_time = self.began.elapsed().as_secs_f64();
+        let flight_time = self.flight_time();
+        let rate = self.mean_rate();
+        if let End::Backend(message) = &end {
+            tracing::error!("the backend `{}` ended the flight: {message}", self.backend);
+        }
+        if end == End::SafetyStop && self.sending {
+            match self.instance.request(Request::Terminate) {
+                Ok(()) => {}
+                Err(error) if error.kind == ErrorKind::Unsupported => tracing::debug!("{error}"),
+                Err(error) => self.warn(format!("the backend could not be terminated: {error}")),
+            }
+        }
+        if let Err(error) = self.instance.stop() {
+            self.warn(format!("the backend did not stop in order: {error}"));
+        }
+        let backend_report = self.instance.report();
+        let supervisor = self.supervisor_lines();
+        let last = self.last.unwrap_or(0);
+        self.telemetry
+            .drain(|message| self.recorder.message(last, message));
+        self.telemetry.record(false);
+        let run = RunMetadata {
+            step_median: self.step_times.percentile(0.5).unwrap_or(0),
+            step_p99: self.step_times.percentile(0.99).unwrap_or(0),
+            step_max: self.step_times.max(),
+            real_time_factor: if wall_time > 0.0 {
+                flight_time / wall_time
+            } else {
+                0.0
+            },
+            wall_start: self.wall_start.to_string(),
+            host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            versions: format!("fly {}, {}", env!("CARGO_PKG_VERSION"), self.backend),
+            outcome: end.describe(),
+        };
+        let log = self.recorder.finish(run);
+        if self.read_errors > 0 {
+            self.notes
+                .push(format!("{} reads of the backend failed", self.read_errors));
+        }
+        if self.telemetry.lost() > 0 {
+            self.notes.push(format!(
+                "{} messages are missing in the log: too many at once",
+                self.telemetry.lost()
+            ));
+        }
+        let summary = Summary {
+            name: self.name,
+            end: end.describe(),
+            flight_time,
+            wall_time,
+            rate,
+            real_time: self.real_time,
+            statistics: self.statistics,
+            step_times: self.step_times,
+            solver_fallbacks: self.solver_fallbacks,
+            reference: self.pilot.reference().describe(&self.reference_kind),
+            supervisor,
+            backend: self.backend,
+            backend_report,
+            comparison: self.comparison,
+            log,
+            notes: self.notes,
+        };
+        Outcome { end, summary }
+    }
+
+    /// Ticks per second, Hz; 0 when there was only one.
+    fn mean_rate(&self) -> f64 {
+        let span = self
+            .first
+            .zip(self.last)
+            .map_or(0.0, |(first, last)| seconds(last - first));
+        if span > 0.0 {
+            (self.ticks - 1) as f64 / span
+        } else {
+            0.0
+        }
+    }
+
+    fn warn(&mut self, message: String) {
+        tracing::warn!("{message}");
+        self.notes.push(message);
+    }
+
+    /// What the supervisor did, a line each.
+    fn supervisor_lines(&self) -> Vec<String> {
+        let Report {
+            dropouts,
+            longest_dropout,
+            pauses,
+            given_up,
+        } = *self.pilot.supervisor().report();
+        let mut lines = Vec::new();
+        if dropouts > 0 {
+            let plural = if dropouts == 1 { "dropout" } else { "dropouts" };
+            lines.push(format!(
+                "{dropouts} {plural} bridged, the longest of {:.0} ms",
+                seconds(longest_dropout) * 1e3
+            ));
+        }
+        if pauses > 0 {
+            lines.push(format!("{pauses} gaps of the recording skipped"));
+        }
+        if let Some((time, fault)) = given_up {
+            let at = seconds(time - self.first.unwrap_or(time));
+            lines.push(format!("given up at {at:.3} s: {}", self.describe(fault)));
+        }
+        lines
+    }
+}
