@@ -115,7 +115,6 @@ fn draw(shared: &Shared, bar: &ProgressBar) {
         );
         bar.set_position(milliseconds(time));
         bar.set_message(message.clone());
-        bar.tick();
         thread::park_timeout(PERIOD);
     }
     bar.finish_and_clear();
