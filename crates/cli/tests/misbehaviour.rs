@@ -7,7 +7,7 @@ use common::Folder;
 /// Flies the quadcopter with the plugin that does this; the exit code must be as given. Answers what was printed.
 #[track_caller]
 fn fly(folder: &Folder, does: &str, code: i32) -> (String, String) {
-    let table = format!("backend.mischief={{ {does} }}");
+    let table = format!("backend.mischief.deeds=[{does}]");
     let arguments = [
         "--config",
         "quadcopter.toml",
@@ -53,7 +53,7 @@ fn logged_until(folder: &Folder, time: f64) {
 fn a_panic_in_flight_ends_it_with_exit_code_3_and_a_finished_log() {
     for (deed, function) in [("panic_in_read", "read"), ("panic_in_write", "write")] {
         let folder = Folder::new();
-        let (summary, messages) = fly(&folder, &format!("does = \"{deed}\", from = 1.0"), 3);
+        let (summary, messages) = fly(&folder, &format!("{{ does = \"{deed}\", from = 1.0 }}"), 3);
         assert!(
             summary.starts_with("quadcopter: BACKEND FAILED ("),
             "{summary}"
@@ -77,7 +77,7 @@ fn a_panic_in_flight_ends_it_with_exit_code_3_and_a_finished_log() {
 #[test]
 fn a_panic_at_the_end_does_not_undo_the_flight() {
     let folder = Folder::new();
-    let (summary, _) = fly(&folder, "does = \"panic_in_stop\", from = 0.0", 0);
+    let (summary, _) = fly(&folder, "{ does = \"panic_in_stop\", from = 0.0 }", 0);
     assert!(
         summary.starts_with("quadcopter: flown after 3.000 s"),
         "{summary}"
@@ -92,7 +92,7 @@ fn a_panic_at_the_end_does_not_undo_the_flight() {
 #[test]
 fn reads_that_fail_for_good_end_in_a_descent_and_exit_code_3() {
     let folder = Folder::new();
-    let (summary, messages) = fly(&folder, "does = \"fail_to_read\", from = 1.0", 3);
+    let (summary, messages) = fly(&folder, "{ does = \"fail_to_read\", from = 1.0 }", 3);
     assert!(
         summary.starts_with("quadcopter: BACKEND FAILED (nothing but noise on the line) after 3.0"),
         "{summary}"
@@ -115,7 +115,7 @@ fn reads_that_fail_for_a_moment_do_not_end_the_flight() {
     let folder = Folder::new();
     let (summary, _) = fly(
         &folder,
-        "does = \"fail_to_read\", from = 1.0, until = 1.03",
+        "{ does = \"fail_to_read\", from = 1.0, until = 1.03 }",
         0,
     );
     assert!(
@@ -134,9 +134,26 @@ fn reads_that_fail_for_a_moment_do_not_end_the_flight() {
 }
 
 #[test]
+fn an_error_that_is_over_is_not_blamed_for_what_comes_later() {
+    let folder = Folder::new();
+    let deeds = "{ does = \"fail_to_read\", from = 0.5, until = 0.53 }, { does = \"stand_still\", from = 1.0 }";
+    let (summary, _) = fly(&folder, deeds, 4);
+    assert!(
+        summary.starts_with("quadcopter: SAFETY STOP after "),
+        "{summary}"
+    );
+    let deeds = "{ does = \"fail_to_read\", from = 0.5, until = 0.53 }, { does = \"fail_to_write\", from = 1.0 }";
+    let (summary, _) = fly(&folder, deeds, 3);
+    assert!(
+        summary.starts_with("quadcopter: BACKEND FAILED (the line is dead)"),
+        "{summary}"
+    );
+}
+
+#[test]
 fn a_dead_line_ends_the_flight_at_once() {
     let folder = Folder::new();
-    let (summary, _) = fly(&folder, "does = \"fail_to_write\", from = 1.0", 3);
+    let (summary, _) = fly(&folder, "{ does = \"fail_to_write\", from = 1.0 }", 3);
     assert!(
         summary.starts_with("quadcopter: BACKEND FAILED (the line is dead) after 0.998 s"),
         "{summary}"
@@ -147,7 +164,7 @@ fn a_dead_line_ends_the_flight_at_once() {
 #[test]
 fn time_that_stands_still_is_a_fault() {
     let folder = Folder::new();
-    let (_, messages) = fly(&folder, "does = \"stand_still\", from = 1.0", 4);
+    let (_, messages) = fly(&folder, "{ does = \"stand_still\", from = 1.0 }", 4);
     assert!(
         messages.contains("the frame's time did not advance: levelling and descending"),
         "{messages}"
@@ -157,7 +174,7 @@ fn time_that_stands_still_is_a_fault() {
 #[test]
 fn a_backend_without_more_frames_ends_the_flight() {
     let folder = Folder::new();
-    let (summary, _) = fly(&folder, "does = \"end\", from = 1.0", 0);
+    let (summary, _) = fly(&folder, "{ does = \"end\", from = 1.0 }", 0);
     assert!(
         summary.starts_with("quadcopter: flown to the last frame after 0.998 s"),
         "{summary}"
@@ -168,7 +185,7 @@ fn a_backend_without_more_frames_ends_the_flight() {
 #[test]
 fn a_backend_that_does_not_start_leaves_nothing_behind() {
     let folder = Folder::new();
-    let (summary, messages) = fly(&folder, "does = \"fail_to_start\", from = 0.0", 3);
+    let (summary, messages) = fly(&folder, "{ does = \"fail_to_start\", from = 0.0 }", 3);
     assert_eq!(summary, "");
     assert!(messages.contains("the door is locked"), "{messages}");
     assert_eq!(folder.files(), [""; 0]);
@@ -177,9 +194,9 @@ fn a_backend_that_does_not_start_leaves_nothing_behind() {
 #[test]
 fn messages_of_the_plugin_reach_the_log_and_with_v_the_terminal() {
     let folder = Folder::new();
-    let (_, quiet) = fly(&folder, "does = \"nothing\", from = 0.0", 0);
+    let (_, quiet) = fly(&folder, "", 0);
     assert!(!quiet.contains("started"), "{quiet}");
-    let table = "backend.mischief={ does = \"nothing\", from = 0.0 }";
+    let table = "backend.mischief.deeds=[]";
     let arguments = [
         "--config",
         "quadcopter.toml",

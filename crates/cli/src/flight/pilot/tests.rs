@@ -321,6 +321,26 @@ fn before_the_first_complete_frame_nothing_is_commanded() {
 }
 
 #[test]
+fn the_reference_runs_from_the_first_complete_frame() {
+    use fly_control::settings::LissajousSettings;
+
+    let settings: LissajousSettings =
+        toml::from_str("amplitude = [1, 0, 0]\nangular_frequency = [0.7, 0, 0]").expect("settings");
+    let mut bench = Bench::new(DESCEND, State::at_rest(SE3::identity()));
+    let planned = ReferenceSettings::Lissajous(settings)
+        .build(bench.pilot.vehicle())
+        .expect("a reference");
+    bench.pilot.parts.reference =
+        FlightReference::new(planned, &Description::new()).expect("planned");
+    bench.time = 777 * TICK;
+    bench.run(100, Wrong::NotFinite(0));
+    bench.run(251, Wrong::Nothing);
+    // The last of 251 ticks is half a second after the first.
+    let x = bench.pilot.point().pose.translation.x;
+    assert!((x - (0.7_f64 * 0.5).sin()).abs() < 1e-12, "{x}");
+}
+
+#[test]
 fn an_absurd_state_is_refused_and_ends_in_a_descent() {
     let mut bench = Bench::new(DESCEND, disturbed());
     bench.run(100, Wrong::Nothing);

@@ -1,6 +1,6 @@
 //! A simulated vehicle whose plugin fails in flight on demand: for the tests of `fly`.
 //!
-//! Its table says what happens and when: `does = "panic_in_read"`, `from = 1.0` and, where it can end, `until = 2.0`.
+//! Its table says what happens and when: `deeds = [{ does = "panic_in_read", from = 1.0 }]`, with `until` where it ends.
 
 use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, GroupStatus,
@@ -26,6 +26,13 @@ pub struct Mischief {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
+    #[serde(default)]
+    deeds: Vec<Timed>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Timed {
     does: Deed,
     from: f64,
     until: Option<f64>,
@@ -42,15 +49,16 @@ enum Deed {
     FailToStart,
     StandStill,
     End,
-    Nothing,
 }
 
 impl Mischief {
     fn does(&self, deed: Deed) -> bool {
         let now = self.ticks.time(self.next) as f64 * 1e-9;
-        self.settings.does == deed
-            && now >= self.settings.from
-            && self.settings.until.is_none_or(|until| now < until)
+        let due = |timed: &Timed| now >= timed.from && timed.until.is_none_or(|until| now < until);
+        self.settings
+            .deeds
+            .iter()
+            .any(|timed| timed.does == deed && due(timed))
     }
 }
 
@@ -96,7 +104,7 @@ impl Backend for Mischief {
     }
 
     fn start(&mut self) -> Result<(), Error> {
-        if self.settings.does == Deed::FailToStart {
+        if self.does(Deed::FailToStart) {
             return Err(Error::new(ErrorKind::Io, "the door is locked"));
         }
         tracing::info!("started");
@@ -148,10 +156,7 @@ impl Backend for Mischief {
     }
 
     fn stop(&mut self) -> Result<(), Error> {
-        assert!(
-            self.settings.does != Deed::PanicInStop,
-            "up to no good in stop"
-        );
+        assert!(!self.does(Deed::PanicInStop), "up to no good in stop");
         Ok(())
     }
 
