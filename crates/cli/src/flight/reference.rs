@@ -67,9 +67,8 @@ impl FlightReference {
             Self::Planned(_) => kind.to_owned(),
             Self::Recorded(setpoints) => match setpoints.used {
                 [_, 0] => "recorded: the logged setpoints".to_owned(),
-                [0, _] => {
-                    "recorded: the flown path, smoothed (the log has no setpoints)".to_owned()
-                }
+                // The backend's report says what was logged of the setpoints.
+                [0, _] => "recorded: the flown path, smoothed".to_owned(),
                 [logged, smoothed] => {
                     format!(
                         "recorded: {logged} steps along logged setpoints, {smoothed} along the smoothed flown path"
