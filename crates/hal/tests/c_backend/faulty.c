@@ -103,20 +103,24 @@ static inline int32_t mute_start(void *instance, FlyError *error) {
     return -42;
 }
 
-static inline int32_t foreign_describe(void *instance, FlyDescription *description, FlyError *error) {
-    static const FlySignal named[] = { { TEXT("altitude.ft"), TEXT("ft"), FLY_CLASS_MEASUREMENT, 0 } };
+/* The description with another first signal: as many as before, since `read` fills them all. */
+static inline int32_t describe_with_first(void *instance, FlyDescription *description, FlyError *error, FlySignal first) {
+    static FlySignal signals[16];
     int32_t status = describe(instance, description, error);
-    description->signals = named;
-    description->signal_count = description->group_count = 1;
+    memcpy(signals, description->signals, description->signal_count * sizeof *signals);
+    signals[0] = first;
+    description->signals = signals;
     return status;
 }
 
+static inline int32_t foreign_describe(void *instance, FlyDescription *description, FlyError *error) {
+    FlySignal foreign = { TEXT("altitude.ft"), TEXT("ft"), FLY_CLASS_MEASUREMENT, 0 };
+    return describe_with_first(instance, description, error, foreign);
+}
+
 static inline int32_t stray_describe(void *instance, FlyDescription *description, FlyError *error) {
-    static const FlySignal stray[] = { { TEXT("pose.position.x"), TEXT("m"), FLY_CLASS_MEASUREMENT, 77 } };
-    int32_t status = describe(instance, description, error);
-    description->signals = stray;
-    description->signal_count = 1;
-    return status;
+    FlySignal stray = { TEXT("pose.position.x"), TEXT("m"), FLY_CLASS_MEASUREMENT, 77 };
+    return describe_with_first(instance, description, error, stray);
 }
 
 static inline int32_t odd_read(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
