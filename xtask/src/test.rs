@@ -22,15 +22,7 @@ const STEPS: [(&str, &[&str]); 6] = [
     ),
     (
         "lie without std",
-        &[
-            "check",
-            "--quiet",
-            "-p",
-            "fly-lie",
-            "--no-default-features",
-            "--features",
-            "libm",
-        ],
+        &["check", "--quiet", "-p", "fly-lie", "--no-default-features"],
     ),
     (
         "control without osqp",

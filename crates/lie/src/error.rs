@@ -21,7 +21,43 @@ pub enum NotInGroup<T> {
     Reflection,
     /// The last row of a pose's matrix is not `0 0 0 1`.
     BottomRow,
+    /// All numbers are zero, so that there is no direction to normalise.
+    Zero,
 }
+
+/// Where a parameterisation of attitudes has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Singularity {
+    /// A rotation by no angle has no axis.
+    NoAngle,
+    /// The first and the third axis of an Euler sequence coincide.
+    GimbalLock,
+    /// Two opposite directions: infinitely many smallest rotations lead from one to the other.
+    Opposite,
+    /// The body is upside down: its yaw is undefined.
+    UpsideDown,
+    /// A number is infinite or not a number.
+    NotFinite,
+}
+
+impl fmt::Display for Singularity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoAngle => "a rotation by no angle has no axis",
+            Self::GimbalLock => {
+                "the first and the third axis of the Euler angles coincide: their rates are undefined"
+            }
+            Self::Opposite => {
+                "the two directions are opposite: the smallest rotation between them is undefined"
+            }
+            Self::UpsideDown => "the body is upside down: its yaw is undefined",
+            Self::NotFinite => "a number is not finite",
+        })
+    }
+}
+
+impl core::error::Error for Singularity {}
 
 impl<T: RealField> fmt::Display for NotInGroup<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,6 +74,7 @@ impl<T: RealField> fmt::Display for NotInGroup<T> {
                 f.write_str("the matrix is a reflection: its determinant is -1, a rotation's is +1")
             }
             Self::BottomRow => f.write_str("the last row of a pose's matrix must be 0 0 0 1"),
+            Self::Zero => f.write_str("all numbers are zero: there is no direction to normalise"),
         }
     }
 }

@@ -15,6 +15,7 @@
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
 /// The skew-symmetric matrix of the cross product, Konz (4.47a): `wed3(w) b = w × b`.
+#[inline]
 #[rustfmt::skip]
 pub fn wed3<T: RealField + Copy>(w: &Vector3<T>) -> Matrix3<T> {
     let o = T::zero();
@@ -26,6 +27,7 @@ pub fn wed3<T: RealField + Copy>(w: &Vector3<T>) -> Matrix3<T> {
 }
 
 /// The 4x4 matrix of a twist `xi = [v; omega]`: `[[wed3(omega), v], [0, 0]]`, Konz (4.47b).
+#[inline]
 pub fn wed6<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix4<T> {
     let mut X = Matrix4::zeros();
     X.fixed_view_mut::<3, 3>(0, 0)
@@ -37,17 +39,20 @@ pub fn wed6<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix4<T> {
 /// The vector of a skew-symmetric 3x3 matrix, the inverse of [`wed3`].
 ///
 /// Of a matrix that is not skew the skew-symmetric part is taken: `vee3(A) = vee2_3(A) / 2`.
+#[inline]
 pub fn vee3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
     vee2_3(A) * convert::<f64, T>(0.5)
 }
 
 /// The twist `[v; omega]` of a 4x4 matrix `[[W, v], [*, *]]`, the inverse of [`wed6`].
+#[inline]
 pub fn vee6<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
     let w = vee3(&A.fixed_view::<3, 3>(0, 0).into_owned());
     join(&A.fixed_view::<3, 1>(0, 3).into_owned(), &w)
 }
 
 /// Twice the skew-symmetric part of a 3x3 matrix as a vector, Konz (4.57a): `tr(A wed3(w)^T) = w . vee2_3(A)`.
+#[inline]
 pub fn vee2_3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
     Vector3::new(
         A[(2, 1)] - A[(1, 2)],
@@ -59,22 +64,26 @@ pub fn vee2_3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
 /// `[b; vee2_3(A)]` of a 4x4 matrix `[[A, b], [*, *]]`, Konz (4.57b): `tr(A wed6(xi)^T) = xi . vee2_4(A)`.
 ///
 /// Note that `vee2_4(wed6([v; omega])) = [v; 2 omega]`; the factor two on the whole vector holds on so(3) only.
+#[inline]
 pub fn vee2_4<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
     let w = vee2_3(&A.fixed_view::<3, 3>(0, 0).into_owned());
     join(&A.fixed_view::<3, 1>(0, 3).into_owned(), &w)
 }
 
 /// `tr(A) I - A`, Konz (4.55a): turns a second moment into a moment of inertia.
+#[inline]
 pub fn vee_matrix3<T: RealField + Copy>(A: &Matrix3<T>) -> Matrix3<T> {
     Matrix3::from_diagonal_element(A.trace()) - A
 }
 
 /// `tr(B)/2 I - B`, the inverse of [`vee_matrix3`]: turns a moment of inertia into a second moment.
+#[inline]
 pub fn wed_matrix3<T: RealField + Copy>(B: &Matrix3<T>) -> Matrix3<T> {
     Matrix3::from_diagonal_element(B.trace() * convert::<f64, T>(0.5)) - B
 }
 
 /// The 6x6 matrix of a 4x4 second moment `[[A, b], [c^T, d]]`, Konz (4.55b): `[[d I, wed3(b)^T], [wed3(c), vee_matrix3(A)]]`.
+#[inline]
 pub fn vee_matrix4<T: RealField + Copy>(A: &Matrix4<T>) -> Matrix6<T> {
     let mut M = Matrix6::zeros();
     let b = A.fixed_view::<3, 1>(0, 3).into_owned();
@@ -90,6 +99,7 @@ pub fn vee_matrix4<T: RealField + Copy>(A: &Matrix4<T>) -> Matrix6<T> {
 
 /// The 4x4 second moment of a 6x6 matrix `[[d I, B], [C, E]]`, the inverse of [`vee_matrix4`]:
 /// `[[wed_matrix3(E), vee3(B^T)], [vee3(C)^T, d]]`.
+#[inline]
 pub fn wed_matrix6<T: RealField + Copy>(M: &Matrix6<T>) -> Matrix4<T> {
     let mut A = Matrix4::zeros();
     let B = M.fixed_view::<3, 3>(0, 3).transpose();
@@ -104,6 +114,7 @@ pub fn wed_matrix6<T: RealField + Copy>(M: &Matrix6<T>) -> Matrix4<T> {
 }
 
 /// The adjoint of the algebra se(3), Konz (4.52b): `ad(xi) eta = vee6([wed6 xi, wed6 eta])`, `[[wed3 w, wed3 v], [0, wed3 w]]`.
+#[inline]
 pub fn ad<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix6<T> {
     let W = wed3(&angular(xi));
     let mut X = Matrix6::zeros();
@@ -114,6 +125,7 @@ pub fn ad<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix6<T> {
 }
 
 /// `ad(xi) eta` without forming the matrix.
+#[inline]
 pub fn bracket<T: RealField + Copy>(xi: &Vector6<T>, eta: &Vector6<T>) -> Vector6<T> {
     let (v, w) = (linear(xi), angular(xi));
     let (nu, mu) = (linear(eta), angular(eta));
@@ -121,6 +133,7 @@ pub fn bracket<T: RealField + Copy>(xi: &Vector6<T>, eta: &Vector6<T>) -> Vector
 }
 
 /// `ad(xi)^T p` without forming the matrix: how a momentum or wrench `p = [f; tau]` changes along `xi`.
+#[inline]
 pub fn coadjoint_bracket<T: RealField + Copy>(xi: &Vector6<T>, p: &Vector6<T>) -> Vector6<T> {
     let (v, w) = (linear(xi), angular(xi));
     let (f, tau) = (linear(p), angular(p));
@@ -128,16 +141,19 @@ pub fn coadjoint_bracket<T: RealField + Copy>(xi: &Vector6<T>, p: &Vector6<T>) -
 }
 
 /// The first three entries: the velocity of a twist, the force of a wrench.
+#[inline]
 pub fn linear<T: RealField + Copy>(xi: &Vector6<T>) -> Vector3<T> {
     Vector3::new(xi[0], xi[1], xi[2])
 }
 
 /// The last three entries: the angular velocity of a twist, the torque of a wrench.
+#[inline]
 pub fn angular<T: RealField + Copy>(xi: &Vector6<T>) -> Vector3<T> {
     Vector3::new(xi[3], xi[4], xi[5])
 }
 
 /// `[linear; angular]` from its two halves.
+#[inline]
 pub fn join<T: RealField + Copy>(linear: &Vector3<T>, angular: &Vector3<T>) -> Vector6<T> {
     let (v, w) = (linear, angular);
     Vector6::new(v.x, v.y, v.z, w.x, w.y, w.z)

@@ -4,8 +4,9 @@ use core::ops::Mul;
 
 use nalgebra::{ComplexField, Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
-use crate::coefficients::{Coefficients, InverseCoefficients};
-use crate::operators::{angular, join, linear, vee6, wed3, wed6};
+use crate::coefficients::{Coefficients, Derivatives, inverse_coefficient, inverse_derivative};
+use crate::group::lie_group;
+use crate::operators::{ad, angular, join, linear, vee6, wed6};
 use crate::so3::second_order;
 use crate::{NotInGroup, SO3};
 
@@ -20,9 +21,17 @@ use crate::{NotInGroup, SO3};
 /// let G = SE3::exp(&xi);
 /// assert!((G.translation - Vector3::new(0.0, 2.0 / std::f64::consts::PI, 0.0)).norm() < 1e-15);
 /// assert!((G.log() - xi).norm() < 1e-14);
-/// assert!(((G * G.inverse()).matrix() - SE3::identity().matrix()).norm() < 1e-15);
+/// assert!(((G * G.inverse()).matrix() - SE3::identity().matrix()).norm() < 1e-14);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(
+        serialize = "T: serde::Serialize",
+        deserialize = "T: serde::Deserialize<'de>"
+    ))
+)]
 pub struct SE3<T: RealField + Copy> {
     /// The orientation `R`.
     pub rotation: SO3<T>,
@@ -33,6 +42,7 @@ pub struct SE3<T: RealField + Copy> {
 /// # Parameters
 impl<T: RealField + Copy> SE3<T> {
     /// The pose with this orientation and position.
+    #[inline]
     pub fn new(rotation: SO3<T>, translation: Vector3<T>) -> Self {
         Self {
             rotation,
@@ -41,6 +51,7 @@ impl<T: RealField + Copy> SE3<T> {
     }
 
     /// The pose of a 4x4 matrix `[[R, r], [0, 1]]`, unchecked.
+    #[inline]
     pub fn from_matrix(matrix: &Matrix4<T>) -> Self {
         Self::new(
             SO3::from_matrix(matrix.fixed_view::<3, 3>(0, 0).into_owned()),
@@ -68,6 +79,7 @@ impl<T: RealField + Copy> SE3<T> {
     }
 
     /// The 4x4 matrix `[[R, r], [0, 1]]`.
+    #[inline]
     pub fn matrix(&self) -> Matrix4<T> {
         let mut G = Matrix4::identity();
         G.fixed_view_mut::<3, 3>(0, 0)
@@ -80,18 +92,21 @@ impl<T: RealField + Copy> SE3<T> {
 /// # Group structure
 impl<T: RealField + Copy> SE3<T> {
     /// The reference frame itself.
+    #[inline]
     pub fn identity() -> Self {
         Self::new(SO3::identity(), Vector3::zeros())
     }
 
     /// The pose of the reference frame seen from the body: `[[R^T, -R^T r], [0, 1]]`.
     #[must_use]
+    #[inline]
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.inverse();
         Self::new(rotation, -rotation.act(&self.translation))
     }
 
     /// The point with body coordinates `point`, in coordinates of the reference frame.
+    #[inline]
     pub fn act(&self, point: &Vector3<T>) -> Vector3<T> {
         self.rotation.act(point) + self.translation
     }
@@ -100,6 +115,7 @@ impl<T: RealField + Copy> SE3<T> {
 impl<T: RealField + Copy> Mul for SE3<T> {
     type Output = Self;
 
+    #[inline]
     fn mul(self, other: Self) -> Self {
         Self::new(self.rotation * other.rotation, self.act(&other.translation))
     }
@@ -108,11 +124,13 @@ impl<T: RealField + Copy> Mul for SE3<T> {
 /// # Hat and vee
 impl<T: RealField + Copy> SE3<T> {
     /// From a twist `[v; omega]` to the algebra se(3): [`wed6`].
+    #[inline]
     pub fn hat(xi: &Vector6<T>) -> Matrix4<T> {
         wed6(xi)
     }
 
     /// From the algebra se(3) to a twist `[v; omega]`: [`vee6`].
+    #[inline]
     pub fn vee(X: &Matrix4<T>) -> Vector6<T> {
         vee6(X)
     }
@@ -121,6 +139,7 @@ impl<T: RealField + Copy> SE3<T> {
 /// # Exponential and logarithm
 impl<T: RealField + Copy> SE3<T> {
     /// The pose reached in unit time with the constant body twist `xi = [v; omega]`: `[[exp omega, J_l(omega) v], [0, 1]]`.
+    #[inline]
     pub fn exp(xi: &Vector6<T>) -> Self {
         let (v, w) = (linear(xi), angular(xi));
         let k = Coefficients::new(w.norm_squared());
@@ -131,6 +150,7 @@ impl<T: RealField + Copy> SE3<T> {
     }
 
     /// The principal twist with `exp(xi) = self`, its angle at most `pi`: `[J_l(omega)^-1 r; omega]`.
+    #[inline]
     pub fn log(&self) -> Vector6<T> {
         let w = self.rotation.log();
         join(&(SO3::left_jacobian_inverse(&w) * self.translation), &w)
@@ -144,28 +164,36 @@ impl<T: RealField + Copy> SE3<T> {
     /// `Q` is the derivative of `J = I + b W + c W²` in the direction `v`, because a twist is a rotation vector with a
     /// dual part; with `s = omega . v` that is `b V + c (V W + W V) + s (b' W + c' W²)`, where `b'`, `c'` are twice the
     /// derivatives with respect to `theta^2`. It equals the usual sum of seven products, without their cancellation.
+    #[inline]
     pub fn left_jacobian(xi: &Vector6<T>) -> Matrix6<T> {
         let (v, w) = (linear(xi), angular(xi));
-        let k = Coefficients::new(w.norm_squared());
+        let t2 = w.norm_squared();
+        let k = Coefficients::new(t2);
+        let dk = Derivatives::new(t2, &k);
         let J = second_order(&w, T::one(), k.b, k.c);
-        upper_triangular(&J, &dual_part(&v, &w, k.b, k.c, k.db, k.dc))
+        upper_triangular(&J, &dual_part(&v, &w, k.b, k.c, dk.db, dk.dc))
     }
 
     /// `J_r = J_l(-xi)`: `d/dt exp(xi) = exp(xi) hat(J_r xi_dot)`.
+    #[inline]
     pub fn right_jacobian(xi: &Vector6<T>) -> Matrix6<T> {
         Self::left_jacobian(&-xi)
     }
 
     /// The inverse of the left Jacobian; it exists for `|omega| < 2 pi`.
+    #[inline]
     pub fn left_jacobian_inverse(xi: &Vector6<T>) -> Matrix6<T> {
         let (v, w) = (linear(xi), angular(xi));
-        let k = InverseCoefficients::new(w.norm_squared());
+        let t2 = w.norm_squared();
+        let d = inverse_coefficient(t2);
+        let dd = inverse_derivative(t2, d);
         let minus_half: T = convert(-0.5);
-        let J = second_order(&w, T::one(), minus_half, k.d);
-        upper_triangular(&J, &dual_part(&v, &w, minus_half, k.d, T::zero(), k.dd))
+        let J = second_order(&w, T::one(), minus_half, d);
+        upper_triangular(&J, &dual_part(&v, &w, minus_half, d, T::zero(), dd))
     }
 
     /// The inverse of the right Jacobian; it exists for `|omega| < 2 pi`.
+    #[inline]
     pub fn right_jacobian_inverse(xi: &Vector6<T>) -> Matrix6<T> {
         Self::left_jacobian_inverse(&-xi)
     }
@@ -174,29 +202,61 @@ impl<T: RealField + Copy> SE3<T> {
 /// # Adjoint
 impl<T: RealField + Copy> SE3<T> {
     /// `Ad(G)`, Konz (4.52b): `[[R, wed(r) R], [0, R]]` takes a twist in the body to the same twist in the reference frame.
+    #[inline]
     pub fn adjoint(&self) -> Matrix6<T> {
         let R = self.rotation.matrix();
-        upper_triangular(R, &(wed3(&self.translation) * R))
+        upper_triangular(R, &crossed(&self.translation, R))
     }
 
     /// `Ad(G^-1)`: `[[R^T, -R^T wed(r)], [0, R^T]]`.
+    #[inline]
     pub fn adjoint_inverse(&self) -> Matrix6<T> {
-        let Rt = self.rotation.matrix().transpose();
-        upper_triangular(&Rt, &-(Rt * wed3(&self.translation)))
+        let R = self.rotation.matrix();
+        upper_triangular(&R.transpose(), &crossed(&self.translation, R).transpose())
+    }
+
+    /// `ad(xi)`, Konz (4.52b): [`operators::ad`](crate::operators::ad).
+    #[inline]
+    pub fn ad(xi: &Vector6<T>) -> Matrix6<T> {
+        ad(xi)
     }
 }
 
+lie_group!(SE3, 6, Matrix4<T>, 3);
+
+/// `wed(r) A`: the cross products of `r` with the columns.
+#[inline]
+#[rustfmt::skip]
+fn crossed<T: RealField + Copy>(r: &Vector3<T>, A: &Matrix3<T>) -> Matrix3<T> {
+    let x = |j: usize| r.y * A[(2, j)] - r.z * A[(1, j)];
+    let y = |j: usize| r.z * A[(0, j)] - r.x * A[(2, j)];
+    let z = |j: usize| r.x * A[(1, j)] - r.y * A[(0, j)];
+    Matrix3::new(
+        x(0), x(1), x(2),
+        y(0), y(1), y(2),
+        z(0), z(1), z(2),
+    )
+}
+
 /// `[[D, U], [0, D]]`
+#[inline]
+#[rustfmt::skip]
 fn upper_triangular<T: RealField + Copy>(D: &Matrix3<T>, U: &Matrix3<T>) -> Matrix6<T> {
-    let mut X = Matrix6::zeros();
-    X.fixed_view_mut::<3, 3>(0, 0).copy_from(D);
-    X.fixed_view_mut::<3, 3>(0, 3).copy_from(U);
-    X.fixed_view_mut::<3, 3>(3, 3).copy_from(D);
-    X
+    let (d, u) = (|i, j| D[(i, j)], |i, j| U[(i, j)]);
+    let o = T::zero();
+    Matrix6::new(
+        d(0, 0), d(0, 1), d(0, 2), u(0, 0), u(0, 1), u(0, 2),
+        d(1, 0), d(1, 1), d(1, 2), u(1, 0), u(1, 1), u(1, 2),
+        d(2, 0), d(2, 1), d(2, 2), u(2, 0), u(2, 1), u(2, 2),
+        o,       o,       o,       d(0, 0), d(0, 1), d(0, 2),
+        o,       o,       o,       d(1, 0), d(1, 1), d(1, 2),
+        o,       o,       o,       d(2, 0), d(2, 1), d(2, 2),
+    )
 }
 
 /// The derivative of `q(θ²) W + r(θ²) W²` in the direction `v`, where `dq`, `dr` are twice the derivatives of `q`, `r`:
 /// `q V + r (V W + W V) + s (dq W + dr W²)`.
+#[inline]
 fn dual_part<T: RealField + Copy>(
     v: &Vector3<T>,
     w: &Vector3<T>,
@@ -206,7 +266,24 @@ fn dual_part<T: RealField + Copy>(
     dr: T,
 ) -> Matrix3<T> {
     let s = w.dot(v);
-    let cross = v * w.transpose();
-    let symmetric = cross + cross.transpose() - Matrix3::from_diagonal_element(s + s);
-    wed3(v) * q + symmetric * r + second_order(w, T::zero(), s * dq, s * dr)
+    let (cx, cy, cz) = (r * w.x, r * w.y, r * w.z);
+    let two_s = (s + s) * r;
+    let (xy, xz, yz) = (
+        cx * v.y + cy * v.x,
+        cx * v.z + cz * v.x,
+        cy * v.z + cz * v.y,
+    );
+    let (qx, qy, qz) = (q * v.x, q * v.y, q * v.z);
+    let symmetric = Matrix3::new(
+        (cx + cx) * v.x - two_s,
+        xy - qz,
+        xz + qy,
+        xy + qz,
+        (cy + cy) * v.y - two_s,
+        yz - qx,
+        xz - qy,
+        yz + qx,
+        (cz + cz) * v.z - two_s,
+    );
+    symmetric + second_order(w, T::zero(), s * dq, s * dr)
 }

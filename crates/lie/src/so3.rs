@@ -5,8 +5,11 @@ use core::ops::Mul;
 use nalgebra::{ComplexField, Matrix3, RealField, Vector3, Vector4, convert};
 
 use crate::NotInGroup;
-use crate::coefficients::{Coefficients, InverseCoefficients, log_factor};
-use crate::operators::{vee3, wed3};
+use crate::coefficients::{
+    Coefficients, exponential, inverse_coefficient, log_factor, log_factor_below,
+};
+use crate::group::lie_group;
+use crate::operators::{vee2_3, vee3, wed3};
 
 /// A rotation, held as its 3x3 matrix. `R` of body b in world: `R p_b` are the world components of the body vector `p_b`.
 ///
@@ -20,6 +23,18 @@ use crate::operators::{vee3, wed3};
 /// assert!((R.log().z - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        try_from = "[[T; 3]; 3]",
+        into = "[[T; 3]; 3]",
+        bound(
+            serialize = "T: serde::Serialize",
+            deserialize = "T: serde::Deserialize<'de>"
+        )
+    )
+)]
 pub struct SO3<T: RealField + Copy>(Matrix3<T>);
 
 /// # Parameters
@@ -27,6 +42,7 @@ impl<T: RealField + Copy> SO3<T> {
     /// The rotation with this matrix, unchecked: the caller knows that it is orthonormal with determinant 1.
     ///
     /// For a matrix from outside use [`SO3::try_from_matrix`].
+    #[inline]
     pub fn from_matrix(matrix: Matrix3<T>) -> Self {
         Self(matrix)
     }
@@ -35,6 +51,7 @@ impl<T: RealField + Copy> SO3<T> {
     ///
     /// # Errors
     /// [`NotInGroup::NotFinite`], [`NotInGroup::NotOrthonormal`] with the largest deviation, [`NotInGroup::Reflection`].
+    #[inline]
     pub fn try_from_matrix(matrix: Matrix3<T>, tolerance: T) -> Result<Self, NotInGroup<T>> {
         if !matrix.iter().all(ComplexField::is_finite) {
             return Err(NotInGroup::NotFinite);
@@ -53,12 +70,14 @@ impl<T: RealField + Copy> SO3<T> {
     }
 
     /// The rotation matrix.
+    #[inline]
     pub fn matrix(&self) -> &Matrix3<T> {
         &self.0
     }
 
     /// The rotation of a quaternion `[w, x, y, z]`, Konz (A.154). The quaternion is normalised; it must not be zero.
     #[rustfmt::skip]
+    #[inline]
     pub fn from_quaternion(wxyz: &Vector4<T>) -> Self {
         let s = convert::<f64, T>(2.0) / wxyz.norm_squared();
         let (w, x, y, z) = (wxyz[0], wxyz[1], wxyz[2], wxyz[3]);
@@ -74,6 +93,7 @@ impl<T: RealField + Copy> SO3<T> {
     ///
     /// Shepperd's method: the column of `4 q q^T` with the largest diagonal entry, so that no digit is lost at any
     /// angle. (Konz (A.158) prints a form that fails at `theta = pi` and at small angles.)
+    #[inline]
     pub fn to_quaternion(&self) -> Vector4<T> {
         self.scaled_quaternion().normalize()
     }
@@ -109,6 +129,7 @@ impl<T: RealField + Copy> SO3<T> {
     ///
     /// An error `R^T R - I` of size `e` becomes one of size `3/4 e^2`.
     #[must_use]
+    #[inline]
     pub fn orthonormalized(&self) -> Self {
         let R = &self.0;
         let three = Matrix3::from_diagonal_element(convert(3.0));
@@ -119,17 +140,20 @@ impl<T: RealField + Copy> SO3<T> {
 /// # Group structure
 impl<T: RealField + Copy> SO3<T> {
     /// No rotation.
+    #[inline]
     pub fn identity() -> Self {
         Self(Matrix3::identity())
     }
 
     /// The inverse rotation, the transposed matrix.
     #[must_use]
+    #[inline]
     pub fn inverse(&self) -> Self {
         Self(self.0.transpose())
     }
 
     /// The rotated vector.
+    #[inline]
     pub fn act(&self, vector: &Vector3<T>) -> Vector3<T> {
         self.0 * vector
     }
@@ -138,6 +162,7 @@ impl<T: RealField + Copy> SO3<T> {
 impl<T: RealField + Copy> Mul for SO3<T> {
     type Output = Self;
 
+    #[inline]
     fn mul(self, other: Self) -> Self {
         Self(self.0 * other.0)
     }
@@ -146,11 +171,13 @@ impl<T: RealField + Copy> Mul for SO3<T> {
 /// # Hat and vee
 impl<T: RealField + Copy> SO3<T> {
     /// From coordinates to the algebra so(3): [`wed3`].
+    #[inline]
     pub fn hat(w: &Vector3<T>) -> Matrix3<T> {
         wed3(w)
     }
 
     /// From the algebra so(3) to coordinates: [`vee3`].
+    #[inline]
     pub fn vee(W: &Matrix3<T>) -> Vector3<T> {
         vee3(W)
     }
@@ -159,15 +186,24 @@ impl<T: RealField + Copy> SO3<T> {
 /// # Exponential and logarithm
 impl<T: RealField + Copy> SO3<T> {
     /// The rotation by `|w|` about `w`, Konz (A.147): `I + sin θ/θ W + (1 - cos θ)/θ² W²`.
+    #[inline]
     pub fn exp(w: &Vector3<T>) -> Self {
-        let k = Coefficients::new(w.norm_squared());
-        Self(second_order(w, T::one(), k.a, k.b))
+        let (a, b) = exponential(w.norm_squared());
+        Self(second_order(w, T::one(), a, b))
     }
 
     /// The principal rotation vector, `|w| <= pi`, exact to rounding at every angle.
     ///
     /// At exactly `pi` the two vectors `±pi axis` are both right; the one with a positive entry where it is largest is returned.
+    #[inline]
     pub fn log(&self) -> Vector3<T> {
+        let R = &self.0;
+        let trace = R.trace();
+        if trace > convert(-0.5) {
+            // Below an angle of 2.4 the skew-symmetric part, 4 times w xyz of the quaternion, is as good as Shepperd's column.
+            let xyz = vee2_3(R);
+            return xyz * log_factor_below(xyz.norm_squared(), T::one() + trace);
+        }
         let q = self.scaled_quaternion();
         let xyz = Vector3::new(q[1], q[2], q[3]);
         xyz * log_factor(xyz.norm_squared(), q[0])
@@ -177,23 +213,27 @@ impl<T: RealField + Copy> SO3<T> {
 /// # Jacobians
 impl<T: RealField + Copy> SO3<T> {
     /// `J_l`: `d/dt exp(w) = hat(J_l w_dot) exp(w)`, `I + (1 - cos θ)/θ² W + (θ - sin θ)/θ³ W²`.
+    #[inline]
     pub fn left_jacobian(w: &Vector3<T>) -> Matrix3<T> {
         let k = Coefficients::new(w.norm_squared());
         second_order(w, T::one(), k.b, k.c)
     }
 
     /// `J_r = J_l(-w)`: `d/dt exp(w) = exp(w) hat(J_r w_dot)`; the matrix S of From I (29).
+    #[inline]
     pub fn right_jacobian(w: &Vector3<T>) -> Matrix3<T> {
         Self::left_jacobian(&-w)
     }
 
     /// The inverse of the left Jacobian; it exists for `|w| < 2 pi`.
+    #[inline]
     pub fn left_jacobian_inverse(w: &Vector3<T>) -> Matrix3<T> {
-        let k = InverseCoefficients::new(w.norm_squared());
-        second_order(w, T::one(), convert(-0.5), k.d)
+        let d = inverse_coefficient(w.norm_squared());
+        second_order(w, T::one(), convert(-0.5), d)
     }
 
     /// The inverse of the right Jacobian; it exists for `|w| < 2 pi`.
+    #[inline]
     pub fn right_jacobian_inverse(w: &Vector3<T>) -> Matrix3<T> {
         Self::left_jacobian_inverse(&-w)
     }
@@ -202,12 +242,38 @@ impl<T: RealField + Copy> SO3<T> {
 /// # Adjoint
 impl<T: RealField + Copy> SO3<T> {
     /// The adjoint representation, which for rotations is the matrix itself: `R hat(w) R^T = hat(R w)`.
+    #[inline]
     pub fn adjoint(&self) -> Matrix3<T> {
         self.0
+    }
+
+    /// `ad(w) = wed3(w)`, Konz (4.52a).
+    #[inline]
+    pub fn ad(w: &Vector3<T>) -> Matrix3<T> {
+        wed3(w)
+    }
+}
+
+lie_group!(SO3, 3, Matrix3<T>, 3);
+
+/// The rows of the matrix.
+impl<T: RealField + Copy> From<SO3<T>> for [[T; 3]; 3] {
+    fn from(rotation: SO3<T>) -> Self {
+        rotation.0.transpose().into()
+    }
+}
+
+/// The rows of the matrix, which must be orthonormal within the square root of the precision: half the digits.
+impl<T: RealField + Copy> TryFrom<[[T; 3]; 3]> for SO3<T> {
+    type Error = NotInGroup<T>;
+
+    fn try_from(rows: [[T; 3]; 3]) -> Result<Self, NotInGroup<T>> {
+        Self::try_from_matrix(Matrix3::from(rows).transpose(), T::default_epsilon().sqrt())
     }
 }
 
 /// `p I + q W + r W²` with `W² = w w^T - |w|² I`.
+#[inline]
 pub(crate) fn second_order<T: RealField + Copy>(w: &Vector3<T>, p: T, q: T, r: T) -> Matrix3<T> {
     let (x, y, z) = (w.x, w.y, w.z);
     let (qx, qy, qz) = (q * x, q * y, q * z);

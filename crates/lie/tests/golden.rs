@@ -1,15 +1,19 @@
 //! Reference numbers computed elsewhere, by other means: `cargo test -p fly-lie --test golden -- --nocapture`.
 //!
 //! Every file under `testdata/golden`, or under the folder named by `FLY_GOLDEN_DIR`, is looked at; those of this crate are
-//! the operators (`example: operators`), the groups (`kind: lie`) and `lie60.txt` from 60-digit arithmetic.
+//! the operators (`example: operators`), the groups (`kind: lie`), attitudes (`kind: attitude`), the attitude potentials of
+//! `kind: stiffness`, and `lie60.txt` from 60-digit arithmetic.
 
 #![allow(non_snake_case)]
 
+use std::f64::consts::PI;
+
+use fly_lie::attitude::{AxisAngle, Euler, EulerSequence, MinimalRotation, YawTilt, quaternion};
 use fly_lie::operators::{
     ad, bracket, coadjoint_bracket, vee_matrix3, vee_matrix4, vee2_3, vee2_4, wed_matrix3,
     wed_matrix6, wed3, wed6,
 };
-use fly_lie::{SE3, SO3};
+use fly_lie::{AttitudePotential, SE2, SE3, SO3};
 use fly_testing::golden::{self, File, Report, array, matrix, number, vector};
 use nalgebra::{Matrix3, Matrix4, Matrix6, SMatrix, Vector3, Vector6};
 use serde_json::Value;
@@ -29,6 +33,10 @@ fn golden() {
             operators(report.file(&path), &data);
         } else if data["kind"] == "lie" {
             groups(report.file(&path), &data);
+        } else if data["kind"] == "attitude" {
+            attitudes(report.file(&path), &data);
+        } else if !array(&data["attitude_potential"]["cases"]).is_empty() {
+            potentials(report.file(&path), &data["attitude_potential"]);
         }
     }
     report.finish();
@@ -73,14 +81,14 @@ fn groups(file: &mut File, data: &Value) {
         match case["group"].as_str() {
             Some("SO3") => so3_case(file, case),
             Some("SE3") => se3_case(file, case),
-            // SE(2) is not in this crate.
-            _ => {}
+            Some("SE2") => se2_case(file, case),
+            other => panic!("an unknown group: {other:?}"),
         }
     }
     for case in array(&data["exact_pi"]) {
         let axis: Vector3<f64> = vector(&case["axis"]);
         let w = SO3::from_matrix(matrix(&case["R"])).log();
-        let expected = axis.normalize() * std::f64::consts::PI;
+        let expected = axis.normalize() * PI;
         let error = (w - expected).amax().min((w + expected).amax());
         file.error("log at π", error, 1e-14);
     }
@@ -151,6 +159,143 @@ fn se3_case(file: &mut File, case: &Value) {
     }
 }
 
+/// Like [`so3_case`].
+fn se2_case(file: &mut File, case: &Value) {
+    let (x, eta): (Vector3<f64>, Vector3<f64>) = (vector(&case["xi"]), vector(&case["eta"]));
+    let G = SE2::exp(&x);
+    let mut case_of = file.case(case, 1e-13);
+    case_of.is("hat", &SE2::hat(&x));
+    case_of.is("exp", &G.matrix());
+    case_of.is("Ad_exp", &G.adjoint());
+    case_of.is("ad_xi", &SE2::ad(&x));
+    case_of.is("ad_xi_eta", &(SE2::ad(&x) * eta));
+    case_of.within(1e-12);
+    case_of.is("right_jacobian", &SE2::right_jacobian(&x));
+    case_of.is("left_jacobian", &SE2::left_jacobian(&x));
+    if has_inverse(case) {
+        case_of.is("right_jacobian_inv", &SE2::right_jacobian_inverse(&x));
+    }
+    if case["log_is_xi"] == true {
+        case_of
+            .within(number(&case["log_abs_tol"]))
+            .is("xi", &G.log());
+    }
+}
+
+/// Quaternions, axis and angle, roll-pitch-yaw, minimal rotations and yaw-tilt, with rates; 80-digit arithmetic.
+///
+/// Tolerances are the file's: 1e-12, for rates that grow near a singularity relative ones.
+fn attitudes(file: &mut File, data: &Value) {
+    for case in array(&data["quaternion_cases"]) {
+        let (q, R) = (
+            vector(&case["quat_wxyz"]),
+            SO3::from_matrix(matrix(&case["R"])),
+        );
+        let omega: Vector3<f64> = vector(&case["omega_body"]);
+        let mut case_of = file.case(case, 1e-12);
+        case_of.is("R", SO3::from_quaternion(&q).matrix());
+        case_of.is("qdot", &quaternion::rates(&q, &omega));
+        let read = R.to_quaternion();
+        // At a half turn the sign is free.
+        let sign = if read.dot(&q) < 0.0 { -1.0 } else { 1.0 };
+        case_of.is("quat_wxyz", &(read * sign));
+        case_of.is_number("theta", R.log().norm());
+        let back = quaternion::angular_velocity(&q, &quaternion::rates(&q, &omega));
+        case_of.is("omega_body", &back);
+        if let Ok(turn) = AxisAngle::from_rotation(&R)
+            && !case["axis"].is_null()
+        {
+            let axis: Vector3<f64> = vector(&case["axis"]);
+            let half_turn = (turn.angle - PI).abs() < 1e-7 && turn.axis.dot(&axis) < 0.0;
+            case_of.is("axis", &(turn.axis * if half_turn { -1.0 } else { 1.0 }));
+        }
+        if !case["rpy_alpha_beta_phi"].is_null() {
+            let euler = Euler::from_rotation(&R, EulerSequence::ZYX);
+            let [yaw, pitch, roll] = euler.angles;
+            case_of.is("rpy_alpha_beta_phi", &Vector3::new(roll, pitch, yaw));
+            if !case["rpy_rates"].is_null() {
+                let rates = euler.rates(&omega).expect("no gimbal lock");
+                let expected: Vector3<f64> = vector(&case["rpy_rates"]);
+                let error = (Vector3::new(rates.z, rates.y, rates.x) - expected).amax();
+                file.error("rpy_rates", error / expected.amax().max(1.0), 1e-10);
+            }
+        }
+    }
+    for case in array(&data["products"]) {
+        let (p, q) = (vector(&case["q1"]), vector(&case["q2"]));
+        let mut case_of = file.case(case, 1e-12);
+        case_of.is("q1q2", &quaternion::product(&p, &q));
+        let product = SO3::from_quaternion(&p) * SO3::from_quaternion(&q);
+        case_of.is("R1R2", product.matrix());
+    }
+    for case in array(&data["minimal_rotation"]) {
+        let of = |name: &str| -> Vector3<f64> { vector(&case[name]) };
+        let minimal = MinimalRotation::new(of("a"), of("b")).expect("not opposite");
+        let (a, b) = ((of("adot"), of("addot")), (of("bdot"), of("bddot")));
+        let omega = minimal.angular_velocity(&a.0, &b.0);
+        let omega_dot = minimal.angular_acceleration((&a.0, &a.1), (&b.0, &b.1));
+        for (name, got) in [("omega_body", omega), ("omegadot_body", omega_dot)] {
+            let expected = of(name);
+            file.error(
+                name,
+                (got - expected).amax() / expected.amax().max(1.0),
+                1e-9,
+            );
+        }
+        // The other way: the target moves as given.
+        let rate = minimal.target_rate(&omega, &a.0);
+        let acceleration = minimal.target_acceleration((&omega, &omega_dot), (&a.0, &a.1));
+        let scale = omega.amax().max(1.0);
+        file.error("bdot", (rate - b.0).amax() / scale, 1e-12);
+        file.error(
+            "bddot",
+            (acceleration - b.1).amax() / (scale * scale),
+            1e-12,
+        );
+        // Near opposite directions the given ones, rounded, fix the rotation that less well.
+        let tolerance = 1e-15 * minimal.rotation().log().norm().max(1.0)
+            / (of("a") + of("b")).norm_squared().min(1.0);
+        let error = (minimal.rotation().matrix() - matrix::<3, 3>(&case["R"])).amax();
+        file.error("minimal R", error, tolerance.max(1e-12));
+    }
+    for case in array(&data["yaw_tilt"]) {
+        let (p, yaw): (Vector3<f64>, f64) = (vector(&case["p"]), number(&case["phi"]));
+        let attitude = YawTilt::new(yaw, p).expect("not upside down");
+        let mut case_of = file.case(case, 1e-12);
+        case_of.is("R_PZ", attitude.tilt_rotation().matrix());
+        case_of.is("R", attitude.rotation().matrix());
+        let read = YawTilt::from_rotation(&SO3::from_matrix(matrix(&case["R"])));
+        let read = read.expect("not upside down");
+        case_of.is("p", &read.tilt());
+        case_of.is_number("phi", read.yaw());
+    }
+}
+
+/// The smallest and largest value of `-tr(P R)`, found by search, and the Hessian at the minimum.
+fn potentials(file: &mut File, data: &Value) {
+    for case in array(&data["cases"]) {
+        let potential = AttitudePotential::new(matrix(&case["P"])).expect("finite");
+        let minimum = potential.minimum();
+        let sets: Vec<_> = potential.critical_sets(1e-12).collect();
+        let mut case_of = file.case(case, 1e-10);
+        case_of.is("R_min", minimum.matrix());
+        case_of.is("hess_min", &potential.hessian(&minimum));
+        case_of.is("hess_min", &potential.stiffness());
+        case_of.is_number("V_min", potential.value(&minimum));
+        case_of.is_number("V_min", sets[0].value);
+        let largest = sets.last().expect("one set at least");
+        case_of.is_number("V_max", largest.value);
+        case_of.is_number("V_max", potential.value(&largest.rotation()));
+        for set in &sets {
+            file.error(
+                "gradient",
+                potential.gradient(&set.rotation()).amax(),
+                1e-12,
+            );
+        }
+    }
+}
+
 /// The file leaves the inverse out where it does not exist or is badly conditioned, from π on.
 fn has_inverse(case: &Value) -> bool {
     let given = !case["right_jacobian_inv"].is_null();
@@ -163,7 +308,8 @@ fn has_inverse(case: &Value) -> bool {
 
 /// 28 angles from 1e-12 to π - 1e-12, four cases each, right to 20 digits.
 ///
-/// Errors are relative to `max(1, |v|)`. Every double that goes in is rounded, so 4e-16 is what can be had near π.
+/// Errors are relative to `max(1, |v|)`. Every double that goes in is rounded, so 4e-16 is what can be had near π. At exactly π
+/// either sign of the axis is right; the twist with the other sign is then compared through the pose that it leads to.
 fn lie60(file: &mut File, text: &str) {
     for line in text.lines() {
         let numbers: Vec<f64> = (line.split_whitespace())
@@ -187,8 +333,14 @@ fn lie60(file: &mut File, text: &str) {
         is("exp SO3", (SO3::exp(&w).matrix() - R).amax());
         is("exp SE3 r", (SE3::exp(&xi).translation - p).amax() / scale);
         let G = SE3::new(SO3::from_matrix(R), p);
-        is("log SO3", (G.rotation.log() - w).amax());
-        is("log SE3", (G.log() - xi).amax() / scale);
+        let (log, log6) = (G.rotation.log(), G.log());
+        if w.norm() > 3.0 && log.dot(&w) < 0.0 {
+            is("log SO3", (log + w).amax().max((w.norm() - PI).abs()));
+            is("log SE3", (SE3::exp(&log6).translation - p).amax() / scale);
+        } else {
+            is("log SO3", (log - w).amax());
+            is("log SE3", (log6 - xi).amax() / scale);
+        }
         is("J_r SO3", (SO3::right_jacobian(&w) - Jr3).amax());
         is("J_r SE3", (SE3::right_jacobian(&xi) - Jr6).amax() / scale);
 

@@ -1,0 +1,283 @@
+//! The scalar functions of the angle that the exponentials, logarithms and Jacobians are made of.
+//!
+//! Every one of them is analytic in `θ²` and is evaluated as a polynomial in it up to a little more than a half turn: nothing
+//! cancels, no square root, division or trigonometric function is called, and dual numbers pass through zero. Beyond a half turn the closed
+//! forms take over, in half angles, where they lose nothing.
+
+mod tables;
+
+use nalgebra::{RealField, convert};
+
+/// Up to this `θ²` (`θ = 3.146`) the polynomials hold.
+const POLYNOMIAL_UP_TO: f64 = 9.9;
+
+/// `sin(θ/2) / θ` and `cos(θ/2)` at `t2 = θ²`: the vector part (per unit of the rotation vector) and scalar part of a quaternion.
+#[inline]
+pub(crate) fn half_angle<T: RealField + Copy>(t2: T) -> (T, T) {
+    if t2 <= convert(POLYNOMIAL_UP_TO) {
+        (
+            polynomial(t2, &tables::SIN_HALF),
+            polynomial(t2, &tables::COS_HALF),
+        )
+    } else {
+        let t = t2.sqrt();
+        let (s, k) = (t * convert(0.5)).sin_cos();
+        (s / t, k)
+    }
+}
+
+/// Coefficients of the exponential `I + a W + b W²` of SO(3) and of its left Jacobian `I + b W + c W²`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Coefficients<T> {
+    /// `sin θ / θ`
+    pub a: T,
+    /// `(1 - cos θ) / θ²`
+    pub b: T,
+    /// `(θ - sin θ) / θ³`
+    pub c: T,
+}
+
+impl<T: RealField + Copy> Coefficients<T> {
+    /// The coefficients at the squared angle `t2`.
+    #[inline]
+    pub fn new(t2: T) -> Self {
+        let (a, b) = exponential(t2);
+        let c = if t2 <= convert(POLYNOMIAL_UP_TO) {
+            polynomial(t2, &tables::C)
+        } else {
+            (T::one() - a) / t2
+        };
+        Self { a, b, c }
+    }
+}
+
+/// The first two of [`Coefficients`], those of the exponential.
+#[inline]
+pub(crate) fn exponential<T: RealField + Copy>(t2: T) -> (T, T) {
+    let (s, k) = half_angle(t2);
+    let two_s = s + s;
+    let b = if t2 <= convert(POLYNOMIAL_UP_TO) {
+        polynomial(t2, &tables::B)
+    } else {
+        // 1 - cos θ would lose digits.
+        two_s * s
+    };
+    (two_s * k, b)
+}
+
+/// Twice the derivatives of `b` and `c` of [`Coefficients`] with respect to `θ²`, which the Jacobian of SE(3) needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Derivatives<T> {
+    /// `2 db/dθ² = (a - 2 b) / θ²`
+    pub db: T,
+    /// `2 dc/dθ² = (b - 3 c) / θ²`
+    pub dc: T,
+}
+
+impl<T: RealField + Copy> Derivatives<T> {
+    /// The derivatives at the squared angle `t2`, where the coefficients are `k`.
+    #[inline]
+    pub fn new(t2: T, k: &Coefficients<T>) -> Self {
+        if t2 <= convert(POLYNOMIAL_UP_TO) {
+            Self {
+                db: polynomial(t2, &tables::DB),
+                dc: polynomial(t2, &tables::DC),
+            }
+        } else {
+            Self {
+                db: (k.a - k.b - k.b) / t2,
+                dc: (k.b - k.c * convert(3.0)) / t2,
+            }
+        }
+    }
+}
+
+/// The coefficient `d = (1 - (θ/2) cot(θ/2)) / θ²` of the inverse left Jacobian `I - W/2 + d W²` of SO(3); it has a pole at `θ = 2π`.
+///
+/// The other common form, `1/θ² - (1 + cos θ)/(2 θ sin θ)`, loses half the digits near π.
+#[inline]
+pub(crate) fn inverse_coefficient<T: RealField + Copy>(t2: T) -> T {
+    if t2 <= convert(POLYNOMIAL_UP_TO) {
+        polynomial(t2, &tables::D)
+    } else {
+        let (s, k) = half_angle(t2);
+        (T::one() - k / (s + s)) / t2
+    }
+}
+
+/// `2 dd/dθ²` of the coefficient `d` of [`inverse_coefficient`].
+#[inline]
+pub(crate) fn inverse_derivative<T: RealField + Copy>(t2: T, d: T) -> T {
+    if t2 <= convert(POLYNOMIAL_UP_TO) {
+        polynomial(t2, &tables::DD)
+    } else {
+        let (s, k) = half_angle(t2);
+        let g = k / (s + s);
+        // dg/dθ² = g/(2 θ²) - 1/(8 sin²(θ/2)), and 2 dd/dθ² = -2 (dg/dθ² + d)/θ².
+        let quarter: T = convert(0.25);
+        ((quarter / (s * s) - g) / t2 - d - d) / t2
+    }
+}
+
+/// `2 atan2(s, w) / s` with `s2 = s²` and `w >= 0`: the factor from a quaternion's vector part to a rotation vector.
+///
+/// The quaternion need not be normalised: with one of norm `n` the factor comes out divided by `n`.
+#[inline]
+pub(crate) fn log_factor<T: RealField + Copy>(s2: T, w: T) -> T {
+    if s2 <= w * w {
+        // Up to a quarter turn; no square root, so that dual numbers pass through zero.
+        let inverse = T::one() / w;
+        let y = s2 * inverse * inverse;
+        (inverse + inverse) * polynomial(y, &tables::ATAN)
+    } else {
+        // From there the angle is counted back from the half turn.
+        let s = s2.sqrt();
+        let x = w / s;
+        (T::pi() - (x + x) * polynomial(x * x, &tables::ATAN)) / s
+    }
+}
+
+/// [`log_factor`] up to `|θ| = 2.46`, without a branch: `4 atan(tan(θ/4)) / s` by `tan(θ/4) = s / (|q| + w)`.
+#[inline]
+pub(crate) fn log_factor_below<T: RealField + Copy>(s2: T, w: T) -> T {
+    let inverse = T::one() / ((s2 + w * w).sqrt() + w);
+    let four: T = convert(4.0);
+    four * inverse * polynomial(s2 * inverse * inverse, &tables::ATAN_HALF)
+}
+
+/// A polynomial, the coefficient of the lowest power first.
+///
+/// The lowest two are added last, as in Horner's scheme, so that the rounding is the same; the others are summed in four
+/// interleaved chains, which the processor runs at the same time.
+#[inline]
+fn polynomial<T: RealField + Copy, const N: usize>(x: T, coefficients: &[f64; N]) -> T {
+    let x2 = x * x;
+    let x4 = x2 * x2;
+    let mut sums = [T::zero(); 4];
+    let mut k = N;
+    while k > 2 {
+        k -= 1;
+        let chain = &mut sums[(k - 2) % 4];
+        *chain = *chain * x4 + convert(coefficients[k]);
+    }
+    let rest = (sums[0] + sums[1] * x) + (sums[2] + sums[3] * x) * x2;
+    (rest * x + convert(coefficients[1])) * x + convert(coefficients[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum of a Taylor series in `x`, whose coefficients `next(k)` gives.
+    fn taylor(x: f64, mut next: impl FnMut(i32) -> f64) -> f64 {
+        (0..60).rev().fold(0.0, |sum, k| sum * x + next(k))
+    }
+
+    fn factorial(n: i32) -> f64 {
+        (1..=n).map(f64::from).product()
+    }
+
+    fn sign(k: i32) -> f64 {
+        if k % 2 == 0 { 1.0 } else { -1.0 }
+    }
+
+    /// Every table against the Taylor series of its function, over the whole interval.
+    #[test]
+    fn polynomials_are_their_functions() {
+        for i in 0..=990 {
+            let x = 0.01 * f64::from(i);
+            let cases = [
+                (
+                    polynomial(x, &tables::SIN_HALF),
+                    taylor(x / 4.0, |k| sign(k) / factorial(2 * k + 1) / 2.0),
+                ),
+                (
+                    polynomial(x, &tables::COS_HALF),
+                    taylor(x / 4.0, |k| sign(k) / factorial(2 * k)),
+                ),
+                (
+                    polynomial(x, &tables::B),
+                    taylor(x, |k| sign(k) / factorial(2 * k + 2)),
+                ),
+                (
+                    polynomial(x, &tables::C),
+                    taylor(x, |k| sign(k) / factorial(2 * k + 3)),
+                ),
+                (
+                    polynomial(x, &tables::DB),
+                    taylor(x, |k| {
+                        -2.0 * sign(k) * f64::from(k + 1) / factorial(2 * k + 4)
+                    }),
+                ),
+                (
+                    polynomial(x, &tables::DC),
+                    taylor(x, |k| {
+                        -2.0 * sign(k) * f64::from(k + 1) / factorial(2 * k + 5)
+                    }),
+                ),
+            ];
+            for (j, (got, expected)) in cases.into_iter().enumerate() {
+                assert!(
+                    (got - expected).abs() < 3e-16,
+                    "{j} at {x}: {got} {expected}"
+                );
+            }
+        }
+    }
+
+    /// `(1 - (θ/2) cot(θ/2)) / θ²` and its derivative from the other tables: `(θ/2) cot(θ/2) = cos(θ/2) / (2 sin(θ/2)/θ)`.
+    #[test]
+    fn inverse_coefficients_invert() {
+        for i in 0..=990 {
+            let x = 0.01 * f64::from(i);
+            let (s, k) = half_angle(x);
+            let d = inverse_coefficient(x);
+            assert!((1.0 - x * d - k / (2.0 * s)).abs() < 1e-15, "{x}");
+            // The derivative of 1 - θ² d - g = 0.
+            let (g, dd) = (k / (2.0 * s), inverse_derivative(x, d));
+            let dg = (g - 0.25 / (s * s)) / 2.0;
+            assert!((x * d + 0.5 * x * x * dd + dg).abs() < 3e-15, "{x}");
+        }
+    }
+
+    /// Polynomials and closed forms agree where one takes over from the other.
+    #[test]
+    fn branches_agree_across_the_threshold() {
+        let (below, above) = (POLYNOMIAL_UP_TO, POLYNOMIAL_UP_TO.next_up());
+        let (k, l) = (Coefficients::new(below), Coefficients::new(above));
+        let (dk, dl) = (Derivatives::new(below, &k), Derivatives::new(above, &l));
+        let (d, e) = (inverse_coefficient(below), inverse_coefficient(above));
+        for (x, y) in [
+            (k.a, l.a),
+            (k.b, l.b),
+            (k.c, l.c),
+            (dk.db, dl.db),
+            (dk.dc, dl.dc),
+            (d, e),
+            (inverse_derivative(below, d), inverse_derivative(above, e)),
+        ] {
+            assert!((x - y).abs() < 3e-16, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn log_factor_is_the_arc_tangent() {
+        for i in 1..=2000_u32 {
+            let (s, w) = (0.5e-3 * f64::from(i) * std::f64::consts::PI).sin_cos();
+            let w = w.abs();
+            for n in [1.0, 0.3, 2.0] {
+                let expected = 2.0 * s.atan2(w) / (s * n);
+                let got = log_factor(n * n * s * s, n * w);
+                assert!(
+                    (got - expected).abs() < 1e-15 * expected,
+                    "{i}: {got} {expected}"
+                );
+                if w > 0.35 {
+                    let got = log_factor_below(n * n * s * s, n * w);
+                    assert!((got - expected).abs() < 1e-15 * expected, "{i}: {got}");
+                }
+            }
+        }
+        assert_eq!(log_factor(0.0, 1.0), 2.0);
+    }
+}

@@ -1,0 +1,115 @@
+//! Coriolis matrices of a single rigid body (From I, Tables 1 and 2).
+//!
+//! On a group with constant inertia `M` the equations of motion are `M v_dot + C(p) v = tau` with the momentum `p = M v`, where
+//!
+//! ```text
+//! C(p) v = -ad(v)ᵀ p,     C(p) = -C(p)ᵀ
+//! ```
+//!
+//! From I writes it with a tilde over ad. Its (74), (93), (94) and Table 2 have lost the tilde (`ad` itself is another matrix), and Table 1 prints
+//! `+wed(p)` for SO(3), where (68) is right: `-wed(p)`. The tests compare with `ad` and with the power that C must not have.
+
+use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, SMatrix, SVector, Vector3, Vector4, Vector6};
+
+use crate::operators::{angular, linear, wed3};
+use crate::{
+    LieGroup, Pair, Pitch, Product, Rn, SE2, SE3, SO2, SO3, Schoenflies, Screw, UnitQuaternion,
+};
+
+/// A group whose Coriolis matrix is known in closed form: every one of this crate.
+///
+/// ```
+/// use fly_lie::{Coriolis, SO3};
+/// use nalgebra::{Matrix3, Vector3};
+///
+/// // Euler's equations: M w_dot + C(M w) w = M w_dot + w x M w.
+/// let M = Matrix3::from_diagonal(&Vector3::new(1.0, 2.0, 3.0));
+/// let w = Vector3::new(0.3, -0.2, 0.5);
+/// let difference: Vector3<f64> = SO3::coriolis(&(M * w)) * w - w.cross(&(M * w));
+/// assert!(difference.norm() < 1e-15);
+/// ```
+pub trait Coriolis<T: RealField + Copy>: LieGroup<T> {
+    /// `C(p)` at the momentum `p = M v`, skew-symmetric.
+    fn coriolis(p: &Self::Tangent) -> Self::Operator;
+}
+
+/// From I (73), with (74) corrected: `[[0, -wed p_v], [-wed p_v, -wed p_omega]]`.
+impl<T: RealField + Copy> Coriolis<T> for SE3<T> {
+    fn coriolis(p: &Vector6<T>) -> Matrix6<T> {
+        let (P, L) = (-wed3(&linear(p)), -wed3(&angular(p)));
+        let mut C = Matrix6::zeros();
+        C.fixed_view_mut::<3, 3>(0, 3).copy_from(&P);
+        C.fixed_view_mut::<3, 3>(3, 0).copy_from(&P);
+        C.fixed_view_mut::<3, 3>(3, 3).copy_from(&L);
+        C
+    }
+}
+
+/// From I (91), with (93) corrected.
+impl<T: RealField + Copy> Coriolis<T> for Schoenflies<T> {
+    #[rustfmt::skip]
+    fn coriolis(p: &Vector4<T>) -> Matrix4<T> {
+        let o = T::zero();
+        Matrix4::new(
+            o,    o,   o, -p.y,
+            o,    o,   o,  p.x,
+            o,    o,   o,  o,
+            p.y, -p.x, o,  o,
+        )
+    }
+}
+
+/// From I (83).
+impl<T: RealField + Copy> Coriolis<T> for SE2<T> {
+    #[rustfmt::skip]
+    fn coriolis(p: &Vector3<T>) -> Matrix3<T> {
+        let o = T::zero();
+        Matrix3::new(
+            o,    o,   -p.y,
+            o,    o,    p.x,
+            p.y, -p.x,  o,
+        )
+    }
+}
+
+/// From I (68): `-wed(p)`.
+impl<T: RealField + Copy> Coriolis<T> for SO3<T> {
+    fn coriolis(p: &Vector3<T>) -> Matrix3<T> {
+        -wed3(p)
+    }
+}
+
+/// From I (68): `-wed(p)`.
+impl<T: RealField + Copy> Coriolis<T> for UnitQuaternion<T> {
+    fn coriolis(p: &Vector3<T>) -> Matrix3<T> {
+        -wed3(p)
+    }
+}
+
+/// Zero: the group commutes (From I 4.5).
+impl<T: RealField + Copy, const N: usize> Coriolis<T> for Rn<T, N> {
+    fn coriolis(_: &SVector<T, N>) -> SMatrix<T, N, N> {
+        SMatrix::zeros()
+    }
+}
+
+/// Zero: the group commutes (From I 4.6).
+impl<T: RealField + Copy> Coriolis<T> for SO2<T> {
+    fn coriolis(_: &Self::Tangent) -> Self::Operator {
+        Self::Operator::zeros()
+    }
+}
+
+/// Zero: the group commutes (From I 4.6).
+impl<T: RealField + Copy, P: Pitch> Coriolis<T> for Screw<T, P> {
+    fn coriolis(_: &Self::Tangent) -> Self::Operator {
+        Self::Operator::zeros()
+    }
+}
+
+/// Each factor on its own.
+impl<T: RealField + Copy, A: Coriolis<T>, B: Coriolis<T>> Coriolis<T> for Product<A, B> {
+    fn coriolis(p: &Self::Tangent) -> Self::Operator {
+        Pair(A::coriolis(&p.0), B::coriolis(&p.1))
+    }
+}

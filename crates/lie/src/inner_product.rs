@@ -1,0 +1,65 @@
+//! Weighted inner products of matrices (Konz 4.2.2, A.1.4), which the energies of rigid bodies are made of.
+//!
+//! ```text
+//! <A, B>_K = tr(Aᵀ K B)                                  (4.60)
+//! W(ξ) = 1/2 |(wed ξ + X)ᵀ|²_K,   dW/dξ = vee2((wed ξ + X) K),   d²W/dξ² = Vee(K)    (4.66)-(4.68)
+//! ```
+//!
+//! (4.66) prints `1/2 ξᵀ K ξ` where `1/2 ξᵀ Vee(K) ξ` holds; the sizes do not match otherwise.
+
+use nalgebra::{Matrix4, RealField, SMatrix, Vector6, convert};
+
+use crate::operators::{vee2_4, wed6};
+
+/// `tr(Aᵀ K B)` of two M x N matrices with an M x M weight, Konz (4.60).
+///
+/// Rotations may be moved from the arguments to the weight, (4.64), (4.65): `<(X₁ G)ᵀ, (X₂ G)ᵀ>_K = <X₁ᵀ, X₂ᵀ>_(G K Gᵀ)`.
+///
+/// ```
+/// use fly_lie::inner_product::inner;
+/// use nalgebra::{Matrix2, Vector2};
+///
+/// let K = Matrix2::new(2.0, 0.0, 0.0, 3.0);
+/// assert_eq!(inner(&Vector2::new(1.0, 1.0), &Vector2::new(4.0, 5.0), &K), 23.0);
+/// ```
+pub fn inner<T: RealField + Copy, const M: usize, const N: usize>(
+    A: &SMatrix<T, M, N>,
+    B: &SMatrix<T, M, N>,
+    K: &SMatrix<T, M, M>,
+) -> T {
+    A.dot(&(K * B))
+}
+
+/// `|A|²_K = <A, A>_K`, Konz (4.63); negative for some `A` if `K` is not positive.
+pub fn norm_squared<T: RealField + Copy, const M: usize, const N: usize>(
+    A: &SMatrix<T, M, N>,
+    K: &SMatrix<T, M, M>,
+) -> T {
+    inner(A, A, K)
+}
+
+/// `|A - B|²_K`, the square of the distance of Konz (4.63).
+pub fn distance_squared<T: RealField + Copy, const M: usize, const N: usize>(
+    A: &SMatrix<T, M, N>,
+    B: &SMatrix<T, M, N>,
+    K: &SMatrix<T, M, M>,
+) -> T {
+    norm_squared(&(A - B), K)
+}
+
+/// `W(ξ) = 1/2 |(wed ξ + X)ᵀ|²_K` of a twist, a 4x4 matrix and a 4x4 second moment, Konz (4.66).
+///
+/// With `X = 0` and the second moment of mass this is the kinetic energy; with `X = wed(ξ)²` and the acceleration in place of ξ
+/// it is the acceleration energy (4.70).
+pub fn twist_energy<T: RealField + Copy>(xi: &Vector6<T>, X: &Matrix4<T>, K: &Matrix4<T>) -> T {
+    norm_squared(&(wed6(xi) + X).transpose(), K) * convert(0.5)
+}
+
+/// `dW/dξ = vee2((wed ξ + X) K)`, Konz (4.67), for a symmetric `K`. Its own derivative is [`vee_matrix4`](crate::operators::vee_matrix4)`(K)`, (4.68).
+pub fn twist_energy_gradient<T: RealField + Copy>(
+    xi: &Vector6<T>,
+    X: &Matrix4<T>,
+    K: &Matrix4<T>,
+) -> Vector6<T> {
+    vee2_4(&((wed6(xi) + X) * K))
+}

@@ -1,0 +1,233 @@
+//! The attitude potential, all its critical points, and Wahba's problem (Konz A.4.4).
+
+use nalgebra::{Matrix3, RealField, Vector3, Vector4, convert};
+
+use crate::operators::{vee_matrix3, vee2_3};
+use crate::{NotInGroup, SO3, SpecialSvd};
+
+/// The function `V(R) = -tr(P R)` on the rotations, Konz (A.137).
+///
+/// ```
+/// use fly_lie::{AttitudePotential, CriticalKind, SO3};
+/// use nalgebra::{Matrix3, Vector3};
+///
+/// let V = AttitudePotential::new(Matrix3::from_diagonal(&Vector3::new(3.0, 2.0, 1.0)))?;
+/// assert!((V.minimum().matrix() - Matrix3::identity()).norm() < 1e-15);
+/// let kinds: Vec<_> = V.critical_sets(1e-12).map(|set| set.kind).collect();
+/// use CriticalKind::{Maximum, Minimum, Saddle};
+/// assert_eq!(kinds, [Minimum, Saddle, Saddle, Maximum]);
+/// # Ok::<(), fly_lie::NotInGroup<f64>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttitudePotential<T: RealField + Copy> {
+    parameter: Matrix3<T>,
+    svd: SpecialSvd<T>,
+}
+
+impl<T: RealField + Copy> AttitudePotential<T> {
+    /// The potential with the parameter `P`, any finite matrix.
+    ///
+    /// # Errors
+    /// [`NotInGroup::NotFinite`].
+    pub fn new(P: Matrix3<T>) -> Result<Self, NotInGroup<T>> {
+        let svd = SpecialSvd::new(&P)?;
+        Ok(Self { parameter: P, svd })
+    }
+
+    /// `V(R) = -tr(P R)`, Konz (A.137).
+    pub fn value(&self, R: &SO3<T>) -> T {
+        -(self.parameter * R.matrix()).trace()
+    }
+
+    /// `vee2(P R)`, Konz (A.140): `V_dot = omega . gradient` with the body's angular velocity.
+    pub fn gradient(&self, R: &SO3<T>) -> Vector3<T> {
+        vee2_3(&(self.parameter * R.matrix()))
+    }
+
+    /// `H_ij = d_j d_i V = Vee(P R)ᵀ`, Konz (A.141), symmetric at critical points.
+    pub fn hessian(&self, R: &SO3<T>) -> Matrix3<T> {
+        vee_matrix3(&(self.parameter * R.matrix())).transpose()
+    }
+
+    /// `λ₁ <= λ₂ <= λ₃`, Konz (A.142): the Hessian's eigenvalues at the minimum.
+    pub fn eigenvalues(&self) -> Vector3<T> {
+        self.svd.eigenvalues()
+    }
+
+    /// A rotation with the smallest value, `Y Xᵀ`; the only one if `λ₁ > 0`.
+    pub fn minimum(&self) -> SO3<T> {
+        self.svd.rotation().inverse()
+    }
+
+    /// `K = Vee(P R₀) = X Λ Xᵀ`, Konz (A.144): the stiffness at the minimum `R₀`.
+    pub fn stiffness(&self) -> Matrix3<T> {
+        let X = self.svd.left.matrix();
+        X * Matrix3::from_diagonal(&self.eigenvalues()) * X.transpose()
+    }
+
+    /// All critical points, from the smallest value to the largest: one to four connected sets.
+    ///
+    /// With `q` the quaternion of `Yᵀ R X`, `V = Σ Vₖ qₖ²` is diagonal (A.143 at the four basis quaternions `w, x, y, z`), so that the
+    /// critical points are the unit spheres of its eigenspaces: isolated rotations, circles or spheres of them. Values that differ by no more
+    /// than `tolerance λ₃` count as one.
+    ///
+    /// This covers every case of Konz A.4.4 and corrects two: for `λ₃ = λ₂ > λ₁` the saddle is at R₁ (the print says R₄), and the second
+    /// diagonal entry of (A.143g) is `q_y² - q_x² - q_z²`, the entry (3, 1) of (A.143i) `-2 q_w q_y`.
+    pub fn critical_sets(&self, tolerance: T) -> impl Iterator<Item = CriticalSet<T>> {
+        let l = self.eigenvalues();
+        let half: T = convert(0.5);
+        let lowest = -(l.x + l.y + l.z) * half;
+        let two: T = convert(2.0);
+        let values = Vector4::new(
+            lowest,
+            lowest + two * l.x,
+            lowest + two * l.y,
+            lowest + two * l.z,
+        );
+        let svd = self.svd;
+        let same = move |a: usize, b: usize| values[b] - values[a] <= two * tolerance * l.z;
+        let mut first = 0;
+        core::iter::from_fn(move || {
+            if first == 4 {
+                return None;
+            }
+            let mut last = first;
+            while last < 3 && same(last, last + 1) {
+                last += 1;
+            }
+            let kind = match (first, last) {
+                (0, 3) => CriticalKind::Constant,
+                (0, _) => CriticalKind::Minimum,
+                (_, 3) => CriticalKind::Maximum,
+                _ => CriticalKind::Saddle,
+            };
+            let mut eigenvalues = Vector3::zeros();
+            let others = (0..4).filter(|&k| k != first);
+            for (entry, k) in eigenvalues.iter_mut().zip(others) {
+                let equal = first <= k && k <= last;
+                *entry = if equal {
+                    T::zero()
+                } else {
+                    (values[k] - values[first]) * half
+                };
+            }
+            let set = CriticalSet {
+                kind,
+                dimension: last - first,
+                value: values[first],
+                eigenvalues,
+                first,
+                svd,
+            };
+            first = last + 1;
+            Some(set)
+        })
+    }
+}
+
+/// What a critical point is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CriticalKind {
+    /// The potential is smallest here; strictly so if the set is one rotation.
+    Minimum,
+    /// It rises in some directions and falls in others.
+    Saddle,
+    /// It is largest here; strictly so if the set is one rotation.
+    Maximum,
+    /// It is the same everywhere: `P = 0`.
+    Constant,
+}
+
+/// A connected set of critical points of an [`AttitudePotential`] with their common value and kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CriticalSet<T: RealField + Copy> {
+    /// What they are.
+    pub kind: CriticalKind,
+    /// 0 for a single rotation, 1 for a circle of them, 2 for a sphere with opposite points identified, 3 for all rotations.
+    pub dimension: usize,
+    /// The potential.
+    pub value: T,
+    /// The Hessian's eigenvalues, in no particular order; `dimension` of them are zero.
+    pub eigenvalues: Vector3<T>,
+    first: usize,
+    svd: SpecialSvd<T>,
+}
+
+impl<T: RealField + Copy> CriticalSet<T> {
+    /// One rotation of the set.
+    pub fn rotation(&self) -> SO3<T> {
+        let mut q = Vector4::zeros();
+        q[self.first] = T::one();
+        self.back(&q)
+    }
+
+    /// The rotation of the set that is nearest to `R`, none if all of them are a half turn away.
+    pub fn nearest(&self, R: &SO3<T>) -> Option<SO3<T>> {
+        let (X, Y) = (self.svd.left, self.svd.right);
+        let mut q = (Y.inverse() * *R * X).to_quaternion();
+        for k in 0..4 {
+            if k < self.first || k > self.first + self.dimension {
+                q[k] = T::zero();
+            }
+        }
+        (q.norm_squared() > T::zero()).then(|| self.back(&q))
+    }
+
+    fn back(&self, q: &Vector4<T>) -> SO3<T> {
+        self.svd.right * SO3::from_quaternion(q) * self.svd.left.inverse()
+    }
+}
+
+/// The answer to Wahba's problem: the attitude that fits measured directions best.
+///
+/// ```
+/// use fly_lie::{SO3, Wahba};
+/// use nalgebra::Vector3;
+///
+/// // Up and north, seen from a body.
+/// let R = SO3::exp(&Vector3::new(0.2, -0.4, 1.1));
+/// let seen = [Vector3::z(), Vector3::y()].map(|known| (1.0, R.inverse().act(&known), known));
+/// let fit = Wahba::solve(seen)?;
+/// assert!((fit.rotation.matrix() - R.matrix()).norm() < 1e-14);
+/// assert!(fit.stiffness > 0.5 && fit.loss < 1e-14);
+/// # Ok::<(), fly_lie::NotInGroup<f64>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wahba<T: RealField + Copy> {
+    /// The `R` with the smallest loss.
+    pub rotation: SO3<T>,
+    /// `1/2 Σ w |r - R b|²`
+    pub loss: T,
+    /// `λ₁` of Konz (A.142): how firmly the least certain axis is held. Zero where the rotation is not unique, as with one direction only.
+    pub stiffness: T,
+}
+
+impl<T: RealField + Copy> Wahba<T> {
+    /// Fits observations `(weight, b, r)`: the direction `b` in the body, the same direction `r` in the reference frame.
+    ///
+    /// The loss is the attitude potential with `P = Σ w b rᵀ` and a constant. Without observations the rotation is the identity.
+    ///
+    /// # Errors
+    /// [`NotInGroup::NotFinite`], also where sums overflow.
+    pub fn solve(
+        observations: impl IntoIterator<Item = (T, Vector3<T>, Vector3<T>)>,
+    ) -> Result<Self, NotInGroup<T>> {
+        let mut P = Matrix3::zeros();
+        let mut constant = T::zero();
+        for (weight, b, r) in observations {
+            P += b * r.transpose() * weight;
+            constant += weight * (b.norm_squared() + r.norm_squared()) * convert(0.5);
+        }
+        let potential = AttitudePotential::new(P)?;
+        let rotation = potential.minimum();
+        let loss = constant + potential.value(&rotation);
+        if !loss.is_finite() {
+            return Err(NotInGroup::NotFinite);
+        }
+        Ok(Self {
+            rotation,
+            loss: loss.max(T::zero()),
+            stiffness: potential.eigenvalues().x,
+        })
+    }
+}

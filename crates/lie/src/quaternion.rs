@@ -1,0 +1,230 @@
+//! The rotation group as unit quaternions.
+
+use core::ops::Mul;
+
+use nalgebra::{Matrix3, RealField, Vector3, Vector4, convert};
+
+use crate::coefficients::{half_angle, log_factor};
+use crate::group::lie_group;
+use crate::operators::{vee3, wed3};
+use crate::{NotInGroup, SO3};
+
+/// A rotation, held as a unit quaternion `w, x, y, z`: [`SO3`] with half the memory and a cheaper product.
+///
+/// `q` and `-q` are the same rotation; equality compares the four numbers.
+///
+/// ```
+/// use fly_lie::{SO3, UnitQuaternion};
+/// use nalgebra::Vector3;
+///
+/// let w = Vector3::new(0.3, -1.2, 0.4);
+/// let q = UnitQuaternion::exp(&w);
+/// assert!((q.log() - w).norm() < 1e-15);
+/// assert!((SO3::from(q).matrix() - SO3::exp(&w).matrix()).norm() < 1e-15);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        try_from = "[T; 4]",
+        into = "[T; 4]",
+        bound(
+            serialize = "T: serde::Serialize",
+            deserialize = "T: serde::Deserialize<'de>"
+        )
+    )
+)]
+pub struct UnitQuaternion<T: RealField + Copy> {
+    w: T,
+    xyz: Vector3<T>,
+}
+
+/// # Parameters
+impl<T: RealField + Copy> UnitQuaternion<T> {
+    /// The quaternion `[w, x, y, z]`, unchecked: the caller knows that its norm is 1.
+    #[inline]
+    pub fn from_wxyz(wxyz: &Vector4<T>) -> Self {
+        Self {
+            w: wxyz[0],
+            xyz: Vector3::new(wxyz[1], wxyz[2], wxyz[3]),
+        }
+    }
+
+    /// The quaternion `[w, x, y, z]`, normalised whatever its size.
+    ///
+    /// # Errors
+    /// [`NotInGroup::NotFinite`], [`NotInGroup::Zero`].
+    pub fn try_from_wxyz(wxyz: &Vector4<T>) -> Result<Self, NotInGroup<T>> {
+        if !wxyz.iter().all(nalgebra::ComplexField::is_finite) {
+            return Err(NotInGroup::NotFinite);
+        }
+        let largest = wxyz.amax();
+        if largest <= T::zero() {
+            return Err(NotInGroup::Zero);
+        }
+        // Scaled first, so that neither huge nor denormal numbers are squared.
+        let scaled = wxyz.map(|x| x / largest);
+        Ok(Self::from_wxyz(&(scaled / scaled.norm())))
+    }
+
+    /// `[w, x, y, z]`
+    #[inline]
+    pub fn wxyz(&self) -> Vector4<T> {
+        Vector4::new(self.w, self.xyz.x, self.xyz.y, self.xyz.z)
+    }
+
+    /// The quaternion brought back to norm 1 after many products.
+    #[must_use]
+    #[inline]
+    pub fn normalized(&self) -> Self {
+        Self::from_wxyz(&self.wxyz().normalize())
+    }
+}
+
+/// # Group structure
+impl<T: RealField + Copy> UnitQuaternion<T> {
+    /// No rotation.
+    #[inline]
+    pub fn identity() -> Self {
+        Self {
+            w: T::one(),
+            xyz: Vector3::zeros(),
+        }
+    }
+
+    /// The inverse rotation, the conjugated quaternion, Konz (A.160).
+    #[must_use]
+    #[inline]
+    pub fn inverse(&self) -> Self {
+        Self {
+            w: self.w,
+            xyz: -self.xyz,
+        }
+    }
+
+    /// The rotated vector.
+    #[inline]
+    pub fn act(&self, vector: &Vector3<T>) -> Vector3<T> {
+        let t = self.xyz.cross(vector);
+        let t = t + t;
+        vector + t * self.w + self.xyz.cross(&t)
+    }
+}
+
+/// The Hamilton product, Konz (A.159).
+impl<T: RealField + Copy> Mul for UnitQuaternion<T> {
+    type Output = Self;
+
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        let ((w, p), (v, q)) = ((self.w, &self.xyz), (other.w, &other.xyz));
+        Self {
+            w: w * v - p.x * q.x - p.y * q.y - p.z * q.z,
+            xyz: Vector3::new(
+                w * q.x + p.x * v + p.y * q.z - p.z * q.y,
+                w * q.y + p.y * v + p.z * q.x - p.x * q.z,
+                w * q.z + p.z * v + p.x * q.y - p.y * q.x,
+            ),
+        }
+    }
+}
+
+/// # Hat and vee: the algebra is that of [`SO3`]
+impl<T: RealField + Copy> UnitQuaternion<T> {
+    /// From a rotation vector to the algebra so(3): [`wed3`].
+    #[inline]
+    pub fn hat(w: &Vector3<T>) -> Matrix3<T> {
+        wed3(w)
+    }
+
+    /// From the algebra so(3) to a rotation vector: [`vee3`].
+    #[inline]
+    pub fn vee(W: &Matrix3<T>) -> Vector3<T> {
+        vee3(W)
+    }
+}
+
+/// # Exponential and logarithm
+impl<T: RealField + Copy> UnitQuaternion<T> {
+    /// The rotation by `|w|` about `w`, Konz (A.153): `[cos(θ/2), sin(θ/2)/θ w]`.
+    #[inline]
+    pub fn exp(w: &Vector3<T>) -> Self {
+        let (s, k) = half_angle(w.norm_squared());
+        Self { w: k, xyz: w * s }
+    }
+
+    /// The principal rotation vector, `|w| <= pi`; at exactly `pi` the one along the quaternion's vector part.
+    #[inline]
+    pub fn log(&self) -> Vector3<T> {
+        let factor = log_factor(self.xyz.norm_squared(), self.w.abs());
+        self.xyz * if self.w < T::zero() { -factor } else { factor }
+    }
+}
+
+/// # Jacobians: those of [`SO3`]
+impl<T: RealField + Copy> UnitQuaternion<T> {
+    /// [`SO3::left_jacobian`]
+    #[inline]
+    pub fn left_jacobian(w: &Vector3<T>) -> Matrix3<T> {
+        SO3::left_jacobian(w)
+    }
+
+    /// [`SO3::left_jacobian_inverse`]
+    #[inline]
+    pub fn left_jacobian_inverse(w: &Vector3<T>) -> Matrix3<T> {
+        SO3::left_jacobian_inverse(w)
+    }
+}
+
+/// # Adjoint
+impl<T: RealField + Copy> UnitQuaternion<T> {
+    /// The rotation matrix, Konz (A.154).
+    #[inline]
+    pub fn matrix(&self) -> Matrix3<T> {
+        let two: T = convert(2.0);
+        crate::so3::second_order(&self.xyz, T::one(), two * self.w, two)
+    }
+
+    /// The adjoint representation, the rotation matrix.
+    #[inline]
+    pub fn adjoint(&self) -> Matrix3<T> {
+        self.matrix()
+    }
+
+    /// `ad(w) = wed3(w)`, Konz (4.52a).
+    #[inline]
+    pub fn ad(w: &Vector3<T>) -> Matrix3<T> {
+        wed3(w)
+    }
+}
+
+lie_group!(UnitQuaternion, 3, Matrix3<T>, 3);
+
+impl<T: RealField + Copy> From<UnitQuaternion<T>> for SO3<T> {
+    fn from(q: UnitQuaternion<T>) -> Self {
+        Self::from_matrix(q.matrix())
+    }
+}
+
+/// With `w >= 0`.
+impl<T: RealField + Copy> From<SO3<T>> for UnitQuaternion<T> {
+    fn from(rotation: SO3<T>) -> Self {
+        Self::from_wxyz(&rotation.to_quaternion())
+    }
+}
+
+impl<T: RealField + Copy> From<UnitQuaternion<T>> for [T; 4] {
+    fn from(q: UnitQuaternion<T>) -> Self {
+        q.wxyz().into()
+    }
+}
+
+/// As [`UnitQuaternion::try_from_wxyz`].
+impl<T: RealField + Copy> TryFrom<[T; 4]> for UnitQuaternion<T> {
+    type Error = NotInGroup<T>;
+
+    fn try_from(wxyz: [T; 4]) -> Result<Self, NotInGroup<T>> {
+        Self::try_from_wxyz(&wxyz.into())
+    }
+}
