@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: the benchmarks, by crate.
 
-use crate::{Failure, Outcome, workspace};
+use crate::{Failure, Outcome, peers, workspace};
 use anyhow::Context;
 use std::fs;
 
@@ -30,6 +30,9 @@ pub fn run(arguments: &[String]) -> Outcome {
             .context("cargo did not start")?;
         if !status.success() {
             return Ok(workspace::exit_code(status));
+        }
+        if name == "lie" {
+            peers::pinocchio();
         }
     }
     Ok(std::process::ExitCode::SUCCESS)

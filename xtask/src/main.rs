@@ -6,6 +6,7 @@
 mod bench;
 mod fly;
 mod install;
+mod peers;
 mod readme;
 mod test;
 mod tools;

@@ -172,7 +172,7 @@ fn forget_failed_configurations() -> Result<()> {
 }
 
 /// Runs a command, and shows what it printed only when it fails.
-fn quiet(command: &mut Command) -> Result<()> {
+pub fn quiet(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .stdin(Stdio::null())
