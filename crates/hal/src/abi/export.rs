@@ -222,10 +222,22 @@ unsafe extern "C" fn configure<B: Backend>(
     error: *mut c::Error,
 ) -> i32 {
     let result = catch_unwind(|| {
-        // SAFETY: the host passes a configuration that is valid for this call, or null.
-        let (Some(given), false) = (unsafe { configuration.as_ref() }, instance.is_null()) else {
+        // SAFETY: the host passes a configuration that is valid for this call, or null; `size` is its first field in
+        // every version, and no more of it is looked at before that.
+        let (Some(size), false) = (
+            unsafe { configuration.cast::<usize>().as_ref() },
+            instance.is_null(),
+        ) else {
             return Err(Error::usage("no configuration was given"));
         };
+        let expected = size_of::<c::Configuration>();
+        if *size < expected {
+            return Err(Error::usage(format!(
+                "expected a configuration of at least {expected} bytes, found {size}: the host is older than the plugin"
+            )));
+        }
+        // SAFETY: not null, valid, and all of it is there.
+        let given = unsafe { &*configuration };
         let text = |text: c::Text| {
             // SAFETY: the host's texts are valid for this call.
             std::str::from_utf8(unsafe { text.bytes() })
@@ -486,4 +498,56 @@ unsafe fn slice_mut<'a, T>(data: *mut T, length: usize) -> &'a mut [T] {
     }
     // SAFETY: not null, and the caller vouches for the rest.
     unsafe { std::slice::from_raw_parts_mut(data, length) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, Info};
+
+    struct Nothing(Description);
+
+    impl Backend for Nothing {
+        const INFO: Info = Info {
+            name: "nothing",
+            version: "1.0.0",
+            summary: "does nothing",
+            clock: Clock::Stepped,
+            signals: "",
+        };
+
+        fn configure(_: &Configuration) -> Result<Self, Error> {
+            Ok(Self(Description::new()))
+        }
+
+        fn description(&self) -> &Description {
+            &self.0
+        }
+
+        fn read(&mut self, _: Deadline, _: &mut FrameMut) -> Result<ReadOutcome, Error> {
+            Ok(ReadOutcome::End)
+        }
+
+        fn write(&mut self, _: i64, _: &[f64]) -> Result<(), Error> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_configuration_of_an_older_host_is_not_read_beyond_its_end() {
+        let (mut room, mut instance) = (ErrorRoom::new(), std::ptr::null_mut());
+        // All that is there is its size.
+        let short = size_of::<usize>();
+        // SAFETY: everything is ours, and as large as it says.
+        let status = unsafe {
+            configure::<Nothing>((&raw const short).cast(), &raw mut instance, room.lend())
+        };
+        assert_eq!(status, c::FLY_FAILED);
+        assert!(instance.is_null());
+        let error = room.take(status);
+        assert!(
+            error.message.contains("the host is older than the plugin"),
+            "{error}"
+        );
+    }
 }
