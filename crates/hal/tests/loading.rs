@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use fly_hal::{LoadError, Plugin, SearchPath};
+use fly_hal::{Configuration, LoadError, Plugin, SearchPath};
 
 /// The message, with the path of the library shortened.
 fn refusal(library: &Path) -> String {
@@ -117,4 +117,37 @@ fn a_plugin_in_c_says_what_it_is() {
         ["pose.position.*", "twist.linear.*", "rotor.0.thrust"]
     );
     assert_eq!(info.abi, (1, 0));
+}
+
+#[test]
+fn a_library_that_is_loaded_again_is_initialised_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let counting = "spoilt.init = counting_init, spoilt.configure = counting_configure";
+    let library = common::spoilt(counting, folder.path());
+    Plugin::open(&library).unwrap();
+    let again = Plugin::open(&library).unwrap();
+    again
+        .configure(&Configuration::new("", "name = \"x\""))
+        .unwrap();
+}
+
+#[test]
+fn descriptions_without_their_arrays_are_refused() {
+    for (spoil, expected) in [
+        (
+            "spoilt.describe = empty_describe",
+            "signals, but its array of them is null",
+        ),
+        (
+            "spoilt.describe = endless_describe",
+            "groups, expected at most 65536",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let plugin = Plugin::open(&common::spoilt(spoil, folder.path())).unwrap();
+        let error = plugin
+            .configure(&Configuration::new("", "name = \"x\""))
+            .unwrap_err();
+        assert!(error.message.contains(expected), "{error}");
+    }
 }

@@ -85,7 +85,9 @@ impl Instance {
             wants_reference: abi::FLY_REFERENCE_CONFIGURED,
         };
         call!(self.describe(&raw mut given))?;
-        // SAFETY: what the plugin fills in lives until `destroy`.
+        expect_array("signals", given.signals, given.signal_count)?;
+        expect_array("groups", given.groups, given.group_count)?;
+        // SAFETY: what the plugin fills in lives until `destroy`; the arrays are there and of a possible size.
         let (signals, groups) = unsafe {
             (
                 slice(given.signals, given.signal_count),
@@ -277,6 +279,29 @@ fn make_proper(groups: &mut [abi::GroupStatus]) {
     }
 }
 
+/// More signals than any vehicle has: a larger number was never written.
+const MOST: usize = 1 << 16;
+
+/// A plugin that forgets the array or the number is told so, before anybody follows the pointer.
+fn expect_array<T>(what: &str, data: *const T, length: usize) -> Result<(), Error> {
+    if length > MOST {
+        return Err(Error::internal(format!(
+            "the plugin describes {length} {what}, expected at most {MOST}"
+        )));
+    }
+    if length > 0 && (data.is_null() || !data.is_aligned()) {
+        return Err(Error::internal(format!(
+            "the plugin describes {length} {what}, but its array of them is {}",
+            if data.is_null() {
+                "null"
+            } else {
+                "not aligned"
+            }
+        )));
+    }
+    Ok(())
+}
+
 /// # Safety
 /// `data` is null or points to `length` values that nobody changes for `'a`.
 unsafe fn slice<'a, T>(data: *const T, length: usize) -> &'a [T] {
@@ -290,6 +315,35 @@ unsafe fn slice<'a, T>(data: *const T, length: usize) -> &'a [T] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arrays_that_cannot_be_there_are_refused() {
+        let one = [0_u64; 2];
+        let check = |data, length| {
+            expect_array::<u64>("signals", data, length).map_err(|error| error.message)
+        };
+        assert_eq!(check(one.as_ptr(), 2), Ok(()));
+        assert_eq!(check(std::ptr::null(), 0), Ok(()));
+        for (data, length, expected) in [
+            (
+                std::ptr::null(),
+                2,
+                "the plugin describes 2 signals, but its array of them is null",
+            ),
+            (
+                one.as_ptr().wrapping_byte_add(1),
+                1,
+                "the plugin describes 1 signals, but its array of them is not aligned",
+            ),
+            (
+                one.as_ptr(),
+                65537,
+                "the plugin describes 65537 signals, expected at most 65536",
+            ),
+        ] {
+            assert_eq!(check(data, length), Err(expected.to_owned()));
+        }
+    }
 
     #[test]
     fn any_byte_becomes_a_bool() {

@@ -32,8 +32,9 @@ mod log;
 mod permissions;
 mod search;
 
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::abi::code::clock_from;
 use crate::abi::{self, FLY_MAGIC, FLY_SYMBOL};
@@ -135,6 +136,9 @@ fn open_library(path: &Path) -> Result<libloading::os::unix::Library, LoadError>
     })
 }
 
+/// The `init` functions that were called: libraries stay where they are, so that an address is one function's for ever.
+static INITIALISED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
 /// Calls the exported function and checks what it gives before anything in it is believed.
 fn find_table(
     path: &Path,
@@ -198,8 +202,13 @@ fn find_table(
         }
     }
     if let Some(init) = table.init {
-        // SAFETY: an entry of the table, given what it asks for: a host that lives for ever.
-        unsafe { init(&raw const host::HOST) };
+        // The linker gives the same library, with all its state, to whoever loads the file again. Held for the length of
+        // the call: nobody may use the plugin before it is done.
+        let mut called = INITIALISED.lock().unwrap_or_else(PoisonError::into_inner);
+        if called.insert(init as usize) {
+            // SAFETY: an entry of the table, given what it asks for: a host that lives for ever.
+            unsafe { init(&raw const host::HOST) };
+        }
     }
     Ok(table)
 }

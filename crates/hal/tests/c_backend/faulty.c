@@ -123,6 +123,31 @@ static inline int32_t stray_describe(void *instance, FlyDescription *description
     return describe_with_first(instance, description, error, stray);
 }
 
+static int inits;
+
+static inline void counting_init(const FlyHost *given) {
+    inits++;
+    init(given);
+}
+
+static inline int32_t counting_configure(const FlyConfiguration *configuration, void **instance, FlyError *error) {
+    if (inits != 1)
+        return fail(error, FLY_ERROR_USAGE, "init was not called once", 0, 0);
+    return configure(configuration, instance, error);
+}
+
+static inline int32_t empty_describe(void *instance, FlyDescription *description, FlyError *error) {
+    int32_t status = describe(instance, description, error);
+    description->signals = NULL;
+    return status;
+}
+
+static inline int32_t endless_describe(void *instance, FlyDescription *description, FlyError *error) {
+    int32_t status = describe(instance, description, error);
+    description->group_count = SIZE_MAX;
+    return status;
+}
+
 static inline int32_t odd_read(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
     int32_t status = read_frame(instance, deadline, frame, error);
     memset(&frame->groups[0].valid, 0xff, 1);
