@@ -52,14 +52,16 @@ fn metadata(level: Level, target: &str) -> &'static Metadata<'static> {
         LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let of_level = known.entry(level).or_default();
-    let target = if of_level.len() < MOST {
-        target
-    } else {
-        "plugin"
-    };
     if let Some(metadata) = of_level.get(target) {
         return metadata;
     }
+    let target = if of_level.len() < MOST {
+        target
+    } else if let Some(metadata) = of_level.get("plugin") {
+        return metadata;
+    } else {
+        "plugin"
+    };
     let metadata = make(level, target);
     of_level.insert(target.to_owned(), metadata);
     metadata
@@ -83,4 +85,22 @@ fn make(level: Level, target: &str) -> &'static Metadata<'static> {
             Kind::EVENT,
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_targets_renames_none_that_was_there_before() {
+        let first = metadata(Level::TRACE, "an honest plugin");
+        for number in 0..2 * MOST {
+            metadata(Level::TRACE, &number.to_string());
+        }
+        assert_eq!(metadata(Level::TRACE, "one more").target(), "plugin");
+        assert_eq!(
+            metadata(Level::TRACE, "an honest plugin").target(),
+            first.target()
+        );
+    }
 }
