@@ -172,6 +172,31 @@ fn time_that_stands_still_is_a_fault() {
 }
 
 #[test]
+fn a_frame_that_comes_twice_costs_one_tick() {
+    let folder = Folder::new();
+    let (summary, _) = fly(&folder, "{ does = \"stutter\", from = 1.0 }", 0);
+    assert!(
+        summary.starts_with("quadcopter: flown after 3.000 s"),
+        "{summary}"
+    );
+    assert!(summary.contains("1 dropout bridged"), "{summary}");
+}
+
+#[test]
+fn a_leap_of_time_does_not_pass_for_a_flight_that_was_flown() {
+    let folder = Folder::new();
+    let (summary, messages) = fly(&folder, "{ does = \"leap\", from = 1.0 }", 4);
+    assert!(
+        messages.contains("time jumped: levelling and descending"),
+        "{messages}"
+    );
+    assert!(
+        summary.contains("given up at 3600.998 s: time jumped"),
+        "{summary}"
+    );
+}
+
+#[test]
 fn a_backend_without_more_frames_ends_the_flight() {
     let folder = Folder::new();
     let (summary, _) = fly(&folder, "{ does = \"end\", from = 1.0 }", 0);

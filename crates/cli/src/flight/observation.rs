@@ -35,6 +35,10 @@ impl Observation {
             if !status.valid {
                 return Err(Fault::Invalid(group.group));
             }
+            // Taken for known, it would shut out every later measurement.
+            if status.stamp > time {
+                return Err(Fault::Early(group.group));
+            }
             if time.saturating_sub(status.stamp) > stale_after {
                 return Err(Fault::Stale(group.group));
             }
@@ -155,6 +159,16 @@ mod tests {
             verdict(|frame| frame.groups[3].stamp = 999 - STALE),
             Err(Fault::Stale(3))
         );
+        for stamp in [1001, i64::MAX] {
+            assert_eq!(
+                verdict(|frame| frame.groups[1].stamp = stamp),
+                Err(Fault::Early(1))
+            );
+        }
+        assert_eq!(
+            verdict(|frame| frame.groups[1].stamp = i64::MIN),
+            Err(Fault::Stale(1))
+        );
         for (value, group) in [(0, 0), (2, 0), (6, 1), (7, 2), (12, 3)] {
             for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
                 assert_eq!(
@@ -205,5 +219,16 @@ mod tests {
             "the linear velocity is known already"
         );
         assert_eq!(known, [1000, 900, 950, 1000]);
+    }
+
+    #[test]
+    fn a_stamp_of_the_future_shuts_out_nothing() {
+        let (binding, mut frame) = binding();
+        frame.groups[0].stamp = i64::MAX;
+        let mut known = [900; 4];
+        let predicted = State::at_rest(SE3::identity());
+        let state = Observation::new(&binding, &frame, 1000, STALE).correct(&predicted, &mut known);
+        assert_eq!(state.pose.translation, Vector3::zeros());
+        assert_eq!(known[0], 900);
     }
 }

@@ -105,7 +105,10 @@ impl Pilot {
         };
         if decision.action == Action::Control {
             let start = *self.start.get_or_insert(time);
-            self.point = self.parts.reference.at(seconds(time - start), frame);
+            self.point = self
+                .parts
+                .reference
+                .at(seconds(time.saturating_sub(start)), frame);
             decision = self.control(time);
         }
         if decision.action == Action::Descend && self.is_down() {
@@ -207,7 +210,7 @@ impl Pilot {
             let here = state.unwrap_or_else(|| State::at_rest(SE3::identity()));
             (time, Descent::new(&here, rate))
         });
-        descent.at(seconds(time - *since))
+        descent.at(seconds(time.saturating_sub(*since)))
     }
 }
 

@@ -85,7 +85,8 @@ impl Flight {
         let supervisor = Supervisor::new(
             nanoseconds(configuration.safety.hold().as_secs_f64()),
             on_loss(configuration, foreign),
-        );
+        )
+        .with_longest_gap(longest_gap(configuration));
         let frame = instance.description().frame();
         let ordered = vec![0.0; commands.len()];
         let pilot = Pilot::new(Parts {
@@ -124,10 +125,13 @@ impl Flight {
             notes,
             first: None,
             last: None,
+            last_fresh: None,
             ticks: 0,
             deadline: fly_hal::monotonic_now(),
             failure: None,
+            unsent: None,
             read_errors: 0,
+            write_errors: 0,
             began: Instant::now(),
             wall_start: jiff::Timestamp::now(),
         })
@@ -193,6 +197,14 @@ fn duration(
         .duration
         .or_else(|| reference.duration());
     configured.filter(|_| !foreign || from_flag(configuration, "flight.duration"))
+}
+
+/// How far apart two good frames may be, ns: the last command was held and the measurement went stale meanwhile, give or take
+/// two ticks.
+fn longest_gap(configuration: &Configuration) -> i64 {
+    let safety = &configuration.safety;
+    nanoseconds((safety.hold_ms + safety.stale_ms) * 1e-3)
+        .saturating_add(configuration.flight.step_ns().saturating_mul(2))
 }
 
 fn on_loss(configuration: &Configuration, foreign: bool) -> OnLoss {

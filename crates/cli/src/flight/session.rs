@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use fly_control::allocation::Solver;
 use fly_control::settings::AllocationMethod;
-use fly_hal::{Deadline, Frame, Instance, ReadOutcome};
+use fly_hal::{Deadline, ErrorKind, Frame, Instance, ReadOutcome};
 use fly_log::Status;
 
 use super::End;
@@ -50,12 +50,17 @@ pub struct Flight {
     /// Times of the first and of the last tick, ns.
     pub(super) first: Option<i64>,
     pub(super) last: Option<i64>,
+    /// Time of the backend's last fresh frame, ns.
+    pub(super) last_fresh: Option<i64>,
     pub(super) ticks: u64,
     /// Until when the next read may wait, ns of the monotonic clock.
     pub(super) deadline: i64,
     /// The backend's first error since its last good frame.
     pub(super) failure: Option<String>,
+    /// The backend's first error since it last passed commands on.
+    pub(super) unsent: Option<String>,
     pub(super) read_errors: u64,
+    pub(super) write_errors: u64,
     pub(super) began: Instant,
     pub(super) wall_start: jiff::Timestamp,
 }
@@ -71,6 +76,8 @@ struct Tick {
 impl Flight {
     /// How long a backend may take to deliver its first complete frame, ns of its own clock.
     pub(super) const PATIENCE: i64 = 10_000_000_000;
+    /// Later times are not believed: ticks that follow them need room.
+    const LATEST: i64 = i64::MAX / 2;
 
     /// Reads a frame, decides, sends, logs. Answers how the flight has ended once it has.
     pub fn tick(&mut self) -> Option<End> {
@@ -96,6 +103,9 @@ impl Flight {
             self.tell(tick.time, event);
         }
         let (sent, end) = self.act(tick.time, decision.action);
+        if let Some(event) = self.pilot.supervisor_mut().take_event() {
+            self.tell(tick.time, event);
+        }
         self.count(decision);
         self.log(&tick, decision, sent);
         end.or_else(|| self.is_over(tick.time).then_some(End::Completed))
@@ -109,7 +119,8 @@ impl Flight {
             .saturating_add(self.step)
             .max(fly_hal::monotonic_now());
         let deadline = Deadline(self.deadline);
-        let after_last = |time: i64| self.last.is_none_or(|last| time > last);
+        let after_last =
+            |time: i64| time <= Self::LATEST && self.last.is_none_or(|last| time > last);
         let expected = self.last.map_or(0, |last| last.saturating_add(self.step));
         let nothing = |time, fault| Tick {
             time,
@@ -118,15 +129,18 @@ impl Flight {
         };
         match self.instance.read(deadline, &mut self.frame) {
             Ok(ReadOutcome::End) => None,
-            Ok(ReadOutcome::Fresh) if after_last(self.frame.time) => {
-                self.failure = None;
-                Some(Tick {
-                    time: self.frame.time,
-                    reading: Reading::Fresh,
-                    status: Status::Fresh,
-                })
-            }
-            Ok(ReadOutcome::Fresh) => Some(nothing(expected, Fault::Time)),
+            Ok(ReadOutcome::Fresh) => Some(match self.fresh_time(self.frame.time) {
+                Some(time) => {
+                    self.last_fresh = Some(self.frame.time);
+                    self.failure = None;
+                    Tick {
+                        time,
+                        reading: Reading::Fresh,
+                        status: Status::Fresh,
+                    }
+                }
+                None => nothing(expected, Fault::Time),
+            }),
             Ok(ReadOutcome::None) if after_last(self.frame.time) => {
                 Some(nothing(self.frame.time, Fault::Missing))
             }
@@ -146,6 +160,22 @@ impl Flight {
         }
     }
 
+    /// The tick's time for a fresh frame of that time; `None` when the backend's time does not advance.
+    ///
+    /// A tick without a frame got the time that was expected. The frame after it may fall short of that by up to a step; it
+    /// follows right behind, or every frame from then on would come too late for the one before.
+    fn fresh_time(&self, time: i64) -> Option<i64> {
+        if time > Self::LATEST {
+            return None;
+        }
+        let Some(last) = self.last.filter(|last| time <= *last) else {
+            return Some(time);
+        };
+        let advances = self.last_fresh.is_none_or(|fresh| time > fresh);
+        let behind = last.saturating_sub(time);
+        (advances && behind < self.step.saturating_mul(2)).then_some(last.saturating_add(1))
+    }
+
     /// Does what was decided. Answers whether commands were sent, and whether that was the end.
     fn act(&mut self, time: i64, action: Action) -> (bool, Option<End>) {
         match action {
@@ -157,7 +187,24 @@ impl Flight {
                     .binding()
                     .order_commands(commands, &mut self.ordered);
                 match self.instance.write(time, &self.ordered) {
-                    Ok(()) => (true, None),
+                    Ok(()) => {
+                        self.unsent = None;
+                        self.pilot.supervisor_mut().sent();
+                        (true, None)
+                    }
+                    // Something is in the air: a line that drops one message may carry the next.
+                    Err(error) if self.real_time && error.kind != ErrorKind::Panic => {
+                        self.write_errors += 1;
+                        self.pilot.supervisor_mut().unsent(time);
+                        if self.unsent.is_none() {
+                            tracing::error!(
+                                "the backend `{}` sends nothing: {error}",
+                                self.backend
+                            );
+                            self.unsent = Some(error.message);
+                        }
+                        (false, None)
+                    }
                     Err(error) => {
                         // Nothing can be commanded any more: there is nothing left that the supervisor could do.
                         let message = self.failure.take().unwrap_or(error.message);
@@ -169,7 +216,12 @@ impl Flight {
             Action::Pause => (false, None),
             Action::Stop => (
                 false,
-                Some(self.failure.take().map_or(End::SafetyStop, End::Backend)),
+                Some(
+                    self.failure
+                        .take()
+                        .or_else(|| self.unsent.take())
+                        .map_or(End::SafetyStop, End::Backend),
+                ),
             ),
         }
     }
@@ -178,7 +230,7 @@ impl Flight {
         if let Some(message) = self.failure.take() {
             return Some(End::Backend(message));
         }
-        let waited = time - self.first.unwrap_or(time);
+        let waited = time.saturating_sub(self.first.unwrap_or(time));
         let too_long = self.patience.is_some_and(|patience| waited > patience);
         too_long.then(|| {
             End::Backend(format!(
@@ -257,11 +309,11 @@ impl Flight {
         self.pilot
             .start()
             .zip(self.last)
-            .map_or(0.0, |(start, last)| seconds(last - start))
+            .map_or(0.0, |(start, last)| seconds(last.saturating_sub(start)))
     }
 
     fn tell(&self, time: i64, event: Event) {
-        let at = seconds(time - self.first.unwrap_or(time));
+        let at = seconds(time.saturating_sub(self.first.unwrap_or(time)));
         let describe = |fault: Fault| self.describe(fault);
         match event {
             // Between two frames of a vehicle's telemetry the command is held: that is no event.

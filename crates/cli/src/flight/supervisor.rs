@@ -22,8 +22,12 @@ pub enum Fault {
     Time,
     /// The backend marks a group (by its index) as invalid.
     Invalid(usize),
-    /// A group is older than `safety.stale_after`.
+    /// A group is older than `safety.stale_ms`.
     Stale(usize),
+    /// A group is stamped later than its frame.
+    Early(usize),
+    /// A good frame came so long after the last one that no tick can have told of the loss.
+    Gap,
     /// A group holds a number that is not finite.
     NonFinite(usize),
     /// A quaternion is too far from unit length to be an attitude.
@@ -34,6 +38,8 @@ pub enum Fault {
     Command(usize),
     /// The backend reported an error instead of a frame.
     Backend,
+    /// The backend did not pass the commands on.
+    Unsent,
 }
 
 impl Fault {
@@ -45,6 +51,8 @@ impl Fault {
             Self::Time => "the frame's time did not advance".to_owned(),
             Self::Invalid(index) => format!("`{}` is marked invalid", group(index)),
             Self::Stale(index) => format!("`{}` is stale", group(index)),
+            Self::Early(index) => format!("`{}` is stamped later than its frame", group(index)),
+            Self::Gap => "time jumped".to_owned(),
             Self::NonFinite(index) => format!("`{}` is not finite", group(index)),
             Self::NotUnit(index) => format!("`{}` is not a unit quaternion", group(index)),
             Self::Controller => "the controller's result is not finite and was not sent".to_owned(),
@@ -53,6 +61,7 @@ impl Fault {
                 format!("the computed `{name}` violates its limits and was not sent")
             }
             Self::Backend => "the backend reports an error".to_owned(),
+            Self::Unsent => "the backend does not pass the commands on".to_owned(),
         }
     }
 }
@@ -143,6 +152,10 @@ pub struct Supervisor {
     mode: Mode,
     /// Frame time of the last command that came from a good frame.
     last_good: i64,
+    /// Longest time between two good frames, ns; see [`with_longest_gap`](Self::with_longest_gap).
+    longest_gap: i64,
+    /// Frame time of the first of the commands that the backend did not pass on, until one is.
+    unsent_since: Option<i64>,
     report: Report,
     event: Option<Event>,
 }
@@ -155,9 +168,19 @@ impl Supervisor {
             on_loss,
             mode: Mode::Waiting,
             last_good: 0,
+            longest_gap: i64::MAX,
+            unsent_since: None,
             report: Report::default(),
             event: None,
         }
+    }
+
+    /// Two good frames that lie further apart than this (ns) are a loss, even where no tick came between them: the backend
+    /// slept, or its time is wrong. Not for the recording of another controller's flight, which may have gaps.
+    #[must_use]
+    pub fn with_longest_gap(mut self, longest_gap: i64) -> Self {
+        self.longest_gap = longest_gap;
+        self
     }
 
     /// The present mode.
@@ -180,6 +203,12 @@ impl Supervisor {
         match (self.mode, frame) {
             (Mode::Ended, _) => Action::Stop,
             (Mode::Descending, _) => self.descend(time),
+            (Mode::Flying | Mode::Holding, Ok(()))
+                if self.on_loss != OnLoss::Pause
+                    && time.saturating_sub(self.last_good) > self.longest_gap.max(self.hold) =>
+            {
+                self.lost(time, Fault::Gap)
+            }
             (_, Ok(())) => Action::Control,
             (_, Err(fault)) => self.lost(time, fault),
         }
@@ -200,17 +229,35 @@ impl Supervisor {
     pub fn commanded(&mut self, time: i64) {
         match self.mode {
             Mode::Holding => {
-                let gap = time - self.last_good;
+                let gap = time.saturating_sub(self.last_good);
                 self.report.dropouts += 1;
                 self.report.longest_dropout = self.report.longest_dropout.max(gap);
                 self.event = Some(Event::Resumed(gap));
             }
-            Mode::Paused => self.event = Some(Event::Resumed(time - self.last_good)),
+            Mode::Paused => self.event = Some(Event::Resumed(time.saturating_sub(self.last_good))),
             Mode::Waiting | Mode::Flying | Mode::Descending | Mode::Ended => {}
         }
         if self.mode != Mode::Descending {
             self.mode = Mode::Flying;
             self.last_good = time;
+        }
+    }
+
+    /// The backend passed the commands of a tick on.
+    pub fn sent(&mut self) {
+        self.unsent_since = None;
+    }
+
+    /// The backend did not pass on the commands of the tick at `time`. The vehicle goes on with the last ones that it got: for
+    /// no longer than the hold time, as when frames are lost.
+    pub fn unsent(&mut self, time: i64) {
+        let since = *self.unsent_since.get_or_insert(time);
+        if matches!(self.mode, Mode::Flying | Mode::Holding)
+            && time.saturating_sub(since) >= self.hold
+        {
+            // The loss began with the first of them.
+            self.last_good = since;
+            self.lost(time, Fault::Unsent);
         }
     }
 
@@ -226,7 +273,7 @@ impl Supervisor {
             Mode::Ended => Action::Stop,
             Mode::Paused => Action::Pause,
             Mode::Descending => self.descend(time),
-            Mode::Flying | Mode::Holding if time - self.last_good < self.hold => {
+            Mode::Flying | Mode::Holding if time.saturating_sub(self.last_good) < self.hold => {
                 if self.mode == Mode::Flying {
                     self.mode = Mode::Holding;
                     self.event = Some(Event::HoldStarted(fault));
@@ -261,7 +308,7 @@ impl Supervisor {
         else {
             return Action::Stop;
         };
-        if time - since < duration {
+        if time.saturating_sub(since) < duration {
             return Action::Descend;
         }
         self.landed();

@@ -129,6 +129,60 @@ fn events_are_told_once() {
 }
 
 #[test]
+fn a_gap_that_no_tick_told_of_is_a_loss() {
+    let mut supervisor = descending(1000 * MS).with_longest_gap(154 * MS);
+    assert_eq!(supervisor.frame(7000 * MS, Ok(())), Action::Control);
+    supervisor.commanded(7000 * MS);
+    assert_eq!(supervisor.frame(7154 * MS, Ok(())), Action::Control);
+    supervisor.commanded(7154 * MS);
+    assert_eq!(supervisor.frame(i64::MAX, Ok(())), Action::Descend);
+    assert_eq!(supervisor.report().given_up, Some((i64::MAX, Fault::Gap)));
+
+    // The recording of another controller's flight goes on where it goes on.
+    let mut supervisor = Supervisor::new(50 * MS, OnLoss::Pause).with_longest_gap(154 * MS);
+    for time in [i64::MIN, 0, i64::MAX] {
+        assert_eq!(supervisor.frame(time, Ok(())), Action::Control);
+        supervisor.commanded(time);
+    }
+}
+
+#[test]
+fn times_at_both_ends_of_their_range_do_not_wrap() {
+    let mut supervisor = descending(1000 * MS);
+    assert_eq!(supervisor.frame(i64::MIN, Ok(())), Action::Control);
+    supervisor.commanded(i64::MIN);
+    assert_eq!(
+        supervisor.frame(i64::MAX, Err(Fault::Missing)),
+        Action::Descend
+    );
+}
+
+#[test]
+fn commands_that_are_not_passed_on_are_a_loss_after_the_hold_time() {
+    // `s` sent, `u` not sent; the frames are good.
+    let run = |ticks: &str| {
+        let mut supervisor = descending(1000 * MS);
+        for (tick, index) in ticks.chars().zip(0..) {
+            let time = index * 10 * MS;
+            if supervisor.frame(time, Ok(())) == Action::Control {
+                supervisor.commanded(time);
+            }
+            match tick {
+                's' => supervisor.sent(),
+                _ => supervisor.unsent(time),
+            }
+        }
+        (supervisor.mode(), supervisor.report().given_up)
+    };
+    assert_eq!(run("ssuuuuus"), (Mode::Flying, None));
+    assert_eq!(run("suuuuusuuuuus"), (Mode::Flying, None));
+    assert_eq!(
+        run("ssuuuuuuss"),
+        (Mode::Descending, Some((70 * MS, Fault::Unsent)))
+    );
+}
+
+#[test]
 fn landing_ends_the_flight() {
     let mut supervisor = descending(1000 * MS);
     run(&mut supervisor, ".xxxxx");

@@ -21,6 +21,7 @@ pub struct Mischief {
     next: u64,
     reads: u64,
     writes: u64,
+    stuttered: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -48,6 +49,10 @@ enum Deed {
     FailToWrite,
     FailToStart,
     StandStill,
+    /// Gives one frame twice.
+    Stutter,
+    /// Is an hour ahead of itself.
+    Leap,
     End,
 }
 
@@ -96,6 +101,7 @@ impl Backend for Mischief {
             next: 0,
             reads: 0,
             writes: 0,
+            stuttered: false,
         })
     }
 
@@ -117,6 +123,9 @@ impl Backend for Mischief {
         if self.does(Deed::End) {
             return Ok(ReadOutcome::End);
         }
+        if self.does(Deed::Stutter) && !std::mem::replace(&mut self.stuttered, true) {
+            return Ok(ReadOutcome::Fresh);
+        }
         let time = self.ticks.time(self.next);
         if self.next > 0 {
             let step = (time - self.ticks.time(self.next - 1)) as f64 * 1e-9;
@@ -134,6 +143,9 @@ impl Backend for Mischief {
         }
         if !self.does(Deed::StandStill) {
             *frame.time = time;
+        }
+        if self.does(Deed::Leap) {
+            *frame.time += 3600 * 1_000_000_000;
         }
         frame.values[..3].copy_from_slice(self.state.pose.translation.as_slice());
         frame.values[3..7].copy_from_slice(self.state.pose.rotation.to_quaternion().as_slice());
