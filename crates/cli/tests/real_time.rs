@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::Folder;
 
 /// Compiles the quadcopter that never moves into the folder.
-fn statue(folder: &Folder) -> PathBuf {
+fn statue(folder: &Folder, defines: &[&str]) -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let library = folder.path("libfly_plugin_statue.so");
     let output = Command::new("cc")
@@ -25,6 +25,7 @@ fn statue(folder: &Folder) -> PathBuf {
             "-I",
         ])
         .arg(manifest.join("../hal/include"))
+        .args(defines)
         .arg("-o")
         .args([&library, &manifest.join("tests/plugins/statue/statue.c")])
         .output()
@@ -39,7 +40,12 @@ fn statue(folder: &Folder) -> PathBuf {
 
 /// The quadcopter's configuration, hovering, flown by the statue.
 fn configuration(folder: &Folder, duration: f64) -> String {
-    let library = statue(folder);
+    configuration_with(folder, duration, &[])
+}
+
+/// The same, of a statue that was compiled with these flags.
+fn configuration_with(folder: &Folder, duration: f64, defines: &[&str]) -> String {
+    let library = statue(folder, defines);
     let path = format!(
         "{}/../../configs/quadcopter.toml",
         env!("CARGO_MANIFEST_DIR")
@@ -91,6 +97,10 @@ fn without_arm_nothing_is_sent_and_that_is_said_once() {
     assert!(
         !summary.contains("real-time factor"),
         "the world's clock is nobody's merit: {summary}"
+    );
+    assert!(
+        summary.contains("land 0, terminate 0, disarm 0"),
+        "{summary}"
     );
     // Everything is computed and logged all the same.
     assert!(squeezed.contains("position error rms 0 m"), "{summary}");
@@ -160,6 +170,10 @@ fn ctrl_c_ends_in_order() {
         );
         assert!(summary.contains("stopped 1 times"), "{summary}");
         assert!(
+            summary.contains("land 1, terminate 0, disarm 0"),
+            "it may be in the air: {summary}"
+        );
+        assert!(
             folder.path("flight.mcap").exists() && !part.exists(),
             "the log is finished"
         );
@@ -183,4 +197,78 @@ fn a_log_that_cannot_be_finished_costs_the_log_and_not_the_flight() {
     vandal.join().expect("it was there");
     assert!(summary.starts_with("statue: flown after "), "{summary}");
     assert!(summary.contains("LOST: cannot write the log"), "{summary}");
+}
+
+#[test]
+fn a_flight_that_is_over_leaves_a_vehicle_that_lands() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 0.3);
+    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    assert!(
+        summary.contains("land 1, terminate 0, disarm 0"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_vehicle_that_was_armed_and_never_flown_is_disarmed() {
+    let folder = Folder::new();
+    let config = configuration_with(&folder, 1.0, &["-DSEES=false"]);
+    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 3);
+    assert!(
+        summary.contains("no complete frame came within"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("land 0, terminate 0, disarm 1"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn commands_that_are_lost_for_a_moment_do_not_end_the_flight() {
+    let folder = Folder::new();
+    let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=23"];
+    let config = configuration_with(&folder, 0.5, &deaf);
+    let (summary, messages) =
+        folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    assert!(summary.starts_with("statue: flown after "), "{summary}");
+    assert!(
+        summary.contains("3 commands were not passed on by the backend"),
+        "{summary}"
+    );
+    assert_eq!(
+        messages.matches("the line drops everything").count(),
+        1,
+        "{messages}"
+    );
+}
+
+#[test]
+fn a_line_that_stays_dead_ends_in_the_descent() {
+    let folder = Folder::new();
+    let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=1000000"];
+    let config = configuration_with(&folder, 60.0, &deaf);
+    let arguments = [
+        "--config",
+        &config,
+        "--arm",
+        "--set",
+        "safety.max_descent_time=0.5",
+        "--log",
+        "flight.mcap",
+    ];
+    let (summary, messages) = folder.ends(&arguments, 3);
+    assert!(
+        summary.starts_with("statue: BACKEND FAILED (the line drops everything)"),
+        "{summary}"
+    );
+    assert!(
+        messages.contains("the backend does not pass the commands on: levelling and descending"),
+        "{messages}"
+    );
+    assert!(
+        summary.contains("land 0, terminate 1, disarm 0"),
+        "{summary}"
+    );
 }

@@ -5,7 +5,7 @@ use fly_log::RunMetadata;
 
 use super::pilot::seconds;
 use super::session::Flight;
-use super::supervisor::Report;
+use super::supervisor::{Mode, Report};
 use super::{End, Outcome};
 use crate::telemetry::Summary;
 
@@ -24,12 +24,8 @@ impl Flight {
         if let End::Backend(message) = &end {
             tracing::error!("the backend `{}` ended the flight: {message}", self.backend);
         }
-        if end == End::SafetyStop && self.sending {
-            match self.instance.request(Request::Terminate) {
-                Ok(()) => {}
-                Err(error) if error.kind == ErrorKind::Unsupported => tracing::debug!("{error}"),
-                Err(error) => self.warn(format!("the backend could not be terminated: {error}")),
-            }
+        if self.sending {
+            self.let_go();
         }
         if let Err(error) = self.instance.stop() {
             self.warn(format!("the backend did not stop in order: {error}"));
@@ -59,6 +55,12 @@ impl Flight {
             self.notes
                 .push(format!("{} reads of the backend failed", self.read_errors));
         }
+        if self.write_errors > 0 {
+            self.notes.push(format!(
+                "{} commands were not passed on by the backend",
+                self.write_errors
+            ));
+        }
         if self.telemetry.lost() > 0 {
             self.notes.push(format!(
                 "{} messages are missing in the log: too many at once",
@@ -86,12 +88,36 @@ impl Flight {
         Outcome { end, summary }
     }
 
+    /// Says what becomes of a vehicle that nobody commands any more.
+    fn let_go(&mut self) {
+        if self.pilot.supervisor().mode() == Mode::Ended {
+            // What `safety` says: the descent is over, or there was to be none.
+            match self.instance.request(Request::Terminate) {
+                Ok(()) => {}
+                Err(error) if error.kind == ErrorKind::Unsupported => tracing::debug!("{error}"),
+                Err(error) => self.warn(format!("the backend could not be terminated: {error}")),
+            }
+        } else if self.real_time && self.pilot.commands().is_none() {
+            // Armed, and never flown.
+            if let Err(error) = self.instance.disarm() {
+                self.warn(format!("the vehicle could not be disarmed: {error}"));
+            }
+        } else if self.real_time
+            && let Err(error) = self.instance.request(Request::Land)
+        {
+            // However the flight ended, it may be in the air: the motors are not for us to stop.
+            self.warn(format!(
+                "nobody commands the vehicle any more, and it was not told to land: {error}"
+            ));
+        }
+    }
+
     /// Ticks per second, Hz; 0 when there was only one.
     fn mean_rate(&self) -> f64 {
         let span = self
             .first
             .zip(self.last)
-            .map_or(0.0, |(first, last)| seconds(last - first));
+            .map_or(0.0, |(first, last)| seconds(last.saturating_sub(first)));
         if span > 0.0 {
             (self.ticks - 1) as f64 / span
         } else {
@@ -124,7 +150,7 @@ impl Flight {
             lines.push(format!("{pauses} gaps of the recording skipped"));
         }
         if let Some((time, fault)) = given_up {
-            let at = seconds(time - self.first.unwrap_or(time));
+            let at = seconds(time.saturating_sub(self.first.unwrap_or(time)));
             lines.push(format!("given up at {at:.3} s: {}", self.describe(fault)));
         }
         lines

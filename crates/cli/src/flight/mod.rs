@@ -46,7 +46,7 @@ pub struct FlightOptions {
 }
 
 /// Flies a configuration until its end, or until the user interrupts it (Ctrl-C, SIGTERM): then the log is finished and the
-/// backend stopped all the same. A second interruption ends the process at once.
+/// backend stopped all the same. A vehicle that was commanded is asked to land. A second interruption ends the process at once.
 ///
 /// # Errors
 /// What kept the flight from beginning. Whatever happens later is part of the [`Outcome`].

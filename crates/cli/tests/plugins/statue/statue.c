@@ -13,7 +13,7 @@
 
 struct statue {
     int64_t start;
-    unsigned reads, writes, arms, stops;
+    unsigned reads, writes, arms, stops, disarms, requests[4];
 };
 
 static const FlyText groups[] = {
@@ -60,6 +60,16 @@ static int32_t start(void *instance, FlyError *error) {
     return FLY_OK;
 }
 
+/* The writes that fail: none, unless the test says otherwise. */
+#ifndef DEAF_FROM
+#define DEAF_FROM 0
+#define DEAF_UNTIL 0
+#endif
+/* Whether its frames are any good. */
+#ifndef SEES
+#define SEES true
+#endif
+
 /* New data with every deadline. */
 static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
     struct statue *self = instance;
@@ -71,19 +81,40 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     memset(frame->values, 0, frame->value_count * sizeof *frame->values);
     frame->values[3] = 1.0;
     for (size_t group = 0; group < frame->group_count; group++)
-        frame->groups[group] = (FlyGroupStatus){ .stamp = frame->time, .valid = true };
+        frame->groups[group] = (FlyGroupStatus){ .stamp = frame->time, .valid = SEES };
     return FLY_OK;
 }
 
 static int32_t write_commands(void *instance, int64_t time, const double *commands, size_t count, FlyError *error) {
-    (void)time, (void)commands, (void)count, (void)error;
-    ((struct statue *)instance)->writes++;
-    return FLY_OK;
+    static const char deaf[] = "the line drops everything";
+    struct statue *self = instance;
+    int write = (int)++self->writes;
+    (void)time, (void)commands, (void)count;
+    if (write < (DEAF_FROM) || write >= (DEAF_UNTIL))
+        return FLY_OK;
+    if (error) {
+        error->kind = FLY_ERROR_IO;
+        memcpy(error->buffer, deaf, sizeof deaf - 1);
+        error->message_length = sizeof deaf - 1;
+    }
+    return FLY_FAILED;
 }
 
 static int32_t arm(void *instance, FlyError *error) {
     (void)error;
     ((struct statue *)instance)->arms++;
+    return FLY_OK;
+}
+
+static int32_t disarm(void *instance, FlyError *error) {
+    (void)error;
+    ((struct statue *)instance)->disarms++;
+    return FLY_OK;
+}
+
+static int32_t request(void *instance, uint32_t request, FlyError *error) {
+    (void)error;
+    ((struct statue *)instance)->requests[request]++;
     return FLY_OK;
 }
 
@@ -95,12 +126,15 @@ static int32_t stop(void *instance, FlyError *error) {
 
 static int32_t report(void *instance, const FlyReportSink *sink, FlyError *error) {
     const struct statue *self = instance;
-    const FlyText name = TEXT("calls");
+    const FlyText name = TEXT("calls"), asked = TEXT("asked to");
     char text[128];
     (void)error;
     int length = snprintf(text, sizeof text, "%u writes, armed %u times, stopped %u times, %s", self->writes, self->arms,
                           self->stops, self->reads > 0 ? "read" : "never read");
     sink->line(sink->context, name, (FlyText){ text, (size_t)length });
+    length = snprintf(text, sizeof text, "land %u, terminate %u, disarm %u", self->requests[FLY_REQUEST_LAND],
+                      self->requests[FLY_REQUEST_TERMINATE], self->disarms);
+    sink->line(sink->context, asked, (FlyText){ text, (size_t)length });
     return FLY_OK;
 }
 
@@ -120,6 +154,8 @@ static const FlyPlugin plugin = {
     .read = read_frame,
     .write = write_commands,
     .arm = arm,
+    .disarm = disarm,
+    .request = request,
     .stop = stop,
     .report = report,
     .destroy = free,
