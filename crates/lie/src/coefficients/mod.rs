@@ -153,12 +153,16 @@ pub(crate) fn log_factor_below<T: RealField + Copy>(s2: T, w: T) -> T {
 fn polynomial<T: RealField + Copy, const N: usize>(x: T, coefficients: &[f64; N]) -> T {
     let x2 = x * x;
     let x4 = x2 * x2;
-    let mut sums = [T::zero(); 4];
-    let mut k = N;
-    while k > 2 {
-        k -= 1;
-        let chain = &mut sums[(k - 2) % 4];
-        *chain = *chain * x4 + convert(coefficients[k]);
+    // The topmost block of four may be incomplete; below it no index is checked and every chain stays in its register.
+    let blocks = (N - 2).div_ceil(4);
+    let mut sums = core::array::from_fn::<T, 4, _>(|chain| {
+        let k = 4 * blocks - 2 + chain;
+        convert(if k < N { coefficients[k] } else { 0.0 })
+    });
+    for block in (0..blocks - 1).rev() {
+        for (chain, sum) in sums.iter_mut().enumerate() {
+            *sum = *sum * x4 + convert(coefficients[2 + 4 * block + chain]);
+        }
     }
     let rest = (sums[0] + sums[1] * x) + (sums[2] + sums[3] * x) * x2;
     (rest * x + convert(coefficients[1])) * x + convert(coefficients[0])
