@@ -1,6 +1,6 @@
 //! The command `fly`.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use clap::Parser;
 use fly::args::Arguments;
@@ -13,7 +13,8 @@ fn main() -> Exit {
         Err(failure) => {
             let coloured =
                 std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            eprintln!("{}", failure.render(coloured));
+            // Not `eprintln!`: it panics where nobody listens any more.
+            let _ = writeln!(std::io::stderr(), "{}", failure.render(coloured));
             failure.exit
         }
     }

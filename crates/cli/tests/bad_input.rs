@@ -207,7 +207,7 @@ error: `flight.duration` is out of range
  --> flight.toml:2:12
   |
 2 | duration = -2
-  |            ^^ expected more than 0 s, found -2
+  |            ^^ expected more than 0 s and at most 1e9 s, found -2
 
 error: unknown key `safety.hold`
   --> flight.toml:16:1
@@ -879,5 +879,60 @@ error: the backend `sim` cannot be configured like this
             message,
             "the backend `trial` reports: the plugin panicked: told to panic in configure\n"
         );
+    }
+}
+
+#[test]
+fn a_flight_longer_than_the_clock_counts() {
+    set(
+        "flight.duration=1e12",
+        "\
+error: `flight.duration` is out of range
+ --> --set:1:23
+  |
+1 | --set flight.duration=1e12
+  |                       ^^^^ expected more than 0 s and at most 1e9 s, found 1000000000000
+",
+    );
+}
+
+#[test]
+fn a_seed_beyond_the_numbers_of_toml() {
+    set(
+        "flight.seed=18446744073709551615",
+        "\
+error: `flight.seed` has the wrong type
+ --> --set:1:19
+  |
+1 | --set flight.seed=18446744073709551615
+  |                   ^^^^^^^^^^^^^^^^^^^^ expected a number from -9223372036854775808 to 9223372036854775807, found 18446744073709551615
+",
+    );
+}
+
+/// A finished log is renamed to its path: for root that would replace `/dev/null` itself. A socket stands for the device
+/// here, so that a test that fails breaks nothing.
+#[test]
+fn a_log_in_the_place_of_a_device() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let folder = folder();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path("special")).unwrap();
+    for arguments in [
+        ["--config", "flight.toml", "--log", "special"],
+        ["--config", "flight.toml", "--set", "flight.log=special"],
+    ] {
+        let before = folder.files();
+        let (_, errors) = folder.ends(&arguments, 1);
+        assert!(
+            errors.starts_with("error: cannot create the log `"),
+            "{errors}"
+        );
+        let reason =
+            "special`: expected a file or nothing there, found a device, a pipe or a socket\n";
+        assert!(errors.ends_with(reason), "{errors}");
+        assert_eq!(folder.files(), before);
+        let special = std::fs::symlink_metadata(folder.path("special")).unwrap();
+        assert!(special.file_type().is_socket());
     }
 }

@@ -229,3 +229,47 @@ fn completions_and_manual_pages() {
         "error: cannot make the folder file: File exists (os error 17)\n",
     );
 }
+
+/// `fly backends | true` and the like: a reader that has gone is no error, and where the error's reader has gone the exit
+/// code still tells.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    use std::process::{Command, Stdio};
+
+    let closed = || Stdio::from(std::io::pipe().unwrap().1);
+    let run = |arguments: &[&str], stderr: Stdio| {
+        let folder = Folder::new();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fly"))
+            .args(arguments)
+            .current_dir(folder.path("."))
+            .env("FLY_PLUGIN_PATH", common::plugins())
+            .env_remove("RUST_LOG")
+            .stdout(closed())
+            .stderr(stderr)
+            .spawn()
+            .unwrap();
+        let mut errors = String::new();
+        if let Some(mut stderr) = child.stderr.take() {
+            std::io::Read::read_to_string(&mut stderr, &mut errors).unwrap();
+        }
+        (child.wait().unwrap().code(), errors)
+    };
+    for arguments in [
+        &["backends"][..],
+        &["configs"],
+        &["configs", "tricopter.toml"],
+        &["check", "--config", "tricopter.toml"],
+        &["completions", "bash"],
+        &["conformance", "sim"],
+    ] {
+        assert_eq!(
+            run(arguments, Stdio::piped()),
+            (Some(0), String::new()),
+            "{arguments:?}"
+        );
+    }
+    assert_eq!(
+        run(&["check", "--config", "nosuch.toml"], closed()).0,
+        Some(2)
+    );
+}

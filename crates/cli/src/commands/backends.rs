@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 /// Lists every plugin on the search path; [`Exit::ProblemsFound`] when one of them does not load.
 pub fn run(plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
     let search = SearchPath::standard(plugin_dirs.iter().cloned());
-    let mut out = std::io::stdout().lock();
+    let mut out = Vec::new();
     let found = search.discover();
     if found.is_empty() {
         let folders: Vec<String> = search
@@ -53,6 +53,7 @@ pub fn run(plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
             }
         }
     }
+    super::print(&out)?;
     Ok(exit)
 }
 

@@ -53,7 +53,7 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> 
     reference::check(&configuration, &mut findings)?;
     backend::check(&configuration, plugin_dirs, &mut findings)?;
 
-    let mut out = std::io::stdout().lock();
+    let mut out = Vec::new();
     write!(out, "{}", findings.table)?;
     let verdict = match (findings.problems, findings.warnings) {
         (0, 0) => "everything is in order".to_owned(),
@@ -66,6 +66,7 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> 
         ),
     };
     writeln!(out, "{verdict}")?;
+    super::print(&out)?;
     Ok(if findings.problems == 0 {
         Exit::Flown
     } else {

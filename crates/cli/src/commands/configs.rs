@@ -7,12 +7,13 @@ use crate::exit::{Exit, Failure};
 
 /// Lists every shipped configuration with its first comment, or prints the named one as it is.
 pub fn run(name: Option<&str>) -> Result<Exit, Failure> {
-    let mut out = std::io::stdout().lock();
     let Some(name) = name else {
+        let mut out = Vec::new();
         let width = SHIPPED.iter().map(|one| one.name.len()).max().unwrap_or(0);
         for shipped in SHIPPED {
             writeln!(out, "{:width$}  {}", shipped.name, shipped.title())?;
         }
+        super::print(&out)?;
         return Ok(Exit::Flown);
     };
     let shipped = shipped::find(name).ok_or_else(|| {
@@ -23,6 +24,6 @@ pub fn run(name: Option<&str>) -> Result<Exit, Failure> {
         );
         Failure::new(Exit::Usage, message)
     })?;
-    write!(out, "{}", shipped.text)?;
+    super::print(shipped.text.as_bytes())?;
     Ok(Exit::Flown)
 }

@@ -1,6 +1,5 @@
 //! `fly conformance PLUGIN`: does a plugin do all that a host may ask of it?
 
-use std::io::Write;
 use std::sync::Arc;
 
 use fly_hal::SearchPath;
@@ -45,7 +44,7 @@ pub fn run(plugin: &str, arguments: &ConfigurationArguments) -> Result<Exit, Fai
         )
     };
     let report = conformance::run(&path, &setup);
-    writeln!(std::io::stdout().lock(), "{report}")?;
+    super::print(format!("{report}\n").as_bytes())?;
     Ok(if report.passed() {
         Exit::Flown
     } else {

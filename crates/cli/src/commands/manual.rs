@@ -1,6 +1,5 @@
 //! `fly completions` and `fly man`: what an installation puts beside the command.
 
-use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,7 +13,7 @@ use crate::exit::{Exit, Failure};
 pub fn completions(shell: Shell) -> Result<Exit, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "fly", &mut text);
-    std::io::stdout().lock().write_all(&text)?;
+    super::print(&text)?;
     Ok(Exit::Flown)
 }
 

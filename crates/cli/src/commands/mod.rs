@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+use std::io::{self, ErrorKind, Write as _};
+
 mod backends;
 mod check;
 mod configs;
@@ -45,4 +47,13 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
             ),
         )
     })
+}
+
+/// Writes to standard output. Whoever closed it (`| head`) has seen enough: that is no error.
+fn print(text: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }

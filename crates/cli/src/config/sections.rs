@@ -8,12 +8,15 @@ use serde::Deserialize;
 use super::diagnostic::{ConfigError, Diagnostic, Problems, nearest};
 use super::document::{Document, Fragment, backend_table};
 
+/// The longest flight, s: 31 years. Time is counted in 64-bit nanoseconds, which end after nine times that.
+const LONGEST: f64 = 1e9;
+
 /// `[flight]`: how long, how fast, from which seed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlightSection {
-    /// Seconds until the flight ends by itself, > 0. Without it the flight ends with its reference, with its recording, or
-    /// when it is interrupted.
+    /// Seconds until the flight ends by itself, > 0, at most 1e9. Without it the flight ends with its reference, with its
+    /// recording, or when it is interrupted.
     #[serde(default)]
     pub duration: Option<f64>,
     /// Control steps per second, 1 to 10 000. Default 500.
@@ -64,12 +67,12 @@ impl FlightSection {
             ));
         }
         if let Some(duration) = flight.duration
-            && duration <= 0.0
+            && (duration <= 0.0 || duration > LONGEST)
         {
             problems.push(out_of_range(
                 document,
                 "flight.duration",
-                "expected more than 0 s",
+                "expected more than 0 s and at most 1e9 s",
                 duration,
             ));
         }

@@ -63,7 +63,7 @@ impl<'de> de::Deserializer<'de> for ValueDecoder<'_, '_> {
                 match i64::from_str_radix(integer.as_str(), integer.radix()) {
                     Ok(value) => visitor.visit_i64(value),
                     Err(_) => Err(Problem::new(Kind::WrongType {
-                        expected: "a number of at most 64 bits".to_owned(),
+                        expected: format!("a number from {} to {}", i64::MIN, i64::MAX),
                         found: integer.to_string(),
                     })),
                 }
