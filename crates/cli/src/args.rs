@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PATH")]
     pub log: Option<PathBuf>,
 
-    /// Let a backend that is a real vehicle arm and move; without it nothing is sent
+    /// Let a backend that is a real vehicle arm and move; without it no command is sent
     #[arg(long)]
     pub arm: bool,
 

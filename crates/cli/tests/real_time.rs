@@ -85,8 +85,9 @@ fn without_arm_nothing_is_sent_and_that_is_said_once() {
         "{summary}"
     );
     assert!(
-        squeezed
-            .contains("note nothing is sent: `statue` may move something, and --arm was not given"),
+        squeezed.contains(
+            "note no command is sent: `statue` may move something, and --arm was not given"
+        ),
         "{summary}"
     );
     assert_eq!(

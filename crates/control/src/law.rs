@@ -32,8 +32,8 @@ pub enum LawError {
     Mass,
     /// H is not positive definite.
     #[error(
-        "the inputs do not act independently under the desired inertia (B^T M^-1 Mbar M^-1 B is not positive definite): \
-         an input has no effect, two have the same, or the desired inertia is not positive definite"
+        "the inputs do not act independently: one has no effect, two have the same, or there are more than the body has \
+         directions for (redundant inputs are not supported); or the desired inertia is not positive definite"
     )]
     Inputs,
 }

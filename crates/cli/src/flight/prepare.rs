@@ -69,10 +69,18 @@ impl Flight {
         let sending = !real_time || options.arm;
         if !sending {
             let note =
-                format!("nothing is sent: `{name}` may move something, and --arm was not given");
+                format!("no command is sent: `{name}` may move something, and --arm was not given");
             tracing::warn!("{note}");
             notes.push(note);
         }
+        tracing::info!(
+            "{} {}, {:?} clock; {kind} reference; {} Hz, seed {}",
+            plugin.info().name,
+            plugin.info().version,
+            plugin.info().clock,
+            configuration.flight.rate_hz,
+            configuration.flight.seed
+        );
         let recorder = create_log(configuration, options, &instance, &name, real_time)?;
 
         let failed = |error: fly_hal::Error| backend::explain(configuration, &error);

@@ -88,6 +88,34 @@ fn a_place_that_cannot_be_written_is_named_and_nothing_is_left() {
 }
 
 #[test]
+fn what_is_no_file_is_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("special");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let error = Writer::create(&path, &header(), Pace::Stepped).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("expected a file or nothing there, found a device, a pipe or a socket"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_stays_and_the_file_that_it_names_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, file) = (folder.path().join("link"), folder.path().join("log.mcap"));
+    std::fs::write(&file, "an older flight").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let mut writer = Writer::create(&link, &header(), Pace::Stepped).unwrap();
+    writer.push(&Tick::number(0).row(&[0.0; 3]));
+    writer.finish(RunMetadata::default()).unwrap();
+    assert!(link.is_symlink());
+    assert!(std::fs::read(&file).unwrap().starts_with(mcap::MAGIC));
+}
+
+#[test]
 fn a_writer_without_rows_leaves_nothing_and_one_with_rows_a_readable_part() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.mcap");

@@ -255,7 +255,7 @@ fn commanding_is_unsupported<A: Airframe>() -> Error {
         "commanding a vehicle is not supported in this version: `{}` reads its state and sends it no commands",
         A::INFO.name
     ))
-    .with_help("leave `--arm` out: everything is read, computed, shown and logged, and nothing is sent")
+    .with_help("leave `--arm` out: everything is read, computed, shown and logged, and no command is sent")
 }
 
 /// What a state lacks.

@@ -159,12 +159,15 @@ fn plant(
     substeps: Option<&Spanned<u32>>,
     rate_hz: f64,
 ) -> Result<Plant, Error> {
-    let (count, span) = substeps.map_or((2, 0..0), |given| (*given.get_ref(), given.span()));
+    let count = substeps.map_or(2, |given| *given.get_ref());
+    // The default has no place to point at.
+    let placed = |error: Error| match substeps {
+        Some(given) => error.in_configuration(given.span()),
+        None => error,
+    };
     if !(1..=1000).contains(&count) {
-        return Err(
-            Error::configuration(format!("expected 1 to 1000 substeps, found {count}"))
-                .in_configuration(span),
-        );
+        let message = format!("expected 1 to 1000 substeps, found {count}");
+        return Err(placed(Error::configuration(message)));
     }
     let step = 1.0 / rate_hz / f64::from(count);
     // Beyond 2.78 time constants a step the scheme diverges; at 1 it is still right to a hundredth.
@@ -177,11 +180,11 @@ fn plant(
         .fold(f64::INFINITY, f64::min);
     if step > shortest {
         let needed = (1.0 / rate_hz / shortest).ceil();
-        return Err(Error::configuration(format!(
+        let message = format!(
             "expected simulation steps no longer than the shortest time constant of an actuator, {shortest} s, found {step} s"
-        ))
-        .with_help(format!("`substeps = {needed}` is enough"))
-        .in_configuration(span));
+        );
+        let help = format!("`substeps = {needed}` is enough");
+        return Err(placed(Error::configuration(message).with_help(help)));
     }
     Ok(Plant::new(vehicle, state, commands, count))
 }

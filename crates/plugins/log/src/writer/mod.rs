@@ -72,23 +72,36 @@ struct Running {
     thread: JoinHandle<Result<Stats, LogError>>,
 }
 
+/// Refuses what a finished log must not take the place of. The rename at the end would be the first to notice a folder,
+/// and for root it would replace even a device.
+fn replaceable(path: &Path) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(found) if !found.is_file() => Err(io::Error::other(
+            "expected a file or nothing there, found a device, a pipe or a socket",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// # Life of a log
 impl Writer {
-    /// Creates `<path>.part` and starts the writing thread.
+    /// Creates `<path>.part` and starts the writing thread. Where `path` is a link, the file that it names is meant.
     ///
     /// # Errors
     /// [`LogError::Create`] with the path and the reason; nothing is left behind then.
     pub fn create(path: impl Into<PathBuf>, header: &Header, pace: Pace) -> Result<Self, LogError> {
-        let path = path.into();
+        let mut path = path.into();
+        if path.is_symlink() {
+            // What the link names is replaced, not the link.
+            path = std::fs::canonicalize(&path).unwrap_or(path);
+        }
         let part = part_of(&path);
         let create = |source| LogError::Create {
             path: path.clone(),
             source,
         };
-        if path.is_dir() {
-            // The rename at the end of the flight would be the first to notice.
-            return Err(create(io::Error::from(io::ErrorKind::IsADirectory)));
-        }
+        replaceable(&path).map_err(create)?;
         let file = File::create(&part).map_err(create)?;
         let layout = Layout::new(header);
         let start = || -> io::Result<Running> {
