@@ -259,9 +259,11 @@ fn sampled(
     }
 
     let upside_down = number(&file["config"]["rotvec0"][0]).abs() > 2.5;
+    // The slow recovery falls for seconds at the limits, where every rounding grows.
+    let slow = upside_down && number(&file["T"]) > 10.0;
     let tolerance = match (method, upside_down) {
-        (AllocationMethod::Osqp, true) => 1e-3,
-        (AllocationMethod::Osqp, false) | (_, true) => 1e-4,
+        (AllocationMethod::Osqp, _) if slow => 1e-3,
+        (AllocationMethod::Osqp, _) | (_, true) => 1e-4,
         _ => 1e-6,
     };
     let method = if method == AllocationMethod::Osqp {
