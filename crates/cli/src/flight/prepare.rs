@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
-use fly_hal::{Clock, Instance, ReferenceSource};
+use fly_hal::{Clock, Instance, Plugin, ReferenceSource};
 use fly_log::{Header, Pace, Writer};
 
 use super::binding::Binding;
@@ -73,14 +73,7 @@ impl Flight {
             tracing::warn!("{note}");
             notes.push(note);
         }
-        tracing::info!(
-            "{} {}, {:?} clock; {kind} reference; {} Hz, seed {}",
-            plugin.info().name,
-            plugin.info().version,
-            plugin.info().clock,
-            configuration.flight.rate_hz,
-            configuration.flight.seed
-        );
+        announce(&plugin, configuration, &kind);
         let recorder = create_log(configuration, options, &instance, &name, real_time)?;
 
         let failed = |error: fly_hal::Error| backend::explain(configuration, &error);
@@ -144,6 +137,19 @@ impl Flight {
             wall_start: jiff::Timestamp::now(),
         })
     }
+}
+
+/// Says what is about to fly, for `-v` and the log.
+fn announce(plugin: &Plugin, configuration: &Configuration, reference: &str) {
+    let info = plugin.info();
+    tracing::info!(
+        "{} {}, {:?} clock; {reference} reference; {} Hz, seed {}",
+        info.name,
+        info.version,
+        info.clock,
+        configuration.flight.rate_hz,
+        configuration.flight.seed
+    );
 }
 
 /// The reference and the name of its kind: the configured one, but the recorded one for a recording of another controller's
