@@ -14,6 +14,7 @@
 //! | c, ∇V, b = c + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
 //! | B, u, W u ≤ l | [`Actuators::input_matrix`], [`Actuators::limits`] |
 //! | D', K' of a controller | [`SecondMoment`] |
+//! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
 //! # Example
 //!
@@ -77,16 +78,20 @@
 
 pub mod actuators;
 pub mod description;
+mod equality_qp;
 mod free_body;
 mod inertia;
 pub mod integrate;
+mod pseudo_inverse;
 mod second_moment;
 mod text;
 mod vehicle;
 
 pub use actuators::{ActuatorError, Actuators, Polytope, Rotor, Tilt};
+pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
 pub use inertia::{InertiaError, PseudoInertia};
+pub use pseudo_inverse::PseudoInverse;
 pub use second_moment::SecondMoment;
 pub use vehicle::Vehicle;
 

@@ -7,10 +7,12 @@
 //! - `example: operators`: the Coriolis matrix of a body;
 //! - `kind: rigid_body`: a body made of particles;
 //! - `kind: system` and `kind: trajectory` of one free body: forces, accelerations, motion;
-//! - `kind: rigid_body_trajectory`: torque-free gyroscopes.
+//! - `kind: rigid_body_trajectory`: torque-free gyroscopes;
+//! - `kind: qp`: quadratic programs with equality constraints.
 
 #![allow(non_snake_case)]
 
+mod golden_coordinates;
 mod golden_systems;
 
 use std::f64::consts::PI;
@@ -56,6 +58,7 @@ fn golden() {
             Some("rigid_body_trajectory") => {
                 golden_systems::gyroscopes(report.file(&path), &data);
             }
+            Some("qp") => golden_coordinates::quadratic_programs(report.file(&path), &data),
             _ => {}
         }
     }
