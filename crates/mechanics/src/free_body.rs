@@ -119,6 +119,12 @@ impl<T: RealField + Copy> FreeBody<T> {
 
 /// # Energies
 impl<T: RealField + Copy> FreeBody<T> {
+    /// `S = 1/2 sum m_p |r_p''|²`, Konz (4.70b): the acceleration energy, whose gradient with respect to `xi_dot` is the inertia wrench.
+    pub fn acceleration_energy(&self, twist: &Vector6<T>, acceleration: &Vector6<T>) -> T {
+        let moment = self.inertia.second_moment();
+        moment.acceleration_energy(twist, acceleration)
+    }
+
     /// `T = 1/2 xi^T M xi`, J.
     pub fn kinetic_energy(&self, twist: &Vector6<T>) -> T {
         twist.dot(&(self.mass_matrix * twist)) * convert::<f64, T>(0.5)

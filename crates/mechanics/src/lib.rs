@@ -13,7 +13,8 @@
 //! | G, ξ | [`State`] |
 //! | c, ∇V, b = c + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
 //! | B, u, W u ≤ l | [`Actuators::input_matrix`], [`Actuators::limits`] |
-//! | D', K' of a controller | [`SecondMoment`] |
+//! | D', K' of dampers, springs or a controller | [`SecondMoment`] |
+//! | V, f_K of any springs | [`Stiffness`] |
 //! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
 //! # Example
@@ -77,22 +78,22 @@
 #![allow(non_snake_case)]
 
 pub mod actuators;
+mod body;
 pub mod description;
 mod equality_qp;
 mod free_body;
-mod inertia;
 pub mod integrate;
 mod pseudo_inverse;
-mod second_moment;
+mod stiffness;
 mod text;
 mod vehicle;
 
 pub use actuators::{ActuatorError, Actuators, Polytope, Rotor, Tilt};
+pub use body::{InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
-pub use inertia::{InertiaError, PseudoInertia};
 pub use pseudo_inverse::PseudoInverse;
-pub use second_moment::SecondMoment;
+pub use stiffness::{Spring, Stiffness, StiffnessError};
 pub use vehicle::Vehicle;
 
 #[cfg(doctest)]

@@ -6,12 +6,14 @@
 //! - `example: freebody`: M and b;
 //! - `example: operators`: the Coriolis matrix of a body;
 //! - `kind: rigid_body`: a body made of particles;
+//! - `kind: stiffness`: springs in any constellation;
 //! - `kind: system` and `kind: trajectory` of one free body: forces, accelerations, motion;
 //! - `kind: rigid_body_trajectory`: torque-free gyroscopes;
 //! - `kind: qp`: quadratic programs with equality constraints.
 
 #![allow(non_snake_case)]
 
+mod golden_bodies;
 mod golden_coordinates;
 mod golden_systems;
 
@@ -48,15 +50,16 @@ fn golden() {
             _ => {}
         }
         match data["kind"].as_str() {
-            Some("rigid_body") => golden_systems::particles(report.file(&path), &data),
+            Some("rigid_body") => golden_bodies::particles(report.file(&path), &data),
             Some("system") if golden_systems::is_one_free_body(&data) => {
                 golden_systems::forces(report.file(&path), &data);
             }
             Some("trajectory") if golden_systems::is_one_free_body(&data) => {
                 golden_systems::motion(report.file(&path), &data);
             }
+            Some("stiffness") => golden_bodies::stiffness(report.file(&path), &data),
             Some("rigid_body_trajectory") => {
-                golden_systems::gyroscopes(report.file(&path), &data);
+                golden_bodies::gyroscopes(report.file(&path), &data);
             }
             Some("qp") => golden_coordinates::quadratic_programs(report.file(&path), &data),
             _ => {}

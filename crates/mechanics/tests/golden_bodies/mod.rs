@@ -1,0 +1,174 @@
+//! Bodies made of particles, bodies about a fixed point, springs, rolling.
+
+use fly_lie::operators::join;
+use fly_lie::{AttitudePotential, SE3, SO3};
+use fly_mechanics::integrate::rk4;
+use fly_mechanics::{
+    FreeBody, PseudoInertia, SecondMoment, Spring, State, Stiffness, wrench_of_force,
+};
+use fly_testing::golden::{File, array, matrix, number, vector};
+use nalgebra::{Matrix4, Vector3, Vector6};
+use serde_json::Value;
+
+/// A body made of particles: every quantity was summed over the particles.
+pub fn particles(file: &mut File, data: &Value) {
+    for case in array(&data["cases"]) {
+        let expected = &case["expected"];
+        let points = |weights: &dyn Fn(usize, &Value) -> f64| {
+            let particles = array(&case["particles"]).iter().enumerate();
+            SecondMoment::from_points(particles.map(|(i, p)| (weights(i, p), vector(&p["h"]))))
+        };
+        let moment = points(&|_, particle| number(&particle["m"]));
+        let damping = points(&|i, _| number(&case["particle_damping"][i]));
+        let inertia = PseudoInertia::new(moment).expect("a body of particles");
+        let body = FreeBody::new(inertia, vector(&case["a_G"]));
+        let G: Matrix4<f64> = matrix(&case["G"]);
+        let state = State {
+            pose: SE3::try_from_matrix(&G, 1e-12).expect("a pose"),
+            twist: vector(&case["xi"]),
+        };
+        let acceleration: Vector6<f64> = vector(&case["xidot"]);
+        let inertial = body.mass_matrix() * acceleration;
+
+        // One tolerance for all: the numbers are below a hundred.
+        let mut is = file.case(expected, 1e-11);
+        is.is_number("m", inertia.mass());
+        is.is("s", &inertia.center_of_mass());
+        is.is("Theta", &inertia.inertia_about_origin());
+        is.is("M_prime", inertia.second_moment().matrix4());
+        is.is("M", body.mass_matrix());
+        is.is("c", &body.coriolis_force(&state.twist));
+        is.is("f_M", &(inertial + body.coriolis_force(&state.twist)));
+        is.is("f_M", &moment.inertial_force(&state.twist, &acceleration));
+        is.is("f_G", &-body.potential_force(&state.pose));
+        is.is_number("V_G", body.potential_energy(&state.pose));
+        is.is_number("T", body.kinetic_energy(&state.twist));
+        is.is_number("T", moment.energy(&state.twist));
+        let S = body.acceleration_energy(&state.twist, &acceleration);
+        is.is_number("S_acceleration_energy", S);
+        is.is("D", &damping.matrix6());
+        is.is("f_D", &(damping.matrix6() * state.twist));
+
+        let forces = array(&case["particle_forces_world"]).iter();
+        let wrench = forces
+            .zip(array(&case["particles"]))
+            .map(|(force, particle)| {
+                let in_body = state.pose.rotation.inverse().act(&vector(force));
+                wrench_of_force(&in_body, &vector(&particle["h"]))
+            });
+        is.is("f_E", &wrench.sum::<Vector6<f64>>());
+        let coefficients = moment.connection_coefficients();
+        // Not every case has them.
+        for (i, expected) in array(&expected["Gamma_ijk"]).iter().enumerate() {
+            file.rows("Gamma_ijk", &coefficients[i], expected, 1e-11);
+        }
+        // The wrench that brings this acceleration about brings it about.
+        let wrench = inertial + body.bias(&state);
+        let error = (body.acceleration(&state, &wrench) - acceleration).amax();
+        file.error("xidot", error, 1e-12);
+
+        let G_ab = SE3::try_from_matrix(&matrix(&case["G_ab"]), 1e-12).expect("a pose");
+        let other = *inertia.in_frame(&G_ab).second_moment();
+        let mut is = file.case(&expected["frame_b"], 1e-11);
+        is.is_number("m", other.weight());
+        is.is("s", &other.center());
+        is.is("Theta", &other.moment_about_origin());
+        is.is("M_prime", other.matrix4());
+    }
+}
+
+/// Springs in any constellation: potential, force, Hessian and minimum.
+pub fn stiffness(file: &mut File, data: &Value) {
+    for case in array(&data["cases"]) {
+        let springs: Vec<_> = array(&case["springs"])
+            .iter()
+            .map(|spring| Spring {
+                stiffness: number(&spring["k"]),
+                point: vector(&spring["h"]),
+                anchor: vector(&spring["p"]),
+            })
+            .collect();
+        let stiffness = Stiffness::from_springs(&springs).expect("springs");
+        let pose = SE3::try_from_matrix(&matrix(&case["G"]), 1e-12).expect("a pose");
+        let expected = &case["expected"];
+        let mut is = file.case(expected, 1e-10);
+        is.is_number("V", stiffness.energy(&pose));
+        is.is("grad", &stiffness.force(&pose));
+        is.is("hess_djdi", &stiffness.hessian(&pose));
+        is.is_number("V_min", stiffness.residual_energy());
+        if expected["G_min"].is_null() {
+            // The minimum is not unique; the Hessian there is singular.
+            let smallest = stiffness
+                .moment()
+                .moment_about_center()
+                .symmetric_eigenvalues();
+            file.error("Pi_s", smallest.amin(), 1e-10);
+            continue;
+        }
+        let (G, moment) = (stiffness.minimum(), stiffness.moment());
+        is.is("G_min", &G.matrix());
+        is.is_number("V_min", stiffness.energy(G));
+        is.is_number("grad_norm_at_min", stiffness.force(G).norm());
+        is.is("hess_min", &stiffness.hessian(G));
+        is.is("hess_min", &moment.matrix6());
+        is.is_number("k", moment.weight());
+        is.is("h", &moment.center());
+        is.is("p", &G.act(&moment.center()));
+        is.is("Pi", &moment.moment_about_origin());
+        // Of P_s the invariants of the moment about the centre: sums of two of its values, the last with the sign of det P_s.
+        let sigma = vector::<3>(&expected["singular_values_Ps"]);
+        let last = sigma.z * number(&case["det_Ps"]).signum();
+        let moments = Vector3::new(sigma.y + last, last + sigma.x, sigma.x + sigma.y);
+        let mut got = moment.moment_about_center().symmetric_eigenvalues();
+        got.as_mut_slice().sort_by(f64::total_cmp);
+        file.error("singular_values_Ps", (got - moments).amax(), 1e-10);
+    }
+    let attitude = &data["attitude_potential"];
+    for case in array(&attitude["cases"]) {
+        let potential = AttitudePotential::new(matrix(&case["P"])).expect("finite");
+        let minimum = potential.minimum();
+        let mut is = file.case(case, 1e-10);
+        is.is("R_min", minimum.matrix());
+        is.is_number("V_min", potential.value(&minimum));
+        is.is("hess_min", &potential.hessian(&minimum));
+        let highest = potential.critical_sets(1e-12).last().expect("a maximum");
+        is.is_number("V_max", highest.value);
+    }
+}
+
+/// Torque-free gyroscopes: their attitude does not depend on the mass, which the files leave out.
+pub fn gyroscopes(file: &mut File, data: &Value) {
+    for case in array(&data["cases"]) {
+        if number(&case["m"]) != 0.0 {
+            // A body about a fixed point is not free.
+            continue;
+        }
+        let inertia = PseudoInertia::from_center(1.0, Vector3::zeros(), matrix(&case["Theta"]));
+        let body = FreeBody::new(inertia.expect("an inertia"), Vector3::zeros());
+        let samples = array(&case["samples"]);
+        let read = |sample: &Value| State {
+            pose: SE3::new(SO3::from_matrix(matrix(&sample["R"])), Vector3::zeros()),
+            twist: join(&Vector3::zeros(), &vector(&sample["omega"])),
+        };
+        let (mut t, mut now) = (0.0, read(&samples[0]));
+        for sample in samples {
+            let until = number(&sample["t"]);
+            // Steps of 1 ms but for the last of each interval.
+            while until - t > 1e-12 {
+                let step = f64::min(0.001, until - t);
+                now = rk4(&now, step, |state| {
+                    body.acceleration(state, &Vector6::zeros())
+                });
+                t += step;
+            }
+            let expected = read(sample);
+            let R = now.pose.rotation.matrix() - expected.pose.rotation.matrix();
+            file.error("R", R.amax(), 1e-8);
+            file.error("omega", (now.twist - expected.twist).amax(), 1e-8);
+            let momentum = body.momentum_in_world(&now).fixed_rows::<3>(3).into_owned();
+            let mut is = file.case(sample, 1e-9);
+            is.is("angular_momentum_world", &momentum);
+            is.is_number("energy", body.kinetic_energy(&now.twist));
+        }
+    }
+}
