@@ -83,6 +83,7 @@ pub mod description;
 mod equality_qp;
 mod free_body;
 pub mod integrate;
+pub mod multibody;
 mod pseudo_inverse;
 mod stiffness;
 mod text;

@@ -8,6 +8,7 @@
 //! - `kind: rigid_body`: a body made of particles;
 //! - `kind: stiffness`: springs in any constellation;
 //! - `kind: system` and `kind: trajectory` of one free body: forces, accelerations, motion;
+//! - `kind: system`: poses, twists, Jacobians and their rates;
 //! - `kind: rigid_body_trajectory`: torque-free gyroscopes;
 //! - `kind: qp`: quadratic programs with equality constraints.
 
@@ -15,6 +16,7 @@
 
 mod golden_bodies;
 mod golden_coordinates;
+mod golden_model;
 mod golden_systems;
 
 use std::f64::consts::PI;
@@ -48,6 +50,9 @@ fn golden() {
             }
             Some("operators") => coriolis_matrix(report.file(&path), &data),
             _ => {}
+        }
+        if data["kind"] == "system" {
+            golden_model::kinematics(report.file(&path), &data);
         }
         match data["kind"].as_str() {
             Some("rigid_body") => golden_bodies::particles(report.file(&path), &data),

@@ -1,0 +1,89 @@
+//! What a system is made of, as it is described: bodies on joints, springs and dampers between them.
+
+use fly_lie::SE3;
+use nalgebra::RealField;
+
+use super::Joint;
+use crate::{PseudoInertia, SecondMoment};
+
+/// A rigid body, the joint that carries it, and what that joint is fixed to.
+///
+/// The body's frame is the moving frame of its joint: with the joint's motion `G_j(x)` its pose in the parent is
+/// `placement * G_j(x)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body<T: RealField + Copy> {
+    /// A name of its own.
+    pub name: String,
+    /// The name of the body that carries it; `world` is the inertial frame.
+    pub parent: String,
+    /// The pose of the joint's fixed frame in the parent's frame.
+    pub placement: SE3<T>,
+    /// How it moves relative to that frame.
+    pub joint: Joint<T>,
+    /// Its inertia; `None` for a frame without mass.
+    pub inertia: Option<PseudoInertia<T>>,
+}
+
+/// # Description
+impl<T: RealField + Copy> Body<T> {
+    /// A body without mass on this joint, placed in the origin of the world.
+    pub fn new(name: impl Into<String>, joint: Joint<T>) -> Self {
+        Self {
+            name: name.into(),
+            parent: "world".to_owned(),
+            placement: SE3::identity(),
+            joint,
+            inertia: None,
+        }
+    }
+
+    /// The same body carried by another one.
+    #[must_use]
+    pub fn parent(mut self, name: impl Into<String>) -> Self {
+        self.parent = name.into();
+        self
+    }
+
+    /// The same body with its joint at this pose in the parent's frame.
+    #[must_use]
+    pub fn placed(mut self, placement: SE3<T>) -> Self {
+        self.placement = placement;
+        self
+    }
+
+    /// The same body with this inertia.
+    #[must_use]
+    pub fn inertia(mut self, inertia: PseudoInertia<T>) -> Self {
+        self.inertia = Some(inertia);
+        self
+    }
+}
+
+/// Springs between any two bodies: `V = 1/2 tr((G - G_R) K' (G - G_R)^T)` with the pose `G` of b in a, Konz (4.98).
+///
+/// It stands for zero-length springs from points `h_p` of b to the points `G_R h_p` of a, with `K' = sum k_p [h_p; 1] [h_p; 1]^T`;
+/// the second moment may be indefinite where it was made from others (4.32).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spring<T: RealField + Copy> {
+    /// The body relative to which b moves, or `world`.
+    pub a: String,
+    /// The body in whose frame the points `h` are.
+    pub b: String,
+    /// The pose of b in a where the potential is zero.
+    pub rest: SE3<T>,
+    /// `K'`: N/m, N, N m.
+    pub stiffness: SecondMoment<T>,
+}
+
+/// Dampers between any two bodies: `R = 1/2 sum d_p |d/dt (G [h_p; 1])|²` with the pose `G` of b in a, Konz (4.100).
+///
+/// They resist the motion of b relative to the frame of a: the ordered pair counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Damper<T: RealField + Copy> {
+    /// The body relative to which b moves, or `world`.
+    pub a: String,
+    /// The body in whose frame the points `h` are.
+    pub b: String,
+    /// `D'`: N s/m, N s, N m s.
+    pub damping: SecondMoment<T>,
+}

@@ -1,0 +1,91 @@
+//! What is wrong with a joint or a system.
+
+/// Why a joint cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JointError {
+    /// The axis has no direction.
+    #[error("a joint's axis must have a length, found [0, 0, 0]")]
+    ZeroAxis,
+    /// A number is infinite or not a number.
+    #[error("a joint's {what} must be finite, found {found}")]
+    NotFinite {
+        /// Which: `axis`, `pitch`.
+        what: &'static str,
+        /// The number.
+        found: String,
+    },
+    /// The two axes of a universal joint coincide.
+    #[error("the two axes of a universal joint must differ in direction")]
+    ParallelAxes,
+}
+
+/// Why bodies do not make a system.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Two bodies have one name.
+    #[error("two bodies are named `{0}`; every body needs a name of its own")]
+    DuplicateName(String),
+    /// A body has the name of the inertial frame.
+    #[error("a body must not be named `world`: this is the name of the inertial frame")]
+    ReservedName,
+    /// A body hangs on a body that is not there.
+    #[error("body `{body}` hangs on `{parent}`, but there is no body of this name{}", suggestion(.nearest.as_ref()))]
+    UnknownParent {
+        /// The body.
+        body: String,
+        /// The parent that it names.
+        parent: String,
+        /// A body whose name is similar.
+        nearest: Option<String>,
+    },
+    /// Bodies hang on each other, and none of them on the world.
+    #[error("the bodies {} hang on each other in a circle; close loops by constraints instead", list(.0))]
+    Circle(Vec<String>),
+    /// A spring or damper connects a body that is not there.
+    #[error("a {element} connects `{name}`, but there is no body of this name{}", suggestion(.nearest.as_ref()))]
+    UnknownEnd {
+        /// `spring` or `damper`.
+        element: &'static str,
+        /// The name that was given.
+        name: String,
+        /// A body whose name is similar.
+        nearest: Option<String>,
+    },
+    /// A spring or damper connects a body with itself.
+    #[error("a {element} connects `{name}` with itself")]
+    SameEnds {
+        /// `spring` or `damper`.
+        element: &'static str,
+        /// The body.
+        name: String,
+    },
+    /// A number is infinite or not a number.
+    #[error("{what} must be finite")]
+    NotFinite {
+        /// What it is: ``the placement of body `arm` ``.
+        what: String,
+    },
+}
+
+/// A name that no body has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no body named `{name}`{}", suggestion(.nearest.as_ref()))]
+pub struct UnknownBody {
+    /// The name.
+    pub name: String,
+    /// A body whose name is similar.
+    pub nearest: Option<String>,
+}
+
+fn suggestion(nearest: Option<&String>) -> String {
+    match nearest {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None => String::new(),
+    }
+}
+
+fn list(names: &[String]) -> String {
+    format!("`{}`", names.join("`, `"))
+}

@@ -1,0 +1,452 @@
+//! Joints: what they let move, their coordinates, and their motion.
+
+use fly_lie::attitude::MinimalRotation;
+use fly_lie::operators::join;
+use fly_lie::{SE3, SO3};
+use nalgebra::{Matrix3, RealField, Vector3, Vector4, Vector6};
+
+use super::{JointError, Subspace};
+
+/// How an angle stands in the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AngleCoordinates {
+    /// One number, rad.
+    #[default]
+    Angle,
+    /// Cosine and sine: two numbers on a circle, as of a propeller that turns for hours, Konz (4.88).
+    CosSin,
+}
+
+/// How an attitude stands in the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AttitudeCoordinates {
+    /// The rotation matrix, column by column: nine numbers.
+    #[default]
+    Matrix,
+    /// A unit quaternion `w, x, y, z`: four numbers.
+    Quaternion,
+}
+
+/// What a joint lets move. The axis of all of them is the z axis of the joint's own frame, see [`Joint::axes`].
+///
+/// | joint | configuration | velocity, of the body relative to its parent, in body axes |
+/// |---|---|---|
+/// | fixed | | |
+/// | revolute | angle | `omega_z` |
+/// | prismatic | `z` | `v_z` |
+/// | screw | angle | `omega_z`; `v_z = pitch omega_z` |
+/// | cylindrical | `z`, angle | `v_z`, `omega_z` |
+/// | universal | two angles | their rates |
+/// | spherical | attitude | `omega` (3) |
+/// | absolute spherical | attitude **in the world** | `omega` (3) **relative to the world** |
+/// | planar | `x`, `y`, angle | `v_x`, `v_y`, `omega_z` |
+/// | Schönflies | `x`, `y`, `z`, angle | `v_x`, `v_y`, `v_z`, `omega_z` |
+/// | free | position (3), attitude | `v` (3), `omega` (3) |
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum JointKind<T: RealField + Copy> {
+    /// Nothing moves.
+    Fixed,
+    /// A rotation about the axis.
+    Revolute(AngleCoordinates),
+    /// A translation along the axis.
+    Prismatic,
+    /// A rotation about the axis with a translation along it.
+    Screw {
+        /// The translation for an angle of one radian, m/rad.
+        pitch: T,
+    },
+    /// A translation along the axis and a rotation about it.
+    Cylindrical(AngleCoordinates),
+    /// A rotation about the axis, then one about a second axis that the first one carries.
+    Universal {
+        /// The second axis in the joint's own frame, of length 1.
+        second: Vector3<T>,
+    },
+    /// All rotations.
+    Spherical(AttitudeCoordinates),
+    /// All rotations, with attitude and angular velocity relative to the world instead of the parent, as of the suspended load of Konz's
+    /// Example 13. The placement's rotation means nothing to it.
+    AbsoluteSpherical(AttitudeCoordinates),
+    /// Translations across the axis and a rotation about it: SE(2).
+    Planar(AngleCoordinates),
+    /// All translations and a rotation about the axis: the Schönflies group.
+    Schoenflies(AngleCoordinates),
+    /// Anything: SE(3).
+    Free(AttitudeCoordinates),
+}
+
+/// A joint: its kind, and the rotation from the joint's own axes (z is the axis) to those of the frames that it connects.
+///
+/// ```
+/// use fly_mechanics::multibody::Joint;
+/// use nalgebra::Vector3;
+///
+/// let hinge = Joint::<f64>::revolute(Vector3::new(0.0, 2.0, 0.0))?; // any length
+/// assert_eq!(hinge.dof(), 1);
+/// let half_a_turn = hinge.pose(&[std::f64::consts::PI]);
+/// assert!((half_a_turn.act(&Vector3::x()) + Vector3::x()).norm() < 1e-15);
+///
+/// let propeller = hinge.with_cos_sin();
+/// assert_eq!((propeller.config_dim(), propeller.dof()), (2, 1));
+/// # Ok::<(), fly_mechanics::multibody::JointError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Joint<T: RealField + Copy> {
+    kind: JointKind<T>,
+    axes: SO3<T>,
+}
+
+/// # Construction
+///
+/// An axis has any length but zero. The other two axes follow it cyclically: with the axis x they are y and z.
+impl<T: RealField + Copy> Joint<T> {
+    /// Nothing moves.
+    pub fn fixed() -> Self {
+        Self::about_z(JointKind::Fixed)
+    }
+
+    /// A hinge.
+    ///
+    /// # Errors
+    /// [`JointError::ZeroAxis`], [`JointError::NotFinite`].
+    pub fn revolute(axis: Vector3<T>) -> Result<Self, JointError> {
+        Self::along(JointKind::Revolute(AngleCoordinates::Angle), axis)
+    }
+
+    /// A slider.
+    ///
+    /// # Errors
+    /// As [`Joint::revolute`].
+    pub fn prismatic(axis: Vector3<T>) -> Result<Self, JointError> {
+        Self::along(JointKind::Prismatic, axis)
+    }
+
+    /// A screw with this translation for an angle of one radian, m/rad.
+    ///
+    /// # Errors
+    /// As [`Joint::revolute`].
+    pub fn screw(axis: Vector3<T>, pitch: T) -> Result<Self, JointError> {
+        if !pitch.is_finite() {
+            let found = pitch.to_string();
+            return Err(JointError::NotFinite {
+                what: "pitch",
+                found,
+            });
+        }
+        Self::along(JointKind::Screw { pitch }, axis)
+    }
+
+    /// A shaft that slides and turns.
+    ///
+    /// # Errors
+    /// As [`Joint::revolute`].
+    pub fn cylindrical(axis: Vector3<T>) -> Result<Self, JointError> {
+        Self::along(JointKind::Cylindrical(AngleCoordinates::Angle), axis)
+    }
+
+    /// A rotation about `first`, then one about `second`, which the first one carries.
+    ///
+    /// # Errors
+    /// As [`Joint::revolute`]; [`JointError::ParallelAxes`].
+    pub fn universal(first: Vector3<T>, second: Vector3<T>) -> Result<Self, JointError> {
+        let second = unit(second)?;
+        let axes = axes_along(unit(first)?);
+        let second = axes.inverse().act(&second);
+        // Less than a ten-thousandth of a radian apart is a slip of the keyboard, and badly conditioned.
+        if Vector3::z().cross(&second).norm() < nalgebra::convert(1e-4) {
+            return Err(JointError::ParallelAxes);
+        }
+        Ok(Self {
+            kind: JointKind::Universal { second },
+            axes,
+        })
+    }
+
+    /// A ball joint.
+    pub fn spherical() -> Self {
+        Self::about_z(JointKind::Spherical(AttitudeCoordinates::Matrix))
+    }
+
+    /// A ball joint whose attitude and angular velocity are those relative to the world.
+    pub fn absolute_spherical() -> Self {
+        Self::about_z(JointKind::AbsoluteSpherical(AttitudeCoordinates::Matrix))
+    }
+
+    /// A body that slides on a plane with this normal.
+    ///
+    /// # Errors
+    /// As [`Joint::revolute`].
+    pub fn planar(normal: Vector3<T>) -> Result<Self, JointError> {
+        Self::along(JointKind::Planar(AngleCoordinates::Angle), normal)
+    }
+
+    /// A body that moves anywhere and turns about one direction only.
+    ///
+    /// # Errors
+    /// As [`Joint::revolute`].
+    pub fn schoenflies(axis: Vector3<T>) -> Result<Self, JointError> {
+        Self::along(JointKind::Schoenflies(AngleCoordinates::Angle), axis)
+    }
+
+    /// A body that moves freely.
+    pub fn free() -> Self {
+        Self::about_z(JointKind::Free(AttitudeCoordinates::Matrix))
+    }
+
+    /// The same joint with cosine and sine of its angle in the configuration; joints without one, and screws and universal joints, stay.
+    #[must_use]
+    pub fn with_cos_sin(mut self) -> Self {
+        if let JointKind::Revolute(angle)
+        | JointKind::Cylindrical(angle)
+        | JointKind::Planar(angle)
+        | JointKind::Schoenflies(angle) = &mut self.kind
+        {
+            *angle = AngleCoordinates::CosSin;
+        }
+        self
+    }
+
+    /// The same joint with a unit quaternion in the configuration instead of a rotation matrix; joints without one stay.
+    #[must_use]
+    pub fn with_quaternion(mut self) -> Self {
+        if let JointKind::Spherical(attitude)
+        | JointKind::AbsoluteSpherical(attitude)
+        | JointKind::Free(attitude) = &mut self.kind
+        {
+            *attitude = AttitudeCoordinates::Quaternion;
+        }
+        self
+    }
+
+    fn about_z(kind: JointKind<T>) -> Self {
+        Self {
+            kind,
+            axes: SO3::identity(),
+        }
+    }
+
+    fn along(kind: JointKind<T>, axis: Vector3<T>) -> Result<Self, JointError> {
+        Ok(Self {
+            kind,
+            axes: axes_along(unit(axis)?),
+        })
+    }
+}
+
+/// # Reading
+impl<T: RealField + Copy> Joint<T> {
+    /// What it lets move.
+    pub fn kind(&self) -> &JointKind<T> {
+        &self.kind
+    }
+
+    /// The rotation from the joint's own axes to those of the frames that it connects; its third column is the joint's axis.
+    pub fn axes(&self) -> &SO3<T> {
+        &self.axes
+    }
+
+    /// How many numbers it has in the configuration.
+    pub fn config_dim(&self) -> usize {
+        let angle = |angle: AngleCoordinates| match angle {
+            AngleCoordinates::Angle => 1,
+            AngleCoordinates::CosSin => 2,
+        };
+        let attitude = |attitude: AttitudeCoordinates| match attitude {
+            AttitudeCoordinates::Matrix => 9,
+            AttitudeCoordinates::Quaternion => 4,
+        };
+        match self.kind {
+            JointKind::Fixed => 0,
+            JointKind::Prismatic | JointKind::Screw { .. } => 1,
+            JointKind::Universal { .. } => 2,
+            JointKind::Revolute(a) => angle(a),
+            JointKind::Cylindrical(a) => 1 + angle(a),
+            JointKind::Planar(a) => 2 + angle(a),
+            JointKind::Schoenflies(a) => 3 + angle(a),
+            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => attitude(a),
+            JointKind::Free(a) => 3 + attitude(a),
+        }
+    }
+
+    /// In how many ways it moves: its numbers in the velocity.
+    pub fn dof(&self) -> usize {
+        match self.kind {
+            JointKind::Fixed => 0,
+            JointKind::Revolute(_) | JointKind::Prismatic | JointKind::Screw { .. } => 1,
+            JointKind::Cylindrical(_) | JointKind::Universal { .. } => 2,
+            JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) | JointKind::Planar(_) => 3,
+            JointKind::Schoenflies(_) => 4,
+            JointKind::Free(_) => 6,
+        }
+    }
+
+    /// Whether its attitude and velocity are relative to the world instead of the parent.
+    pub fn is_absolute(&self) -> bool {
+        matches!(self.kind, JointKind::AbsoluteSpherical(_))
+    }
+}
+
+/// # Motion
+///
+/// `x` and `xi` are this joint's own coordinates; there must be [`config_dim`](Joint::config_dim) and [`dof`](Joint::dof) of them.
+impl<T: RealField + Copy> Joint<T> {
+    /// The pose of the moved frame in the fixed one; of an absolute joint, its attitude in the world.
+    pub fn pose(&self, x: &[T]) -> SE3<T> {
+        let own = self.own_pose(x);
+        if self.has_own_axes() {
+            let A = self.axes;
+            SE3::new(A * own.rotation * A.inverse(), A.act(&own.translation))
+        } else {
+            own
+        }
+    }
+
+    /// The twists of the moved frame for each velocity alone, `S` with `twist = S(x) xi`.
+    pub fn subspace(&self, x: &[T]) -> Subspace<T> {
+        let o = T::zero();
+        let unit = |k: usize| Vector6::from_fn(|i, _| if i == k { T::one() } else { T::zero() });
+        let own = match self.kind {
+            JointKind::Fixed => Subspace::empty(),
+            JointKind::Revolute(_) => Subspace::new(&[unit(5)]),
+            JointKind::Prismatic => Subspace::new(&[unit(2)]),
+            JointKind::Screw { pitch } => {
+                Subspace::new(&[Vector6::new(o, o, pitch, o, o, T::one())])
+            }
+            JointKind::Cylindrical(_) => Subspace::new(&[unit(2), unit(5)]),
+            JointKind::Universal { second } => {
+                let first = about(&second, x[1]).inverse().act(&Vector3::z());
+                Subspace::new(&[angular_twist(&first), angular_twist(&second)])
+            }
+            JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => {
+                Subspace::new(&[unit(3), unit(4), unit(5)])
+            }
+            JointKind::Planar(_) => Subspace::new(&[unit(0), unit(1), unit(5)]),
+            JointKind::Schoenflies(_) => Subspace::new(&[unit(0), unit(1), unit(2), unit(5)]),
+            JointKind::Free(_) => Subspace::new(&[0, 1, 2, 3, 4, 5].map(unit)),
+        };
+        if self.has_own_axes() {
+            let mut columns = [Vector6::zeros(); 6];
+            for (column, own) in columns.iter_mut().zip(own.columns()) {
+                *column = self.turned(own);
+            }
+            Subspace::new(&columns[..own.columns().len()])
+        } else {
+            own
+        }
+    }
+
+    /// The derivative of the subspace along the motion, `S_dot xi`: zero but for a universal joint.
+    pub fn subspace_rate(&self, x: &[T], xi: &[T]) -> Subspace<T> {
+        match self.kind {
+            JointKind::Universal { second } => {
+                // d/dt (R_2^T e_z) = (R_2^T e_z) x second q_2'
+                let first = about(&second, x[1]).inverse().act(&Vector3::z());
+                let rate = angular_twist(&(first.cross(&second) * xi[1]));
+                Subspace::new(&[self.turned(&rate), Vector6::zeros()])
+            }
+            _ => Subspace::new(&[Vector6::zeros(); 6][..self.dof()]),
+        }
+    }
+
+    /// Whether the joint's axes are others than those of the frames that it connects.
+    fn has_own_axes(&self) -> bool {
+        self.axes != SO3::identity()
+    }
+
+    /// A twist in the joint's own axes, in those of the frames that it connects.
+    fn turned(&self, own: &Vector6<T>) -> Vector6<T> {
+        let v = Vector3::new(own[0], own[1], own[2]);
+        let w = Vector3::new(own[3], own[4], own[5]);
+        join(&self.axes.act(&v), &self.axes.act(&w))
+    }
+
+    /// The pose in the joint's own axes.
+    fn own_pose(&self, x: &[T]) -> SE3<T> {
+        let o = T::zero();
+        match self.kind {
+            JointKind::Fixed => SE3::identity(),
+            JointKind::Revolute(a) => SE3::new(about_z(a, x), Vector3::zeros()),
+            JointKind::Prismatic => SE3::new(SO3::identity(), Vector3::new(o, o, x[0])),
+            JointKind::Screw { pitch } => SE3::new(
+                about_z(AngleCoordinates::Angle, x),
+                Vector3::new(o, o, pitch * x[0]),
+            ),
+            JointKind::Cylindrical(a) => SE3::new(about_z(a, &x[1..]), Vector3::new(o, o, x[0])),
+            JointKind::Universal { second } => SE3::new(
+                about_z(AngleCoordinates::Angle, x) * about(&second, x[1]),
+                Vector3::zeros(),
+            ),
+            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => {
+                SE3::new(attitude(a, x), Vector3::zeros())
+            }
+            JointKind::Planar(a) => SE3::new(about_z(a, &x[2..]), Vector3::new(x[0], x[1], o)),
+            JointKind::Schoenflies(a) => {
+                SE3::new(about_z(a, &x[3..]), Vector3::new(x[0], x[1], x[2]))
+            }
+            JointKind::Free(a) => SE3::new(attitude(a, &x[3..]), Vector3::new(x[0], x[1], x[2])),
+        }
+    }
+}
+
+/// The rotation about z by an angle with these coordinates.
+fn about_z<T: RealField + Copy>(coordinates: AngleCoordinates, x: &[T]) -> SO3<T> {
+    let (s, c) = match coordinates {
+        AngleCoordinates::Angle => x[0].sin_cos(),
+        AngleCoordinates::CosSin => (x[1], x[0]),
+    };
+    let (o, one) = (T::zero(), T::one());
+    SO3::from_matrix(Matrix3::new(c, -s, o, s, c, o, o, o, one))
+}
+
+/// The rotation about a unit vector.
+fn about<T: RealField + Copy>(axis: &Vector3<T>, angle: T) -> SO3<T> {
+    SO3::exp(&(axis * angle))
+}
+
+/// The attitude with these coordinates.
+pub(super) fn attitude<T: RealField + Copy>(coordinates: AttitudeCoordinates, x: &[T]) -> SO3<T> {
+    match coordinates {
+        AttitudeCoordinates::Matrix => SO3::from_matrix(Matrix3::from_column_slice(&x[..9])),
+        AttitudeCoordinates::Quaternion => {
+            SO3::from_quaternion(&Vector4::new(x[0], x[1], x[2], x[3]))
+        }
+    }
+}
+
+fn angular_twist<T: RealField + Copy>(w: &Vector3<T>) -> Vector6<T> {
+    join(&Vector3::zeros(), w)
+}
+
+/// A direction of length 1.
+fn unit<T: RealField + Copy>(axis: Vector3<T>) -> Result<Vector3<T>, JointError> {
+    if let Some(wrong) = axis.iter().find(|entry| !entry.is_finite()) {
+        let found = wrong.to_string();
+        return Err(JointError::NotFinite {
+            what: "axis",
+            found,
+        });
+    }
+    let largest = axis.amax();
+    if largest.is_zero() {
+        return Err(JointError::ZeroAxis);
+    }
+    // Scaled first, so that no length overflows or vanishes.
+    Ok((axis / largest).normalize())
+}
+
+/// Axes of which the third is this unit vector; for a coordinate axis they are the coordinate axes, moved on cyclically.
+fn axes_along<T: RealField + Copy>(axis: Vector3<T>) -> SO3<T> {
+    let k = axis.iamax();
+    let positive = axis[k] > T::zero();
+    let e = |i: usize| Vector3::from_fn(|j, _| if j == i % 3 { T::one() } else { T::zero() });
+    // Beside -e_k the two other axes change places.
+    let (nearest, columns) = if positive {
+        (e(k), [e(k + 1), e(k + 2), e(k)])
+    } else {
+        (-e(k), [e(k + 2), e(k + 1), -e(k)])
+    };
+    let cyclic = SO3::from_matrix(Matrix3::from_columns(&columns));
+    // The two directions are less than a right angle apart: there is a smallest rotation between them.
+    MinimalRotation::new(nearest, axis).map_or(cyclic, |minimal| minimal.rotation() * cyclic)
+}

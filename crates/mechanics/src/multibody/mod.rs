@@ -1,0 +1,56 @@
+//! Systems of rigid bodies: a tree of bodies and joints by name, its kinematics, dynamics and energies.
+//!
+//! A [`Model`] is data, compiled once from [`Body`]s and immutable; a [`Workspace`] holds every scratch array, so that no
+//! function that takes one allocates. A state is two plain slices: the configuration `x`, `nu` numbers, and the velocity `xi`, `n`
+//! numbers, joint after joint in the order in which the bodies were added.
+//!
+//! ```text
+//! x_dot = A(x) ξ          M(x) ξ̇ + c(x, ξ) + D(x) ξ + ∇V(x) = f
+//! ```
+//!
+//! | symbol | here |
+//! |---|---|
+//! | x, ν; ξ, n | [`Model::config_dim`], [`Model::dof`], [`Joint`] for what stands in them |
+//! | A(x) | [`Model::kinematic_matrix`], [`Model::configuration_rate`] |
+//! | ᵃ_bG, ᵃ_bξ, ᵃ_bJ, d/dt ᵃ_bJ | [`Workspace::pose`], [`Workspace::twist`], [`Workspace::jacobian`], [`Workspace::jacobian_rate`] |
+//!
+//! ```
+//! use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
+//! use fly_mechanics::PseudoInertia;
+//! use fly_lie::{SE3, SO3};
+//! use nalgebra::{Matrix3, Vector3};
+//!
+//! // A plane double pendulum: two rods of 1 m that turn about y, hanging down along -z.
+//! let rod = PseudoInertia::from_center(0.3, Vector3::new(0.0, 0.0, -0.5), Matrix3::identity() * 0.025)?;
+//! let at = |z| SE3::new(SO3::identity(), Vector3::new(0.0, 0.0, z));
+//! let model = Model::builder()
+//!     .body(Body::new("upper", Joint::revolute(Vector3::y())?).inertia(rod))
+//!     .body(Body::new("lower", Joint::revolute(Vector3::y())?).parent("upper").placed(at(-1.0)).inertia(rod))
+//!     .build()?;
+//! assert_eq!((model.config_dim(), model.dof()), (2, 2));
+//!
+//! // Stretched out to the side, the lower rod swinging: where is it, and how does it move?
+//! let mut workspace = Workspace::new(&model);
+//! let quarter = std::f64::consts::FRAC_PI_2;
+//! workspace.update(&model, &[-quarter, 0.0], &[0.0, 2.0]);
+//! let lower = model.body_id("lower")?;
+//! assert!((workspace.pose(BodyId::WORLD, lower).translation - Vector3::x()).norm() < 1e-15);
+//! assert_eq!(workspace.twist(BodyId::WORLD, lower)[4], 2.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod body;
+mod configuration;
+mod error;
+mod joint;
+mod kinematics;
+mod model;
+mod subspace;
+mod workspace;
+
+pub use body::{Body, Damper, Spring};
+pub use error::{JointError, ModelError, UnknownBody};
+pub use joint::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
+pub use model::{BodyId, Model, ModelBuilder};
+pub use subspace::Subspace;
+pub use workspace::Workspace;

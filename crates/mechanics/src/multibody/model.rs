@@ -1,0 +1,370 @@
+//! A system of bodies, compiled: names resolved, parents before children.
+
+use std::collections::HashMap;
+
+use fly_lie::SE3;
+use nalgebra::{RealField, Vector3, convert};
+
+use super::{Body, Damper, Joint, ModelError, Spring, UnknownBody};
+use crate::{PseudoInertia, SecondMoment};
+
+/// A body of a [`Model`], or the inertial frame [`BodyId::WORLD`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyId(usize);
+
+impl BodyId {
+    /// The inertial frame.
+    pub const WORLD: Self = Self(0);
+
+    /// 0 for the world; bodies count from 1, parents before children.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// A system of rigid bodies: a tree of bodies on joints, with springs and dampers between any of them.
+///
+/// The module's page has an example.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model<T: RealField + Copy> {
+    gravity: Vector3<T>,
+    names: Vec<String>,
+    pub(super) links: Vec<Link<T>>,
+    pub(super) springs: Vec<SpringLink<T>>,
+    pub(super) dampers: Vec<DamperLink<T>>,
+    config_dim: usize,
+    dof: usize,
+}
+
+/// A body with its joint, as the algorithms read it. The parent's index is that of its [`BodyId`]: 0 is the world.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Link<T: RealField + Copy> {
+    pub parent: usize,
+    pub placement: SE3<T>,
+    pub joint: Joint<T>,
+    /// `None` for a frame without mass.
+    pub inertia: Option<PseudoInertia<T>>,
+    /// Where its coordinates start in the configuration.
+    pub x: usize,
+    /// Where its coordinates start in the velocity.
+    pub xi: usize,
+}
+
+impl<T: RealField + Copy> Link<T> {
+    /// The part of a configuration that is this joint's.
+    #[inline]
+    pub fn config<'a>(&self, x: &'a [T]) -> &'a [T] {
+        &x[self.x..self.x + self.joint.config_dim()]
+    }
+
+    /// The part of a velocity that is this joint's.
+    #[inline]
+    pub fn velocity<'a>(&self, xi: &'a [T]) -> &'a [T] {
+        &xi[self.xi..self.xi + self.joint.dof()]
+    }
+}
+
+/// A [`Spring`] between bodies that are known.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SpringLink<T: RealField + Copy> {
+    pub a: BodyId,
+    pub b: BodyId,
+    pub rest: SE3<T>,
+    pub stiffness: SecondMoment<T>,
+}
+
+/// A [`Damper`] between bodies that are known.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DamperLink<T: RealField + Copy> {
+    pub a: BodyId,
+    pub b: BodyId,
+    pub damping: SecondMoment<T>,
+}
+
+/// # Construction
+impl<T: RealField + Copy> Model<T> {
+    /// A system to be described, in a field of gravity of 9.81 m/s² down.
+    pub fn builder() -> ModelBuilder<T> {
+        ModelBuilder {
+            gravity: Vector3::new(T::zero(), T::zero(), convert(-9.81)),
+            bodies: Vec::new(),
+            springs: Vec::new(),
+            dampers: Vec::new(),
+        }
+    }
+}
+
+/// # Reading
+impl<T: RealField + Copy> Model<T> {
+    /// `nu`: how many numbers a configuration has.
+    #[inline]
+    pub fn config_dim(&self) -> usize {
+        self.config_dim
+    }
+
+    /// `n`: how many numbers a velocity has.
+    #[inline]
+    pub fn dof(&self) -> usize {
+        self.dof
+    }
+
+    /// How many bodies there are, frames without mass included, the world not.
+    #[inline]
+    pub fn body_count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// The acceleration of free fall in the world, m/s².
+    #[inline]
+    pub fn gravity(&self) -> &Vector3<T> {
+        &self.gravity
+    }
+
+    /// All bodies, parents before children.
+    pub fn bodies(&self) -> impl ExactSizeIterator<Item = BodyId> + use<T> {
+        (1..self.names.len()).map(BodyId)
+    }
+
+    /// The body of this name; `world` is the inertial frame.
+    ///
+    /// # Errors
+    /// [`UnknownBody`] with the nearest name.
+    pub fn body_id(&self, name: &str) -> Result<BodyId, UnknownBody> {
+        let found = self.names.iter().position(|known| known == name);
+        found.map(BodyId).ok_or_else(|| UnknownBody {
+            name: name.to_owned(),
+            nearest: nearest(name, self.names.iter()),
+        })
+    }
+
+    /// The name of a body.
+    pub fn name(&self, body: BodyId) -> &str {
+        &self.names[body.0]
+    }
+
+    /// The body that carries this one; `None` for the world.
+    pub fn parent(&self, body: BodyId) -> Option<BodyId> {
+        let link = self.links.get(body.0.checked_sub(1)?)?;
+        Some(BodyId(link.parent))
+    }
+
+    /// The joint that carries a body; `None` for the world.
+    pub fn joint(&self, body: BodyId) -> Option<&Joint<T>> {
+        Some(&self.links.get(body.0.checked_sub(1)?)?.joint)
+    }
+
+    /// The pose of a body's joint in the parent's frame; `None` for the world.
+    pub fn placement(&self, body: BodyId) -> Option<&SE3<T>> {
+        Some(&self.links.get(body.0.checked_sub(1)?)?.placement)
+    }
+
+    /// A body's inertia; `None` for the world and for frames without mass.
+    pub fn inertia(&self, body: BodyId) -> Option<&PseudoInertia<T>> {
+        self.links.get(body.0.checked_sub(1)?)?.inertia.as_ref()
+    }
+
+    /// Where a body's joint has its numbers in the configuration; empty for the world.
+    pub fn config_range(&self, body: BodyId) -> std::ops::Range<usize> {
+        match body.0.checked_sub(1) {
+            Some(i) => self.links[i].x..self.links[i].x + self.links[i].joint.config_dim(),
+            None => 0..0,
+        }
+    }
+
+    /// Where a body's joint has its numbers in the velocity; empty for the world.
+    pub fn velocity_range(&self, body: BodyId) -> std::ops::Range<usize> {
+        match body.0.checked_sub(1) {
+            Some(i) => self.links[i].xi..self.links[i].xi + self.links[i].joint.dof(),
+            None => 0..0,
+        }
+    }
+
+    /// The total mass, kg.
+    pub fn mass(&self) -> T {
+        let masses = self.links.iter().filter_map(|link| link.inertia.as_ref());
+        masses.fold(T::zero(), |sum, inertia| sum + inertia.mass())
+    }
+}
+
+/// What a [`Model`] is made of.
+#[derive(Clone, Debug)]
+pub struct ModelBuilder<T: RealField + Copy> {
+    gravity: Vector3<T>,
+    bodies: Vec<Body<T>>,
+    springs: Vec<Spring<T>>,
+    dampers: Vec<Damper<T>>,
+}
+
+/// # Description
+impl<T: RealField + Copy> ModelBuilder<T> {
+    /// The acceleration of free fall in the world, m/s².
+    #[must_use]
+    pub fn gravity(mut self, gravity: Vector3<T>) -> Self {
+        self.gravity = gravity;
+        self
+    }
+
+    /// One more body. Their order is that of the coordinates; a body may be added before the one that carries it.
+    #[must_use]
+    pub fn body(mut self, body: Body<T>) -> Self {
+        self.bodies.push(body);
+        self
+    }
+
+    /// One more spring.
+    #[must_use]
+    pub fn spring(mut self, spring: Spring<T>) -> Self {
+        self.springs.push(spring);
+        self
+    }
+
+    /// One more damper.
+    #[must_use]
+    pub fn damper(mut self, damper: Damper<T>) -> Self {
+        self.dampers.push(damper);
+        self
+    }
+
+    /// The system.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the names of the bodies that it is about.
+    pub fn build(self) -> Result<Model<T>, ModelError> {
+        if !self.gravity.iter().all(nalgebra::ComplexField::is_finite) {
+            let what = "gravity".to_owned();
+            return Err(ModelError::NotFinite { what });
+        }
+        let order = parents_first(&self.bodies)?;
+        let mut model = Model {
+            gravity: self.gravity,
+            names: vec!["world".to_owned()],
+            links: Vec::with_capacity(self.bodies.len()),
+            springs: Vec::new(),
+            dampers: Vec::new(),
+            config_dim: 0,
+            dof: 0,
+        };
+        // The coordinates keep the order of the description, whatever the order of the tree.
+        let mut starts = Vec::with_capacity(self.bodies.len());
+        for body in &self.bodies {
+            starts.push((model.config_dim, model.dof));
+            model.config_dim += body.joint.config_dim();
+            model.dof += body.joint.dof();
+        }
+        for index in order {
+            let body = &self.bodies[index];
+            if !is_finite(&body.placement) {
+                let what = format!("the placement of body `{}`", body.name);
+                return Err(ModelError::NotFinite { what });
+            }
+            let parent = model.names.iter().position(|name| *name == body.parent);
+            model.links.push(Link {
+                // `parents_first` has found it.
+                parent: parent.unwrap_or(0),
+                placement: body.placement,
+                joint: body.joint,
+                inertia: body.inertia,
+                x: starts[index].0,
+                xi: starts[index].1,
+            });
+            model.names.push(body.name.clone());
+        }
+        for spring in self.springs {
+            let (a, b) = ends(&model, "spring", &spring.a, &spring.b)?;
+            model.springs.push(SpringLink {
+                a,
+                b,
+                rest: spring.rest,
+                stiffness: spring.stiffness,
+            });
+        }
+        for damper in self.dampers {
+            let (a, b) = ends(&model, "damper", &damper.a, &damper.b)?;
+            model.dampers.push(DamperLink {
+                a,
+                b,
+                damping: damper.damping,
+            });
+        }
+        Ok(model)
+    }
+}
+
+fn is_finite<T: RealField + Copy>(pose: &SE3<T>) -> bool {
+    let numbers = pose.rotation.matrix().iter().chain(pose.translation.iter());
+    numbers.copied().all(|number| number.is_finite())
+}
+
+/// An order of the bodies in which parents come before children, and else the order of the description stays.
+fn parents_first<T: RealField + Copy>(bodies: &[Body<T>]) -> Result<Vec<usize>, ModelError> {
+    let mut index_of = HashMap::new();
+    for (index, body) in bodies.iter().enumerate() {
+        if body.name == "world" {
+            return Err(ModelError::ReservedName);
+        }
+        if index_of.insert(body.name.as_str(), index).is_some() {
+            return Err(ModelError::DuplicateName(body.name.clone()));
+        }
+    }
+    for body in bodies {
+        if body.parent != "world" && !index_of.contains_key(body.parent.as_str()) {
+            return Err(ModelError::UnknownParent {
+                body: body.name.clone(),
+                parent: body.parent.clone(),
+                nearest: nearest(&body.parent, bodies.iter().map(|body| &body.name)),
+            });
+        }
+    }
+    let mut placed = vec![false; bodies.len()];
+    let mut order = Vec::with_capacity(bodies.len());
+    // One pass places every body whose parent has been placed; a description in order needs just one.
+    while order.len() < bodies.len() {
+        let before = order.len();
+        for (index, body) in bodies.iter().enumerate() {
+            let parent = index_of.get(body.parent.as_str());
+            if !placed[index] && parent.is_none_or(|parent| placed[*parent]) {
+                placed[index] = true;
+                order.push(index);
+            }
+        }
+        if order.len() == before {
+            let left = bodies.iter().zip(&placed).filter(|(_, placed)| !**placed);
+            return Err(ModelError::Circle(
+                left.map(|(body, _)| body.name.clone()).collect(),
+            ));
+        }
+    }
+    Ok(order)
+}
+
+/// The bodies that a spring or damper connects.
+fn ends<T: RealField + Copy>(
+    model: &Model<T>,
+    element: &'static str,
+    a: &str,
+    b: &str,
+) -> Result<(BodyId, BodyId), ModelError> {
+    let find = |name: &str| {
+        model
+            .body_id(name)
+            .map_err(|UnknownBody { name, nearest }| ModelError::UnknownEnd {
+                element,
+                name,
+                nearest,
+            })
+    };
+    let ends = (find(a)?, find(b)?);
+    if ends.0 == ends.1 {
+        let name = a.to_owned();
+        return Err(ModelError::SameEnds { element, name });
+    }
+    Ok(ends)
+}
+
+/// The known name that is most like this one, if any is like it.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<String> {
+    let likeness = |k: &&String| strsim::jaro_winkler(name, k);
+    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&best) > 0.7).then(|| best.clone())
+}
