@@ -1,161 +1,234 @@
-//! One control step and one allocation, limits inactive and active: `cargo bench -p fly-control`.
+//! Allocation and whole control steps: `cargo xtask bench control [FILTER]`.
+//!
+//! One line per measurement, `TIME,lib,model,algo,median_ns,min_ns,p90_ns,p99_ns`: time per step over all steps of a sequence,
+//! many times over, each step timed alone and the clock's own time taken off. So the tail is that of the hardest
+//! steps, and the state that a solver carries from one step to the next is that of a flight.
+//!
+//! The sequences of limited inputs are `testdata/bench` (bounds that move with every step) and the flights of a
+//! quadcopter that recovers from upside down and of a tricopter that comes from afar (fixed bounds; 8 and 33 rows).
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller};
-use divan::{Bencher, black_box};
+use std::hint::black_box;
+use std::time::Instant;
+
+use common::{
+    Flight, QUADCOPTER, QUADCOPTER_POLES, Sequence, TRICOPTER, TRICOPTER_PAIR, controller, vehicle,
+};
+#[cfg(feature = "osqp")]
+use fly_control::allocation::Osqp;
 use fly_control::allocation::{ActiveSet, Allocator, Limits};
-use fly_control::{ReferencePoint, pair_motion};
+use fly_control::{Controller, ReferencePoint, pair_motion};
 use fly_lie::SE3;
 use fly_mechanics::State;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Vector6};
+
+/// Passes over a sequence.
+const PASSES: usize = 100;
 
 fn main() {
-    divan::main();
+    let filter = std::env::args()
+        .skip(1)
+        .find(|a| !a.starts_with('-'))
+        .unwrap_or_default();
+    let bench = Bench {
+        filter,
+        clock: clock(),
+    };
+    for name in ["quad4", "tri6", "oct8"] {
+        let sequence = Sequence::read(name);
+        bench.allocation(
+            name,
+            &sequence.limits(),
+            &sequence.metric,
+            |solver, input, time| {
+                for step in &sequence.steps {
+                    time(&mut || {
+                        solver
+                            .set_bounds(&step.lower, &step.upper)
+                            .expect("bounds that fit");
+                        black_box(solver.solve(step.desired.as_slice(), input));
+                    });
+                }
+            },
+        );
+    }
+    bench.flight(
+        "quadcopter",
+        QUADCOPTER,
+        &format!("projection_weight = 3.0\n{QUADCOPTER_POLES}"),
+        Vector6::new(0.0, 0.0, 0.0, 3.11, 0.0, 0.0),
+    );
+    bench.flight(
+        "tricopter",
+        TRICOPTER,
+        TRICOPTER_PAIR,
+        Vector6::new(1.5, 1.0, -1.0, 0.7, -0.6, 2.0),
+    );
+    for approach in ["particle", "body", "energy"] {
+        bench.template(approach);
+    }
 }
 
-const VEHICLES: [(&str, &str, &str); 2] = [
-    ("tricopter", TRICOPTER, TRICOPTER_PAIR),
-    ("quadcopter", QUADCOPTER, QUADCOPTER_POLES),
-];
+struct Bench {
+    filter: String,
+    /// ns that timing nothing takes.
+    clock: f64,
+}
 
-/// States near a reference at rest whose inputs are (or are not) limited.
-fn frames(vehicle: usize, limited: bool) -> Vec<(State<f64>, ReferencePoint)> {
-    let (_, description, pair) = VEHICLES[vehicle];
-    let mut controller = controller(description, "allocation = 'active_set'", pair);
-    let mut random = Random(51);
-    let size = if limited { 1.0 } else { 0.05 };
-    let mut frames = Vec::new();
-    while frames.len() < 256 {
-        let state = State {
-            pose: SE3::exp(&random.vector6(size)),
-            twist: random.vector6(size),
-        };
-        let mut reference = ReferencePoint::at_rest(SE3::identity());
-        reference.twist = random.vector6(size);
-        reference.acceleration = random.vector6(size);
-        if controller.step(&state, &reference).saturated() == limited {
-            frames.push((state, reference));
+impl Bench {
+    /// Both solvers over a sequence, in which `pass` hands every step to its last argument.
+    fn allocation(
+        &self,
+        model: &str,
+        limits: &Limits,
+        metric: &DMatrix<f64>,
+        mut pass: impl FnMut(&mut dyn Allocator, &mut [f64], &mut dyn FnMut(&mut dyn FnMut())),
+    ) {
+        let mut input = vec![0.0; limits.input_dim()];
+        let mut exact = ActiveSet::new(limits, metric).expect("a solver");
+        self.measure(model, "active_set", |time| {
+            pass(&mut exact, &mut input, time);
+        });
+        #[cfg(feature = "osqp")]
+        {
+            let mut splitting = Osqp::new(limits, metric).expect("a solver");
+            self.measure(model, "osqp", |time| pass(&mut splitting, &mut input, time));
         }
     }
-    frames
-}
 
-fn step(bencher: Bencher, vehicle: usize, keys: &str, limited: bool) {
-    let frames = frames(vehicle, limited);
-    let (_, description, pair) = VEHICLES[vehicle];
-    let mut controller = controller(description, keys, pair);
-    let mut next = 0;
-    bencher.bench_local(|| {
-        next = (next + 1) % frames.len();
-        let (state, reference) = &frames[next];
-        black_box(
-            controller
-                .step(black_box(state), black_box(reference))
-                .input[0],
-        )
-    });
-}
+    /// A flight back to the origin from `start`: steps with limits inactive and active, and the allocation problems alone.
+    fn flight(&self, model: &str, description: &str, settings: &str, start: Vector6<f64>) {
+        let vehicle = vehicle(description);
+        let goal = ReferencePoint::at_rest(SE3::identity());
+        let with = |keys: &str| controller(description, keys, settings);
+        let mut pilot = with("allocation = 'active_set'");
+        let mut flight = Flight::new(&vehicle, State::at_rest(SE3::exp(&start)));
+        let (mut free, mut limited, mut desired) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..3000 {
+            let state = flight.state;
+            let step = pilot.step(&state, &goal);
+            if step.saturated() {
+                limited.push(state);
+                desired.push(step.unconstrained.clone());
+            } else {
+                free.push(state);
+            }
+            flight.advance(step.input.as_slice(), 2e-3);
+        }
 
-mod step {
-    use super::{Bencher, step};
+        let run = |controller: &mut Controller,
+                   states: &[State<f64>],
+                   time: &mut dyn FnMut(&mut dyn FnMut())| {
+            for state in states {
+                time(&mut || {
+                    black_box(controller.step(black_box(state), &goal).input[0]);
+                });
+            }
+        };
+        for approach in ["particle", "body", "energy"] {
+            let mut controller = with(&format!(
+                "approach = '{approach}'\nallocation = 'active_set'"
+            ));
+            self.measure(model, &format!("step_free_{approach}"), |time| {
+                run(&mut controller, &free, time);
+            });
+        }
+        let solvers: &[_] = if cfg!(feature = "osqp") {
+            &["active_set", "osqp"]
+        } else {
+            &["active_set"]
+        };
+        for solver in solvers {
+            let mut controller = with(&format!("allocation = '{solver}'"));
+            self.measure(model, &format!("step_limited_{solver}"), |time| {
+                run(&mut controller, &limited, time);
+            });
+        }
 
-    #[divan::bench(args = ["particle", "body", "energy"])]
-    fn tricopter_free(bencher: Bencher, approach: &str) {
-        step(
-            bencher,
-            0,
-            &format!("approach = '{approach}'\nallocation = 'active_set'"),
-            false,
+        let polytope = vehicle.actuators.limits();
+        let interior = DVector::from_column_slice(vehicle.actuators.interior());
+        let limits =
+            Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior).expect("limits");
+        let name = format!("{model}_{}_rows", limits.len());
+        self.allocation(
+            &name,
+            &limits,
+            pilot.projection_metric(),
+            |solver, input, time| {
+                for desired in &desired {
+                    time(&mut || {
+                        black_box(solver.solve(desired.as_slice(), input));
+                    });
+                }
+            },
         );
     }
 
-    #[divan::bench(args = ["particle", "body", "energy"])]
-    fn quadcopter_free(bencher: Bencher, approach: &str) {
-        step(
-            bencher,
-            1,
-            &format!("approach = '{approach}'\nallocation = 'active_set'"),
-            false,
+    fn template(&self, approach: &str) {
+        let controller = controller(
+            TRICOPTER,
+            &format!("approach = '{approach}'"),
+            TRICOPTER_PAIR,
+        );
+        let mut random = common::Random(51);
+        let motions: Vec<_> = (0..1000)
+            .map(|_| pair_motion(&random.state(), &random.reference()))
+            .collect();
+        self.measure("pair", &format!("template_{approach}"), |time| {
+            for (motion, desired) in &motions {
+                time(&mut || {
+                    black_box(
+                        controller
+                            .template()
+                            .evaluate(black_box(motion), black_box(desired)),
+                    );
+                });
+            }
+        });
+    }
+
+    /// Times what `pass` hands to its argument and prints a line.
+    fn measure(
+        &self,
+        model: &str,
+        algo: &str,
+        mut pass: impl FnMut(&mut dyn FnMut(&mut dyn FnMut())),
+    ) {
+        if !format!("fly {model} {algo}").contains(&self.filter) {
+            return;
+        }
+        let mut times = Vec::new();
+        pass(&mut |step| step());
+        for _ in 0..PASSES {
+            pass(&mut |step| {
+                let start = Instant::now();
+                step();
+                times.push(start.elapsed().as_nanos() as f64 - self.clock);
+            });
+        }
+        times.sort_by(f64::total_cmp);
+        let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+        println!(
+            "TIME,fly,{model},{algo},{:.0},{:.0},{:.0},{:.0}",
+            at(50),
+            at(0),
+            at(90),
+            at(99)
         );
     }
-
-    // The frames differ much in cost: each of the 256 is met eight times.
-    #[divan::bench(args = ["active_set", "osqp"], sample_count = 2048, sample_size = 1)]
-    fn tricopter_limited(bencher: Bencher, allocation: &str) {
-        step(bencher, 0, &format!("allocation = '{allocation}'"), true);
-    }
-
-    // The frames differ much in cost: each of the 256 is met eight times.
-    #[divan::bench(args = ["active_set", "osqp"], sample_count = 2048, sample_size = 1)]
-    fn quadcopter_limited(bencher: Bencher, allocation: &str) {
-        step(bencher, 1, &format!("allocation = '{allocation}'"), true);
-    }
 }
 
-#[divan::bench(args = ["particle", "body", "energy"])]
-fn template(bencher: Bencher, approach: &str) {
-    let frames = frames(0, false);
-    let controller = controller(
-        TRICOPTER,
-        &format!("approach = '{approach}'"),
-        TRICOPTER_PAIR,
-    );
-    let (motion, desired) = pair_motion(&frames[0].0, &frames[0].1);
-    bencher.bench_local(|| {
-        controller
-            .template()
-            .evaluate(black_box(&motion), black_box(&desired))
-    });
-}
-
-/// The recorded sequences of `testdata/bench`: bounds that move with every step.
-#[divan::bench(args = ["quad4", "tri6", "oct8"])]
-fn allocation_sequence(bencher: Bencher, name: &str) {
-    let path = format!("{}/testdata/bench/{name}.qp", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).expect("the recorded sequence");
-    let size: Vec<usize> = text
-        .split_whitespace()
-        .take(2)
-        .map(|x| x.parse().expect("a size"))
-        .collect();
-    let (n, m) = (size[0], size[1]);
-    let mut lines = text.lines().skip(1).map(|line| {
-        line.split_whitespace()
-            .map(|x| x.parse().expect("a number"))
-            .collect::<Vec<f64>>()
-    });
-    let metric = DMatrix::from_row_slice(n, n, &lines.next().expect("H"));
-    let upper = DMatrix::from_row_slice(m, n, &lines.next().expect("C"));
-    let mut rows = DMatrix::zeros(2 * m, n);
-    rows.rows_mut(0, m).copy_from(&upper);
-    rows.rows_mut(m, m).copy_from(&-upper);
-    let factor = metric.clone().cholesky().expect("positive definite");
-    let steps: Vec<(DVector<f64>, Vec<f64>)> = lines
-        .filter(|x| !x.is_empty())
-        .map(|x| {
-            let linear = DVector::from_column_slice(&x[..n]);
-            let bounds = x[n + m..n + 2 * m]
-                .iter()
-                .copied()
-                .chain(x[n..n + m].iter().map(|l| -l));
-            (-factor.solve(&linear), bounds.collect())
+/// What timing nothing takes, ns.
+fn clock() -> f64 {
+    let mut times: Vec<u128> = (0..10_001)
+        .map(|_| {
+            let start = Instant::now();
+            black_box(&mut || {})();
+            start.elapsed().as_nanos()
         })
         .collect();
-    let limits = Limits::new(
-        rows,
-        DVector::from_vec(steps[0].1.clone()),
-        DVector::zeros(n),
-    )
-    .expect("limits");
-    let mut solver = ActiveSet::new(&limits, &metric).expect("a solver");
-    let mut input = vec![0.0; n];
-    let mut next = 0;
-    bencher.bench_local(|| {
-        next = (next + 1) % steps.len();
-        let (desired, bounds) = &steps[next];
-        solver.set_bounds(bounds).expect("bounds");
-        black_box(solver.solve(desired.as_slice(), &mut input))
-    });
+    times.sort_unstable();
+    times[times.len() / 2] as f64
 }

@@ -23,6 +23,7 @@ pub struct Controller {
     template: Template,
     law: Law,
     inputs: InputMatrix,
+    metric: DMatrix<f64>,
     limited: Option<Limited>,
     step: Step,
 }
@@ -118,6 +119,7 @@ impl Controller {
             template,
             law,
             inputs: inputs.clone(),
+            metric,
             limited,
             step: Step {
                 input: zero.clone(),
@@ -177,6 +179,13 @@ impl Controller {
     /// The law.
     pub fn law(&self) -> &Law {
         &self.law
+    }
+
+    /// The metric in which limited inputs are nearest to what the law asks for, with rho in it: p x p.
+    ///
+    /// See [`projection_metric`].
+    pub fn projection_metric(&self) -> &DMatrix<f64> {
+        &self.metric
     }
 
     /// The template's forces at this state and reference.

@@ -1,43 +1,35 @@
-//! The dissertation's own solver: an active-set method in normalised coordinates, Konz A.4.3.
+//! The exact solver: an active-set method, warm-started.
 
 use nalgebra::DMatrix;
 
-use super::limits::{finite, shape, upper_bounds};
-use super::nearest::{Nearest, Search};
-use super::{Allocation, AllocationError, Allocator, Limits, Outcome, Solver};
+use super::dual::{Dual, Search};
+use super::least_violation::LeastViolation;
+use super::limits::{Limits, finite};
+use super::{Allocation, AllocationError, Allocator, Outcome, Solver};
 
-/// Rows of length 1 may be exceeded by this, relative to the point, before it counts as outside.
-const FEASIBLE: f64 = 1e-12;
-/// Weight of the way against the violation where a feasible point is looked for.
-const WAY: f64 = 1e-3;
+/// Where limits have to give way they do so by this part more than needed, so that rounding leaves something between them.
+const SLACK: f64 = 1e-10;
 
-/// Exact solver of (5.83): Konz A.4.3, after Nocedal and Wright, *Numerical Optimization* (2006), algorithm 16.3.
+/// Exact solver of (5.83) for the problem of Konz A.4.3, by the dual method of Goldfarb and Idnani (1983).
 ///
-/// With `H = L^T L` it works in `x = L u`, where the problem is to find the nearest point of `W L^-1 x <= l`
-/// (A.131), (A.132), starting from the last answer with the working set of the last answer. It needs as many subproblems
-/// as rows enter or leave, mostly one or two; none allocates.
+/// It starts with the rows that were active last and needs one subproblem for each row that has become active or inactive
+/// since; mostly none. New bounds cost a copy, a new metric one factorisation; none of it allocates.
 ///
-/// The start is the last answer or, on the first call, the interior point of the [`Limits`]. If
-/// [`set_bounds`](Allocator::set_bounds) leaves neither inside, a point is looked for by minimising the largest violation
-/// with the same method in one more coordinate. If none exists, the answer is
-/// [`Infeasible`](Outcome::Infeasible): the input that this minimisation ends at, whatever is desired.
+/// Where nothing satisfies the limits the answer is [`Infeasible`](Outcome::Infeasible): among the inputs for which the
+/// largest violation is least (rows of `W` scaled to length 1), the one nearest to the desired input.
 #[derive(Clone, Debug)]
 pub struct ActiveSet {
-    p: usize,
     limits: Limits,
-    /// Lower Cholesky factor L^T of H by rows, and room for the next one.
-    factor: Vec<f64>,
-    next_factor: Vec<f64>,
-    /// Length of each row of W L^-1.
-    lengths: Vec<f64>,
-    nearest: Nearest,
-    /// L u of the last answer, and L u0.
-    point: Vec<f64>,
-    target: Vec<f64>,
-    feasible: bool,
-    elastic: Nearest,
-    elastic_point: Vec<f64>,
-    elastic_target: Vec<f64>,
+    /// L^-1 of H = L^T L, by columns, and room for the next one.
+    inverse_factor: Vec<f64>,
+    scratch: Vec<f64>,
+    dual: Dual,
+    least_violation: LeastViolation,
+    /// The limits as far as they had to give way.
+    yielding: Limits,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    last: Vec<f64>,
 }
 
 impl ActiveSet {
@@ -46,158 +38,64 @@ impl ActiveSet {
     /// # Errors
     /// [`AllocationError::Shape`] or [`AllocationError::Metric`] if the metric does not fit or is not positive definite.
     pub fn new(limits: &Limits, metric: &DMatrix<f64>) -> Result<Self, AllocationError> {
-        let (p, m) = (limits.input_dim(), limits.bounds().len());
+        let p = limits.input_dim();
         let mut solver = Self {
-            p,
             limits: limits.clone(),
-            factor: identity(p),
-            next_factor: identity(p),
-            lengths: vec![1.0; m],
-            nearest: Nearest::new(p, m),
-            point: limits.interior().as_slice().to_vec(),
-            target: vec![0.0; p],
-            feasible: true,
-            elastic: Nearest::new(p + 1, m),
-            elastic_point: vec![0.0; p + 1],
-            elastic_target: vec![0.0; p + 1],
+            inverse_factor: vec![0.0; p * p],
+            scratch: vec![0.0; p * p],
+            dual: Dual::new(limits),
+            least_violation: LeastViolation::new(limits)?,
+            yielding: limits.clone(),
+            lower: limits.lower().to_vec(),
+            upper: limits.upper().to_vec(),
+            last: limits.interior().as_slice().to_vec(),
         };
         solver.set_metric(metric)?;
         Ok(solver)
     }
 
-    /// Multipliers of the rows of `W` at the last answer: `H (u - u0) + W^T multipliers = 0`, all >= 0.
+    /// Multipliers of the rows of `W` at the last answer: `H (u - u0) + W^T multipliers = 0`.
     ///
-    /// Zero for every row that is not active; meaningful after an [`Optimal`](Outcome::Optimal) answer of
-    /// [`solve`](Allocator::solve). Allocates its answer: for tests and diagnosis, not for the flight path.
+    /// Above zero where an upper bound is active, below where a lower one is; meaningful after an
+    /// [`Optimal`](Outcome::Optimal) answer. Allocates its answer: for tests and diagnosis, not for the flight path.
     pub fn multipliers(&self) -> Vec<f64> {
-        let mut all = vec![0.0; self.limits.bounds().len()];
-        for (row, multiplier) in self
-            .nearest
-            .working()
-            .iter()
-            .zip(self.nearest.multipliers())
-        {
-            all[*row] = multiplier / self.lengths[*row];
+        let mut all = vec![0.0; self.limits.len()];
+        for (row, multiplier) in self.dual.working().iter().zip(self.dual.multipliers()) {
+            all[*row] = *multiplier;
         }
         all
     }
 
     /// Rows of `W` that are active at the last answer, in the order in which they became so.
     pub fn active_rows(&self) -> &[usize] {
-        self.nearest.working()
+        self.dual.working()
     }
 
-    /// Writes W L^-1 and l, scaled to rows of length 1, into the two searches.
-    fn normalise(&mut self) {
-        let scale = 1.0 / (1.0 + WAY * WAY).sqrt();
-        for row in 0..self.limits.bounds().len() {
-            let normal = self.nearest.normal_mut(row);
-            for (a, w) in normal.iter_mut().zip(self.limits.rows().row(row).iter()) {
-                *a = *w;
-            }
-            forward(&self.factor, normal);
-            let length = normal.iter().map(|a| a * a).sum::<f64>().sqrt();
-            self.lengths[row] = length;
-            let elastic = self.elastic.normal_mut(row);
-            if length > 0.0 {
-                for (a, e) in normal.iter_mut().zip(elastic.iter_mut()) {
-                    *a /= length;
-                    *e = *a * scale;
-                }
-                elastic[self.p] = -WAY * scale;
-            } else {
-                elastic.fill(0.0);
-            }
+    /// Searches once more from nothing if rounding brought the first search into a circle.
+    fn search(&mut self, desired: &[f64], input: &mut [f64]) -> (Search, u32) {
+        let (search, count) = self.dual.search(&self.limits, desired, input);
+        if search != Search::Exhausted {
+            return (search, count);
         }
-        self.offset();
+        self.dual.clear();
+        let (search, more) = self.dual.search(&self.limits, desired, input);
+        (search, count + more)
     }
 
-    /// Writes the scaled bounds into the two searches.
-    fn offset(&mut self) {
-        let scale = 1.0 / (1.0 + WAY * WAY).sqrt();
-        for (row, (bound, length)) in self.limits.bounds().iter().zip(&self.lengths).enumerate() {
-            // A row of zeros asks nothing of u; whether 0 <= l holds is told apart in `start`.
-            let offset = if *length > 0.0 {
-                bound / length
-            } else {
-                f64::INFINITY
-            };
-            *self.nearest.offset_mut(row) = offset;
-            *self.elastic.offset_mut(row) = WAY * scale * offset;
+    /// The input nearest to the desired one among those whose largest violation is least.
+    fn yielding(&mut self, desired: &[f64], input: &mut [f64]) -> u32 {
+        let violation = self
+            .least_violation
+            .find(&self.limits, &self.inverse_factor, desired)
+            .max(0.0);
+        for row in 0..self.limits.len() {
+            let give = (1.0 + SLACK) * violation / self.limits.reciprocal(row);
+            self.lower[row] = self.limits.lower()[row] - give;
+            self.upper[row] = self.limits.upper()[row] + give;
         }
-    }
-
-    fn inside(&self) -> bool {
-        let size = self.point.iter().map(|x| x * x).sum::<f64>().sqrt();
-        self.nearest.violation(&self.point) <= FEASIBLE * (1.0 + size)
-    }
-
-    /// Makes the point satisfy the rows, and the working set hold at it, after either changed.
-    fn start(&mut self) {
-        // The same rows are often active again: the point nearest to the last one on them.
-        self.target.copy_from_slice(&self.point);
-        self.nearest.refresh();
-        self.nearest.project(&self.target, &mut self.point);
-        if !self.inside() {
-            self.nearest.clear();
-            self.point.copy_from_slice(&self.target);
-        }
-        if !self.inside() {
-            self.point
-                .copy_from_slice(self.limits.interior().as_slice());
-            upper_times(&self.factor, &mut self.point);
-        }
-        if !self.inside() {
-            self.point.copy_from_slice(&self.target);
-            self.least_violation();
-        }
-        let impossible = self
-            .limits
-            .bounds()
-            .iter()
-            .zip(&self.lengths)
-            .any(|(l, length)| *length == 0.0 && *l < 0.0);
-        self.feasible = !impossible && self.inside();
-    }
-
-    /// Moves the point until it satisfies all rows or its largest violation is least.
-    ///
-    /// In the coordinates (WAY x, t) with rows `a x - t <= b` it looks for the point nearest to (WAY x, -t): once t is
-    /// zero all rows hold. The weight of the way makes the answer unique; going three times takes its influence away.
-    fn least_violation(&mut self) {
-        for _ in 0..3 {
-            let violation = self.nearest.violation(&self.point);
-            if violation <= 0.0 {
-                return;
-            }
-            for ((z, target), x) in self
-                .elastic_point
-                .iter_mut()
-                .zip(&mut self.elastic_target)
-                .zip(&self.point)
-            {
-                *z = WAY * x;
-                *target = *z;
-            }
-            self.elastic_point[self.p] = violation;
-            self.elastic_target[self.p] = -violation;
-            self.elastic.clear();
-            let p = self.p;
-            self.elastic
-                .search(&self.elastic_target, &mut self.elastic_point, |z| {
-                    z[p] <= 0.0
-                });
-            for (x, z) in self.point.iter_mut().zip(&self.elastic_point) {
-                *x = z / WAY;
-            }
-        }
-    }
-
-    /// u = L^-1 x of the current point, inside the limits to the last bit.
-    fn write(&self, input: &mut [f64]) {
-        input.copy_from_slice(&self.point);
-        upper_solve(&self.factor, input);
-        self.limits.draw_inside(input);
+        // Wider than bounds that were checked, unless a number overflowed; then the limits before stay.
+        let _ = self.yielding.set_bounds(&self.lower, &self.upper);
+        self.dual.search(&self.yielding, desired, input).1
     }
 }
 
@@ -207,115 +105,85 @@ impl Allocator for ActiveSet {
     }
 
     fn set_metric(&mut self, metric: &DMatrix<f64>) -> Result<(), AllocationError> {
-        if metric.shape() != (self.p, self.p) {
+        let p = self.limits.input_dim();
+        if metric.shape() != (p, p) {
             return Err(AllocationError::Shape {
                 what: "metric",
-                expected: format!("{0} x {0}", self.p),
+                expected: format!("{p} x {p}"),
                 found: format!("{} x {}", metric.nrows(), metric.ncols()),
             });
         }
-        cholesky(metric, &mut self.next_factor)?;
-        // Keep the point u, not x.
-        upper_solve(&self.factor, &mut self.point);
-        std::mem::swap(&mut self.factor, &mut self.next_factor);
-        upper_times(&self.factor, &mut self.point);
-        self.normalise();
-        self.start();
+        inverse_factor(metric, &mut self.scratch)?;
+        std::mem::swap(&mut self.inverse_factor, &mut self.scratch);
+        self.dual.set_metric(&self.limits, &self.inverse_factor);
         Ok(())
     }
 
-    fn set_bounds(&mut self, bounds: &[f64]) -> Result<(), AllocationError> {
-        if bounds.len() != self.lengths.len() {
-            return Err(shape("bounds", self.lengths.len(), bounds.len()));
-        }
-        upper_bounds("bounds", bounds)?;
-        self.limits.set_bounds(bounds);
-        self.offset();
-        self.start();
-        Ok(())
+    fn set_bounds(&mut self, lower: &[f64], upper: &[f64]) -> Result<(), AllocationError> {
+        self.limits.set_bounds(lower, upper)
     }
 
     fn solve(&mut self, desired: &[f64], input: &mut [f64]) -> Allocation {
-        let outcome;
-        let mut iterations = 0;
-        if finite("desired input", desired).is_err() {
-            outcome = Outcome::NotFinite;
-        } else if self.feasible {
-            self.target.copy_from_slice(desired);
-            upper_times(&self.factor, &mut self.target);
-            let (search, count) = self
-                .nearest
-                .search(&self.target, &mut self.point, |_| false);
-            iterations = count;
-            outcome = if search == Search::Arrived {
-                Outcome::Optimal
-            } else {
-                Outcome::Unfinished
-            };
-        } else {
-            outcome = Outcome::Infeasible;
-        }
-        self.write(input);
-        Allocation {
+        let mut answer = Allocation {
             solver: Solver::ActiveSet,
-            outcome,
-            active: self.nearest.working().len(),
-            iterations,
+            outcome: Outcome::Optimal,
+            active: 0,
+            iterations: 0,
+        };
+        if finite("desired input", desired).is_err() {
+            input.copy_from_slice(&self.last);
+            answer.outcome = Outcome::NotFinite;
+        } else {
+            let (search, iterations) = self.search(desired, input);
+            answer.iterations = iterations;
+            match search {
+                Search::Arrived => self.limits.draw_inside(input),
+                Search::Impossible => {
+                    answer.iterations += self.yielding(desired, input);
+                    answer.outcome = Outcome::Infeasible;
+                }
+                Search::Exhausted => {
+                    self.limits.cut(input);
+                    answer.outcome = Outcome::Unfinished;
+                }
+            }
+            self.last.copy_from_slice(input);
         }
+        answer.active = self.dual.working().len();
+        answer
     }
 }
 
-fn identity(p: usize) -> Vec<f64> {
-    DMatrix::<f64>::identity(p, p).as_slice().to_vec()
-}
-
-/// Lower factor C of H = C C^T, by rows, without allocating. Konz's L is C^T.
-fn cholesky(metric: &DMatrix<f64>, factor: &mut [f64]) -> Result<(), AllocationError> {
+/// L^-1 of H = L^T L, upper triangular, by columns, without allocating.
+fn inverse_factor(metric: &DMatrix<f64>, inverse: &mut [f64]) -> Result<(), AllocationError> {
     let p = metric.nrows();
+    // The lower factor L^T by rows, in the place of the answer.
     for i in 0..p {
         for j in 0..=i {
-            let known: f64 = (0..j).map(|k| factor[i * p + k] * factor[j * p + k]).sum();
+            let known: f64 = (0..j)
+                .map(|k| inverse[i * p + k] * inverse[j * p + k])
+                .sum();
             let rest = 0.5 * (metric[(i, j)] + metric[(j, i)]) - known;
-            factor[i * p + j] = if i == j {
+            inverse[i * p + j] = if i == j {
                 if !rest.is_finite() || rest <= 1e-14 * metric[(i, i)].abs() {
                     return Err(AllocationError::Metric);
                 }
                 rest.sqrt()
             } else {
-                rest / factor[j * p + j]
+                rest / inverse[j * p + j]
             };
         }
-        factor[i * p + i + 1..(i + 1) * p].fill(0.0);
+        inverse[i * p + i + 1..(i + 1) * p].fill(0.0);
+    }
+    // By rows L^T is L by columns, and so are the inverses: forward substitution in place, column by column of L^T.
+    for j in 0..p {
+        inverse[j * p + j] = 1.0 / inverse[j * p + j];
+        for i in j + 1..p {
+            let known: f64 = (j..i)
+                .map(|k| inverse[i * p + k] * inverse[k * p + j])
+                .sum();
+            inverse[i * p + j] = -known / inverse[i * p + i];
+        }
     }
     Ok(())
-}
-
-/// v <- C^-1 v.
-fn forward(factor: &[f64], v: &mut [f64]) {
-    let p = v.len();
-    for i in 0..p {
-        for j in 0..i {
-            v[i] -= factor[i * p + j] * v[j];
-        }
-        v[i] /= factor[i * p + i];
-    }
-}
-
-/// v <- C^T v = L v.
-fn upper_times(factor: &[f64], v: &mut [f64]) {
-    let p = v.len();
-    for i in 0..p {
-        v[i] = (i..p).map(|j| factor[j * p + i] * v[j]).sum();
-    }
-}
-
-/// v <- C^-T v = L^-1 v.
-fn upper_solve(factor: &[f64], v: &mut [f64]) {
-    let p = v.len();
-    for i in (0..p).rev() {
-        for j in i + 1..p {
-            v[i] -= factor[j * p + i] * v[j];
-        }
-        v[i] /= factor[i * p + i];
-    }
 }

@@ -4,48 +4,132 @@ use nalgebra::{DMatrix, DVector};
 
 use super::AllocationError;
 
-/// The convex set `W u <= l` (5.83), with a point inside it.
+/// Rows that are worked on together: what fits the registers of any machine.
+const LANES: usize = 4;
+
+/// One number for each of [`LANES`] rows.
+type Lanes = [f64; LANES];
+
+/// The convex set `lower <= W u <= upper` (5.83), with a point inside it.
+///
+/// Konz writes `W u <= l`, which is the special case without lower bounds: [`Limits::new`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     rows: DMatrix<f64>,
-    bounds: DVector<f64>,
-    interior: DVector<f64>,
-    /// `W` by rows, for the test that runs at every step.
+    /// `W` once more, row by row.
     by_row: Vec<f64>,
+    /// `W` once more, in groups of rows, each group column by column. The last group is filled up with rows of zeros.
+    groups: Vec<Lanes>,
+    /// 1 / length of each row.
+    reciprocals: Vec<Lanes>,
+    lower: Vec<Lanes>,
+    upper: Vec<Lanes>,
+    interior: DVector<f64>,
 }
 
+/// # Construction
 impl Limits {
-    /// From `W` (m x p), `l` (m) and a point that satisfies `W u <= l`, from which solvers start.
+    /// `W u <= upper` from `W` (m x p), the bounds (m) and a point that satisfies them.
     ///
     /// # Errors
     /// [`AllocationError::Shape`] if the shapes do not fit, [`AllocationError::NotFinite`] if `W` or the point holds a
-    /// number that is not finite, or `l` a NaN or minus infinity.
+    /// number that is not finite, or a bound is NaN or minus infinity.
+    #[allow(clippy::needless_pass_by_value)] // A constructor takes its parts.
     pub fn new(
         rows: DMatrix<f64>,
-        bounds: DVector<f64>,
+        upper: DVector<f64>,
         interior: DVector<f64>,
     ) -> Result<Self, AllocationError> {
-        if bounds.len() != rows.nrows() {
-            return Err(shape("bounds", rows.nrows(), bounds.len()));
-        }
-        if interior.len() != rows.ncols() {
-            return Err(shape("interior point", rows.ncols(), interior.len()));
+        let lower = DVector::from_element(upper.len(), f64::NEG_INFINITY);
+        Self::between(rows, &lower, &upper, interior)
+    }
+
+    /// `lower <= W u <= upper`; where there is no bound it is infinite.
+    ///
+    /// A row costs a solver the same with one bound as with two.
+    ///
+    /// # Errors
+    /// As [`Limits::new`], and [`AllocationError::Crossed`] if a lower bound is above its upper one.
+    pub fn between(
+        rows: DMatrix<f64>,
+        lower: &DVector<f64>,
+        upper: &DVector<f64>,
+        interior: DVector<f64>,
+    ) -> Result<Self, AllocationError> {
+        let (m, p) = rows.shape();
+        if interior.len() != p {
+            return Err(shape("interior point", p, interior.len()));
         }
         finite("limit rows", rows.as_slice())?;
         finite("interior point", interior.as_slice())?;
-        upper_bounds("bounds", bounds.as_slice())?;
-        let by_row = rows.transpose().as_slice().to_vec();
-        Ok(Self {
+        let mut groups = vec![[0.0; LANES]; m.div_ceil(LANES) * p];
+        for (i, row) in rows.row_iter().enumerate() {
+            for (j, w) in row.iter().enumerate() {
+                groups[i / LANES * p + j][i % LANES] = *w;
+            }
+        }
+        let mut reciprocals = vec![[1.0; LANES]; m.div_ceil(LANES)];
+        for (reciprocal, row) in reciprocals
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(rows.row_iter())
+        {
+            let length = row.norm();
+            *reciprocal = if length > 0.0 { 1.0 / length } else { 1.0 };
+        }
+        let free = |bound: f64| vec![[bound; LANES]; m.div_ceil(LANES)];
+        let mut limits = Self {
+            by_row: rows.transpose().as_slice().to_vec(),
             rows,
-            bounds,
+            groups,
+            reciprocals,
+            lower: free(f64::NEG_INFINITY),
+            upper: free(f64::INFINITY),
             interior,
-            by_row,
-        })
+        };
+        limits.set_bounds(lower.as_slice(), upper.as_slice())?;
+        Ok(limits)
     }
 
+    /// Takes new bounds of the same number; the interior point stays, wherever it then lies.
+    ///
+    /// # Errors
+    /// [`AllocationError`] as for [`Limits::between`]; the bounds before stay.
+    pub fn set_bounds(&mut self, lower: &[f64], upper: &[f64]) -> Result<(), AllocationError> {
+        let m = self.len();
+        if lower.len() != m {
+            return Err(shape("lower bounds", m, lower.len()));
+        }
+        if upper.len() != m {
+            return Err(shape("upper bounds", m, upper.len()));
+        }
+        let right = |(l, u): (&f64, &f64)| {
+            l <= u && *l < f64::INFINITY && *u > f64::NEG_INFINITY // False for NaN.
+        };
+        if let Some(row) = lower.iter().zip(upper).position(|bounds| !right(bounds)) {
+            return Err(refused(row, lower[row], upper[row]));
+        }
+        self.lower.as_flattened_mut()[..m].copy_from_slice(lower);
+        self.upper.as_flattened_mut()[..m].copy_from_slice(upper);
+        Ok(())
+    }
+}
+
+/// # Its parts
+impl Limits {
     /// Number of inputs p.
     pub fn input_dim(&self) -> usize {
         self.rows.ncols()
+    }
+
+    /// Number of rows m.
+    pub fn len(&self) -> usize {
+        self.rows.nrows()
+    }
+
+    /// Whether there are no rows at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// `W`, m x p.
@@ -53,9 +137,14 @@ impl Limits {
         &self.rows
     }
 
-    /// `l`, m numbers.
-    pub fn bounds(&self) -> &DVector<f64> {
-        &self.bounds
+    /// Lower bounds, m numbers.
+    pub fn lower(&self) -> &[f64] {
+        &self.lower.as_flattened()[..self.len()]
+    }
+
+    /// Upper bounds, `l` of the dissertation, m numbers.
+    pub fn upper(&self) -> &[f64] {
+        &self.upper.as_flattened()[..self.len()]
     }
 
     /// The point inside.
@@ -63,19 +152,49 @@ impl Limits {
         &self.interior
     }
 
-    /// Whether `W u <= l` holds exactly. False where `u` is not finite (if any row looks at it).
-    pub fn contain(&self, input: &[f64]) -> bool {
-        debug_assert_eq!(input.len(), self.rows.ncols());
-        self.rows_and_bounds()
-            .all(|(row, bound)| dot(row, input) <= *bound)
+    /// 1 / length of a row of `W`; 1 for a row of zeros.
+    pub(super) fn reciprocal(&self, row: usize) -> f64 {
+        self.reciprocals.as_flattened()[row]
+    }
+
+    /// One row of `W`.
+    pub(super) fn row(&self, row: usize) -> &[f64] {
+        let p = self.input_dim();
+        &self.by_row[row * p..(row + 1) * p]
     }
 }
 
-/// Drawing towards the interior point, for solvers whose answers hold the rows to rounding or to a tolerance.
+/// # Inside or outside
 impl Limits {
-    /// Takes new bounds of the same number; the interior point stays, wherever it then lies.
-    pub(super) fn set_bounds(&mut self, bounds: &[f64]) {
-        self.bounds.copy_from_slice(bounds);
+    /// Whether the limits hold exactly. False where `u` is not finite (if there are any rows).
+    pub fn contain(&self, input: &[f64]) -> bool {
+        debug_assert_eq!(input.len(), self.input_dim());
+        self.groups().all(|group| {
+            let values = group.values(input);
+            let holds = |i: usize| group.lower[i] <= values[i] && values[i] <= group.upper[i];
+            (0..LANES).all(holds)
+        })
+    }
+
+    /// By how much the row that is exceeded most is exceeded, each row of `W` scaled to length 1; negative inside.
+    pub fn excess(&self, input: &[f64]) -> f64 {
+        let mut most = f64::NEG_INFINITY;
+        self.each_excess(input, |_, excess| {
+            most = excess.iter().copied().fold(most, f64::max);
+        });
+        most
+    }
+
+    /// Calls `visit` with the first row of each group and by how much each row of it is exceeded, scaled to length 1.
+    #[inline]
+    pub(super) fn each_excess(&self, input: &[f64], mut visit: impl FnMut(usize, &[f64; LANES])) {
+        for (i, (group, scale)) in self.groups().zip(&self.reciprocals).enumerate() {
+            let mut excess = group.excess(input);
+            for (excess, scale) in excess.iter_mut().zip(scale) {
+                *excess *= scale;
+            }
+            visit(i * LANES, &excess);
+        }
     }
 
     /// Moves `input` towards the interior point by as little as makes all rows hold, up to the last bit.
@@ -85,14 +204,7 @@ impl Limits {
     pub(super) fn draw_inside(&self, input: &mut [f64]) {
         // The second time takes what rounding left of the first.
         for _ in 0..2 {
-            let mut part = 0.0_f64;
-            for (row, bound) in self.rows_and_bounds() {
-                let excess = dot(row, input) - bound;
-                let room = bound - dot(row, self.interior.as_slice());
-                if excess > 0.0 && room > ROOM * excess {
-                    part = part.max(excess / (excess + room) + f64::EPSILON);
-                }
-            }
+            let part = self.part_outside(input, ROOM);
             if part == 0.0 {
                 return;
             }
@@ -102,26 +214,96 @@ impl Limits {
         }
     }
 
-    /// How many rows have a slack below this part of `1 + |l|`.
+    /// Moves `input`, however far outside, towards the interior point until it meets the limits.
+    pub(super) fn cut(&self, input: &mut [f64]) {
+        let part = self.part_outside(input, 0.0);
+        for (u, inside) in input.iter_mut().zip(&self.interior) {
+            *u += part * (inside - *u);
+        }
+        self.draw_inside(input);
+    }
+
+    /// The part of the way to the interior point that lies outside, where it has `room` times the excess.
+    fn part_outside(&self, input: &[f64], room: f64) -> f64 {
+        let mut part = 0.0_f64;
+        for group in self.groups() {
+            let outside = group.excess(input);
+            if outside.iter().all(|excess| *excess <= 0.0) {
+                continue;
+            }
+            let inside = group.excess(self.interior.as_slice());
+            for (excess, inside) in outside.into_iter().zip(inside) {
+                if excess > 0.0 && -inside > room * excess {
+                    part = part.max(excess / (excess - inside) + f64::EPSILON);
+                }
+            }
+        }
+        part
+    }
+
+    /// How many bounds have a slack below this part of `1 + |bound|`.
     #[cfg(feature = "osqp")]
     pub(super) fn count_active(&self, input: &[f64], part: f64) -> usize {
-        self.rows_and_bounds()
-            .filter(|(row, bound)| **bound - dot(row, input) <= part * (1.0 + bound.abs()))
+        let near =
+            |slack: f64, bound: f64| slack <= part * (1.0 + bound.abs()) && bound.is_finite();
+        (0..self.len())
+            .filter(|i| {
+                let value = dot(self.row(*i), input);
+                near(self.upper()[*i] - value, self.upper()[*i])
+                    || near(value - self.lower()[*i], self.lower()[*i])
+            })
             .count()
     }
 
-    fn rows_and_bounds(&self) -> impl Iterator<Item = (&[f64], &f64)> {
+    fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         // Without inputs there are no rows to speak of.
-        self.by_row
-            .chunks_exact(self.rows.ncols().max(1))
-            .zip(&self.bounds)
+        self.groups
+            .chunks_exact(self.input_dim().max(1))
+            .zip(self.lower.iter().zip(&self.upper))
+            .map(|(columns, (lower, upper))| Group {
+                columns,
+                lower,
+                upper,
+            })
+    }
+}
+
+/// [`LANES`] rows and their bounds.
+struct Group<'a> {
+    columns: &'a [Lanes],
+    lower: &'a Lanes,
+    upper: &'a Lanes,
+}
+
+impl Group<'_> {
+    /// The rows times `input`.
+    #[inline]
+    fn values(&self, input: &[f64]) -> Lanes {
+        let mut values = [0.0; LANES];
+        for (column, u) in self.columns.iter().zip(input) {
+            for (value, w) in values.iter_mut().zip(column) {
+                *value += w * u;
+            }
+        }
+        values
+    }
+
+    /// By how much each row is exceeded; negative inside.
+    #[inline]
+    fn excess(&self, input: &[f64]) -> Lanes {
+        let mut excess = self.values(input);
+        for ((value, lower), upper) in excess.iter_mut().zip(self.lower).zip(self.upper) {
+            let (above, below) = (*value - upper, lower - *value);
+            *value = if above > below { above } else { below };
+        }
+        excess
     }
 }
 
 /// How much more room than excess a row needs to be drawn inside.
 const ROOM: f64 = 1e3;
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
@@ -145,16 +327,19 @@ pub(super) fn finite(what: &'static str, values: &[f64]) -> Result<(), Allocatio
     }
 }
 
-/// Refuses NaN and minus infinity; a bound of plus infinity means that there is none.
-pub(super) fn upper_bounds(what: &'static str, values: &[f64]) -> Result<(), AllocationError> {
-    match values
-        .iter()
-        .find(|v| v.is_nan() || **v == f64::NEG_INFINITY)
-    {
-        Some(found) => Err(AllocationError::NotFinite {
-            what,
-            found: *found,
-        }),
-        None => Ok(()),
+/// What is wrong with the bounds of a row: one is NaN or infinite on the wrong side, or they leave nothing between them.
+fn refused(row: usize, lower: f64, upper: f64) -> AllocationError {
+    if lower.is_nan() || lower == f64::INFINITY {
+        AllocationError::NotFinite {
+            what: "lower bounds",
+            found: lower,
+        }
+    } else if upper.is_nan() || upper == f64::NEG_INFINITY {
+        AllocationError::NotFinite {
+            what: "upper bounds",
+            found: upper,
+        }
+    } else {
+        AllocationError::Crossed { row, lower, upper }
     }
 }

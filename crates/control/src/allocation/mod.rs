@@ -8,15 +8,17 @@
 //! ```
 //!
 //! with `u` in R^p, `W` m x p, `l` in R^m and `H` symmetric positive definite, so that there is exactly one answer
-//! wherever the limits leave anything at all.
+//! wherever the limits leave anything at all. Rows may be bounded from below, too: [`Limits::between`].
 //!
 //! Two solvers stand behind [`Allocator`]: [`ActiveSet`] is exact, finite and never allocates; `Osqp` (feature
 //! `osqp`) is the well-known operator-splitting solver, kept as an independent check and asking [`ActiveSet`] whenever it
 //! does not report a solution itself. The law calls either only if `u0` violates the limits: see [`Limits::contain`].
 
 mod active_set;
+mod basis;
+mod dual;
+mod least_violation;
 mod limits;
-mod nearest;
 #[cfg(feature = "osqp")]
 mod osqp;
 
@@ -42,11 +44,11 @@ pub trait Allocator: Send {
     /// the metric before stays.
     fn set_metric(&mut self, metric: &DMatrix<f64>) -> Result<(), AllocationError>;
 
-    /// Takes new bounds `l` (m numbers, in the units of the rows of `W`).
+    /// Takes new bounds (m numbers each, in the units of the rows of `W`; infinite where there is none).
     ///
     /// # Errors
-    /// [`AllocationError::Shape`] if there are not m of them, [`AllocationError::NotFinite`] if one is NaN.
-    fn set_bounds(&mut self, bounds: &[f64]) -> Result<(), AllocationError>;
+    /// As [`Limits::set_bounds`]; the bounds before stay.
+    fn set_bounds(&mut self, lower: &[f64], upper: &[f64]) -> Result<(), AllocationError>;
 
     /// Writes into `input` the point of `W u <= l` nearest to `desired` (p numbers each) in the metric `H`.
     ///
@@ -95,8 +97,8 @@ pub enum Outcome {
     Optimal,
     /// The iterations ran out. The input satisfies the limits but is not the nearest that does.
     Unfinished,
-    /// Nothing satisfies the limits. The input is one whose largest violation, measured with rows scaled to
-    /// unit length in the metric, is least.
+    /// Nothing satisfies the limits. Among the inputs for which the largest violation is least (rows of `W` scaled
+    /// to length 1) the input is the one nearest to the desired one.
     Infeasible,
     /// The desired input was not finite. The input is the last one given.
     NotFinite,
@@ -127,6 +129,18 @@ pub enum AllocationError {
         what: &'static str,
         /// The number.
         found: f64,
+    },
+    /// A lower bound lies above the upper one.
+    #[error(
+        "row {row}: expected a lower bound of at most the upper one, found {lower} and {upper}"
+    )]
+    Crossed {
+        /// The row of `W`.
+        row: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
     },
     /// OSQP would not take the problem.
     #[error("OSQP did not take the problem: {0}")]

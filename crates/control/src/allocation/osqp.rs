@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use nalgebra::DMatrix;
 use osqp::{CscMatrix, Problem, Settings, Status};
 
-use super::limits::finite;
+use super::limits::{dot, finite};
 use super::{ActiveSet, Allocation, AllocationError, Allocator, Limits, Outcome, Solver};
 
 /// A row counts as active when its slack is below this part of `1 + |l|`.
@@ -40,7 +40,7 @@ impl Osqp {
     /// As [`ActiveSet::new`], and [`AllocationError::Osqp`] if OSQP refuses the problem.
     pub fn new(limits: &Limits, metric: &DMatrix<f64>) -> Result<Self, AllocationError> {
         let exact = ActiveSet::new(limits, metric)?;
-        let (p, m) = (limits.input_dim(), limits.bounds().len());
+        let (p, m) = (limits.input_dim(), limits.len());
         let settings = Settings::default()
             .verbose(false)
             .eps_abs(1e-8)
@@ -54,8 +54,8 @@ impl Osqp {
             upper_triangle(metric),
             &vec![0.0; p],
             rows,
-            &vec![f64::NEG_INFINITY; m],
-            limits.bounds().as_slice(),
+            limits.lower(),
+            limits.upper(),
             &settings,
         )
         .map_err(|error| AllocationError::Osqp(error.to_string()))?;
@@ -87,10 +87,10 @@ impl Allocator for Osqp {
         Ok(())
     }
 
-    fn set_bounds(&mut self, bounds: &[f64]) -> Result<(), AllocationError> {
-        self.exact.set_bounds(bounds)?;
-        self.limits.set_bounds(bounds);
-        self.problem.update_upper_bound(bounds);
+    fn set_bounds(&mut self, lower: &[f64], upper: &[f64]) -> Result<(), AllocationError> {
+        self.exact.set_bounds(lower, upper)?;
+        self.limits.set_bounds(lower, upper)?;
+        self.problem.update_bounds(lower, upper);
         Ok(())
     }
 
@@ -136,8 +136,4 @@ fn upper_triangle(metric: &DMatrix<f64>) -> CscMatrix<'static> {
         indices: Cow::Owned((0..p).flat_map(|j| 0..=j).collect()),
         data: Cow::Owned(data),
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

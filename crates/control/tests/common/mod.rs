@@ -1,10 +1,11 @@
 //! Vehicles, controllers and random states that several tests use.
 #![allow(dead_code)] // Not every test uses all of it.
 
+use fly_control::allocation::Limits;
 use fly_control::{Controller, ControllerSettings, ReferencePoint};
 use fly_lie::SE3;
-use fly_mechanics::{State, Vehicle};
-use nalgebra::Vector6;
+use fly_mechanics::{State, Vehicle, integrate};
+use nalgebra::{DMatrix, DVector, Vector6};
 
 /// A quadcopter with rotors at +x, +y, -x, -y.
 pub const QUADCOPTER: &str = r#"
@@ -152,6 +153,95 @@ impl Random {
             pose: self.pose(),
             twist: self.vector6(1.5),
             acceleration: self.vector6(2.0),
+        }
+    }
+}
+
+/// A recorded sequence of allocation problems whose bounds move with every step, as rate limits do.
+pub struct Sequence {
+    pub metric: DMatrix<f64>,
+    pub rows: DMatrix<f64>,
+    pub steps: Vec<Problem>,
+}
+
+/// One step of a sequence, with its answer.
+pub struct Problem {
+    pub desired: DVector<f64>,
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub answer: DVector<f64>,
+}
+
+impl Sequence {
+    /// `testdata/bench/<name>.qp`: sizes n m T, H and C by rows, then per step `f l h x` of
+    /// `minimise 1/2 x H x + f x subject to l <= C x <= h`, and the number of active rows.
+    pub fn read(name: &str) -> Self {
+        let path = format!("{}/testdata/bench/{name}.qp", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).expect("the recorded sequence");
+        let mut lines = text.lines();
+        let sizes = lines.next().expect("sizes").split_whitespace();
+        let sizes: Vec<usize> = sizes.map(|x| x.parse().expect("a size")).collect();
+        let [n, m, count] = sizes[..] else {
+            panic!("expected n m T");
+        };
+        let mut line = || -> Vec<f64> {
+            let numbers = lines.next().expect("a line").split_whitespace();
+            numbers.map(|x| x.parse().expect("a number")).collect()
+        };
+        let metric = DMatrix::from_row_slice(n, n, &line());
+        let rows = DMatrix::from_row_slice(m, n, &line());
+        let factor = metric.clone().cholesky().expect("positive definite");
+        let step = |x: Vec<f64>| Problem {
+            desired: -factor.solve(&DVector::from_column_slice(&x[..n])),
+            lower: x[n..n + m].to_vec(),
+            upper: x[n + m..n + 2 * m].to_vec(),
+            answer: DVector::from_column_slice(&x[n + 2 * m..2 * n + 2 * m]),
+        };
+        let steps = (0..count).map(|_| step(line())).collect();
+        Self {
+            metric,
+            rows,
+            steps,
+        }
+    }
+
+    /// The limits of the first step.
+    pub fn limits(&self) -> Limits {
+        let bound = |bound: &[f64]| DVector::from_column_slice(bound);
+        let Problem {
+            lower,
+            upper,
+            answer,
+            ..
+        } = &self.steps[0];
+        Limits::between(
+            self.rows.clone(),
+            &bound(lower),
+            &bound(upper),
+            answer.clone(),
+        )
+        .expect("limits")
+    }
+}
+
+/// A vehicle in the air whose input is held between control steps.
+pub struct Flight<'a> {
+    pub state: State<f64>,
+    vehicle: &'a Vehicle,
+}
+
+impl<'a> Flight<'a> {
+    pub fn new(vehicle: &'a Vehicle, state: State<f64>) -> Self {
+        Self { state, vehicle }
+    }
+
+    /// Flies on for a time (s) with this input, in two steps of integration.
+    pub fn advance(&mut self, input: &[f64], time: f64) {
+        let wrench = self.vehicle.actuators.input_matrix() * DVector::from_column_slice(input);
+        for _ in 0..2 {
+            self.state = integrate::rk4(&self.state, 0.5 * time, |state| {
+                self.vehicle.body.acceleration(state, &wrench)
+            });
         }
     }
 }

@@ -106,7 +106,7 @@ fn limits(example: &Example, file: &Value, report: &mut File) {
     relative(
         report,
         "limits W, l",
-        limits.bounds().as_slice(),
+        limits.upper(),
         &numbers(&file["l"]),
         1e-12,
     );
