@@ -15,6 +15,7 @@
 //! | B, u, W u ≤ l | [`Actuators::input_matrix`], [`Actuators::limits`] |
 //! | D', K' of dampers, springs or a controller | [`SecondMoment`] |
 //! | V, f_K of any springs | [`Stiffness`] |
+//! | a body about a fixed point, a rolling one | [`FixedPointBody`], [`nonholonomic::RollingBody`] |
 //! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
 //! # Example
@@ -81,9 +82,12 @@ pub mod actuators;
 mod body;
 pub mod description;
 mod equality_qp;
+mod fixed_point;
 mod free_body;
+mod held;
 pub mod integrate;
 pub mod multibody;
+pub mod nonholonomic;
 mod pseudo_inverse;
 mod stiffness;
 mod text;
@@ -92,6 +96,7 @@ mod vehicle;
 pub use actuators::{ActuatorError, Actuators, Polytope, Rotor, Tilt};
 pub use body::{InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
 pub use equality_qp::{EqualityQp, EqualityQpError};
+pub use fixed_point::FixedPointBody;
 pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
 pub use pseudo_inverse::PseudoInverse;
 pub use stiffness::{Spring, Stiffness, StiffnessError};

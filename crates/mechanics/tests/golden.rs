@@ -9,7 +9,8 @@
 //! - `kind: stiffness`: springs in any constellation;
 //! - `kind: system` and `kind: trajectory` of one free body: forces, accelerations, motion;
 //! - `kind: system`: poses, twists, Jacobians and their rates;
-//! - `kind: rigid_body_trajectory`: torque-free gyroscopes;
+//! - `kind: rigid_body_trajectory`: bodies about a fixed point;
+//! - `kind: rolling_ellipsoid`: rolling ellipsoids;
 //! - `kind: qp`: quadratic programs with equality constraints.
 
 #![allow(non_snake_case)]
@@ -62,6 +63,7 @@ fn golden() {
             Some("trajectory") if golden_systems::is_one_free_body(&data) => {
                 golden_systems::motion(report.file(&path), &data);
             }
+            Some("rolling_ellipsoid") => golden_bodies::rolling(report.file(&path), &data),
             Some("stiffness") => golden_bodies::stiffness(report.file(&path), &data),
             Some("rigid_body_trajectory") => {
                 golden_bodies::gyroscopes(report.file(&path), &data);

@@ -1,13 +1,14 @@
 //! Bodies made of particles, bodies about a fixed point, springs, rolling.
 
-use fly_lie::operators::join;
+use fly_lie::operators::{angular, linear};
 use fly_lie::{AttitudePotential, SE3, SO3};
-use fly_mechanics::integrate::rk4;
+use fly_mechanics::nonholonomic::{Ellipsoid, RollingBody};
 use fly_mechanics::{
-    FreeBody, PseudoInertia, SecondMoment, Spring, State, Stiffness, wrench_of_force,
+    FixedPointBody, FreeBody, PseudoInertia, SecondMoment, Spring, State, Stiffness,
+    wrench_of_force,
 };
 use fly_testing::golden::{File, array, matrix, number, vector};
-use nalgebra::{Matrix4, Vector3, Vector6};
+use nalgebra::{Matrix4, SMatrix, Vector1, Vector3, Vector6};
 use serde_json::Value;
 
 /// A body made of particles: every quantity was summed over the particles.
@@ -136,39 +137,112 @@ pub fn stiffness(file: &mut File, data: &Value) {
     }
 }
 
-/// Torque-free gyroscopes: their attitude does not depend on the mass, which the files leave out.
+/// Bodies about a fixed point: torque-free, Lagrange's top, any top. The attitude of the torque-free ones does not depend on the mass,
+/// which the file leaves out.
 pub fn gyroscopes(file: &mut File, data: &Value) {
     for case in array(&data["cases"]) {
-        if number(&case["m"]) != 0.0 {
-            // A body about a fixed point is not free.
-            continue;
-        }
-        let inertia = PseudoInertia::from_center(1.0, Vector3::zeros(), matrix(&case["Theta"]));
-        let body = FreeBody::new(inertia.expect("an inertia"), Vector3::zeros());
+        let mass = number(&case["m"]);
+        let mass = if mass == 0.0 { 1.0 } else { mass };
+        let inertia = PseudoInertia::from_origin(mass, vector(&case["s"]), matrix(&case["Theta"]));
+        let inertia = inertia.expect("an inertia");
+        let body = FixedPointBody::new(inertia, Vector3::zeros(), vector(&case["gravity"]));
         let samples = array(&case["samples"]);
-        let read = |sample: &Value| State {
-            pose: SE3::new(SO3::from_matrix(matrix(&sample["R"])), Vector3::zeros()),
-            twist: join(&Vector3::zeros(), &vector(&sample["omega"])),
-        };
-        let (mut t, mut now) = (0.0, read(&samples[0]));
-        for sample in samples {
-            let until = number(&sample["t"]);
-            // Steps of 1 ms but for the last of each interval.
-            while until - t > 1e-12 {
-                let step = f64::min(0.001, until - t);
-                now = rk4(&now, step, |state| {
-                    body.acceleration(state, &Vector6::zeros())
-                });
-                t += step;
-            }
-            let expected = read(sample);
-            let R = now.pose.rotation.matrix() - expected.pose.rotation.matrix();
-            file.error("R", R.amax(), 1e-8);
-            file.error("omega", (now.twist - expected.twist).amax(), 1e-8);
-            let momentum = body.momentum_in_world(&now).fixed_rows::<3>(3).into_owned();
-            let mut is = file.case(sample, 1e-9);
-            is.is("angular_momentum_world", &momentum);
-            is.is_number("energy", body.kinetic_energy(&now.twist));
-        }
+        let start = &samples[0];
+        let start = body.state(
+            SO3::from_matrix(matrix(&start["R"])),
+            vector(&start["omega"]),
+        );
+        let advance = |state: &State<f64>, step| body.step(state, step, |_| Vector6::zeros());
+        follow(samples, start, 1e-4, advance, |sample, now| {
+            let omega_dot = angular(&body.acceleration(now, &Vector6::zeros()));
+            compare(file, sample, "R", now.pose.rotation.matrix());
+            compare(file, sample, "omega", &angular(&now.twist));
+            compare(file, sample, "omegadot", &omega_dot);
+            let momentum = body.angular_momentum_in_world(now);
+            compare(file, sample, "angular_momentum_world", &momentum);
+            compare(file, sample, "energy", &Vector1::new(body.energy(now)));
+        });
     }
+}
+
+/// Rolling ellipsoids: motion, contact and energy.
+pub fn rolling(file: &mut File, data: &Value) {
+    for case in array(&data["cases"]) {
+        let inertia = PseudoInertia::from_center(
+            number(&case["m"]),
+            Vector3::zeros(),
+            matrix(&case["Theta"]),
+        );
+        let surface = Ellipsoid::new(vector::<3>(&case["semi_axes"]).into()).expect("an ellipsoid");
+        let gravity = vector(&case["gravity"]);
+        let body = RollingBody::new(inertia.expect("an inertia"), surface, gravity);
+        let samples = array(&case["samples"]);
+        let start = &samples[0];
+        let position = vector::<3>(&start["r"]).xy();
+        let rotation = SO3::from_matrix(matrix(&start["R"]));
+        let start = body.state(rotation, vector(&start["omega"]), position);
+        let advance = |state: &State<f64>, step| body.step(state, step, |_| Vector6::zeros());
+        let (mut normal, mut ratio) = (f64::INFINITY, 0.0_f64);
+        follow(samples, start, 2.5e-4, advance, |sample, now| {
+            let xi_dot = body.acceleration(now, &Vector6::zeros());
+            let (v, omega) = (linear(&now.twist), angular(&now.twist));
+            let R = now.pose.rotation;
+            let contact = body.contact(now, &Vector6::zeros());
+            compare(file, sample, "R", R.matrix());
+            compare(file, sample, "r", &now.pose.translation);
+            compare(file, sample, "omega", &omega);
+            compare(file, sample, "omegadot", &angular(&xi_dot));
+            compare(file, sample, "rdot", &R.act(&v));
+            compare(
+                file,
+                sample,
+                "rddot",
+                &R.act(&(linear(&xi_dot) + omega.cross(&v))),
+            );
+            compare(file, sample, "p_contact_body", &contact.point);
+            compare(file, sample, "pdot_contact_body", &contact.point_rate);
+            compare(file, sample, "contact_force_world", &contact.force);
+            compare(file, sample, "energy", &Vector1::new(body.energy(now)));
+            normal = normal.min(contact.normal_force());
+            ratio = ratio.max(contact.friction_ratio());
+        });
+        let mut is = file.case(case, 1e-9);
+        is.is_number("min_normal_force", normal);
+        is.is_number("max_friction_ratio", ratio);
+    }
+}
+
+/// Integrates from the first sample through all others, each reached exactly by an even number of steps of about `step`.
+fn follow(
+    samples: &[Value],
+    mut now: State<f64>,
+    step: f64,
+    advance: impl Fn(&State<f64>, f64) -> State<f64>,
+    mut check: impl FnMut(&Value, &State<f64>),
+) {
+    let mut t = number(&samples[0]["t"]);
+    for sample in samples {
+        let until = number(&sample["t"]);
+        let steps = ((until - t) / step).ceil();
+        let even = (until - t) / steps.max(1.0);
+        let mut taken = 0.0;
+        while taken < steps {
+            now = advance(&now, even);
+            taken += 1.0;
+        }
+        t = until;
+        check(sample, &now);
+    }
+}
+
+/// Compares an array within 1e-9 of its largest entry, or of a thousandth where all are smaller.
+fn compare<const R: usize, const C: usize>(
+    file: &mut File,
+    sample: &Value,
+    name: &str,
+    got: &SMatrix<f64, R, C>,
+) {
+    let expected: SMatrix<f64, R, C> = matrix(&sample[name]);
+    let scale = expected.amax().max(1e-3);
+    file.error(name, (got - expected).amax() / scale, 1e-9);
 }
