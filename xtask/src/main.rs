@@ -7,6 +7,7 @@ mod bench;
 mod fly;
 mod install;
 mod peers;
+mod ratios;
 mod readme;
 mod test;
 mod tools;

@@ -1,6 +1,6 @@
 //! Pinocchio as a peer of the benchmarks of `fly-lie`: from PyPI into a folder below `target/`, where it installs.
 
-use crate::{tools, workspace};
+use crate::{bench, tools, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,23 @@ const PACKAGES: [&str; 2] = ["pin==4.1.0", "cmeel-eigen==3.4.1"];
 /// The file that marks a finished installation.
 const COMPLETE: &str = "complete";
 
-/// Measures Pinocchio after `fly-lie`; says why where that cannot be done.
-pub fn pinocchio() {
+/// Why manif, which the other libraries are compared with as well, is not measured.
+pub const NO_MANIF: &str =
+    "no registry has it (neither PyPI nor crates.io nor Debian), only its repository";
+
+/// Measures Pinocchio after `fly-lie`, and returns what it prints; says why where that cannot be done.
+pub fn pinocchio(filter: &[String]) -> String {
     let result = build().and_then(|program| {
-        let status = Command::new(&program).status();
-        let status = status.with_context(|| format!("{} did not start", program.display()))?;
+        let (status, output) = bench::echoed(Command::new(&program).args(filter))?;
         if !status.success() {
             bail!("{} ended with {status}", program.display());
         }
-        Ok(())
+        Ok(output)
     });
-    if let Err(error) = result {
-        eprintln!("Pinocchio is left out: {error:#}");
-    }
+    result.unwrap_or_else(|error| {
+        println!("Pinocchio is left out: {error:#}");
+        String::new()
+    })
 }
 
 fn build() -> Result<PathBuf> {

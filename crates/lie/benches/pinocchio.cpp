@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 namespace pin = pinocchio;
@@ -12,7 +13,7 @@ using Eigen::Matrix3d;
 using Eigen::Quaterniond;
 using Eigen::Vector3d;
 
-constexpr int BATCH = 256, PASSES = 8, SAMPLES = 400;
+constexpr int BATCH = 64, PASSES = 32, SAMPLES = 400;
 
 struct Random {
   std::uint64_t state;
@@ -30,15 +31,22 @@ struct Random {
   }
 };
 
+std::string filter;
+
 template <class X, class F>
 void measure(const char *model, const char *algo, const std::vector<X> &inputs, F f) {
+  if ((std::string("pinocchio ") + model + " " + algo).find(filter) == std::string::npos) return;
   using Y = decltype(f(inputs[0]));
   std::vector<Y, Eigen::aligned_allocator<Y>> outputs(inputs.size());
   std::vector<double> times;
   for (int sample = 0; sample < SAMPLES + 20; ++sample) {
     const auto start = std::chrono::steady_clock::now();
     for (int pass = 0; pass < PASSES; ++pass) {
-      for (std::size_t i = 0; i < inputs.size(); ++i) outputs[i] = f(inputs[i]);
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const X *input = &inputs[i];
+        asm volatile("" : "+r"(input) : : "memory");
+        outputs[i] = f(*input);
+      }
       asm volatile("" : : "r"(outputs.data()) : "memory");
     }
     const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
@@ -49,7 +57,9 @@ void measure(const char *model, const char *algo, const std::vector<X> &inputs, 
               times[(SAMPLES - 1) * 90 / 100]);
 }
 
-int main() {
+int main(int count, char **arguments) {
+  for (int i = count - 1; i > 0; --i)
+    if (arguments[i][0] != '-') filter = arguments[i];
   Random random{7};
   std::vector<Vector3d> ws;
   for (int i = 0; i < BATCH; ++i) ws.push_back(random.rotation());

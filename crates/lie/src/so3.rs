@@ -6,7 +6,8 @@ use nalgebra::{ComplexField, Matrix3, RealField, Vector3, Vector4, convert};
 
 use crate::NotInGroup;
 use crate::coefficients::{
-    Coefficients, exponential, inverse_coefficient, log_factor, log_factor_below,
+    Coefficients, LOG_FROM_TRACE, exponential, inverse_coefficient, log_factor_beyond,
+    log_factor_of_trace,
 };
 use crate::group::lie_group;
 use crate::operators::{vee2_3, vee3, wed3};
@@ -95,34 +96,42 @@ impl<T: RealField + Copy> SO3<T> {
     /// angle. (Konz (A.158) prints a form that fails at `theta = pi` and at small angles.)
     #[inline]
     pub fn to_quaternion(&self) -> Vector4<T> {
-        self.scaled_quaternion().normalize()
+        let trace = self.0.trace();
+        let (w, xyz) = if trace > T::zero() {
+            (T::one() + trace, vee2_3(&self.0))
+        } else {
+            let (w, xyz, _) = self.axis_column();
+            (w, xyz)
+        };
+        Vector4::new(w, xyz.x, xyz.y, xyz.z).normalize()
     }
 
-    /// A multiple of the unit quaternion, `w >= 0`.
-    fn scaled_quaternion(&self) -> Vector4<T> {
+    /// `4 q_j q` of the unit quaternion `q`, as `w >= 0` and the vector part, and `4 q_j`: `j` is the vector's largest entry.
+    #[inline]
+    fn axis_column(&self) -> (T, Vector3<T>, T) {
         let R = &self.0;
-        let one = T::one();
-        let trace = R.trace();
-        let (mut largest, mut j) = (R[(0, 0)], 0);
-        for i in 1..3 {
-            if R[(i, i)] > largest {
-                (largest, j) = (R[(i, i)], i);
-            }
-        }
-        let mut q = Vector4::zeros();
-        if trace > largest {
-            q[0] = one + trace;
-            q[1] = R[(2, 1)] - R[(1, 2)];
-            q[2] = R[(0, 2)] - R[(2, 0)];
-            q[3] = R[(1, 0)] - R[(0, 1)];
+        // By names and not by variable indices into an array, which would have to be written to memory.
+        let column = |j, k, l| {
+            let w = R[(l, k)] - R[(k, l)];
+            let own = T::one() + R[(j, j)] - R[(k, k)] - R[(l, l)];
+            (w, own, R[(k, j)] + R[(j, k)], R[(l, j)] + R[(j, l)])
+        };
+        let (xx, yy, zz) = (R[(0, 0)], R[(1, 1)], R[(2, 2)]);
+        let (w, xyz, own) = if xx >= yy && xx >= zz {
+            let (w, x, y, z) = column(0, 1, 2);
+            (w, Vector3::new(x, y, z), x)
+        } else if yy >= zz {
+            let (w, y, z, x) = column(1, 2, 0);
+            (w, Vector3::new(x, y, z), y)
         } else {
-            let (k, l) = ((j + 1) % 3, (j + 2) % 3);
-            q[0] = R[(l, k)] - R[(k, l)];
-            q[j + 1] = one + R[(j, j)] - R[(k, k)] - R[(l, l)];
-            q[k + 1] = R[(k, j)] + R[(j, k)];
-            q[l + 1] = R[(l, j)] + R[(j, l)];
+            let (w, z, x, y) = column(2, 0, 1);
+            (w, Vector3::new(x, y, z), z)
+        };
+        if w < T::zero() {
+            (-w, -xyz, own)
+        } else {
+            (w, xyz, own)
         }
-        if q[0] < T::zero() { -q } else { q }
     }
 
     /// The nearest rotation after a small drift off the group: one Newton step of the polar decomposition.
@@ -197,16 +206,14 @@ impl<T: RealField + Copy> SO3<T> {
     /// At exactly `pi` the two vectors `±pi axis` are both right; the one with a positive entry where it is largest is returned.
     #[inline]
     pub fn log(&self) -> Vector3<T> {
-        let R = &self.0;
-        let trace = R.trace();
-        if trace > convert(-0.5) {
-            // Below an angle of 2.4 the skew-symmetric part, 4 times w xyz of the quaternion, is as good as Shepperd's column.
-            let xyz = vee2_3(R);
-            return xyz * log_factor_below(xyz.norm_squared(), T::one() + trace);
+        let trace = self.0.trace();
+        if trace >= convert(LOG_FROM_TRACE) {
+            return vee2_3(&self.0) * log_factor_of_trace(trace);
         }
-        let q = self.scaled_quaternion();
-        let xyz = Vector3::new(q[1], q[2], q[3]);
-        xyz * log_factor(xyz.norm_squared(), q[0])
+        let (w, xyz, own) = self.axis_column();
+        // (4 |q_j|)² = 4 (4 q_j²)
+        let four: T = convert(4.0);
+        xyz * log_factor_beyond(trace, xyz.norm_squared(), w, four * own)
     }
 }
 

@@ -207,3 +207,41 @@ fn matrices_from_outside_are_checked() {
     G[(3, 0)] = 1.0;
     assert_eq!(SE3::try_from_matrix(&G, 1e-12), Err(NotInGroup::BottomRow));
 }
+
+/// Rotations whose matrices are rational, so that every entry is rounded but once: quaternions with integers.
+///
+/// The logarithm is right to 1e-15; the expected one, four operations long, to about as little as 4e-16 near the half turn.
+#[test]
+fn logarithms_of_rational_rotations_are_exact() {
+    let mut samples = 0;
+    let mut worst = 0.0_f64;
+    for code in 1..12_000_u32 {
+        // Digits of mixed bases: angles and axes of all kinds.
+        let digit = |divisor: u32, base: u32| f64::from(code * 7 / divisor % base);
+        let (w, x) = (digit(1, 31), digit(31, 13) - 6.0);
+        let (y, z) = (digit(403, 11) - 5.0, digit(4433, 19) - 9.0);
+        let n2 = w * w + x * x + y * y + z * z;
+        let s = (x * x + y * y + z * z).sqrt();
+        if s == 0.0 || w == 0.0 {
+            continue;
+        }
+        let off = |a: f64, b: f64| 2.0 * (a + b) / n2;
+        let own = |a: f64| (w * w - (n2 - w * w) + 2.0 * a * a) / n2;
+        let R = SO3::from_matrix(Matrix3::new(
+            own(x),
+            off(x * y, -w * z),
+            off(x * z, w * y),
+            off(x * y, w * z),
+            own(y),
+            off(y * z, -w * x),
+            off(x * z, -w * y),
+            off(y * z, w * x),
+            own(z),
+        ));
+        let expected = Vector3::new(x, y, z) * (2.0 * s.atan2(w) / s);
+        worst = worst.max((R.log() - expected).amax());
+        samples += 1;
+    }
+    assert!(samples > 10_000, "{samples} samples");
+    assert!(worst < 1.4e-15, "{worst}");
+}

@@ -2,7 +2,8 @@
 //!
 //! Every one of them is analytic in `θ²` and is evaluated as a polynomial in it up to a little more than a half turn: nothing
 //! cancels, no square root, division or trigonometric function is called, and dual numbers pass through zero. Beyond a half turn the closed
-//! forms take over, in half angles, where they lose nothing.
+//! forms take over, in half angles, where they lose nothing. The inverse functions, which the logarithms need, are quotients of two
+//! polynomials, which run at the same time: half the terms of one, and one division.
 
 mod tables;
 
@@ -124,25 +125,45 @@ pub(crate) fn inverse_derivative<T: RealField + Copy>(t2: T, d: T) -> T {
 /// The quaternion need not be normalised: with one of norm `n` the factor comes out divided by `n`.
 #[inline]
 pub(crate) fn log_factor<T: RealField + Copy>(s2: T, w: T) -> T {
-    if s2 <= w * w {
+    let w2 = w * w;
+    if s2 <= w2 {
         // Up to a quarter turn; no square root, so that dual numbers pass through zero.
-        let inverse = T::one() / w;
-        let y = s2 * inverse * inverse;
-        (inverse + inverse) * polynomial(y, &tables::ATAN)
+        let y = s2 / w2;
+        let numerator = polynomial(y, &tables::ATAN_NUMERATOR);
+        (numerator + numerator) / (w * polynomial(y, &tables::ATAN_DENOMINATOR))
     } else {
         // From there the angle is counted back from the half turn.
-        let s = s2.sqrt();
-        let x = w / s;
-        (T::pi() - (x + x) * polynomial(x * x, &tables::ATAN)) / s
+        let y = w2 / s2;
+        let inverse = T::one() / s2.sqrt();
+        let atan =
+            polynomial(y, &tables::ATAN_NUMERATOR) / polynomial(y, &tables::ATAN_DENOMINATOR);
+        (T::pi() - (w + w) * inverse * atan) * inverse
     }
 }
 
-/// [`log_factor`] up to `|θ| = 2.46`, without a branch: `4 atan(tan(θ/4)) / s` by `tan(θ/4) = s / (|q| + w)`.
+/// Down to this trace of a rotation matrix (`θ = 1.82`) [`log_factor_of_trace`] holds, below it [`log_factor_beyond`].
+pub(crate) const LOG_FROM_TRACE: f64 = 0.5;
+
+/// `θ / (2 sin θ)`, from the vector `vee2(R)` to the rotation vector, where `1 + trace R = (2 cos(θ/2))²`.
+///
+/// The trace alone is not enough for a half turn, but here it saves most of the time.
 #[inline]
-pub(crate) fn log_factor_below<T: RealField + Copy>(s2: T, w: T) -> T {
-    let inverse = T::one() / ((s2 + w * w).sqrt() + w);
-    let four: T = convert(4.0);
-    four * inverse * polynomial(s2 * inverse * inverse, &tables::ATAN_HALF)
+pub(crate) fn log_factor_of_trace<T: RealField + Copy>(trace: T) -> T {
+    let u = (T::one() + trace).sqrt();
+    let x = convert::<f64, T>(2.0) - u;
+    polynomial(x, &tables::LOG_NUMERATOR) / (u * polynomial(x, &tables::LOG_DENOMINATOR))
+}
+
+/// `2 atan2(s, w) / s` of a rotation matrix's quaternion `(w, s)`, multiplied by `n` both, where `n2 = n²` and `s2 = s²`.
+///
+/// The angle is counted back from the half turn: `π - 2 asin(w/n)`. The square of that sine, which only a small correction needs,
+/// comes from the trace: earlier.
+#[inline]
+pub(crate) fn log_factor_beyond<T: RealField + Copy>(trace: T, s2: T, w: T, n2: T) -> T {
+    let y = convert::<f64, T>(LOG_FROM_TRACE) - trace;
+    let asin = w * polynomial(y, &tables::ASIN_NUMERATOR)
+        / (n2.sqrt() * polynomial(y, &tables::ASIN_DENOMINATOR));
+    (T::pi() - (asin + asin)) / s2.sqrt()
 }
 
 /// A polynomial, the coefficient of the lowest power first.
@@ -276,12 +297,40 @@ mod tests {
                     (got - expected).abs() < 1e-15 * expected,
                     "{i}: {got} {expected}"
                 );
-                if w > 0.35 {
-                    let got = log_factor_below(n * n * s * s, n * w);
-                    assert!((got - expected).abs() < 1e-15 * expected, "{i}: {got}");
-                }
             }
         }
         assert_eq!(log_factor(0.0, 1.0), 2.0);
+    }
+
+    /// The same two factors from a trace, on their sides of [`LOG_FROM_TRACE`] and a little across it, where they meet.
+    #[test]
+    fn log_factors_of_a_trace_are_the_arc_tangent() {
+        for i in 0..=3000_u32 {
+            let angle = 1e-3 * f64::from(i) * std::f64::consts::PI / 3.0;
+            let trace = 1.0 + 2.0 * angle.cos();
+            if trace > LOG_FROM_TRACE - 0.01 {
+                let expected = if i == 0 {
+                    0.5
+                } else {
+                    angle / (2.0 * angle.sin())
+                };
+                let got = log_factor_of_trace(trace);
+                assert!(
+                    (got / expected - 1.0).abs() < 2e-15,
+                    "{i}: {got} {expected}"
+                );
+            }
+            if trace < LOG_FROM_TRACE + 0.01 {
+                let (s, w) = (angle / 2.0).sin_cos();
+                for n in [1.0, 0.3, 2.0] {
+                    let expected = angle / (s * n);
+                    let got = log_factor_beyond(trace, n * n * s * s, n * w, n * n);
+                    assert!(
+                        (got / expected - 1.0).abs() < 5e-16,
+                        "{i}: {got} {expected}"
+                    );
+                }
+            }
+        }
     }
 }
