@@ -14,7 +14,7 @@ use random_tree::{KINDS, Random, cast, state, tree};
 fn random_trees_have_everything() {
     let (mut kinds, mut massless, mut shuffled) = (std::collections::HashSet::new(), 0, 0);
     for seed in 0..40 {
-        let model = tree::<f64>(seed, 1 + seed as usize % 30);
+        let model = tree::<f64>(seed, 1 + seed % 30);
         let mut next = 0;
         for body in model.bodies() {
             kinds.insert(std::mem::discriminant(model.joint(body).unwrap().kind()));
@@ -33,7 +33,7 @@ fn random_trees_have_everything() {
 #[test]
 fn twists_and_jacobians_are_derivatives() {
     for seed in 0..30 {
-        let model = tree::<f64>(seed, 1 + seed as usize % 30);
+        let model = tree::<f64>(seed, 1 + seed % 30);
         let mut random = Random::new(seed);
         let (x, xi) = state(&model, &mut random);
         let mut workspace = Workspace::new(&model);
@@ -41,7 +41,7 @@ fn twists_and_jacobians_are_derivatives() {
         workspace.update_jacobians(&model);
 
         // The same system with dual numbers, moving along xi.
-        let moving = tree::<Dual64>(seed, 1 + seed as usize % 30);
+        let moving = tree::<Dual64>(seed, 1 + seed % 30);
         let mut rate = vec![0.0; model.config_dim()];
         model.configuration_rate(&x, &xi, &mut rate);
         let pairs = x.iter().zip(&rate);

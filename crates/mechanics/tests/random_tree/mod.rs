@@ -16,9 +16,9 @@ pub struct Random(u64);
 
 impl Random {
     /// Numbers for this seed.
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: usize) -> Self {
         let mut random =
-            Self(0x9E37_79B9_7F4A_7C15 ^ (seed + 1).wrapping_mul(0xD134_2543_DE82_EF95));
+            Self(0x9E37_79B9_7F4A_7C15 ^ (seed as u64 + 1).wrapping_mul(0xD134_2543_DE82_EF95));
         for _ in 0..8 {
             random.next();
         }
@@ -34,6 +34,7 @@ impl Random {
     }
 
     /// Uniform in 0..n.
+    #[allow(clippy::cast_possible_truncation)] // the remainder is below n
     pub fn index(&mut self, n: usize) -> usize {
         self.next();
         (self.0 >> 11) as usize % n
@@ -109,14 +110,14 @@ impl Random {
 pub const KINDS: usize = 11;
 
 /// A tree of this many bodies.
-pub fn tree<T: RealField + Copy>(seed: u64, bodies: usize) -> Model<T> {
+pub fn tree<T: RealField + Copy>(seed: usize, bodies: usize) -> Model<T> {
     builder(&mut Random::new(seed), bodies)
         .build()
         .expect("a tree")
 }
 
 /// A tree of this many bodies with springs and dampers between bodies that need not be neighbours.
-pub fn tree_with_springs<T: RealField + Copy>(seed: u64, bodies: usize) -> Model<T> {
+pub fn tree_with_springs<T: RealField + Copy>(seed: usize, bodies: usize) -> Model<T> {
     let mut random = Random::new(seed);
     let mut builder = builder(&mut random, bodies);
     for _ in 0..=bodies / 2 {
