@@ -99,7 +99,7 @@ pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use fixed_point::FixedPointBody;
 pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
 pub use pseudo_inverse::PseudoInverse;
-pub use stiffness::{Spring, Stiffness, StiffnessError};
+pub use stiffness::{PointSpring, Stiffness, StiffnessError};
 pub use vehicle::Vehicle;
 
 #[cfg(doctest)]

@@ -9,7 +9,7 @@ use crate::SecondMoment;
 
 /// A linear spring of no natural length between a point of frame b and a point of frame a.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spring<T: RealField + Copy> {
+pub struct PointSpring<T: RealField + Copy> {
     /// The stiffness, N/m; negative for a spring that pushes.
     pub stiffness: T,
     /// Its end on the body, in frame b, m.
@@ -32,12 +32,12 @@ pub struct Spring<T: RealField + Copy> {
 ///
 /// ```
 /// use fly_lie::SE3;
-/// use fly_mechanics::{Spring, Stiffness};
+/// use fly_mechanics::{PointSpring, Stiffness};
 /// use nalgebra::Vector3;
 ///
 /// // A load in three ropes of rubber that spread downward from one hook.
 /// let corners = [Vector3::new(0.3, 0.0, 0.0), Vector3::new(-0.2, 0.2, 0.0), Vector3::new(-0.2, -0.2, 0.0)];
-/// let springs = corners.map(|point| Spring { stiffness: 50.0, point, anchor: point * 0.1 + Vector3::z() });
+/// let springs = corners.map(|point| PointSpring { stiffness: 50.0, point, anchor: point * 0.1 + Vector3::z() });
 /// let stiffness = Stiffness::from_springs(&springs)?;
 ///
 /// // It rests level, below the hook and just at its height; the ropes keep some tension.
@@ -90,7 +90,7 @@ impl<T: RealField + Copy> Stiffness<T> {
     ///
     /// # Errors
     /// See [`StiffnessError`].
-    pub fn from_springs(springs: &[Spring<T>]) -> Result<Self, StiffnessError<T>> {
+    pub fn from_springs(springs: &[PointSpring<T>]) -> Result<Self, StiffnessError<T>> {
         let zero = (T::zero(), Vector3::zeros(), Vector3::zeros());
         let (k, first_h, first_p) = springs.iter().fold(zero, |(k, h, p), spring| {
             let weight = spring.stiffness;

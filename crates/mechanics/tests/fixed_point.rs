@@ -110,6 +110,29 @@ fn the_frame_does_not_matter() {
     }
 }
 
+/// Wherever the fixed point is in the world, it stays there, and the motion is the same.
+#[test]
+fn the_fixed_point_stays() {
+    let body = body::<f64>();
+    for (state, wrench) in states(&body) {
+        let away = Vector3::new(3.0, -1.0, 2.0);
+        let elsewhere = State {
+            pose: SE3::new(SO3::identity(), away) * state.pose,
+            ..state
+        };
+        let (mut here, mut there) = (state, elsewhere);
+        for _ in 0..50 {
+            here = body.step(&here, 0.002, |_| wrench);
+            there = body.step(&there, 0.002, |_| wrench);
+        }
+        assert!(here.pose.act(&PIVOT).norm() < 1e-15);
+        assert!((there.pose.act(&PIVOT) - away).norm() < 1e-13);
+        assert!((there.twist - here.twist).amax() < 1e-12);
+        let velocity = velocity_of_point(&there.twist, &PIVOT);
+        assert!(velocity.norm() < 1e-14);
+    }
+}
+
 /// With moments in the ratio 2 : 2 : 1 and the centre of mass on a long axis a fourth integral exists, Kovalevskaya's: as a function of
 /// the state its rate is zero. With other moments it is not one.
 #[test]

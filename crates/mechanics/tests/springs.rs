@@ -4,7 +4,7 @@
 
 use fly_lie::SE3;
 use fly_lie::operators::{angular, linear};
-use fly_mechanics::{SecondMoment, Spring, Stiffness, StiffnessError, velocity_of_point};
+use fly_mechanics::{PointSpring, SecondMoment, Stiffness, StiffnessError, velocity_of_point};
 use nalgebra::{Vector3, Vector6};
 use num_dual::Dual64;
 
@@ -13,8 +13,8 @@ fn wave(i: usize, k: usize) -> f64 {
 }
 
 /// Constellations of one to six springs, most of which work against each other.
-fn constellations() -> Vec<Vec<Spring<f64>>> {
-    let spring = |i: usize| Spring {
+fn constellations() -> Vec<Vec<PointSpring<f64>>> {
+    let spring = |i: usize| PointSpring {
         stiffness: 2.0 + wave(i, 0),
         point: Vector3::new(wave(i, 1), wave(i, 2), wave(2 * i, 3)),
         anchor: Vector3::new(wave(3 * i, 4), wave(i, 5), wave(5 * i, 6)) * 2.0,
@@ -28,7 +28,7 @@ fn poses() -> impl Iterator<Item = SE3<f64>> {
 }
 
 /// The sum over the springs, by definition.
-fn energy(springs: &[Spring<f64>], pose: &SE3<f64>) -> f64 {
+fn energy(springs: &[PointSpring<f64>], pose: &SE3<f64>) -> f64 {
     let energies = springs.iter().map(|spring| {
         let stretch = pose.act(&spring.point) - spring.anchor;
         0.5 * spring.stiffness * stretch.norm_squared()
@@ -123,12 +123,13 @@ fn dampers_are_one_second_moment() {
 
 #[test]
 fn springs_without_a_minimum_are_refused() {
-    let spring = |stiffness, x| Spring {
+    let spring = |stiffness, x| PointSpring {
         stiffness,
         point: Vector3::x() * x,
         anchor: Vector3::y(),
     };
-    let refused = |springs: &[Spring<f64>]| Stiffness::from_springs(springs).expect_err("refused");
+    let refused =
+        |springs: &[PointSpring<f64>]| Stiffness::from_springs(springs).expect_err("refused");
     assert_eq!(refused(&[]), StiffnessError::NotPositive { stiffness: 0.0 });
     assert_eq!(
         refused(&[spring(1.0, 2.0), spring(-3.0, 1.0)]).to_string(),

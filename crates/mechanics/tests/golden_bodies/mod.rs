@@ -4,7 +4,7 @@ use fly_lie::operators::{angular, linear};
 use fly_lie::{AttitudePotential, SE3, SO3};
 use fly_mechanics::nonholonomic::{Ellipsoid, RollingBody};
 use fly_mechanics::{
-    FixedPointBody, FreeBody, PseudoInertia, SecondMoment, Spring, State, Stiffness,
+    FixedPointBody, FreeBody, PointSpring, PseudoInertia, SecondMoment, State, Stiffness,
     wrench_of_force,
 };
 use fly_testing::golden::{File, array, matrix, number, vector};
@@ -83,7 +83,7 @@ pub fn stiffness(file: &mut File, data: &Value) {
     for case in array(&data["cases"]) {
         let springs: Vec<_> = array(&case["springs"])
             .iter()
-            .map(|spring| Spring {
+            .map(|spring| PointSpring {
                 stiffness: number(&spring["k"]),
                 point: vector(&spring["h"]),
                 anchor: vector(&spring["p"]),
