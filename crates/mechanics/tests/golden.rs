@@ -7,8 +7,8 @@
 //! - `example: operators`: the Coriolis matrix of a body;
 //! - `kind: rigid_body`: a body made of particles;
 //! - `kind: stiffness`: springs in any constellation;
-//! - `kind: system` and `kind: trajectory` of one free body: forces, accelerations, motion;
-//! - `kind: system`: poses, twists, Jacobians and their rates;
+//! - `kind: system`: poses, twists, Jacobians and their rates, forces, energies, accelerations;
+//! - `kind: trajectory` of one free body: motion;
 //! - `kind: rigid_body_trajectory`: bodies about a fixed point;
 //! - `kind: rolling_ellipsoid`: rolling ellipsoids;
 //! - `kind: qp`: quadratic programs with equality constraints.
@@ -52,14 +52,9 @@ fn golden() {
             Some("operators") => coriolis_matrix(report.file(&path), &data),
             _ => {}
         }
-        if data["kind"] == "system" {
-            golden_model::kinematics(report.file(&path), &data);
-        }
         match data["kind"].as_str() {
             Some("rigid_body") => golden_bodies::particles(report.file(&path), &data),
-            Some("system") if golden_systems::is_one_free_body(&data) => {
-                golden_systems::forces(report.file(&path), &data);
-            }
+            Some("system") => golden_model::system(report.file(&path), &data),
             Some("trajectory") if golden_systems::is_one_free_body(&data) => {
                 golden_systems::motion(report.file(&path), &data);
             }

@@ -13,6 +13,9 @@
 //! | x, ν; ξ, n | [`Model::config_dim`], [`Model::dof`], [`Joint`] for what stands in them |
 //! | A(x) | [`Model::kinematic_matrix`], [`Model::configuration_rate`] |
 //! | ᵃ_bG, ᵃ_bξ, ᵃ_bJ, d/dt ᵃ_bJ | [`Workspace::pose`], [`Workspace::twist`], [`Workspace::jacobian`], [`Workspace::jacobian_rate`] |
+//! | M, c, D, ∇V | [`EquationOfMotion`]; [`Workspace::spring_force`], [`Workspace::gravity_force`], [`Workspace::add_wrench`] |
+//! | T, V, R, S | [`Workspace::kinetic_energy`], [`potential_energy`](Workspace::potential_energy), [`dissipation`](Workspace::dissipation), [`acceleration_energy`](Workspace::acceleration_energy) |
+//! | p; momenta in the world | [`Workspace::generalized_momentum`]; [`momentum`](Workspace::momentum), [`center_of_mass`](Workspace::center_of_mass) |
 //!
 //! ```
 //! use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
@@ -42,6 +45,8 @@
 mod body;
 mod configuration;
 mod error;
+mod forces;
+pub mod forms;
 mod joint;
 mod kinematics;
 mod model;
@@ -50,6 +55,7 @@ mod workspace;
 
 pub use body::{Body, Damper, Spring};
 pub use error::{JointError, ModelError, UnknownBody};
+pub use forces::{EquationOfMotion, MasslessMotion};
 pub use joint::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 pub use model::{BodyId, Model, ModelBuilder};
 pub use subspace::Subspace;

@@ -182,8 +182,14 @@ impl<T: RealField + Copy> Model<T> {
 
     /// The total mass, kg.
     pub fn mass(&self) -> T {
-        let masses = self.links.iter().filter_map(|link| link.inertia.as_ref());
-        masses.fold(T::zero(), |sum, inertia| sum + inertia.mass())
+        let masses = self.massive().map(|(_, inertia)| inertia.mass());
+        masses.fold(T::zero(), |sum, mass| sum + mass)
+    }
+
+    /// The bodies that have mass.
+    pub(super) fn massive(&self) -> impl Iterator<Item = (BodyId, &PseudoInertia<T>)> {
+        let links = self.links.iter().enumerate();
+        links.filter_map(|(i, link)| Some((BodyId(i + 1), link.inertia.as_ref()?)))
     }
 }
 

@@ -1,130 +1,107 @@
-//! The systems of golden files as models, and their kinematics.
+//! The systems of golden files as models, their kinematics, forces and energies.
 
-use fly_lie::SE3;
-use fly_mechanics::multibody::{Body, BodyId, Damper, Joint, Model, Spring, Workspace};
-use fly_mechanics::{PseudoInertia, SecondMoment};
-use fly_testing::golden::{File, array, count, matrix, number, numbers, vector};
-use nalgebra::{DMatrix, Matrix6xX};
+mod description;
+
+pub use description::{configuration, model};
+
+use fly_mechanics::multibody::forms::projection;
+use fly_mechanics::multibody::{BodyId, EquationOfMotion, Workspace};
+use fly_testing::golden::{File, array, numbers};
+use nalgebra::{DMatrix, DVector, Matrix6xX};
 use serde_json::Value;
 
-/// The model of a golden `system`: bodies are named by their numbers, joints keep their order.
-pub fn model(system: &Value) -> Model<f64> {
-    let mut builder = Model::builder().gravity(vector(&system["gravity"]));
-    for joint in array(&system["joints"]) {
-        let id = &joint["child"];
-        let mut body = Body::new(name(id), joint_of(joint))
-            .parent(name(&joint["parent"]))
-            .placed(pose(&joint["G_pre"]));
-        let described = array(&system["bodies"]).iter().find(|b| b["id"] == *id);
-        if let Some(described) = described {
-            let inertia = PseudoInertia::from_origin(
-                number(&described["m"]),
-                vector(&described["s"]),
-                matrix(&described["Theta"]),
-            );
-            body = body.inertia(inertia.expect("an inertia"));
+/// What a file asks for, relative to the largest entry of an array: the first number in its `tolerance`, else 1e-9.
+pub fn tolerance(data: &Value) -> f64 {
+    let text = data["tolerance"].as_str().unwrap_or_default();
+    let number = text.split_whitespace().find_map(|word| word.parse().ok());
+    number.or(data["tolerance"].as_f64()).unwrap_or(1e-9)
+}
+
+/// Compares with the quantity of this name, if the case has it, relative to its largest entry.
+pub fn compare(file: &mut File, expected: &Value, what: &str, got: &DMatrix<f64>, within: f64) {
+    if expected.is_null() {
+        return;
+    }
+    let expected = numbers(expected);
+    assert_eq!(got.len(), expected.len(), "{what}: length");
+    // A quantity that vanishes does so up to the rounding of what it is made of: an error of 1e-14 is always allowed.
+    let floor = 1e-14 / within;
+    let scale = expected.iter().fold(floor, |m, e| e.abs().max(m));
+    for (g, e) in got.transpose().iter().zip(&expected) {
+        file.error(what, (g - e).abs() / scale, within);
+    }
+}
+
+fn rows(data: &[f64]) -> DMatrix<f64> {
+    DMatrix::from_column_slice(data.len(), 1, data)
+}
+
+/// Everything that a `system` file expects of its cases.
+pub fn system(file: &mut File, data: &Value) {
+    let model = model(&data["system"]);
+    let within = tolerance(data);
+    let mut workspace = Workspace::new(&model);
+    let mut equation = EquationOfMotion::new(&model);
+    let mut force = DVector::zeros(model.dof());
+    for case in array(&data["cases"]) {
+        let x = configuration(&data["system"], &case["state"]);
+        let xi = numbers(&case["xi"]);
+        workspace.update(&model, &x, &xi);
+        workspace.update_jacobians(&model);
+        equation.update(&model, &workspace);
+        kinematics(file, &workspace, &model, &case["expected"], within);
+
+        let expected = &case["expected"];
+        let mut is = |what: &str, got: &[f64]| {
+            compare(file, &expected[what], what, &rows(got), within);
+        };
+        is("c", equation.coriolis_force.as_slice());
+        workspace.gravity_force(&model, force.as_mut_slice());
+        is("f_G", force.as_slice());
+        workspace.spring_force(&model, force.as_mut_slice());
+        is("f_K", force.as_slice());
+        is("T", &[workspace.kinetic_energy(&model)]);
+        is("V_G", &[workspace.gravity_energy(&model)]);
+        is("V_K", &[workspace.spring_energy(&model)]);
+        is("R", &[workspace.dissipation(&model)]);
+        if !case["xidot"].is_null() {
+            let xi_dot = numbers(&case["xidot"]);
+            projection::inertial_force(&model, &workspace, &xi_dot, force.as_mut_slice());
+            is("f_M", force.as_slice());
         }
-        builder = builder.body(body);
+        let mut xi_dot = vec![0.0; model.dof()];
+        let free = equation.acceleration(&xi, &vec![0.0; model.dof()], &mut xi_dot);
+        free.expect("mass everywhere");
+        is("xidot_free", &xi_dot);
+        compare(file, &expected["M"], "M", &equation.mass_matrix, within);
+        compare(file, &expected["D"], "D", &equation.damping, within);
     }
-    for spring in array(&system["springs"]) {
-        builder = builder.spring(Spring {
-            a: name(&spring["a"]),
-            b: name(&spring["b"]),
-            rest: pose(&spring["G_R"]),
-            stiffness: points(spring, "k"),
-        });
-    }
-    for damper in array(&system["dampers"]) {
-        builder = builder.damper(Damper {
-            a: name(&damper["a"]),
-            b: name(&damper["b"]),
-            damping: points(damper, "d"),
-        });
-    }
-    builder.build().expect("a system")
-}
-
-fn name(id: &Value) -> String {
-    match count(id) {
-        0 => "world".to_owned(),
-        id => id.to_string(),
-    }
-}
-
-fn pose(rows: &Value) -> SE3<f64> {
-    SE3::try_from_matrix(&matrix(rows), 1e-12).expect("a pose")
-}
-
-fn points(element: &Value, weight: &str) -> SecondMoment<f64> {
-    let points = array(&element["points"]).iter();
-    SecondMoment::from_points(points.map(|p| (number(&p[weight]), vector(&p["h"]))))
-}
-
-fn joint_of(joint: &Value) -> Joint<f64> {
-    let axis = || vector(&joint["axis"]);
-    match joint["type"].as_str().expect("a joint's type") {
-        "fixed" => Joint::fixed(),
-        "revolute" => Joint::revolute(axis()).expect("an axis"),
-        "prismatic" => Joint::prismatic(axis()).expect("an axis"),
-        "spherical" => Joint::spherical(),
-        "spherical_abs" => Joint::absolute_spherical(),
-        "planar" => Joint::planar([0.0, 0.0, 1.0].into()).expect("an axis"),
-        "free" => Joint::free(),
-        other => panic!("joint `{other}` is not known"),
-    }
-}
-
-/// The configuration of a golden `state`, one entry per joint.
-pub fn configuration(system: &Value, state: &Value) -> Vec<f64> {
-    let mut x = Vec::new();
-    for (joint, state) in array(&system["joints"]).iter().zip(array(state)) {
-        if let Some(q) = state["q"].as_f64() {
-            x.push(q);
-        } else if joint["type"] == "planar" {
-            let G = pose(&state["G"]);
-            let R = G.rotation.matrix();
-            x.extend([G.translation.x, G.translation.y, R[(1, 0)].atan2(R[(0, 0)])]);
-        } else if !state["G"].is_null() {
-            let G = pose(&state["G"]);
-            x.extend(G.translation.as_slice());
-            x.extend(G.rotation.matrix().as_slice());
-        } else if !state["R"].is_null() {
-            let R: nalgebra::Matrix3<f64> = matrix(&state["R"]);
-            x.extend(R.as_slice());
-        }
-    }
-    x
 }
 
 /// Poses, twists, Jacobians and their rates, of all bodies that a case lists.
-pub fn kinematics(file: &mut File, data: &Value) {
-    let model = model(&data["system"]);
-    let mut workspace = Workspace::new(&model);
+fn kinematics(
+    file: &mut File,
+    workspace: &Workspace<f64>,
+    model: &fly_mechanics::multibody::Model<f64>,
+    expected: &Value,
+    within: f64,
+) {
     let mut J = Matrix6xX::zeros(model.dof());
-    for case in array(&data["cases"]) {
-        let x = configuration(&data["system"], &case["state"]);
-        workspace.update(&model, &x, &numbers(&case["xi"]));
-        workspace.update_jacobians(&model);
-        let expected = &case["expected"];
-        for body in model.bodies() {
-            let name = model.name(body);
-            let mut compare = |what: &str, got: DMatrix<f64>| {
-                let expected = &expected[what][name];
-                if !expected.is_null() {
-                    let scale = numbers(expected).iter().fold(1.0, |m, e| e.abs().max(m));
-                    file.rows(what, &got, expected, 1e-11 * scale);
-                }
-            };
-            let dynamic =
-                |m: &Matrix6xX<f64>| DMatrix::from_column_slice(6, m.ncols(), m.as_slice());
-            let G = workspace.pose(BodyId::WORLD, body).matrix();
-            compare("G_0b", DMatrix::from_column_slice(4, 4, G.as_slice()));
-            let xi = workspace.twist(BodyId::WORLD, body);
-            compare("xi_0b", DMatrix::from_column_slice(6, 1, xi.as_slice()));
-            workspace.jacobian(BodyId::WORLD, body, &mut J);
-            compare("J_0b", dynamic(&J));
-            workspace.jacobian_rate(BodyId::WORLD, body, &mut J);
-            compare("Jdot_0b", dynamic(&J));
-        }
+    let dynamic = |m: &Matrix6xX<f64>| DMatrix::from_column_slice(6, m.ncols(), m.as_slice());
+    for body in model.bodies() {
+        let name = model.name(body);
+        let mut is = |what: &str, got: DMatrix<f64>| {
+            compare(file, &expected[what][name], what, &got, within);
+        };
+        let G = workspace.pose(BodyId::WORLD, body).matrix();
+        is("G_0b", DMatrix::from_column_slice(4, 4, G.as_slice()));
+        is(
+            "xi_0b",
+            rows(workspace.twist(BodyId::WORLD, body).as_slice()),
+        );
+        workspace.jacobian(BodyId::WORLD, body, &mut J);
+        is("J_0b", dynamic(&J));
+        workspace.jacobian_rate(BodyId::WORLD, body, &mut J);
+        is("Jdot_0b", dynamic(&J));
     }
 }

@@ -84,34 +84,6 @@ fn state(sample: &Value) -> State<f64> {
     }
 }
 
-/// Forces, energies and the unforced acceleration of one body with springs and dampers.
-pub fn forces(file: &mut File, data: &Value) {
-    let system = System::read(&data["system"]);
-    let body = &system.body;
-    for case in array(&data["cases"]) {
-        let state = state(case);
-        let c = body.coriolis_force(&state.twist);
-        let mut is = file.case(&case["expected"], 1e-12);
-        is.is("M", body.mass_matrix());
-        is.is("c", &c);
-        is.is(
-            "f_M",
-            &(body.mass_matrix() * vector::<6>(&case["xidot"]) + c),
-        );
-        is.is("f_G", &-body.potential_force(&state.pose));
-        is.is("f_K", &system.spring_force(&state.pose));
-        is.is("D", &system.damping());
-        is.is_number("T", body.kinetic_energy(&state.twist));
-        is.is_number("V_G", body.potential_energy(&state.pose));
-        is.is_number("V_K", system.spring_energy(&state.pose));
-        let power = state.twist.dot(&(system.damping() * state.twist));
-        is.is_number("R", 0.5 * power);
-        // M^-1 of a small body magnifies the rounding of the forces.
-        is.within(1e-11)
-            .is("xidot_free", &system.acceleration(&state));
-    }
-}
-
 /// The motion of the same, integrated with steps of 1 ms: the scheme's error is 1e-10.
 pub fn motion(file: &mut File, data: &Value) {
     let system = System::read(&data["system"]);

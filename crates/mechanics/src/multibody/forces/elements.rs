@@ -1,0 +1,65 @@
+//! What springs, dampers and gravity do to the bodies, as wrenches in their frames.
+
+use fly_lie::operators::vee2_4;
+use nalgebra::{Matrix4, RealField, Vector6};
+
+use crate::multibody::model::{DamperLink, SpringLink};
+use crate::multibody::{BodyId, Model, Workspace};
+use crate::wrench_of_force;
+
+/// # Wrenches on the bodies
+///
+/// After [`Workspace::update`]. The slices hold one wrench `[f; tau]` for every [`BodyId::index`], the world's first, each in its body's
+/// frame; what is computed is added to what is there. They panic if a slice is shorter.
+impl<T: RealField + Copy> Workspace<T> {
+    /// Adds the gradient of the springs' potential, a left-hand side: the springs pull with its opposite.
+    ///
+    /// On b it is `vee2((I - aG_b^-1 G_R) K')`, Konz (4.103h), which prints `aG_b` for its inverse.
+    pub fn spring_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
+        for spring in &model.springs {
+            let wrench = self.spring_wrench(spring);
+            self.add_pair(spring.a, spring.b, &wrench, wrenches);
+        }
+    }
+
+    /// Adds what the dampers resist with, a left-hand side: on b it is `Vee(D') aXI_b`, Konz (4.103g).
+    pub fn damper_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
+        for damper in &model.dampers {
+            let wrench = damper.damping.matrix6() * self.twist(damper.a, damper.b);
+            self.add_pair(damper.a, damper.b, &wrench, wrenches);
+        }
+    }
+
+    /// Adds the weights, which gravity applies: `M_b Ad(0G_b^-1) [a_G; 0]`, Konz (4.103i), which prints `Ad` of the acceleration.
+    pub fn gravity_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
+        for (i, link) in model.links.iter().enumerate() {
+            if let Some(inertia) = &link.inertia {
+                let fall = self.frames[i + 1].pose.rotation.inverse();
+                let weight = fall.act(model.gravity()) * inertia.mass();
+                wrenches[i + 1] += wrench_of_force(&weight, &inertia.center_of_mass());
+            }
+        }
+    }
+
+    pub(super) fn spring_wrench(&self, spring: &SpringLink<T>) -> Vector6<T> {
+        let left = self.pose(spring.a, spring.b).inverse() * spring.rest;
+        vee2_4(&((Matrix4::identity() - left.matrix()) * spring.stiffness.matrix4()))
+    }
+
+    pub(super) fn spring_energy_of(&self, spring: &SpringLink<T>) -> T {
+        let difference = self.pose(spring.a, spring.b).matrix() - spring.rest.matrix();
+        let K = spring.stiffness.matrix4();
+        fly_lie::inner_product::norm_squared(&difference.transpose(), K)
+            * nalgebra::convert::<f64, T>(0.5)
+    }
+
+    pub(super) fn dissipation_of(&self, damper: &DamperLink<T>) -> T {
+        damper.damping.energy(&self.twist(damper.a, damper.b))
+    }
+
+    /// A wrench on b that depends on the pose of b in a has its counterpart on a: `-Ad(aG_b^-1)^T w`.
+    fn add_pair(&self, a: BodyId, b: BodyId, wrench: &Vector6<T>, wrenches: &mut [Vector6<T>]) {
+        wrenches[b.index()] += wrench;
+        wrenches[a.index()] -= self.pose(a, b).adjoint_inverse().tr_mul(wrench);
+    }
+}

@@ -1,0 +1,116 @@
+//! Forces in the velocity coordinates: what acts on bodies, projected by their Jacobians.
+
+use nalgebra::{DMatrix, RealField, Vector3, Vector6};
+
+use crate::multibody::{BodyId, Model, Workspace};
+use crate::wrench_of_force;
+
+/// # Forces in the velocity coordinates
+///
+/// After [`Workspace::update`] and [`Workspace::update_jacobians`]. Forces are slices of n numbers; these functions panic if one has
+/// another length. What a function's name calls the force of something is written, what it adds is added.
+impl<T: RealField + Copy> Workspace<T> {
+    /// Adds the force of a wrench `[f; tau]` on a body, in the body's frame: `0J_b^T w`.
+    ///
+    /// # Panics
+    /// If the force has not n numbers.
+    pub fn add_wrench(&self, body: BodyId, wrench: &Vector6<T>, force: &mut [T]) {
+        let J = &self.jacobians[body.index()];
+        assert_eq!(force.len(), J.ncols(), "length of the force");
+        for (f, column) in force.iter_mut().zip(J.column_iter()) {
+            *f += column.dot(wrench);
+        }
+    }
+
+    /// Adds the force of a force in world components (N) that acts at a point of a body (m, body frame): `0J_b^T [R^T; wed(h) R^T] F`.
+    ///
+    /// Konz (4.43) prints `wed(h) R` and leaves the first three rows out.
+    pub fn add_force_at_point(
+        &self,
+        body: BodyId,
+        point: &Vector3<T>,
+        world_force: &Vector3<T>,
+        force: &mut [T],
+    ) {
+        let rotation = self.frames[body.index()].pose.rotation;
+        let local = rotation.inverse().act(world_force);
+        self.add_wrench(body, &wrench_of_force(&local, point), force);
+    }
+
+    /// `f_K`, the gradient of the springs' potential, a left-hand side: `sum aJ_b^T vee2((I - aG_b^-1 G_R) K')`, Konz (4.103h).
+    pub fn spring_force(&self, model: &Model<T>, force: &mut [T]) {
+        force.fill(T::zero());
+        for spring in &model.springs {
+            self.add_between(spring.a, spring.b, &self.spring_wrench(spring), force);
+        }
+    }
+
+    /// `f_G`, what gravity applies, a right-hand side: minus the gradient of its potential, Konz (4.103i).
+    pub fn gravity_force(&self, model: &Model<T>, force: &mut [T]) {
+        force.fill(T::zero());
+        self.add_gravity(model, T::one(), force);
+    }
+
+    /// `grad V = f_K - f_G`, a left-hand side.
+    pub fn potential_force(&self, model: &Model<T>, force: &mut [T]) {
+        self.spring_force(model, force);
+        self.add_gravity(model, -T::one(), force);
+    }
+
+    /// `D xi`, a left-hand side, without the matrix.
+    pub fn damping_force(&self, model: &Model<T>, force: &mut [T]) {
+        force.fill(T::zero());
+        for damper in &model.dampers {
+            let wrench = damper.damping.matrix6() * self.twist(damper.a, damper.b);
+            self.add_between(damper.a, damper.b, &wrench, force);
+        }
+    }
+
+    /// `D = sum aJ_b^T Vee(D') aJ_b`, n x n, Konz (4.103g).
+    ///
+    /// # Panics
+    /// If the matrix is not n x n.
+    pub fn damping_matrix(&self, model: &Model<T>, D: &mut DMatrix<T>) {
+        let n = model.dof();
+        assert_eq!(D.shape(), (n, n), "size of the damping matrix");
+        D.fill(T::zero());
+        for damper in &model.dampers {
+            let (a, b) = (damper.a.index(), damper.b.index());
+            let Ad = self.pose(damper.a, damper.b).adjoint_inverse();
+            let (J_a, J_b) = (&self.jacobians[a], &self.jacobians[b]);
+            let moment = damper.damping.matrix6();
+            for j in 0..n {
+                let on_b = moment * (J_b.column(j) - Ad * J_a.column(j));
+                let on_a = Ad.tr_mul(&on_b);
+                for i in 0..n {
+                    D[(i, j)] += J_b.column(i).dot(&on_b) - J_a.column(i).dot(&on_a);
+                }
+            }
+        }
+    }
+
+    /// `p = M xi`, the gradient of the kinetic energy: `sum 0J_b^T M_b 0XI_b`.
+    pub fn generalized_momentum(&self, model: &Model<T>, momentum: &mut [T]) {
+        momentum.fill(T::zero());
+        for (body, inertia) in model.massive() {
+            let p = inertia.matrix6() * self.frames[body.index()].twist;
+            self.add_wrench(body, &p, momentum);
+        }
+    }
+
+    fn add_gravity(&self, model: &Model<T>, sign: T, force: &mut [T]) {
+        for (body, inertia) in model.massive() {
+            let weight = model.gravity() * (sign * inertia.mass());
+            self.add_force_at_point(body, &inertia.center_of_mass(), &weight, force);
+        }
+    }
+
+    /// Adds `aJ_b^T w` for a wrench on b that stands for the relative pose of b in a.
+    fn add_between(&self, a: BodyId, b: BodyId, wrench: &Vector6<T>, force: &mut [T]) {
+        self.add_wrench(b, wrench, force);
+        if a != BodyId::WORLD {
+            let counterpart = self.pose(a, b).adjoint_inverse().tr_mul(wrench);
+            self.add_wrench(a, &-counterpart, force);
+        }
+    }
+}
