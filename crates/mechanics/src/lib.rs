@@ -80,6 +80,7 @@
 
 pub mod actuators;
 mod body;
+pub mod coordinates;
 pub mod description;
 mod equality_qp;
 mod fixed_point;

@@ -11,7 +11,8 @@
 //! - `kind: trajectory` of one free body: motion;
 //! - `kind: rigid_body_trajectory`: bodies about a fixed point;
 //! - `kind: rolling_ellipsoid`: rolling ellipsoids;
-//! - `kind: qp`: quadratic programs with equality constraints.
+//! - `kind: qp`: quadratic programs with equality constraints;
+//! - `kind: linearization`: the matrices of small deviations from a motion.
 
 #![allow(non_snake_case)]
 
@@ -62,6 +63,9 @@ fn golden() {
             Some("stiffness") => golden_bodies::stiffness(report.file(&path), &data),
             Some("rigid_body_trajectory") => {
                 golden_bodies::gyroscopes(report.file(&path), &data);
+            }
+            Some("linearization") => {
+                golden_coordinates::linearizations(report.file(&path), &data);
             }
             Some("qp") => golden_coordinates::quadratic_programs(report.file(&path), &data),
             _ => {}

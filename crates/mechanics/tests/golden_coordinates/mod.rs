@@ -1,6 +1,9 @@
-//! Quadratic programs with equality constraints.
+//! Quadratic programs with equality constraints, and linearisations.
+
+mod tree;
 
 use fly_mechanics::EqualityQp;
+use fly_mechanics::coordinates::Linearization;
 use fly_testing::golden::{File, array, count, numbers};
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
@@ -27,5 +30,30 @@ pub fn quadratic_programs(file: &mut File, data: &Value) {
         if rank_is_full {
             expected.is("lambda_A118", &-qp.multipliers());
         }
+    }
+}
+
+/// `kind: linearization`: F0, F1, F2 of (3.40), which were found by perturbing a path.
+pub fn linearizations(file: &mut File, data: &Value) {
+    for case in array(&data["cases"]) {
+        let tree = tree::Tree::read(&case["system"]);
+        let x = tree.configuration(&case["state"]);
+        let xi = DVector::from_vec(numbers(&case["xi"]));
+        let xi_dot = DVector::from_vec(numbers(&case["xidot"]));
+        let forces =
+            |x: &DVector<_>, xi: &DVector<_>, xi_dot: &DVector<_>| tree.forces(x, xi, xi_dot);
+        let found = Linearization::new(tree.coordinates(), forces, &x, &xi, &xi_dot);
+        let found = found.expect("a linearisation");
+        let expected = &case["expected"];
+        let largest = |name: &str| {
+            numbers(&expected[name])
+                .into_iter()
+                .fold(0.0, |a: f64, b| a.max(b.abs()))
+        };
+        let mut is = file.case(expected, 0.0);
+        is.within(1e-9 * largest("f")).is("f", &found.value);
+        is.within(1e-9 * largest("F0")).is("F0", &found.stiffness);
+        is.within(1e-9 * largest("F1")).is("F1", &found.damping);
+        is.within(1e-9 * largest("F2")).is("F2", &found.inertia);
     }
 }

@@ -1,0 +1,54 @@
+//! What can be wrong with coordinates.
+
+/// Why something cannot be computed in coordinates.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CoordinatesError {
+    /// A vector or matrix does not have the size that the coordinates ask for.
+    #[error("{what} must be {} x {}, found {} x {}", expected.0, expected.1, found.0, found.1)]
+    Size {
+        /// Which one.
+        what: &'static str,
+        /// Rows and columns.
+        expected: (usize, usize),
+        /// Rows and columns.
+        found: (usize, usize),
+    },
+    /// The columns of the kinematic matrix depend on each other: these coordinates cannot express every motion from here.
+    #[error(
+        "the kinematic matrix has rank {rank} instead of {dof} at x = {configuration}: the coordinates are singular there. Use redundant \
+         ones, such as the entries of a rotation matrix or a unit quaternion instead of three angles"
+    )]
+    Singular {
+        /// The rank of `A(x)`.
+        rank: usize,
+        /// What it must be.
+        dof: usize,
+        /// Where.
+        configuration: String,
+    },
+    /// A number is infinite or none.
+    #[error("{what} is not finite at x = {configuration}")]
+    NotFinite {
+        /// Of what.
+        what: &'static str,
+        /// Where.
+        configuration: String,
+    },
+    /// A metric, such as a mass matrix, is not positive definite.
+    #[error("the metric must be symmetric and positive definite; at x = {configuration} it is not")]
+    Metric {
+        /// Where.
+        configuration: String,
+    },
+    /// The search for a configuration that satisfies the constraint did not end.
+    #[error(
+        "no configuration with phi(x) = 0 found in {iterations} steps: |phi| is {residual:e}. Start closer to the constraint"
+    )]
+    Projection {
+        /// How many steps were made.
+        iterations: usize,
+        /// What is left of the constraint.
+        residual: f64,
+    },
+}

@@ -1,0 +1,66 @@
+//! Back to the constraint, and staying there.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::kinematics::{constraint_inverse, expect_size};
+use super::{Coordinates, CoordinatesError};
+
+/// Quadratic convergence needs a handful; a start from which this many do not do is hopeless.
+const MOST_STEPS: usize = 50;
+
+/// A configuration with `φ(x) = 0` near `x`, by Newton steps `-Ψ φ` along the normals of the constraint.
+///
+/// For small violations it is the nearest one up to the square of the violation. `x` comes back unchanged where `|φ|` is rounding already.
+///
+/// ```
+/// use fly_mechanics::coordinates::{Quaternion, project};
+/// use nalgebra::dvector;
+///
+/// let x = project(&Quaternion, &dvector![0.6, 0.0, 0.9, 0.0])?;
+/// assert!((x.norm() - 1.0).abs() < 1e-15);
+/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// ```
+///
+/// # Errors
+/// [`CoordinatesError::Size`]; [`CoordinatesError::Projection`] if the start is too far away.
+pub fn project(
+    coordinates: &impl Coordinates,
+    x: &DVector<f64>,
+) -> Result<DVector<f64>, CoordinatesError> {
+    expect_size("x", (coordinates.config_dim(), 1), x)?;
+    let mut x = x.clone();
+    let mut violation = coordinates.constraint(&x);
+    for _ in 0..MOST_STEPS {
+        let step = constraint_inverse(coordinates, &x)? * &violation;
+        if step.norm() <= 8.0 * f64::EPSILON * x.norm() && violation.norm() < 1e-6 {
+            return Ok(x);
+        }
+        x -= step;
+        violation = coordinates.constraint(&x);
+    }
+    Err(CoordinatesError::Projection {
+        iterations: MOST_STEPS,
+        residual: violation.norm(),
+    })
+}
+
+/// `x_dot = A ξ - λ Ψ φ`, Konz (A.176): the kinematics with a term that drives a violated constraint back, at the rate λ (1/s).
+///
+/// (A.177) `d/dt φ = -λ φ` holds where the rows of Φ are independent and `Φ A = 0` off the constraint too, as for a circle or a quaternion.
+/// For the rotation matrix neither is so: there only the norm of `RᵀR - I` decays, with this rate to first order. In matrix form that is
+/// `R_dot = R (wed ω - λ/2 (RᵀR - I))`; (A.178), which has λ in place of λ/2, decays twice as fast.
+///
+/// # Errors
+/// [`CoordinatesError::Size`].
+pub fn stabilized_rate(
+    coordinates: &impl Coordinates,
+    x: &DVector<f64>,
+    xi: &DVector<f64>,
+    rate: f64,
+) -> Result<DVector<f64>, CoordinatesError> {
+    expect_size("x", (coordinates.config_dim(), 1), x)?;
+    expect_size("xi", (coordinates.dof(), 1), xi)?;
+    let A: DMatrix<f64> = coordinates.kinematic_matrix(x);
+    let back = constraint_inverse(coordinates, x)? * coordinates.constraint(x);
+    Ok(A * xi - back * rate)
+}
