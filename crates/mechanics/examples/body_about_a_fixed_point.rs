@@ -1,7 +1,7 @@
 //! A body that turns freely about its centre of mass, started about each of its principal axes with a small disturbance.
 //!
-//! About the axes of the smallest and the largest moment it stays; about the intermediate one it turns over again and again, though energy and
-//! angular momentum never change.
+//! About the axes of the smallest and the largest moment it stays; about the intermediate one it turns over again and again, though
+//! energy and angular momentum never change.
 //!
 //! `cargo run -p fly-mechanics --example body_about_a_fixed_point`
 

@@ -7,8 +7,8 @@ use nalgebra::{Matrix3, RealField, Vector3, Vector6};
 use crate::held::Held;
 use crate::{FreeBody, PseudoInertia, State, integrate};
 
-/// A body that turns about one of its points, which is fixed in the world: `Theta omega_dot + omega x Theta omega = m s x R^T a_G + tau` with
-/// moment and centre of mass about that point.
+/// A body that turns about one of its points, which is fixed in the world:
+/// `Theta omega_dot + omega x Theta omega = m s x R^T a_G + tau` with moment and centre of mass about that point.
 ///
 /// Its [`State`] is that of a free body; the velocity follows from the angular velocity.
 ///
@@ -98,8 +98,8 @@ impl<T: RealField + Copy> FixedPointBody<T> {
         state.pose.rotation.act(&force)
     }
 
-    /// The state after the time `step` (s) by [`integrate::rk4`], under a wrench that may depend on the state. The fixed point stays where it
-    /// is, to rounding.
+    /// The state after the time `step` (s) by [`integrate::rk4`], under a wrench that may depend on the state. The fixed point
+    /// stays where it is, to rounding.
     #[must_use]
     pub fn step(
         &self,

@@ -24,9 +24,10 @@ pub struct PointSpring<T: RealField + Copy> {
 /// V(G) = V₀ + 1/2 |(G - G_R)ᵀ|²_K'        f = ∇V = vee2((I - G⁻¹ G_R) K')
 /// ```
 ///
-/// Whatever springs there are, seventeen numbers say all: a pose of least energy, that energy `V₀`, and a [`SecondMoment`] K' with the total
-/// stiffness, the centre of stiffness and the moment of stiffness. K' is the sum over the springs' points where all springs are relaxed at
-/// `G_R`; where they work against each other it may be indefinite though the Hessian at the minimum, `Vee(K')`, is not.
+/// Whatever springs there are, seventeen numbers say all: a pose of least energy, that energy `V₀`, and a [`SecondMoment`] K' with
+/// the total stiffness, the centre of stiffness and the moment of stiffness. K' is the sum over the springs' points where all
+/// springs are relaxed at `G_R`; where they work against each other it may be indefinite though the Hessian at the minimum,
+/// `Vee(K')`, is not.
 ///
 /// Dampers need no more than a [`SecondMoment`] of their points: D' with the force `Vee(D') xi`.
 ///
@@ -83,10 +84,10 @@ impl<T: RealField + Copy> Stiffness<T> {
 
     /// Of any springs, Konz (4.28) to (4.38).
     ///
-    /// The pose of least energy is a global minimum, found by the special polar decomposition of `P_s = sum k_p h_p p_p^T - k h p^T`. (Konz
-    /// (4.5), (4.6) decompose P itself, which does not give the minimum.) It is the only one if `Pi_s`, the
-    /// [moment about the centre](SecondMoment::moment_about_center) of [`moment`](Self::moment), is positive definite. Less than three springs
-    /// leave a free direction, and so does any set of points on a line; then it is one of the minima.
+    /// The pose of least energy is a global minimum, found by the special polar decomposition of `P_s = sum k_p h_p p_p^T - k h
+    /// p^T`. (Konz (4.5), (4.6) decompose P itself, which does not give the minimum.) It is the only one if `Pi_s`, the [moment
+    /// about the centre](SecondMoment::moment_about_center) of [`moment`](Self::moment), is positive definite. Less than three
+    /// springs leave a free direction, and so does any set of points on a line; then it is one of the minima.
     ///
     /// # Errors
     /// See [`StiffnessError`].
@@ -138,8 +139,8 @@ impl<T: RealField + Copy> From<NotInGroup<T>> for StiffnessError<T> {
 
 /// # Parameters
 impl<T: RealField + Copy> Stiffness<T> {
-    /// K': the total stiffness, the centre of stiffness in frame b, and the moment of stiffness. [`SecondMoment::matrix6`] is the Hessian at
-    /// the minimum, Konz (4.40).
+    /// K': the total stiffness, the centre of stiffness in frame b, and the moment of stiffness. [`SecondMoment::matrix6`] is the
+    /// Hessian at the minimum, Konz (4.40).
     pub fn moment(&self) -> &SecondMoment<T> {
         &self.moment
     }
@@ -164,8 +165,8 @@ impl<T: RealField + Copy> Stiffness<T> {
         self.residual_energy + stretched * convert(0.5)
     }
 
-    /// `f = ∇V`, Konz (4.39), (4.72a): the force on the left-hand side, at the origin of frame b; the springs' wrench on the body is its
-    /// negative.
+    /// `f = ∇V`, Konz (4.39), (4.72a): the force on the left-hand side, at the origin of frame b; the springs' wrench on the body
+    /// is its negative.
     pub fn force(&self, pose: &SE3<T>) -> Vector6<T> {
         let error = Matrix4::identity() - self.error(pose);
         vee2_4(&(error * self.moment.matrix4()))

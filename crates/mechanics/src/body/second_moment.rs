@@ -199,8 +199,8 @@ impl<T: RealField + Copy> SecondMoment<T> {
         twist_energy(acceleration, &(W * W), &self.0)
     }
 
-    /// `f = Vee(X') xi_dot + c`, Konz (4.72c): the gradient of the [`acceleration_energy`](Self::acceleration_energy), of mass the inertia
-    /// wrench.
+    /// `f = Vee(X') xi_dot + c`, Konz (4.72c): the gradient of the [`acceleration_energy`](Self::acceleration_energy), of mass the
+    /// inertia wrench.
     pub fn inertial_force(&self, twist: &Vector6<T>, acceleration: &Vector6<T>) -> Vector6<T> {
         let W = wed6(twist);
         twist_energy_gradient(acceleration, &(W * W), &self.0)

@@ -7,8 +7,9 @@ use super::SecondMoment;
 
 /// # Homogeneous shapes
 ///
-/// Centred at the frame's origin unless it says otherwise; [`placed`](SecondMoment::placed) puts them elsewhere. The weight is spread evenly:
-/// a mass (kg), or the damping or stiffness of a bed of dampers or springs. Sums and differences of shapes are shapes.
+/// Centred at the frame's origin unless it says otherwise; [`placed`](SecondMoment::placed) puts them elsewhere. The weight is
+/// spread evenly: a mass (kg), or the damping or stiffness of a bed of dampers or springs. Sums and differences of shapes are
+/// shapes.
 ///
 /// ```
 /// use fly_mechanics::SecondMoment;

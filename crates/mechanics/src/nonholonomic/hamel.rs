@@ -8,21 +8,21 @@ use crate::coordinates::{
     directional_derivatives,
 };
 
-/// The equations of motion of a system whose last velocity coordinates are zero by a constraint `eta = N(x) x_dot = 0`, at one configuration
-/// and velocity, Konz (B.10):
+/// The equations of motion of a system whose last velocity coordinates are zero by a constraint `eta = N(x) x_dot = 0`, at one
+/// configuration and velocity, Konz (B.10):
 ///
 /// ```text
 /// d/dt ∂L/∂ξ^i + γ^k_ij ξ^j ∂L/∂ξ^k - ∂_i L = f_i        ξ = [ξ~; η], η = 0 put in last
 /// M_ij ξ_dot^j + b_i = f_i,      b_i = ∂_k M_ij ξ^k ξ^j + γ^k_ij ξ^j M_ks ξ^s - 1/2 ∂_i M_jk ξ^j ξ^k + ∂_i V
 /// ```
 ///
-/// The rows of `ξ~` are the equation of motion, those of `η` give the constraint force. L is differentiated with respect to `η` *before* `η`
-/// is set to zero: the constrained Lagrangian alone lacks the forces of (B.13). Constraints that can be integrated are no different. The
-/// constraint must be linear in the velocities, and without drift.
+/// The rows of `ξ~` are the equation of motion, those of `η` give the constraint force. L is differentiated with respect to `η`
+/// *before* `η` is set to zero: the constrained Lagrangian alone lacks the forces of (B.13). Constraints that can be integrated are
+/// no different. The constraint must be linear in the velocities, and without drift.
 ///
-/// Choose the velocities with [`WithVelocities`](crate::coordinates::WithVelocities), or state `A = [A~ Y]` of `x_dot = A~ ξ~ + Y η` directly.
-/// Mass matrix and potential are those of the system without the constraint, in these velocities. The rest are dual numbers: this is a tool for
-/// analysis and tests. [`RollingBody`](super::RollingBody) has the closed form for bodies on a plane.
+/// Choose the velocities with [`WithVelocities`](crate::coordinates::WithVelocities), or state `A = [A~ Y]` of `x_dot = A~ ξ~ + Y η`
+/// directly. Mass matrix and potential are those of the system without the constraint, in these velocities. The rest are dual
+/// numbers: this is a tool for analysis and tests. [`RollingBody`](super::RollingBody) has the closed form for bodies on a plane.
 ///
 /// ```
 /// use fly_mechanics::coordinates::{Coordinates, CoordinatesError};

@@ -15,10 +15,10 @@ use crate::{FreeBody, PseudoInertia, State, integrate};
 /// Θ̃ ω_dot + ω × Θ̃ ω + m wed(p)ᵀ wed(p_dot) ω = τ - p × Rᵀ F     Θ̃ the moment about p, centre of mass in the origin     (B.27)
 /// ```
 ///
-/// The velocity coordinates are the angular velocity and `eta = v - p x omega`; Hamel's equation (B.10) for the former, with `eta = 0`
-/// put in last, is `Jᵀ (M ξ_dot + c + ∇V - f) = 0` with `J = [wed(p); I]`, which holds with the centre of mass anywhere and is what is computed
-/// here. The equations for `eta` give the contact force. ((B.21), (B.22) are each misprinted, their sum is not; (B.23) has the sign of
-/// gravity reversed.)
+/// The velocity coordinates are the angular velocity and `eta = v - p x omega`; Hamel's equation (B.10) for the former, with
+/// `eta = 0` put in last, is `Jᵀ (M ξ_dot + c + ∇V - f) = 0` with `J = [wed(p); I]`, which holds with the centre of mass anywhere and is
+/// what is computed here. The equations for `eta` give the contact force. ((B.21), (B.22) are each misprinted, their sum is not;
+/// (B.23) has the sign of gravity reversed.)
 ///
 /// Gravity may have any direction: tilt it for an inclined plane.
 ///
@@ -56,7 +56,8 @@ pub struct RollingBody<T: RealField + Copy, S> {
 
 /// # Construction
 impl<T: RealField + Copy, S: Surface<T>> RollingBody<T, S> {
-    /// A body with this inertia and surface, both in the same body frame; `gravity` is the acceleration of free fall in the world, m/s².
+    /// A body with this inertia and surface, both in the same body frame; `gravity` is the acceleration of free fall in the world,
+    /// m/s².
     pub fn new(inertia: PseudoInertia<T>, surface: S, gravity: Vector3<T>) -> Self {
         Self {
             body: FreeBody::new(inertia, gravity),
@@ -74,8 +75,8 @@ impl<T: RealField + Copy, S: Surface<T>> RollingBody<T, S> {
         &self.surface
     }
 
-    /// The state that touches the plane and rolls, with this attitude, angular velocity (body components, rad/s) and horizontal position of the
-    /// body frame's origin (m).
+    /// The state that touches the plane and rolls, with this attitude, angular velocity (body components, rad/s) and horizontal
+    /// position of the body frame's origin (m).
     pub fn state(&self, rotation: SO3<T>, omega: Vector3<T>, position: Vector2<T>) -> State<T> {
         let up = up(&rotation);
         let held = self.held(&up, &omega);
@@ -105,8 +106,8 @@ impl<T: RealField + Copy, S: Surface<T>> RollingBody<T, S> {
         self.body.inertia().inertia_about(&point)
     }
 
-    /// `[v_dot; omega_dot]` under a wrench at the body frame's origin (beside gravity and contact). Of the state's twist only the angular velocity
-    /// counts, of its pose only the attitude.
+    /// `[v_dot; omega_dot]` under a wrench at the body frame's origin (beside gravity and contact). Of the state's twist only the
+    /// angular velocity counts, of its pose only the attitude.
     pub fn acceleration(&self, state: &State<T>, wrench: &Vector6<T>) -> Vector6<T> {
         self.held_at(state).acceleration(&self.body, state, wrench)
     }
@@ -123,8 +124,8 @@ impl<T: RealField + Copy, S: Surface<T>> RollingBody<T, S> {
         }
     }
 
-    /// The state after the time `step` (s) by [`integrate::rk4`], under a wrench that may depend on the state. It touches the plane and rolls
-    /// exactly, to rounding.
+    /// The state after the time `step` (s) by [`integrate::rk4`], under a wrench that may depend on the state. It touches the plane
+    /// and rolls exactly, to rounding.
     #[must_use]
     pub fn step(
         &self,

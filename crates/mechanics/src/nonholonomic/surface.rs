@@ -4,8 +4,8 @@ use nalgebra::{RealField, Vector3};
 
 /// A convex surface that touches a plane at one point, described in the body frame.
 ///
-/// `up` is the plane's unit normal in body components, `R^T e_3`, which points from the plane to the body: the surface's outward normal at the
-/// contact is `-up`.
+/// `up` is the plane's unit normal in body components, `R^T e_3`, which points from the plane to the body: the surface's outward
+/// normal at the contact is `-up`.
 pub trait Surface<T: RealField + Copy> {
     /// The contact point `p`, m.
     fn contact(&self, up: &Vector3<T>) -> Vector3<T>;
@@ -89,7 +89,8 @@ impl<T: RealField + Copy> Ellipsoid<T> {
     }
 }
 
-/// `p = -D u / sqrt(u . D u)` with the squares of the semi-axes in D. Konz (B.24) prints the opposite sign, which is the topmost point.
+/// `p = -D u / sqrt(u . D u)` with the squares of the semi-axes in D. Konz (B.24) prints the opposite sign, which is the topmost
+/// point.
 impl<T: RealField + Copy> Surface<T> for Ellipsoid<T> {
     fn contact(&self, up: &Vector3<T>) -> Vector3<T> {
         let Du = self.squares.component_mul(up);
