@@ -151,6 +151,9 @@ fn perpendicular_axis<T: RealField + Copy>(x: &Vector3<T>) -> Vector3<T> {
 /// `K = Y Λ Yᵀ` and `L = X Λ Xᵀ` are positive semidefinite. (A.21a) prints X in place of Y in `K`; with it the product is not `A`.
 /// The text says "indifferent" where the diagonal of singular values is indefinite.
 ///
+/// It is written for matrices of any size, but `K` and `L` are semidefinite from three rows on: in the plane they are not where `det A < 0`, and
+/// [`SO2::nearest`](crate::SO2::nearest) is what remains. Beyond three, rotations are no group of rigid-body motion.
+///
 /// ```
 /// use fly_lie::{SpecialPolar, operators::wed_matrix3};
 /// use nalgebra::Matrix3;
@@ -230,15 +233,53 @@ pub fn pseudo_inverse<T: RealField + Copy, const M: usize, const N: usize>(
     Ok(inverse / scale)
 }
 
-/// The orthogonal projector `A A⁺` (M x M) onto the range of `A`.
+/// The orthogonal projector `A A⁺` (M x M) onto the range of `A`, Konz (A.27) with `M = I`.
 ///
 /// # Errors
 /// [`NotInGroup::NotFinite`].
+///
+/// ```
+/// use fly_lie::range_projector;
+/// use nalgebra::Vector3;
+///
+/// // A force on a rail: what is left of it is along the rail.
+/// let rail = Vector3::new(3.0, 0.0, 4.0);
+/// let P = range_projector(&rail, 1e-12)?;
+/// assert!((P * Vector3::new(0.0, 7.0, 5.0) - Vector3::new(2.4, 0.0, 3.2)).norm() < 1e-15);
+/// # Ok::<(), fly_lie::NotInGroup<f64>>(())
+/// ```
 pub fn range_projector<T: RealField + Copy, const M: usize, const N: usize>(
     A: &SMatrix<T, M, N>,
     tolerance: T,
 ) -> Result<SMatrix<T, M, M>, NotInGroup<T>> {
     Ok(A * pseudo_inverse(A, tolerance)?)
+}
+
+/// The projector `A (Aᵀ W A)⁺ Aᵀ W` (M x M) onto the range of `A`, orthogonal in the inner product of `W`, Konz (A.27).
+///
+/// `W` is symmetric and positive, a mass matrix for example. If the columns of `B` span all that is orthogonal to those of `A`,
+/// `Aᵀ W B = 0`, the projectors of the two add up to `I`, (A.28). `Aᵀ W A` squares the singular values: `tolerance` is for it.
+///
+/// # Errors
+/// [`NotInGroup::NotFinite`].
+///
+/// ```
+/// use fly_lie::weighted_projector;
+/// use nalgebra::{Matrix2, Vector2};
+///
+/// // Two masses are latched together: their momentum stays, and the heavier one keeps more of its velocity.
+/// let M = Matrix2::new(3.0, 0.0, 0.0, 1.0);
+/// let P = weighted_projector(&Vector2::new(1.0, 1.0), &M, 1e-12)?;
+/// assert!((P * Vector2::new(2.0, 0.0) - Vector2::new(1.5, 1.5)).norm() < 1e-15);
+/// # Ok::<(), fly_lie::NotInGroup<f64>>(())
+/// ```
+pub fn weighted_projector<T: RealField + Copy, const M: usize, const N: usize>(
+    A: &SMatrix<T, M, N>,
+    W: &SMatrix<T, M, M>,
+    tolerance: T,
+) -> Result<SMatrix<T, M, M>, NotInGroup<T>> {
+    let AW = A.transpose() * W;
+    Ok(A * pseudo_inverse(&(AW * A), tolerance)? * AW)
 }
 
 /// The orthogonal projector `I - A⁺ A` (N x N) onto the kernel of `A`, Konz (A.25): the freedom that a linear system leaves.

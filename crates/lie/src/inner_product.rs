@@ -30,7 +30,7 @@ pub fn inner<T: RealField + Copy, const M: usize, const N: usize>(
     A.dot(&(K * B))
 }
 
-/// `|A|²_K = <A, A>_K`, Konz (4.63); negative for some `A` if `K` is not positive.
+/// `|A|²_K = <A, A>_K`, Konz (4.63), for one vector `aᵀ K a`; negative for some `A` if `K` is not positive.
 pub fn norm_squared<T: RealField + Copy, const M: usize, const N: usize>(
     A: &SMatrix<T, M, N>,
     K: &SMatrix<T, M, M>,
@@ -51,6 +51,20 @@ pub fn distance_squared<T: RealField + Copy, const M: usize, const N: usize>(
 ///
 /// With `X = 0` and the second moment of mass this is the kinetic energy; with `X = wed(ξ)²` and the acceleration in place of ξ
 /// it is the acceleration energy (4.70).
+///
+/// ```
+/// use fly_lie::inner_product::{twist_energy, twist_energy_gradient};
+/// use nalgebra::{Matrix4, Vector4, Vector6};
+///
+/// // 2 kg at (0, 3, 0) m, turning about z at 5 rad/s: 15 m/s.
+/// let h = Vector4::new(0.0, 3.0, 0.0, 1.0);
+/// let moment = h * h.transpose() * 2.0;
+/// let xi = Vector6::new(0.0, 0.0, 0.0, 0.0, 0.0, 5.0);
+/// assert_eq!(twist_energy(&xi, &Matrix4::zeros(), &moment), 0.5 * 2.0 * 15.0 * 15.0);
+/// // The derivative is the momentum, linear and angular about the origin.
+/// let momentum = twist_energy_gradient(&xi, &Matrix4::zeros(), &moment);
+/// assert_eq!(momentum, Vector6::new(-30.0, 0.0, 0.0, 0.0, 0.0, 90.0));
+/// ```
 pub fn twist_energy<T: RealField + Copy>(xi: &Vector6<T>, X: &Matrix4<T>, K: &Matrix4<T>) -> T {
     norm_squared(&(wed6(xi) + X).transpose(), K) * convert(0.5)
 }

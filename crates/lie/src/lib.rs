@@ -103,7 +103,7 @@ mod so3;
 
 pub use coriolis::Coriolis;
 pub use decomposition::{
-    SpecialPolar, SpecialSvd, kernel_projector, pseudo_inverse, range_projector,
+    SpecialPolar, SpecialSvd, kernel_projector, pseudo_inverse, range_projector, weighted_projector,
 };
 pub use error::{NotInGroup, Singularity};
 pub use group::{Coordinates, LieGroup, Operator};

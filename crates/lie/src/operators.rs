@@ -83,6 +83,18 @@ pub fn wed_matrix3<T: RealField + Copy>(B: &Matrix3<T>) -> Matrix3<T> {
 }
 
 /// The 6x6 matrix of a 4x4 second moment `[[A, b], [c^T, d]]`, Konz (4.55b): `[[d I, wed3(b)^T], [wed3(c), vee_matrix3(A)]]`.
+///
+/// ```
+/// use fly_lie::operators::{vee_matrix4, wed_matrix6};
+/// use nalgebra::Vector4;
+///
+/// // 2 kg at (0, 3, 0) m: the inertia about x and z is m d².
+/// let h = Vector4::new(0.0, 3.0, 0.0, 1.0);
+/// let moment = h * h.transpose() * 2.0;
+/// let M = vee_matrix4(&moment);
+/// assert_eq!(M.diagonal().as_slice(), [2.0, 2.0, 2.0, 18.0, 0.0, 18.0]);
+/// assert_eq!(wed_matrix6(&M), moment);
+/// ```
 #[inline]
 pub fn vee_matrix4<T: RealField + Copy>(A: &Matrix4<T>) -> Matrix6<T> {
     let mut M = Matrix6::zeros();
@@ -133,6 +145,15 @@ pub fn bracket<T: RealField + Copy>(xi: &Vector6<T>, eta: &Vector6<T>) -> Vector
 }
 
 /// `ad(xi)^T p` without forming the matrix: how a momentum or wrench `p = [f; tau]` changes along `xi`.
+///
+/// ```
+/// use fly_lie::operators::{ad, coadjoint_bracket};
+/// use nalgebra::Vector6;
+///
+/// let xi = Vector6::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0);
+/// let p = Vector6::new(-2.0, 0.0, 1.0, 3.0, 1.0, -1.0);
+/// assert_eq!(coadjoint_bracket(&xi, &p), ad(&xi).transpose() * p);
+/// ```
 #[inline]
 pub fn coadjoint_bracket<T: RealField + Copy>(xi: &Vector6<T>, p: &Vector6<T>) -> Vector6<T> {
     let (v, w) = (linear(xi), angular(xi));

@@ -2,7 +2,7 @@
 
 use core::ops::Mul;
 
-use nalgebra::{Matrix1, Matrix2, RealField, Vector1, Vector2};
+use nalgebra::{Matrix1, Matrix2, RealField, Vector1, Vector2, convert};
 
 use crate::NotInGroup;
 use crate::group::lie_group;
@@ -62,6 +62,27 @@ impl<T: RealField + Copy> SO2<T> {
             cos: c / norm,
             sin: s / norm,
         })
+    }
+
+    /// The rotation nearest to a matrix, `[a₁₁ + a₂₂, a₂₁ - a₁₂]` normalised: the plane's half of [`SpecialPolar`](crate::SpecialPolar).
+    ///
+    /// # Errors
+    /// [`NotInGroup::NotFinite`]; [`NotInGroup::Zero`] where all rotations are equally near, as to a mirror image.
+    ///
+    /// ```
+    /// use fly_lie::{NotInGroup, SO2};
+    /// use nalgebra::Matrix2;
+    ///
+    /// let R = SO2::nearest(&Matrix2::new(0.1, -2.0, 2.0, 0.1))?;
+    /// assert!((R.angle() - 20.0_f64.atan()).abs() < 1e-15);
+    /// let mirrored = SO2::nearest(&Matrix2::new(1.0, 0.0, 0.0, -1.0));
+    /// assert_eq!(mirrored, Err(NotInGroup::Zero));
+    /// # Ok::<(), NotInGroup<f64>>(())
+    /// ```
+    pub fn nearest(matrix: &Matrix2<T>) -> Result<Self, NotInGroup<T>> {
+        // Halves of them, whose sums do not overflow.
+        let half = matrix * convert::<f64, T>(0.5);
+        Self::try_from_cos_sin(half.m11 + half.m22, half.m21 - half.m12)
     }
 
     /// The principal angle, from `-pi` to `pi`.

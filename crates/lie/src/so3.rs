@@ -136,7 +136,18 @@ impl<T: RealField + Copy> SO3<T> {
 
     /// The nearest rotation after a small drift off the group: one Newton step of the polar decomposition.
     ///
-    /// An error `R^T R - I` of size `e` becomes one of size `3/4 e^2`.
+    /// An error `R^T R - I` of size `e` becomes one of size `3/4 e^2`. For a matrix that is far off there is [`SpecialSvd`](crate::SpecialSvd).
+    ///
+    /// ```
+    /// use fly_lie::SO3;
+    /// use nalgebra::{Matrix3, Vector3};
+    ///
+    /// let R = SO3::exp(&Vector3::new(0.3, -1.0, 0.2));
+    /// let drifted = R.matrix() * 1.000_01;
+    /// assert!(SO3::try_from_matrix(drifted, 1e-6).is_err());
+    /// let back = SO3::from_matrix(drifted).orthonormalized();
+    /// assert!((back.matrix() - R.matrix()).amax() < 1e-9);
+    /// ```
     #[must_use]
     #[inline]
     pub fn orthonormalized(&self) -> Self {
