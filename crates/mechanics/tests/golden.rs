@@ -67,7 +67,9 @@ fn golden() {
             Some("linearization") => {
                 golden_coordinates::linearizations(report.file(&path), &data);
             }
-            Some("qp") => golden_coordinates::quadratic_programs(report.file(&path), &data),
+            Some("qp") if !array(&data["equality"]).is_empty() => {
+                golden_coordinates::quadratic_programs(report.file(&path), &data)
+            }
             _ => {}
         }
     }

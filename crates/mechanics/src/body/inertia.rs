@@ -3,7 +3,7 @@
 use std::ops::Add;
 
 use fly_lie::SE3;
-use nalgebra::{Matrix3, Matrix6, RealField, Vector3};
+use nalgebra::{Matrix3, Matrix6, RealField, Vector3, convert};
 
 use super::inertia_error::{check_moments, check_numbers};
 use super::{InertiaError, SecondMoment};
@@ -26,6 +26,14 @@ use super::{InertiaError, SecondMoment};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PseudoInertia<T: RealField + Copy>(SecondMoment<T>);
+
+/// # Other scalars
+impl PseudoInertia<f64> {
+    /// The same inertia with numbers of another kind.
+    pub fn cast<T: RealField + Copy>(&self) -> PseudoInertia<T> {
+        PseudoInertia(SecondMoment::from_matrix4(self.0.matrix4().map(convert)))
+    }
+}
 
 /// # Construction
 impl<T: RealField + Copy> PseudoInertia<T> {

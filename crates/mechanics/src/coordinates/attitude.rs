@@ -112,7 +112,7 @@ impl Coordinates for EulerAngles {
 }
 
 /// Konz (3.36): `γ^k_ij a^i b^j = (a x b)^k`.
-fn cross_product() -> Symbols<f64> {
+pub(super) fn cross_product() -> Symbols<f64> {
     let units = units::<f64, 3>();
     Symbols::from_fn(3, |k, i, j| units[i].cross(&units[j])[k])
 }

@@ -24,7 +24,7 @@
 //! | more constraints, for [`EqualityQp`](crate::EqualityQp) | `Z ξ_dot = b` | [`AccelerationConstraint`] |
 //!
 //! Ready made: [`Minimal`], [`PlanarPose`], [`RotationMatrix`], [`Quaternion`], [`EulerAngles`], [`Pose`]; pairs `(A, B)` and lists `Vec<C>` of
-//! coordinates are coordinates. These are tools for analysis and for tests; they allocate and have no place in a control loop.
+//! coordinates are coordinates, and so is a whole [`Model`](crate::multibody::Model). These are tools for analysis and for tests; they allocate and have no place in a control loop.
 //!
 //! # A particle on a circle
 //!
@@ -114,6 +114,7 @@ mod derivative;
 mod error;
 mod kinematics;
 mod linearization;
+mod model;
 mod pose;
 mod product;
 mod projection;

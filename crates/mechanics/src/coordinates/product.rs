@@ -121,7 +121,7 @@ fn blocks<T: RealField + Copy>(parts: &[DMatrix<T>]) -> DMatrix<T> {
 }
 
 /// Zero across blocks: what belongs to different things commutes.
-fn symbols(parts: &[Symbols<f64>]) -> Symbols<f64> {
+pub(super) fn symbols(parts: &[Symbols<f64>]) -> Symbols<f64> {
     // Which part an index belongs to, and its place there.
     let places: Vec<(usize, usize)> = (parts.iter().enumerate())
         .flat_map(|(part, symbols)| (0..symbols.dof()).map(move |place| (part, place)))

@@ -93,8 +93,8 @@ pub enum JointKind<T: RealField + Copy> {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Joint<T: RealField + Copy> {
-    kind: JointKind<T>,
-    axes: SO3<T>,
+    pub(super) kind: JointKind<T>,
+    pub(super) axes: SO3<T>,
 }
 
 /// # Construction

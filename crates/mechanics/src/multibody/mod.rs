@@ -43,6 +43,7 @@
 //! ```
 
 mod body;
+mod cast;
 mod configuration;
 mod error;
 mod forces;

@@ -28,13 +28,13 @@ impl BodyId {
 /// The module's page has an example.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model<T: RealField + Copy> {
-    gravity: Vector3<T>,
-    names: Vec<String>,
+    pub(super) gravity: Vector3<T>,
+    pub(super) names: Vec<String>,
     pub(super) links: Vec<Link<T>>,
     pub(super) springs: Vec<SpringLink<T>>,
     pub(super) dampers: Vec<DamperLink<T>>,
-    config_dim: usize,
-    dof: usize,
+    pub(super) config_dim: usize,
+    pub(super) dof: usize,
 }
 
 /// A body with its joint, as the algorithms read it. The parent's index is that of its [`BodyId`]: 0 is the world.

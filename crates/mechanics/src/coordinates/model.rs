@@ -1,0 +1,123 @@
+//! The coordinates of a whole system of bodies.
+
+use nalgebra::{DMatrix, DVector, RealField};
+
+use super::attitude::{cross_product, orthonormality};
+use super::product::symbols;
+use super::{Coordinates, Minimal, PlanarPose, Pose, Symbols};
+use crate::multibody::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
+
+/// A system of bodies in the coordinates of its joints.
+///
+/// With [`Model::cast`] its equations can be differentiated too. This linearises a system about any state:
+///
+/// ```
+/// use fly_mechanics::PseudoInertia;
+/// use fly_mechanics::coordinates::Linearization;
+/// use fly_mechanics::multibody::{Body, EquationOfMotion, Joint, Model, Workspace};
+/// use nalgebra::{DVector, Matrix3, Vector3, dvector};
+/// use num_dual::Dual64;
+///
+/// // A pendulum of 2 kg on a spherical joint, 1 m below it.
+/// let bob = PseudoInertia::from_center(2.0, -Vector3::z(), Matrix3::identity() * 0.1)?;
+/// let model = Model::builder().body(Body::new("pendulum", Joint::spherical()).inertia(bob)).build()?;
+///
+/// let dual = model.cast::<Dual64>();
+/// let force = |x: &DVector<Dual64>, xi: &DVector<Dual64>, xi_dot: &DVector<Dual64>| {
+///     let (mut workspace, mut equation) = (Workspace::new(&dual), EquationOfMotion::new(&dual));
+///     workspace.update(&dual, x.as_slice(), xi.as_slice());
+///     workspace.update_jacobians(&dual);
+///     equation.update(&dual, &workspace);
+///     let mut force = DVector::zeros(3);
+///     equation.bias(xi.as_slice(), force.as_mut_slice());
+///     force + &equation.mass_matrix * xi_dot
+/// };
+/// let hanging = DVector::from_vec(model.neutral_configuration());
+/// let still = DVector::zeros(3);
+/// let linear = Linearization::new(&model, force, &hanging, &still, &still)?;
+/// let expected = dvector![2.0 * 9.81, 2.0 * 9.81, 0.0];
+/// assert!((linear.stiffness.diagonal() - expected).norm() < 1e-14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl Coordinates for Model<f64> {
+    fn config_dim(&self) -> usize {
+        self.config_dim()
+    }
+
+    fn dof(&self) -> usize {
+        self.dof()
+    }
+
+    fn constraint<T: RealField + Copy>(&self, x: &DVector<T>) -> DVector<T> {
+        let each = self.bodies().filter_map(|body| {
+            let own = &x.as_slice()[self.config_range(body)];
+            self.joint(body).map(|joint| constraint(joint, own))
+        });
+        DVector::from_vec(each.flatten().collect())
+    }
+
+    fn kinematic_matrix<T: RealField + Copy>(&self, x: &DVector<T>) -> DMatrix<T> {
+        let mut A = DMatrix::zeros(self.config_dim(), self.dof());
+        self.cast::<T>().kinematic_matrix(x.as_slice(), &mut A);
+        A
+    }
+
+    fn constant_commutation_coefficients(&self) -> Option<Symbols<f64>> {
+        let joints = self.bodies().filter_map(|body| self.joint(body));
+        let each: Option<Vec<_>> = joints.map(commutation_coefficients).collect();
+        Some(symbols(&each?))
+    }
+}
+
+fn constraint<T: RealField + Copy>(joint: &Joint<f64>, x: &[T]) -> Vec<T> {
+    let angle = |coordinates, x: &[T]| match coordinates {
+        AngleCoordinates::Angle => Vec::new(),
+        AngleCoordinates::CosSin => vec![x[0] * x[0] + x[1] * x[1] - T::one()],
+    };
+    let attitude = |coordinates, x: &[T]| match coordinates {
+        AttitudeCoordinates::Matrix => orthonormality(&nalgebra::Matrix3::from_column_slice(x))
+            .as_slice()
+            .to_vec(),
+        AttitudeCoordinates::Quaternion => {
+            vec![x.iter().fold(-T::one(), |sum, &x| sum + x * x)]
+        }
+    };
+    match *joint.kind() {
+        JointKind::Fixed
+        | JointKind::Prismatic
+        | JointKind::Screw { .. }
+        | JointKind::Universal { .. } => Vec::new(),
+        JointKind::Revolute(a) => angle(a, x),
+        JointKind::Cylindrical(a) => angle(a, &x[1..]),
+        JointKind::Planar(a) => angle(a, &x[2..]),
+        JointKind::Schoenflies(a) => angle(a, &x[3..]),
+        JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => attitude(a, x),
+        JointKind::Free(a) => attitude(a, &x[3..]),
+    }
+}
+
+/// Those of the joint's group; none across joints.
+fn commutation_coefficients(joint: &Joint<f64>) -> Option<Symbols<f64>> {
+    match joint.kind() {
+        JointKind::Fixed
+        | JointKind::Prismatic
+        | JointKind::Screw { .. }
+        | JointKind::Universal { .. }
+        | JointKind::Revolute(_)
+        | JointKind::Cylindrical(_) => Minimal(joint.dof()).constant_commutation_coefficients(),
+        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => Some(cross_product()),
+        JointKind::Planar(_) => PlanarPose.constant_commutation_coefficients(),
+        JointKind::Schoenflies(_) => {
+            // A translation along the axis does not turn with the others.
+            let plane = PlanarPose.constant_commutation_coefficients()?;
+            let place = [Some(0), Some(1), None, Some(2)];
+            Some(Symbols::from_fn(4, |k, i, j| {
+                match (place[k], place[i], place[j]) {
+                    (Some(k), Some(i), Some(j)) => plane[k][(i, j)],
+                    _ => 0.0,
+                }
+            }))
+        }
+        JointKind::Free(_) => Pose.constant_commutation_coefficients(),
+    }
+}
