@@ -68,7 +68,7 @@ fn golden() {
                 golden_coordinates::linearizations(report.file(&path), &data);
             }
             Some("qp") if !array(&data["equality"]).is_empty() => {
-                golden_coordinates::quadratic_programs(report.file(&path), &data)
+                golden_coordinates::quadratic_programs(report.file(&path), &data);
             }
             _ => {}
         }
