@@ -27,3 +27,13 @@ impl Energies {
         }
     }
 }
+
+/// Pair by pair.
+impl std::ops::AddAssign for Energies {
+    fn add_assign(&mut self, other: Self) {
+        self.kinetic += other.kinetic;
+        self.potential += other.potential;
+        self.dissipation += other.dissipation;
+        self.total += other.total;
+    }
+}

@@ -84,6 +84,7 @@ pub mod law;
 pub mod matching;
 pub mod poles;
 pub mod settings;
+pub mod system;
 pub mod template;
 pub mod trajectory;
 

@@ -1,15 +1,20 @@
 //! The golden data of the control chapter: numbers computed independently of this crate.
 //!
 //! Reads every JSON file below `testdata/golden`, or below the folder named by `FLY_GOLDEN_DIR`, whose `example` (or `kind`)
-//! is a free body, one of the multicopters or the control law, builds vehicle, controller and reference from the file's `config`,
+//! is a free body, one of the multicopters, a system of joints or the control law, builds vehicle, controller and reference from the file's `config`,
 //! and compares everything that the file holds. Prints what it compared and the worst error of each; fails if there was none.
+
+#![allow(non_snake_case)]
 
 mod closed_loop;
 mod data;
+mod eleven;
 mod example;
 mod formulas;
 mod qp;
 mod samples;
+mod system_loops;
+mod systems;
 
 use fly_testing::golden::{Report, files, json};
 use serde_json::Value;
@@ -30,6 +35,12 @@ fn main() {
                 closed_loop::compare(&example, &data, file);
             }
             Family::Law => qp::compare(&data, report.file(&path)),
+            Family::System => {
+                let file = report.file(&path);
+                systems::samples(&data, file);
+                system_loops::compare(&data, file);
+            }
+            Family::Eleven => eleven::compare(&data, report.file(&path)),
             Family::Other => {}
         }
     }
@@ -39,6 +50,8 @@ fn main() {
 enum Family {
     Vehicle,
     Law,
+    System,
+    Eleven,
     Other,
 }
 
@@ -52,6 +65,8 @@ fn family(data: &Value) -> Family {
             Family::Vehicle
         }
         Some("control_law_qp") => Family::Law,
+        Some("multibody11") => Family::Eleven,
+        Some(example) if systems::is_system(example) => Family::System,
         _ => Family::Other,
     }
 }

@@ -1,0 +1,116 @@
+//! The law (5.86b) of a system whose matrices change with its configuration.
+#![allow(non_snake_case)]
+
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+
+use super::DesiredMotion;
+use crate::law::LawError;
+
+/// The input whose acceleration is nearest to the desired one, with M, Mbar and B of the moment.
+///
+/// ```text
+/// A = M^-1 B,   H = A^T Mbar A,   u0 = H^-1 A^T (Mbar M^-1 b - bbar)          Konz (5.75), (5.86b)
+/// ```
+///
+/// It holds the arrays, so that a step allocates nothing.
+#[derive(Clone, Debug)]
+pub struct SystemLaw {
+    mass: Factor,
+    metric: Factor,
+    /// A, n x p.
+    A: DMatrix<f64>,
+    /// Mbar A, n x p.
+    weighted: DMatrix<f64>,
+    H: DMatrix<f64>,
+    /// n numbers.
+    force: DVector<f64>,
+    desired: DVector<f64>,
+    input: DVector<f64>,
+}
+
+impl SystemLaw {
+    /// For n degrees of freedom and p inputs.
+    pub fn new(dof: usize, inputs: usize) -> Self {
+        Self {
+            mass: Factor::new(dof),
+            metric: Factor::new(inputs),
+            A: DMatrix::zeros(dof, inputs),
+            weighted: DMatrix::zeros(dof, inputs),
+            H: DMatrix::zeros(inputs, inputs),
+            force: DVector::zeros(dof),
+            desired: DVector::zeros(dof),
+            input: DVector::zeros(inputs),
+        }
+    }
+
+    /// u0, p numbers, for the model `M xi_dot + b = B u` and the desired motion.
+    ///
+    /// # Errors
+    /// [`LawError`] if M or H is not positive definite.
+    ///
+    /// # Panics
+    /// If a matrix has another shape than this law was made for.
+    pub fn solve(
+        &mut self,
+        M: &DMatrix<f64>,
+        b: &DVector<f64>,
+        B: &DMatrix<f64>,
+        desired: &DesiredMotion,
+    ) -> Result<&DVector<f64>, LawError> {
+        let mass = self.mass.factor(M).ok_or(LawError::Mass)?;
+        self.A.copy_from(B);
+        mass.solve_mut(&mut self.A);
+        self.force.copy_from(b);
+        mass.solve_mut(&mut self.force);
+
+        self.weighted.gemm(1.0, &desired.mass_matrix, &self.A, 0.0);
+        self.H.gemm_tr(1.0, &self.A, &self.weighted, 0.0);
+        // Exactly symmetric whatever the rounding.
+        for i in 0..self.H.nrows() {
+            for j in 0..i {
+                let mean = 0.5 * (self.H[(i, j)] + self.H[(j, i)]);
+                (self.H[(i, j)], self.H[(j, i)]) = (mean, mean);
+            }
+        }
+        self.desired.copy_from(&desired.bias);
+        self.desired
+            .gemv(1.0, &desired.mass_matrix, &self.force, -1.0);
+        self.input.gemv_tr(1.0, &self.A, &self.desired, 0.0);
+        let metric = self.metric.factor(&self.H).ok_or(LawError::Inputs)?;
+        // Rounding can make a singular H pass: compare the pivots with the diagonal.
+        let pivots = metric.l_dirty().diagonal();
+        let independent = (pivots.iter().zip(self.H.diagonal().iter()))
+            .all(|(pivot, h)| pivot * pivot > 1e-12 * h);
+        if !independent {
+            return Err(LawError::Inputs);
+        }
+        metric.solve_mut(&mut self.input);
+        Ok(&self.input)
+    }
+
+    /// H, p x p: the metric in which a limited input should be nearest to u0, after [`solve`](Self::solve).
+    pub fn metric(&self) -> &DMatrix<f64> {
+        &self.H
+    }
+}
+
+/// A Cholesky factorisation that keeps its array.
+#[derive(Clone, Debug)]
+struct Factor(Option<Cholesky<f64, Dyn>>, usize);
+
+impl Factor {
+    fn new(n: usize) -> Self {
+        Self(Cholesky::new(DMatrix::identity(n, n)), n)
+    }
+
+    /// The factors of a matrix; `None` if it is not positive definite.
+    fn factor(&mut self, matrix: &DMatrix<f64>) -> Option<&Cholesky<f64, Dyn>> {
+        // The array of the last factorisation, or a new one after a failure.
+        let n = self.1;
+        let last = self.0.take().map(Cholesky::unpack_dirty);
+        let mut array = last.unwrap_or_else(|| DMatrix::zeros(n, n));
+        array.copy_from(matrix);
+        self.0 = Cholesky::new(array);
+        self.0.as_ref()
+    }
+}

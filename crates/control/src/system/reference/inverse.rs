@@ -1,0 +1,180 @@
+//! Inverse kinematics: the joints' motion that moves a body, or a point of it, as it should.
+#![allow(non_snake_case)]
+
+use fly_mechanics::multibody::{BodyId, Model, Workspace};
+use nalgebra::{DVector, Matrix6xX, Vector3, Vector6};
+
+use super::{Infeasible, SystemPoint, SystemTrajectory};
+use crate::Trajectory;
+use crate::system::jacobian::{PointJacobian, left_inverse};
+use crate::trajectory::Path;
+use crate::trajectory::jet::derivative;
+
+/// What should move how.
+pub enum Target {
+    /// A point of a body, m in its frame, follows a path in the world.
+    Point(Vector3<f64>, Box<dyn Path>),
+    /// A body follows a trajectory in the world.
+    Pose(Box<dyn Trajectory>),
+}
+
+/// A reference by inverse kinematics with velocity and acceleration: `xi_R = J^+ z_R`, `xi_R_dot = J^+ (z_R_dot - J_dot xi_R)`.
+///
+/// The configuration is found by Newton's method from the last one, so that it stays on its branch (elbow up or down). The Jacobian must have
+/// independent columns. Targets that move off what the joints reach, and singular configurations, are errors.
+pub struct InverseKinematics {
+    model: Model<f64>,
+    workspace: Workspace<f64>,
+    body: BodyId,
+    target: Target,
+    configuration: Vec<f64>,
+    step: Vec<f64>,
+    velocity: DVector<f64>,
+    point: PointJacobian,
+    J: Matrix6xX<f64>,
+    J_dot: Matrix6xX<f64>,
+}
+
+/// Newton's method doubles its digits in each step near the solution.
+const STEPS: usize = 50;
+
+impl InverseKinematics {
+    /// For this body (or a point of it), from a configuration near the first one.
+    ///
+    /// # Panics
+    /// If `start` has another length than the model's configuration.
+    pub fn new(model: Model<f64>, body: BodyId, target: Target, start: &[f64]) -> Self {
+        assert_eq!(start.len(), model.config_dim(), "length of the start");
+        let n = model.dof();
+        Self {
+            workspace: Workspace::new(&model),
+            body,
+            target,
+            configuration: start.to_vec(),
+            step: vec![0.0; n],
+            velocity: DVector::zeros(n),
+            point: PointJacobian::new(n),
+            J: Matrix6xX::zeros(n),
+            J_dot: Matrix6xX::zeros(n),
+            model,
+        }
+    }
+
+    /// What should move at the time `t`: where it should be is compared with where it is in the workspace.
+    fn goal(&mut self, t: f64) -> Goal {
+        let pose = self.workspace.pose(BodyId::WORLD, self.body);
+        match &mut self.target {
+            Target::Point(point, path) => {
+                let path = path.at(t).position;
+                let pad = |v: Vector3<f64>| Vector6::new(v.x, v.y, v.z, 0.0, 0.0, 0.0);
+                Goal {
+                    error: pad(derivative(&path, 0) - pose.act(point)),
+                    velocity: pad(derivative(&path, 1)),
+                    acceleration: pad(derivative(&path, 2)),
+                }
+            }
+            Target::Pose(trajectory) => {
+                let goal = trajectory.at(t);
+                let E = pose.inverse() * goal.pose;
+                Goal {
+                    error: E.log(),
+                    // At the target itself the two frames coincide.
+                    velocity: goal.twist,
+                    acceleration: goal.acceleration,
+                }
+            }
+        }
+    }
+
+    /// The Jacobian and its rate, 6 x n; of a point the first three rows.
+    fn jacobians(&mut self) {
+        self.workspace.update_jacobians(&self.model);
+        match &self.target {
+            Target::Point(point, _) => {
+                self.point
+                    .update(&self.workspace, BodyId::WORLD, self.body, point);
+                self.J.fill(0.0);
+                self.J_dot.fill(0.0);
+                self.J.fixed_rows_mut::<3>(0).copy_from(&self.point.value);
+                self.J_dot
+                    .fixed_rows_mut::<3>(0)
+                    .copy_from(&self.point.rate);
+            }
+            Target::Pose(_) => {
+                self.workspace
+                    .jacobian(BodyId::WORLD, self.body, &mut self.J);
+                self.workspace
+                    .jacobian_rate(BodyId::WORLD, self.body, &mut self.J_dot);
+            }
+        }
+    }
+
+    fn singular(&self, time: f64) -> Infeasible {
+        Infeasible::Singular {
+            time,
+            body: self.model.name(self.body).to_owned(),
+        }
+    }
+}
+
+struct Goal {
+    error: Vector6<f64>,
+    velocity: Vector6<f64>,
+    acceleration: Vector6<f64>,
+}
+
+impl SystemTrajectory for InverseKinematics {
+    fn at(&mut self, t: f64, out: &mut SystemPoint) -> Result<(), Infeasible> {
+        let n = self.model.dof();
+        self.velocity.fill(0.0);
+        let mut distance = f64::INFINITY;
+        for _ in 0..STEPS {
+            self.workspace
+                .update(&self.model, &self.configuration, self.velocity.as_slice());
+            let error = self.goal(t).error;
+            distance = error.norm();
+            // Rounding of lengths of a metre.
+            if distance < 1e-14 {
+                break;
+            }
+            self.jacobians();
+            let inverse = left_inverse(&self.J.as_view()).ok_or_else(|| self.singular(t))?;
+            let step = inverse * error;
+            self.step.copy_from_slice(&step.as_slice()[..n]);
+            // Never more than half a radian at once: far away Newton's method is not to be trusted.
+            let largest = step.amax();
+            if largest > 0.5 {
+                self.step.iter_mut().for_each(|s| *s *= 0.5 / largest);
+            }
+            self.model.integrate(&mut self.configuration, &self.step);
+            if largest < 1e-15 {
+                break;
+            }
+        }
+        if distance > 1e-10 {
+            return Err(Infeasible::Unreachable {
+                time: t,
+                body: self.model.name(self.body).to_owned(),
+                distance,
+            });
+        }
+
+        self.workspace
+            .update(&self.model, &self.configuration, self.velocity.as_slice());
+        self.jacobians();
+        let goal = self.goal(t);
+        let inverse = left_inverse(&self.J.as_view()).ok_or_else(|| self.singular(t))?;
+        let velocity = inverse * goal.velocity;
+        self.velocity.copy_from_slice(&velocity.as_slice()[..n]);
+        // The Jacobian's rate is one along the motion.
+        self.workspace
+            .update(&self.model, &self.configuration, self.velocity.as_slice());
+        self.jacobians();
+        let acceleration = inverse * (goal.acceleration - &self.J_dot * &self.velocity);
+        out.configuration.copy_from_slice(&self.configuration);
+        out.velocity.copy_from_slice(self.velocity.as_slice());
+        out.acceleration
+            .copy_from_slice(&acceleration.as_slice()[..n]);
+        Ok(())
+    }
+}
