@@ -85,9 +85,10 @@ impl<T: RealField + Copy> Stiffness<T> {
     /// Of any springs, Konz (4.28) to (4.38).
     ///
     /// The pose of least energy is a global minimum, found by the special polar decomposition of
-    /// `P_s = sum k_p h_p p_p^T - k h p^T`. (Konz (4.5), (4.6) decompose P itself, which does not give the minimum.) It is the only one if `Pi_s`, the [moment
-    /// about the centre](SecondMoment::moment_about_center) of [`moment`](Self::moment), is positive definite. Less than three
-    /// springs leave a free direction, and so does any set of points on a line; then it is one of the minima.
+    /// `P_s = sum k_p h_p p_p^T - k h p^T`. (Konz (4.5), (4.6) decompose P itself, which does not give the minimum.) It is the only
+    /// one if `Pi_s`, the [moment about the centre](SecondMoment::moment_about_center) of [`moment`](Self::moment), is positive
+    /// definite. Less than three springs leave a free direction, and so does any set of points on a line; then it is one of the
+    /// minima.
     ///
     /// # Errors
     /// See [`StiffnessError`].
