@@ -3,6 +3,7 @@
 use fly_lie::{SE3, SO3};
 use nalgebra::{RealField, convert};
 
+use super::dynamics::Tree;
 use super::model::{DamperLink, Link, SpringLink};
 use super::{Joint, JointKind, Model};
 use crate::{PseudoInertia, SecondMoment};
@@ -47,10 +48,12 @@ impl Model<f64> {
             b: damper.b,
             damping: moment(&damper.damping),
         };
+        let links: Vec<_> = self.links.iter().map(link).collect();
         Model {
+            tree: Tree::new(&links),
+            links,
             gravity: self.gravity.map(convert),
             names: self.names.clone(),
-            links: self.links.iter().map(link).collect(),
             springs: self.springs.iter().map(spring).collect(),
             dampers: self.dampers.iter().map(damper).collect(),
             config_dim: self.config_dim,

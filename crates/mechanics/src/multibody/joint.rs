@@ -436,7 +436,7 @@ fn unit<T: RealField + Copy>(axis: Vector3<T>) -> Result<Vector3<T>, JointError>
 }
 
 /// Axes of which the third is this unit vector; for a coordinate axis they are the coordinate axes, moved on cyclically.
-fn axes_along<T: RealField + Copy>(axis: Vector3<T>) -> SO3<T> {
+pub(super) fn axes_along<T: RealField + Copy>(axis: Vector3<T>) -> SO3<T> {
     let k = axis.iamax();
     let positive = axis[k] > T::zero();
     let e = |i: usize| Vector3::from_fn(|j, _| if j == i % 3 { T::one() } else { T::zero() });

@@ -45,6 +45,7 @@
 mod body;
 mod cast;
 mod configuration;
+mod dynamics;
 mod error;
 mod forces;
 pub mod forms;
@@ -55,6 +56,7 @@ mod subspace;
 mod workspace;
 
 pub use body::{Body, Damper, Spring};
+pub use dynamics::MasslessJoint;
 pub use error::{JointError, ModelError, UnknownBody};
 pub use forces::{EquationOfMotion, MasslessMotion};
 pub use joint::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};

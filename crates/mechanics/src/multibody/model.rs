@@ -1,10 +1,12 @@
 //! A system of bodies, compiled: names resolved, parents before children.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use fly_lie::SE3;
 use nalgebra::{RealField, Vector3, convert};
 
+use super::dynamics::Tree;
 use super::{Body, Damper, Joint, ModelError, Spring, UnknownBody};
 use crate::{PseudoInertia, SecondMoment};
 
@@ -21,6 +23,11 @@ impl BodyId {
     pub fn index(self) -> usize {
         self.0
     }
+
+    /// The body of this index.
+    pub(super) fn at(index: usize) -> Self {
+        Self(index)
+    }
 }
 
 /// A system of rigid bodies: a tree of bodies on joints, with springs and dampers between any of them.
@@ -29,12 +36,14 @@ impl BodyId {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model<T: RealField + Copy> {
     pub(super) gravity: Vector3<T>,
-    pub(super) names: Vec<String>,
+    pub(super) names: Vec<Arc<str>>,
     pub(super) links: Vec<Link<T>>,
     pub(super) springs: Vec<SpringLink<T>>,
     pub(super) dampers: Vec<DamperLink<T>>,
     pub(super) config_dim: usize,
     pub(super) dof: usize,
+    /// What the algorithms of the dynamics run along.
+    pub(super) tree: Tree<T>,
 }
 
 /// A body with its joint, as the algorithms read it. The parent's index is that of its [`BodyId`]: 0 is the world.
@@ -131,16 +140,21 @@ impl<T: RealField + Copy> Model<T> {
     /// # Errors
     /// [`UnknownBody`] with the nearest name.
     pub fn body_id(&self, name: &str) -> Result<BodyId, UnknownBody> {
-        let found = self.names.iter().position(|known| known == name);
+        let found = self.names.iter().position(|known| **known == *name);
         found.map(BodyId).ok_or_else(|| UnknownBody {
             name: name.to_owned(),
-            nearest: nearest(name, self.names.iter()),
+            nearest: nearest(name, self.names.iter().map(AsRef::as_ref)),
         })
     }
 
     /// The name of a body.
     pub fn name(&self, body: BodyId) -> &str {
         &self.names[body.0]
+    }
+
+    /// The name of a body, to be kept without a copy.
+    pub(super) fn shared_name(&self, body: BodyId) -> Arc<str> {
+        Arc::clone(&self.names[body.0])
     }
 
     /// The body that carries this one; `None` for the world.
@@ -244,12 +258,13 @@ impl<T: RealField + Copy> ModelBuilder<T> {
         let order = parents_first(&self.bodies)?;
         let mut model = Model {
             gravity: self.gravity,
-            names: vec!["world".to_owned()],
+            names: vec!["world".into()],
             links: Vec::with_capacity(self.bodies.len()),
             springs: Vec::new(),
             dampers: Vec::new(),
             config_dim: 0,
             dof: 0,
+            tree: Tree::new(&[]),
         };
         // The coordinates keep the order of the description, whatever the order of the tree.
         let mut starts = Vec::with_capacity(self.bodies.len());
@@ -264,7 +279,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
                 let what = format!("the placement of body `{}`", body.name);
                 return Err(ModelError::NotFinite { what });
             }
-            let parent = model.names.iter().position(|name| *name == body.parent);
+            let parent = model.names.iter().position(|name| **name == *body.parent);
             model.links.push(Link {
                 // `parents_first` has found it.
                 parent: parent.unwrap_or(0),
@@ -274,8 +289,9 @@ impl<T: RealField + Copy> ModelBuilder<T> {
                 x: starts[index].0,
                 xi: starts[index].1,
             });
-            model.names.push(body.name.clone());
+            model.names.push(body.name.as_str().into());
         }
+        model.tree = Tree::new(&model.links);
         for spring in self.springs {
             let (a, b) = ends(&model, "spring", &spring.a, &spring.b)?;
             model.springs.push(SpringLink {
@@ -318,7 +334,7 @@ fn parents_first<T: RealField + Copy>(bodies: &[Body<T>]) -> Result<Vec<usize>, 
             return Err(ModelError::UnknownParent {
                 body: body.name.clone(),
                 parent: body.parent.clone(),
-                nearest: nearest(&body.parent, bodies.iter().map(|body| &body.name)),
+                nearest: nearest(&body.parent, bodies.iter().map(|body| body.name.as_str())),
             });
         }
     }
@@ -369,8 +385,8 @@ fn ends<T: RealField + Copy>(
 }
 
 /// The known name that is most like this one, if any is like it.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<String> {
-    let likeness = |k: &&String| strsim::jaro_winkler(name, k);
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let likeness = |k: &&str| strsim::jaro_winkler(name, k);
     let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(&best) > 0.7).then(|| best.clone())
+    (likeness(&best) > 0.7).then(|| best.to_owned())
 }

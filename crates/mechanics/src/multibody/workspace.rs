@@ -3,6 +3,7 @@
 use fly_lie::SE3;
 use nalgebra::{Matrix6xX, RealField, Vector6};
 
+use super::dynamics::Scratch;
 use super::{Model, Subspace};
 
 /// The scratch arrays of the algorithms of one [`Model`], and what they hold after [`update`](Workspace::update).
@@ -16,6 +17,8 @@ pub struct Workspace<T: RealField + Copy> {
     pub(super) jacobians: Vec<Matrix6xX<T>>,
     /// Their rates.
     pub(super) jacobian_rates: Vec<Matrix6xX<T>>,
+    /// Of the algorithms that run along the tree.
+    pub(super) dynamics: Scratch<T>,
 }
 
 /// What is known of a body in a state.
@@ -60,6 +63,7 @@ impl<T: RealField + Copy> Workspace<T> {
             frames: vec![Frame::at_rest(); count],
             jacobians: vec![jacobian.clone(); count],
             jacobian_rates: vec![jacobian; count],
+            dynamics: Scratch::new(&model.tree),
         }
     }
 }

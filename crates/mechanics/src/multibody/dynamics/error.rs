@@ -1,0 +1,18 @@
+//! A mass matrix that has no inverse.
+
+use std::sync::Arc;
+
+use crate::multibody::BodyId;
+
+/// A joint moves nothing that has mass, so that the mass matrix has no inverse.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the joint of body `{name}` moves nothing that resists with its mass (or the state is not finite); \
+     give the body or what it carries an inertia, or fix the joint"
+)]
+pub struct MasslessJoint {
+    /// The body on this joint.
+    pub body: BodyId,
+    /// Its name.
+    pub name: Arc<str>,
+}

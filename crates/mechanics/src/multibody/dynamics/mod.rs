@@ -1,0 +1,14 @@
+//! Dynamics in time proportional to the number of bodies.
+
+mod articulated;
+mod composite;
+mod error;
+mod inverse;
+mod motion;
+mod scratch;
+mod spatial;
+mod tree;
+
+pub use error::MasslessJoint;
+pub(super) use scratch::Scratch;
+pub(super) use tree::Tree;
