@@ -117,8 +117,10 @@ pub trait TransportMap: Send {
     fn evaluate(&mut self, at: &Transported<'_>, map: &mut Map) -> Result<(), TransportError>;
 }
 
-/// The map of every joint for itself: the identity for angles and distances, `R^T R_R` for a spherical joint, `Ad(E)` for a free one, (5.64). It
-/// suits potentials between bodies and the bodies that carry them.
+/// The map of every joint for itself: the identity for angles and distances, `R^T R_R` for a spherical joint, `Ad(E)` for a free one, (5.64).
+///
+/// It suits potentials between bodies and the bodies that carry them, unless by a universal joint: their potential is no function of the
+/// differences of its angles. [`Transported::check`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JointMap;
 

@@ -1,0 +1,397 @@
+//! Laws of the control of whole systems, on random trees with random energies.
+
+#![allow(non_snake_case)]
+
+use fly_control::system::{
+    DesiredMotion, JointMap, PairMap, PairMapKind, SystemLaw, SystemPair, SystemReference,
+    SystemTemplate, TransportError, TransportMap, Transported,
+};
+use fly_control::template::{Approach, Pair};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
+use fly_mechanics::{PseudoInertia, SecondMoment};
+use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Vector3, Vector6};
+
+/// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0 * 48_271 % 2_147_483_647;
+        self.0 as f64 / 1_073_741_823.5 - 1.0
+    }
+
+    fn vector(&mut self) -> Vector3<f64> {
+        Vector3::from_fn(|_, _| self.next())
+    }
+
+    fn numbers(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| self.next()).collect()
+    }
+
+    fn pose(&mut self) -> SE3<f64> {
+        SE3::exp(&Vector6::from_fn(|_, _| self.next()))
+    }
+
+    /// A second moment of positive points: any such moment is one of a body's energies.
+    fn moment(&mut self) -> Matrix4<f64> {
+        let points: Vec<_> = (0..6).map(|_| (1.1 + self.next(), self.vector())).collect();
+        *SecondMoment::from_points(points).matrix4()
+    }
+
+    fn energies(&mut self) -> Pair {
+        Pair::new(self.moment(), self.moment(), self.moment())
+    }
+
+    fn inertia(&mut self) -> PseudoInertia<f64> {
+        let moments = Matrix3::from_diagonal(&Vector3::new(0.8, 0.9, 1.0));
+        let mass = 1.5 + self.next();
+        PseudoInertia::from_center(mass, self.vector() * 0.3, moments).expect("an inertia")
+    }
+
+    fn joint(&mut self, kind: usize) -> Joint<f64> {
+        let axis = self.vector();
+        let joint = match kind % 8 {
+            0 => Joint::revolute(axis),
+            1 => Ok(Joint::spherical()),
+            2 => Joint::prismatic(axis),
+            3 => Ok(Joint::free()),
+            4 => Joint::planar(axis),
+            5 => Joint::schoenflies(axis),
+            6 => Joint::cylindrical(axis),
+            _ => Joint::universal(axis, self.vector()),
+        };
+        joint.expect("an axis")
+    }
+
+    /// A branched tree of bodies on these joints.
+    fn tree(&mut self, joints: &[usize]) -> Model<f64> {
+        let mut builder = Model::builder();
+        for (i, kind) in joints.iter().enumerate() {
+            let parent = match i {
+                0 => "world".to_owned(),
+                // Two bodies hang on every other one.
+                _ => ((i - 1) / 2).to_string(),
+            };
+            let body = Body::new(i.to_string(), self.joint(*kind))
+                .parent(parent)
+                .placed(self.pose())
+                .inertia(self.inertia());
+            builder = builder.body(body);
+        }
+        builder.build().expect("a tree")
+    }
+}
+
+/// Everything of a closed loop at one instant.
+struct Case {
+    model: Model<f64>,
+    template: SystemTemplate,
+    x: Vec<f64>,
+    xi: Vec<f64>,
+    goal: (Vec<f64>, Vec<f64>, Vec<f64>),
+}
+
+impl Case {
+    fn desired(&mut self) -> Result<DesiredMotion, TransportError> {
+        let (mut actual, mut reference) =
+            (Workspace::new(&self.model), Workspace::new(&self.model));
+        actual.update(&self.model, &self.x, &self.xi);
+        actual.update_jacobians(&self.model);
+        let mut out = DesiredMotion::new(&self.model);
+        let goal = SystemReference {
+            configuration: &self.goal.0,
+            velocity: &self.goal.1,
+            acceleration: &self.goal.2,
+        };
+        self.template.evaluate(
+            &self.model,
+            &actual,
+            &self.xi,
+            &mut reference,
+            &goal,
+            &mut out,
+        )?;
+        Ok(out)
+    }
+
+    /// The acceleration of the desired closed loop.
+    fn acceleration(desired: &DesiredMotion) -> DVector<f64> {
+        let factors = desired.mass_matrix.clone().cholesky();
+        -factors.expect("a desired mass").solve(&desired.bias)
+    }
+
+    /// dW/dt by differences along the closed loop, and -2R; and the size of the energies.
+    fn power(&mut self) -> (f64, f64, f64) {
+        let now = self.desired().expect("a map");
+        let xi_dot = Self::acceleration(&now);
+        let start = (self.x.clone(), self.xi.clone(), self.goal.clone());
+        let h = 1e-4;
+        let mut total = |t: f64| {
+            // Second order in time is enough: the third differs by h³, the difference quotient of eighth order sees h² of it.
+            let half: Vec<f64> = (start.1.iter().zip(&xi_dot))
+                .map(|(v, a)| t * (v + 0.5 * t * a))
+                .collect();
+            self.x.clone_from(&start.0);
+            self.model.integrate(&mut self.x, &half);
+            self.xi = start
+                .1
+                .iter()
+                .zip(&xi_dot)
+                .map(|(v, a)| v + t * a)
+                .collect();
+            let (x_R, xi_R, xi_dot_R) = &start.2;
+            let half: Vec<f64> = xi_R
+                .iter()
+                .zip(xi_dot_R)
+                .map(|(v, a)| t * (v + 0.5 * t * a))
+                .collect();
+            self.goal.0.clone_from(x_R);
+            self.model.integrate(&mut self.goal.0, &half);
+            self.goal.1 = xi_R.iter().zip(xi_dot_R).map(|(v, a)| v + t * a).collect();
+            self.desired().expect("a map").energies.total
+        };
+        let rate = (8.0 * (total(h) - total(-h)) - (total(2.0 * h) - total(-2.0 * h))) / (12.0 * h);
+        (self.x, self.xi, self.goal) = start;
+        (rate, -2.0 * now.energies.dissipation, now.energies.total)
+    }
+}
+
+const TREES: [&[usize]; 6] = [
+    &[3],
+    &[1, 0, 2],
+    &[3, 1, 0, 2],
+    &[4, 6, 7, 0, 1],
+    &[5, 0, 0, 2, 1, 7],
+    &[0, 1, 2, 4, 5, 6, 7],
+];
+
+/// A case for every tree and approach. Pairs stand between bodies and those that carry them, where the map of joints fits.
+fn cases(approach: Approach, visit: impl FnMut(Case)) {
+    with_pairs(approach, false, visit);
+}
+
+/// A universal joint has no map of its own: its potential is no function of the differences of its angles.
+const UNIVERSAL: usize = 7;
+
+fn with_pairs(approach: Approach, any: bool, mut visit: impl FnMut(Case)) {
+    let mut random = Random(2_021);
+    let mut count = 0;
+    for joints in TREES {
+        for _ in 0..5 {
+            let joints: Vec<_> = (joints.iter().copied())
+                .filter(|kind| any || *kind != UNIVERSAL)
+                .collect();
+            let model = random.tree(&joints);
+            let mut pairs: Vec<_> = (model.bodies())
+                .map(|b| SystemPair {
+                    a: model.parent(b).expect("a parent"),
+                    b,
+                    energies: random.energies(),
+                })
+                .collect();
+            if any {
+                // And between the world and every body.
+                pairs.extend(model.bodies().map(|b| SystemPair {
+                    a: BodyId::WORLD,
+                    b,
+                    energies: random.energies(),
+                }));
+            }
+            let mut configuration = || {
+                let mut x = model.neutral_configuration();
+                model.integrate(&mut x, &random.numbers(model.dof()));
+                x
+            };
+            let (x, x_R) = (configuration(), configuration());
+            let n = model.dof();
+            visit(Case {
+                template: SystemTemplate::new(&model, approach, pairs, Box::new(JointMap)),
+                x,
+                xi: random.numbers(n),
+                goal: (x_R, random.numbers(n), random.numbers(n)),
+                model,
+            });
+            count += 1;
+        }
+    }
+    assert!(count >= 30, "a law on {count} systems says little");
+}
+
+#[test]
+fn the_three_approaches_are_one_for_a_reference_at_rest() {
+    let mut found: Vec<Vec<DVector<f64>>> = Vec::new();
+    for approach in [Approach::Particle, Approach::Body, Approach::Energy] {
+        let mut of_approach = Vec::new();
+        with_pairs(approach, true, |mut case| {
+            let n = case.model.dof();
+            case.goal.1 = vec![0.0; n];
+            case.goal.2 = vec![0.0; n];
+            of_approach.push(case.desired().expect("a map").bias);
+        });
+        found.push(of_approach);
+    }
+    for (particle, (body, energy)) in found[0].iter().zip(found[1].iter().zip(&found[2])) {
+        let scale = particle.amax();
+        assert!((particle - body).amax() < 1e-12 * scale);
+        assert!((particle - energy).amax() < 1e-12 * scale);
+    }
+}
+
+#[test]
+fn the_energy_based_approach_loses_energy_as_it_says() {
+    cases(Approach::Energy, |mut case| {
+        let (rate, expected, scale) = case.power();
+        assert!(
+            (rate - expected).abs() < 1e-8 * scale.max(1.0),
+            "{rate} {expected}"
+        );
+    });
+}
+
+/// The claim holds for one body only; so a monitor must not expect it of systems.
+#[test]
+fn the_other_approaches_need_not() {
+    for approach in [Approach::Particle, Approach::Body] {
+        let mut worst: f64 = 0.0;
+        with_pairs(approach, true, |mut case| {
+            let (rate, expected, scale) = case.power();
+            worst = worst.max((rate - expected).abs() / scale);
+        });
+        assert!(worst > 0.1, "{approach:?}: {worst}");
+    }
+}
+
+#[test]
+fn the_stiffness_force_is_the_gradient_of_the_potential() {
+    with_pairs(Approach::Energy, true, |mut case| {
+        let now = case.desired().expect("a map");
+        let start = case.x.clone();
+        for i in 0..case.model.dof() {
+            let h = 1e-4;
+            let mut potential = |t: f64| {
+                let mut step = vec![0.0; case.model.dof()];
+                step[i] = t;
+                case.x.clone_from(&start);
+                case.model.integrate(&mut case.x, &step);
+                case.desired().expect("a map").energies.potential
+            };
+            let slope = (8.0 * (potential(h) - potential(-h))
+                - (potential(2.0 * h) - potential(-2.0 * h)))
+                / (12.0 * h);
+            let scale = now.stiffness.amax().max(1.0);
+            assert!((slope - now.stiffness[i]).abs() < 1e-8 * scale);
+        }
+    });
+}
+
+#[test]
+fn a_map_that_does_not_fit_is_found() {
+    let mut unfit = 0;
+    with_pairs(Approach::Energy, true, |mut case| {
+        let desired = case.desired().expect("a map");
+        let (mut actual, mut reference) =
+            (Workspace::new(&case.model), Workspace::new(&case.model));
+        actual.update(&case.model, &case.x, &case.xi);
+        actual.update_jacobians(&case.model);
+        reference.update(&case.model, &case.goal.0, &case.goal.1);
+        reference.update_jacobians(&case.model);
+        let at = Transported {
+            model: &case.model,
+            pairs: case.template.pairs(),
+            actual: &actual,
+            reference: &reference,
+        };
+        // The map of joints does not suit pairs that span several of them.
+        if let Err(error) = at.check(&desired.map, 1e-9) {
+            assert!(matches!(error, TransportError::Unfit { .. }), "{error}");
+            unfit += 1;
+        }
+    });
+    assert!(unfit >= 20, "{unfit}");
+}
+
+#[test]
+fn a_common_factor_of_all_energies_changes_no_input() {
+    let mut random = Random(5);
+    let model = random.tree(&[3, 1, 0]);
+    let mut inputs = Vec::new();
+    for factor in [1.0, 7.5] {
+        let mut random = Random(77);
+        let mut pairs: Vec<_> = (model.bodies())
+            .map(|b| SystemPair {
+                a: BodyId::WORLD,
+                b,
+                energies: Pair::new(
+                    random.moment() * factor,
+                    random.moment() * factor,
+                    random.moment() * factor,
+                ),
+            })
+            .collect();
+        pairs.swap(0, 1);
+        let n = model.dof();
+        let (mut x, mut x_R) = (model.neutral_configuration(), model.neutral_configuration());
+        model.integrate(&mut x, &random.numbers(n));
+        model.integrate(&mut x_R, &random.numbers(n));
+        let mut case = Case {
+            template: SystemTemplate::new(&model, Approach::Body, pairs, Box::new(JointMap)),
+            x,
+            xi: random.numbers(n),
+            goal: (x_R, random.numbers(n), random.numbers(n)),
+            model: model.clone(),
+        };
+        let desired = case.desired().expect("a map");
+        let mut workspace = Workspace::new(&model);
+        workspace.update(&model, &case.x, &case.xi);
+        workspace.update_jacobians(&model);
+        let mut equation = EquationOfMotion::new(&model);
+        equation.update(&model, &workspace);
+        let mut b = DVector::zeros(n);
+        equation.bias(&case.xi, b.as_mut_slice());
+        // Fewer inputs than degrees of freedom.
+        let B = DMatrix::from_fn(n, n - 3, |_, _| random.next());
+        let mut law = SystemLaw::new(n, n - 3);
+        let u = law
+            .solve(&equation.mass_matrix, &b, &B, &desired)
+            .expect("a law");
+        inputs.push(u.clone());
+    }
+    assert!((&inputs[0] - &inputs[1]).amax() < 1e-10 * inputs[0].amax());
+}
+
+/// The tool of an arm: one pair with a Jacobian that can be inverted.
+#[test]
+fn the_map_of_a_pair_refuses_a_singular_jacobian() {
+    let z = Vector3::z();
+    let at = |x| SE3::new(SO3::identity(), Vector3::new(x, 0.0, 0.0));
+    let link = |name: &str| Body::new(name, Joint::revolute(z).expect("an axis"));
+    // Three parallel hinges at the same place move the tool in one way only.
+    let model = Model::builder()
+        .body(link("a"))
+        .body(link("b").parent("a"))
+        .body(link("tool").parent("b").placed(at(0.0)))
+        .build()
+        .expect("a chain");
+    let tool = model.body_id("tool").expect("the tool");
+    let mut random = Random(3);
+    let pairs = vec![SystemPair {
+        a: BodyId::WORLD,
+        b: tool,
+        energies: random.energies(),
+    }];
+    let map: Box<dyn TransportMap> = Box::new(PairMap::new(&model, PairMapKind::Centred, 0));
+    let mut case = Case {
+        template: SystemTemplate::new(&model, Approach::Energy, pairs, map),
+        x: vec![0.1, 0.2, 0.3],
+        xi: vec![0.0; 3],
+        goal: (vec![0.0; 3], vec![0.0; 3], vec![0.0; 3]),
+        model,
+    };
+    let error = case.desired().expect_err("a singular Jacobian");
+    assert_eq!(
+        error.to_string(),
+        "the transport map needs a Jacobian with independent columns, but that of `tool` relative to `world` is singular here; keep away from \
+         this configuration, or use another map"
+    );
+}
