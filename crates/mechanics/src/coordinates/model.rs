@@ -2,9 +2,8 @@
 
 use nalgebra::{DMatrix, DVector, RealField};
 
-use super::attitude::{cross_product, orthonormality};
-use super::product::symbols;
-use super::{Coordinates, Minimal, PlanarPose, Pose, Symbols};
+use super::attitude::orthonormality;
+use super::{Coordinates, Symbols};
 use crate::multibody::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
 
 /// A system of bodies in the coordinates of its joints.
@@ -63,9 +62,7 @@ impl Coordinates for Model<f64> {
     }
 
     fn constant_commutation_coefficients(&self) -> Option<Symbols<f64>> {
-        let joints = self.bodies().filter_map(|body| self.joint(body));
-        let each: Option<Vec<_>> = joints.map(commutation_coefficients).collect();
-        Some(symbols(&each?))
+        Some(self.commutation_coefficients())
     }
 }
 
@@ -93,31 +90,5 @@ fn constraint<T: RealField + Copy>(joint: &Joint<f64>, x: &[T]) -> Vec<T> {
         JointKind::Schoenflies(a) => angle(a, &x[3..]),
         JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => attitude(a, x),
         JointKind::Free(a) => attitude(a, &x[3..]),
-    }
-}
-
-/// Those of the joint's group; none across joints.
-fn commutation_coefficients(joint: &Joint<f64>) -> Option<Symbols<f64>> {
-    match joint.kind() {
-        JointKind::Fixed
-        | JointKind::Prismatic
-        | JointKind::Screw { .. }
-        | JointKind::Universal { .. }
-        | JointKind::Revolute(_)
-        | JointKind::Cylindrical(_) => Minimal(joint.dof()).constant_commutation_coefficients(),
-        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => Some(cross_product()),
-        JointKind::Planar(_) => PlanarPose.constant_commutation_coefficients(),
-        JointKind::Schoenflies(_) => {
-            // A translation along the axis does not turn with the others.
-            let plane = PlanarPose.constant_commutation_coefficients()?;
-            let place = [Some(0), Some(1), None, Some(2)];
-            Some(Symbols::from_fn(4, |k, i, j| {
-                match (place[k], place[i], place[j]) {
-                    (Some(k), Some(i), Some(j)) => plane[k][(i, j)],
-                    _ => 0.0,
-                }
-            }))
-        }
-        JointKind::Free(_) => Pose.constant_commutation_coefficients(),
     }
 }

@@ -66,9 +66,12 @@ impl<T: RealField + Copy> Workspace<T> {
             } else {
                 (Ad, Ad_dot)
             };
-            J_b.gemm(T::one(), &Ad, J_a, T::zero());
-            J_b_dot.gemm(T::one(), &Ad, J_a_dot, T::zero());
-            J_b_dot.gemm(T::one(), &Ad_dot, J_a, T::one());
+            // Column by column: the product of matrices of dynamic size packs them into memory that it allocates.
+            for j in 0..J_a.ncols() {
+                let (column, rate) = (J_a.column(j), J_a_dot.column(j));
+                J_b.set_column(j, &(Ad * column));
+                J_b_dot.set_column(j, &(Ad * rate + Ad_dot * column));
+            }
             let rates = frame.subspace_rate.columns();
             for (k, (s, s_dot)) in frame.subspace.columns().iter().zip(rates).enumerate() {
                 let mut column = J_b.column_mut(link.xi + k);
@@ -111,7 +114,10 @@ impl<T: RealField + Copy> Workspace<T> {
         jacobian.copy_from(&self.jacobians[b.index()]);
         if a != BodyId::WORLD {
             let Ad = self.pose(a, b).adjoint_inverse();
-            jacobian.gemm(-T::one(), &Ad, &self.jacobians[a.index()], T::one());
+            let columns = self.jacobians[a.index()].column_iter();
+            for (mut column, carried) in jacobian.column_iter_mut().zip(columns) {
+                column -= Ad * carried;
+            }
         }
     }
 
@@ -124,8 +130,13 @@ impl<T: RealField + Copy> Workspace<T> {
         if a != BodyId::WORLD {
             let Ad = self.pose(a, b).adjoint_inverse();
             let Ad_dot = -ad(&self.twist(a, b)) * Ad;
-            rate.gemm(-T::one(), &Ad, &self.jacobian_rates[a.index()], T::one());
-            rate.gemm(-T::one(), &Ad_dot, &self.jacobians[a.index()], T::one());
+            let columns = self.jacobians[a.index()].column_iter();
+            let rates = self.jacobian_rates[a.index()].column_iter();
+            for (mut column, (carried, carried_rate)) in
+                rate.column_iter_mut().zip(columns.zip(rates))
+            {
+                column -= Ad * carried_rate + Ad_dot * carried;
+            }
         }
     }
 }

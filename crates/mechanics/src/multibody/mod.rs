@@ -49,6 +49,7 @@ mod dynamics;
 mod error;
 mod forces;
 pub mod forms;
+mod group;
 mod joint;
 mod kinematics;
 mod model;

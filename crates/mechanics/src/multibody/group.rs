@@ -1,0 +1,108 @@
+//! The groups on which joints move: their brackets and the Jacobians of their exponentials, in the joints' velocity coordinates.
+
+use fly_lie::{Coordinates, LieGroup, Operator, Rn, SE2, SE3, SO3, Schoenflies};
+use nalgebra::RealField;
+
+use super::{Joint, JointKind, Model};
+use crate::coordinates::Symbols;
+
+/// A linear map of velocities that depends on a velocity `u`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Map {
+    /// `ad(u)`.
+    Bracket,
+    /// `ad(u)^T`.
+    BracketTransposed,
+}
+
+impl Map {
+    fn of<T: RealField + Copy, G: LieGroup<T>>(self, u: &G::Tangent) -> G::Operator {
+        match self {
+            Self::Bracket => G::ad(u),
+            Self::BracketTransposed => G::ad(u).transpose(),
+        }
+    }
+
+    fn apply<T: RealField + Copy, G: LieGroup<T>>(self, u: &[T], v: &mut [T]) {
+        let read = |numbers: &[T]| G::Tangent::from_fn(|i| numbers[i]);
+        let mapped = self.of::<T, G>(&read(u)).apply(&read(v));
+        for (i, v) in v.iter_mut().enumerate() {
+            *v = mapped.entry(i);
+        }
+    }
+}
+
+impl<T: RealField + Copy> Joint<T> {
+    /// Applies the map that belongs to `u` to `v`, both this joint's own velocities.
+    fn apply(&self, map: Map, u: &[T], v: &mut [T]) {
+        match self.kind() {
+            JointKind::Fixed => {}
+            JointKind::Revolute(_) | JointKind::Prismatic | JointKind::Screw { .. } => {
+                map.apply::<T, Rn<T, 1>>(u, v);
+            }
+            // A universal joint's velocities are the rates of its angles: holonomic, they commute.
+            JointKind::Cylindrical(_) | JointKind::Universal { .. } => {
+                map.apply::<T, Rn<T, 2>>(u, v);
+            }
+            JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => {
+                map.apply::<T, SO3<T>>(u, v);
+            }
+            JointKind::Planar(_) => map.apply::<T, SE2<T>>(u, v),
+            JointKind::Schoenflies(_) => map.apply::<T, Schoenflies<T>>(u, v),
+            JointKind::Free(_) => map.apply::<T, SE3<T>>(u, v),
+        }
+    }
+}
+
+impl<T: RealField + Copy> Model<T> {
+    /// Applies the map that belongs to `u` to `v`, joint by joint.
+    pub(crate) fn apply(&self, map: Map, u: &[T], v: &mut [T]) {
+        for link in &self.links {
+            let end = link.xi + link.joint.dof();
+            link.joint
+                .apply(map, link.velocity(u), &mut v[link.xi..end]);
+        }
+    }
+}
+
+/// # Commutation of the velocity coordinates
+///
+/// `[d_i, d_j] = gamma_ij^k d_k`, Konz (3.34), with the derivatives `d_i` along the velocity coordinates. They are constant: those of SO(3),
+/// SE(2), SE(3) or the Schönflies group for the joints that move on these, zero for all others and between joints. That an absolute joint's
+/// angular velocity is relative to the world changes nothing: it is the body velocity of its own attitude.
+impl<T: RealField + Copy> Model<T> {
+    /// `gamma_ij^k a^i b^j`, written over `b`.
+    ///
+    /// # Panics
+    /// If a slice is shorter than [`dof`](Model::dof).
+    pub fn bracket(&self, a: &[T], b: &mut [T]) {
+        self.apply(Map::Bracket, a, b);
+    }
+
+    /// `gamma_ij^k xi^j p_k`, the force that the commutation coefficients add to `d/dt dT/dxi` (of one body `-ad(xi)^T p`), written over
+    /// `p`.
+    ///
+    /// # Panics
+    /// As [`bracket`](Model::bracket).
+    pub fn commutation_force(&self, xi: &[T], p: &mut [T]) {
+        // gamma_ij^k xi^j p_k = (ad(e_i) xi) . p = -(ad(xi) e_i) . p
+        self.apply(Map::BracketTransposed, xi, p);
+        for p in p {
+            *p = -*p;
+        }
+    }
+
+    /// `gamma_ij^k`, at `[k][(i, j)]`; it allocates.
+    pub fn commutation_coefficients(&self) -> Symbols<T> {
+        let n = self.dof();
+        let unit = |i: usize| (0..n).map(move |j| if i == j { T::one() } else { T::zero() });
+        let units: Vec<Vec<T>> = (0..n).map(|i| unit(i).collect()).collect();
+        let mut brackets = vec![units.clone(); n];
+        for (a, brackets) in units.iter().zip(&mut brackets) {
+            for b in brackets {
+                self.bracket(a, b);
+            }
+        }
+        Symbols::from_fn(n, |k, i, j| brackets[i][j][k])
+    }
+}
