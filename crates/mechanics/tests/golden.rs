@@ -11,12 +11,14 @@
 //! - `kind: trajectory` of one free body: motion;
 //! - `kind: rigid_body_trajectory`: bodies about a fixed point;
 //! - `kind: rolling_ellipsoid`: rolling ellipsoids;
+//! - `kind: constraints`: constrained accelerations, dependent constraints too;
 //! - `kind: qp`: quadratic programs with equality constraints;
 //! - `kind: linearization`: the matrices of small deviations from a motion.
 
 #![allow(non_snake_case)]
 
 mod golden_bodies;
+mod golden_constraints;
 mod golden_coordinates;
 mod golden_model;
 mod golden_systems;
@@ -70,6 +72,7 @@ fn golden() {
             Some("qp") if !array(&data["equality"]).is_empty() => {
                 golden_coordinates::quadratic_programs(report.file(&path), &data);
             }
+            Some("constraints") => golden_constraints::accelerations(report.file(&path), &data),
             _ => {}
         }
     }

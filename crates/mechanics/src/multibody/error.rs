@@ -79,7 +79,7 @@ pub struct UnknownBody {
     pub nearest: Option<String>,
 }
 
-fn suggestion(nearest: Option<&String>) -> String {
+pub(super) fn suggestion(nearest: Option<&String>) -> String {
     match nearest {
         Some(name) => format!("; did you mean `{name}`?"),
         None => String::new(),

@@ -1,0 +1,174 @@
+//! What every constraint says of a motion.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use nalgebra::{DMatrixViewMut, RealField, Vector6};
+
+use super::ConstraintSetError;
+use crate::multibody::{BodyId, Model, Workspace};
+
+/// One or several scalar equations that the motion of a system keeps.
+///
+/// ```text
+/// geometric:  ψ(x, t) = 0         ψ_dot = Z ξ + ∂ψ/∂t    Z ξ_dot = b = -Z_dot ξ - ...     Konz (3.80a)
+/// kinematic:  η(x, ξ, t) = 0      Z = ∂η/∂ξ              Z ξ_dot = b = -(the rest of η_dot)   Konz (3.80b, c)
+/// ```
+///
+/// (3.80b) prints the initial condition `Z_i^k ξ_0^k = 0`; the sum is over i. Everything that closes loops, rolls or couples joints here is an
+/// implementation; one's own goes into a [`ConstraintSet`](super::ConstraintSet) the same way, see [`Custom`].
+pub trait Constraint<T: RealField + Copy>: Debug + Send + Sync {
+    /// How many scalar equations it has.
+    fn equations(&self) -> usize;
+
+    /// Whether an equation ties the configuration or only the velocity.
+    fn level(&self, equation: usize) -> Level;
+
+    /// Writes all equations in this state. `rows` come filled with zeros.
+    fn evaluate(&self, motion: &Motion<'_, T>, rows: &mut Rows<'_, T>);
+
+    /// Calls `apply` with every wrench `[f; tau]` that the constraint exerts on a body, in the frame of that body, where the multipliers of
+    /// its equations are these. A constraint that acts on joints instead of bodies calls it never.
+    fn wrenches(
+        &self,
+        motion: &Motion<'_, T>,
+        multipliers: &[T],
+        apply: &mut dyn FnMut(BodyId, Vector6<T>),
+    ) {
+        let _ = (motion, multipliers, apply);
+    }
+}
+
+/// What an equation ties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// The configuration: `psi(x, t) = 0`.
+    Geometric,
+    /// The velocity alone: `eta(x, xi, t) = 0`.
+    Kinematic,
+}
+
+/// The state in which constraints are evaluated.
+///
+/// The workspace must hold it: after [`Workspace::update`] and [`Workspace::update_jacobians`] with the same slices.
+#[derive(Clone, Copy, Debug)]
+pub struct Motion<'a, T: RealField + Copy> {
+    /// The system.
+    pub model: &'a Model<T>,
+    /// Its poses, twists and Jacobians.
+    pub workspace: &'a Workspace<T>,
+    /// `x`
+    pub configuration: &'a [T],
+    /// `xi`
+    pub velocity: &'a [T],
+    /// The time, s.
+    pub time: T,
+}
+
+impl<'a, T: RealField + Copy> Motion<'a, T> {
+    /// Brings the workspace into this state, Jacobians included.
+    ///
+    /// # Panics
+    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    pub fn new(
+        model: &'a Model<T>,
+        workspace: &'a mut Workspace<T>,
+        configuration: &'a [T],
+        velocity: &'a [T],
+        time: T,
+    ) -> Self {
+        workspace.update(model, configuration, velocity);
+        workspace.update_jacobians(model);
+        Self {
+            model,
+            workspace,
+            configuration,
+            velocity,
+            time,
+        }
+    }
+}
+
+/// The equations of one constraint: one entry, and one row of `Z`, for each of them.
+#[derive(Debug)]
+pub struct Rows<'a, T: RealField + Copy> {
+    /// `psi` of geometric equations; of no meaning for kinematic ones.
+    pub residual: &'a mut [T],
+    /// `psi_dot` or `eta`: how much the velocity violates the equation.
+    pub rate: &'a mut [T],
+    /// `Z`
+    pub jacobian: DMatrixViewMut<'a, T>,
+    /// `b`, without stabilisation.
+    pub bias: &'a mut [T],
+}
+
+/// A constraint as it is described, by the names of bodies.
+pub trait ConstraintDescription<T: RealField + Copy>: Debug {
+    /// Its own name, which errors mention.
+    fn name(&self) -> &str;
+
+    /// The constraint, with the names found in a model.
+    ///
+    /// # Errors
+    /// What is wrong with the description.
+    fn compile(&self, model: &Model<T>) -> Result<Arc<dyn Constraint<T>>, ConstraintSetError>;
+}
+
+/// A constraint of one's own.
+///
+/// ```
+/// use std::sync::Arc;
+/// use fly_mechanics::multibody::constraints::{Constraint, ConstraintSet, Custom, Level, Motion, Rows};
+/// use fly_mechanics::multibody::{Body, Joint, Model};
+///
+/// /// The first two velocities follow a circle: `xi_0^2 + xi_1^2 = 1`.
+/// #[derive(Debug)]
+/// struct UnitSpeed;
+///
+/// impl Constraint<f64> for UnitSpeed {
+///     fn equations(&self) -> usize {
+///         1
+///     }
+///     fn level(&self, _: usize) -> Level {
+///         Level::Kinematic
+///     }
+///     fn evaluate(&self, motion: &Motion<'_, f64>, rows: &mut Rows<'_, f64>) {
+///         let [u, v] = [motion.velocity[0], motion.velocity[1]];
+///         rows.rate[0] = (u * u + v * v - 1.0) / 2.0;
+///         rows.jacobian[(0, 0)] = u;
+///         rows.jacobian[(0, 1)] = v;
+///     }
+/// }
+///
+/// let model = Model::<f64>::builder().body(Body::new("puck", Joint::planar([0.0, 0.0, 1.0].into())?)).build()?;
+/// let constraints = ConstraintSet::builder().with(Custom::new("unit speed", Arc::new(UnitSpeed))).build(&model)?;
+/// assert_eq!(constraints.equations(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Custom<T: RealField + Copy> {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub constraint: Arc<dyn Constraint<T>>,
+}
+
+impl<T: RealField + Copy> Custom<T> {
+    /// This constraint under this name.
+    pub fn new(name: impl Into<String>, constraint: Arc<dyn Constraint<T>>) -> Self {
+        Self {
+            name: name.into(),
+            constraint,
+        }
+    }
+}
+
+impl<T: RealField + Copy> ConstraintDescription<T> for Custom<T> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn compile(&self, _: &Model<T>) -> Result<Arc<dyn Constraint<T>>, ConstraintSetError> {
+        Ok(Arc::clone(&self.constraint))
+    }
+}

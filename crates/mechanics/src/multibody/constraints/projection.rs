@@ -1,0 +1,181 @@
+//! Configurations and velocities that keep the constraints, from ones that about do.
+
+use nalgebra::{DMatrix, RealField, convert};
+
+use super::workspace::to_f64;
+use super::{ConstraintError, ConstraintSet, ConstraintWorkspace, Level, Motion};
+use crate::multibody::{Model, Workspace};
+
+const STEPS: usize = 50;
+
+/// # Projection
+///
+/// Initial conditions that keep the constraints: first the configuration, then the velocity. To hold a coordinate at a value while the others
+/// adapt, add a [`Coupling::lock`](super::Coupling::lock) to the constraints that are projected onto.
+impl<T: RealField + Copy> ConstraintWorkspace<T> {
+    /// Moves a configuration onto the geometric constraints by Newton's method, `x <- x exp(-Z^+ psi)`, with shorter steps where the full one
+    /// does not help; the joints' groups are never left. Returns the number of steps.
+    ///
+    /// Each step is the shortest in the velocity coordinates. It ends where rounding does: at a residual of some 1e-12 of the largest distance in
+    /// the system (1 m at least).
+    ///
+    /// # Errors
+    /// [`ConstraintError::NotConverged`], [`ConstraintError::NotFinite`], with the name of the constraint that is violated most. The
+    /// configuration is then the best that was found.
+    ///
+    /// # Panics
+    /// If `x` has other than [`Model::config_dim`] entries.
+    pub fn project_configuration(
+        &mut self,
+        constraints: &ConstraintSet<T>,
+        model: &Model<T>,
+        workspace: &mut Workspace<T>,
+        x: &mut [T],
+        time: T,
+    ) -> Result<usize, ConstraintError> {
+        self.violation(constraints, model, workspace, x, time)?;
+        for steps in 0..STEPS {
+            if self.residual.amax() <= rounding(workspace) {
+                return Ok(steps);
+            }
+            self.inverse.decompose(&self.geometric);
+            self.inverse.apply(&self.residual, &mut self.step);
+            self.step.neg_mut();
+            if !self.descend(constraints, model, workspace, x, time)? {
+                return Err(self.not_converged(constraints, "configuration", steps + 1));
+            }
+        }
+        Err(self.not_converged(constraints, "configuration", STEPS))
+    }
+
+    /// Moves `x` along the step, or as little of it as makes the violation smaller; `false` if nothing does.
+    fn descend(
+        &mut self,
+        constraints: &ConstraintSet<T>,
+        model: &Model<T>,
+        workspace: &mut Workspace<T>,
+        x: &mut [T],
+        time: T,
+    ) -> Result<bool, ConstraintError> {
+        let before = self.residual.norm_squared();
+        self.start.copy_from_slice(x);
+        for _ in 0..30 {
+            model.integrate(x, self.step.as_slice());
+            let found = self.violation(constraints, model, workspace, x, time);
+            if found.is_ok() && self.residual.norm_squared() < before {
+                return Ok(true);
+            }
+            x.copy_from_slice(&self.start);
+            self.step.scale_mut(convert(0.5));
+        }
+        self.violation(constraints, model, workspace, x, time)?;
+        Ok(false)
+    }
+
+    /// `psi` and `Z` of the geometric equations at rest in `x`, with zeros in the rows of the others.
+    fn violation(
+        &mut self,
+        constraints: &ConstraintSet<T>,
+        model: &Model<T>,
+        workspace: &mut Workspace<T>,
+        x: &[T],
+        time: T,
+    ) -> Result<(), ConstraintError> {
+        let rest = std::mem::take(&mut self.rest);
+        self.update(constraints, &Motion::new(model, workspace, x, &rest, time));
+        self.rest = rest;
+        self.geometric.copy_from(&self.jacobian);
+        for row in 0..constraints.equations() {
+            if constraints.level(row) == Level::Kinematic {
+                self.residual[row] = T::zero();
+                self.geometric.row_mut(row).fill(T::zero());
+            }
+            let mut numbers = self
+                .geometric
+                .row(row)
+                .into_iter()
+                .chain([&self.residual[row]]);
+            if !numbers.all(nalgebra::ComplexField::is_finite) {
+                let (constraint, equation) = constraints.describe(row);
+                return Err(ConstraintError::NotFinite {
+                    constraint,
+                    equation,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces a velocity by the nearest one that keeps all constraints, geometric and kinematic, where `M` measures: with the mass matrix this
+    /// is what a plastic impact does, and [`force`](ConstraintWorkspace::force) then is the impulse; with the identity, `xi - Z^+ (Z xi - r)`.
+    ///
+    /// # Errors
+    /// [`ConstraintError`], with the constraint's name. Constraints that contradict each other leave the velocity as it was.
+    ///
+    /// # Panics
+    /// If `x`, `xi` or `M` have the wrong size.
+    #[expect(clippy::too_many_arguments, reason = "a state is three of them")]
+    pub fn project_velocity(
+        &mut self,
+        constraints: &ConstraintSet<T>,
+        model: &Model<T>,
+        workspace: &mut Workspace<T>,
+        M: &DMatrix<T>,
+        x: &[T],
+        xi: &mut [T],
+        time: T,
+    ) -> Result<(), ConstraintError> {
+        // Once for all that is linear in the velocity; others, as (3.80c), may need more.
+        for _ in 0..STEPS {
+            self.update(constraints, &Motion::new(model, workspace, x, xi, time));
+            self.vector.copy_from_slice(xi);
+            self.target.copy_from(&self.rate);
+            self.target.neg_mut();
+            self.target
+                .gemv(T::one(), &self.jacobian, &self.vector, T::one());
+            let solved = self
+                .program
+                .nearest(M, &self.vector, &self.jacobian, &self.target);
+            self.check(constraints, solved, "velocity")?;
+            xi.copy_from_slice(self.program.point().as_slice());
+            self.update(constraints, &Motion::new(model, workspace, x, xi, time));
+            let fastest = xi.iter().fold(T::one(), |most, xi| most.max(xi.abs()));
+            // Where equations that depend on each other contradict by a little, something is left, which the check has found small enough.
+            let left = self.program.residual().amax();
+            if self.rate.amax() <= left * convert(2.0) + rounding(workspace) * fastest {
+                return Ok(());
+            }
+        }
+        Err(self.not_converged(constraints, "velocity", STEPS))
+    }
+
+    fn not_converged(
+        &self,
+        constraints: &ConstraintSet<T>,
+        what: &'static str,
+        iterations: usize,
+    ) -> ConstraintError {
+        let violation = if what == "velocity" {
+            &self.rate
+        } else {
+            &self.residual
+        };
+        let (constraint, equation) = constraints.describe(violation.iamax());
+        ConstraintError::NotConverged {
+            what,
+            constraint,
+            equation,
+            residual: to_f64(violation.amax()),
+            iterations,
+        }
+    }
+}
+
+/// What a length in this configuration is off by rounding.
+fn rounding<T: RealField + Copy>(workspace: &Workspace<T>) -> T {
+    let distances = workspace
+        .frames
+        .iter()
+        .map(|frame| frame.pose.translation.amax());
+    distances.fold(T::one(), T::max) * T::default_epsilon() * convert(8192.0)
+}

@@ -1,0 +1,200 @@
+//! Constraints together.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use nalgebra::{RealField, convert};
+
+use super::{
+    Constraint, ConstraintDescription, ConstraintSetError, Level, Motion, Rows, Stabilization,
+};
+use crate::multibody::Model;
+
+/// All constraints on a [`Model`], compiled: data that never change.
+///
+/// The module's page has an example.
+#[derive(Clone, Debug)]
+pub struct ConstraintSet<T: RealField + Copy> {
+    entries: Vec<Entry<T>>,
+    equations: usize,
+    pub(super) dof: usize,
+    pub(super) config_dim: usize,
+    pub(super) stabilization: Stabilization<T>,
+    pub(super) rank_tolerance: T,
+    pub(super) consistency_tolerance: T,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<T: RealField + Copy> {
+    name: String,
+    constraint: Arc<dyn Constraint<T>>,
+    rows: Range<usize>,
+}
+
+/// A constraint of a [`ConstraintSet`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConstraintId(usize);
+
+/// # Construction
+impl<T: RealField + Copy> ConstraintSet<T> {
+    /// Constraints to be described.
+    pub fn builder() -> ConstraintSetBuilder<T> {
+        ConstraintSetBuilder {
+            descriptions: Vec::new(),
+            stabilization: Stabilization::none(),
+            rank_tolerance: convert(1e-9),
+            consistency_tolerance: convert(1e-6),
+        }
+    }
+}
+
+/// # Reading
+impl<T: RealField + Copy> ConstraintSet<T> {
+    /// How many scalar equations there are: the rows of `Z`.
+    pub fn equations(&self) -> usize {
+        self.equations
+    }
+
+    /// All constraints in the order of their equations.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = ConstraintId> + use<T> {
+        (0..self.entries.len()).map(ConstraintId)
+    }
+
+    /// The constraint of this name.
+    pub fn id(&self, name: &str) -> Option<ConstraintId> {
+        let found = self.entries.iter().position(|entry| entry.name == name);
+        found.map(ConstraintId)
+    }
+
+    /// The name of a constraint.
+    pub fn name(&self, id: ConstraintId) -> &str {
+        &self.entries[id.0].name
+    }
+
+    /// The equations of a constraint: rows of `Z`, entries of the multipliers.
+    pub fn rows(&self, id: ConstraintId) -> Range<usize> {
+        self.entries[id.0].rows.clone()
+    }
+
+    /// How violations are brought back.
+    pub fn stabilization(&self) -> &Stabilization<T> {
+        &self.stabilization
+    }
+
+    /// What an equation ties, by its row of `Z`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn level(&self, row: usize) -> Level {
+        let (entry, equation) = self.find(row);
+        entry.constraint.level(equation)
+    }
+
+    pub(super) fn constraint(&self, id: ConstraintId) -> &dyn Constraint<T> {
+        &*self.entries[id.0].constraint
+    }
+
+    /// The name of the constraint to which a row belongs, and its place there.
+    pub(super) fn describe(&self, row: usize) -> (String, usize) {
+        let (entry, equation) = self.find(row);
+        (entry.name.clone(), equation)
+    }
+
+    fn find(&self, row: usize) -> (&Entry<T>, usize) {
+        let after = self
+            .entries
+            .partition_point(|entry| entry.rows.start <= row);
+        let entry = &self.entries[after - 1];
+        (entry, row - entry.rows.start)
+    }
+
+    /// Fills the rows of all constraints, which must hold zeros.
+    pub(super) fn evaluate(&self, motion: &Motion<'_, T>, mut all: Rows<'_, T>) {
+        for entry in &self.entries {
+            let range = entry.rows.clone();
+            let mut rows = Rows {
+                residual: &mut all.residual[range.clone()],
+                rate: &mut all.rate[range.clone()],
+                jacobian: all.jacobian.rows_range_mut(range.clone()),
+                bias: &mut all.bias[range],
+            };
+            entry.constraint.evaluate(motion, &mut rows);
+        }
+    }
+}
+
+/// What a [`ConstraintSet`] is made of.
+#[derive(Debug)]
+pub struct ConstraintSetBuilder<T: RealField + Copy> {
+    descriptions: Vec<Box<dyn ConstraintDescription<T>>>,
+    stabilization: Stabilization<T>,
+    rank_tolerance: T,
+    consistency_tolerance: T,
+}
+
+/// # Description
+impl<T: RealField + Copy> ConstraintSetBuilder<T> {
+    /// One more constraint: a [`LoopClosure`](super::LoopClosure), a [`PlaneContact`](super::PlaneContact), a
+    /// [`GivenVelocity`](super::GivenVelocity), a [`Coupling`](super::Coupling), a [`Custom`](super::Custom) one.
+    #[must_use]
+    pub fn with(mut self, description: impl ConstraintDescription<T> + 'static) -> Self {
+        self.descriptions.push(Box::new(description));
+        self
+    }
+
+    /// How violations are brought back; they are not, unless this is called.
+    #[must_use]
+    pub fn stabilized(mut self, stabilization: Stabilization<T>) -> Self {
+        self.stabilization = stabilization;
+        self
+    }
+
+    /// Which equations count as dependent: those whose part that no other one has is smaller than this part of the largest (1e-9).
+    ///
+    /// A mechanism with more equations than it needs, which drifts by some 1e-8 or is described with few digits, has equations that depend on
+    /// each other only about so well: let this be larger than the drift.
+    #[must_use]
+    pub fn rank_tolerance(mut self, tolerance: T) -> Self {
+        self.rank_tolerance = tolerance;
+        self
+    }
+
+    /// How far from zero the residual of dependent equations may be in parts of the largest term (1e-6) before they count as contradicting.
+    #[must_use]
+    pub fn consistency_tolerance(mut self, tolerance: T) -> Self {
+        self.consistency_tolerance = tolerance;
+        self
+    }
+
+    /// The constraints on this model.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the names of the constraint and the body that it is about.
+    pub fn build(self, model: &Model<T>) -> Result<ConstraintSet<T>, ConstraintSetError> {
+        let mut entries: Vec<Entry<T>> = Vec::with_capacity(self.descriptions.len());
+        let mut equations = 0;
+        for description in &self.descriptions {
+            let name = description.name().to_owned();
+            if entries.iter().any(|entry| entry.name == name) {
+                return Err(ConstraintSetError::DuplicateName(name));
+            }
+            let constraint = description.compile(model)?;
+            let rows = equations..equations + constraint.equations();
+            equations = rows.end;
+            entries.push(Entry {
+                name,
+                constraint,
+                rows,
+            });
+        }
+        Ok(ConstraintSet {
+            entries,
+            equations,
+            dof: model.dof(),
+            config_dim: model.config_dim(),
+            stabilization: self.stabilization,
+            rank_tolerance: self.rank_tolerance,
+            consistency_tolerance: self.consistency_tolerance,
+        })
+    }
+}

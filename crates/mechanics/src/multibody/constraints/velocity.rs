@@ -1,0 +1,112 @@
+//! Prescribed components of a relative velocity: knife edges, wheels without mass, conveyors, motors that keep their speed.
+
+use std::sync::Arc;
+
+use fly_lie::SE3;
+use nalgebra::{RealField, Vector6};
+
+use super::pair::{Between, Equations, FramePair, PairKind, Relative};
+use super::{Constraint, ConstraintDescription, ConstraintSetError, Level};
+use crate::multibody::Model;
+
+/// Components of the twist of a frame B of body b relative to body a that are given: `w_k . X = r_k` with the twist `X = [v; omega]` in B.
+///
+/// A multiplier is the size of the reaction along its wrench `w_k`.
+///
+/// ```
+/// use fly_lie::SE3;
+/// use fly_mechanics::multibody::constraints::{ConstraintSet, GivenVelocity};
+/// use fly_mechanics::multibody::{Body, Joint, Model};
+/// use nalgebra::Vector3;
+///
+/// let model = Model::<f64>::builder().body(Body::new("sledge", Joint::planar(Vector3::z())?)).build()?;
+/// // The edge is 0.3 m behind the origin and points along x.
+/// let at = SE3::new(fly_lie::SO3::identity(), Vector3::new(-0.3, 0.0, 0.0));
+/// let constraints = ConstraintSet::builder().with(GivenVelocity::knife_edge("edge", "sledge", at)).build(&model)?;
+/// assert_eq!(constraints.equations(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenVelocity<T: RealField + Copy> {
+    /// A name of its own.
+    pub name: String,
+    /// The body relative to which b moves, or `world`.
+    pub a: String,
+    /// The moving body.
+    pub b: String,
+    /// The pose of B in the frame of body b.
+    pub frame_in_b: SE3<T>,
+    /// At most six pairs of a row `w_k` and the rate `r_k`.
+    pub components: Vec<(Vector6<T>, T)>,
+}
+
+/// # Description
+impl<T: RealField + Copy> GivenVelocity<T> {
+    /// A blade, skate or thin wheel along the x axis of a frame: its origin has no velocity along y.
+    pub fn knife_edge(
+        name: impl Into<String>,
+        body: impl Into<String>,
+        frame_in_body: SE3<T>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            a: "world".to_owned(),
+            b: body.into(),
+            frame_in_b: frame_in_body,
+            components: vec![(Vector6::y(), T::zero())],
+        }
+    }
+}
+
+impl<T: RealField + Copy> ConstraintDescription<T> for GivenVelocity<T> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn compile(&self, model: &Model<T>) -> Result<Arc<dyn Constraint<T>>, ConstraintSetError> {
+        let pair = FramePair::find(
+            model,
+            &self.name,
+            (&self.a, &SE3::identity()),
+            (&self.b, &self.frame_in_b),
+        )?;
+        let count = self.components.len();
+        if !(1..=6).contains(&count) {
+            return Err(ConstraintSetError::Components {
+                constraint: self.name.clone(),
+                found: count,
+            });
+        }
+        for (k, (row, rate)) in self.components.iter().enumerate() {
+            if !row.iter().chain([rate]).all(T::is_finite) {
+                return Err(ConstraintSetError::NotFinite {
+                    constraint: self.name.clone(),
+                    what: format!("component {k}"),
+                });
+            }
+        }
+        let kind = Given(self.components.clone());
+        Ok(Arc::new(Between { pair, kind }))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Given<T: RealField + Copy>(Vec<(Vector6<T>, T)>);
+
+impl<T: RealField + Copy> PairKind<T> for Given<T> {
+    fn equations(&self) -> usize {
+        self.0.len()
+    }
+
+    fn level(&self, _: usize) -> Level {
+        Level::Kinematic
+    }
+
+    fn evaluate(&self, _: &Relative<T>) -> Equations<T> {
+        let mut equations = Equations::new();
+        for (row, rate) in &self.0 {
+            equations.push_rate(*row, *rate);
+        }
+        equations
+    }
+}

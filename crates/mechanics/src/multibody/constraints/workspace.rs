@@ -1,0 +1,287 @@
+//! Constraints in a state, and the accelerations and forces that follow.
+
+use nalgebra::{DMatrix, DVector, RealField, Vector6};
+
+use super::{ConstraintError, ConstraintId, ConstraintSet, Level, Motion, Rows};
+use crate::multibody::BodyId;
+use crate::{EqualityQp, EqualityQpError, PseudoInverse};
+
+/// The scratch arrays of one [`ConstraintSet`], and what they hold after [`update`](ConstraintWorkspace::update) and
+/// [`solve`](ConstraintWorkspace::solve). No function of it allocates, unless it returns an error.
+#[derive(Clone, Debug)]
+pub struct ConstraintWorkspace<T: RealField + Copy> {
+    pub(super) residual: DVector<T>,
+    pub(super) rate: DVector<T>,
+    pub(super) jacobian: DMatrix<T>,
+    bias: DVector<T>,
+    /// What `Z xi_dot` must be: the bias with stabilisation; also the right-hand side of projections.
+    pub(super) target: DVector<T>,
+    pub(super) program: EqualityQp<T>,
+    /// `c - f`, and targets of projections.
+    pub(super) vector: DVector<T>,
+    /// Of `Z` without kinematic rows, for projections.
+    pub(super) inverse: PseudoInverse<T>,
+    pub(super) geometric: DMatrix<T>,
+    pub(super) step: DVector<T>,
+    pub(super) start: Vec<T>,
+    /// No velocity.
+    pub(super) rest: Vec<T>,
+}
+
+/// # Construction
+impl<T: RealField + Copy> ConstraintWorkspace<T> {
+    /// For these constraints.
+    pub fn new(constraints: &ConstraintSet<T>) -> Self {
+        let (m, n) = (constraints.equations(), constraints.dof);
+        let mut inverse = PseudoInverse::new(m, n);
+        inverse.tolerance = constraints.rank_tolerance;
+        Self {
+            residual: DVector::zeros(m),
+            rate: DVector::zeros(m),
+            jacobian: DMatrix::zeros(m, n),
+            bias: DVector::zeros(m),
+            target: DVector::zeros(m),
+            program: EqualityQp::new(n, m).with_tolerance(constraints.rank_tolerance),
+            vector: DVector::zeros(n),
+            inverse,
+            geometric: DMatrix::zeros(m, n),
+            step: DVector::zeros(n),
+            start: vec![T::zero(); constraints.config_dim],
+            rest: vec![T::zero(); n],
+        }
+    }
+}
+
+/// # Constraints in a state
+impl<T: RealField + Copy> ConstraintWorkspace<T> {
+    /// Evaluates all constraints.
+    pub fn update(&mut self, constraints: &ConstraintSet<T>, motion: &Motion<'_, T>) {
+        self.residual.fill(T::zero());
+        self.rate.fill(T::zero());
+        self.jacobian.fill(T::zero());
+        self.bias.fill(T::zero());
+        let rows = Rows {
+            residual: self.residual.as_mut_slice(),
+            rate: self.rate.as_mut_slice(),
+            jacobian: self.jacobian.as_view_mut(),
+            bias: self.bias.as_mut_slice(),
+        };
+        constraints.evaluate(motion, rows);
+        let gains = &constraints.stabilization;
+        for i in 0..constraints.equations() {
+            let pull = match constraints.level(i) {
+                Level::Geometric => {
+                    gains.velocity * self.rate[i] + gains.position * self.residual[i]
+                }
+                Level::Kinematic => gains.kinematic * self.rate[i],
+            };
+            self.target[i] = self.bias[i] - pull;
+        }
+    }
+
+    /// `psi`: how far the configuration is from keeping the geometric equations; of no meaning in the rows of kinematic ones.
+    pub fn residual(&self) -> &DVector<T> {
+        &self.residual
+    }
+
+    /// `psi_dot` and `eta`: how far the velocity is from keeping the equations.
+    pub fn rate(&self) -> &DVector<T> {
+        &self.rate
+    }
+
+    /// `Z`, a row for each equation, n columns.
+    pub fn jacobian(&self) -> &DMatrix<T> {
+        &self.jacobian
+    }
+
+    /// `b` of `Z xi_dot = b`, without stabilisation.
+    pub fn bias(&self) -> &DVector<T> {
+        &self.bias
+    }
+}
+
+/// # Forward dynamics
+impl<T: RealField + Copy> ConstraintWorkspace<T> {
+    /// The acceleration and the constraint force after [`update`](ConstraintWorkspace::update) in the same state, Konz (3.83):
+    ///
+    /// ```text
+    /// M ξ_dot - Zᵀ λ = f        Z ξ_dot = b - stabilisation
+    /// ```
+    ///
+    /// `M` is the mass matrix, of which only the lower triangle is read; `force` is everything else in the equation of motion on its right-hand
+    /// side, `B u - c - D xi - grad V`. Where equations depend on each other the acceleration and `Z^T lambda` are unique still, and `lambda` is
+    /// the shortest of the possible ones, Konz (A.122).
+    ///
+    /// # Errors
+    /// [`ConstraintError`], with the constraint's name. After [`ConstraintError::Inconsistent`] there is the solution with the smallest miss.
+    ///
+    /// # Panics
+    /// If `M` is not n x n or `force` has not n entries.
+    pub fn solve(
+        &mut self,
+        constraints: &ConstraintSet<T>,
+        M: &DMatrix<T>,
+        force: &DVector<T>,
+    ) -> Result<(), ConstraintError> {
+        self.vector.copy_from(force);
+        self.vector.neg_mut();
+        let Self {
+            program,
+            vector,
+            jacobian,
+            target,
+            ..
+        } = self;
+        let solved = program.solve(M, vector, jacobian, target);
+        self.check(constraints, solved, "acceleration")
+    }
+
+    /// `xi_dot`.
+    pub fn acceleration(&self) -> &DVector<T> {
+        self.program.point()
+    }
+
+    /// `Z^T lambda`: the generalised force of all constraints on the system. After a projection of the velocity, an impulse.
+    pub fn force(&self) -> &DVector<T> {
+        self.program.force()
+    }
+
+    /// `lambda`, one for each equation: the reaction on body b of the pair, on the rolling body, on the coupled coordinate.
+    pub fn multipliers(&self) -> &DVector<T> {
+        self.program.multipliers()
+    }
+
+    /// How many of the equations are independent in this state.
+    pub fn rank(&self) -> usize {
+        self.program.rank()
+    }
+
+    /// What is wrong with a solution of `Z v = target`.
+    pub(super) fn check(
+        &self,
+        constraints: &ConstraintSet<T>,
+        solved: Result<(), EqualityQpError>,
+        what: &'static str,
+    ) -> Result<(), ConstraintError> {
+        solved.map_err(|error| match error {
+            EqualityQpError::NotFinite => self.not_finite(constraints),
+            EqualityQpError::NotPositiveDefinite => ConstraintError::MassMatrix,
+            EqualityQpError::Size { .. } => panic!("{error}"),
+        })?;
+        let point = self.program.point();
+        let terms = self.jacobian.row_iter().zip(&self.target).map(|(row, b)| {
+            let terms = row.iter().zip(point).map(|(z, v)| (*z * *v).abs());
+            terms.fold(b.abs(), |sum, term| sum + term)
+        });
+        let largest = terms.fold(T::zero(), T::max);
+        // Rounding where everything is at rest must not count.
+        let scale = largest + nalgebra::convert(1e-3);
+        let residual = self.program.residual();
+        if residual.amax() <= constraints.consistency_tolerance * scale {
+            return Ok(());
+        }
+        let (constraint, equation) = constraints.describe(residual.iamax());
+        Err(ConstraintError::Inconsistent {
+            what,
+            constraint,
+            equation,
+            residual: to_f64(residual.amax()),
+        })
+    }
+
+    fn not_finite(&self, constraints: &ConstraintSet<T>) -> ConstraintError {
+        let row_is_finite = |i: usize| {
+            let mut numbers = self.jacobian.row(i).into_iter().chain([&self.target[i]]);
+            numbers.all(nalgebra::ComplexField::is_finite)
+        };
+        match (0..constraints.equations()).find(|i| !row_is_finite(*i)) {
+            Some(row) => {
+                let (constraint, equation) = constraints.describe(row);
+                ConstraintError::NotFinite {
+                    constraint,
+                    equation,
+                }
+            }
+            None => ConstraintError::Force,
+        }
+    }
+}
+
+/// # Reactions
+///
+/// After [`solve`](ConstraintWorkspace::solve) in the state of the motion.
+impl<T: RealField + Copy> ConstraintWorkspace<T> {
+    /// Calls `apply` with every body on which a constraint acts and the wrench `[f; tau]` on it, in its frame; the world is one of them.
+    pub fn reactions(
+        &self,
+        constraints: &ConstraintSet<T>,
+        id: ConstraintId,
+        motion: &Motion<'_, T>,
+        mut apply: impl FnMut(BodyId, Vector6<T>),
+    ) {
+        let multipliers = &self.multipliers().as_slice()[constraints.rows(id)];
+        let constraint = constraints.constraint(id);
+        constraint.wrenches(motion, multipliers, &mut apply);
+    }
+
+    /// The wrench `[f; tau]` of one constraint on one body, in the body's frame.
+    pub fn reaction(
+        &self,
+        constraints: &ConstraintSet<T>,
+        id: ConstraintId,
+        motion: &Motion<'_, T>,
+        body: BodyId,
+    ) -> Vector6<T> {
+        let mut sum = Vector6::zeros();
+        self.reactions(constraints, id, motion, |on, wrench| {
+            if on == body {
+                sum += wrench;
+            }
+        });
+        sum
+    }
+
+    /// Adds the wrenches of all constraints on all bodies, each in the frame of its body, to those that stand at the [`BodyId::index`]es.
+    ///
+    /// With them as external wrenches the tree moves as if it had no constraints; what couples joints instead of bodies is not among them,
+    /// see [`joint_force`](ConstraintWorkspace::joint_force).
+    ///
+    /// # Panics
+    /// If there are fewer wrenches than bodies and the world.
+    pub fn add_wrenches(
+        &self,
+        constraints: &ConstraintSet<T>,
+        motion: &Motion<'_, T>,
+        wrenches: &mut [Vector6<T>],
+    ) {
+        for id in constraints.ids() {
+            self.reactions(constraints, id, motion, |body, wrench| {
+                wrenches[body.index()] += wrench;
+            });
+        }
+    }
+
+    /// `Z_k^T lambda_k`, the generalised force of one constraint.
+    ///
+    /// # Panics
+    /// If `force` has not n entries.
+    pub fn joint_force(
+        &self,
+        constraints: &ConstraintSet<T>,
+        id: ConstraintId,
+        force: &mut DVector<T>,
+    ) {
+        force.fill(T::zero());
+        for row in constraints.rows(id) {
+            let multiplier = self.multipliers()[row];
+            for (force, z) in force.iter_mut().zip(self.jacobian.row(row).iter()) {
+                *force += *z * multiplier;
+            }
+        }
+    }
+}
+
+/// For messages.
+pub(super) fn to_f64<T: RealField + Copy>(number: T) -> f64 {
+    nalgebra::try_convert(number).unwrap_or(f64::NAN)
+}
