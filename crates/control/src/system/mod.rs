@@ -11,6 +11,7 @@
 //! - [`SystemTemplate`] forms the desired closed loop `Mbar xi_dot + bbar = 0` ([`DesiredMotion`]), with energies;
 //! - a [`TransportMap`] Q carries the reference's velocity to where the system is: [`JointMap`], [`PairMap`], [`PointMap`] or one's own;
 //! - [`reference`] has references: sinusoids of joints, flat outputs, inverse kinematics;
+//! - [`EuclideanTemplate`] has the textbook controllers of arms (joint PD, computed torque) for comparison;
 //! - [`SystemLaw`] finds the input that comes nearest to it, and what is left over.
 //!
 //! ```
@@ -44,6 +45,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod euclidean;
 mod jacobian;
 mod law;
 mod linearisation;
@@ -52,6 +54,7 @@ pub mod reference;
 mod template;
 mod transport;
 
+pub use euclidean::{DesiredInertia, EuclideanTemplate, NotEuclidean};
 pub use law::SystemLaw;
 pub use linearisation::Linearisation;
 pub use matching::{SystemMatching, matching_force};
