@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector, Vector6};
 use crate::Energies;
 #[cfg(feature = "osqp")]
 use crate::allocation::Osqp;
-use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limits};
+use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limited, Limits};
 use crate::law::{InputMatrix, Law, LawError, projection_metric};
 use crate::matching::{Matching, MatchingForce};
 use crate::settings::{AllocationMethod, ControllerSettings, SettingsError};
@@ -26,11 +26,6 @@ pub struct Controller {
     metric: DMatrix<f64>,
     limited: Option<Limited>,
     step: Step,
-}
-
-struct Limited {
-    limits: Limits,
-    allocator: Box<dyn Allocator>,
 }
 
 /// The result of one control step.
@@ -109,9 +104,12 @@ impl Controller {
         let law = Law::new(M, M_bar, inputs)?;
         let metric = projection_metric(M, M_bar, inputs, settings.projection_weight)?;
         let limited = match limits {
-            Some(limits) => allocator(settings.allocation, &limits, &metric)?
-                .map(|allocator| Limited { limits, allocator }),
-            None => None,
+            Some(limits) if settings.allocation != AllocationMethod::None => Some(Limited::new(
+                &limits,
+                settings.input_rate_limit,
+                |limits| allocator(settings.allocation, limits, &metric),
+            )?),
+            _ => None,
         };
         let zero = DVector::zeros(inputs.ncols());
         Ok(Self {
@@ -133,12 +131,26 @@ impl Controller {
 
 /// # Flight
 impl Controller {
-    /// The input for this state and reference.
+    /// The input for this state and reference, without regard to how fast inputs may change: [`step_after`](Self::step_after)
+    /// with all the time in the world.
+    pub fn step(&mut self, state: &State<f64>, reference: &ReferencePoint) -> &Step {
+        self.step_after(f64::INFINITY, state, reference)
+    }
+
+    /// The input for this state and reference, `elapsed` seconds after the one before.
+    ///
+    /// The time matters only with an [`input_rate_limit`](ControllerSettings::input_rate_limit): each input stays within that
+    /// rate times the time of the one before. The first input has none before it.
     ///
     /// Allocates nothing with `active_set`; see `Osqp` for what that does. The same calls from the first on
     /// give the same bits. Where state or reference are not finite, so is u0, and the input stays the last one if there
     /// are limits; that an input may be sent is for the caller to check.
-    pub fn step(&mut self, state: &State<f64>, reference: &ReferencePoint) -> &Step {
+    pub fn step_after(
+        &mut self,
+        elapsed: f64,
+        state: &State<f64>,
+        reference: &ReferencePoint,
+    ) -> &Step {
         let forces = self.forces(state, reference);
         let b = self.body.bias(state);
         let step = &mut self.step;
@@ -146,15 +158,12 @@ impl Controller {
         self.law
             .unconstrained(&b, &forces.bias(), &mut step.unconstrained);
         let desired = step.unconstrained.as_slice();
-        match &mut self.limited {
-            Some(limited) if !limited.limits.contain(desired) => {
-                step.allocation = limited.allocator.solve(desired, step.input.as_mut_slice());
-            }
-            _ => {
-                step.input.copy_from_slice(desired);
-                step.allocation = Allocation::FREE;
-            }
-        }
+        step.allocation = if let Some(limited) = &mut self.limited {
+            limited.allocate(desired, elapsed, step.input.as_mut_slice())
+        } else {
+            step.input.copy_from_slice(desired);
+            Allocation::FREE
+        };
         step
     }
 
@@ -235,17 +244,18 @@ fn allocator(
     method: AllocationMethod,
     limits: &Limits,
     metric: &DMatrix<f64>,
-) -> Result<Option<Box<dyn Allocator>>, ControllerError> {
-    Ok(match method {
-        AllocationMethod::None => None,
-        AllocationMethod::ActiveSet => Some(Box::new(ActiveSet::new(limits, metric)?)),
+) -> Result<Box<dyn Allocator>, ControllerError> {
+    match method {
         #[cfg(feature = "osqp")]
-        AllocationMethod::Osqp => Some(Box::new(Osqp::new(limits, metric)?)),
+        AllocationMethod::Osqp => Ok(Box::new(Osqp::new(limits, metric)?)),
         #[cfg(not(feature = "osqp"))]
         AllocationMethod::Osqp => {
             let message =
                 "expected active_set or none, found osqp, which this build does not contain";
-            return Err(SettingsError::new("allocation", message).into());
+            Err(SettingsError::new("allocation", message).into())
         }
-    })
+        AllocationMethod::ActiveSet | AllocationMethod::None => {
+            Ok(Box::new(ActiveSet::new(limits, metric)?))
+        }
+    }
 }

@@ -84,9 +84,27 @@ impl<const N: usize> Law<N> {
 /// H' = B^T M^-1 (Mbar + diag(0, 0, 0, rho, rho, 0)) M^-1 B
 /// ```
 ///
-/// An extension, not in the dissertation. Near 180 degrees of tilt the metric H prefers to give up torque before thrust, and an
-/// underactuated vehicle with four poles at -3 1/s or faster stays upside-down; with rho between 0.3 and 30 kg m^2 it turns.
-/// It changes nothing while the limits are inactive, as u0 keeps H.
+/// An extension, not in the dissertation. Near 180 degrees of tilt the metric H prefers to give up torque before thrust: all
+/// rotors idle, and an underactuated vehicle with four poles at -3 1/s or faster stays upside-down. With rho between 0.3 and
+/// 30 kg m^2 it turns. It changes nothing while the limits are inactive, as u0 keeps H.
+///
+/// Measured with the shipped quadcopter (0.2 to 7 N a rotor, rho = 3, control at 500 Hz) from 2400 attitudes, 400 of them
+/// within 2 degrees of a half turn, at rest and at 5 m/s in 14 directions, back to 0.05 m and 0.05 rad (`tests/recovery.rs`):
+///
+/// | four poles at | rotor lag | fail of 2400 at rest, 33600 moving | last one back after | drop at rest, moving |
+/// |---|---|---|---|---|
+/// | -5 | 0 | 0, 0 | 8.6 s | 3.0 m, 7.2 m |
+/// | -4 | 0 | 0, 0 | 8.8 s | 4.2 m, 7.2 m |
+/// | -3.5 | 0 | 0, 0 | 9.1 s | 5.3 m, 8.4 m |
+/// | -3.5 | 0.03 s | 0, 0 | 9.1 s | 6.4 m, 14.4 m |
+/// | -3 | 0.03 s | 0, 0 | 10.7 s | 8.0 m, 12.5 m |
+/// | -4 | 0.03 s | 0, 16 | | |
+/// | -5 | 0.03 s | 8, 1513 | | |
+/// | -4, rho = 0 | 0 | 17, 20 | | |
+/// | -5, rho = 0 | 0 | 29, 33 | | |
+///
+/// The law knows nothing of the lag: with poles too fast for it the vehicle overshoots upright under full torque and tumbles on.
+/// An exact half turn at rest is an equilibrium of the template, with any weight.
 ///
 /// # Errors
 /// [`LawError`] if M or H' is not positive definite.

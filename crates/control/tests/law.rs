@@ -3,8 +3,10 @@
 mod common;
 
 use common::{
-    QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, settings, vehicle,
+    Flight, QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, settings,
+    vehicle,
 };
+use fly_control::allocation::{ActiveSet, Allocator, Limits};
 use fly_control::law::{InputMatrix, Law, LawError};
 use fly_control::matching::{complement, fully_actuated};
 use fly_control::settings::ReferenceSettings;
@@ -283,4 +285,92 @@ fn rho_changes_only_limited_inputs() {
     // Literally all rotors idle; with rho one pushes and turns the vehicle.
     assert!(a.input.amax() < 0.2 + 1e-9, "{}", a.input);
     assert!(b.input.amax() > 0.3, "{}", b.input);
+}
+
+#[test]
+fn inputs_change_no_faster_than_their_rate() {
+    let vehicle = vehicle(QUADCOPTER);
+    let metric = controller(QUADCOPTER, "allocation = 'active_set'", QUADCOPTER_POLES)
+        .projection_metric()
+        .clone();
+    for allocation in ["active_set", "osqp"] {
+        if allocation == "osqp" && cfg!(not(feature = "osqp")) {
+            continue;
+        }
+        let keys = format!("allocation = '{allocation}'\ninput_rate_limit = 40");
+        let mut limited = controller(QUADCOPTER, &keys, QUADCOPTER_POLES);
+        let mut random = Random(33);
+        let (mut before, mut held, mut free) = (None, 0, 0);
+        for i in 0..400 {
+            // The time between frames changes, the states jump.
+            let elapsed = [0.002, 0.01, 0.004, 0.0, 0.05][i % 5];
+            let state = State {
+                pose: SE3::exp(&random.vector6(0.3)),
+                twist: random.vector6(0.3),
+            };
+            let reference = ReferencePoint::at_rest(SE3::identity());
+            let step = limited.step_after(elapsed, &state, &reference).clone();
+            if let Some(before) = before {
+                // The same problem put differently: both limits of a thrust as one pair of bounds.
+                let before: &nalgebra::DVector<f64> = &before;
+                let reach = 40.0 * elapsed;
+                let lower = before.map(|u| (u - reach).max(0.2));
+                let upper = before.map(|u| (u + reach).min(7.0));
+                let rows = nalgebra::DMatrix::identity(4, 4);
+                let limits = Limits::between(rows, &lower, &upper, before.clone()).unwrap();
+                let mut expected = nalgebra::DVector::zeros(4);
+                ActiveSet::new(&limits, &metric)
+                    .unwrap()
+                    .solve(step.unconstrained.as_slice(), expected.as_mut_slice());
+                let tolerance = if allocation == "osqp" { 1e-5 } else { 1e-11 };
+                assert!(
+                    (&step.input - &expected).amax() < tolerance,
+                    "{step:?} {expected}"
+                );
+                assert!(limits.excess(step.input.as_slice()) < tolerance);
+                held += usize::from(limits.excess(step.unconstrained.as_slice()) > 0.0);
+                free += usize::from(!step.saturated());
+            } else {
+                // Nothing comes before the first input.
+                assert!(
+                    vehicle
+                        .actuators
+                        .limits()
+                        .contains(step.input.as_slice(), 1e-12)
+                );
+            }
+            before = Some(step.input);
+        }
+        assert!(held > 100 && free > 10, "{held} {free}");
+        // Without a time the rate does not count.
+        let far = State::at_rest(SE3::exp(&nalgebra::Vector6::new(
+            0.0, 0.0, -9.0, 0.0, 0.0, 0.0,
+        )));
+        let step = limited.step(&far, &ReferencePoint::at_rest(SE3::identity()));
+        assert!((step.input.min() - 7.0).abs() < 1e-5, "{}", step.input);
+    }
+}
+
+#[test]
+fn a_limited_rate_still_flies_home() {
+    let vehicle = vehicle(QUADCOPTER);
+    let keys = "allocation = 'active_set'\ninput_rate_limit = 15";
+    let mut controller = controller(QUADCOPTER, keys, QUADCOPTER_POLES);
+    let goal = ReferencePoint::at_rest(SE3::identity());
+    let start = SE3::exp(&nalgebra::Vector6::new(1.0, -0.5, 0.3, 0.6, -0.4, 0.8));
+    let mut flight = Flight::new(&vehicle, State::at_rest(start));
+    let mut before: Option<nalgebra::DVector<f64>> = None;
+    let mut rates = 0;
+    for _ in 0..2500 {
+        let step = controller.step_after(2e-3, &flight.state, &goal);
+        if let Some(before) = before {
+            let change = (&step.input - before).amax();
+            assert!(change <= 15.0 * 2e-3 + 1e-12, "{change}");
+            rates += usize::from(change > 15.0 * 2e-3 - 1e-12);
+        }
+        before = Some(step.input.clone());
+        flight.advance(step.input.as_slice(), 2e-3);
+    }
+    assert!(rates > 10, "{rates}");
+    assert!(flight.state.pose.log().norm() < 1e-2, "{:?}", flight.state);
 }

@@ -160,6 +160,16 @@ fn pairs_that_cannot_be_used_name_the_key() {
             format!("projection_weight = -1\n{TRICOPTER_PAIR}"),
             "projection_weight: expected zero or a positive number, found -1",
         ),
+        (
+            TRICOPTER,
+            format!("input_rate_limit = 0\n{TRICOPTER_PAIR}"),
+            "input_rate_limit: expected a positive number, found 0",
+        ),
+        (
+            TRICOPTER,
+            format!("input_rate_limit = 100\nallocation = 'none'\n{TRICOPTER_PAIR}"),
+            "input_rate_limit: expected an allocation of osqp or active_set beside it, found none, which keeps no limits",
+        ),
     ]);
 }
 

@@ -57,6 +57,8 @@ pub struct Pilot {
     /// Time of the first complete frame: the flight's zero.
     start: Option<i64>,
     previous: i64,
+    /// When the controller was last asked.
+    controlled: i64,
     state: Option<State<f64>>,
     /// When each group of the state was measured.
     known: [i64; 4],
@@ -86,6 +88,7 @@ impl Pilot {
             parts,
             start: None,
             previous: 0,
+            controlled: 0,
             state: None,
             known: [i64::MIN; 4],
             point: ReferencePoint::at_rest(SE3::identity()),
@@ -168,7 +171,9 @@ impl Pilot {
             };
         };
         let parts = &mut self.parts;
-        let step = parts.controller.step(state, &self.point);
+        let elapsed = seconds(time.saturating_sub(self.controlled));
+        self.controlled = time;
+        let step = parts.controller.step_after(elapsed, state, &self.point);
         let actuators = &parts.vehicle.actuators;
         actuators.commands_from_input(step.input.as_slice(), &mut self.candidate);
         // Where the law has no finite answer the allocation repeats its last one, which would pass for a command.

@@ -91,6 +91,20 @@ impl Limits {
         Ok(limits)
     }
 
+    /// The same limits with a row for each input alone, in their order, after the others; not bounded yet.
+    pub(super) fn with_each_input(&self) -> Result<Self, AllocationError> {
+        let (m, p) = self.rows.shape();
+        let mut rows = DMatrix::zeros(m + p, p);
+        rows.rows_mut(0, m).copy_from(&self.rows);
+        rows.rows_mut(m, p).fill_with_identity();
+        let extend = |bounds: &[f64], free: f64| {
+            DVector::from_iterator(m + p, bounds.iter().copied().chain((0..p).map(|_| free)))
+        };
+        let lower = extend(self.lower(), f64::NEG_INFINITY);
+        let upper = extend(self.upper(), f64::INFINITY);
+        Self::between(rows, &lower, &upper, self.interior.clone())
+    }
+
     /// Takes new bounds of the same number; the interior point stays, wherever it then lies.
     ///
     /// # Errors

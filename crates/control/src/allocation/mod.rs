@@ -18,11 +18,13 @@ mod active_set;
 mod basis;
 mod dual;
 mod least_violation;
+mod limited;
 mod limits;
 #[cfg(feature = "osqp")]
 mod osqp;
 
 pub use active_set::ActiveSet;
+pub(crate) use limited::Limited;
 pub use limits::Limits;
 #[cfg(feature = "osqp")]
 pub use osqp::Osqp;

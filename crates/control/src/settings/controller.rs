@@ -69,6 +69,9 @@ pub struct ControllerSettings {
     /// inertia. Default 0; 0.3 to 30 lets an underactuated vehicle recover from upside-down.
     #[serde(default)]
     pub projection_weight: f64,
+    /// How fast each input may change, in its unit per second (N/s), > 0: rows around the input before, kept together with
+    /// the limits. Default: as fast as it likes. Needs an allocation. The inputs of a rotor that tilts by theta are `F sin(theta)` and `F cos(theta)`.
+    pub input_rate_limit: Option<f64>,
     /// `osqp`, `active_set` or `none`. Default `osqp` where it is compiled in.
     #[serde(default)]
     pub allocation: AllocationMethod,
@@ -129,6 +132,15 @@ impl ControllerSettings {
     /// The first key that cannot be used.
     pub fn validate(&self) -> Result<(), SettingsError> {
         not_negative("projection_weight", self.projection_weight)?;
+        if let Some(rate) = self.input_rate_limit {
+            positive("input_rate_limit", rate)?;
+            if self.allocation == AllocationMethod::None {
+                return Err(SettingsError::new(
+                    "input_rate_limit",
+                    "expected an allocation of osqp or active_set beside it, found none, which keeps no limits",
+                ));
+            }
+        }
         match (&self.poles, self.pairs.len()) {
             (None, 0) => {
                 return Err(SettingsError::new(

@@ -108,6 +108,7 @@ impl Example {
             pairs,
             poles,
             projection_weight: config["rho"].as_f64().unwrap_or(0.0),
+            input_rate_limit: None,
             allocation: if self.constrained {
                 allocation
             } else {

@@ -67,8 +67,14 @@ enum Wrong {
 
 impl Bench {
     fn new(on_loss: OnLoss, start: State<f64>) -> Self {
+        Self::with("", on_loss, start)
+    }
+
+    /// With further keys of the section `[controller]`.
+    fn with(keys: &str, on_loss: OnLoss, start: State<f64>) -> Self {
         let vehicle = Vehicle::from_toml(VEHICLE).expect("a vehicle");
-        let settings: ControllerSettings = toml::from_str(CONTROLLER).expect("settings");
+        let text = keys.to_owned() + CONTROLLER;
+        let settings: ControllerSettings = toml::from_str(&text).expect("settings");
         let controller = Controller::new(&vehicle, &settings).expect("a controller");
         let description = [
             "pose.position",
@@ -187,6 +193,42 @@ fn it_flies_to_its_reference() {
         bench.plant.pose.translation
     );
     assert!(bench.tilt() < 1e-3);
+}
+
+#[test]
+fn commands_change_no_faster_than_their_rate_times_the_time_between_them() {
+    let rate = 20.0;
+    let mut bench = Bench::with("input_rate_limit = 20\n", DESCEND, disturbed());
+    bench.tick(Wrong::Nothing);
+    let mut before = bench.pilot.commands().expect("commands").to_vec();
+    let (mut ticks, mut fastest, mut after_a_gap) = (0, 0.0_f64, 0.0_f64);
+    for i in 0..1500 {
+        // Now and then some frames are lost: the next command may be further away.
+        let wrong = if i % 100 < 5 {
+            Wrong::NoFrame
+        } else {
+            Wrong::Nothing
+        };
+        ticks += 1;
+        if !bench.tick(wrong).computed {
+            continue;
+        }
+        let commands = bench.pilot.commands().expect("commands");
+        let change = before.iter().zip(commands).map(|(a, b)| (a - b).abs());
+        let speed = change.fold(0.0, f64::max) / (f64::from(ticks) * seconds(TICK));
+        assert!(speed <= rate + 1e-9, "{speed} N/s at tick {i}");
+        if ticks > 1 {
+            after_a_gap = after_a_gap.max(speed);
+        }
+        fastest = fastest.max(speed);
+        before.copy_from_slice(commands);
+        ticks = 0;
+    }
+    assert!(
+        fastest > rate - 1e-9 && after_a_gap > 0.0,
+        "{fastest} {after_a_gap}"
+    );
+    assert!(bench.plant.pose.log().norm() < 0.02, "{:?}", bench.plant);
 }
 
 #[test]
