@@ -6,7 +6,7 @@ use common::{
     Flight, QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, settings,
     vehicle,
 };
-use fly_control::allocation::{ActiveSet, Allocator, Limits};
+use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
 use fly_control::law::{InputMatrix, Law, LawError};
 use fly_control::matching::{complement, fully_actuated};
 use fly_control::settings::ReferenceSettings;
@@ -373,4 +373,48 @@ fn a_limited_rate_still_flies_home() {
     }
     assert!(rates > 10, "{rates}");
     assert!(flight.state.pose.log().norm() < 1e-2, "{:?}", flight.state);
+}
+
+#[test]
+fn limits_that_leave_nothing_are_reported_with_every_step() {
+    // Two rows that contradict each other by 2 N about a thrust of 4 N; the rest is free.
+    let vehicle = vehicle(QUADCOPTER);
+    let rows = nalgebra::DMatrix::from_fn(2, 4, |i, j| [1.0, -1.0][i] * f64::from(j == 0));
+    let bounds = nalgebra::DVector::from_vec(vec![3.0, -5.0]);
+    let limits = Limits::new(rows, bounds, nalgebra::DVector::zeros(4)).unwrap();
+    let mut controller = Controller::for_body(
+        &vehicle.body,
+        &vehicle.body_name,
+        vehicle.actuators.input_matrix(),
+        Some(limits),
+        &settings("allocation = 'active_set'", QUADCOPTER_POLES),
+    )
+    .unwrap();
+    let goal = ReferencePoint::at_rest(SE3::identity());
+    let step = controller.step(&State::at_rest(SE3::identity()), &goal);
+    assert_eq!(step.allocation.outcome, Outcome::Infeasible);
+    assert!((step.input[0] - 4.0).abs() < 1e-9, "{}", step.input);
+}
+
+#[test]
+fn a_vehicle_with_redundant_rotors_is_refused() {
+    let fifth = "
+        [[rotors]]
+        body = 'airframe'
+        position = [0.18, 0, 0]
+        axis = [0, 0, 1]
+        drag_ratio = -0.016
+        thrust = [0.2, 7]";
+    let twice = QUADCOPTER.to_owned() + fifth;
+    let settings = settings("", TRICOPTER_PAIR);
+    let Err(error) = Controller::new(&vehicle(&twice), &settings) else {
+        panic!("accepted");
+    };
+    assert_eq!(error, LawError::Inputs.into());
+    assert!(
+        error
+            .to_string()
+            .starts_with("the inputs do not act independently"),
+        "{error}"
+    );
 }

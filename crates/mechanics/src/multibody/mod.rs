@@ -46,8 +46,8 @@
 mod body;
 mod cast;
 mod configuration;
-mod dynamics;
 pub mod constraints;
+mod dynamics;
 mod error;
 mod forces;
 pub mod forms;
