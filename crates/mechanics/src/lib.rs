@@ -17,6 +17,7 @@
 //! | V, f_K of any springs | [`Stiffness`] |
 //! | a body about a fixed point, a rolling one | [`FixedPointBody`], [`nonholonomic::RollingBody`] |
 //! | nonholonomic systems | [`nonholonomic::HamelEquation`] |
+//! | x, ξ, A(x), γ, Γ of any coordinates | [`coordinates`] |
 //! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
 //! # Example
