@@ -5,8 +5,9 @@
 use std::f64::consts::PI;
 
 use fly_lie::operators::{ad, bracket, coadjoint_bracket, wed3};
-use fly_lie::{NotInGroup, SE2, SE3, SO2, SO3, Subgroup, UnitQuaternion};
-use nalgebra::{Matrix3, Matrix4, SMatrix, SVector, Vector3, Vector4, Vector6};
+use fly_lie::{NotInGroup, SE2, SE3, SO2, SO3, Subgroup, UnitQuaternion, angular_first};
+use nalgebra::{Matrix3, Matrix4, Matrix6, SMatrix, SVector, Vector3, Vector4, Vector6};
+use num_dual::Dual64;
 
 const ANGLES: [f64; 9] = [0.0, 1e-300, 1e-9, 0.2, 1.0, 2.0, 3.0, PI - 1e-9, PI];
 
@@ -206,6 +207,42 @@ fn matrices_from_outside_are_checked() {
     assert!(SE3::try_from_matrix(&G, 1e-12).is_ok());
     G[(3, 0)] = 1.0;
     assert_eq!(SE3::try_from_matrix(&G, 1e-12), Err(NotInGroup::BottomRow));
+}
+
+/// Elements of the algebra are the velocities of the group's matrices at the identity, entry by entry.
+#[test]
+fn hat_is_the_velocity_of_the_matrix() {
+    fn moving<const N: usize>(x: &SVector<f64, N>) -> SVector<Dual64, N> {
+        x.map(|x| Dual64::new(0.0, x))
+    }
+    fn velocity<const N: usize>(A: SMatrix<Dual64, N, N>) -> SMatrix<f64, N, N> {
+        A.map(|x| x.eps)
+    }
+    for x in coordinates::<6>() {
+        assert_eq!(SE3::hat(&x), velocity(SE3::exp(&moving(&x)).matrix()));
+        let x = x.fixed_rows::<3>(3).into_owned();
+        assert_eq!(SO3::hat(&x), velocity(*SO3::exp(&moving(&x)).matrix()));
+        assert_eq!(SE2::hat(&x), velocity(SE2::exp(&moving(&x)).matrix()));
+        let x = x.fixed_rows::<1>(2).into_owned();
+        assert_eq!(SO2::hat(&x), velocity(SO2::exp(&moving(&x)).matrix()));
+    }
+}
+
+/// The order `[omega; v]` is a permutation, its own inverse, under which every map keeps its meaning.
+#[test]
+fn the_other_order_of_twists() {
+    let xi = Vector6::new(1.0, 2.0, 3.0, 0.4, 0.5, 0.6);
+    let turned = angular_first::twist(&xi);
+    assert_eq!(turned, Vector6::new(0.4, 0.5, 0.6, 1.0, 2.0, 3.0));
+    assert_eq!(angular_first::twist(&turned), xi);
+    let A = SE3::exp(&xi).adjoint();
+    let B = angular_first::matrix(&A);
+    assert_eq!(angular_first::matrix(&B), A);
+    close(B * turned, angular_first::twist(&(A * xi)), 1e-14);
+    // [[R, 0], [wed(r) R, R]]
+    let block = |M: &Matrix6<f64>, i, j| M.fixed_view::<3, 3>(i, j).into_owned();
+    assert_eq!(block(&B, 0, 3), Matrix3::zeros());
+    assert_eq!(block(&B, 3, 0), block(&A, 0, 3));
 }
 
 /// Rotations whose matrices are rational, so that every entry is rounded but once: quaternions with integers.
