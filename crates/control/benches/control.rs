@@ -9,6 +9,8 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "../tests/common/eleven.rs"]
+mod eleven;
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -19,6 +21,8 @@ use common::{
 #[cfg(feature = "osqp")]
 use fly_control::allocation::Osqp;
 use fly_control::allocation::{ActiveSet, Allocator, Limits};
+use fly_control::system::SystemReference;
+use fly_control::template::Approach;
 use fly_control::{Controller, ReferencePoint, pair_motion};
 use fly_lie::SE3;
 use fly_mechanics::State;
@@ -68,6 +72,13 @@ fn main() {
     );
     for approach in ["particle", "body", "energy"] {
         bench.template(approach);
+    }
+    for (name, approach) in [
+        ("particle", Approach::Particle),
+        ("body", Approach::Body),
+        ("energy", Approach::Energy),
+    ] {
+        bench.system(&format!("step_{name}"), approach);
     }
 }
 
@@ -184,6 +195,27 @@ impl Bench {
                             .template()
                             .evaluate(black_box(motion), black_box(desired)),
                     );
+                });
+            }
+        });
+    }
+
+    /// A whole step of a system with eleven degrees of freedom and as many inputs, limits inactive.
+    fn system(&self, algo: &str, approach: Approach) {
+        let mut controller = eleven::controller(approach);
+        let inputs = eleven::inputs(controller.model());
+        let mut random = common::Random(53);
+        let mut motion = || eleven::motion(&eleven::model(), || random.next());
+        let motions: Vec<_> = (0..200).map(|_| (motion(), motion())).collect();
+        self.measure("system11", algo, |time| {
+            for ([x, xi, _], [x_r, xi_r, xi_dot_r]) in &motions {
+                let goal = SystemReference {
+                    configuration: x_r,
+                    velocity: xi_r,
+                    acceleration: xi_dot_r,
+                };
+                time(&mut || {
+                    black_box(controller.step(x, xi, &inputs, &goal).is_ok());
                 });
             }
         });

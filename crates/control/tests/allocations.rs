@@ -1,6 +1,10 @@
 //! What a control step allocates, C code included.
 
+#![allow(non_snake_case)]
+
 mod common;
+#[path = "common/eleven.rs"]
+mod eleven;
 
 use common::{
     QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, vehicle,
@@ -31,6 +35,41 @@ fn a_step_with_active_set_allocates_nothing() {
             }
             assert!(saturated > 50, "{saturated}");
         }
+    }
+}
+
+#[test]
+fn a_step_of_a_whole_system_allocates_nothing() {
+    use fly_control::allocation::{ActiveSet, Limits};
+    use fly_control::template::Approach;
+    use nalgebra::{DMatrix, DVector};
+
+    for approach in [Approach::Particle, Approach::Body, Approach::Energy] {
+        let controller = eleven::controller(approach);
+        let n = controller.model().dof();
+        let B = eleven::inputs(controller.model());
+        let least = DVector::from_element(n, -20.0);
+        let rows = DMatrix::identity(n, n);
+        let limits = Limits::between(rows.clone(), &least, &-&least, DVector::zeros(n)).unwrap();
+        let allocator = Box::new(ActiveSet::new(&limits, &rows).unwrap());
+        let mut controller = controller.with_limits(limits, allocator);
+        let mut random = Random(12);
+        let mut limited = 0;
+        for i in 0..50 {
+            let [x, xi, _] = eleven::motion(controller.model(), || random.next());
+            let [x_R, xi_R, xi_dot_R] = eleven::motion(controller.model(), || random.next());
+            let goal = fly_control::system::SystemReference {
+                configuration: &x_R,
+                velocity: &xi_R,
+                acceleration: &xi_dot_R,
+            };
+            let count = allocations(|| {
+                controller.step(&x, &xi, &B, &goal).unwrap();
+            });
+            assert!(i == 0 || count == 0, "{approach:?}: {count}");
+            limited += usize::from(controller.allocation().active > 0);
+        }
+        assert!(limited > 20, "{limited}");
     }
 }
 

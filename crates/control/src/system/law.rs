@@ -63,13 +63,13 @@ impl SystemLaw {
         self.force.copy_from(b);
         mass.solve_mut(&mut self.force);
 
-        self.weighted.gemm(1.0, &desired.mass_matrix, &self.A, 0.0);
-        self.H.gemm_tr(1.0, &self.A, &self.weighted, 0.0);
-        // Exactly symmetric whatever the rounding.
-        for i in 0..self.H.nrows() {
-            for j in 0..i {
-                let mean = 0.5 * (self.H[(i, j)] + self.H[(j, i)]);
-                (self.H[(i, j)], self.H[(j, i)]) = (mean, mean);
+        // Column by column: a product of whole matrices would allocate.
+        for j in 0..self.A.ncols() {
+            let mut weighted = self.weighted.column_mut(j);
+            weighted.gemv(1.0, &desired.mass_matrix, &self.A.column(j), 0.0);
+            for i in 0..=j {
+                let entry = self.A.column(i).dot(&weighted);
+                (self.H[(i, j)], self.H[(j, i)]) = (entry, entry);
             }
         }
         self.desired.copy_from(&desired.bias);
@@ -78,9 +78,8 @@ impl SystemLaw {
         self.input.gemv_tr(1.0, &self.A, &self.desired, 0.0);
         let metric = self.metric.factor(&self.H).ok_or(LawError::Inputs)?;
         // Rounding can make a singular H pass: compare the pivots with the diagonal.
-        let pivots = metric.l_dirty().diagonal();
-        let independent = (pivots.iter().zip(self.H.diagonal().iter()))
-            .all(|(pivot, h)| pivot * pivot > 1e-12 * h);
+        let L = metric.l_dirty();
+        let independent = (0..L.nrows()).all(|i| L[(i, i)].powi(2) > 1e-12 * self.H[(i, i)]);
         if !independent {
             return Err(LawError::Inputs);
         }

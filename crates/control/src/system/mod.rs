@@ -12,6 +12,7 @@
 //! - a [`TransportMap`] Q carries the reference's velocity to where the system is: [`JointMap`], [`PairMap`], [`PointMap`] or one's own;
 //! - [`reference`] has references: sinusoids of joints, flat outputs, inverse kinematics;
 //! - [`EuclideanTemplate`] has the textbook controllers of arms (joint PD, computed torque) for comparison;
+//! - [`SystemController`] is the whole step, with limits;
 //! - [`SystemLaw`] finds the input that comes nearest to it, and what is left over.
 //!
 //! ```
@@ -45,6 +46,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod controller;
 mod euclidean;
 mod jacobian;
 mod law;
@@ -54,6 +56,7 @@ pub mod reference;
 mod template;
 mod transport;
 
+pub use controller::{SystemController, SystemError};
 pub use euclidean::{DesiredInertia, EuclideanTemplate, NotEuclidean};
 pub use law::SystemLaw;
 pub use linearisation::Linearisation;

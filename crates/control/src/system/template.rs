@@ -81,8 +81,6 @@ struct Scratch {
     J: Matrix6xX<f64>,
     J_dot: Matrix6xX<f64>,
     J_R: Matrix6xX<f64>,
-    /// `Vee(X) J` of a pair.
-    weighted: Matrix6xX<f64>,
     xi_R: DVector<f64>,
     xi_dot_R: DVector<f64>,
     xi_E: DVector<f64>,
@@ -108,7 +106,6 @@ impl SystemTemplate {
                 J: Matrix6xX::zeros(n),
                 J_dot: Matrix6xX::zeros(n),
                 J_R: Matrix6xX::zeros(n),
-                weighted: Matrix6xX::zeros(n),
                 xi_R: DVector::zeros(n),
                 xi_dot_R: DVector::zeros(n),
                 xi_E: DVector::zeros(n),
@@ -183,8 +180,7 @@ impl SystemTemplate {
             let (a, b) = (*a, *b);
             actual.jacobian(a, b, &mut s.J);
             reference.jacobian(a, b, &mut s.J_R);
-            s.weighted.gemm(1.0, pair.inertia_matrix(), &s.J, 0.0);
-            out.mass_matrix.gemm_tr(1.0, &s.J, &s.weighted, 1.0);
+            add_inertia(pair, &s.J, &mut out.mass_matrix);
 
             let motion = Motion {
                 pose: actual.pose(a, b),
@@ -230,5 +226,24 @@ impl SystemTemplate {
         out.bias += &out.damping;
         out.bias += &out.stiffness;
         Ok(())
+    }
+}
+
+/// Adds `J^T Vee(M') J`. (A product of whole matrices of this size would allocate.)
+fn add_inertia(pair: &Pair, J: &Matrix6xX<f64>, mass_matrix: &mut DMatrix<f64>) {
+    for j in 0..J.ncols() {
+        let column = J.column(j);
+        // Most coordinates move few pairs.
+        if column.iter().all(|x| *x == 0.0) {
+            continue;
+        }
+        let momentum: Vector6<f64> = pair.inertia_matrix() * column;
+        for i in 0..=j {
+            let entry = J.column(i).dot(&momentum);
+            mass_matrix[(i, j)] += entry;
+            if i != j {
+                mass_matrix[(j, i)] += entry;
+            }
+        }
     }
 }
