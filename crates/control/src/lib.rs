@@ -78,8 +78,10 @@
 //! `osqp` (default) compiles the OSQP solver in, which needs cmake.
 
 pub mod allocation;
+pub mod analysis;
 mod controller;
 mod energies;
+pub mod inputs;
 pub mod law;
 pub mod matching;
 pub mod poles;

@@ -51,6 +51,11 @@ impl Template {
         self.pair.inertia_matrix()
     }
 
+    /// Which approach it is.
+    pub fn approach(&self) -> Approach {
+        self.approach
+    }
+
     /// The pair's desired energies.
     pub fn pair(&self) -> &Pair {
         &self.pair

@@ -1,0 +1,269 @@
+//! The closed loop for small errors: plant, law and the lag of the actuators.
+#![allow(non_snake_case)]
+
+use fly_lie::operators::{vee_matrix4, wed3};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::{State, Vehicle};
+use nalgebra::{Complex, DMatrix, DVector, Matrix6, Schur, Vector3, Vector6};
+
+use crate::Controller;
+use crate::system::Linearisation;
+use crate::template::Pair;
+
+/// A vehicle of one body under its controller, limits aside, for small errors about a reference at rest.
+///
+/// With the pose `G_R exp(delta)` and `x = [delta; xi]`, at rest exactly to first order:
+///
+/// ```text
+/// delta' = xi,   M xi' = B u - b_delta delta,   u = u_R + K x                     the model and the law, Konz (5.73), (5.86b)
+/// K: bbar = K0 delta + D0 xi                                                      the same for all approaches, Konz (5.71)
+/// T_i v_i' + v_i = (K x)_i                                                        actuators with a first-order lag T_i
+/// ```
+///
+/// The lag acts on commands: thrust and tilt of each rotor, as rotors and servos have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClosedLoop {
+    /// d xi' / d delta with the inputs held.
+    gravity: Matrix6<f64>,
+    /// `M^-1 B` from commands to accelerations, 6 x p.
+    effect: DMatrix<f64>,
+    /// From `[delta; xi]` to commands, p x 12.
+    gain: DMatrix<f64>,
+    /// u_R.
+    input: DVector<f64>,
+}
+
+/// The largest lag of the actuators.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LagMargin {
+    /// The time constant at which the closed loop is no longer stable, s.
+    pub time_constant: f64,
+    /// The frequency at which it then oscillates, rad/s.
+    pub frequency: f64,
+}
+
+/// Why a closed loop cannot be analysed.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum AnalysisError {
+    /// The vehicle cannot rest there.
+    #[error(
+        "the vehicle cannot rest at this attitude: {0:.3} N or N m of its weight stay unbalanced; expected an attitude that its inputs \
+         can hold"
+    )]
+    Equilibrium(f64),
+    /// Not stable even with immediate actuators.
+    #[error(
+        "the closed loop is not stable even without a lag: expected all poles to the left of the imaginary axis, found one with \
+         real part {0:.3} 1/s"
+    )]
+    Unstable(f64),
+    /// The eigenvalues could not be computed.
+    #[error(
+        "the poles of the closed loop could not be computed: expected finite parameters within a few powers of ten of each other"
+    )]
+    Poles,
+}
+
+/// A weight that the inputs miss by more than this part of it is out of their reach, not rounded.
+const REACH: f64 = 1e-6;
+/// Poles count as stable to the left of this part of the fastest one.
+const STABLE: f64 = 1e-9;
+
+/// # Construction
+impl ClosedLoop {
+    /// About rest at an attitude that the vehicle can hold: upright, whatever the heading, for an underactuated one.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Equilibrium`].
+    pub fn new(
+        vehicle: &Vehicle,
+        controller: &Controller,
+        attitude: &SO3<f64>,
+    ) -> Result<Self, AnalysisError> {
+        let body = &vehicle.body;
+        let B = vehicle.actuators.input_matrix();
+        let p = B.ncols();
+        let rest = body.bias(&State::at_rest(SE3::new(*attitude, Vector3::zeros())));
+        let mut input = DVector::zeros(p);
+        // At rest on the reference bbar = 0.
+        controller
+            .law()
+            .unconstrained(&rest, &Vector6::zeros(), &mut input);
+        let missing = (B * &input - rest).norm();
+        if missing.is_nan() || missing > REACH * rest.norm() {
+            return Err(AnalysisError::Equilibrium(missing));
+        }
+
+        let turn = turn_of_weight(vehicle, attitude);
+        let template = desired(controller.template().pair());
+        let to_commands = commands_of_inputs(vehicle, &input);
+        let mut gain = DMatrix::zeros(p, 12);
+        let mut du = DVector::zeros(p);
+        for column in 0..12 {
+            let (db, db_bar) = if column < 6 {
+                (turn.column(column).into_owned(), &template.stiffness)
+            } else {
+                (Vector6::zeros(), &template.damping)
+            };
+            let db_bar = Vector6::from_iterator(db_bar.column(column % 6).iter().copied());
+            controller.law().unconstrained(&db, &db_bar, &mut du);
+            gain.set_column(column, &(&to_commands * &du));
+        }
+        // The map to commands is orthogonal.
+        let effect = body.inverse_mass_matrix() * B;
+        let effect = DMatrix::from_fn(6, p, |i, j| effect[(i, j)]) * to_commands.transpose();
+        Ok(Self {
+            gravity: -body.inverse_mass_matrix() * turn,
+            effect,
+            gain,
+            input,
+        })
+    }
+
+    /// u_R, p numbers: the input that holds the vehicle there.
+    pub fn input(&self) -> &DVector<f64> {
+        &self.input
+    }
+}
+
+/// # Poles
+impl ClosedLoop {
+    /// The 12 poles with immediate actuators, 1/s.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Poles`].
+    pub fn poles(&self) -> Result<Vec<Complex<f64>>, AnalysisError> {
+        self.poles_with_lags(&vec![0.0; self.input.len()])
+    }
+
+    /// The poles with these time constants (s, >= 0) of the commands, in their order: 12 and one for each that is not zero.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Poles`], also for a wrong number of time constants.
+    pub fn poles_with_lags(&self, lags: &[f64]) -> Result<Vec<Complex<f64>>, AnalysisError> {
+        if lags.len() != self.input.len() {
+            return Err(AnalysisError::Poles);
+        }
+        let slow: Vec<usize> = (0..lags.len()).filter(|i| lags[*i] > 0.0).collect();
+        let size = 12 + slow.len();
+        let mut matrix = DMatrix::zeros(size, size);
+        matrix.view_mut((0, 6), (6, 6)).fill_with_identity();
+        matrix.view_mut((6, 0), (6, 6)).copy_from(&self.gravity);
+        for i in (0..lags.len()).filter(|i| !slow.contains(i)) {
+            let immediate = self.effect.column(i) * self.gain.row(i);
+            let mut block = matrix.view_mut((6, 0), (6, 12));
+            block += immediate;
+        }
+        for (k, &i) in slow.iter().enumerate() {
+            matrix
+                .view_mut((6, 12 + k), (6, 1))
+                .copy_from(&self.effect.column(i));
+            matrix
+                .view_mut((12 + k, 0), (1, 12))
+                .copy_from(&(self.gain.row(i) / lags[i]));
+            matrix[(12 + k, 12 + k)] = -lags[i].recip();
+        }
+        eigenvalues(&matrix).ok_or(AnalysisError::Poles)
+    }
+
+    /// The smallest time constant, common to all commands, at which the closed loop is not stable; `None` if there is none up to
+    /// a thousand times its slowest time.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Unstable`] if it is not stable without any lag; [`AnalysisError::Poles`].
+    pub fn largest_lag(&self) -> Result<Option<LagMargin>, AnalysisError> {
+        let poles = self.poles()?;
+        if let Some(unstable) = unstable(&poles) {
+            return Err(AnalysisError::Unstable(unstable.re));
+        }
+        let with_lag = |lag: f64| -> Result<Option<Complex<f64>>, AnalysisError> {
+            Ok(unstable(
+                &self.poles_with_lags(&vec![lag; self.input.len()])?,
+            ))
+        };
+        let size = |pole: &Complex<f64>| pole.norm();
+        let fastest = poles.iter().map(size).fold(0.0, f64::max);
+        let slowest = poles.iter().map(size).fold(f64::INFINITY, f64::min);
+        // Stable loops may become unstable and stable again: look for the first time in small steps, then halve.
+        let mut stable = 1e-2 / fastest;
+        let mut lag = stable;
+        while with_lag(lag)?.is_none() {
+            stable = lag;
+            lag *= 1.1;
+            if lag > 1e3 / slowest {
+                return Ok(None);
+            }
+        }
+        let mut limit = lag;
+        while limit - stable > 1e-9 * limit {
+            let middle = f64::midpoint(stable, limit);
+            match with_lag(middle)? {
+                Some(_) => limit = middle,
+                None => stable = middle,
+            }
+        }
+        let frequency = with_lag(limit)?.map_or(0.0, |pole| pole.im.abs());
+        Ok(Some(LagMargin {
+            time_constant: limit,
+            frequency,
+        }))
+    }
+}
+
+/// The template of one pair about a reference at rest: `M0 delta'' + D0 delta' + K0 delta = 0`, the same for all approaches,
+/// Konz (5.71).
+pub fn desired(pair: &Pair) -> Linearisation {
+    let dense = |X: &Matrix6<f64>| DMatrix::from_fn(6, 6, |i, j| X[(i, j)]);
+    Linearisation {
+        inertia: dense(pair.inertia_matrix()),
+        damping: dense(pair.damping_matrix()),
+        stiffness: dense(&vee_matrix4(pair.stiffness())),
+    }
+}
+
+/// d b / d delta at rest: how the weight, seen from the body, changes as the body turns. `R^T a_G` becomes `(I - wed(delta))
+/// R^T a_G`.
+fn turn_of_weight(vehicle: &Vehicle, attitude: &SO3<f64>) -> Matrix6<f64> {
+    let body = &vehicle.body;
+    let fall = wed3(&attitude.inverse().act(body.gravity())) * -body.inertia().mass();
+    let mut turn = Matrix6::zeros();
+    turn.fixed_view_mut::<3, 3>(0, 3).copy_from(&fall);
+    turn.fixed_view_mut::<3, 3>(3, 3)
+        .copy_from(&(wed3(&body.inertia().center_of_mass()) * fall));
+    turn
+}
+
+/// From small changes of the input to those of the commands, p x p: the change of thrust and that of the tilt times the
+/// thrust, which makes the map orthogonal and leaves every lag what it is.
+fn commands_of_inputs(vehicle: &Vehicle, input: &DVector<f64>) -> DMatrix<f64> {
+    let mut map = DMatrix::identity(input.len(), input.len());
+    for range in vehicle.actuators.rotor_ranges().filter(|r| r.len() == 2) {
+        let i = range.start;
+        let (sin, cos) = input[i].atan2(input[i + 1]).sin_cos();
+        let block = [(0, 0, sin), (0, 1, cos), (1, 0, cos), (1, 1, -sin)];
+        for (row, column, entry) in block {
+            map[(i + row, i + column)] = entry;
+        }
+    }
+    map
+}
+
+/// The QR steps deflate where an entry below the diagonal is small beside its neighbours, which rounding errors of the size of
+/// the largest entry may never let happen: then with a coarser bound.
+fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
+    if matrix.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let bounds = (0..6).map(|power| f64::EPSILON * 10.0_f64.powi(power));
+    let schur = bounds
+        .map(|bound| Schur::try_new(matrix.clone(), bound, 100 * matrix.nrows()))
+        .find_map(|schur| schur)?;
+    Some(schur.complex_eigenvalues().iter().copied().collect())
+}
+
+/// The pole farthest to the right, if it is not stable.
+fn unstable(poles: &[Complex<f64>]) -> Option<Complex<f64>> {
+    let fastest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+    let right = poles.iter().max_by(|a, b| a.re.total_cmp(&b.re))?;
+    (right.re > -STABLE * fastest).then_some(*right)
+}

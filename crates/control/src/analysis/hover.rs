@@ -1,0 +1,165 @@
+//! What the actuators have left in hover.
+#![allow(non_snake_case)]
+
+use fly_lie::operators::{angular, join, linear};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::{State, Vehicle};
+use nalgebra::{DVector, Vector3, Vector6};
+
+use super::AnalysisError;
+use crate::inputs::ReferenceInputs;
+
+/// A command in hover and its limits: N of a thrust, rad of a tilt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command {
+    /// Its name, such as `rotor.0.thrust`.
+    pub name: String,
+    /// What holds the vehicle.
+    pub hover: f64,
+    /// The smallest and the largest.
+    pub limits: [f64; 2],
+}
+
+/// What a vehicle with independent inputs can do from level hover inside the limits `W u <= l` of its actuators.
+///
+/// An acceleration in one direction, the others zero, moves the input along a straight line, so every number is exact for the
+/// polygon that stands for the limits of tilting rotors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HoverMargins {
+    /// Every command.
+    pub commands: Vec<Command>,
+    /// How far the input is inside its limits, N; negative outside.
+    pub inside: f64,
+    /// Largest acceleration upwards, m/s^2.
+    pub climb: f64,
+    /// Largest acceleration downwards, m/s^2.
+    pub sink: f64,
+    /// Largest angular acceleration about body x, y and z that is possible in both directions, rad/s^2.
+    pub turn: Vector3<f64>,
+    /// Largest acceleration that is possible in every horizontal direction without tilting, m/s^2; `None` if underactuated.
+    pub side: Option<f64>,
+    /// Underactuated: the largest lean at which the thrust still carries the weight, rad. Fully actuated: the largest tilt that it
+    /// can hold at rest in every direction, rad.
+    pub tilt: f64,
+}
+
+/// Horizontal directions that are looked at.
+const DIRECTIONS: u32 = 360;
+
+impl HoverMargins {
+    /// Of this vehicle.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Equilibrium`] if no input carries the level vehicle, whatever its limits.
+    pub fn new(vehicle: &Vehicle) -> Result<Self, AnalysisError> {
+        let actuators = &vehicle.actuators;
+        let inputs = ReferenceInputs::new(vehicle);
+        let rest = |R: SO3<f64>| {
+            let state = State::at_rest(SE3::new(R, Vector3::zeros()));
+            inputs.of_wrench(&vehicle.body.bias(&state))
+        };
+        let level = rest(SO3::identity());
+        if !level.reached() {
+            return Err(AnalysisError::Equilibrium(level.missing));
+        }
+        let u = level.input;
+        let mut values = vec![0.0; u.len()];
+        actuators.commands_from_input(u.as_slice(), &mut values);
+        let names = actuators.command_names().iter();
+        let limits = actuators.command_limits().iter();
+        let commands = names.zip(limits).zip(&values);
+        let commands = commands.map(|((name, limits), hover)| Command {
+            name: name.clone(),
+            hover: *hover,
+            limits: *limits,
+        });
+
+        // Along the acceleration of the centre of mass, or about it.
+        let about_center = |acceleration: Vector6<f64>| {
+            let (a, turn) = (linear(&acceleration), angular(&acceleration));
+            let shift = turn.cross(&vehicle.body.inertia().center_of_mass());
+            let at_origin = join(&(a - shift), &turn);
+            inputs.of_wrench(&(vehicle.body.mass_matrix() * at_origin))
+        };
+        let most = |acceleration: Vector6<f64>| {
+            let way = about_center(acceleration);
+            way.reached()
+                .then(|| reach(vehicle, u.as_slice(), &way.input))
+        };
+        let axis = |i: usize, sign: f64| {
+            let mut a = Vector6::zeros();
+            a[i] = sign;
+            a
+        };
+        let both = |i: usize| {
+            let [plus, minus] = [1.0, -1.0].map(|sign| most(axis(i, sign)).unwrap_or(0.0));
+            plus.min(minus)
+        };
+        let climb = most(axis(2, 1.0)).unwrap_or(0.0);
+        let sink = most(axis(2, -1.0)).unwrap_or(0.0);
+        let turn = Vector3::new(both(3), both(4), both(5));
+        let azimuths = || {
+            (0..DIRECTIONS).map(|i| f64::from(i) * std::f64::consts::TAU / f64::from(DIRECTIONS))
+        };
+        let mut side = azimuths().map(|azimuth| {
+            let (s, c) = azimuth.sin_cos();
+            most(Vector6::new(c, s, 0.0, 0.0, 0.0, 0.0))
+        });
+        let side = side.try_fold(f64::INFINITY, |least, a| Some(least.min(a?)));
+        let inside = -actuators.limits().violation(u.as_slice());
+        let tilt = if side.is_some() {
+            let holds = |azimuth: f64, angle: f64| {
+                let (s, c) = azimuth.sin_cos();
+                let held = rest(SO3::exp(&(Vector3::new(c, s, 0.0) * angle)));
+                actuators.limits().contains(held.input.as_slice(), 0.0)
+            };
+            azimuths()
+                .map(|azimuth| largest_angle(|angle| holds(azimuth, angle)))
+                .fold(f64::INFINITY, f64::min)
+        } else {
+            let g = vehicle.body.gravity().norm();
+            (g / (g + climb)).clamp(-1.0, 1.0).acos()
+        };
+        Ok(Self {
+            commands: commands.collect(),
+            inside,
+            climb,
+            sink,
+            turn,
+            side,
+            tilt,
+        })
+    }
+}
+
+/// How far one can go from `u` along `way` inside the limits; zero from outside.
+fn reach(vehicle: &Vehicle, u: &[f64], way: &DVector<f64>) -> f64 {
+    let limits = vehicle.actuators.limits();
+    let slack = &limits.bound - &limits.matrix * DVector::from_column_slice(u);
+    let speed = &limits.matrix * way;
+    let bounds = slack.iter().zip(speed.iter());
+    let bounds = bounds.filter(|(_, speed)| **speed > 0.0);
+    let far = bounds.map(|(slack, speed)| slack / speed);
+    far.fold(f64::INFINITY, f64::min).max(0.0)
+}
+
+/// The first angle up to half a turn that does not hold, found in steps of half a degree and then by halving; zero if none holds.
+fn largest_angle(holds: impl Fn(f64) -> bool) -> f64 {
+    let step = 0.5_f64.to_radians();
+    let Some(first) = (0..=360)
+        .map(|i| f64::from(i) * step)
+        .find(|angle| !holds(*angle))
+    else {
+        return std::f64::consts::PI;
+    };
+    let (mut low, mut high) = ((first - step).max(0.0), first);
+    while high - low > 1e-9 {
+        let middle = f64::midpoint(low, high);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

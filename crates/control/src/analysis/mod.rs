@@ -1,0 +1,20 @@
+//! What a closed loop will do, before and while it flies.
+//!
+//! - [`ClosedLoop`]: vehicle, law and actuators for small errors about a reference at rest. Its [`poles`](ClosedLoop::poles), with
+//!   [`modes`] for damping ratios and time constants, and the [`largest_lag`](ClosedLoop::largest_lag) of the actuators that
+//!   leaves it stable.
+//! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
+//!   of the closed loop.
+//! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
+//! - [`LyapunovMonitor`]: whether the total energy of the errors falls in flight as the theory says.
+
+mod closed_loop;
+mod hover;
+mod mode;
+mod monitor;
+
+pub use crate::system::Linearisation;
+pub use closed_loop::{AnalysisError, ClosedLoop, LagMargin, desired};
+pub use hover::{Command, HoverMargins};
+pub use mode::{Mode, modes};
+pub use monitor::{Balance, LyapunovMonitor, Silence};
