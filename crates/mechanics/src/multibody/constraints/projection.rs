@@ -40,7 +40,15 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             }
             self.inverse.decompose(&self.geometric);
             self.inverse.apply(&self.residual, &mut self.step);
-            self.step.neg_mut();
+            // Where an angle is far from where it ought to be, the linear equation points beyond several turns.
+            let longest = size(workspace);
+            let length = self.step.amax();
+            let part = if length > longest {
+                longest / length
+            } else {
+                T::one()
+            };
+            self.step.scale_mut(-part);
             if !self.descend(constraints, model, workspace, x, time)? {
                 return Err(self.not_converged(constraints, "configuration", steps + 1));
             }
@@ -171,11 +179,16 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     }
 }
 
-/// What a length in this configuration is off by rounding.
-fn rounding<T: RealField + Copy>(workspace: &Workspace<T>) -> T {
+/// The largest distance of a body from the origin, m, at least 1.
+fn size<T: RealField + Copy>(workspace: &Workspace<T>) -> T {
     let distances = workspace
         .frames
         .iter()
         .map(|frame| frame.pose.translation.amax());
-    distances.fold(T::one(), T::max) * T::default_epsilon() * convert(8192.0)
+    distances.fold(T::one(), T::max)
+}
+
+/// What a length in this configuration is off by rounding.
+fn rounding<T: RealField + Copy>(workspace: &Workspace<T>) -> T {
+    size(workspace) * T::default_epsilon() * convert(8192.0)
 }

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector, RealField, Vector6};
 
 use super::{ConstraintError, ConstraintId, ConstraintSet, Level, Motion, Rows};
-use crate::multibody::BodyId;
+use crate::multibody::{BodyId, Model, Workspace};
 use crate::{EqualityQp, EqualityQpError, PseudoInverse};
 
 /// The scratch arrays of one [`ConstraintSet`], and what they hold after [`update`](ConstraintWorkspace::update) and
@@ -17,6 +17,7 @@ pub struct ConstraintWorkspace<T: RealField + Copy> {
     /// What `Z xi_dot` must be: the bias with stabilisation; also the right-hand side of projections.
     pub(super) target: DVector<T>,
     pub(super) program: EqualityQp<T>,
+    mass_matrix: DMatrix<T>,
     /// `c - f`, and targets of projections.
     pub(super) vector: DVector<T>,
     /// Of `Z` without kinematic rows, for projections.
@@ -42,6 +43,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             bias: DVector::zeros(m),
             target: DVector::zeros(m),
             program: EqualityQp::new(n, m).with_tolerance(constraints.rank_tolerance),
+            mass_matrix: DMatrix::zeros(n, n),
             vector: DVector::zeros(n),
             inverse,
             geometric: DMatrix::zeros(m, n),
@@ -133,6 +135,42 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             ..
         } = self;
         let solved = program.solve(M, vector, jacobian, target);
+        self.check(constraints, solved, "acceleration")
+    }
+
+    /// All of it in one call: the state into the workspaces, the mass matrix and the bias along the tree, then
+    /// [`solve`](ConstraintWorkspace::solve) under these forces of the joints.
+    ///
+    /// # Errors
+    /// As [`solve`](ConstraintWorkspace::solve).
+    ///
+    /// # Panics
+    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    #[expect(clippy::too_many_arguments, reason = "a state is three of them")]
+    pub fn forward_dynamics(
+        &mut self,
+        constraints: &ConstraintSet<T>,
+        model: &Model<T>,
+        workspace: &mut Workspace<T>,
+        x: &[T],
+        xi: &[T],
+        time: T,
+        tau: &[T],
+    ) -> Result<(), ConstraintError> {
+        assert_eq!(tau.len(), model.dof(), "length of the force");
+        self.update(constraints, &Motion::new(model, workspace, x, xi, time));
+        model.mass_matrix(workspace, x, &mut self.mass_matrix);
+        // `c - f`
+        model.bias(workspace, x, xi, self.vector.as_mut_slice());
+        for (rest, tau) in self.vector.iter_mut().zip(tau) {
+            *rest -= *tau;
+        }
+        let solved = self.program.solve(
+            &self.mass_matrix,
+            &self.vector,
+            &self.jacobian,
+            &self.target,
+        );
         self.check(constraints, solved, "acceleration")
     }
 
