@@ -13,6 +13,14 @@ pub(crate) enum Map {
     Bracket,
     /// `ad(u)^T`.
     BracketTransposed,
+    /// `J_r(u)^T`.
+    RightJacobianTransposed,
+    /// `J_r(u)^-1`: `d/dt (g exp(u)) = g exp(u) xi` with `u_dot = J_r(u)^-1 xi`.
+    RightJacobianInverse,
+    /// `J_r(u)^-T`.
+    RightJacobianInverseTransposed,
+    /// `Ad(exp(u))^T`: the momentum `p` at `g exp(-u)` is `Ad(exp(u))^T p` at `g`.
+    AdjointTransposed,
 }
 
 impl Map {
@@ -20,6 +28,10 @@ impl Map {
         match self {
             Self::Bracket => G::ad(u),
             Self::BracketTransposed => G::ad(u).transpose(),
+            Self::RightJacobianTransposed => G::right_jacobian(u).transpose(),
+            Self::RightJacobianInverse => G::right_jacobian_inverse(u),
+            Self::RightJacobianInverseTransposed => G::right_jacobian_inverse(u).transpose(),
+            Self::AdjointTransposed => G::exp(u).adjoint().transpose(),
         }
     }
 

@@ -17,6 +17,8 @@ mod elements;
 mod energy;
 mod equation;
 mod generalized;
+mod lagrangian;
 mod momentum;
 
 pub use equation::{EquationOfMotion, MasslessMotion};
+pub(crate) use lagrangian::Recursion;

@@ -1,0 +1,151 @@
+//! Explicit Runge-Kutta schemes for systems of bodies.
+
+use nalgebra::{RealField, convert};
+
+use super::scheme::Tableau;
+use super::{Motion, Scheme};
+use crate::multibody::{Map, Model};
+
+/// Integrates a system of bodies, with other states if there are any, by steps of a given length.
+///
+/// It holds the scratch arrays, so that a step allocates nothing.
+///
+/// ```
+/// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+/// use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
+/// use fly_mechanics::PseudoInertia;
+/// use nalgebra::{Matrix3, Vector3};
+///
+/// // A pendulum, let go from a quarter turn, swings through the lowest point with v² = 2 g l.
+/// let bob = PseudoInertia::from_center(1.0, -Vector3::z(), Matrix3::identity() * 1e-12)?;
+/// let model = Model::builder()
+///     .body(Body::new("pendulum", Joint::revolute(Vector3::y())?).inertia(bob))
+///     .build()?;
+/// let mut motion = Motion::at_rest(&model);
+/// motion.configuration[0] = std::f64::consts::FRAC_PI_2;
+///
+/// let mut workspace = Workspace::new(&model);
+/// let mut integrator = RungeKutta::new(&model, Scheme::RungeKutta4, 0);
+/// while motion.configuration[0] > 0.0 {
+///     integrator.step(&model, &mut motion, 0.001, |motion, xi_dot| {
+///         let (x, xi) = (&motion.configuration, &motion.velocity);
+///         model.forward_dynamics(&mut workspace, x, xi, &[0.0], xi_dot).expect("mass everywhere");
+///     });
+/// }
+/// assert!((motion.velocity[0].powi(2) - 2.0 * 9.81).abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RungeKutta<T: RealField + Copy> {
+    tableau: &'static Tableau,
+    /// `u_dot` and the rates of velocity and other states, of every stage.
+    group_slopes: Vec<Vec<T>>,
+    slopes: Vec<Vec<T>>,
+    /// The small velocity to a stage, and the stage.
+    u: Vec<T>,
+    stage: Motion<T>,
+}
+
+impl<T: RealField + Copy> RungeKutta<T> {
+    /// For this model, with this number of other states behind the velocity.
+    pub fn new(model: &Model<T>, scheme: Scheme, other_states: usize) -> Self {
+        let tableau = scheme.tableau();
+        let (n, stages) = (model.dof(), tableau.nodes.len());
+        let mut stage = Motion::at_rest(model);
+        stage.velocity.resize(n + other_states, T::zero());
+        Self {
+            tableau,
+            group_slopes: vec![vec![T::zero(); n]; stages],
+            slopes: vec![vec![T::zero(); n + other_states]; stages],
+            u: vec![T::zero(); n],
+            stage,
+        }
+    }
+
+    /// Moves on by `step` (s). `dynamics(motion, rates)` writes `xi_dot`, and behind it the rates of the other states.
+    ///
+    /// # Panics
+    /// If the motion has another number of coordinates or states.
+    pub fn step(
+        &mut self,
+        model: &Model<T>,
+        motion: &mut Motion<T>,
+        step: T,
+        dynamics: impl FnMut(&Motion<T>, &mut [T]),
+    ) {
+        self.evaluate(model, motion, step, dynamics);
+        self.finish(model, step, motion);
+    }
+
+    /// Computes all slopes of a step from here.
+    pub(super) fn evaluate(
+        &mut self,
+        model: &Model<T>,
+        start: &Motion<T>,
+        step: T,
+        mut dynamics: impl FnMut(&Motion<T>, &mut [T]),
+    ) {
+        let states = self.stage.velocity.len();
+        assert_eq!(
+            start.velocity.len(),
+            states,
+            "number of velocities and other states"
+        );
+        for s in 0..self.tableau.nodes.len() {
+            let (done, rest) = self.slopes.split_at_mut(s);
+            let (group_done, group_rest) = self.group_slopes.split_at_mut(s);
+            let row = self.tableau.stages[s];
+            self.u.fill(T::zero());
+            self.stage.copy_from(start);
+            add(&mut self.u, step, row, group_done);
+            add(&mut self.stage.velocity, step, row, done);
+            self.stage.time += step * convert(self.tableau.nodes[s]);
+            model.integrate(&mut self.stage.configuration, &self.u);
+
+            let u_dot = &mut group_rest[0];
+            u_dot.copy_from_slice(&self.stage.velocity[..model.dof()]);
+            model.apply(Map::RightJacobianInverse, &self.u, u_dot);
+            dynamics(&self.stage, &mut rest[0]);
+        }
+    }
+
+    /// From the start of the step, with the slopes of [`evaluate`](Self::evaluate), to its end.
+    pub(super) fn finish(&mut self, model: &Model<T>, step: T, motion: &mut Motion<T>) {
+        let weights = self.tableau.weights;
+        self.u.fill(T::zero());
+        add(&mut self.u, step, weights, &self.group_slopes);
+        add(&mut motion.velocity, step, weights, &self.slopes);
+        motion.time += step;
+        model.integrate(&mut motion.configuration, &self.u);
+        // Rounding would add up over millions of steps.
+        model.normalize(&mut motion.configuration);
+    }
+
+    /// The estimate of this index of a step's error, divided by `step`: that of the configuration's `u`, then that of the states.
+    pub(super) fn errors(&self, estimate: usize) -> impl Iterator<Item = T> {
+        let weights = self.tableau.errors[estimate];
+        let of = move |slopes: &[Vec<T>], i: usize| {
+            let pairs = weights.iter().zip(slopes);
+            pairs.fold(T::zero(), |sum, (w, slope)| sum + slope[i] * convert(*w))
+        };
+        let group = (0..self.u.len()).map(move |i| of(&self.group_slopes, i));
+        group.chain((0..self.stage.velocity.len()).map(move |i| of(&self.slopes, i)))
+    }
+
+    /// The way of the last step, and the slopes at its start.
+    pub(super) fn way(&self) -> (&[T], &[T]) {
+        (&self.u, &self.slopes[0])
+    }
+}
+
+/// `to += step * sum weights_j slopes_j`
+fn add<T: RealField + Copy>(to: &mut [T], step: T, weights: &[f64], slopes: &[Vec<T>]) {
+    for (weight, slope) in weights.iter().zip(slopes) {
+        if *weight != 0.0 {
+            let factor: T = step * convert(*weight);
+            for (to, slope) in to.iter_mut().zip(slope) {
+                *to += *slope * factor;
+            }
+        }
+    }
+}
