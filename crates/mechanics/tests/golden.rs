@@ -8,7 +8,7 @@
 //! - `kind: rigid_body`: a body made of particles;
 //! - `kind: stiffness`: springs in any constellation;
 //! - `kind: system`: poses, twists, Jacobians and their rates, forces, energies, accelerations;
-//! - `kind: trajectory` of one free body: motion;
+//! - `kind: trajectory`: motion and energies;
 //! - `kind: rigid_body_trajectory`: bodies about a fixed point;
 //! - `kind: rolling_ellipsoid`: rolling ellipsoids;
 //! - `kind: constraints`: constrained accelerations, dependent constraints too;
@@ -21,7 +21,6 @@ mod golden_bodies;
 mod golden_constraints;
 mod golden_coordinates;
 mod golden_model;
-mod golden_systems;
 
 use std::f64::consts::PI;
 
@@ -58,13 +57,13 @@ fn golden() {
         match data["kind"].as_str() {
             Some("rigid_body") => golden_bodies::particles(report.file(&path), &data),
             Some("system") => golden_model::system(report.file(&path), &data),
-            Some("trajectory") if golden_systems::is_one_free_body(&data) => {
-                golden_systems::motion(report.file(&path), &data);
-            }
+            Some("trajectory") => golden_model::trajectory(report.file(&path), &data),
             Some("rolling_ellipsoid") => golden_bodies::rolling(report.file(&path), &data),
             Some("stiffness") => golden_bodies::stiffness(report.file(&path), &data),
             Some("rigid_body_trajectory") => {
-                golden_bodies::gyroscopes(report.file(&path), &data);
+                let file = report.file(&path);
+                golden_bodies::gyroscopes(file, &data);
+                golden_model::gyroscopes(file, &data);
             }
             Some("linearization") => {
                 golden_coordinates::linearizations(report.file(&path), &data);

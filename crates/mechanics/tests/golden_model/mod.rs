@@ -1,8 +1,10 @@
 //! The systems of golden files as models, their kinematics, forces and energies.
 
 mod description;
+mod trajectory;
 
 pub use description::{configuration, model};
+pub use trajectory::{gyroscopes, trajectory};
 
 use fly_mechanics::multibody::forms::projection;
 use fly_mechanics::multibody::{BodyId, EquationOfMotion, Workspace};
