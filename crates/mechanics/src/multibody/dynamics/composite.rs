@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, RealField, Vector3};
 
-use super::motion::Twist;
+use super::motion::{Motion, Twist};
 use super::scratch::Scratch;
 use super::spatial::{MassMoments, Wrench, cross, scaled};
 use super::tree::Tree;
@@ -45,30 +45,77 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
+    /// After [`composite_bodies`](Self::composite_bodies): the entries of joints on one branch; the others are left as they are.
     fn mass_matrix(&self, scratch: &Scratch<T>, M: &mut [T], n: usize) {
-        let (mut unit, mut block) = ([T::zero(); 6], [T::zero(); 6]);
         for (i, node) in self.nodes.iter().enumerate() {
-            for k in 0..node.motion.dof() {
-                unit[k] = T::one();
-                let mut wrench = scratch.composites[i].momentum(&node.motion.twist(&unit));
-                unit[k] = T::zero();
-                let column = node.xi + k;
-                let mut at = i;
-                loop {
-                    let ancestor = &self.nodes[at];
-                    ancestor.motion.force(&wrench, &mut block);
-                    for (j, entry) in block[..ancestor.motion.dof()].iter().enumerate() {
-                        let row = ancestor.xi + j;
-                        M[column * n + row] = *entry;
-                        M[row * n + column] = *entry;
-                    }
-                    let Some(parent) = ancestor.parent.checked_sub(1) else {
-                        break;
+            let composite = &scratch.composites[i];
+            match node.motion {
+                Motion::Revolute(_) => {
+                    let (h, S) = (&composite.first, &composite.second);
+                    let own = S.xx + S.yy;
+                    M[node.xi * n + node.xi] = own;
+                    let wrench = Wrench {
+                        force: Vector3::new(-h.y, h.x, T::zero()),
+                        torque: Vector3::new(-S.xz, -S.yz, own),
                     };
-                    wrench =
-                        scratch.places[at].carry_wrench(&wrench, ancestor.motion.is_absolute());
-                    at = parent;
+                    self.climb(scratch, i, node.xi, wrench, M, n);
                 }
+                Motion::Free(_) => {
+                    let block = composite.matrix();
+                    for (k, column) in block.iter().enumerate() {
+                        let start = (node.xi + k) * n + node.xi;
+                        M[start..start + 6].copy_from_slice(column);
+                    }
+                    if node.parent > 0 {
+                        for (k, [a, b, c, d, e, f]) in block.into_iter().enumerate() {
+                            let wrench = Wrench {
+                                force: Vector3::new(a, b, c),
+                                torque: Vector3::new(d, e, f),
+                            };
+                            self.climb(scratch, i, node.xi + k, wrench, M, n);
+                        }
+                    }
+                }
+                _ => {
+                    let mut unit = [T::zero(); 6];
+                    for k in 0..node.motion.dof() {
+                        unit[k] = T::one();
+                        let wrench = composite.momentum(&node.motion.twist(&unit));
+                        unit[k] = T::zero();
+                        let start = (node.xi + k) * n + node.xi;
+                        node.motion.force(&wrench, &mut M[start..]);
+                        self.climb(scratch, i, node.xi + k, wrench, M, n);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes what the wrench on node `i` for a unit of acceleration in coordinate `column` asks of the joints below it.
+    #[inline]
+    fn climb(
+        &self,
+        scratch: &Scratch<T>,
+        mut i: usize,
+        column: usize,
+        mut wrench: Wrench<T>,
+        M: &mut [T],
+        n: usize,
+    ) {
+        loop {
+            let node = &self.nodes[i];
+            let Some(parent) = node.parent.checked_sub(1) else {
+                return;
+            };
+            wrench = scratch.places[i].carry_wrench(&wrench, node.motion.is_absolute());
+            i = parent;
+            let ancestor = &self.nodes[i];
+            let row = ancestor.xi;
+            let entries = &mut M[column * n + row..];
+            ancestor.motion.force(&wrench, entries);
+            // The same below the diagonal.
+            for j in 0..ancestor.motion.dof() {
+                M[(row + j) * n + column] = M[column * n + row + j];
             }
         }
     }
@@ -82,5 +129,20 @@ impl<T: RealField + Copy> MassMoments<T> {
         let force: Vector3<T> = scaled(v, self.mass, &cross(w, h));
         let torque = self.second.moment_of_inertia().times(w) + cross(h, v);
         Wrench { force, torque }
+    }
+
+    /// The columns of the 6x6 matrix `[[m I, -wed(h)], [wed(h), Theta]]`.
+    #[inline]
+    fn matrix(&self) -> [[T; 6]; 6] {
+        let (o, m, h) = (T::zero(), self.mass, &self.first);
+        let I = self.second.moment_of_inertia();
+        [
+            [m, o, o, o, h.z, -h.y],
+            [o, m, o, -h.z, o, h.x],
+            [o, o, m, h.y, -h.x, o],
+            [o, -h.z, h.y, I.xx, I.xy, I.xz],
+            [h.z, o, -h.x, I.xy, I.yy, I.yz],
+            [-h.y, h.x, o, I.xz, I.yz, I.zz],
+        ]
     }
 }

@@ -3,6 +3,7 @@
 mod articulated;
 mod composite;
 mod error;
+mod forward;
 mod inverse;
 mod motion;
 mod scratch;

@@ -2,7 +2,8 @@
 
 use nalgebra::{Matrix3, RealField, Vector3, Vector6};
 
-use super::articulated::Articulated;
+use super::articulated::{Articulated, ArticulatedInertia};
+use super::motion::Twist;
 use super::spatial::{MassMoments, Wrench};
 use super::tree::Tree;
 
@@ -19,7 +20,13 @@ pub struct Scratch<T: RealField + Copy> {
     pub wrenches: Vec<Wrench<T>>,
     /// Composite bodies.
     pub composites: Vec<MassMoments<T>>,
+    /// Articulated inertias; not of leaves.
+    pub inertias: Vec<ArticulatedInertia<T>>,
+    /// Factors of the mass matrix; those of leaves are constant.
     pub articulated: Vec<Articulated<T>>,
+    pub massless_leaf: Option<usize>,
+    /// The world first.
+    pub accelerations: Vec<Twist<T>>,
     /// What acts on the bodies beside gravity and inertia, in their frames; the world first.
     pub applied: Vec<Vector6<T>>,
 }
@@ -60,13 +67,24 @@ impl<T: RealField + Copy> Scratch<T> {
             rotation: Matrix3::identity(),
             translation: Vector3::zeros(),
         };
+        let mut articulated = vec![Articulated::zero(); count];
+        let mut massless_leaf = None;
+        for (i, node) in tree.nodes.iter().enumerate() {
+            let inertia = ArticulatedInertia::of(&node.moments);
+            if node.is_leaf && articulated[i].release(&node.motion, &inertia).is_err() {
+                massless_leaf = Some(i);
+            }
+        }
         Self {
             places: vec![place; count],
             attitudes: vec![Matrix3::identity(); count + 1],
             motions: vec![NodeMotion::at_rest(); count + 1],
             wrenches: vec![Wrench::zero(); count + 1],
             composites: vec![MassMoments::zero(); count],
-            articulated: vec![Articulated::zero(); count],
+            inertias: vec![ArticulatedInertia::zero(); count],
+            articulated,
+            massless_leaf,
+            accelerations: vec![Twist::zero(); count + 1],
             applied: vec![Vector6::zeros(); tree.mounts.len()],
         }
     }
