@@ -104,7 +104,7 @@ pub enum ConstraintError {
     /// The constraints contradict each other in this state.
     #[error(
         "the constraints contradict each other: no {what} satisfies all of them; the best one misses equation {equation} of `{constraint}` by \
-         {residual:e}. Remove or relax a constraint, or leave this configuration: at a dead centre, loops that can move elsewhere cannot"
+         {residual:.1e}. Remove or relax a constraint, or leave this configuration: at a dead centre, loops that can move elsewhere cannot"
     )]
     Inconsistent {
         /// `acceleration` or `velocity`.
@@ -118,7 +118,7 @@ pub enum ConstraintError {
     },
     /// No configuration or velocity near the given one keeps the constraints.
     #[error(
-        "no {what} that keeps the constraints was found within {iterations} steps: equation {equation} of `{constraint}` is off by {residual:e}. \
+        "no {what} that keeps the constraints was found within {iterations} steps: equation {equation} of `{constraint}` is off by {residual:.1e}. \
          Start nearer to a solution, or check the lengths: the loop may not close"
     )]
     NotConverged {
