@@ -93,17 +93,19 @@ pub mod multibody;
 pub mod nonholonomic;
 mod pseudo_inverse;
 mod stiffness;
+mod system;
 mod text;
 mod vehicle;
 
-pub use actuators::{ActuatorError, Actuators, Polytope, Rotor, Tilt};
+pub use actuators::{ActuatorError, Actuators, Inputs, Motor, MotorError, Polytope, Rotor, Tilt};
 pub use body::{InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use fixed_point::FixedPointBody;
 pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
 pub use pseudo_inverse::PseudoInverse;
 pub use stiffness::{PointSpring, Stiffness, StiffnessError};
-pub use vehicle::Vehicle;
+pub use system::{JointData, JointLimits, Mimic, System};
+pub use vehicle::{Vehicle, VehicleError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

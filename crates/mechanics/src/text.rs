@@ -1,4 +1,4 @@
-//! Numbers in messages.
+//! Numbers and names in messages.
 
 use nalgebra::RealField;
 
@@ -6,4 +6,15 @@ use nalgebra::RealField;
 pub(crate) fn short<T: RealField + Copy>(x: T) -> f64 {
     let x: f64 = x.to_subset_unchecked();
     format!("{x:.5e}").parse().unwrap_or(x)
+}
+
+/// The first names, and how many more there are.
+pub(crate) fn some(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }

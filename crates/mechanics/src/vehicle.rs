@@ -1,6 +1,11 @@
 //! A vehicle: a body with rotors.
 
-use crate::{Actuators, FreeBody, description::DescriptionError};
+use fly_lie::SE3;
+use nalgebra::Vector3;
+
+use crate::description::{self, DescriptionError};
+use crate::multibody::{Joint, JointKind};
+use crate::{Actuators, FreeBody, System};
 
 /// A vehicle as its description gives it: one free rigid body with rotors.
 ///
@@ -50,7 +55,8 @@ impl Vehicle {
     /// # Errors
     /// The first thing that is wrong, with where it stands in the text and what was expected.
     pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
-        crate::description::parse(text)
+        let document = description::document(text)?;
+        description::vehicle(document.get_ref(), 0..0)
     }
 
     /// Reads a description that is a table of a larger document, which has been parsed. `span` is the table's place there;
@@ -62,6 +68,99 @@ impl Vehicle {
         table: &toml::de::DeTable<'_>,
         span: std::ops::Range<usize>,
     ) -> Result<Self, DescriptionError> {
-        crate::description::parse_table(table, span)
+        description::vehicle(table, span)
+    }
+}
+
+/// Why a system is not one free body with rotors.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VehicleError {
+    /// Another number of bodies than one: their names.
+    #[error("expected exactly one body, found {}", bodies(.0))]
+    Bodies(Vec<String>),
+    /// The body does not move freely.
+    #[error("expected a free joint, but body `{body}` moves otherwise")]
+    NotFree {
+        /// The body.
+        body: String,
+    },
+    /// The body's joint is not in the origin of the world.
+    #[error("a free body has its `{key}` in its configuration, not in its description")]
+    Placed {
+        /// The body.
+        body: String,
+        /// `position` or `orientation`.
+        key: &'static str,
+    },
+    /// The body weighs nothing.
+    #[error("body `{body}` has no mass")]
+    WithoutMass {
+        /// The body.
+        body: String,
+    },
+    /// Springs act on it.
+    #[error("springs act on the body: no controller of one free body knows them")]
+    Springs,
+    /// Dampers act on it.
+    #[error("dampers act on body `{body}`: no controller of one free body knows them")]
+    Dampers {
+        /// The body.
+        body: String,
+    },
+    /// It has motors in joints.
+    #[error("a free body has no motors in its joint")]
+    Motors,
+}
+
+fn bodies(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("{}: `{}`", names.len(), names.join("`, `"))
+    }
+}
+
+/// The view of a system that is one free body with rotors.
+impl TryFrom<System> for Vehicle {
+    type Error = VehicleError;
+
+    fn try_from(system: System) -> Result<Self, VehicleError> {
+        let model = &system.model;
+        let mut ids = model.bodies();
+        let (Some(id), None) = (ids.next(), ids.next()) else {
+            let names = model.bodies().map(|body| model.name(body).to_owned());
+            return Err(VehicleError::Bodies(names.collect()));
+        };
+        let body = model.name(id).to_owned();
+        let free = |joint: &Joint<f64>| matches!(joint.kind(), JointKind::Free(_));
+        if !model.joint(id).is_some_and(free) {
+            return Err(VehicleError::NotFree { body });
+        }
+        if let Some(placement) = model.placement(id)
+            && *placement != SE3::identity()
+        {
+            let moved = placement.translation != Vector3::zeros();
+            let key = if moved { "position" } else { "orientation" };
+            return Err(VehicleError::Placed { body, key });
+        }
+        if model.spring_count() > 0 {
+            return Err(VehicleError::Springs);
+        }
+        if model.damper_count() > 0 {
+            return Err(VehicleError::Dampers { body });
+        }
+        if !system.inputs.motors().is_empty() {
+            return Err(VehicleError::Motors);
+        }
+        let Some(inertia) = model.inertia(id) else {
+            return Err(VehicleError::WithoutMass { body });
+        };
+        Ok(Self {
+            body: FreeBody::new(*inertia, *model.gravity()),
+            name: system.name,
+            body_name: body,
+            actuators: system.inputs.rotors().clone(),
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Every mistake in a description gets one clear message, at the right place.
+//! Every mistake in the description of a vehicle gets one clear message, at the right place.
 
 use fly_mechanics::Vehicle;
 
@@ -75,7 +75,7 @@ fn unknown_key() {
     check(
         "mass = 1.0",
         "masss = 1.0",
-        "bodies.airframe: unknown key `masss`, expected one of `mass`, `center_of_mass`, `inertia`, `inertia_about_origin`, `joint`",
+        "bodies.airframe: unknown key `masss`, expected one of `parent`, `joint`, `position`, `orientation`, `mass`, `density`, `center_of_mass`, `inertia`, `inertia_about_origin`, `shape`, `parts`",
         "masss",
         Some("did you mean `mass`?"),
     );
@@ -89,7 +89,7 @@ fn unknown_key() {
     check(
         "name = \"test\"",
         "name = \"test\"\ngravitiy = 9.81",
-        "unknown key `gravitiy`, expected one of `name`, `gravity`, `bodies`, `rotors`",
+        "unknown key `gravitiy`, expected one of `name`, `gravity`, `bodies`, `rotors`, `motors`, `springs`, `dampers`",
         "gravitiy",
         Some("did you mean `gravity`?"),
     );
@@ -116,7 +116,7 @@ fn missing_key() {
         "",
         "bodies.airframe: missing key `inertia`",
         "[bodies.airframe]",
-        None,
+        Some("give `inertia` (about the centre of mass), `inertia_about_origin` or a `shape`"),
     );
     check(
         "position = [0, 0.2, 0]",
@@ -391,27 +391,80 @@ fn tilt() {
     );
 }
 
+/// What flies is one free body with rotors.
 #[test]
-fn bodies() {
+fn vehicles() {
+    let help = Some(
+        "what flies is one free body with rotors; `fly_mechanics::System` reads any system of bodies",
+    );
     check(
         "[[rotors]]",
         "[bodies.load]\nmass = 1\ninertia = [1, 1, 1]\n\n[[rotors]]",
         "bodies.load: expected exactly one body, found 2: `airframe`, `load`",
         "[bodies.load]",
-        None,
+        help,
     );
     check_text(
         "name = \"x\"\n[bodies]\n",
         "bodies: expected exactly one body, found none",
         "[bodies]",
-        None,
+        help,
     );
     check(
         "mass = 1.0",
-        "mass = 1.0\njoint = \"revolute\"",
-        "bodies.airframe.joint: expected \"free\", found \"revolute\"",
-        "\"revolute\"",
-        None,
+        "mass = 1.0\njoint = { type = \"revolute\", axis = [0, 0, 1] }",
+        "bodies.airframe.joint: expected a free joint, but body `airframe` moves otherwise",
+        "{ type = \"revolute\", axis = [0, 0, 1] }",
+        help,
+    );
+    check(
+        "mass = 1.0",
+        "mass = 1.0\nposition = [0, 0, 1]",
+        "bodies.airframe.position: a free body has its `position` in its configuration, not in its description",
+        "[0, 0, 1]",
+        help,
+    );
+    check(
+        "mass = 1.0",
+        "mass = 1.0\norientation = { rpy_deg = [0, 0, 1] }",
+        "bodies.airframe.orientation: a free body has its `orientation` in its configuration, not in its description",
+        "{ rpy_deg = [0, 0, 1] }",
+        help,
+    );
+    check(
+        "mass = 1.0\ninertia = [0.01, 0.01, 0.015]",
+        "",
+        "bodies.airframe: body `airframe` has no mass",
+        "[bodies.airframe]",
+        help,
+    );
+    check(
+        "name = \"test\"",
+        "name = \"test\"\nsprings = [{ to = \"airframe\", stiffness = { weight = 1 } }]",
+        "springs: springs act on the body: no controller of one free body knows them",
+        "[{ to = \"airframe\", stiffness = { weight = 1 } }]",
+        help,
+    );
+    check(
+        "name = \"test\"",
+        "name = \"test\"\ndampers = [{ to = \"airframe\", damping = { weight = 1 } }]",
+        "dampers: dampers act on body `airframe`: no controller of one free body knows them",
+        "[{ to = \"airframe\", damping = { weight = 1 } }]",
+        help,
+    );
+    check(
+        "mass = 1.0",
+        "mass = 1.0\njoint = { type = \"free\", damping = { linear = 0.1 } }",
+        "bodies.airframe.joint.damping: dampers act on body `airframe`: no controller of one free body knows them",
+        "{ linear = 0.1 }",
+        help,
+    );
+    check(
+        "name = \"test\"",
+        "name = \"test\"\nmotors = [{ joint = \"airframe\", component = 1 }]",
+        "motors: a free body has no motors in its joint",
+        "[{ joint = \"airframe\", component = 1 }]",
+        help,
     );
 }
 

@@ -32,6 +32,10 @@ pub const SHIPPED: &[Shipped] = shipped![
     "quadcopter-loop.toml",
     "quadcopter-upside-down.toml",
     "quadcopter.toml",
+    "systems/arm6.toml",
+    "systems/double_pendulum.toml",
+    "systems/scara.toml",
+    "systems/tricopter_with_load.toml",
     "tricopter-tilted.toml",
     "tricopter.toml",
     "vehicles/bicopter.toml",
@@ -39,7 +43,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "vehicles/tricopter.toml",
 ];
 
-/// The shipped configurations that can be flown: all but the vehicles.
+/// The shipped configurations that can be flown: all but the vehicles and systems.
 pub fn flights() -> impl Iterator<Item = &'static Shipped> + Clone {
     SHIPPED.iter().filter(|shipped| !shipped.name.contains('/'))
 }

@@ -8,10 +8,12 @@
 //! | input `u` | `F` | `F sin θ`, `F cos θ` |
 //! | commands | `rotor.0.thrust` | `rotor.0.thrust`, `rotor.0.tilt` |
 //!
-//! Both are ordered rotor by rotor.
+//! Both are ordered rotor by rotor. A system of several bodies has [`Inputs`]: rotors on any of them, and motors in its joints.
 
 mod error;
+mod inputs;
 mod limits;
+mod motor;
 mod polytope;
 mod rotor;
 
@@ -20,6 +22,8 @@ use std::ops::Range;
 use nalgebra::{Dyn, OMatrix, U6, Vector6};
 
 pub use error::ActuatorError;
+pub use inputs::Inputs;
+pub use motor::{Motor, MotorError};
 pub use polytope::Polytope;
 pub use rotor::{Rotor, Tilt};
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::{ActuatorError, InertiaError};
+use crate::multibody::{JointError, ModelError};
+use crate::{ActuatorError, InertiaError, MotorError, StiffnessError, VehicleError};
 
 /// Something wrong in a description: what, at which key, and where in the text.
 ///
@@ -20,13 +21,39 @@ pub struct DescriptionError {
     pub help: Option<String>,
 }
 
+impl DescriptionError {
+    /// Line and column of the place in the text that was described, both counted from 1, the column in characters.
+    ///
+    /// ```
+    /// let text = "name = \"x\"\n[bodies.arm]\nmass = -1\ninertia = [1, 1, 1]";
+    /// let error = fly_mechanics::System::from_toml(text).unwrap_err();
+    /// assert_eq!(error.line_column(text), (3, 8));
+    /// ```
+    pub fn line_column(&self, text: &str) -> (usize, usize) {
+        let start = text.floor_char_boundary(self.span.start);
+        let before = &text[..start];
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
+        (lines + 1, before[line..].chars().count() + 1)
+    }
+
+    /// The same error with what to do about it, if that is known.
+    pub(super) fn helped(mut self, help: Option<impl Into<String>>) -> Self {
+        self.help = help.map(Into::into);
+        self
+    }
+}
+
 /// The kinds of mistakes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The text is not TOML.
+    /// The text is not TOML, or not XML.
     #[error("{0}")]
     Syntax(String),
+    /// A macro that has not been expanded.
+    #[error("`{0}` is a macro of xacro, not URDF")]
+    Xacro(String),
     /// A key that means nothing here.
     #[error("unknown key `{key}`, expected one of {expected}")]
     UnknownKey {
@@ -38,6 +65,15 @@ pub enum Problem {
     /// A key that must be there is not.
     #[error("missing key `{0}`")]
     MissingKey(String),
+    /// An XML element that must be there is not.
+    #[error("missing element <{0}>")]
+    MissingElement(String),
+    /// An XML element that may be there once is there again.
+    #[error("a second <{0}>")]
+    RepeatedElement(String),
+    /// An XML attribute that must be there is not.
+    #[error("missing attribute `{0}`")]
+    MissingAttribute(String),
     /// A value of another type.
     #[error("expected {expected}, found {found}")]
     WrongType {
@@ -71,9 +107,51 @@ pub enum Problem {
     /// A name that nothing has.
     #[error("there is no body `{0}`")]
     UnknownBody(String),
-    /// Another number of bodies than one: their names.
-    #[error("expected exactly one body, found {}", bodies(.0))]
-    Bodies(Vec<String>),
+    /// A name that no link has.
+    #[error("there is no link `{0}`")]
+    UnknownLink(String),
+    /// A link is the child of two joints.
+    #[error("link `{link}` is the child of joint `{joint}` already")]
+    SecondParent {
+        /// The link.
+        link: String,
+        /// The first joint that carries it.
+        joint: String,
+    },
+    /// A second link that no joint carries.
+    #[error("no joint carries link `{link}`, and none carries `{root}`; there must be one root")]
+    SecondRoot {
+        /// The second link.
+        link: String,
+        /// The first one.
+        root: String,
+    },
+    /// A name that no joint has.
+    #[error("there is no joint `{0}`")]
+    UnknownJoint(String),
+    /// Two things of one name where each needs its own.
+    #[error("two {what} are named `{name}`; names must differ")]
+    DuplicateName {
+        /// What they are, in the plural.
+        what: &'static str,
+        /// Their name.
+        name: String,
+    },
+    /// A joint that cannot be.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// Bodies that do not make a system.
+    #[error(transparent)]
+    Model(Box<ModelError>),
+    /// Springs without a pose of least energy.
+    #[error(transparent)]
+    Stiffness(#[from] StiffnessError<f64>),
+    /// A motor that cannot be.
+    #[error(transparent)]
+    Motor(#[from] MotorError),
+    /// A system that is not one free body with rotors, where one is needed.
+    #[error(transparent)]
+    Vehicle(#[from] VehicleError),
     /// An inertia that no mass has.
     #[error(transparent)]
     Inertia(#[from] InertiaError<f64>),
@@ -82,18 +160,16 @@ pub enum Problem {
     Actuator(#[from] ActuatorError),
 }
 
+impl From<ModelError> for Problem {
+    fn from(error: ModelError) -> Self {
+        Self::Model(Box::new(error))
+    }
+}
+
 fn prefix(path: &str) -> String {
     if path.is_empty() {
         String::new()
     } else {
         format!("{path}: ")
-    }
-}
-
-fn bodies(names: &[String]) -> String {
-    if names.is_empty() {
-        "none".to_owned()
-    } else {
-        format!("{}: `{}`", names.len(), names.join("`, `"))
     }
 }

@@ -1,15 +1,55 @@
-//! Vehicle descriptions in TOML.
+//! Descriptions of systems in TOML.
 //!
-//! ```toml
-//! name = "tricopter"
+//! A quadcopter with a load on a rod, and everything that a description can say:
+//!
+//! ```
+//! # let text = r#"
+//! name = "quadcopter with load"
 //! gravity = [0.0, 0.0, -9.81]          # m/s^2 in the world, z up; optional
 //!
-//! [bodies.airframe]
+//! [bodies.airframe]                    # the names of bodies are yours; `world` is the inertial frame
+//! joint = "free"                       # how it moves on its parent, here the world; optional for bodies of the world
 //! mass = 1.0                           # kg
 //! center_of_mass = [0.0, 0.0, 0.0]     # m, body frame (x forward, y left, z up); optional
-//! inertia = [0.012, 0.012, 0.022]      # kg m^2 about the centre of mass: the diagonal, or three rows;
-//!                                      # or `inertia_about_origin`
-//! joint = "free"                       # the body moves freely in the world; optional
+//! inertia = [0.012, 0.012, 0.022]      # kg m^2 about the centre of mass, or inertia_about_origin; the diagonal, or three rows
+//!
+//! [bodies.rod]
+//! parent = "airframe"
+//! position = [0.0, 0.0, -0.05]         # m: the joint in the parent's frame; optional
+//! orientation = { rpy_deg = [0, 0, 90] } # its axes: roll, pitch, yaw; or one of the other ways below; optional
+//! shape = { cylinder = { radius = 0.005, height = 0.8 } } # box, ellipsoid, sphere too
+//! mass = 0.1                           # or density, kg/m^3
+//! center_of_mass = [0.0, 0.0, -0.4]
+//!
+//! [bodies.rod.joint]
+//! name = "hinge"                       # optional: else it has the body's name
+//! type = "revolute"
+//! axis = [0.0, 1.0, 0.0]               # of any length, in the joint's frame
+//! damping = 0.002                      # N m s; optional
+//! limits = { position_deg = [-80, 80], velocity = 10, effort = 2 } # optional
+//!
+//! [bodies.load]
+//! parent = "rod"
+//! position = [0.0, 0.0, -0.8]
+//! joint = { type = "spherical", velocity = "absolute" }
+//! parts = [                            # what it is made of; a part with nothing but a mass is a point
+//!     { mass = 0.2, shape = { box = [0.1, 0.1, 0.05] } },
+//!     { mass = 0.02, position = [0.0, 0.0, 0.03] },
+//! ]
+//!
+//! [bodies.camera]                      # a frame without mass
+//! parent = "airframe"
+//! joint = "fixed"
+//! position = [0.1, 0.0, 0.0]
+//!
+//! [[springs]]                          # between any two bodies
+//! from = "airframe"                    # optional: else the world
+//! to = "load"
+//! points = [{ stiffness = 20.0, position = [0.05, 0.0, 0.0], anchor = [0.05, 0.0, 0.0] }]
+//!
+//! [[dampers]]
+//! to = "airframe"
+//! damping = { weight = 0.1, moment = [0.01, 0.01, 0.01] } # of all its dampers together: N s/m, N m s
 //!
 //! [[rotors]]                           # in the order of the commands: rotor.0, rotor.1, ...
 //! name = "front left"                  # optional
@@ -21,17 +61,54 @@
 //! time_constant = 0.04                 # s, first-order lag of the thrust; optional, 0 = none
 //!
 //! [rotors.tilt]                        # only for a rotor that tilts
-//! axis = [0.5, 0.866, 0.0]             # at the angle th the thrust points along cos(th) axis + sin(th) (tilt axis x axis)
+//! axis = [0.5, 0.0, 0.0]               # at the angle th the thrust points along cos(th) axis + sin(th) (tilt axis x axis)
 //! limit_deg = 60.0                     # to either side, degrees
 //! time_constant = 0.04                 # s, first-order lag of the servo; optional, 0 = none
 //! segments = 8                         # chords that replace the arc of the largest thrust; optional, 8
+//!
+//! [[motors]]                           # after the rotors: motor.0, motor.1, ...
+//! joint = "hinge"                      # a joint's name
+//! effort = [-2.0, 1.5]                 # or one number for both sides, N m or N; optional: else the joint's limit
+//! time_constant = 0.01                 # s; optional, 0 = none
+//! # "#;
+//! let system = fly_mechanics::System::from_toml(text)?;
+//! assert_eq!((system.model.body_count(), system.model.dof()), (4, 6 + 1 + 3));
+//! # Ok::<(), fly_mechanics::description::DescriptionError>(())
 //! ```
 //!
-//! Every key is checked; one that is not known is an error that names the nearest known one.
+//! An orientation is one of `{ rpy_deg = [roll, pitch, yaw] }` (about the parent's x, y, z in this order), `{ quaternion = [w, x, y, z] }`,
+//! `{ rotation_vector = [x, y, z] }` in rad, `{ axis = [x, y, z], angle_deg = 30 }`.
+//!
+//! The joints, with the keys that each has besides `type`, `name` and `damping`:
+//!
+//! | `type` | keys | `damping` |
+//! |---|---|---|
+//! | `"fixed"` | | none |
+//! | `"revolute"` | `axis`, `coordinates` = `"angle"` or `"cos_sin"`, `limits` | N m s |
+//! | `"prismatic"` | `axis`, `limits` | N s/m |
+//! | `"screw"` | `axis`, `pitch` (m/rad) or `lead` (m per turn), `limits` | N m s |
+//! | `"cylindrical"`, `"planar"`, `"schoenflies"` | `axis` (of a plane its normal), `coordinates` = `"angle"` or `"cos_sin"` | `{ linear, angular }` |
+//! | `"universal"` | `axis`, `second_axis` | N m s |
+//! | `"spherical"` | `coordinates` = `"matrix"` or `"quaternion"`, `velocity` = `"relative"` or `"absolute"` | N m s |
+//! | `"free"` | `coordinates` = `"matrix"` or `"quaternion"` | `{ linear, angular }` |
+//!
+//! A joint with neither axis nor other keys is just a word, `joint = "fixed"`. What stands in configuration and velocity is on the page of
+//! [`JointKind`](crate::multibody::JointKind). Damping becomes a damper between the two bodies.
+//!
+//! Every key is checked; one that is not known is an error that names the nearest known one. A [`Vehicle`](crate::Vehicle) is read from the same
+//! format: one free body with rotors, and nothing else.
 
+mod elements;
 mod error;
+mod joint;
+mod mass;
+mod motors;
+mod pose;
 mod reader;
+mod rotors;
+mod table;
 mod vehicle;
 
 pub use error::{DescriptionError, Problem};
-pub(crate) use vehicle::{parse, parse_table};
+pub(crate) use table::{document, system};
+pub(crate) use vehicle::vehicle;

@@ -21,6 +21,24 @@ pub(super) struct Entry<'a> {
     path: String,
 }
 
+/// Where something stands.
+pub(super) struct Place {
+    path: String,
+    span: Range<usize>,
+}
+
+impl Place {
+    /// An error about it.
+    pub fn error(self, problem: impl Into<Problem>) -> DescriptionError {
+        DescriptionError {
+            problem: problem.into(),
+            path: self.path,
+            span: self.span,
+            help: None,
+        }
+    }
+}
+
 impl<'a> Table<'a> {
     /// The description itself. The span is the place of a missing key.
     pub fn root(table: &'a DeTable<'a>, span: Range<usize>) -> Self {
@@ -45,7 +63,7 @@ impl<'a> Table<'a> {
         Err(DescriptionError {
             path: self.path.clone(),
             span: key.span(),
-            help: nearest(&name, known).map(|near| format!("did you mean `{near}`?")),
+            help: suggestion(&name, known),
             problem: Problem::UnknownKey {
                 key: name,
                 expected: list(known),
@@ -84,6 +102,68 @@ impl<'a> Table<'a> {
             .collect()
     }
 
+    /// A number that may be left out.
+    pub fn number_or_zero(&self, key: &str) -> Result<f64, DescriptionError> {
+        self.get(key).map_or(Ok(0.0), |entry| entry.number())
+    }
+
+    /// `name`, else its number among its like.
+    pub fn name_or(&self, index: usize) -> Result<String, DescriptionError> {
+        match self.get("name") {
+            Some(entry) => entry.string().map(str::to_owned),
+            None => Ok(index.to_string()),
+        }
+    }
+
+    /// The place of the value under these keys, as deep as they lead.
+    pub fn deepest(&self, keys: &[&str]) -> Place {
+        let below = keys
+            .split_first()
+            .and_then(|(key, rest)| Some((self.get(key)?, rest)));
+        match below {
+            Some((entry, rest)) => match entry.table() {
+                Ok(table) => table.deepest(rest),
+                Err(_) => Place {
+                    span: entry.value.span(),
+                    path: entry.path,
+                },
+            },
+            None => Place {
+                path: self.path.clone(),
+                span: self.span.clone(),
+            },
+        }
+    }
+
+    /// The keys of these that are there, with their values.
+    pub fn present<'k>(&self, keys: &[&'k str]) -> Vec<(&'k str, Entry<'a>)> {
+        let present = keys.iter().map(|key| Some((*key, self.get(key)?)));
+        present.flatten().collect()
+    }
+
+    /// The tables of an array of tables, `[[key]]`; none, if it is not there.
+    pub fn tables(&self, key: &str) -> Result<Vec<Self>, DescriptionError> {
+        let Some(entry) = self.get(key) else {
+            return Ok(Vec::new());
+        };
+        let entries = entry.array(&format!("an array of tables, [[{key}]]"))?;
+        entries.iter().map(Entry::table).collect()
+    }
+
+    /// The only one of these keys that is there.
+    pub fn one_of<'k>(&self, keys: &[&'k str]) -> Result<(&'k str, Entry<'a>), DescriptionError> {
+        let mut present = self.present(keys);
+        match present.len() {
+            1 => Ok(present.remove(0)),
+            0 => Err(self.error(Problem::Keys(format!("expected one of {}", list(keys))))),
+            _ => {
+                let (first, second) = (present[0].0, present.remove(1));
+                let text = format!("give `{first}` or `{}`, not both", second.0);
+                Err(second.1.error(Problem::Keys(text)))
+            }
+        }
+    }
+
     /// An error about the table.
     pub fn error(&self, problem: impl Into<Problem>) -> DescriptionError {
         DescriptionError {
@@ -104,6 +184,16 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Entry<'a> {
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        self.value.get_ref().is_table()
+    }
+
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
+        self.value.get_ref().is_array()
+    }
+
     /// A table.
     pub fn table(&self) -> Result<Table<'a>, DescriptionError> {
         match self.value.get_ref() {
@@ -151,6 +241,51 @@ impl<'a> Entry<'a> {
         } else {
             Err(self.error(Problem::NotFinite(number.to_string())))
         }
+    }
+
+    /// A finite number above zero.
+    pub fn positive(&self) -> Result<f64, DescriptionError> {
+        self.bounded("a number above 0", |number| number > 0.0)
+    }
+
+    /// A finite number that is not negative.
+    pub fn not_negative(&self) -> Result<f64, DescriptionError> {
+        self.bounded("a number of at least 0", |number| number >= 0.0)
+    }
+
+    fn bounded(&self, expected: &str, is: fn(f64) -> bool) -> Result<f64, DescriptionError> {
+        let number = self.number()?;
+        if is(number) {
+            return Ok(number);
+        }
+        Err(self.error(Problem::OutOfRange {
+            expected: expected.to_owned(),
+            found: number.to_string(),
+        }))
+    }
+
+    /// Two numbers, the first below the second.
+    pub fn range(&self) -> Result<[f64; 2], DescriptionError> {
+        let [low, high] = self.numbers()?;
+        if low < high {
+            return Ok([low, high]);
+        }
+        Err(self.error(Problem::OutOfRange {
+            expected: "the smallest value below the largest".to_owned(),
+            found: format!("[{low}, {high}]"),
+        }))
+    }
+
+    /// One of these words, as its index.
+    pub fn word(&self, words: &[&str]) -> Result<usize, DescriptionError> {
+        let found = self.string()?;
+        words.iter().position(|word| *word == found).ok_or_else(|| {
+            let problem = Problem::OutOfRange {
+                expected: format!("one of {}", list(words)),
+                found: format!("`{found}`"),
+            };
+            self.error(problem).helped(suggestion(found, words))
+        })
     }
 
     /// A number of things.
@@ -217,7 +352,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn wrong_type(&self, expected: &str) -> DescriptionError {
+    pub fn wrong_type(&self, expected: &str) -> DescriptionError {
         let found = match self.value.get_ref() {
             DeValue::String(_) => "a string",
             DeValue::Integer(_) => "an integer",
@@ -234,6 +369,11 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// A question after the known name that is most like this one, if any is like it.
+pub(super) fn suggestion(name: &str, known: &[&str]) -> Option<String> {
+    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// The known name that is most like this one, if any is like it.
 pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let likeness = |k: &&str| strsim::jaro_winkler(name, k);
@@ -244,7 +384,7 @@ pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 /// `a`, `b`, `c`
-fn list(names: &[&str]) -> String {
+pub(super) fn list(names: &[&str]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }

@@ -194,6 +194,18 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
+    /// How many springs there are.
+    #[inline]
+    pub fn spring_count(&self) -> usize {
+        self.springs.len()
+    }
+
+    /// How many dampers there are.
+    #[inline]
+    pub fn damper_count(&self) -> usize {
+        self.dampers.len()
+    }
+
     /// The total mass, kg.
     pub fn mass(&self) -> T {
         let masses = self.massive().map(|(_, inertia)| inertia.mass());

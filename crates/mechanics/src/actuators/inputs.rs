@@ -1,0 +1,264 @@
+//! The inputs of a system: rotors on any of its bodies, motors in its joints.
+
+use nalgebra::{DMatrix, DVector, Matrix6xX};
+
+use super::{Actuators, Motor, MotorError, Polytope};
+use crate::multibody::{BodyId, Model, Workspace};
+
+/// What drives a system, `M xi_dot + b = B(x) u`, and what it can do, `W u <= l`.
+///
+/// The inputs are those of the rotors, see [`Actuators`], then one for every motor: its effort. Commands are the same, but for the rotors
+/// that tilt.
+///
+/// ```
+/// use fly_mechanics::System;
+/// use fly_mechanics::multibody::Workspace;
+/// use nalgebra::{DMatrix, Matrix6xX};
+///
+/// // A rotor at the tip of a boom of 2 m that turns about y, with a motor in the hinge.
+/// let system = System::from_toml(
+///     r#"
+///     name = "boom"
+///
+///     [bodies.boom]
+///     joint = { type = "revolute", axis = [0, 1, 0] }
+///     shape = { box = [2, 0.05, 0.05] }
+///     mass = 1.5
+///     center_of_mass = [1, 0, 0]
+///
+///     [[rotors]]
+///     body = "boom"
+///     position = [2, 0, 0]
+///     axis = [0, 0, 1]
+///     thrust = [0, 10]
+///
+///     [[motors]]
+///     joint = "boom"
+///     effort = [-3, 3]
+///     "#,
+/// )?;
+/// let (model, inputs) = (&system.model, &system.inputs);
+/// assert_eq!(inputs.command_names(), ["rotor.0.thrust", "motor.0.effort"]);
+///
+/// let mut workspace = Workspace::new(model);
+/// workspace.update(model, &[0.3], &[0.0]);
+/// workspace.update_jacobians(model);
+/// let mut B = DMatrix::zeros(model.dof(), inputs.input_dim());
+/// inputs.input_matrix(&workspace, &mut Matrix6xX::zeros(model.dof()), &mut B);
+/// assert_eq!(B.as_slice(), [-2.0, 1.0]); // the rotor lifts the tip, which turns the boom about -y
+/// # Ok::<(), fly_mechanics::description::DescriptionError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inputs {
+    rotors: Actuators,
+    carriers: Vec<BodyId>,
+    motors: Vec<Motor>,
+    /// The velocity that each motor drives.
+    driven: Vec<usize>,
+    limits: Polytope,
+    interior: Vec<f64>,
+    command_names: Vec<String>,
+    command_limits: Vec<[f64; 2]>,
+    time_constants: Vec<f64>,
+}
+
+/// # Construction
+impl Inputs {
+    /// Checks the motors and sets up the limits. `carriers` are the bodies of the rotors, one for each.
+    ///
+    /// # Errors
+    /// The first motor that cannot be, see [`MotorError`].
+    ///
+    /// # Panics
+    /// If there is not one carrier for each rotor.
+    pub fn new(
+        model: &Model<f64>,
+        rotors: Actuators,
+        carriers: Vec<BodyId>,
+        motors: Vec<Motor>,
+    ) -> Result<Self, MotorError> {
+        assert_eq!(carriers.len(), rotors.rotors().len(), "carriers of rotors");
+        let mut driven = Vec::with_capacity(motors.len());
+        for (index, motor) in motors.iter().enumerate() {
+            motor.check(model)?;
+            if motors[..index].iter().any(|other| other.name == motor.name) {
+                return Err(MotorError::DuplicateName {
+                    motor: motor.name.clone(),
+                    index,
+                });
+            }
+            driven.push(model.velocity_range(motor.joint).start + motor.component);
+        }
+        let efforts = || motors.iter().map(|motor| motor.effort);
+        let names = (0..motors.len()).map(|i| format!("motor.{i}.effort"));
+        let lags = motors.iter().map(|motor| motor.time_constant);
+        Ok(Self {
+            limits: limits(rotors.limits(), &motors),
+            interior: (rotors.interior().iter().copied())
+                .chain(efforts().map(middle))
+                .collect(),
+            command_names: rotors
+                .command_names()
+                .iter()
+                .cloned()
+                .chain(names)
+                .collect(),
+            command_limits: (rotors.command_limits().iter().copied())
+                .chain(efforts())
+                .collect(),
+            time_constants: rotors
+                .time_constants()
+                .iter()
+                .copied()
+                .chain(lags)
+                .collect(),
+            rotors,
+            carriers,
+            motors,
+            driven,
+        })
+    }
+}
+
+/// # Reading
+impl Inputs {
+    /// The rotors. Their [`input_matrix`](Actuators::input_matrix) holds wrenches on the bodies that carry them.
+    pub fn rotors(&self) -> &Actuators {
+        &self.rotors
+    }
+
+    /// The bodies that carry the rotors, one for each.
+    pub fn carriers(&self) -> &[BodyId] {
+        &self.carriers
+    }
+
+    /// The motors.
+    pub fn motors(&self) -> &[Motor] {
+        &self.motors
+    }
+
+    /// The dimension p of the input `u`; the number of commands is the same.
+    pub fn input_dim(&self) -> usize {
+        self.rotors.input_dim() + self.motors.len()
+    }
+
+    /// The inputs that can be produced, `W u <= l`: the rows of the rotors, see [`Actuators::limits`], then those of the motors' largest
+    /// and of their smallest efforts. A motor without a limit has no row.
+    pub fn limits(&self) -> &Polytope {
+        &self.limits
+    }
+
+    /// An input strictly inside the limits.
+    pub fn interior(&self) -> &[f64] {
+        &self.interior
+    }
+
+    /// The names of the commands: `rotor.0.thrust`, `rotor.0.tilt`, ..., `motor.0.effort`, ...
+    pub fn command_names(&self) -> &[String] {
+        &self.command_names
+    }
+
+    /// The smallest and largest value of every command: N, rad, N m.
+    pub fn command_limits(&self) -> &[[f64; 2]] {
+        &self.command_limits
+    }
+
+    /// The time constant of every command's first-order lag, s; zero where there is none.
+    pub fn time_constants(&self) -> &[f64] {
+        &self.time_constants
+    }
+}
+
+/// # Effect
+impl Inputs {
+    /// `B(x)`, n x p, of the state that the workspace holds, [`update_jacobians`](Workspace::update_jacobians) included: what the inputs do to
+    /// every velocity. A rotor's wrench acts through its body's Jacobian, a motor on its own velocity.
+    ///
+    /// `jacobian` is a scratch array, 6 x n.
+    ///
+    /// # Panics
+    /// If the arrays have other shapes.
+    pub fn input_matrix(
+        &self,
+        workspace: &Workspace<f64>,
+        jacobian: &mut Matrix6xX<f64>,
+        B: &mut DMatrix<f64>,
+    ) {
+        assert_eq!(B.ncols(), self.input_dim(), "columns of the input matrix");
+        let wrenches = self.rotors.input_matrix();
+        let mut held = None;
+        for (range, body) in self.rotors.rotor_ranges().zip(&self.carriers) {
+            if held != Some(*body) {
+                workspace.jacobian(BodyId::WORLD, *body, jacobian);
+                held = Some(*body);
+            }
+            for i in range {
+                B.column_mut(i)
+                    .gemv_tr(1.0, jacobian, &wrenches.column(i), 0.0);
+            }
+        }
+        let first = self.rotors.input_dim();
+        for (i, velocity) in self.driven.iter().enumerate() {
+            let mut column = B.column_mut(first + i);
+            column.fill(0.0);
+            column[*velocity] = 1.0;
+        }
+    }
+
+    /// The commands that produce the input `u`.
+    ///
+    /// # Panics
+    /// If a slice is not of length [`input_dim`](Self::input_dim).
+    pub fn commands_from_input(&self, u: &[f64], commands: &mut [f64]) {
+        let rotors = self.rotors.input_dim();
+        self.rotors
+            .commands_from_input(&u[..rotors], &mut commands[..rotors]);
+        commands[rotors..].copy_from_slice(&u[rotors..]);
+    }
+
+    /// The input that commands produce.
+    ///
+    /// # Panics
+    /// If a slice is not of length [`input_dim`](Self::input_dim).
+    pub fn input_from_commands(&self, commands: &[f64], u: &mut [f64]) {
+        let rotors = self.rotors.input_dim();
+        self.rotors
+            .input_from_commands(&commands[..rotors], &mut u[..rotors]);
+        u[rotors..].copy_from_slice(&commands[rotors..]);
+    }
+}
+
+/// The rotors' limits and the motors'.
+fn limits(rotors: &Polytope, motors: &[Motor]) -> Polytope {
+    let upper = motors.iter().map(|motor| motor.effort[1]);
+    let lower = motors.iter().map(|motor| -motor.effort[0]);
+    let sides = (upper.enumerate().map(|(i, bound)| (i, 1.0, bound)))
+        .chain(lower.enumerate().map(|(i, bound)| (i, -1.0, bound)));
+    let rows: Vec<_> = sides.filter(|(.., bound)| bound.is_finite()).collect();
+    let (first_row, first) = (rotors.rows(), rotors.dim());
+    let mut matrix = DMatrix::zeros(first_row + rows.len(), first + motors.len());
+    matrix
+        .view_mut((0, 0), (first_row, first))
+        .copy_from(&rotors.matrix);
+    for (row, (motor, sign, _)) in rows.iter().enumerate() {
+        matrix[(first_row + row, first + motor)] = *sign;
+    }
+    let bounds = rows.iter().map(|(.., bound)| *bound);
+    Polytope {
+        bound: DVector::from_iterator(
+            first_row + rows.len(),
+            rotors.bound.iter().copied().chain(bounds),
+        ),
+        matrix,
+    }
+}
+
+/// Strictly between two limits, of which either may be infinite.
+fn middle([low, high]: [f64; 2]) -> f64 {
+    match (low.is_finite(), high.is_finite()) {
+        (true, true) => f64::midpoint(low, high),
+        (true, false) => low + 1.0,
+        (false, true) => high - 1.0,
+        (false, false) => 0.0,
+    }
+}

@@ -1,0 +1,287 @@
+//! The joint that carries a body: a word, or a table with its axis, coordinates, limits and damping.
+
+use std::f64::consts::TAU;
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::reader::{Entry, Table, list, suggestion};
+use super::{DescriptionError, Problem};
+use crate::SecondMoment;
+use crate::multibody::{Joint, JointError};
+use crate::system::JointLimits;
+
+const TYPES: [&str; 10] = [
+    "fixed",
+    "revolute",
+    "prismatic",
+    "screw",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "schoenflies",
+    "free",
+];
+
+/// Words of other formats, and ours for them.
+const SYNONYMS: [(&str, &str); 9] = [
+    ("hinge", "revolute"),
+    ("continuous", "revolute"),
+    ("slider", "prismatic"),
+    ("slide", "prismatic"),
+    ("helical", "screw"),
+    ("cardan", "universal"),
+    ("ball", "spherical"),
+    ("floating", "free"),
+    ("weld", "fixed"),
+];
+
+/// A joint with what its description says beyond its kinematics.
+pub(super) struct Described {
+    pub joint: Joint<f64>,
+    /// Its own, or that of the body that it carries.
+    pub name: String,
+    pub limits: JointLimits,
+    /// D' of a damper from the parent.
+    pub damping: Option<SecondMoment<f64>>,
+}
+
+impl Described {
+    /// Without limits and damping.
+    pub fn new(joint: Joint<f64>, name: &str) -> Self {
+        Self {
+            joint,
+            name: name.to_owned(),
+            limits: JointLimits::default(),
+            damping: None,
+        }
+    }
+}
+
+/// What a joint of some type has in its table.
+struct Features {
+    axis: bool,
+    coordinates: &'static [&'static str],
+    limits: bool,
+    damping: &'static [Friction],
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Friction {
+    Linear,
+    Angular,
+}
+
+impl Features {
+    fn of(kind: &str) -> Self {
+        use Friction::{Angular, Linear};
+        let angle: &[&str] = &["angle", "cos_sin"];
+        let attitude: &[&str] = &["matrix", "quaternion"];
+        let (axis, coordinates, limits, damping): (_, _, _, &[Friction]) = match kind {
+            "revolute" => (true, angle, true, &[Angular]),
+            "prismatic" => (true, &[][..], true, &[Linear]),
+            "screw" => (true, &[][..], true, &[Angular]),
+            "cylindrical" | "planar" | "schoenflies" => (true, angle, false, &[Linear, Angular]),
+            "universal" => (true, &[][..], false, &[Angular]),
+            "spherical" => (false, attitude, false, &[Angular]),
+            "free" => (false, attitude, false, &[Linear, Angular]),
+            _ => (false, &[][..], false, &[]),
+        };
+        Self {
+            axis,
+            coordinates,
+            limits,
+            damping,
+        }
+    }
+
+    fn keys(&self, kind: &str) -> Vec<&'static str> {
+        let mut keys = vec!["type", "name"];
+        keys.extend(self.axis.then_some("axis"));
+        match kind {
+            "universal" => keys.push("second_axis"),
+            "screw" => keys.extend(["pitch", "lead"]),
+            "spherical" => keys.push("velocity"),
+            _ => {}
+        }
+        keys.extend((!self.coordinates.is_empty()).then_some("coordinates"));
+        keys.extend(self.limits.then_some("limits"));
+        keys.extend((!self.damping.is_empty()).then_some("damping"));
+        keys
+    }
+}
+
+/// Reads `joint = "free"` or `joint = { type = "revolute", axis = [0, 0, 1] }` of the body of that name.
+pub(super) fn joint(entry: &Entry<'_>, body: &str) -> Result<Described, DescriptionError> {
+    if !entry.is_table() {
+        let kind = kind(entry)?;
+        return match kind {
+            "fixed" => Ok(Described::new(Joint::fixed(), body)),
+            "spherical" => Ok(Described::new(Joint::spherical(), body)),
+            "free" => Ok(Described::new(Joint::free(), body)),
+            _ => {
+                let text = format!("a {kind} joint needs an axis");
+                let help = format!("joint = {{ type = \"{kind}\", {} }}", example(kind));
+                let error = entry.error(Problem::Keys(text));
+                Err(error.helped(Some(format!("for example `{help}`"))))
+            }
+        };
+    }
+    let table = entry.table()?;
+    let kind = kind(&table.required("type")?)?;
+    let features = Features::of(kind);
+    table.only(&features.keys(kind))?;
+    let mut joint = moving(kind, &table)?;
+    if let Some(entry) = table.get("coordinates") {
+        joint = match features.coordinates[entry.word(features.coordinates)?] {
+            "cos_sin" => joint.with_cos_sin(),
+            "quaternion" => joint.with_quaternion(),
+            _ => joint,
+        };
+    }
+    Ok(Described {
+        joint,
+        name: match table.get("name") {
+            Some(entry) => entry.string()?.to_owned(),
+            None => body.to_owned(),
+        },
+        limits: match table.get("limits") {
+            Some(entry) => limits(&entry, kind)?,
+            None => JointLimits::default(),
+        },
+        damping: match table.get("damping") {
+            Some(entry) => Some(damping(&entry, features.damping)?),
+            None => None,
+        },
+    })
+}
+
+fn kind<'a>(entry: &Entry<'a>) -> Result<&'a str, DescriptionError> {
+    let found = entry.string()?;
+    if TYPES.contains(&found) {
+        return Ok(found);
+    }
+    let synonym = SYNONYMS.iter().find(|(word, _)| *word == found);
+    let help = match synonym {
+        Some((_, ours)) => Some(format!("it is called `{ours}` here")),
+        None => suggestion(found, &TYPES),
+    };
+    let problem = Problem::OutOfRange {
+        expected: format!("a type of joint: {}", list(&TYPES)),
+        found: format!("`{found}`"),
+    };
+    Err(entry.error(problem).helped(help))
+}
+
+fn example(kind: &str) -> &'static str {
+    match kind {
+        "universal" => "axis = [1, 0, 0], second_axis = [0, 1, 0]",
+        "screw" => "axis = [0, 0, 1], lead = 0.002",
+        _ => "axis = [0, 0, 1]",
+    }
+}
+
+fn moving(kind: &str, table: &Table<'_>) -> Result<Joint<f64>, DescriptionError> {
+    let axis = |key: &str| {
+        let Some(entry) = table.get(key) else {
+            let missing = table.error(Problem::MissingKey(key.to_owned()));
+            let help = format!("`{key}` is a direction of any length in the joint's frame");
+            return Err(missing.helped(Some(help)));
+        };
+        let axis = entry.vector()?;
+        Ok((axis, entry))
+    };
+    let along = |make: fn(Vector3<f64>) -> Result<Joint<f64>, JointError>| {
+        let (axis, entry) = axis("axis")?;
+        make(axis).map_err(|error| entry.error(error))
+    };
+    match kind {
+        "revolute" => along(Joint::revolute),
+        "prismatic" => along(Joint::prismatic),
+        "cylindrical" => along(Joint::cylindrical),
+        "planar" => along(Joint::planar),
+        "schoenflies" => along(Joint::schoenflies),
+        "screw" => {
+            let (axis, entry) = axis("axis")?;
+            let (key, value) = table.one_of(&["pitch", "lead"])?;
+            let pitch = match key {
+                "pitch" => value.number()?,
+                _ => value.number()? / TAU,
+            };
+            Joint::screw(axis, pitch).map_err(|error| entry.error(error))
+        }
+        "universal" => {
+            let ((first, first_entry), (second, entry)) = (axis("axis")?, axis("second_axis")?);
+            Joint::revolute(first).map_err(|error| first_entry.error(error))?;
+            Joint::universal(first, second).map_err(|error| entry.error(error))
+        }
+        "spherical" => {
+            let absolute = match table.get("velocity") {
+                Some(entry) => entry.word(&["relative", "absolute"])? == 1,
+                None => false,
+            };
+            Ok(if absolute {
+                Joint::absolute_spherical()
+            } else {
+                Joint::spherical()
+            })
+        }
+        "free" => Ok(Joint::free()),
+        _ => Ok(Joint::fixed()),
+    }
+}
+
+/// The limits of a joint with one degree of freedom.
+fn limits(entry: &Entry<'_>, kind: &str) -> Result<JointLimits, DescriptionError> {
+    let table = entry.table()?;
+    let known = ["position", "position_deg", "velocity", "effort"];
+    let turns = kind != "prismatic";
+    table.only(if turns {
+        &known[..]
+    } else {
+        &["position", "velocity", "effort"]
+    })?;
+    let position = match table.present(&known[..2]).as_slice() {
+        [] => None,
+        [("position", entry)] => Some(entry.range()?),
+        [(_, entry)] => Some(entry.range()?.map(f64::to_radians)),
+        [_, (_, second), ..] => {
+            let text = "give `position` (rad) or `position_deg`, not both";
+            return Err(second.error(Problem::Keys(text.to_owned())));
+        }
+    };
+    let size = |key: &str| table.get(key).map(|entry| entry.positive()).transpose();
+    Ok(JointLimits {
+        position,
+        velocity: size("velocity")?,
+        effort: size("effort")?,
+    })
+}
+
+/// A number for a joint that only turns or only slides, else `{ linear, angular }`.
+fn damping(entry: &Entry<'_>, kinds: &[Friction]) -> Result<SecondMoment<f64>, DescriptionError> {
+    let (linear, angular) = match kinds {
+        [Friction::Linear] => (entry.not_negative()?, 0.0),
+        [Friction::Angular] => (0.0, entry.not_negative()?),
+        _ => {
+            if !entry.is_table() {
+                let help = "write `damping = { linear = 0.1, angular = 0.01 }`: N s/m and N m s";
+                return Err(entry.wrong_type("a table").helped(Some(help)));
+            }
+            let table = entry.table()?;
+            table.only(&["linear", "angular"])?;
+            let part = |key: &str| table.get(key).map_or(Ok(0.0), |entry| entry.not_negative());
+            (part("linear")?, part("angular")?)
+        }
+    };
+    Ok(viscous(linear, angular))
+}
+
+/// D' of a damper that brakes every translation with `linear` (N s/m) and every rotation with `angular` (N m s).
+pub(super) fn viscous(linear: f64, angular: f64) -> SecondMoment<f64> {
+    SecondMoment::from_center(
+        linear,
+        Vector3::zeros(),
+        Matrix3::from_diagonal_element(angular),
+    )
+}

@@ -1,0 +1,251 @@
+//! What a body weighs: by its numbers, by its shape, or by its parts.
+
+use std::f64::consts::PI;
+
+use fly_lie::{SE3, SO3};
+use nalgebra::Vector3;
+
+use super::pose::{orientation, pose};
+use super::reader::{Entry, Table, nearest};
+use super::{DescriptionError, Problem};
+use crate::{InertiaError, PseudoInertia, SecondMoment};
+
+/// The keys that say what a body weighs.
+pub(super) const KEYS: [&str; 7] = [
+    "mass",
+    "density",
+    "center_of_mass",
+    "inertia",
+    "inertia_about_origin",
+    "shape",
+    "parts",
+];
+
+const SHAPES: [&str; 4] = ["box", "cylinder", "ellipsoid", "sphere"];
+
+/// The inertia of a body; `None` if no key says anything about it.
+pub(super) fn inertia(table: &Table<'_>) -> Result<Option<PseudoInertia<f64>>, DescriptionError> {
+    let given = table.present(&KEYS);
+    let Some((first, _)) = given.first() else {
+        return Ok(None);
+    };
+    if let Some(entry) = table.get("parts") {
+        if *first != "parts" {
+            let text = format!("a body that is made of `parts` has no `{first}` of its own");
+            return Err(given[0].1.error(Problem::Keys(text)));
+        }
+        return parts(&entry).map(Some);
+    }
+    if table.get("shape").is_some() {
+        return solid(table).map(Some);
+    }
+    numbers(table).map(Some)
+}
+
+/// By mass, centre of mass and moments of inertia.
+fn numbers(table: &Table<'_>) -> Result<PseudoInertia<f64>, DescriptionError> {
+    if let Some(density) = table.get("density") {
+        let text = "`density` needs a `shape`; else give `mass`";
+        return Err(density.error(Problem::Keys(text.to_owned())));
+    }
+    let mass_entry = table.required("mass")?;
+    let mass = mass_entry.number()?;
+    let center = center_of_mass(table)?;
+    let (entry, result) = match (table.get("inertia"), table.get("inertia_about_origin")) {
+        (Some(entry), None) => {
+            let result = PseudoInertia::from_center(mass, center, entry.matrix()?);
+            (entry, result)
+        }
+        (None, Some(entry)) => {
+            let result = PseudoInertia::from_origin(mass, center, entry.matrix()?);
+            (entry, result)
+        }
+        (None, None) => {
+            let missing = table.error(Problem::MissingKey("inertia".to_owned()));
+            return Err(missing.helped(Some(
+                "give `inertia` (about the centre of mass), `inertia_about_origin` or a `shape`",
+            )));
+        }
+        (Some(_), Some(second)) => {
+            let text =
+                "give `inertia` (about the centre of mass) or `inertia_about_origin`, not both";
+            return Err(second.error(Problem::Keys(text.to_owned())));
+        }
+    };
+    result.map_err(|error| match error {
+        InertiaError::MassNotPositive { .. } => mass_entry.error(error),
+        _ => entry.error(error),
+    })
+}
+
+/// By its shape, with a mass or a density.
+fn solid(table: &Table<'_>) -> Result<PseudoInertia<f64>, DescriptionError> {
+    for key in ["inertia", "inertia_about_origin"] {
+        if let Some(entry) = table.get(key) {
+            let text = format!("the `shape` says what `{key}` is; give one of the two");
+            return Err(entry.error(Problem::Keys(text)));
+        }
+    }
+    let shape_entry = table.required("shape")?;
+    let shape = Shape::read(&shape_entry)?;
+    let (key, weight) = table.one_of(&["mass", "density"])?;
+    let mass = match key {
+        "mass" => weight.positive()?,
+        _ => weight.positive()? * shape.volume(),
+    };
+    let place = SE3::new(shape.orientation, center_of_mass(table)?);
+    PseudoInertia::new(shape.moment(mass).placed(&place)).map_err(|error| shape_entry.error(error))
+}
+
+/// The sum of its parts, each at its pose in the body's frame.
+fn parts(entry: &Entry<'_>) -> Result<PseudoInertia<f64>, DescriptionError> {
+    let mut sum: Option<SecondMoment<f64>> = None;
+    for part in entry.array("an array of tables, one for each part")? {
+        let moment = self::part(&part.table()?)?;
+        sum = Some(sum.map_or(moment, |sum| sum + moment));
+    }
+    let sum = sum.ok_or_else(|| {
+        entry.error(Problem::OutOfRange {
+            expected: "at least one part".to_owned(),
+            found: "none".to_owned(),
+        })
+    })?;
+    PseudoInertia::new(sum).map_err(|error| entry.error(error))
+}
+
+/// A part with nothing but a mass is a point.
+fn part(table: &Table<'_>) -> Result<SecondMoment<f64>, DescriptionError> {
+    let mut known = KEYS.to_vec();
+    known.retain(|key| *key != "parts");
+    known.extend(["position", "orientation"]);
+    table.only(&known)?;
+    let extended = ["density", "inertia", "inertia_about_origin"];
+    let moment = if table.get("shape").is_some() {
+        *solid(table)?.second_moment()
+    } else if table.present(&extended).is_empty() {
+        SecondMoment::point(table.required("mass")?.positive()?, center_of_mass(table)?)
+    } else {
+        *numbers(table)?.second_moment()
+    };
+    Ok(moment.placed(&pose(table)?))
+}
+
+fn center_of_mass(table: &Table<'_>) -> Result<Vector3<f64>, DescriptionError> {
+    match table.get("center_of_mass") {
+        Some(entry) => entry.vector(),
+        None => Ok(Vector3::zeros()),
+    }
+}
+
+/// A homogeneous solid about its centre.
+struct Shape {
+    solid: Solid,
+    orientation: SO3<f64>,
+}
+
+/// Lengths in m.
+enum Solid {
+    Box([f64; 3]),
+    Cylinder { radii: [f64; 2], height: f64 },
+    Ellipsoid([f64; 3]),
+    Sphere { radii: [f64; 2] },
+}
+
+impl Shape {
+    fn read(entry: &Entry<'_>) -> Result<Self, DescriptionError> {
+        if let Ok(name) = entry.string() {
+            let example = match nearest(name, &SHAPES) {
+                Some("cylinder") => "{ cylinder = { radius = 0.1, height = 0.3 } }",
+                Some("sphere") => "{ sphere = { radius = 0.1 } }",
+                Some("ellipsoid") => "{ ellipsoid = [0.3, 0.2, 0.1] }",
+                _ => "{ box = [0.3, 0.2, 0.1] }",
+            };
+            let error = entry.wrong_type("a table");
+            return Err(error.helped(Some(format!("for example `shape = {example}`"))));
+        }
+        let table = entry.table()?;
+        table.only(&["box", "cylinder", "ellipsoid", "sphere", "orientation"])?;
+        let (kind, value) = table.one_of(&SHAPES)?;
+        let solid = match kind {
+            "box" => Solid::Box(lengths(&value)?),
+            "ellipsoid" => Solid::Ellipsoid(lengths(&value)?),
+            "cylinder" => {
+                let keys = value.table()?;
+                keys.only(&["radius", "inner_radius", "height"])?;
+                Solid::Cylinder {
+                    radii: radii(&keys)?,
+                    height: keys.required("height")?.positive()?,
+                }
+            }
+            _ => {
+                let keys = value.table()?;
+                keys.only(&["radius", "inner_radius"])?;
+                Solid::Sphere {
+                    radii: radii(&keys)?,
+                }
+            }
+        };
+        let orientation = match table.get("orientation") {
+            Some(entry) => orientation(&entry)?,
+            None => SO3::identity(),
+        };
+        Ok(Self { solid, orientation })
+    }
+
+    fn volume(&self) -> f64 {
+        match self.solid {
+            Solid::Box([x, y, z]) => x * y * z,
+            Solid::Cylinder {
+                radii: [inner, outer],
+                height,
+            } => PI * (outer * outer - inner * inner) * height,
+            Solid::Ellipsoid([a, b, c]) => 4.0 / 3.0 * PI * a * b * c,
+            Solid::Sphere {
+                radii: [inner, outer],
+            } => 4.0 / 3.0 * PI * (outer.powi(3) - inner.powi(3)),
+        }
+    }
+
+    fn moment(&self, mass: f64) -> SecondMoment<f64> {
+        match self.solid {
+            Solid::Box(lengths) => SecondMoment::solid_box(mass, lengths),
+            Solid::Cylinder {
+                radii: [inner, outer],
+                height,
+            } => SecondMoment::hollow_cylinder(mass, inner, outer, height),
+            Solid::Ellipsoid(semi_axes) => SecondMoment::solid_ellipsoid(mass, semi_axes),
+            Solid::Sphere {
+                radii: [inner, outer],
+            } => SecondMoment::hollow_sphere(mass, inner, outer),
+        }
+    }
+}
+
+/// Three lengths above zero.
+fn lengths(entry: &Entry<'_>) -> Result<[f64; 3], DescriptionError> {
+    let lengths = entry.numbers()?;
+    if lengths.iter().all(|length| *length > 0.0) {
+        return Ok(lengths);
+    }
+    let [x, y, z] = lengths;
+    Err(entry.error(Problem::OutOfRange {
+        expected: "three lengths above 0".to_owned(),
+        found: format!("[{x}, {y}, {z}]"),
+    }))
+}
+
+/// The inner and the outer radius.
+fn radii(table: &Table<'_>) -> Result<[f64; 2], DescriptionError> {
+    let outer = table.required("radius")?.positive()?;
+    let Some(entry) = table.get("inner_radius") else {
+        return Ok([0.0, outer]);
+    };
+    let inner = entry.not_negative()?;
+    if inner < outer {
+        return Ok([inner, outer]);
+    }
+    Err(entry.error(Problem::OutOfRange {
+        expected: format!("less than the radius, {outer}"),
+        found: inner.to_string(),
+    }))
+}

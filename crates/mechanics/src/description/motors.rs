@@ -1,0 +1,97 @@
+//! `[[motors]]`.
+
+use super::reader::{Entry, Table, list, suggestion};
+use super::{DescriptionError, Problem};
+use crate::multibody::{BodyId, Model};
+use crate::system::JointData;
+use crate::{Motor, MotorError};
+
+/// All motors; `joints` are those of the model's bodies.
+pub(super) fn motors(
+    root: &Table<'_>,
+    model: &Model<f64>,
+    joints: &[JointData],
+) -> Result<Vec<Motor>, DescriptionError> {
+    let tables = root.tables("motors")?;
+    let mut motors: Vec<Motor> = Vec::new();
+    for (index, table) in tables.iter().enumerate() {
+        table.only(&["name", "joint", "component", "effort", "time_constant"])?;
+        let joint_entry = table.required("joint")?;
+        let (joint, data) = joint(&joint_entry, model, joints)?;
+        let motor = Motor {
+            name: table.name_or(index)?,
+            joint,
+            component: component(table, &joint_entry, model, joint)?,
+            effort: effort(table, data)?,
+            time_constant: table.number_or_zero("time_constant")?,
+        };
+        if let Err(error) = motor.check(model) {
+            let key = match error {
+                MotorError::Component { .. } => "component",
+                MotorError::EffortLimits { .. } => "effort",
+                MotorError::TimeConstant { .. } => "time_constant",
+                MotorError::DuplicateName { .. } => "name",
+            };
+            return Err(table.deepest(&[key]).error(error));
+        }
+        if motors.iter().any(|other| other.name == motor.name) {
+            let motor = motor.name;
+            let error = MotorError::DuplicateName { motor, index };
+            return Err(table.deepest(&["name"]).error(error));
+        }
+        motors.push(motor);
+    }
+    Ok(motors)
+}
+
+fn joint<'j>(
+    entry: &Entry<'_>,
+    model: &Model<f64>,
+    joints: &'j [JointData],
+) -> Result<(BodyId, &'j JointData), DescriptionError> {
+    let name = entry.string()?;
+    let mut both = model.bodies().zip(joints);
+    both.find(|(_, joint)| joint.name == name).ok_or_else(|| {
+        let names: Vec<&str> = joints.iter().map(|joint| joint.name.as_str()).collect();
+        let help = suggestion(name, &names)
+            .unwrap_or_else(|| format!("the joints are named {}", list(&names)));
+        let error = entry.error(Problem::UnknownJoint(name.to_owned()));
+        error.helped(Some(help))
+    })
+}
+
+/// Which of the joint's velocities is driven; that of a joint with only one need not be said.
+fn component(
+    table: &Table<'_>,
+    joint_entry: &Entry<'_>,
+    model: &Model<f64>,
+    joint: BodyId,
+) -> Result<usize, DescriptionError> {
+    match (table.get("component"), model.velocity_range(joint).len()) {
+        (_, 0) => {
+            let problem = Problem::Keys("a motor cannot move a fixed joint".to_owned());
+            Err(joint_entry.error(problem))
+        }
+        (Some(entry), _) => entry.count(),
+        (None, 1) => Ok(0),
+        (None, dof) => {
+            let missing = table.error(Problem::MissingKey("component".to_owned()));
+            let help = format!(
+                "the joint has {dof} degrees of freedom; say which one is driven, counted from 0"
+            );
+            Err(missing.helped(Some(help)))
+        }
+    }
+}
+
+/// `[least, most]`, or one number for both sides; else what the joint bears.
+fn effort(table: &Table<'_>, joint: &JointData) -> Result<[f64; 2], DescriptionError> {
+    match table.get("effort") {
+        Some(entry) if entry.is_array() => entry.numbers(),
+        Some(entry) => entry.positive().map(|most| [-most, most]),
+        None => Ok(match joint.limits.effort {
+            Some(most) => [-most, most],
+            None => [f64::NEG_INFINITY, f64::INFINITY],
+        }),
+    }
+}

@@ -1,0 +1,85 @@
+//! `[[rotors]]`.
+
+use super::DescriptionError;
+use super::elements::Names;
+use super::reader::Table;
+use crate::{ActuatorError, Actuators, Rotor, Tilt};
+
+const SEGMENTS: usize = 8;
+
+/// All rotors, and the names of the bodies that carry them.
+pub(super) fn rotors<'a>(
+    root: &Table<'a>,
+    names: &Names<'a>,
+) -> Result<(Actuators, Vec<&'a str>), DescriptionError> {
+    let tables = root.tables("rotors")?;
+    let (mut rotors, mut carriers) = (Vec::new(), Vec::new());
+    for (index, table) in tables.iter().enumerate() {
+        table.only(&[
+            "name",
+            "body",
+            "position",
+            "axis",
+            "drag_ratio",
+            "thrust",
+            "time_constant",
+            "tilt",
+        ])?;
+        carriers.push(names.body(&table.required("body")?)?);
+        rotors.push(rotor(table, index)?);
+    }
+    let actuators = Actuators::new(rotors).map_err(|error| match &error {
+        ActuatorError::DuplicateName { index, .. } => {
+            tables[*index].deepest(&["name"]).error(error)
+        }
+        _ => root.deepest(&["rotors"]).error(error),
+    })?;
+    Ok((actuators, carriers))
+}
+
+/// The keys under which the description has what the error is about.
+fn keys(error: &ActuatorError) -> Vec<&'static str> {
+    use ActuatorError as E;
+    match error {
+        E::ThrustLimits { .. } | E::NegativeTiltingThrust { .. } => vec!["thrust"],
+        E::TiltAxis { .. } => vec!["tilt", "axis"],
+        E::TiltLimit { .. } => vec!["tilt", "limit_deg"],
+        E::Segments { .. } | E::TooFewSegments { .. } => vec!["tilt", "segments"],
+        E::NotFinite { key, .. } | E::ZeroAxis { key, .. } | E::TimeConstant { key, .. } => {
+            key.split('.').collect()
+        }
+        E::DuplicateName { .. } => vec!["name"],
+    }
+}
+
+fn rotor(table: &Table<'_>, index: usize) -> Result<Rotor, DescriptionError> {
+    let rotor = Rotor {
+        name: table.name_or(index)?,
+        position: table.required("position")?.vector()?,
+        axis: table.required("axis")?.vector()?,
+        drag_ratio: table.number_or_zero("drag_ratio")?,
+        thrust: table.required("thrust")?.numbers()?,
+        time_constant: table.number_or_zero("time_constant")?,
+        tilt: match table.get("tilt") {
+            Some(entry) => Some(tilt(&entry.table()?)?),
+            None => None,
+        },
+    };
+    match rotor.check() {
+        Ok(()) => Ok(rotor),
+        Err(error) => Err(table.deepest(&keys(&error)).error(error)),
+    }
+}
+
+fn tilt(table: &Table<'_>) -> Result<Tilt, DescriptionError> {
+    table.only(&["axis", "limit_deg", "time_constant", "segments"])?;
+    Ok(Tilt {
+        axis: table.required("axis")?.vector()?,
+        limit: table.required("limit_deg")?.number()?.to_radians(),
+        time_constant: table.number_or_zero("time_constant")?,
+        segments: match table.get("segments") {
+            Some(entry) => entry.count()?,
+            None => SEGMENTS,
+        },
+    })
+}

@@ -1,0 +1,149 @@
+//! A system as its description gives it.
+
+use crate::Inputs;
+use crate::description::{self, DescriptionError};
+use crate::multibody::{BodyId, Model};
+use crate::text::some;
+
+/// A system of rigid bodies with what drives it: everything that a description says.
+///
+/// ```
+/// use fly_mechanics::System;
+///
+/// let system = System::from_toml(
+///     r#"
+///     name = "double pendulum"
+///
+///     [bodies.upper]
+///     joint = { type = "revolute", axis = [0, 1, 0], damping = 0.01 }
+///     shape = { box = [0.04, 0.04, 1.0] }
+///     mass = 0.5
+///     center_of_mass = [0, 0, -0.5]
+///
+///     [bodies.lower]
+///     parent = "upper"
+///     position = [0, 0, -1]
+///     joint = { type = "revolute", axis = [0, 1, 0], limits = { position_deg = [-150, 150], effort = 2 } }
+///     shape = { box = [0.04, 0.04, 1.0] }
+///     mass = 0.5
+///     center_of_mass = [0, 0, -0.5]
+///
+///     [[motors]]
+///     joint = "lower"
+///     "#,
+/// )?;
+/// assert_eq!((system.model.body_count(), system.model.dof()), (2, 2));
+/// assert_eq!(system.inputs.command_limits(), [[-2.0, 2.0]]);
+/// let lower = system.model.body_id("lower").unwrap();
+/// assert_eq!(system.joint(lower).unwrap().limits.effort, Some(2.0));
+/// # Ok::<(), fly_mechanics::description::DescriptionError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct System {
+    /// The system's name.
+    pub name: String,
+    /// Its bodies, joints, springs and dampers.
+    pub model: Model<f64>,
+    /// What is known of each body's joint beyond its motion, in the order of [`Model::bodies`].
+    pub joints: Vec<JointData>,
+    /// Its rotors and motors.
+    pub inputs: Inputs,
+    /// What the description says and the system leaves out, and what looks like a mistake but need not be one.
+    pub notes: Vec<String>,
+}
+
+/// What is known of a joint beyond how it moves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointData {
+    /// Its name; that of the body that it carries, unless it has one of its own.
+    pub name: String,
+    /// What it may not exceed. Nothing in the model enforces it.
+    pub limits: JointLimits,
+    /// The joint that it is geared to. Nothing in the model enforces it.
+    pub mimic: Option<Mimic>,
+}
+
+/// The limits of a joint with one degree of freedom: rad and N m, or m and N.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct JointLimits {
+    /// The smallest and the largest position, rad or m.
+    pub position: Option<[f64; 2]>,
+    /// The largest speed to either side, rad/s or m/s.
+    pub velocity: Option<f64>,
+    /// The largest effort to either side, N m or N.
+    pub effort: Option<f64>,
+}
+
+/// A gear: the position of a joint is `multiplier * position + offset` of another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mimic {
+    /// The body that the other joint carries.
+    pub joint: BodyId,
+    /// Ratio of the positions.
+    pub multiplier: f64,
+    /// The position when the other one's is zero, rad or m.
+    pub offset: f64,
+}
+
+/// # Reading descriptions
+///
+/// The formats are on the page of [`description`](crate::description).
+impl System {
+    /// Reads a description in TOML.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with where it stands in the text and what was expected.
+    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
+        let document = description::document(text)?;
+        description::system(document.get_ref(), 0..0)
+    }
+
+    /// Reads a description that is a table of a larger document, which has been parsed. `span` is the table's place there;
+    /// errors carry places in that document.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn from_table(
+        table: &toml::de::DeTable<'_>,
+        span: std::ops::Range<usize>,
+    ) -> Result<Self, DescriptionError> {
+        description::system(table, span)
+    }
+}
+
+/// # Joints
+impl System {
+    /// What is known of the joint that carries a body; `None` for the world.
+    pub fn joint(&self, body: BodyId) -> Option<&JointData> {
+        self.joints.get(body.index().checked_sub(1)?)
+    }
+
+    /// The body that the joint of this name carries.
+    pub fn joint_named(&self, name: &str) -> Option<BodyId> {
+        let mut both = self.model.bodies().zip(&self.joints);
+        both.find_map(|(body, joint)| (joint.name == name).then_some(body))
+    }
+
+    /// Notes on joints that move without moving any mass: the mass matrix is singular there.
+    pub(crate) fn remarks(model: &Model<f64>) -> Vec<String> {
+        let count = model.body_count() + 1;
+        let mut heavy = vec![false; count];
+        for body in model.bodies().collect::<Vec<_>>().into_iter().rev() {
+            heavy[body.index()] |= model.inertia(body).is_some();
+            if let Some(parent) = model.parent(body) {
+                heavy[parent.index()] |= heavy[body.index()];
+            }
+        }
+        let idle = model
+            .bodies()
+            .filter(|body| !heavy[body.index()] && !model.velocity_range(*body).is_empty());
+        let idle: Vec<&str> = idle.map(|body| model.name(body)).collect();
+        if idle.is_empty() {
+            return Vec::new();
+        }
+        let names = some(&idle);
+        vec![format!(
+            "bodies that move and carry no mass, so that no force determines their motion: {names}"
+        )]
+    }
+}

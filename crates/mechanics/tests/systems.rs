@@ -1,0 +1,152 @@
+//! Every system that comes with the project.
+
+#![allow(non_snake_case)]
+
+use std::path::Path;
+
+use fly_lie::{SE3, SO3};
+use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
+use fly_mechanics::{PseudoInertia, System};
+use nalgebra::{DMatrix, Matrix3, Matrix6xX, Vector3};
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/systems")
+}
+
+fn system(name: &str) -> System {
+    let text = std::fs::read_to_string(folder().join(name)).expect("a readable file");
+    System::from_toml(&text).unwrap_or_else(|error| {
+        let (line, column) = error.line_column(&text);
+        panic!("{name}:{line}:{column}: {error}")
+    })
+}
+
+#[test]
+fn every_system_is_read() {
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder()).expect("the systems' folder") {
+        let name = entry.expect("an entry").file_name();
+        let name = name.into_string().expect("a name");
+        let system = system(&name);
+        assert_eq!(format!("{}.toml", system.name), name);
+        assert_eq!(system.notes, Vec::<String>::new(), "{name}");
+        let limits = system.inputs.limits();
+        assert!(limits.violation(system.inputs.interior()) < 0.0, "{name}");
+        count += 1;
+    }
+    assert!(count >= 4, "only {count} systems");
+}
+
+/// Name, axis, placement, mass, centre of mass, principal moments.
+type Row = (
+    &'static str,
+    Vector3<f64>,
+    [f64; 3],
+    f64,
+    [f64; 3],
+    [f64; 3],
+);
+
+/// The arm built by hand, from the same table of numbers as the benches' model.
+#[test]
+fn the_arm_is_the_one_built_by_hand() {
+    let z = Vector3::z();
+    let (x, y) = (Vector3::x(), Vector3::y());
+    let links: [Row; 6] = [
+        (
+            "l1",
+            z,
+            [0.0, 0.0, 0.15],
+            4.0,
+            [0.0, 0.02, 0.05],
+            [0.02, 0.018, 0.012],
+        ),
+        (
+            "l2",
+            y,
+            [0.0, 0.05, 0.1],
+            5.0,
+            [0.01, 0.0, 0.2],
+            [0.09, 0.085, 0.015],
+        ),
+        (
+            "l3",
+            y,
+            [0.0, 0.0, 0.4],
+            3.0,
+            [0.02, -0.03, 0.15],
+            [0.04, 0.038, 0.01],
+        ),
+        (
+            "l4",
+            x,
+            [0.1, 0.0, 0.3],
+            1.5,
+            [0.07, 0.0, 0.01],
+            [0.003, 0.008, 0.0075],
+        ),
+        (
+            "l5",
+            y,
+            [0.15, 0.0, 0.0],
+            1.0,
+            [0.03, 0.01, 0.0],
+            [0.0012, 0.002, 0.0018],
+        ),
+        (
+            "l6",
+            x,
+            [0.08, 0.0, 0.0],
+            0.4,
+            [0.02, 0.0, 0.01],
+            [0.0003, 0.0004, 0.0005],
+        ),
+    ];
+    let mut builder = Model::builder();
+    let mut parent = "world";
+    for (name, axis, place, mass, center, inertia) in links {
+        let inertia = Matrix3::from_diagonal(&inertia.into());
+        let inertia = PseudoInertia::from_center(mass, center.into(), inertia).unwrap();
+        let body = Body::new(name, Joint::revolute(axis).unwrap());
+        let placement = SE3::new(SO3::identity(), place.into());
+        builder = builder.body(body.parent(parent).placed(placement).inertia(inertia));
+        parent = name;
+    }
+    let arm = system("arm6.toml");
+    assert_eq!(arm.model, builder.build().unwrap());
+    assert_eq!(arm.inputs.input_dim(), 6);
+    assert_eq!(arm.joints[2].name, "elbow");
+}
+
+/// Konz Example 13: eight bodies, 15 velocities, 30 coordinates, nine inputs that act independently.
+#[test]
+fn the_tricopter_with_load_is_that_of_example_13() {
+    let system = system("tricopter_with_load.toml");
+    let (model, inputs) = (&system.model, &system.inputs);
+    assert_eq!(
+        (
+            model.body_count(),
+            model.dof(),
+            model.config_dim(),
+            inputs.input_dim()
+        ),
+        (8, 15, 30, 9)
+    );
+    let mut workspace = Workspace::new(model);
+    workspace.update(model, &model.neutral_configuration(), &[0.0; 15]);
+    workspace.update_jacobians(model);
+    let mut B = DMatrix::zeros(15, 9);
+    inputs.input_matrix(&workspace, &mut Matrix6xX::zeros(15), &mut B);
+    assert_eq!(B.rank(1e-12), 9);
+
+    // The propellers stand on a circle around the airframe, 0.35 m wide, and push upward.
+    for i in 1..=3 {
+        let propeller = model.body_id(&format!("propeller{i}")).unwrap();
+        let at = workspace.pose(BodyId::WORLD, propeller).translation;
+        assert!((at.xy().norm() - 0.35).abs() < 1e-15, "{at}");
+        assert!((B[(2, i - 1)] - 1.0).abs() < 1e-15);
+    }
+    // The load's angular velocity is its own: nothing but a spring would act on it.
+    let load = model.velocity_range(model.body_id("load").unwrap());
+    assert_eq!(B.rows(load.start, 3).amax(), 0.0);
+}
