@@ -1,7 +1,7 @@
 //! A system as its description gives it.
 
 use crate::Inputs;
-use crate::description::{self, DescriptionError};
+use crate::description::{self, DescriptionError, UrdfOptions};
 use crate::multibody::{BodyId, Model};
 use crate::text::some;
 
@@ -108,6 +108,14 @@ impl System {
         span: std::ops::Range<usize>,
     ) -> Result<Self, DescriptionError> {
         description::system(table, span)
+    }
+
+    /// Reads a robot in URDF.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn from_urdf(text: &str, options: &UrdfOptions) -> Result<Self, DescriptionError> {
+        description::urdf(text, options)
     }
 }
 

@@ -2,7 +2,9 @@
 //! of it.
 
 use fly_mechanics::System;
-use fly_mechanics::description::DescriptionError;
+use fly_mechanics::description::{DescriptionError, Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
+
+const URDF: &str = include_str!("data/arm6.urdf");
 
 /// SplitMix64: enough chance for a test, the same every time.
 struct Chance(u64);
@@ -128,4 +130,18 @@ fn toml() {
     }
     // Both happen, else the mutations test nothing.
     assert!(refused > all / 4 && refused < all, "{refused} of {all}");
+}
+
+#[test]
+fn urdf() {
+    let refused = survive(URDF, 2000, |text, chance| {
+        let options = UrdfOptions {
+            root: [UrdfRoot::Fixed, UrdfRoot::Free][chance.below(2)],
+            motors: [UrdfMotors::Transmissions, UrdfMotors::EveryJoint][chance.below(2)],
+            unphysical: [Unphysical::Refuse, Unphysical::Raise][chance.below(2)],
+            ..UrdfOptions::default()
+        };
+        System::from_urdf(text, &options)
+    });
+    assert!(refused > 500 && refused < 2000, "{refused} of 2000");
 }

@@ -1,4 +1,6 @@
-//! Descriptions of systems in TOML.
+//! Descriptions of systems: TOML, and URDF.
+//!
+//! # TOML
 //!
 //! A quadcopter with a load on a rod, and everything that a description can say:
 //!
@@ -97,6 +99,12 @@
 //!
 //! Every key is checked; one that is not known is an error that names the nearest known one. A [`Vehicle`](crate::Vehicle) is read from the same
 //! format: one free body with rotors, and nothing else.
+//!
+//! # URDF
+//!
+//! [`System::from_urdf`](crate::System::from_urdf) reads robots as ROS describes them; [`UrdfOptions`] say what the format leaves open. Links become
+//! bodies of their names, `<dynamics damping>` dampers, simple `<transmission>`s motors. Visuals and collision shapes are not read. What is read
+//! but left out, dry friction and `<mimic>`, is said in [`System::notes`](crate::System::notes).
 
 mod elements;
 mod error;
@@ -107,8 +115,11 @@ mod pose;
 mod reader;
 mod rotors;
 mod table;
+mod urdf;
 mod vehicle;
 
 pub use error::{DescriptionError, Problem};
 pub(crate) use table::{document, system};
+pub(crate) use urdf::urdf;
+pub use urdf::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
 pub(crate) use vehicle::vehicle;

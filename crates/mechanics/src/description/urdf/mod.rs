@@ -1,0 +1,151 @@
+//! Robots in URDF.
+
+mod inertial;
+mod joint;
+mod motor;
+mod tree;
+mod xml;
+
+use nalgebra::Vector3;
+
+use super::{DescriptionError, Problem};
+use crate::multibody::{Body, Damper, Model};
+use crate::system::System;
+use crate::text::some;
+use crate::{Actuators, Inputs};
+use tree::Tree;
+use xml::Element;
+
+/// What a URDF file leaves open.
+///
+/// ```
+/// use fly_mechanics::System;
+/// use fly_mechanics::description::{UrdfOptions, UrdfRoot};
+///
+/// let text = r#"
+///     <robot name="flying arm">
+///       <link name="base">
+///         <inertial>
+///           <mass value="2"/>
+///           <inertia ixx="0.02" iyy="0.02" izz="0.03" ixy="0" ixz="0" iyz="0"/>
+///         </inertial>
+///       </link>
+///       <joint name="shoulder" type="revolute">
+///         <parent link="base"/>
+///         <child link="arm"/>
+///         <origin xyz="0 0 -0.1" rpy="0 0 0"/>
+///         <axis xyz="0 1 0"/>
+///         <limit lower="-1.5" upper="1.5" effort="4" velocity="3"/>
+///       </joint>
+///       <link name="arm">
+///         <inertial>
+///           <origin xyz="0 0 -0.2"/>
+///           <mass value="0.3"/>
+///           <inertia ixx="0.004" iyy="0.004" izz="0.0001" ixy="0" ixz="0" iyz="0"/>
+///         </inertial>
+///       </link>
+///     </robot>"#;
+/// let options = UrdfOptions { root: UrdfRoot::Free, ..UrdfOptions::default() };
+/// let system = System::from_urdf(text, &options)?;
+/// assert_eq!(system.model.dof(), 7);
+/// assert_eq!(system.joints[1].name, "shoulder");
+/// # Ok::<(), fly_mechanics::description::DescriptionError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UrdfOptions {
+    /// How the root link moves in the world. A root link named `world` is the world.
+    pub root: UrdfRoot,
+    /// Which joints have a motor.
+    pub motors: UrdfMotors,
+    /// What to do with an inertia that no mass has.
+    pub unphysical: Unphysical,
+    /// The acceleration of free fall in the world, m/s².
+    pub gravity: Vector3<f64>,
+}
+
+impl Default for UrdfOptions {
+    fn default() -> Self {
+        Self {
+            root: UrdfRoot::default(),
+            motors: UrdfMotors::default(),
+            unphysical: Unphysical::default(),
+            gravity: Vector3::new(0.0, 0.0, -9.81),
+        }
+    }
+}
+
+/// How the root link moves in the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UrdfRoot {
+    /// Not at all.
+    #[default]
+    Fixed,
+    /// Freely.
+    Free,
+}
+
+/// Which joints have a motor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UrdfMotors {
+    /// Those with a `<transmission>` of their own.
+    #[default]
+    Transmissions,
+    /// All with one degree of freedom but those that mimic others or whose effort is limited to zero. A motor has its joint's name.
+    EveryJoint,
+}
+
+/// What to do with an inertia that no mass has, as many files contain it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unphysical {
+    /// An error that says why.
+    #[default]
+    Refuse,
+    /// Raises the principal moments until they are those of a mass distribution, and notes it.
+    Raise,
+}
+
+/// Reads a robot.
+pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, DescriptionError> {
+    let document = xml::parse(text)?;
+    let robot = Element::root(&document, "robot")?;
+    let name = robot.attribute("name")?.value().to_owned();
+    let tree = Tree::read(&robot)?;
+    let mut notes = Vec::new();
+    let masses = inertial::masses(&tree, options.unphysical, &mut notes)?;
+
+    let mut builder = Model::builder().gravity(options.gravity);
+    let (mut joints, mut elements) = (Vec::new(), Vec::new());
+    for branch in tree.branches(options.root)? {
+        let joint = joint::joint(&branch)?;
+        let mut body = Body::new(branch.link, joint.motion)
+            .parent(branch.parent)
+            .placed(joint.placement);
+        body.inertia = masses[branch.index];
+        builder = builder.body(body);
+        if let Some(damping) = joint.damping {
+            builder = builder.damper(Damper {
+                a: branch.parent.to_owned(),
+                b: branch.link.to_owned(),
+                damping,
+            });
+        }
+        joints.push(joint.data);
+        elements.push(branch.joint);
+    }
+    let model = builder.build().map_err(|error| robot.error(error))?;
+    joint::couple(&model, &mut joints, &elements, &mut notes)?;
+    let motors = motor::motors(&robot, &model, &joints, options.motors, &mut notes)?;
+    let none = Actuators::new(Vec::new()).map_err(|error| robot.error(error))?;
+    let inputs =
+        Inputs::new(&model, none, Vec::new(), motors).map_err(|error| robot.error(error))?;
+    notes.extend(tree.remarks());
+    notes.extend(joint::remarks(&joints, &elements)?);
+    notes.extend(System::remarks(&model));
+    Ok(System {
+        name,
+        model,
+        joints,
+        inputs,
+        notes,
+    })
+}

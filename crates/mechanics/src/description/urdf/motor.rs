@@ -1,0 +1,90 @@
+//! `<transmission>`.
+
+use super::xml::Element;
+use super::{DescriptionError, UrdfMotors, some};
+use crate::Motor;
+use crate::multibody::{BodyId, Model};
+use crate::system::JointData;
+
+/// The motors; `joints` are those of the model's bodies, in their order.
+pub(super) fn motors(
+    robot: &Element<'_>,
+    model: &Model<f64>,
+    joints: &[JointData],
+    which: UrdfMotors,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Motor>, DescriptionError> {
+    match which {
+        UrdfMotors::EveryJoint => Ok(every(model, joints)),
+        UrdfMotors::Transmissions => transmissions(robot, model, joints, notes),
+    }
+}
+
+fn every(model: &Model<f64>, joints: &[JointData]) -> Vec<Motor> {
+    let both = model.bodies().zip(joints);
+    both.filter(|(body, joint)| model.velocity_range(*body).len() == 1 && joint.mimic.is_none())
+        .filter_map(|(body, joint)| motor(joint.name.clone(), body, joint))
+        .collect()
+}
+
+/// `None` if the joint bears no effort.
+fn motor(name: String, joint: BodyId, data: &JointData) -> Option<Motor> {
+    let most = data.limits.effort.unwrap_or(f64::INFINITY);
+    (most > 0.0).then_some(Motor {
+        name,
+        joint,
+        component: 0,
+        effort: [-most, most],
+        time_constant: 0.0,
+    })
+}
+
+fn transmissions(
+    robot: &Element<'_>,
+    model: &Model<f64>,
+    joints: &[JointData],
+    notes: &mut Vec<String>,
+) -> Result<Vec<Motor>, DescriptionError> {
+    let mut simple = Vec::new();
+    let (mut coupled, mut unknown, mut idle) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, transmission) in robot.named("transmission")? {
+        let driven = transmission.named("joint")?;
+        let actuators = transmission.named("actuator")?;
+        match (driven.as_slice(), actuators.as_slice()) {
+            ([(joint, _)], [(actuator, _)]) => simple.push((name, *joint, *actuator)),
+            _ => coupled.push(name),
+        }
+    }
+    let mut motors: Vec<Motor> = Vec::new();
+    for (name, joint, actuator) in &simple {
+        // One actuator of two transmissions moves two joints.
+        let same = simple.iter().filter(|(_, _, other)| other == actuator);
+        if same.count() > 1 {
+            coupled.push(name);
+            continue;
+        }
+        let mut both = model.bodies().zip(joints);
+        match both.find(|(_, data)| data.name == *joint) {
+            None => unknown.push(*joint),
+            Some((body, _)) if model.velocity_range(body).len() != 1 => coupled.push(name),
+            Some((body, data)) => match motor((*actuator).to_owned(), body, data) {
+                Some(motor) => motors.push(motor),
+                None => idle.push(*joint),
+            },
+        }
+    }
+    let left_out = [
+        (
+            coupled,
+            "transmissions that do not connect one motor with one moving joint are left out",
+        ),
+        (
+            unknown,
+            "transmissions of joints that are not there are left out",
+        ),
+        (idle, "joints whose effort is limited to 0 have no motor"),
+    ];
+    let left_out = left_out.iter().filter(|(names, _)| !names.is_empty());
+    notes.extend(left_out.map(|(names, what)| format!("{what}: {}", some(names))));
+    Ok(motors)
+}
