@@ -1,31 +1,53 @@
-//! `cargo xtask bench`: the benchmarks, by crate.
+//! `cargo xtask bench`: the benchmarks, by crate or by name.
 
 use crate::{Failure, Outcome, peers, ratios, workspace};
 use anyhow::{Context, Result};
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
+/// A benchmark: `crates/CRATE/benches/NAME.rs`, perhaps with the same for Pinocchio beside it.
+struct Bench {
+    krate: String,
+    name: String,
+    pinocchio: Option<PathBuf>,
+}
+
+impl Bench {
+    /// Whether it is built for this machine's own instruction set.
+    fn is_native(&self) -> bool {
+        self.name == "dynamics"
+    }
+}
+
 pub fn run(arguments: &[String]) -> Outcome {
-    let known = benched_crates()?;
-    let (crates, filter) = match arguments.split_first() {
-        None => (known, &[][..]),
-        Some((name, filter)) if known.contains(name) => (vec![name.clone()], filter),
-        Some((name, _)) => {
-            return Err(Failure::Usage(format!(
-                "no benchmarks are called `{name}`; there are: {}",
-                known.join(", ")
-            )));
+    let all = benches()?;
+    let (chosen, filter) = match arguments.split_first() {
+        None => (all, &[][..]),
+        Some((name, filter)) => {
+            let named = |bench: &Bench| bench.krate == *name || bench.name == *name;
+            let (chosen, others): (Vec<_>, Vec<_>) = all.into_iter().partition(named);
+            if chosen.is_empty() {
+                let known: Vec<_> = others.iter().map(|b| b.krate.as_str()).collect();
+                return Err(Failure::Usage(format!(
+                    "no benchmarks are called `{name}`; there are: {}",
+                    known.join(", ")
+                )));
+            }
+            (chosen, filter)
         }
     };
-    for name in crates {
+    for bench in chosen {
         let mut command = workspace::cargo_at_root()?;
+        if bench.is_native() {
+            command.args(["--config", "build.rustflags=['-Ctarget-cpu=native']"]);
+        }
         command
-            .args(["bench", "--package", &format!("fly-{name}"), "--benches"])
-            .arg("--")
+            .args(["bench", "--package", &format!("fly-{}", bench.krate)])
+            .args(["--bench", &bench.name, "--"])
             .args(filter);
-        let with_peers = name == "lie";
-        let (status, mut output) = if with_peers {
+        let (status, mut output) = if bench.pinocchio.is_some() {
             echoed(&mut command)?
         } else {
             let status = command.status().context("cargo did not start")?;
@@ -34,9 +56,11 @@ pub fn run(arguments: &[String]) -> Outcome {
         if !status.success() {
             return Ok(workspace::exit_code(status));
         }
-        if with_peers {
-            output += &peers::pinocchio(filter);
-            println!("manif is left out: {}", peers::NO_MANIF);
+        if let Some(source) = &bench.pinocchio {
+            output += &peers::pinocchio(source, &bench.name, bench.is_native(), filter);
+            if bench.krate == "lie" {
+                println!("manif is left out: {}", peers::NO_MANIF);
+            }
             print!("{}", ratios::table(&output));
         }
     }
@@ -65,15 +89,30 @@ pub fn echoed(command: &mut Command) -> Result<(ExitStatus, String)> {
     Ok((status, output))
 }
 
-/// The folders of `crates/` that hold a `benches` folder.
-fn benched_crates() -> Result<Vec<String>> {
+/// The benchmarks of `crates/`, sorted.
+fn benches() -> Result<Vec<Bench>> {
     let folder = workspace::root().join("crates");
-    let mut names: Vec<String> = fs::read_dir(&folder)
+    let crates = fs::read_dir(&folder)
         .with_context(|| format!("{} cannot be read", folder.display()))?
-        .filter_map(Result::ok)
-        .filter(|entry| entry.path().join("benches").is_dir())
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
-    names.sort();
-    Ok(names)
+        .filter_map(Result::ok);
+    let mut benches = Vec::new();
+    for krate in crates {
+        let Ok(files) = fs::read_dir(krate.path().join("benches")) else {
+            continue;
+        };
+        for file in files.filter_map(Result::ok) {
+            let path = file.path();
+            if path.extension().is_some_and(|extension| extension == "rs")
+                && let Some(name) = path.file_stem().and_then(|name| name.to_str())
+            {
+                benches.push(Bench {
+                    krate: krate.file_name().to_string_lossy().into_owned(),
+                    name: name.to_owned(),
+                    pinocchio: Some(path.with_file_name("pinocchio.cpp")).filter(|p| p.is_file()),
+                });
+            }
+        }
+    }
+    benches.sort_by(|a, b| (&a.krate, &a.name).cmp(&(&b.krate, &b.name)));
+    Ok(benches)
 }

@@ -27,7 +27,8 @@ Tasks:
   fly [ARGUMENTS]        build the command and the plugins (release), then run `fly ARGUMENTS`
   test                   everything that must hold: format, clippy, all tests, documentation,
                          generated files, and every command of the README
-  bench [CRATE] [FILTER] the benchmarks: control, hal, lie, mechanics (default: all)
+  bench [NAME] [FILTER]  the benchmarks: control, hal, lie, mechanics (default: all), or one of
+                         them by its name, such as dynamics
   install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
                          (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo)
   generate [--check]     write the generated files anew: protobuf code, C header

@@ -1,4 +1,4 @@
-//! Pinocchio as a peer of the benchmarks of `fly-lie`: from PyPI into a folder below `target/`, where it installs.
+//! Pinocchio as a peer of our benchmarks: from PyPI into a folder below `target/`, where it installs.
 
 use crate::{bench, tools, workspace};
 use anyhow::{Context, Result, bail};
@@ -16,10 +16,24 @@ const COMPLETE: &str = "complete";
 pub const NO_MANIF: &str =
     "no registry has it (neither PyPI nor crates.io nor Debian), only its repository";
 
-/// Measures Pinocchio after `fly-lie`, and returns what it prints; says why where that cannot be done.
-pub fn pinocchio(filter: &[String]) -> String {
-    let result = build().and_then(|program| {
-        let (status, output) = bench::echoed(Command::new(&program).args(filter))?;
+/// What Pinocchio's headers need of Boost, whose own limits are lower.
+const BOOST: [&str; 4] = [
+    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+    "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+    "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+];
+
+/// Measures Pinocchio by a program with the source beside one of our benchmarks, and returns what it prints; says why where that cannot be done.
+///
+/// The program runs in the source's folder.
+pub fn pinocchio(source: &Path, name: &str, native: bool, filter: &[String]) -> String {
+    let result = build(source, name, native).and_then(|program| {
+        let mut command = Command::new(&program);
+        if let Some(folder) = source.parent() {
+            command.current_dir(folder);
+        }
+        let (status, output) = bench::echoed(command.args(filter))?;
         if !status.success() {
             bail!("{} ended with {status}", program.display());
         }
@@ -31,26 +45,47 @@ pub fn pinocchio(filter: &[String]) -> String {
     })
 }
 
-fn build() -> Result<PathBuf> {
+/// Builds a program where it is older than its source: with clang where it is installed, else with the system's compiler.
+fn build(source: &Path, name: &str, native: bool) -> Result<PathBuf> {
     let folder = workspace::target_dir()?.join("peers").join("pinocchio");
     if !folder.join(COMPLETE).is_file() {
         install(&folder)?;
     }
+    let compiler = if tools::has("clang++") {
+        "clang++"
+    } else {
+        "c++"
+    };
+    let program = folder.join(format!("{name}-{compiler}"));
+    println!("Pinocchio is compiled by {compiler}");
+    if is_newer(&program, source) {
+        return Ok(program);
+    }
     let prefix = prefix(&folder)?;
-    let program = folder.join("bench");
-    let source = workspace::root().join("crates/lie/benches/pinocchio.cpp");
     let include = prefix.join("include");
+    let mut command = Command::new(compiler);
+    command.args(["-std=c++17", "-O3", "-DNDEBUG"]);
+    if native {
+        command.arg("-march=native");
+    }
     tools::quiet(
-        Command::new("c++")
-            .args(["-std=c++17", "-O3", "-DNDEBUG", "-I"])
+        command
+            .args(BOOST)
+            .arg("-I")
             .arg(&include)
             .arg("-I")
             .arg(include.join("eigen3"))
-            .arg(&source)
+            .arg(source)
             .arg("-o")
             .arg(&program),
     )?;
     Ok(program)
+}
+
+/// Whether a file exists and was written after another.
+fn is_newer(file: &Path, other: &Path) -> bool {
+    let written = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
+    written(file).is_some_and(|time| written(other).is_some_and(|other| time > other))
 }
 
 fn install(folder: &Path) -> Result<()> {

@@ -186,7 +186,7 @@ pub fn quiet(command: &mut Command) -> Result<()> {
 }
 
 /// Whether a program of this name is on the PATH.
-fn has(program: &str) -> bool {
+pub fn has(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

@@ -1,4 +1,5 @@
-//! The dynamics of three systems in 256 states each: `cargo xtask bench dynamics`, which adds Pinocchio where it installs.
+//! The dynamics of three systems in 256 states each: `cargo xtask bench dynamics`, which builds for this machine's instruction set and
+//! adds Pinocchio where it installs.
 //!
 //! One line per measurement, `TIME,lib,model,algo,median_ns,min_ns,p90_ns`: time per call, quaternions in the configuration, all results
 //! stored. Then the time per body of chains of 1 to 1000 bodies. `CHECK` values are sums over the states: kinetic energy, power of gravity, and

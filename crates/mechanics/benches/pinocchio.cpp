@@ -84,7 +84,9 @@ std::vector<Sample> samples(const std::string &path, const pin::Model &model) {
   return all;
 }
 
-template <class F> void measure(const std::string &model, const char *algo, const std::vector<Sample> &states, F f) {
+template <class F>
+void measure(const std::string &model, const char *algo, const std::vector<Sample> &states, F f,
+             const char *lib = "pinocchio") {
   std::vector<double> times;
   for (int round = 0; round < ROUNDS + 20; ++round) {
     const auto start = std::chrono::steady_clock::now();
@@ -98,15 +100,16 @@ template <class F> void measure(const std::string &model, const char *algo, cons
     if (round >= 20) times.push_back(elapsed.count() / states.size());
   }
   std::sort(times.begin(), times.end());
-  std::printf("TIME,pinocchio,%s,%s,%.1f,%.1f,%.1f\n", model.c_str(), algo, times[(ROUNDS - 1) / 2], times[0],
+  std::printf("TIME,%s,%s,%s,%.1f,%.1f,%.1f\n", lib, model.c_str(), algo, times[(ROUNDS - 1) / 2], times[0],
               times[(ROUNDS - 1) * 9 / 10]);
 }
 
-int main(int, char **arguments) {
-  const std::string folder = arguments[1];
+int main(int count, char **arguments) {
+  const std::string folder = "data", filter = count > 1 ? arguments[1] : "";
   ptree models;
   boost::property_tree::read_json(folder + "/models.json", models);
   for (const std::string name : {"arm6", "quad", "tri"}) {
+    if (name.find(filter) == std::string::npos) continue;
     const pin::Model model = read(models.get_child(name));
     pin::Data data(model);
     const auto states = samples(folder + "/" + name + ".samples", model);
@@ -124,9 +127,9 @@ int main(int, char **arguments) {
     using pin::Convention;
     measure(name, "rnea", states, [&](const Sample &s) { pin::rnea(model, data, s.q, s.v, s.a); });
     measure(name, "crba", states, [&](const Sample &s) { pin::crba(model, data, s.q, Convention::LOCAL); });
-    measure(name, "crba_world", states, [&](const Sample &s) { pin::crba(model, data, s.q, Convention::WORLD); });
+    measure(name, "crba", states, [&](const Sample &s) { pin::crba(model, data, s.q, Convention::WORLD); }, "pinocchio-world");
     measure(name, "fd", states, [&](const Sample &s) { pin::aba(model, data, s.q, s.v, s.tau, Convention::LOCAL); });
-    measure(name, "fd_world", states, [&](const Sample &s) { pin::aba(model, data, s.q, s.v, s.tau, Convention::WORLD); });
+    measure(name, "fd", states, [&](const Sample &s) { pin::aba(model, data, s.q, s.v, s.tau, Convention::WORLD); }, "pinocchio-world");
     measure(name, "bias", states, [&](const Sample &s) { pin::nonLinearEffects(model, data, s.q, s.v); });
     measure(name, "jacobians_world_bias", states, [&](const Sample &s) {
       pin::computeJointJacobians(model, data, s.q);
