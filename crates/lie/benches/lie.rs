@@ -3,6 +3,9 @@
 //! One line per measurement, `TIME,lib,model,algo,median_ns,min_ns,p90_ns`: time per call over 64 random elements with angles up to
 //! 3, which fit the nearest cache as pairs of poses too; all results are stored. Each call is one of its own: the compiler must not
 //! make several of them into vector instructions. The samples of the libraries alternate, so that both see the same machine.
+//!
+//! nalgebra's poses are measured with either of its rotations, the quaternion (`nalgebra`) and the matrix (`nalgebra-matrix`). manif is no
+//! peer: no package registry has it.
 
 #![allow(non_snake_case)]
 
@@ -12,7 +15,7 @@ use std::time::Instant;
 
 use fly_lie::{LieGroup, SE3, SO3, UnitQuaternion};
 use nalgebra as na;
-use nalgebra::{Isometry3, Vector3, Vector6};
+use nalgebra::{Isometry3, IsometryMatrix3, Vector3, Vector6};
 
 /// Elements in a batch; the time of one is the batch's divided by this.
 const BATCH: usize = 64;
@@ -153,6 +156,12 @@ fn main() {
     let nRRs: Vec<_> = nRs.iter().copied().zip(nRs.iter().rev().copied()).collect();
     let nGGs: Vec<_> = nGs.iter().copied().zip(nGs.iter().rev().copied()).collect();
     let nGps: Vec<_> = nGs.iter().copied().zip(ps.iter().copied()).collect();
+    let mGs: Vec<_> = xs
+        .iter()
+        .map(|x| IsometryMatrix3::new(x.xyz(), Vector3::new(x[3], x[4], x[5])))
+        .collect();
+    let mGGs: Vec<_> = mGs.iter().copied().zip(mGs.iter().rev().copied()).collect();
+    let mGps: Vec<_> = mGs.iter().copied().zip(ps.iter().copied()).collect();
     let nqps: Vec<_> = nqs.iter().copied().zip(ps.iter().copied()).collect();
 
     let mut run = Run {
@@ -193,10 +202,19 @@ fn main() {
     run.add(["fly", "SE3", "log"], &Gs, SE3::log);
     run.add(["fly", "SE3", "compose"], &GGs, |(a, b)| *a * *b);
     run.add(["nalgebra", "SE3", "compose"], &nGGs, |(a, b)| a * b);
+    run.add(["nalgebra-matrix", "SE3", "compose"], &mGGs, |(a, b)| a * b);
     run.add(["fly", "SE3", "inverse"], &Gs, SE3::inverse);
     run.add(["nalgebra", "SE3", "inverse"], &nGs, Isometry3::inverse);
+    run.add(
+        ["nalgebra-matrix", "SE3", "inverse"],
+        &mGs,
+        IsometryMatrix3::inverse,
+    );
     run.add(["fly", "SE3", "act"], &Gps, |(a, p)| a.act(p));
     run.add(["nalgebra", "SE3", "act"], &nGps, |(a, p)| {
+        a * na::Point3::from(*p)
+    });
+    run.add(["nalgebra-matrix", "SE3", "act"], &mGps, |(a, p)| {
         a * na::Point3::from(*p)
     });
     run.add(["fly", "SE3", "Ad"], &Gs, SE3::adjoint);

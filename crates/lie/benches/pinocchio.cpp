@@ -31,6 +31,13 @@ struct Random {
   }
 };
 
+// Goes through memory, as the one of Rust does.
+template <class X>
+X black_box(X value) {
+  asm volatile("" : : "r"(&value) : "memory");
+  return value;
+}
+
 std::string filter;
 
 template <class X, class F>
@@ -43,9 +50,7 @@ void measure(const char *model, const char *algo, const std::vector<X> &inputs, 
     const auto start = std::chrono::steady_clock::now();
     for (int pass = 0; pass < PASSES; ++pass) {
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const X *input = &inputs[i];
-        asm volatile("" : "+r"(input) : : "memory");
-        outputs[i] = f(*input);
+        outputs[i] = f(*black_box(&inputs[i]));
       }
       asm volatile("" : : "r"(outputs.data()) : "memory");
     }
@@ -78,8 +83,19 @@ int main(int count, char **arguments) {
     Rs.push_back(pin::exp3(w));
   }
   for (const auto &x : xs) Gs.push_back(pin::exp6(x));
+  std::vector<std::pair<Quaterniond, Quaterniond>> qqs;
+  std::vector<std::pair<Quaterniond, Vector3d>> qps;
+  std::vector<std::pair<Matrix3d, Matrix3d>> RRs;
   std::vector<std::pair<pin::SE3, pin::SE3>> GGs;
-  for (int i = 0; i < BATCH; ++i) GGs.emplace_back(Gs[i], Gs[BATCH - 1 - i]);
+  std::vector<std::pair<pin::SE3, Vector3d>> Gps;
+  for (int i = 0; i < BATCH; ++i) {
+    const int other = BATCH - 1 - i;
+    qqs.emplace_back(qs[i], qs[other]);
+    qps.emplace_back(qs[i], ws[other]);
+    RRs.emplace_back(Rs[i], Rs[other]);
+    GGs.emplace_back(Gs[i], Gs[other]);
+    Gps.emplace_back(Gs[i], ws[other]);
+  }
 
   using Matrix6d = Eigen::Matrix<double, 6, 6>;
   measure("SO3", "exp_quaternion", ws, [](const Vector3d &w) {
@@ -90,6 +106,11 @@ int main(int count, char **arguments) {
   measure("SO3", "log_quaternion", qs, [](const Quaterniond &q) { return Vector3d(pin::quaternion::log3(q)); });
   measure("SO3", "exp", ws, [](const Vector3d &w) { return Matrix3d(pin::exp3(w)); });
   measure("SO3", "log", Rs, [](const Matrix3d &R) { return Vector3d(pin::log3(R)); });
+  measure("SO3", "compose_quaternion", qqs,
+          [](const std::pair<Quaterniond, Quaterniond> &p) { return Quaterniond(p.first * p.second); });
+  measure("SO3", "compose", RRs, [](const std::pair<Matrix3d, Matrix3d> &p) { return Matrix3d(p.first * p.second); });
+  measure("SO3", "act_quaternion", qps,
+          [](const std::pair<Quaterniond, Vector3d> &p) { return Vector3d(p.first * p.second); });
   measure("SO3", "Jr", ws, [](const Vector3d &w) {
     Matrix3d J;
     pin::Jexp3(w, J);
@@ -104,6 +125,7 @@ int main(int count, char **arguments) {
   measure("SE3", "log", Gs, [](const pin::SE3 &G) { return pin::Motion(pin::log6(G)); });
   measure("SE3", "compose", GGs, [](const std::pair<pin::SE3, pin::SE3> &p) { return pin::SE3(p.first * p.second); });
   measure("SE3", "inverse", Gs, [](const pin::SE3 &G) { return pin::SE3(G.inverse()); });
+  measure("SE3", "act", Gps, [](const std::pair<pin::SE3, Vector3d> &p) { return Vector3d(p.first.act(p.second)); });
   measure("SE3", "Ad", Gs, [](const pin::SE3 &G) { return Matrix6d(G.toActionMatrix()); });
   measure("SE3", "Jr", xs, [](const pin::Motion &x) {
     Matrix6d J;

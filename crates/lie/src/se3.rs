@@ -101,8 +101,10 @@ impl<T: RealField + Copy> SE3<T> {
     #[must_use]
     #[inline]
     pub fn inverse(&self) -> Self {
-        let rotation = self.rotation.inverse();
-        Self::new(rotation, -rotation.act(&self.translation))
+        let mut R = *self.rotation.matrix();
+        R.transpose_mut();
+        let r = R * -self.translation;
+        Self::new(SO3::from_matrix(R), r)
     }
 
     /// The point with body coordinates `point`, in coordinates of the reference frame.
@@ -117,7 +119,18 @@ impl<T: RealField + Copy> Mul for SE3<T> {
 
     #[inline]
     fn mul(self, other: Self) -> Self {
-        Self::new(self.rotation * other.rotation, self.act(&other.translation))
+        // The matrix product, with its sums in the order of which the compiler makes the fewest instructions.
+        let (A, B, r) = (
+            self.rotation.matrix(),
+            other.rotation.matrix(),
+            &other.translation,
+        );
+        let column = |j| A.column(j).into_owned();
+        let (x, y, z) = (column(0), column(1), column(2));
+        let column = |j: usize| z * B[(2, j)] + y * B[(1, j)] + x * B[(0, j)];
+        let R = Matrix3::from_columns(&[column(0), column(1), column(2)]);
+        let translation = z * r.z + y * r.y + (x * r.x + self.translation);
+        Self::new(SO3::from_matrix(R), translation)
     }
 }
 
