@@ -47,7 +47,7 @@ pub struct StepUnderflow<T: std::fmt::Display + std::fmt::Debug> {
 
 /// Integrates a system of bodies by [`Scheme::DormandPrince8`], with steps as long as a [`Tolerance`] allows.
 ///
-/// It holds the scratch arrays: nothing allocates after its construction. An event is a function of the state that crosses zero; the
+/// It holds the scratch arrays, so that nothing allocates; with other states, the first step does. An event is a function of the state that crosses zero; the
 /// integration stops there, and whoever called it changes the state (an impact), counts, or goes on:
 ///
 /// ```
@@ -61,7 +61,7 @@ pub struct StepUnderflow<T: std::fmt::Display + std::fmt::Debug> {
 /// ball.configuration[0] = 1.0;
 ///
 /// let events = [Direction::Falling];
-/// let mut integrator = Adaptive::new(&model, 0, Tolerance::default()).watching(&events);
+/// let mut integrator = Adaptive::new(&model, Tolerance::default()).watching(&events);
 /// let mut bounces = Vec::new();
 /// let fall = |_: &Motion<f64>, xi_dot: &mut [f64]| xi_dot[0] = -9.81;
 /// let height = |ball: &Motion<f64>, value: &mut [f64]| value[0] = ball.configuration[0];
@@ -89,15 +89,13 @@ pub struct Adaptive<T: RealField + Copy> {
 
 /// # Construction
 impl<T: RealField + Copy> Adaptive<T> {
-    /// For this model, with this number of other states behind the velocity.
-    pub fn new(model: &Model<T>, other_states: usize, tolerance: Tolerance<T>) -> Self {
-        let mut end = Motion::at_rest(model);
-        end.velocity.resize(model.dof() + other_states, T::zero());
+    /// For this model.
+    pub fn new(model: &Model<T>, tolerance: Tolerance<T>) -> Self {
         Self {
             tolerance,
-            scheme: RungeKutta::new(model, Scheme::DormandPrince8, other_states),
+            scheme: RungeKutta::new(model, Scheme::DormandPrince8),
             step: None,
-            end,
+            end: Motion::at_rest(model),
             directions: Vec::new(),
             before: Vec::new(),
             after: Vec::new(),
@@ -123,7 +121,7 @@ impl<T: RealField + Copy> Adaptive<T> {
     /// [`StepUnderflow`]; the motion is where it could still be followed.
     ///
     /// # Panics
-    /// If the motion has another number of coordinates or states.
+    /// If the motion has another number of coordinates, or too few velocities.
     pub fn advance(
         &mut self,
         model: &Model<T>,

@@ -1,10 +1,10 @@
-//! Where a system is and how it moves.
+//! States of systems.
 
 use nalgebra::RealField;
 
 use crate::multibody::Model;
 
-/// A state of a system at a time.
+/// Where a system is and how it moves, at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion<T: RealField + Copy> {
     /// The time, s.
@@ -27,7 +27,7 @@ impl<T: RealField + Copy> Motion<T> {
 
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.time = other.time;
-        self.configuration.copy_from_slice(&other.configuration);
-        self.velocity.copy_from_slice(&other.velocity);
+        self.configuration.clone_from(&other.configuration);
+        self.velocity.clone_from(&other.velocity);
     }
 }

@@ -8,11 +8,11 @@ use crate::multibody::{Map, Model};
 
 /// Integrates a system of bodies, with other states if there are any, by steps of a given length.
 ///
-/// It holds the scratch arrays, so that a step allocates nothing.
+/// It holds the scratch arrays, so that a step allocates nothing; with other states, the first one does.
 ///
 /// ```
-/// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
-/// use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
+/// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme, unforced};
+/// use fly_mechanics::multibody::{Body, Joint, Model};
 /// use fly_mechanics::PseudoInertia;
 /// use nalgebra::{Matrix3, Vector3};
 ///
@@ -24,13 +24,10 @@ use crate::multibody::{Map, Model};
 /// let mut motion = Motion::at_rest(&model);
 /// motion.configuration[0] = std::f64::consts::FRAC_PI_2;
 ///
-/// let mut workspace = Workspace::new(&model);
-/// let mut integrator = RungeKutta::new(&model, Scheme::RungeKutta4, 0);
+/// let mut fall = unforced(&model);
+/// let mut integrator = RungeKutta::new(&model, Scheme::RungeKutta4);
 /// while motion.configuration[0] > 0.0 {
-///     integrator.step(&model, &mut motion, 0.001, |motion, xi_dot| {
-///         let (x, xi) = (&motion.configuration, &motion.velocity);
-///         model.forward_dynamics(&mut workspace, x, xi, &[0.0], xi_dot).expect("mass everywhere");
-///     });
+///     integrator.step(&model, &mut motion, 0.001, &mut fall);
 /// }
 /// assert!((motion.velocity[0].powi(2) - 2.0 * 9.81).abs() < 1e-3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,25 +44,23 @@ pub struct RungeKutta<T: RealField + Copy> {
 }
 
 impl<T: RealField + Copy> RungeKutta<T> {
-    /// For this model, with this number of other states behind the velocity.
-    pub fn new(model: &Model<T>, scheme: Scheme, other_states: usize) -> Self {
+    /// For this model.
+    pub fn new(model: &Model<T>, scheme: Scheme) -> Self {
         let tableau = scheme.tableau();
         let (n, stages) = (model.dof(), tableau.nodes.len());
-        let mut stage = Motion::at_rest(model);
-        stage.velocity.resize(n + other_states, T::zero());
         Self {
             tableau,
             group_slopes: vec![vec![T::zero(); n]; stages],
-            slopes: vec![vec![T::zero(); n + other_states]; stages],
+            slopes: vec![vec![T::zero(); n]; stages],
             u: vec![T::zero(); n],
-            stage,
+            stage: Motion::at_rest(model),
         }
     }
 
     /// Moves on by `step` (s). `dynamics(motion, rates)` writes `xi_dot`, and behind it the rates of the other states.
     ///
     /// # Panics
-    /// If the motion has another number of coordinates or states.
+    /// If the motion has another number of coordinates, or too few velocities.
     pub fn step(
         &mut self,
         model: &Model<T>,
@@ -85,12 +80,11 @@ impl<T: RealField + Copy> RungeKutta<T> {
         step: T,
         mut dynamics: impl FnMut(&Motion<T>, &mut [T]),
     ) {
-        let states = self.stage.velocity.len();
-        assert_eq!(
-            start.velocity.len(),
-            states,
-            "number of velocities and other states"
-        );
+        let states = start.velocity.len();
+        assert!(states >= model.dof(), "number of velocities");
+        for slopes in &mut self.slopes {
+            slopes.resize(states, T::zero());
+        }
         for s in 0..self.tableau.nodes.len() {
             let (done, rest) = self.slopes.split_at_mut(s);
             let (group_done, group_rest) = self.group_slopes.split_at_mut(s);

@@ -3,6 +3,7 @@
 use nalgebra::{RealField, convert};
 
 use super::Motion;
+use super::secant::Secant;
 use crate::multibody::{Map, MasslessJoint, Model, Recursion, Workspace};
 
 /// Integrates a system of bodies by Hamilton's principle in steps: for long runs.
@@ -10,14 +11,17 @@ use crate::multibody::{Map, MasslessJoint, Model, Recursion, Workspace};
 /// Within a step the velocity `xi` is constant and the Lagrangian is that of the middle `x_m = x_0 exp(h xi / 2)`:
 ///
 /// ```text
-/// L_d(x_0, x_1) = h L(x_m, ξ)     x_1 = x_0 exp(h ξ)
-/// p_1 = J_r(hξ)⁻ᵀ (M(x_m) ξ + h/2 J_r(hξ/2)ᵀ g),     p_0 = Ad(exp(-hξ))ᵀ p_1 - h Ad(exp(-hξ/2))ᵀ g
+/// L_d(x_0, x_1) = h L(x_m, ξ)     x_1 = x_0 exp(hξ)
+/// p_0 = J_r(-hξ)⁻ᵀ (M(x_m) ξ - h/2 J_r(-hξ/2)ᵀ g)
+/// p_1 = J_r( hξ)⁻ᵀ (M(x_m) ξ + h/2 J_r( hξ/2)ᵀ g)
 /// ```
 ///
-/// with `g_i = d_i (T - V) - (D xi)_i + f_i` at the middle. The rule is symplectic and symmetric and of second order[^1]: without dampers
+/// with `g_i = d_i (T - V) - (D xi)_i + f_i` in the middle. The rule is symplectic and symmetric and of second order[^1]: without dampers
 /// and forces the energy oscillates by a part that shrinks with `h²` and does not drift, and momenta that belong to a symmetry are kept to
-/// rounding, however long the run. The equation for `xi` is solved by Newton's method with the mass matrix in place of the
-/// derivative, which converges while `h` is well below the shortest period of the system.
+/// rounding, however long the run. Dampers and forces enter in the sense of d'Alembert.
+///
+/// The first equation is solved for `xi` by Broyden's method, from the mass matrix as the derivative: three to five evaluations in a step
+/// that is short for the system, and more in a step that is not.
 ///
 /// [^1]: J. E. Marsden, M. West, Discrete mechanics and variational integrators. *Acta Numerica* 10 (2001).
 ///
@@ -53,26 +57,34 @@ pub struct Variational<T: RealField + Copy> {
     recursion: Recursion<T>,
     /// The middle of the step.
     middle: Motion<T>,
+    /// The end of the last step: if the next one starts there, its momentum and the factors of its mass matrix are known.
+    last: Motion<T>,
+    is_last_known: bool,
     /// How much the middle's velocity is ahead of that at the start: of the last step, as a guess for the next.
     lead: Vec<T>,
+    /// At the start of a step.
     momentum: Vec<T>,
-    end_momentum: Vec<T>,
+    /// `M xi` and `g` in the middle.
+    middle_momentum: Vec<T>,
     gradient: Vec<T>,
     /// A multiple of the velocity: a way.
     way: Vec<T>,
+    /// Of the momentum at the start, and the change of velocity that it asks for.
     residual: Vec<T>,
+    change: Vec<T>,
+    secant: Secant<T>,
 }
 
-/// Why a step cannot be made.
+/// Why an implicit step cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotConverged<T: std::fmt::Display + std::fmt::Debug> {
-    /// Newton's method does not converge.
+pub enum ImplicitStepError<T: std::fmt::Display + std::fmt::Debug> {
+    /// The velocity in the middle of the step is not found.
     #[error(
         "the implicit step of {step} s at {time} s does not converge, its velocity still changes by {change}: \
-         take a shorter step, well below the system's shortest period"
+         take a shorter step, or look whether a force jumps or is not finite there"
     )]
-    Newton {
+    NotConverged {
         /// At the start of the step, s.
         time: T,
         /// Its length, s.
@@ -93,19 +105,23 @@ impl<T: RealField + Copy> Variational<T> {
             workspace: Workspace::new(model),
             recursion: Recursion::new(model),
             middle: Motion::at_rest(model),
+            last: Motion::at_rest(model),
+            is_last_known: false,
             lead: zeros(),
             momentum: zeros(),
-            end_momentum: zeros(),
+            middle_momentum: zeros(),
             gradient: zeros(),
             way: zeros(),
             residual: zeros(),
+            change: zeros(),
+            secant: Secant::new(model.dof()),
         }
     }
 
-    /// Moves on by `step` (s). `force(motion, f)` adds what is applied beside springs, dampers and gravity in the middle of the step to `f`.
+    /// Moves on by `step` (s). `force(motion, f)` adds what is applied beside springs, dampers and gravity to `f`, in the middle of the step.
     ///
     /// # Errors
-    /// [`NotConverged`]; the motion is unchanged.
+    /// [`ImplicitStepError`]; the motion is unchanged.
     ///
     /// # Panics
     /// If the motion has another number of coordinates, or other states behind the velocity.
@@ -115,69 +131,64 @@ impl<T: RealField + Copy> Variational<T> {
         motion: &mut Motion<T>,
         step: T,
         mut force: impl FnMut(&Motion<T>, &mut [T]),
-    ) -> Result<(), NotConverged<T>> {
-        self.start(model, motion, step)?;
-        let mut before = None;
-        // Each iteration gains a digit or more; what takes longer than this does not converge.
-        for _ in 0..50 {
-            self.evaluate(model, motion, step, &mut force);
-            model.solve_mass(&mut self.workspace, &mut self.residual);
-            let (mut change, mut size) = (T::zero(), T::one());
-            for (xi, r) in self.middle.velocity.iter_mut().zip(&self.residual) {
-                *xi -= *r;
-                change = change.max(r.abs());
-                size = size.max(xi.abs());
-            }
-            let rounding = size * T::default_epsilon();
+    ) -> Result<(), ImplicitStepError<T>> {
+        let result = self.solve(model, motion, step, &mut force);
+        self.is_last_known = result.is_ok();
+        result
+    }
+
+    fn solve(
+        &mut self,
+        model: &Model<T>,
+        motion: &mut Motion<T>,
+        step: T,
+        force: &mut impl FnMut(&Motion<T>, &mut [T]),
+    ) -> Result<(), ImplicitStepError<T>> {
+        self.start(model, motion)?;
+        self.secant.clear();
+        let mut before: Option<T> = None;
+        while !self.secant.is_full() {
+            self.evaluate(model, motion, step, force);
+            self.change.copy_from_slice(&self.residual);
+            model.solve_mass(&mut self.workspace, &mut self.change);
+            self.secant.improve(&mut self.change);
+
+            // A sum, so that what is no number shows.
+            let size = |numbers: &[T]| numbers.iter().fold(T::zero(), |sum, x| sum + x.abs());
+            let change = size(&self.change);
+            let rounding = size(&self.middle.velocity).max(T::one()) * T::default_epsilon();
             // Near the rounding of the residual the changes do not shrink any more.
             let stagnates = before.is_some_and(|b| change >= b) && change < rounding * convert(1e5);
             if change <= rounding * convert(4.0) || stagnates {
-                self.evaluate(model, motion, step, &mut force);
                 return self.finish(model, motion, step);
+            }
+            for (xi, change) in self.middle.velocity.iter_mut().zip(&self.change) {
+                *xi -= *change;
             }
             before = Some(change);
         }
         let (time, change) = (motion.time, before.unwrap_or_else(T::zero));
-        Err(NotConverged::Newton { time, step, change })
+        Err(ImplicitStepError::NotConverged { time, step, change })
     }
 
-    /// The momentum at the start, a guess for the velocity, and the mass matrix in the middle that it leads to.
-    fn start(
-        &mut self,
-        model: &Model<T>,
-        motion: &Motion<T>,
-        step: T,
-    ) -> Result<(), NotConverged<T>> {
+    /// The momentum at the start, the factors of the mass matrix there, and a guess for the velocity.
+    fn start(&mut self, model: &Model<T>, motion: &Motion<T>) -> Result<(), MasslessJoint> {
         let (x, xi) = (&motion.configuration, &motion.velocity);
-        self.workspace.update(model, x, xi);
-        let p = &mut self.momentum;
-        self.recursion
-            .momentum_and_gradient(model, &self.workspace, xi, p, &mut self.gradient);
-        for (guess, (xi, lead)) in self
-            .middle
-            .velocity
-            .iter_mut()
-            .zip(xi.iter().zip(&self.lead))
-        {
+        if !self.is_last_known || self.last != *motion {
+            self.workspace.update(model, x, xi);
+            let (p, g) = (&mut self.momentum, &mut self.gradient);
+            self.recursion
+                .momentum_and_gradient(model, &self.workspace, xi, p, g);
+            model.factorize_mass(&mut self.workspace, x)?;
+        }
+        let guesses = self.middle.velocity.iter_mut().zip(xi);
+        for ((guess, xi), lead) in guesses.zip(&self.lead) {
             *guess = *xi + *lead;
         }
-        self.place(model, motion, step);
-        model.factorize_mass(&mut self.workspace, &self.middle.configuration)?;
         Ok(())
     }
 
-    /// The middle of the step that belongs to its velocity.
-    fn place(&mut self, model: &Model<T>, motion: &Motion<T>, step: T) {
-        let half = step * convert(0.5);
-        self.middle.time = motion.time + half;
-        scale(&self.middle.velocity, half, &mut self.way);
-        self.middle
-            .configuration
-            .copy_from_slice(&motion.configuration);
-        model.integrate(&mut self.middle.configuration, &self.way);
-    }
-
-    /// The momentum at the end, and by how much that at the start is wrong.
+    /// `M xi` and `g` in the middle that belongs to its velocity, and by how much the momentum at the start is wrong.
     fn evaluate(
         &mut self,
         model: &Model<T>,
@@ -186,58 +197,67 @@ impl<T: RealField + Copy> Variational<T> {
         force: &mut impl FnMut(&Motion<T>, &mut [T]),
     ) {
         let half = step * convert(0.5);
-        self.place(model, motion, step);
-        let (x, xi) = (&self.middle.configuration, &self.middle.velocity);
+        self.middle.time = motion.time + half;
+        let (x, xi) = (&mut self.middle.configuration, &self.middle.velocity);
+        x.copy_from_slice(&motion.configuration);
+        scale(xi, half, &mut self.way);
+        model.integrate(x, &self.way);
+
         self.workspace.update(model, x, xi);
-        let (p, g) = (&mut self.end_momentum, &mut self.gradient);
+        let (p, g) = (&mut self.middle_momentum, &mut self.gradient);
         self.recursion
             .momentum_and_gradient(model, &self.workspace, xi, p, g);
         force(&self.middle, g);
-
-        // p_1 = J_r(h xi)^-T (p + h/2 J_r(h xi / 2)^T g)
-        self.residual.copy_from_slice(g);
-        model.apply(Map::RightJacobianTransposed, &self.way, &mut self.residual);
-        for (p, g) in p.iter_mut().zip(&self.residual) {
-            *p += *g * half;
-        }
-        scale(xi, step, &mut self.way);
-        model.apply(Map::RightJacobianInverseTransposed, &self.way, p);
-
-        // Ad(exp(-h xi))^T p_1 - h Ad(exp(-h xi / 2))^T g - p_0
-        self.residual.copy_from_slice(p);
-        scale(xi, -step, &mut self.way);
-        model.apply(Map::AdjointTransposed, &self.way, &mut self.residual);
-        scale(xi, -half, &mut self.way);
-        model.apply(Map::AdjointTransposed, &self.way, g);
-        let parts = g.iter().zip(&self.momentum);
-        for (r, (g, p)) in self.residual.iter_mut().zip(parts) {
-            *r -= *g * step + *p;
+        self.end_momentum(model, -step);
+        for (residual, p) in self.residual.iter_mut().zip(&self.momentum) {
+            *residual -= *p;
         }
     }
 
-    /// The end of the step.
+    /// `J_r(h xi)^-T (M xi + h/2 J_r(h xi / 2)^T g)` in `self.residual`: the momentum at the end of the step, for `-h` that at its start.
+    fn end_momentum(&mut self, model: &Model<T>, step: T) {
+        let half = step * convert(0.5);
+        let (p, xi) = (&mut self.residual, &self.middle.velocity);
+        p.copy_from_slice(&self.gradient);
+        scale(xi, half, &mut self.way);
+        model.apply(Map::RightJacobianTransposed, &self.way, p);
+        for (p, middle) in p.iter_mut().zip(&self.middle_momentum) {
+            *p = *middle + *p * half;
+        }
+        scale(xi, step, &mut self.way);
+        model.apply(Map::RightJacobianInverseTransposed, &self.way, p);
+    }
+
+    /// The end of the step, from its middle.
     fn finish(
         &mut self,
         model: &Model<T>,
         motion: &mut Motion<T>,
         step: T,
-    ) -> Result<(), NotConverged<T>> {
-        // The middle's configuration is not needed any more.
+    ) -> Result<(), ImplicitStepError<T>> {
+        // What is left of the residual is not lost: momenta are kept to rounding whatever the tolerance.
+        self.change.copy_from_slice(&self.residual);
+        self.end_momentum(model, step);
+        for (p, left) in self.residual.iter_mut().zip(&self.change) {
+            *p -= *left;
+        }
+        // The middle's configuration is not needed any more. Rounding would add up over millions of steps.
         let end = &mut self.middle.configuration;
         end.copy_from_slice(&motion.configuration);
-        scale(&self.middle.velocity, step, &mut self.way);
         model.integrate(end, &self.way);
-        // Rounding would add up over millions of steps.
         model.normalize(end);
         model.factorize_mass(&mut self.workspace, end)?;
+
+        self.momentum.copy_from_slice(&self.residual);
         let leads = self.lead.iter_mut().zip(&self.middle.velocity);
         for ((lead, middle), start) in leads.zip(&motion.velocity) {
             *lead = *middle - *start;
         }
         motion.time += step;
         motion.configuration.copy_from_slice(end);
-        motion.velocity.copy_from_slice(&self.end_momentum);
+        motion.velocity.copy_from_slice(&self.momentum);
         model.solve_mass(&mut self.workspace, &mut motion.velocity);
+        self.last.copy_from(motion);
         Ok(())
     }
 }

@@ -19,8 +19,6 @@ pub(crate) enum Map {
     RightJacobianInverse,
     /// `J_r(u)^-T`.
     RightJacobianInverseTransposed,
-    /// `Ad(exp(u))^T`: the momentum `p` at `g exp(-u)` is `Ad(exp(u))^T p` at `g`.
-    AdjointTransposed,
 }
 
 impl Map {
@@ -31,7 +29,6 @@ impl Map {
             Self::RightJacobianTransposed => G::right_jacobian(u).transpose(),
             Self::RightJacobianInverse => G::right_jacobian_inverse(u),
             Self::RightJacobianInverseTransposed => G::right_jacobian_inverse(u).transpose(),
-            Self::AdjointTransposed => G::exp(u).adjoint().transpose(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use fly_lie::SE3;
 use fly_mechanics::PseudoInertia;
-use fly_mechanics::integrate::{Adaptive, Motion, Tolerance};
+use fly_mechanics::integrate::{Adaptive, Motion, Tolerance, unforced};
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 use fly_testing::golden::{File, array, matrix, number, numbers, vector};
 use nalgebra::{DMatrix, DVector};
@@ -28,22 +28,16 @@ impl<'a> Free<'a> {
         Self {
             model,
             workspace: Workspace::new(model),
-            integrator: Adaptive::new(model, 0, tolerance),
+            integrator: Adaptive::new(model, tolerance),
             motion,
         }
     }
 
     fn advance(&mut self, until: f64) {
-        let (model, workspace) = (self.model, &mut self.workspace);
-        let force = vec![0.0; model.dof()];
-        let fall = |motion: &Motion<f64>, xi_dot: &mut [f64]| {
-            let (x, xi) = (&motion.configuration, &motion.velocity);
-            let solved = model.forward_dynamics(workspace, x, xi, &force, xi_dot);
-            solved.expect("mass everywhere");
-        };
+        let (model, motion) = (self.model, &mut self.motion);
         let arrived = self
             .integrator
-            .advance(model, &mut self.motion, until, fall);
+            .advance(model, motion, until, unforced(model));
         arrived.expect("a smooth motion");
         let (x, xi) = (&self.motion.configuration, &self.motion.velocity);
         self.workspace.update(model, x, xi);

@@ -1,0 +1,54 @@
+//! The dynamics that the integrators ask for, of a model.
+
+use nalgebra::{RealField, convert};
+
+use super::Motion;
+use crate::multibody::{Model, Workspace};
+
+/// `xi_dot` of a system that is left to its springs, dampers and gravity, as [`RungeKutta`](super::RungeKutta) and
+/// [`Adaptive`](super::Adaptive) want it.
+///
+/// Where a joint moves nothing that has mass the acceleration is not a number, which [`Adaptive`](super::Adaptive) reports;
+/// [`Model::forward_dynamics`] says it as an error.
+pub fn unforced<T: RealField + Copy>(model: &Model<T>) -> impl FnMut(&Motion<T>, &mut [T]) {
+    forced(model, |_, _| {})
+}
+
+/// The same with forces: `force(motion, f)` adds what is applied to `f`, n numbers that start at zero.
+///
+/// ```
+/// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme, forced};
+/// use fly_mechanics::multibody::{Body, Joint, Model};
+/// use fly_mechanics::PseudoInertia;
+/// use nalgebra::{Matrix3, Vector3};
+///
+/// // A sledge of 2 kg under 3 N for two seconds.
+/// let sledge = PseudoInertia::from_center(2.0, Vector3::zeros(), Matrix3::identity())?;
+/// let model = Model::builder()
+///     .body(Body::new("sledge", Joint::prismatic(Vector3::x())?).inertia(sledge))
+///     .build()?;
+/// let mut pushed = forced(&model, |_, f| f[0] += 3.0);
+/// let mut motion = Motion::<f64>::at_rest(&model);
+/// let mut integrator = RungeKutta::new(&model, Scheme::RungeKutta4);
+/// for _ in 0..20 {
+///     integrator.step(&model, &mut motion, 0.1, &mut pushed);
+/// }
+/// assert!((motion.velocity[0] - 3.0).abs() < 1e-14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn forced<T: RealField + Copy>(
+    model: &Model<T>,
+    mut force: impl FnMut(&Motion<T>, &mut [T]),
+) -> impl FnMut(&Motion<T>, &mut [T]) {
+    let mut workspace = Workspace::new(model);
+    let mut f = vec![T::zero(); model.dof()];
+    move |motion, xi_dot| {
+        f.fill(T::zero());
+        force(motion, &mut f);
+        let (x, xi) = (&motion.configuration, &motion.velocity);
+        let solved = model.forward_dynamics(&mut workspace, x, xi, &f, xi_dot);
+        if solved.is_err() {
+            xi_dot.fill(convert(f64::NAN));
+        }
+    }
+}
