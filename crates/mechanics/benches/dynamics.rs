@@ -13,7 +13,10 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use fly_mechanics::PseudoInertia;
-use fly_mechanics::multibody::{Body, Joint, Model, ModelBuilder, Workspace};
+use fly_mechanics::multibody::{
+    Body, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Joint, Model, ModelBuilder,
+    Workspace,
+};
 use models::{Sample, bench_model, samples};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
@@ -62,6 +65,18 @@ fn bench(name: &str) {
     });
     time(name, "bias", &states, |s| {
         model.bias(workspace, &s.x, &s.xi, &mut out);
+    });
+    let mut inverse = InverseDynamicsDerivatives::new(&model);
+    time(name, "drnea", &states, |s| {
+        let (x, xi, xi_dot) = (&s.x, &s.xi, &s.xi_dot);
+        model.inverse_dynamics_derivatives(workspace, x, xi, xi_dot, &mut out, &mut inverse);
+    });
+    let mut forward = ForwardDynamicsDerivatives::new(&model);
+    time(name, "daba", &states, |s| {
+        let (x, xi, tau) = (&s.x, &s.xi, &s.tau);
+        let result =
+            model.forward_dynamics_derivatives(workspace, x, xi, tau, &mut out, &mut forward);
+        result.expect("mass everywhere");
     });
 }
 

@@ -59,7 +59,7 @@ mod subspace;
 mod workspace;
 
 pub use body::{Body, Damper, Spring};
-pub use dynamics::MasslessJoint;
+pub use dynamics::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MasslessJoint};
 pub use error::{JointError, ModelError, UnknownBody};
 pub(crate) use forces::Recursion;
 pub use forces::{EquationOfMotion, MasslessMotion};

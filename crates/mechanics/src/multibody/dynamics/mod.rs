@@ -2,6 +2,7 @@
 
 mod articulated;
 mod composite;
+mod derivatives;
 mod error;
 mod forward;
 mod inverse;
@@ -10,6 +11,7 @@ mod scratch;
 mod spatial;
 mod tree;
 
+pub use derivatives::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives};
 pub use error::MasslessJoint;
 pub(super) use scratch::Scratch;
 pub(super) use tree::Tree;

@@ -3,6 +3,7 @@
 use nalgebra::{Matrix3, RealField, Vector3, Vector6};
 
 use super::articulated::{Articulated, ArticulatedInertia};
+use super::derivatives;
 use super::motion::Twist;
 use super::spatial::{MassMoments, Wrench};
 use super::tree::Tree;
@@ -29,6 +30,8 @@ pub struct Scratch<T: RealField + Copy> {
     pub accelerations: Vec<Twist<T>>,
     /// What acts on the bodies beside gravity and inertia, in their frames; the world first.
     pub applied: Vec<Vector6<T>>,
+    /// Of the derivatives.
+    pub derivatives: derivatives::Scratch<T>,
 }
 
 /// Rotation and translation of a node in its parent.
@@ -86,6 +89,7 @@ impl<T: RealField + Copy> Scratch<T> {
             massless_leaf,
             accelerations: vec![Twist::zero(); count + 1],
             applied: vec![Vector6::zeros(); tree.mounts.len()],
+            derivatives: derivatives::Scratch::new(tree),
         }
     }
 }

@@ -41,7 +41,7 @@ impl<T: RealField + Copy> Workspace<T> {
         }
     }
 
-    pub(super) fn spring_wrench(&self, spring: &SpringLink<T>) -> Vector6<T> {
+    pub(in crate::multibody) fn spring_wrench(&self, spring: &SpringLink<T>) -> Vector6<T> {
         let left = self.pose(spring.a, spring.b).inverse() * spring.rest;
         vee2_4(&((Matrix4::identity() - left.matrix()) * spring.stiffness.matrix4()))
     }

@@ -1,0 +1,116 @@
+//! Derivatives of forward dynamics.
+
+use nalgebra::{DMatrix, RealField};
+
+use super::factor::multiply_negated;
+use crate::multibody::{MasslessJoint, Model, Workspace};
+
+/// How the accelerations `xi_dot` of [`Model::forward_dynamics`] change: three matrices, n x n, with a column for every coordinate.
+///
+/// ```text
+/// δξ̇ = configuration ε + velocity δξ + force δtau
+/// ```
+///
+/// What a displacement `ε` of the configuration is, [`InverseDynamicsDerivatives`](super::InverseDynamicsDerivatives) says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForwardDynamicsDerivatives<T: RealField + Copy> {
+    /// Along the configuration.
+    pub configuration: DMatrix<T>,
+    /// By the velocity.
+    pub velocity: DMatrix<T>,
+    /// By the force: the inverse `M^-1` of the mass matrix.
+    pub force: DMatrix<T>,
+    /// Those of the mass matrix.
+    factors: DMatrix<T>,
+}
+
+impl<T: RealField + Copy> ForwardDynamicsDerivatives<T> {
+    /// Zeros for this model.
+    pub fn new(model: &Model<T>) -> Self {
+        let zeros = DMatrix::zeros(model.dof(), model.dof());
+        Self {
+            configuration: zeros.clone(),
+            velocity: zeros.clone(),
+            force: zeros.clone(),
+            factors: zeros,
+        }
+    }
+}
+
+/// # Derivatives of forward dynamics
+impl<T: RealField + Copy> Model<T> {
+    /// The accelerations of [`forward_dynamics`](Self::forward_dynamics) and their derivatives along the configuration, by the velocity and by
+    /// the force; springs and dampers count.
+    ///
+    /// ```text
+    /// ∂ξ̇/∂x = -M⁻¹ ∂tau/∂x    ∂ξ̇/∂ξ = -M⁻¹ ∂tau/∂ξ    ∂ξ̇/∂tau = M⁻¹
+    /// ```
+    ///
+    /// with the derivatives of [inverse dynamics](Self::inverse_dynamics_derivatives) at the acceleration that the forces cause, and the
+    /// factors `M = Lᵀ D L`, in which `L` has the tree's zeros.[^carpentier]
+    ///
+    /// [^carpentier]: J. Carpentier, N. Mansard: Analytical Derivatives of Rigid Body Dynamics Algorithms. Robotics: Science and Systems
+    ///     (2018). The factors: R. Featherstone: Rigid Body Dynamics Algorithms (2008), chapter 6.5.
+    ///
+    /// ```
+    /// use fly_mechanics::PseudoInertia;
+    /// use fly_mechanics::multibody::{Body, ForwardDynamicsDerivatives, Joint, Model, Workspace};
+    /// use nalgebra::{Matrix3, Vector3};
+    ///
+    /// // A pendulum: q'' = (tau - m g l sin q) / (I + m l²).
+    /// let bob = PseudoInertia::from_center(2.0, Vector3::new(0.0, 0.0, -0.5), Matrix3::identity() * 0.1)?;
+    /// let pendulum = Body::new("pendulum", Joint::revolute(Vector3::y())?).inertia(bob);
+    /// let model = Model::builder().body(pendulum).build()?;
+    /// let mut workspace = Workspace::new(&model);
+    /// let (mut xi_dot, mut derivatives) = ([0.0], ForwardDynamicsDerivatives::new(&model));
+    /// model.forward_dynamics_derivatives(&mut workspace, &[0.3], &[2.0], &[1.0], &mut xi_dot, &mut derivatives)?;
+    /// assert!((xi_dot[0] - (1.0 - 9.81 * 0.3_f64.sin()) / 0.6).abs() < 1e-14);
+    /// assert!((derivatives.configuration[0] + 9.81 * 0.3_f64.cos() / 0.6).abs() < 1e-13);
+    /// assert!((derivatives.force[0] - 1.0 / 0.6).abs() < 1e-14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MasslessJoint`] where a joint moves nothing that has mass.
+    ///
+    /// # Panics
+    /// If slices or matrices have other sizes than the model's.
+    pub fn forward_dynamics_derivatives(
+        &self,
+        workspace: &mut Workspace<T>,
+        x: &[T],
+        xi: &[T],
+        tau: &[T],
+        xi_dot: &mut [T],
+        derivatives: &mut ForwardDynamicsDerivatives<T>,
+    ) -> Result<(), MasslessJoint> {
+        self.forward_dynamics(workspace, x, xi, tau, xi_dot)?;
+        let ForwardDynamicsDerivatives {
+            configuration,
+            velocity,
+            force,
+            factors,
+        } = derivatives;
+        assert_eq!(
+            force.shape(),
+            (self.dof(), self.dof()),
+            "shape of the derivatives"
+        );
+        let mut numbers = std::mem::take(&mut workspace.dynamics.derivatives.numbers);
+        let state = (x, xi, &*xi_dot);
+        self.derive_forces(
+            workspace,
+            state,
+            &mut numbers,
+            [configuration, velocity, factors],
+        );
+        let branches = &workspace.dynamics.derivatives.branches;
+        branches.factorize(factors);
+        branches.invert(factors, force);
+        for matrix in [configuration, velocity] {
+            multiply_negated(force, matrix, &mut numbers);
+        }
+        workspace.dynamics.derivatives.numbers = numbers;
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! Analytic derivatives of inverse and forward dynamics.
+
+mod carried;
+mod column;
+mod composite;
+mod elements;
+mod factor;
+mod forward;
+mod inverse;
+mod pairs;
+mod probe;
+mod scratch;
+
+pub use forward::ForwardDynamicsDerivatives;
+pub use inverse::InverseDynamicsDerivatives;
+pub(super) use scratch::Scratch;
