@@ -36,6 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 ContactCondition::Rolling => "",
                 ContactCondition::Slipping => "  would slip",
                 ContactCondition::Lifting => "  would lift",
+                ContactCondition::Undefined => "  no contact point",
             };
             println!(
                 "  {:5.2}  {:7.3} {:7.3} {:7.3}     {:8.3} {:8.3} {:8.3}       {:6.3}   {:.8}{note}",

@@ -14,7 +14,7 @@ use nalgebra::{
     ComplexField, DMatrix, DVector, Matrix3, RealField, Vector2, Vector3, Vector6, convert,
     dmatrix, dvector,
 };
-use num_dual::Dual64;
+use num_dual::{Dual64, HyperDual64};
 
 const GRAVITY: f64 = 9.81;
 
@@ -260,12 +260,30 @@ fn an_integrable_constraint_is_no_different() {
     );
 }
 
+/// With a dual configuration come the derivatives of the motion: the pendulum's stiffness.
+#[test]
+fn duals_run_through() {
+    let (m, length, angle) = (1.3, 0.7, 0.4_f64);
+    let mass_matrix = |x: &DVector<HyperDual64>| {
+        let one = HyperDual64::from_re(1.0);
+        DMatrix::from_diagonal(&dvector![x[0] * x[0], one]) * HyperDual64::from_re(m)
+    };
+    let potential =
+        |x: &DVector<HyperDual64>| -x[0] * x[1].cos() * HyperDual64::from_re(m * GRAVITY);
+    let x = dvector![Dual64::from(length), Dual64::from(angle).derivative()];
+    let velocity = dvector![Dual64::from(2.0)];
+    let equation = HamelEquation::new(&Polar, mass_matrix, potential, &x, &velocity);
+    let acceleration = equation.expect("regular").acceleration(&DVector::zeros(2));
+    let slope = acceleration.expect("positive")[0].eps;
+    assert!((slope + GRAVITY / length * angle.cos()).abs() < 1e-14);
+}
+
 #[test]
 fn sizes_are_checked() {
-    let unit = |n: usize| move |_: &DVector<Dual64>| DMatrix::identity(n, n);
+    let unit = |n: usize| move |_: &DVector<Dual64>| DMatrix::<Dual64>::identity(n, n);
     let flat = |_: &DVector<Dual64>| Dual64::from_re(0.0);
     let new = |n: usize, x: usize, free: usize| {
-        let (x, velocity) = (DVector::zeros(x), DVector::zeros(free));
+        let (x, velocity) = (DVector::<f64>::zeros(x), DVector::zeros(free));
         HamelEquation::new(&Minimal(3), unit(n), flat, &x, &velocity)
     };
     for (n, x, free) in [(2, 3, 1), (3, 2, 1), (3, 3, 4)] {

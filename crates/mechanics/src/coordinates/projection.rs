@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::kinematics::{constraint_inverse, expect_size};
-use super::{Coordinates, CoordinatesError};
+use super::{Coordinates, CoordinatesError, Differentiable};
 
 /// Quadratic convergence needs a handful; a start from which this many do not do is hopeless.
 const MOST_STEPS: usize = 50;
@@ -44,23 +44,37 @@ pub fn project(
     })
 }
 
-/// `x_dot = A ξ - λ Ψ φ`, Konz (A.176): the kinematics with a term that drives a violated constraint back, at the rate λ (1/s).
+/// `x_dot = A ξ - Ψ Λ φ`, Konz (A.176): the kinematics with a term that drives a violated constraint back. `Λ` has a row and a column for
+/// each equation of the constraint; a multiple of the identity lets all of them decay at one rate (1/s).
 ///
-/// (A.177) `d/dt φ = -λ φ` holds where the rows of Φ are independent and `Φ A = 0` off the constraint too, as for a circle or a quaternion.
-/// For the rotation matrix neither is so: there only the norm of `RᵀR - I` decays, with this rate to first order. In matrix form that is
-/// `R_dot = R (wed ω - λ/2 (RᵀR - I))`; (A.178), which has λ in place of λ/2, decays twice as fast.
+/// (A.177) `d/dt φ = -Λ φ` holds where the rows of Φ are independent and `Φ A = 0` off the constraint too, as for a circle or a quaternion.
+/// For the rotation matrix neither is so: there, with `Λ = λ I`, only the norm of `RᵀR - I` decays, with this rate to first order. In matrix
+/// form that is `R_dot = R (wed ω - λ/2 (RᵀR - I))`; (A.178), which has λ in place of λ/2, decays twice as fast.
+///
+/// ```
+/// use fly_mechanics::coordinates::{Quaternion, stabilized_rate};
+/// use nalgebra::{dmatrix, dvector};
+///
+/// // A quaternion at rest whose norm is 1.1: the norm comes back.
+/// let q = dvector![1.1, 0.0, 0.0, 0.0];
+/// let q_dot = stabilized_rate(&Quaternion, &q, &dvector![0.0, 0.0, 0.0], &dmatrix![5.0])?;
+/// assert!(q_dot[0] < 0.0 && q_dot.rows(1, 3).norm() == 0.0);
+/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// ```
 ///
 /// # Errors
 /// [`CoordinatesError::Size`].
-pub fn stabilized_rate(
+pub fn stabilized_rate<S: Differentiable>(
     coordinates: &impl Coordinates,
-    x: &DVector<f64>,
-    xi: &DVector<f64>,
-    rate: f64,
-) -> Result<DVector<f64>, CoordinatesError> {
+    x: &DVector<S>,
+    xi: &DVector<S>,
+    gain: &DMatrix<S>,
+) -> Result<DVector<S>, CoordinatesError> {
     expect_size("x", (coordinates.config_dim(), 1), x)?;
     expect_size("xi", (coordinates.dof(), 1), xi)?;
-    let A: DMatrix<f64> = coordinates.kinematic_matrix(x);
-    let back = constraint_inverse(coordinates, x)? * coordinates.constraint(x);
-    Ok(A * xi - back * rate)
+    let violation = coordinates.constraint(x);
+    let equations = violation.len();
+    expect_size("the gain", (equations, equations), gain)?;
+    let back = constraint_inverse(coordinates, x)? * (gain * violation);
+    Ok(coordinates.kinematic_matrix(x) * xi - back)
 }

@@ -20,8 +20,10 @@ pub enum ContactCondition {
     Rolling,
     /// Rolling needs more friction than there is: the body slips.
     Slipping,
-    /// Rolling needs a plane that pulls: the body leaves it. Also where the force is undefined, as of a disc that lies flat.
+    /// Rolling needs a plane that pulls: the body leaves it.
     Lifting,
+    /// There is no single point of contact, as of a disc that lies flat: its equation of motion ends here, and nothing of it is a number.
+    Undefined,
 }
 
 impl<T: RealField + Copy> Contact<T> {
@@ -42,7 +44,10 @@ impl<T: RealField + Copy> Contact<T> {
 
     /// What happens where the coefficient of (static) friction is this.
     pub fn condition(&self, friction: T) -> ContactCondition {
-        if self.normal_force() > T::zero() {
+        let mut numbers = self.point.iter().chain(self.force.iter());
+        if !numbers.all(T::is_finite) {
+            ContactCondition::Undefined
+        } else if self.normal_force() > T::zero() {
             if self.friction_force() <= friction * self.normal_force() {
                 ContactCondition::Rolling
             } else {

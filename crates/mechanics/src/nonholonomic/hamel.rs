@@ -1,10 +1,9 @@
 //! Hamel's equations: nonholonomic systems without multipliers.
 
-use nalgebra::{Cholesky, DMatrix, DVector};
-use num_dual::Dual64;
+use nalgebra::{Cholesky, DMatrix, DVector, convert};
 
 use crate::coordinates::{
-    Coordinates, CoordinatesError, commutation_coefficients, derivative_along,
+    Coordinates, CoordinatesError, Differentiable, commutation_coefficients, derivative_along,
     directional_derivatives,
 };
 
@@ -22,7 +21,9 @@ use crate::coordinates::{
 ///
 /// Choose the velocities with [`WithVelocities`](crate::coordinates::WithVelocities), or state `A = [A~ Y]` of `x_dot = A~ ξ~ + Y η`
 /// directly. Mass matrix and potential are those of the system without the constraint, in these velocities. The rest are dual
-/// numbers: this is a tool for analysis and tests. [`RollingBody`](super::RollingBody) has the closed form for bodies on a plane.
+/// numbers, and with a dual `x` their derivatives: this is a tool for analysis and tests, which allocates. For the flight path there are
+/// [`RollingBody`](super::RollingBody), the closed form for bodies on a plane, and [`constraints`](crate::multibody::constraints) for any
+/// system.
 ///
 /// ```
 /// use fly_mechanics::coordinates::{Coordinates, CoordinatesError};
@@ -71,25 +72,25 @@ use crate::coordinates::{
 /// # Ok::<(), CoordinatesError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct HamelEquation {
-    mass_matrix: DMatrix<f64>,
-    bias: DVector<f64>,
+pub struct HamelEquation<S: Differentiable = f64> {
+    mass_matrix: DMatrix<S>,
+    bias: DVector<S>,
     free: usize,
-    configuration: DVector<f64>,
+    configuration: DVector<S>,
 }
 
 /// # Construction
-impl HamelEquation {
+impl<S: Differentiable> HamelEquation<S> {
     /// At the configuration `x` with the free velocities `ξ~`, the first of the velocity coordinates; the others are `η`.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`], and those of [`commutation_coefficients`].
     pub fn new(
         coordinates: &impl Coordinates,
-        mass_matrix: impl Fn(&DVector<Dual64>) -> DMatrix<Dual64>,
-        potential: impl Fn(&DVector<Dual64>) -> Dual64,
-        x: &DVector<f64>,
-        free_velocity: &DVector<f64>,
+        mass_matrix: impl Fn(&DVector<S::Dual>) -> DMatrix<S::Dual>,
+        potential: impl Fn(&DVector<S::Dual>) -> S::Dual,
+        x: &DVector<S>,
+        free_velocity: &DVector<S>,
     ) -> Result<Self, CoordinatesError> {
         let (n, free) = (coordinates.dof(), free_velocity.len());
         if free > n {
@@ -99,7 +100,7 @@ impl HamelEquation {
                 found: (free, 1),
             });
         }
-        let xi = free_velocity.clone().resize_vertically(n, 0.0);
+        let xi = free_velocity.clone().resize_vertically(n, convert(0.0));
         let gamma = commutation_coefficients(coordinates, x)?;
         let slope = directional_derivatives(coordinates, potential, x)?;
         let A = coordinates.kinematic_matrix(x);
@@ -117,7 +118,7 @@ impl HamelEquation {
         let gyroscopic = gamma.with_second(&xi).tr_mul(&momentum);
         let stretch = DVector::from_fn(n, |i, _| {
             let dM = derivative_along(&mass_matrix, x, &A.column(i).into_owned()).1;
-            0.5 * xi.dot(&(dM * &xi))
+            xi.dot(&(dM * &xi)) * convert(0.5)
         });
         Ok(Self {
             bias: M_dot * &xi + gyroscopic - stretch + slope,
@@ -129,14 +130,14 @@ impl HamelEquation {
 }
 
 /// # Use
-impl HamelEquation {
+impl<S: Differentiable> HamelEquation<S> {
     /// `M`, n x n, of which the first rows and columns are those of the free velocities.
-    pub fn mass_matrix(&self) -> &DMatrix<f64> {
+    pub fn mass_matrix(&self) -> &DMatrix<S> {
         &self.mass_matrix
     }
 
     /// `b`, n entries: what holds `ξ_dot = 0`.
-    pub fn bias(&self) -> &DVector<f64> {
+    pub fn bias(&self) -> &DVector<S> {
         &self.bias
     }
 
@@ -144,12 +145,15 @@ impl HamelEquation {
     ///
     /// # Errors
     /// [`CoordinatesError::Size`]; [`CoordinatesError::Metric`] if the mass matrix of the free velocities is not positive definite.
-    pub fn acceleration(&self, force: &DVector<f64>) -> Result<DVector<f64>, CoordinatesError> {
+    pub fn acceleration(&self, force: &DVector<S>) -> Result<DVector<S>, CoordinatesError> {
         expect("the force", force, self.bias.len())?;
         let free = self.free;
         let reduced = self.mass_matrix.view((0, 0), (free, free)).into_owned();
         let factor = Cholesky::new(reduced).ok_or_else(|| CoordinatesError::Metric {
-            configuration: format!("{:?}", self.configuration.as_slice()),
+            configuration: format!(
+                "{:?}",
+                self.configuration.map(Differentiable::real).as_slice()
+            ),
         })?;
         Ok(factor.solve(&(force.rows(0, free) - self.bias.rows(0, free))))
     }
@@ -160,9 +164,9 @@ impl HamelEquation {
     /// [`CoordinatesError::Size`].
     pub fn reaction(
         &self,
-        acceleration: &DVector<f64>,
-        force: &DVector<f64>,
-    ) -> Result<DVector<f64>, CoordinatesError> {
+        acceleration: &DVector<S>,
+        force: &DVector<S>,
+    ) -> Result<DVector<S>, CoordinatesError> {
         let (n, free) = (self.bias.len(), self.free);
         expect("the force", force, n)?;
         expect("the acceleration", acceleration, free)?;
@@ -171,7 +175,7 @@ impl HamelEquation {
     }
 }
 
-fn expect(what: &'static str, vector: &DVector<f64>, size: usize) -> Result<(), CoordinatesError> {
+fn expect<S>(what: &'static str, vector: &DVector<S>, size: usize) -> Result<(), CoordinatesError> {
     if vector.len() == size {
         return Ok(());
     }

@@ -107,7 +107,9 @@ impl<T: RealField + Copy> Surface<T> for Ellipsoid<T> {
 
 /// The rim of a disc, coin, hoop or wheel about the body frame's z axis, its centre in the frame's origin.
 ///
-/// The rim may be rounded, like a tyre: then the surface is a torus. Where the disc lies flat there is no contact point (it is `NaN`).
+/// The rim may be rounded, like a tyre: then the surface is a torus. Where the disc lies flat it touches all around, and the contact point is
+/// `NaN`: [`ContactCondition::Undefined`](super::ContactCondition::Undefined), or
+/// [`ConstraintError::NotFinite`](crate::multibody::constraints::ConstraintError::NotFinite) where it is a constraint.
 ///
 /// ```
 /// use fly_mechanics::nonholonomic::{Disc, Surface};

@@ -6,7 +6,7 @@ use fly_mechanics::coordinates::{
     RotationMatrix, acceleration, constraint_jacobian, project, stabilized_rate,
 };
 use fly_mechanics::{EqualityQp, PseudoInverse};
-use nalgebra::{DMatrix, DVector, Matrix3, RealField, Vector3, convert, dvector};
+use nalgebra::{DMatrix, DVector, Matrix3, RealField, Vector3, convert, dmatrix, dvector};
 use num_dual::Dual64;
 
 use crate::examples::*;
@@ -52,7 +52,7 @@ fn violations_decay_at_the_stated_rate() {
     // Exactly, where Φ A = 0 off the constraint and Φ has full rank.
     let q = quaternion_entries() * 1.3;
     let xi = dvector![0.4, -1.0, 2.0];
-    let q_dot = stabilized_rate(&Quaternion, &q, &xi, 5.0).expect("sizes");
+    let q_dot = stabilized_rate(&Quaternion, &q, &xi, &dmatrix![5.0]).expect("sizes");
     let Phi = constraint_jacobian(&Quaternion, &q).expect("sizes");
     assert!((Phi * q_dot + Quaternion.constraint(&q) * 5.0).norm() < 1e-14);
 
@@ -65,7 +65,9 @@ fn violations_decay_at_the_stated_rate() {
     };
     let away = matrix_entries() + DVector::from_fn(9, |i, _| 1e-5 * (2.0 * i as f64).cos());
     let along = |rate: &DVector<f64>| error(&square(&away).zip_map(&square(rate), Dual64::new));
-    let rate = along(&stabilized_rate(&RotationMatrix, &away, &xi, 5.0).expect("sizes"));
+    let equations = RotationMatrix.constraint(&away).len();
+    let five = DMatrix::from_diagonal_element(equations, equations, 5.0);
+    let rate = along(&stabilized_rate(&RotationMatrix, &away, &xi, &five).expect("sizes"));
     assert!((rate - 5.0).abs() < 1e-3, "{rate}");
     let matrix_form = |factor: f64| {
         let R = square(&away);
