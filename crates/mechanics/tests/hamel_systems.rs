@@ -62,7 +62,7 @@ impl Basis for Blade {
 #[test]
 fn hamel_agrees_with_multipliers() {
     let mut count = 0;
-    for seed in 0..12 {
+    for seed in 0..30 {
         let mut random = Random::new(seed);
         let model = tree_with_springs::<f64>(seed, 1 + random.index(4));
         let (n, last) = (model.dof(), model.bodies().last().expect("a body"));
@@ -133,5 +133,5 @@ fn hamel_agrees_with_multipliers() {
         assert!(error < 1e-9, "{seed} {reaction} {multiplier}");
         count += 1;
     }
-    assert!(count >= 8, "{count}");
+    assert!(count >= 10, "{count}");
 }
