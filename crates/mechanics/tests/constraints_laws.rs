@@ -9,8 +9,8 @@ use constrained::Simulation;
 use fly_lie::SE3;
 use fly_mechanics::PseudoInverse;
 use fly_mechanics::multibody::constraints::{
-    ConstraintSet, ConstraintSetBuilder, GivenVelocity, Level, LoopClosure, LoopKind, PlaneContact,
-    Stabilization,
+    ConstrainedInverse, ConstraintSet, ConstraintSetBuilder, GivenVelocity, Level, LoopClosure,
+    LoopKind, PlaneContact, Stabilization,
 };
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_mechanics::nonholonomic::{Disc, Ellipsoid, Surface};
@@ -219,6 +219,46 @@ fn nature_deviates_as_little_as_it_can() {
             let any = DVector::from_vec(random.numbers(n, 1.0 + deviation.amax()));
             let other = &deviation + allowed(constrained.jacobian(), &any);
             assert!(compulsion(&other) >= least * (1.0 - 1e-9), "{seed}");
+        }
+    }
+}
+
+/// Inverse dynamics gives back the forces of the joints as far as they move anything, and with them the same motion; what the inputs cannot do,
+/// it says.
+#[test]
+fn inverse_dynamics_undoes_forward_dynamics() {
+    for (seed, mut simulation) in simulations() {
+        let n = simulation.model.dof();
+        let needed = unbalanced(&mut simulation) + DVector::from_column_slice(&simulation.tau);
+        let mut random = Random::new(seed);
+        let expected = simulation.constrained.acceleration().clone();
+        let size = 1.0 + needed.amax();
+        for inputs in [n, n + 2, 1] {
+            let B = DMatrix::from_fn(n, inputs, |_, _| random.next());
+            let mut inverse = ConstrainedInverse::new(&simulation.constraints, inputs);
+            let solved = inverse.solve(&simulation.constrained, &B, &needed);
+            assert!(solved.is_ok(), "{seed} {solved:?}");
+            // All that the inputs and the constraints give, and what is missing, is what is needed.
+            let Z = simulation.constrained.jacobian();
+            let given = &B * inverse.input() + Z.tr_mul(inverse.multipliers());
+            let rest = &needed - given;
+            assert!(
+                (allowed(Z, &rest) - inverse.residual()).amax() < 1e-8 * size,
+                "{seed}"
+            );
+            if inputs < n {
+                continue;
+            }
+            assert!(inverse.residual().amax() < 1e-8 * size, "{seed}");
+            assert_eq!(inverse.rank(), n - simulation.constrained.rank(), "{seed}");
+            let tau = simulation.tau.clone();
+            simulation
+                .tau
+                .copy_from_slice((&B * inverse.input()).as_slice());
+            simulation.solve().expect("consistent");
+            simulation.tau = tau;
+            let error = (simulation.constrained.acceleration() - &expected).amax();
+            assert!(error < 1e-7 * (1.0 + expected.amax()), "{seed} {error:e}");
         }
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use constrained::{Simulation, at};
 use fly_lie::SE3;
 use fly_mechanics::multibody::constraints::{
-    Constraint, ConstraintError, ConstraintSet, ConstraintSetBuilder, Coupling, Custom,
-    GivenVelocity, Level, LoopClosure, LoopKind, Motion, Rows, Stabilization,
+    ConstrainedInverse, Constraint, ConstraintError, ConstraintSet, ConstraintSetBuilder, Coupling,
+    Custom, GivenVelocity, Level, LoopClosure, LoopKind, Motion, Rows, Stabilization,
 };
 use fly_mechanics::multibody::{Body, Joint, Model};
 use fly_mechanics::{PseudoInertia, SecondMoment};
@@ -141,6 +141,35 @@ fn the_linkage_moves_as_its_closed_form() {
             let error = (got - expected).abs() / (1.0 + expected.abs());
             assert!(error < 1e-12, "{kind:?} {got} {expected}");
         }
+    }
+}
+
+/// The torque of the crank that a motion takes, from inverse dynamics: that of Lagrange's equation.
+#[test]
+fn the_crank_needs_its_torque() {
+    for k in 0..12 {
+        let (crank, rate) = (0.5 * f64::from(k) + 0.1, 3.0 - 0.7 * f64::from(k));
+        let mut bars = linkage(closed_by(LoopKind::Revolute), crank, rate);
+        bars.tau[0] = -1.7;
+        bars.solve().expect("a solution");
+        let xi_dot = bars.constrained.acceleration().clone();
+        let mut force = DVector::zeros(3);
+        bars.model.inverse_dynamics(
+            &mut bars.workspace,
+            &bars.x,
+            &bars.xi,
+            xi_dot.as_slice(),
+            force.as_mut_slice(),
+        );
+        let mut inverse = ConstrainedInverse::new(&bars.constraints, 1);
+        let B = DMatrix::from_row_slice(3, 1, &[1.0, 0.0, 0.0]);
+        let mut solved = Ok(());
+        let count =
+            fly_testing::allocations(|| solved = inverse.solve(&bars.constrained, &B, &force));
+        assert_eq!((count, solved), (0, Ok(())));
+        assert!((inverse.input()[0] + 1.7).abs() < 1e-12);
+        let error = (inverse.multipliers() - bars.constrained.multipliers()).amax();
+        assert!(error < 1e-11 * (1.0 + force.amax()), "{error:e}");
     }
 }
 

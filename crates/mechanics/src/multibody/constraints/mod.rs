@@ -15,6 +15,7 @@
 //! | ψ; ψ_dot, η | [`ConstraintWorkspace::residual`], [`ConstraintWorkspace::rate`] |
 //! | Z, b | [`ConstraintWorkspace::jacobian`], [`ConstraintWorkspace::bias`] |
 //! | ξ_dot, λ, Zᵀ λ | [`ConstraintWorkspace::acceleration`], [`multipliers`](ConstraintWorkspace::multipliers), [`force`](ConstraintWorkspace::force) |
+//! | u for a wanted ξ_dot | [`ConstrainedInverse`] |
 //! | Λ₀, Λ₁, Λ | [`Stabilization`] |
 //!
 //! # Example
@@ -70,6 +71,7 @@ mod constraint;
 mod contact;
 mod coupling;
 mod error;
+mod inverse;
 mod pair;
 mod projection;
 mod set;
@@ -82,6 +84,7 @@ pub use constraint::{Constraint, ConstraintDescription, Custom, Level, Motion, R
 pub use contact::PlaneContact;
 pub use coupling::Coupling;
 pub use error::{ConstraintError, ConstraintSetError};
+pub use inverse::ConstrainedInverse;
 pub use set::{ConstraintId, ConstraintSet, ConstraintSetBuilder};
 pub use stabilization::Stabilization;
 pub use velocity::GivenVelocity;
