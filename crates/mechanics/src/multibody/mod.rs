@@ -59,7 +59,9 @@ mod subspace;
 mod workspace;
 
 pub use body::{Body, Damper, Spring};
-pub use dynamics::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MasslessJoint};
+pub use dynamics::{
+    BodyJacobians, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MasslessJoint,
+};
 pub use error::{JointError, ModelError, UnknownBody};
 pub(crate) use forces::Recursion;
 pub use forces::{EquationOfMotion, MasslessMotion};

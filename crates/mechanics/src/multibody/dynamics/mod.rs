@@ -6,6 +6,7 @@ mod derivatives;
 mod error;
 mod forward;
 mod inverse;
+mod jacobians;
 mod motion;
 mod scratch;
 mod spatial;
@@ -13,5 +14,6 @@ mod tree;
 
 pub use derivatives::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives};
 pub use error::MasslessJoint;
+pub use jacobians::BodyJacobians;
 pub(super) use scratch::Scratch;
 pub(super) use tree::Tree;
