@@ -104,7 +104,7 @@ pub use fixed_point::FixedPointBody;
 pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
 pub use pseudo_inverse::PseudoInverse;
 pub use stiffness::{PointSpring, Stiffness, StiffnessError};
-pub use system::{JointData, JointLimits, Mimic, System};
+pub use system::{JointData, JointLimits, System};
 pub use vehicle::{Vehicle, VehicleError};
 
 #[cfg(doctest)]

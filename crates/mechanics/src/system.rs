@@ -2,6 +2,7 @@
 
 use crate::Inputs;
 use crate::description::{self, DescriptionError, UrdfOptions};
+use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
 use crate::multibody::{BodyId, Model};
 use crate::text::some;
 
@@ -48,6 +49,10 @@ pub struct System {
     pub joints: Vec<JointData>,
     /// Its rotors and motors.
     pub inputs: Inputs,
+    /// What closes its loops; see [`constraints`](Self::constraints).
+    pub loops: Vec<LoopClosure<f64>>,
+    /// Its gears and belts; see [`constraints`](Self::constraints).
+    pub couplings: Vec<Coupling<f64>>,
     /// What the description says and the system leaves out, and what looks like a mistake but need not be one.
     pub notes: Vec<String>,
 }
@@ -59,8 +64,6 @@ pub struct JointData {
     pub name: String,
     /// What it may not exceed. Nothing in the model enforces it.
     pub limits: JointLimits,
-    /// The joint that it is geared to. Nothing in the model enforces it.
-    pub mimic: Option<Mimic>,
 }
 
 /// The limits of a joint with one degree of freedom: rad and N m, or m and N.
@@ -72,17 +75,6 @@ pub struct JointLimits {
     pub velocity: Option<f64>,
     /// The largest effort to either side, N m or N.
     pub effort: Option<f64>,
-}
-
-/// A gear: the position of a joint is `multiplier * position + offset` of another one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mimic {
-    /// The body that the other joint carries.
-    pub joint: BodyId,
-    /// Ratio of the positions.
-    pub multiplier: f64,
-    /// The position when the other one's is zero, rad or m.
-    pub offset: f64,
 }
 
 /// # Reading descriptions
@@ -117,6 +109,61 @@ impl System {
     pub fn from_urdf(text: &str, options: &UrdfOptions) -> Result<Self, DescriptionError> {
         description::urdf(text, options)
     }
+}
+
+/// # Constraints
+impl System {
+    /// Its loops and couplings, to be stabilised, joined by others and built.
+    ///
+    /// ```
+    /// use fly_mechanics::System;
+    /// use fly_mechanics::multibody::constraints::Stabilization;
+    ///
+    /// let system = System::from_toml(
+    ///     r#"
+    ///     name = "slider-crank"
+    ///
+    ///     [bodies.crank]
+    ///     joint = { type = "revolute", axis = [0, 1, 0] }
+    ///     shape = { sphere = { radius = 0.1 } }
+    ///     mass = 1
+    ///
+    ///     [bodies.slider]
+    ///     joint = { type = "prismatic", axis = [0, 0, 1] }
+    ///     shape = { box = [0.1, 0.1, 0.1] }
+    ///     mass = 2
+    ///
+    ///     [[loops]]
+    ///     name = "rod"
+    ///     type = "distance"
+    ///     length = 0.5
+    ///     from = "crank"
+    ///     from_frame = { position = [0.1, 0, 0] }
+    ///     to = "slider"
+    ///     "#,
+    /// )?;
+    /// let constraints = (system.constraints())
+    ///     .stabilized(Stabilization::critically_damped(20.0))
+    ///     .build(&system.model)?;
+    /// assert_eq!(constraints.equations(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn constraints(&self) -> ConstraintSetBuilder<f64> {
+        constraints(&self.loops, &self.couplings)
+    }
+}
+
+/// Loops, then couplings.
+pub(crate) fn constraints(
+    loops: &[LoopClosure<f64>],
+    couplings: &[Coupling<f64>],
+) -> ConstraintSetBuilder<f64> {
+    let builder = loops
+        .iter()
+        .fold(ConstraintSet::builder(), |builder, closure| {
+            builder.with(closure.clone())
+        });
+    (couplings.iter()).fold(builder, |builder, coupling| builder.with(coupling.clone()))
 }
 
 /// # Joints

@@ -108,6 +108,12 @@ pub enum VehicleError {
         /// The body.
         body: String,
     },
+    /// Loops are closed or joints coupled.
+    #[error("a free body has neither `{key}` nor anything else that constrains its motion")]
+    Constraints {
+        /// `loops` or `couplings`.
+        key: &'static str,
+    },
     /// It has motors in joints.
     #[error("a free body has no motors in its joint")]
     Motors,
@@ -152,6 +158,14 @@ impl TryFrom<System> for Vehicle {
         }
         if !system.inputs.motors().is_empty() {
             return Err(VehicleError::Motors);
+        }
+        for (key, count) in [
+            ("loops", system.loops.len()),
+            ("couplings", system.couplings.len()),
+        ] {
+            if count > 0 {
+                return Err(VehicleError::Constraints { key });
+            }
         }
         let Some(inertia) = model.inertia(id) else {
             return Err(VehicleError::WithoutMass { body });

@@ -89,7 +89,7 @@ fn unknown_key() {
     check(
         "name = \"test\"",
         "name = \"test\"\ngravitiy = 9.81",
-        "unknown key `gravitiy`, expected one of `name`, `gravity`, `bodies`, `rotors`, `motors`, `springs`, `dampers`",
+        "unknown key `gravitiy`, expected one of `name`, `gravity`, `bodies`, `rotors`, `motors`, `springs`, `dampers`, `loops`, `couplings`",
         "gravitiy",
         Some("did you mean `gravity`?"),
     );
@@ -457,6 +457,13 @@ fn vehicles() {
         "mass = 1.0\njoint = { type = \"free\", damping = { linear = 0.1 } }",
         "bodies.airframe.joint.damping: dampers act on body `airframe`: no controller of one free body knows them",
         "{ linear = 0.1 }",
+        help,
+    );
+    check(
+        "name = \"test\"",
+        "name = \"test\"\nloops = [{ to = \"airframe\", type = \"spherical\" }]",
+        "loops: a free body has neither `loops` nor anything else that constrains its motion",
+        "[{ to = \"airframe\", type = \"spherical\" }]",
         help,
     );
     check(

@@ -39,6 +39,17 @@ points = [{ damping = 1, position = [0, 0, 1] }]
 joint = "wrist"
 component = 1
 effort = 3
+
+[[loops]]
+name = "rod"
+type = "distance"
+length = 0.5
+from = "hand"
+to = "base"
+to_frame = { position = [0, 1, 0], axis = [0, 0, 1] }
+
+[[couplings]]
+terms = [{ joint = "arm" }, { joint = "wrist", component = 1, factor = -2 }]
 "#;
 
 /// Replaces `from` by `to` in the good description and expects an error that reads `message`, points at `place` in
@@ -511,7 +522,7 @@ fn motors() {
         "",
         "motors[0]: missing key `component`",
         "[[motors]]",
-        "the joint has 2 degrees of freedom; say which one is driven, counted from 0",
+        "the joint has 2 degrees of freedom; say which one is meant, counted from 0",
     );
     check(
         "component = 1",
@@ -544,8 +555,101 @@ fn motors() {
     check(
         "joint = { name = \"wrist\", type = \"universal\", axis = [1, 0, 0], second_axis = [0, 1, 0] }",
         "joint = { name = \"wrist\", type = \"fixed\" }",
-        "motors[0].joint: a motor cannot move a fixed joint",
+        "motors[0].joint: a fixed joint does not move",
         "\"wrist\"",
+        "",
+    );
+}
+
+#[test]
+fn loops() {
+    check(
+        "type = \"distance\"",
+        "type = \"distanc\"",
+        "loops[0].type: expected one of `fixed`, `revolute`, `prismatic`, `cylindrical`, `universal`, `spherical`, `planar`, `orientation`, `point_on_line`, `point_on_plane`, `distance`, found `distanc`",
+        "\"distanc\"",
+        "did you mean `distance`?",
+    );
+    check(
+        "length = 0.5",
+        "length = -0.5",
+        "loops[0].length: expected a number above 0, found -0.5",
+        "-0.5",
+        "",
+    );
+    check(
+        "type = \"distance\"",
+        "type = \"revolute\"",
+        "loops[0]: unknown key `length`, expected one of `name`, `type`, `from`, `from_frame`, `to`, `to_frame`",
+        "length",
+        "",
+    );
+    check(
+        "to = \"base\"",
+        "to = \"hand\"",
+        "loops[0].to: a loop connects `hand` with itself",
+        "\"hand\"",
+        "",
+    );
+    check(
+        "to = \"base\"",
+        "to = \"basis\"",
+        "loops[0].to: there is no body `basis`",
+        "\"basis\"",
+        "did you mean `base`?",
+    );
+    check(
+        "axis = [0, 0, 1] }",
+        "axis = [0, 0, 0] }",
+        "loops[0].to_frame.axis: a joint's axis must have a length, found [0, 0, 0]",
+        "[0, 0, 0]",
+        "",
+    );
+    check(
+        "axis = [0, 0, 1] }",
+        "axis = [0, 0, 1], orientation = { rpy_deg = [1, 2, 3] } }",
+        "loops[0].to_frame.axis: give `orientation` or `axis`, not both",
+        "[0, 0, 1]",
+        "",
+    );
+}
+
+#[test]
+fn couplings() {
+    let terms = "terms = [{ joint = \"arm\" }, { joint = \"wrist\", component = 1, factor = -2 }]";
+    check(
+        terms,
+        "name = \"rod\"\nterms = [{ joint = \"arm\" }]",
+        "couplings[0].name: two constraints are named `rod`; every constraint needs a name of its own",
+        "\"rod\"",
+        "",
+    );
+    check(
+        terms,
+        "terms = [{ joint = \"amr\" }]",
+        "couplings[0].terms[0].joint: there is no joint `amr`",
+        "\"amr\"",
+        "did you mean `arm`?",
+    );
+    check(
+        terms,
+        "terms = [{ joint = \"wrist\" }]",
+        "couplings[0].terms[0]: missing key `component`",
+        "{ joint = \"wrist\" }",
+        "the joint has 2 degrees of freedom; say which one is meant, counted from 0",
+    );
+    check(
+        terms,
+        "terms = []",
+        "couplings[0].terms: constraint `coupling 0` couples nothing: give at least one term with a factor other than 0",
+        "[]",
+        "",
+    );
+    check(
+        terms,
+        "terms = [{ joint = \"base\", component = 0 }]",
+        "couplings[0].terms: constraint `coupling 0` couples coordinate 0 of the joint of body `base`, but that is no translation and no angle that counts its turns; angles by cosine and sine, attitudes and positions in a rotating frame cannot be coupled: tie frames instead",
+        "[{ joint = \"base\", component = 0 }]",
         "",
     );
 }

@@ -3,6 +3,7 @@
 #![allow(non_snake_case)]
 
 use fly_lie::{SE3, SO3};
+use fly_mechanics::multibody::constraints::{Coupling, LoopClosure, LoopKind};
 use fly_mechanics::multibody::{Body, BodyId, Damper, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PointSpring, PseudoInertia, SecondMoment, Stiffness, System};
 use nalgebra::{DMatrix, Matrix3, Matrix6xX, Vector3};
@@ -536,4 +537,77 @@ fn a_joint_that_moves_no_mass_is_noted() {
         notes,
         ["bodies that move and carry no mass, so that no force determines their motion: `b`"]
     );
+}
+
+#[test]
+fn loops_and_couplings() {
+    let system = system(
+        r#"
+        name = "x"
+        [bodies.a]
+        joint = { name = "hinge", type = "revolute", axis = [0, 1, 0] }
+        [bodies.b]
+        joint = { type = "universal", axis = [0, 1, 0], second_axis = [1, 0, 0] }
+        [[loops]]
+        type = "spherical"
+        to = "a"
+        [[loops]]
+        name = "pin"
+        type = "cylindrical"
+        from = "b"
+        from_frame = { position = [1, 2, 3], axis = [0, 1, 0] }
+        to = "a"
+        to_frame = { orientation = { rpy_deg = [0, 0, 90] } }
+        [[loops]]
+        type = "distance"
+        length = 0.5
+        from = "b"
+        to = "a"
+        [[couplings]]
+        terms = [{ joint = "hinge" }, { joint = "b", component = 1, factor = -2.5 }]
+        offset = 0.1
+        "#,
+    );
+    let quarter = Vector3::z() * std::f64::consts::FRAC_PI_2;
+    let mut pin = LoopClosure::new("pin", "b", "a", LoopKind::Cylindrical)
+        .along(Vector3::y(), Vector3::z())
+        .unwrap()
+        .between(Vector3::new(1.0, 2.0, 3.0), Vector3::zeros());
+    assert!(
+        (system.loops[1].frame_in_b.rotation.matrix() - SO3::exp(&quarter).matrix()).amax() < 1e-15
+    );
+    pin.frame_in_b.rotation = system.loops[1].frame_in_b.rotation;
+    let expected = [
+        LoopClosure::new("loop 0", "world", "a", LoopKind::Spherical),
+        pin,
+        LoopClosure::new("loop 2", "b", "a", LoopKind::Distance { length: 0.5 }),
+    ];
+    assert_eq!(system.loops, expected);
+    let coupling = Coupling::new("coupling 0", 0.1).term("a", 0, 1.0);
+    assert_eq!(system.couplings, [coupling.term("b", 1, -2.5)]);
+    let constraints = system.constraints().build(&system.model).unwrap();
+    assert_eq!(constraints.equations(), 3 + 4 + 1 + 1);
+}
+
+/// Every type of loop is the kind of the same name.
+#[test]
+fn types_of_loops() {
+    let kinds = [
+        ("fixed", LoopKind::Fixed),
+        ("revolute", LoopKind::Revolute),
+        ("prismatic", LoopKind::Prismatic),
+        ("cylindrical", LoopKind::Cylindrical),
+        ("universal", LoopKind::Universal),
+        ("spherical", LoopKind::Spherical),
+        ("planar", LoopKind::Planar),
+        ("orientation", LoopKind::Orientation),
+        ("point_on_line", LoopKind::PointOnLine),
+        ("point_on_plane", LoopKind::PointOnPlane),
+    ];
+    for (name, kind) in kinds {
+        let text = format!(
+            "name = \"x\"\n[bodies.a]\njoint = \"free\"\n[[loops]]\ntype = \"{name}\"\nto = \"a\"\n"
+        );
+        assert_eq!(system(&text).loops[0].kind, kind, "{name}");
+    }
 }

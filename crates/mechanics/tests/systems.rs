@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use fly_lie::{SE3, SO3};
+use fly_mechanics::multibody::constraints::{ConstraintWorkspace, Coupling, Motion};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, System};
 use nalgebra::{DMatrix, Matrix3, Matrix6xX, Vector3};
@@ -34,7 +35,7 @@ fn every_system_is_read() {
         assert!(limits.violation(system.inputs.interior()) < 0.0, "{name}");
         count += 1;
     }
-    assert!(count >= 4, "only {count} systems");
+    assert!(count >= 5, "only {count} systems");
 }
 
 /// Name, axis, placement, mass, centre of mass, principal moments.
@@ -149,4 +150,49 @@ fn the_tricopter_with_load_is_that_of_example_13() {
     // The load's angular velocity is its own: nothing but a spring would act on it.
     let load = model.velocity_range(model.body_id("load").unwrap());
     assert_eq!(B.rows(load.start, 3).amax(), 0.0);
+}
+
+/// The crank turns all the way round, and the loop stays closed: five equations of which two matter leave one degree of freedom.
+#[test]
+fn the_four_bar_turns() {
+    let system = system("four_bar.toml");
+    let model = &system.model;
+    let constraints = system.constraints().build(model).unwrap();
+    assert_eq!((model.dof(), constraints.equations()), (3, 5));
+    let mut workspace = Workspace::new(model);
+    let (coupler, rocker) = (
+        model.body_id("coupler").unwrap(),
+        model.body_id("rocker").unwrap(),
+    );
+    let mut x = model.neutral_configuration();
+    let mut swing = [0.0_f64; 2];
+    for step in 0..72 {
+        // Held at its angle, the crank leaves nothing free.
+        let crank = Coupling::lock("crank", "crank", f64::from(step) * 5_f64.to_radians());
+        let held = system.constraints().with(crank).build(model).unwrap();
+        let mut constrained = ConstraintWorkspace::new(&held);
+        constrained
+            .project_configuration(&held, model, &mut workspace, &mut x, 0.0)
+            .unwrap();
+        let motion = Motion::new(model, &mut workspace, &x, &[0.0; 3], 0.0);
+        constrained.update(&held, &motion);
+        assert_eq!(constrained.jacobian().rank(1e-9), 3);
+        let tip = workspace.pose(BodyId::WORLD, coupler);
+        let tip = tip.act(&Vector3::new(0.4, 0.0, 0.1));
+        let end = workspace.pose(BodyId::WORLD, rocker);
+        let end = end.act(&Vector3::new(0.0, 0.0, 0.2));
+        // The projection ends at residuals of some 1e-12.
+        assert!((tip - end).norm() < 1e-11, "{tip} {end}");
+        swing = [swing[0].min(x[2]), swing[1].max(x[2])];
+    }
+    // Dead centres of a crank-rocker: crank and coupler in one line, by the law of cosines.
+    let (ground, crank, bar, rod) = (0.4, 0.1, 0.17_f64.sqrt(), 0.2);
+    let lean = |reach: f64| {
+        let cosine: f64 = (ground * ground + rod * rod - reach * reach) / (2.0 * ground * rod);
+        cosine.acos() - std::f64::consts::FRAC_PI_2
+    };
+    for (found, reach) in swing.iter().zip([bar - crank, bar + crank]) {
+        // 5 degrees of the crank beside a dead centre change it by less than that.
+        assert!((found - lean(reach)).abs() < 0.005, "{swing:?} {reach}");
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use fly_lie::{SE3, SO3};
 use fly_mechanics::description::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
+use fly_mechanics::multibody::constraints::Coupling;
 use fly_mechanics::multibody::{Body, Damper, Joint, Model};
 use fly_mechanics::{PseudoInertia, SecondMoment, System};
 use nalgebra::{Matrix3, Vector3};
@@ -296,22 +297,55 @@ fn what_is_left_out_is_noted() {
         notes("<dinamics/>"),
         ["<dinamics> is left out of `j`; did you mean `dynamics`?"]
     );
-    let mimic = read(
-        &robot(&format!(
-            "{}{}<joint name=\"k\" type=\"revolute\"><parent link=\"tip\"/><child link=\"end\"/>\
-             <mimic joint=\"j\" multiplier=\"-2\" offset=\"0.5\"/></joint>",
-            joint("revolute", ""),
-            link("end")
-        )),
-        &UrdfOptions::default(),
-    );
+}
+
+#[test]
+fn mimics_are_couplings() {
+    let text = robot(&format!(
+        "{}{}<joint name=\"k\" type=\"revolute\"><parent link=\"tip\"/><child link=\"end\"/>\
+         <mimic joint=\"j\" multiplier=\"-2\" offset=\"0.5\"/></joint>",
+        joint("revolute", ""),
+        link("end")
+    ));
+    let mimic = read(&text, &UrdfOptions::default());
     assert_eq!(
         mimic.notes,
-        ["joints that mimic others move freely until a constraint couples them: `k`"]
+        ["joints that mimic others move freely unless `System::constraints` couple them: `k`"]
     );
-    let gear = mimic.joints[2].mimic.unwrap();
-    assert_eq!(gear.joint, mimic.model.body_id("tip").unwrap());
-    assert_eq!((gear.multiplier, gear.offset), (-2.0, 0.5));
+    assert_eq!(
+        mimic.couplings,
+        [Coupling::gear("k", "end", "tip", -2.0, 0.5)]
+    );
+    let constraints = mimic.constraints().build(&mimic.model).unwrap();
+    assert_eq!(constraints.equations(), 1);
+    let options = UrdfOptions {
+        motors: UrdfMotors::EveryJoint,
+        ..UrdfOptions::default()
+    };
+    let text = text.replace("type=\"revolute\"", "type=\"continuous\"");
+    let driven = read(&text, &options).inputs.motors().to_vec();
+    assert_eq!((driven.len(), driven[0].name.as_str()), (1, "j"));
+
+    // What cannot be coupled is said.
+    for (from, to, note) in [
+        (
+            "mimic joint=\"j\"",
+            "mimic joint=\"i\"",
+            "joint `k` mimics `i`, but there is no joint of this name",
+        ),
+        (
+            "name=\"k\" type=\"continuous\"",
+            "name=\"k\" type=\"fixed\"",
+            "joint `k` mimics `j`, but they do not both have one degree of freedom",
+        ),
+    ] {
+        assert!(text.contains(from));
+        let system = read(&text.replacen(from, to, 1), &options);
+        assert_eq!(
+            (system.notes, system.couplings.len()),
+            (vec![note.to_owned()], 0)
+        );
+    }
 }
 
 /// A link without mass is a frame; a point mass counts on the link that it is fixed to.

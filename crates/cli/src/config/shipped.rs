@@ -34,6 +34,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "quadcopter.toml",
     "systems/arm6.toml",
     "systems/double_pendulum.toml",
+    "systems/four_bar.toml",
     "systems/scara.toml",
     "systems/tricopter_with_load.toml",
     "tricopter-tilted.toml",

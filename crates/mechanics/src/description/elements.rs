@@ -39,7 +39,7 @@ impl<'a> Names<'a> {
     }
 
     /// `from` (the world, if it is not given) and `to`.
-    fn ends(
+    pub fn ends(
         &self,
         table: &Table<'a>,
         element: &'static str,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::multibody::constraints::ConstraintSetError;
 use crate::multibody::{JointError, ModelError};
 use crate::{ActuatorError, InertiaError, MotorError, StiffnessError, VehicleError};
 
@@ -143,6 +144,9 @@ pub enum Problem {
     /// Bodies that do not make a system.
     #[error(transparent)]
     Model(Box<ModelError>),
+    /// Loops or couplings that cannot be.
+    #[error(transparent)]
+    Constraint(Box<ConstraintSetError>),
     /// Springs without a pose of least energy.
     #[error(transparent)]
     Stiffness(#[from] StiffnessError<f64>),
@@ -163,6 +167,12 @@ pub enum Problem {
 impl From<ModelError> for Problem {
     fn from(error: ModelError) -> Self {
         Self::Model(Box::new(error))
+    }
+}
+
+impl From<ConstraintSetError> for Problem {
+    fn from(error: ConstraintSetError) -> Self {
+        Self::Constraint(Box::new(error))
     }
 }
 

@@ -72,9 +72,27 @@
 //! joint = "hinge"                      # a joint's name
 //! effort = [-2.0, 1.5]                 # or one number for both sides, N m or N; optional: else the joint's limit
 //! time_constant = 0.01                 # s; optional, 0 = none
+//!
+//! [[loops]]                            # what closes a loop of the tree: frames that stay together
+//! name = "rod"                         # optional
+//! type = "distance"                    # fixed, revolute, prismatic, cylindrical, universal, spherical, planar, orientation,
+//! length = 1.2                         # point_on_line, point_on_plane; only a distance has a length, m
+//! from = "airframe"                    # optional: else the world
+//! from_frame = { position = [0.2, 0.0, 0.0] } # in the body; with an orientation, or the axis that is its z axis; optional
+//! to = "load"
+//!
+//! [[couplings]]                        # gears and belts: sum of factor * coordinate = offset
+//! terms = [{ joint = "hinge", factor = 1 }, { joint = "pulley", factor = -2 }] # factor is optional, 1
+//! offset = 0.0                         # rad or m; optional
+//!
+//! [bodies.pulley]
+//! parent = "airframe"
+//! joint = { type = "revolute", axis = [0, 1, 0] }
+//! shape = { sphere = { radius = 0.02 } }
+//! density = 1000
 //! # "#;
 //! let system = fly_mechanics::System::from_toml(text)?;
-//! assert_eq!((system.model.body_count(), system.model.dof()), (4, 6 + 1 + 3));
+//! assert_eq!((system.model.body_count(), system.model.dof()), (5, 6 + 1 + 3 + 1));
 //! # Ok::<(), fly_mechanics::description::DescriptionError>(())
 //! ```
 //!
@@ -95,7 +113,8 @@
 //! | `"free"` | `coordinates` = `"matrix"` or `"quaternion"` | `{ linear, angular }` |
 //!
 //! A joint with neither axis nor other keys is just a word, `joint = "fixed"`. What stands in configuration and velocity is on the page of
-//! [`JointKind`](crate::multibody::JointKind). Damping becomes a damper between the two bodies.
+//! [`JointKind`](crate::multibody::JointKind). Damping becomes a damper between the two bodies. The types of loops are on the page of
+//! [`LoopKind`](crate::multibody::constraints::LoopKind).
 //!
 //! Every key is checked; one that is not known is an error that names the nearest known one. A [`Vehicle`](crate::Vehicle) is read from the same
 //! format: one free body with rotors, and nothing else.
@@ -103,9 +122,11 @@
 //! # URDF
 //!
 //! [`System::from_urdf`](crate::System::from_urdf) reads robots as ROS describes them; [`UrdfOptions`] say what the format leaves open. Links become
-//! bodies of their names, `<dynamics damping>` dampers, simple `<transmission>`s motors. Visuals and collision shapes are not read. What is read
-//! but left out, dry friction and `<mimic>`, is said in [`System::notes`](crate::System::notes).
+//! bodies of their names, `<dynamics damping>` dampers, simple `<transmission>`s motors. Visuals and collision shapes are not read. `<mimic>`
+//! becomes a coupling, which acts on those who build [`System::constraints`](crate::System::constraints). What is left out, as dry friction is,
+//! is said in [`System::notes`](crate::System::notes).
 
+mod constraints;
 mod elements;
 mod error;
 mod joint;

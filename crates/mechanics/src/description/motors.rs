@@ -17,7 +17,7 @@ pub(super) fn motors(
     for (index, table) in tables.iter().enumerate() {
         table.only(&["name", "joint", "component", "effort", "time_constant"])?;
         let joint_entry = table.required("joint")?;
-        let (joint, data) = joint(&joint_entry, model, joints)?;
+        let (joint, data) = joint_named(&joint_entry, model, joints)?;
         let motor = Motor {
             name: table.name_or(index)?,
             joint,
@@ -44,7 +44,8 @@ pub(super) fn motors(
     Ok(motors)
 }
 
-fn joint<'j>(
+/// The body that the joint of this name carries, and what is known of the joint.
+pub(super) fn joint_named<'j>(
     entry: &Entry<'_>,
     model: &Model<f64>,
     joints: &'j [JointData],
@@ -60,8 +61,8 @@ fn joint<'j>(
     })
 }
 
-/// Which of the joint's velocities is driven; that of a joint with only one need not be said.
-fn component(
+/// Which of the joint's velocities is meant; that of a joint with only one need not be said.
+pub(super) fn component(
     table: &Table<'_>,
     joint_entry: &Entry<'_>,
     model: &Model<f64>,
@@ -69,7 +70,7 @@ fn component(
 ) -> Result<usize, DescriptionError> {
     match (table.get("component"), model.velocity_range(joint).len()) {
         (_, 0) => {
-            let problem = Problem::Keys("a motor cannot move a fixed joint".to_owned());
+            let problem = Problem::Keys("a fixed joint does not move".to_owned());
             Err(joint_entry.error(problem))
         }
         (Some(entry), _) => entry.count(),
@@ -77,7 +78,7 @@ fn component(
         (None, dof) => {
             let missing = table.error(Problem::MissingKey("component".to_owned()));
             let help = format!(
-                "the joint has {dof} degrees of freedom; say which one is driven, counted from 0"
+                "the joint has {dof} degrees of freedom; say which one is meant, counted from 0"
             );
             Err(missing.helped(Some(help)))
         }

@@ -6,6 +6,7 @@ use nalgebra::Vector3;
 use toml::Spanned;
 use toml::de::DeTable;
 
+use super::constraints;
 use super::elements::{Names, damper, spring};
 use super::joint::{self, Described};
 use super::reader::{Entry, Table};
@@ -30,7 +31,15 @@ pub(crate) fn document(text: &str) -> Result<Spanned<DeTable<'_>>, DescriptionEr
 pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, DescriptionError> {
     let root = Table::root(table, span);
     root.only(&[
-        "name", "gravity", "bodies", "rotors", "motors", "springs", "dampers",
+        "name",
+        "gravity",
+        "bodies",
+        "rotors",
+        "motors",
+        "springs",
+        "dampers",
+        "loops",
+        "couplings",
     ])?;
     let name = root.required("name")?.string()?.to_owned();
     let gravity = match root.get("gravity") {
@@ -48,12 +57,15 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
     let model = builder.build().map_err(|error| bodies.place(error))?;
     let joints = bodies.joints_of(&model);
     let inputs = inputs(&root, &model, &joints, &bodies.names)?;
+    let constraints = constraints::constraints(&root, &model, &joints, &bodies.names)?;
     Ok(System {
         name,
         notes: System::remarks(&model),
         model,
         joints,
         inputs,
+        loops: constraints.loops,
+        couplings: constraints.couplings,
     })
 }
 
@@ -142,7 +154,6 @@ impl<'a> Bodies<'a> {
             Some(JointData {
                 name: joint.name.clone(),
                 limits: joint.limits,
-                mimic: None,
             })
         });
         data.collect()

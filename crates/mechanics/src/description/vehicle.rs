@@ -42,6 +42,7 @@ pub(crate) fn vehicle(
                 Some(_) => root.deepest(&["dampers"]),
                 None => root.deepest(&["bodies", body, "joint", "damping"]),
             },
+            VehicleError::Constraints { key } => root.deepest(&[key]),
             VehicleError::Motors => root.deepest(&["motors"]),
         };
         place.error(error).helped(Some(HELP))

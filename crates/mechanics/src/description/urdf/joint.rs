@@ -10,8 +10,9 @@ use crate::SecondMoment;
 use crate::description::joint::viscous;
 use crate::description::pose::rpy;
 use crate::description::reader::{list, suggestion};
-use crate::multibody::{Joint, Model};
-use crate::system::{JointData, JointLimits, Mimic};
+use crate::multibody::constraints::Coupling;
+use crate::multibody::{BodyId, Joint, Model};
+use crate::system::{JointData, JointLimits};
 
 const TYPES: [&str; 6] = [
     "fixed",
@@ -43,7 +44,6 @@ pub(super) fn joint(branch: &Branch<'_>) -> Result<Described, DescriptionError> 
             data: JointData {
                 name: branch.link.to_owned(),
                 limits: JointLimits::default(),
-                mimic: None,
             },
         });
     };
@@ -54,7 +54,6 @@ pub(super) fn joint(branch: &Branch<'_>) -> Result<Described, DescriptionError> 
             "continuous" | "revolute" | "prismatic" => limits(element, kind)?,
             _ => JointLimits::default(),
         },
-        mimic: None,
     };
     Ok(Described {
         motion: motion(element, kind)?,
@@ -187,13 +186,16 @@ fn dynamics(element: &Element<'_>, name: &str) -> Result<Option<f64>, Descriptio
     Ok(Some(number).filter(|number| *number > 0.0))
 }
 
-/// Resolves `<mimic>`, when all joints are known.
-pub(super) fn couple(
+/// `<mimic>` as couplings, each with its joint's name. `joints` are those of the model's bodies, in their order.
+pub(super) fn couplings(
     model: &Model<f64>,
-    joints: &mut [JointData],
+    joints: &[JointData],
     elements: &[Option<(&str, Element<'_>)>],
     notes: &mut Vec<String>,
-) -> Result<(), DescriptionError> {
+) -> Result<Vec<Coupling<f64>>, DescriptionError> {
+    let bodies: Vec<BodyId> = model.bodies().collect();
+    let single = |index: usize| model.velocity_range(bodies[index]).len() == 1;
+    let mut couplings = Vec::new();
     for (index, element) in elements.iter().enumerate() {
         let Some((name, element)) = element else {
             continue;
@@ -203,35 +205,36 @@ pub(super) fn couple(
         };
         let value = mimic.attribute("joint")?;
         let other = value.value();
-        let Some(found) = joints.iter().position(|joint| joint.name == other) else {
-            let names: Vec<&str> = joints.iter().map(|joint| joint.name.as_str()).collect();
-            let near = suggestion(other, &names).map_or(String::new(), |near| format!("; {near}"));
-            notes.push(format!(
-                "joint `{name}` mimics `{other}`, but there is no joint of this name{near}"
-            ));
-            continue;
-        };
         if other == *name {
             let text = format!("joint `{name}` mimics itself");
             return Err(value.error(Problem::Keys(text)));
         }
-        // Bodies were added in the model's own order.
-        joints[index].mimic = model.bodies().nth(found).map(|joint| Mimic {
-            joint,
-            multiplier: 1.0,
-            offset: 0.0,
-        });
-        if let Some(gear) = &mut joints[index].mimic {
-            gear.multiplier = mimic.number("multiplier")?.unwrap_or(1.0);
-            gear.offset = mimic.number("offset")?.unwrap_or(0.0);
+        let ratio = mimic.number("multiplier")?.unwrap_or(1.0);
+        let offset = mimic.number("offset")?.unwrap_or(0.0);
+        match joints.iter().position(|joint| joint.name == other) {
+            Some(driver) if single(index) && single(driver) => {
+                let (driven, driver) = (model.name(bodies[index]), model.name(bodies[driver]));
+                couplings.push(Coupling::gear(*name, driven, driver, ratio, offset));
+            }
+            Some(_) => notes.push(format!(
+                "joint `{name}` mimics `{other}`, but they do not both have one degree of freedom"
+            )),
+            None => {
+                let names: Vec<&str> = joints.iter().map(|joint| joint.name.as_str()).collect();
+                let near = suggestion(other, &names);
+                let near = near.map_or(String::new(), |near| format!("; {near}"));
+                notes.push(format!(
+                    "joint `{name}` mimics `{other}`, but there is no joint of this name{near}"
+                ));
+            }
         }
     }
-    Ok(())
+    Ok(couplings)
 }
 
 /// Notes on what the file says of joints and the system leaves out.
 pub(super) fn remarks(
-    joints: &[JointData],
+    couplings: &[Coupling<f64>],
     elements: &[Option<(&str, Element<'_>)>],
 ) -> Result<Vec<String>, DescriptionError> {
     let mut rubbing = Vec::new();
@@ -240,8 +243,7 @@ pub(super) fn remarks(
             rubbing.push(*name);
         }
     }
-    let geared = joints.iter().filter(|joint| joint.mimic.is_some());
-    let geared: Vec<&str> = geared.map(|joint| joint.name.as_str()).collect();
+    let geared: Vec<&str> = couplings.iter().map(|gear| gear.name.as_str()).collect();
     let mut notes = Vec::new();
     if !rubbing.is_empty() {
         let names = some(&rubbing);
@@ -250,7 +252,7 @@ pub(super) fn remarks(
     if !geared.is_empty() {
         let names = some(&geared);
         notes.push(format!(
-            "joints that mimic others move freely until a constraint couples them: {names}"
+            "joints that mimic others move freely unless `System::constraints` couple them: {names}"
         ));
     }
     Ok(notes)

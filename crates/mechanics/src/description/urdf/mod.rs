@@ -133,19 +133,24 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
         elements.push(branch.joint);
     }
     let model = builder.build().map_err(|error| robot.error(error))?;
-    joint::couple(&model, &mut joints, &elements, &mut notes)?;
-    let motors = motor::motors(&robot, &model, &joints, options.motors, &mut notes)?;
+    let couplings = joint::couplings(&model, &joints, &elements, &mut notes)?;
+    let motors = match options.motors {
+        UrdfMotors::EveryJoint => motor::every(&model, &joints, &couplings),
+        UrdfMotors::Transmissions => motor::transmissions(&robot, &model, &joints, &mut notes)?,
+    };
     let none = Actuators::new(Vec::new()).map_err(|error| robot.error(error))?;
     let inputs =
         Inputs::new(&model, none, Vec::new(), motors).map_err(|error| robot.error(error))?;
     notes.extend(tree.remarks());
-    notes.extend(joint::remarks(&joints, &elements)?);
+    notes.extend(joint::remarks(&couplings, &elements)?);
     notes.extend(System::remarks(&model));
     Ok(System {
         name,
         model,
         joints,
         inputs,
+        loops: Vec::new(),
+        couplings,
         notes,
     })
 }

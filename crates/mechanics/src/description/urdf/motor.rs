@@ -1,28 +1,21 @@
 //! `<transmission>`.
 
 use super::xml::Element;
-use super::{DescriptionError, UrdfMotors, some};
+use super::{DescriptionError, some};
 use crate::Motor;
+use crate::multibody::constraints::Coupling;
 use crate::multibody::{BodyId, Model};
 use crate::system::JointData;
 
-/// The motors; `joints` are those of the model's bodies, in their order.
-pub(super) fn motors(
-    robot: &Element<'_>,
+/// One in every joint with one degree of freedom; `joints` are those of the model's bodies, in their order.
+pub(super) fn every(
     model: &Model<f64>,
     joints: &[JointData],
-    which: UrdfMotors,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Motor>, DescriptionError> {
-    match which {
-        UrdfMotors::EveryJoint => Ok(every(model, joints)),
-        UrdfMotors::Transmissions => transmissions(robot, model, joints, notes),
-    }
-}
-
-fn every(model: &Model<f64>, joints: &[JointData]) -> Vec<Motor> {
+    couplings: &[Coupling<f64>],
+) -> Vec<Motor> {
+    let mimics = |joint: &JointData| couplings.iter().any(|gear| gear.name == joint.name);
     let both = model.bodies().zip(joints);
-    both.filter(|(body, joint)| model.velocity_range(*body).len() == 1 && joint.mimic.is_none())
+    both.filter(|(body, joint)| model.velocity_range(*body).len() == 1 && !mimics(joint))
         .filter_map(|(body, joint)| motor(joint.name.clone(), body, joint))
         .collect()
 }
@@ -39,7 +32,8 @@ fn motor(name: String, joint: BodyId, data: &JointData) -> Option<Motor> {
     })
 }
 
-fn transmissions(
+/// One for every transmission between one motor and one joint.
+pub(super) fn transmissions(
     robot: &Element<'_>,
     model: &Model<f64>,
     joints: &[JointData],
