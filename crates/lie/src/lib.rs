@@ -34,8 +34,10 @@
 //! # Accuracy
 //!
 //! The exponential, the logarithm and the Jacobians are exact to rounding at every angle, 0 and π included: max-norm error at most
-//! `1e-15 max(1, |v|)`, of the inverse Jacobians `3e-15 max(1, |v|)`. The scalar functions in them are polynomials in `θ²` up to a half turn and
-//! closed forms in half angles beyond. Dual numbers and `f32` run through the same code; the scalar is any [`nalgebra::RealField`].
+//! `1e-15 max(1, |v|)`, of the inverse Jacobians `3e-15 max(1, |v|)`, the rounding of what goes in included. `tests/exact.rs` holds them to that at
+//! two thousand rotations, in twice the precision; beyond those the worst found are 7e-16 of the exponential, 1.1e-15 of the logarithm (one in a
+//! million) and 4e-16 of the Jacobians and their inverses. The scalar functions in them are polynomials up to a half turn and closed forms in half angles beyond.
+//! Dual numbers and `f32` run through the same code; the scalar is any [`nalgebra::RealField`].
 //!
 //! At exactly π both `±` rotation vectors are right, and one of them is returned.
 //!

@@ -58,7 +58,7 @@ pub(crate) fn exponential<T: RealField + Copy>(t2: T) -> (T, T) {
     let (s, k) = half_angle(t2);
     let two_s = s + s;
     let b = if t2 <= convert(POLYNOMIAL_UP_TO) {
-        polynomial(t2, &tables::B)
+        polynomial(convert::<f64, T>(POLYNOMIAL_UP_TO) - t2, &tables::B)
     } else {
         // 1 - cos θ would lose digits.
         two_s * s
@@ -134,10 +134,10 @@ pub(crate) fn log_factor<T: RealField + Copy>(s2: T, w: T) -> T {
     } else {
         // From there the angle is counted back from the half turn.
         let y = w2 / s2;
-        let inverse = T::one() / s2.sqrt();
+        let s = s2.sqrt();
         let atan =
             polynomial(y, &tables::ATAN_NUMERATOR) / polynomial(y, &tables::ATAN_DENOMINATOR);
-        (T::pi() - (w + w) * inverse * atan) * inverse
+        (T::pi() - (w + w) / s * atan) / s
     }
 }
 
@@ -221,7 +221,7 @@ mod tests {
                     taylor(x / 4.0, |k| sign(k) / factorial(2 * k)),
                 ),
                 (
-                    polynomial(x, &tables::B),
+                    polynomial(POLYNOMIAL_UP_TO - x, &tables::B),
                     taylor(x, |k| sign(k) / factorial(2 * k + 2)),
                 ),
                 (
