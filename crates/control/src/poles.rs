@@ -84,6 +84,11 @@ pub enum PoleError {
         "the desired moments of inertia would be {0:.3e}, {1:.3e} kg m^2: expected positive numbers; try slower poles"
     )]
     Inertia(f64, f64),
+    /// Two masses that need no inertia between them.
+    #[error(
+        "the desired masses would be infinite: with these poles the spring alone couples the two bodies; move one pole a little"
+    )]
+    Uncoupled,
 }
 
 /// The coefficients `[p0, p1, p2, p3]` of the polynomial with these roots.
@@ -148,34 +153,59 @@ pub fn percussion(body: &FreeBody<f64>, B: &InputMatrix) -> Result<[f64; 2], Pol
     ])
 }
 
+/// What a polynomial asks for in one plane, Konz (5.162), (5.163).
+pub(crate) struct Plane {
+    /// k, N/m.
+    pub stiffness: f64,
+    /// d, N s/m.
+    pub damping: f64,
+    /// h, m.
+    pub stiffness_height: f64,
+    /// s, m.
+    pub mass_height: f64,
+    /// Pi about its centre, N m.
+    pub stiffness_moment: f64,
+}
+
+/// For a desired mass m, an offset eps of the flat output above the centre of mass, and gravity g.
+pub(crate) fn plane(polynomial: [f64; 4], m: f64, eps: f64, g: f64) -> Result<Plane, PoleError> {
+    let [p0, p1, p2, p3] = polynomial;
+    let q = p1 * p2 - p0 * p3;
+    // Hurwitz; written so that NaN fails.
+    let hurwitz = p1 * p2 * p3 - p1 * p1 - p0 * p3 * p3;
+    if ![p0, p1, p2, p3, q, hurwitz].iter().all(|x| *x > 0.0) {
+        return Err(PoleError::Unstable(polynomial));
+    }
+    let h = eps + g * p3 / p1;
+    let s = eps + g * p1 / q;
+    Ok(Plane {
+        stiffness: m * p0 * p1 / q,
+        damping: m * p1 * p1 / q,
+        stiffness_height: h,
+        mass_height: s,
+        stiffness_moment: m * g * (h - s),
+    })
+}
+
 impl Poles {
     /// The parameters for a body with these inputs.
     ///
     /// # Errors
     /// [`PoleError`].
     pub fn place(&self, body: &FreeBody<f64>, B: &InputMatrix) -> Result<Matched, PoleError> {
-        let [p0, p1, p2, p3] = self.polynomial;
-        let q = p1 * p2 - p0 * p3;
-        // Hurwitz; written so that NaN fails.
-        let hurwitz = p1 * p2 * p3 - p1 * p1 - p0 * p3 * p3;
-        if ![p0, p1, p2, p3, q, hurwitz].iter().all(|x| *x > 0.0) {
-            return Err(PoleError::Unstable(self.polynomial));
-        }
         let [eps_x, eps_y] = percussion(body, B)?;
-        let eps = eps_x.max(eps_y);
-        let g = body.gravity().norm();
         let m = self.mass;
-        let h = eps + g * p3 / p1;
-        let s = eps + g * p1 / q;
+        let plane = plane(self.polynomial, m, eps_x.max(eps_y), body.gravity().norm())?;
+        let (h, s) = (plane.stiffness_height, plane.mass_height);
         let Theta_x = m * (h - s) * (s - eps_y);
         let Theta_y = m * (h - s) * (s - eps_x);
         if !(Theta_x > 0.0 && Theta_y > 0.0) {
             return Err(PoleError::Inertia(Theta_x, Theta_y));
         }
-        let Pi = m * g * (h - s);
+        let Pi = plane.stiffness_moment;
         Ok(Matched {
-            stiffness: m * p0 * p1 / q,
-            damping: m * p1 * p1 / q,
+            stiffness: plane.stiffness,
+            damping: plane.damping,
             mass: m,
             stiffness_height: h,
             mass_height: s,

@@ -12,6 +12,7 @@
 //! - a [`TransportMap`] Q carries the reference's velocity to where the system is: [`JointMap`], [`PairMap`], [`PointMap`] or one's own;
 //! - [`reference`] has references: sinusoids of joints, flat outputs, inverse kinematics;
 //! - [`EuclideanTemplate`] has the textbook controllers of arms (joint PD, computed torque) for comparison;
+//! - [`design`] finds parameters and gains from poles;
 //! - [`SystemController`] is the whole step, with limits;
 //! - [`SystemLaw`] finds the input that comes nearest to it, and what is left over.
 //!
@@ -47,6 +48,7 @@
 //! ```
 
 mod controller;
+pub mod design;
 mod euclidean;
 mod jacobian;
 mod law;

@@ -1,0 +1,489 @@
+//! Matched parameters of any system, found numerically.
+#![allow(non_snake_case)]
+
+use fly_lie::operators::vee_matrix4;
+use nalgebra::{Complex, DMatrix, DVector, Dyn, Matrix4, Matrix6xX, SymmetricEigen};
+
+use super::LinearModel;
+use super::polynomial::{Characteristic, polynomial, remainder};
+use super::state_feedback::Lehmer;
+use crate::system::Linearisation;
+use crate::template::Pair;
+
+/// The search for desired energies that a system can follow, with poles where they should be.
+///
+/// ```text
+/// minimise |L_D|^2 + |L_K|^2 + |rest|^2,   L_D, L_K: Konz (5.82),   rest: what the wished polynomial leaves of det(Mbar0 s^2 + Dbar0 s + Kbar0)
+/// ```
+///
+/// over the 30 numbers K', D', M' of every pair, with energies that are positive, by Levenberg and Marquardt's method, in units in which inertias,
+/// and the mean of the wished poles, are 1.
+///
+/// It is made for a few poles, those that matter most: a polynomial of many, or with poles that two ways of moving should both have, makes the
+/// search slow, and it may end beside the goal. [`Matched::residual`] tells.
+///
+/// ```
+/// use fly_control::system::design::{LinearModel, Match};
+/// use fly_control::template::Pair;
+/// use nalgebra::{Complex, Matrix4, Matrix6xX, dmatrix};
+///
+/// // A force on the first of two masses, 1 kg and 0.5 kg, with a spring of 20 N/m between them.
+/// let model = LinearModel {
+///     inertia: dmatrix![1.0, 0.0; 0.0, 0.5],
+///     damping: dmatrix![0.0, 0.0; 0.0, 0.0],
+///     stiffness: dmatrix![20.0, -20.0; -20.0, 20.0],
+///     inputs: dmatrix![1.0; 0.0],
+/// };
+/// // Pairs (world, first), (world, second), (first, second): they move along x.
+/// let along_x = |row: [f64; 2]| Matrix6xX::from_fn(2, |i, j| if i == 0 { row[j] } else { 0.0 });
+/// let jacobians = [[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]].map(along_x).to_vec();
+/// let weight = |w: f64| Matrix4::from_diagonal(&nalgebra::Vector4::new(0.0, 0.0, 0.0, w));
+/// let start = [1.0; 3].map(|m| Pair::new(weight(9.0 * m), weight(6.0 * m), weight(m))).to_vec();
+///
+/// let poles = [-3.0, -3.5, -4.0, -5.0].map(|re| Complex::new(re, 0.0));
+/// let found = Match { model: &model, jacobians, start, poles: &poles }.solve()?;
+/// assert!(found.residual < 1e-9 && found.positive);
+/// let slowest = found.poles.iter().map(|s| s.re).fold(f64::NEG_INFINITY, f64::max);
+/// assert!((slowest + 3.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Match<'a> {
+    /// The system for small errors.
+    pub model: &'a LinearModel,
+    /// The Jacobian of each pair at the reference, 6 x n.
+    pub jacobians: Vec<Matrix6xX<f64>>,
+    /// A first idea of each pair's energies: where the search begins. Their sum must give every way of moving some inertia.
+    pub start: Vec<Pair>,
+    /// Wished poles, 1/s: complex ones with their conjugates, at most 2n. The others follow from what can be matched.
+    pub poles: &'a [Complex<f64>],
+}
+
+/// The best energies that were found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matched {
+    /// Of each pair, scaled so that the desired inertia is as large as the model's.
+    pub pairs: Vec<Pair>,
+    /// Their sum at the reference.
+    pub template: Linearisation,
+    /// The largest number of what was minimised, without unit: below about 1e-9 the system follows the template for small errors, and the
+    /// wished poles are among its poles.
+    pub residual: f64,
+    /// Whether Mbar0 and Kbar0 are positive definite and Dbar0 is positive semidefinite: then W is an energy.
+    pub positive: bool,
+    /// The poles of the template, 1/s.
+    pub poles: Vec<Complex<f64>>,
+}
+
+/// Why a search cannot begin.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MatchError {
+    /// Not one Jacobian for each pair, with a column for each degree of freedom.
+    #[error("found {jacobians} Jacobians for {pairs} pairs; expected one for each, 6 x {dof}")]
+    Pairs {
+        /// Jacobians.
+        jacobians: usize,
+        /// Pairs.
+        pairs: usize,
+        /// n.
+        dof: usize,
+    },
+    /// The wished poles are not those of a stable system of this size.
+    #[error(
+        "expected at most {most} wished poles with negative real parts, complex ones with their conjugates"
+    )]
+    Poles {
+        /// 2n.
+        most: usize,
+    },
+    /// A matrix is not positive definite.
+    #[error("the inertia of {0} is not positive definite: every way of moving needs mass")]
+    Inertia(&'static str),
+}
+
+/// How many starts beside the given one.
+const RESTARTS: usize = 8;
+/// How many steps from each.
+const STEPS: usize = 2000;
+/// The least eigenvalue of the desired stiffness, as part of the mean desired inertia and in units of the wished poles.
+const LEAST_STIFFNESS: f64 = 1e-4;
+/// What is found counts as matched below this residual.
+const MATCHED: f64 = 1e-10;
+
+impl Match<'_> {
+    /// Searches from the given start and, where that ends in a bad place, from others around it: the same on every machine.
+    ///
+    /// # Errors
+    /// [`MatchError`]. That no energies match is no error: see [`Matched::residual`].
+    pub fn solve(&self) -> Result<Matched, MatchError> {
+        let problem = Problem::new(self)?;
+        let start = problem.start(&self.start);
+        if problem.inertia(&start).cholesky().is_none() {
+            return Err(MatchError::Inertia("the start"));
+        }
+        let mut numbers = Lehmer(1_788_401);
+        let mut best: Option<(bool, f64, DVector<f64>)> = None;
+        for attempt in 0..=RESTARTS {
+            let from = match attempt {
+                0 => start.clone(),
+                _ => start.map(|x| x * (1.0 + 0.9 * numbers.next())),
+            };
+            let Some((theta, residual)) = problem.descend(from) else {
+                continue;
+            };
+            let positive = problem.positive(&theta);
+            let better = best.as_ref().is_none_or(|(was, least, _)| {
+                let settled = |r: f64| r.max(MATCHED);
+                (positive && !was && settled(residual) <= 10.0 * settled(*least))
+                    || (positive == *was && residual < *least)
+                    || settled(residual) < 0.1 * settled(*least)
+            });
+            if better {
+                best = Some((positive, residual, theta));
+            }
+            if best
+                .as_ref()
+                .is_some_and(|(positive, residual, _)| *positive && *residual < MATCHED)
+            {
+                break;
+            }
+        }
+        let (positive, residual, theta) = best.ok_or(MatchError::Inertia("the start"))?;
+        let (pairs, template) = problem.energies(&theta, &self.jacobians);
+        let poles = template
+            .poles()
+            .ok_or(MatchError::Inertia("the template"))?;
+        Ok(Matched {
+            pairs,
+            template,
+            residual,
+            positive,
+            poles,
+        })
+    }
+}
+
+/// The problem in units in which the model's inertias and the mean wished pole are 1.
+struct Problem {
+    model: LinearModel,
+    complement: DMatrix<f64>,
+    /// `J^T Vee(E) J` of each pair and each of the ten symmetric 4 x 4 matrices E with one number.
+    effects: Vec<DMatrix<f64>>,
+    wished: Vec<f64>,
+    /// The mean size of the wished poles, 1/s.
+    frequency: f64,
+}
+
+/// Numbers of a symmetric 4 x 4 matrix.
+const MOMENTS: [(usize, usize); 10] = [
+    (0, 0),
+    (1, 1),
+    (2, 2),
+    (3, 3),
+    (0, 1),
+    (0, 2),
+    (0, 3),
+    (1, 2),
+    (1, 3),
+    (2, 3),
+];
+
+fn unit_moment((i, j): (usize, usize)) -> Matrix4<f64> {
+    let mut E = Matrix4::zeros();
+    (E[(i, j)], E[(j, i)]) = (1.0, 1.0);
+    E
+}
+
+/// # Between the problem and its user
+impl Problem {
+    fn new(request: &Match<'_>) -> Result<Self, MatchError> {
+        let model = request.model;
+        let n = model.dof();
+        let fits = request.jacobians.len() == request.start.len()
+            && request.jacobians.iter().all(|J| J.ncols() == n);
+        if !fits {
+            return Err(MatchError::Pairs {
+                jacobians: request.jacobians.len(),
+                pairs: request.start.len(),
+                dof: n,
+            });
+        }
+        let stable = request.poles.iter().all(|s| s.re < 0.0 && s.is_finite());
+        if !stable || request.poles.len() > 2 * n {
+            return Err(MatchError::Poles { most: 2 * n });
+        }
+        if model.inertia.clone().cholesky().is_none() {
+            return Err(MatchError::Inertia("the model"));
+        }
+        let count = request.poles.len().max(1) as f64;
+        let sizes = request.poles.iter().map(|s| s.norm().ln());
+        let frequency = (sizes.sum::<f64>() / count).exp();
+        let unit = DMatrix::from_diagonal(&model.inertia.diagonal().map(|m| m.sqrt().recip()));
+        let scaled = LinearModel {
+            inertia: &unit * &model.inertia * &unit,
+            damping: &unit * &model.damping * &unit / frequency,
+            stiffness: &unit * &model.stiffness * &unit / frequency.powi(2),
+            inputs: &unit * &model.inputs,
+        };
+        let effects = request.jacobians.iter().flat_map(|J| {
+            let J = J * &unit;
+            MOMENTS.map(|at| J.transpose() * vee_matrix4(&unit_moment(at)) * &J)
+        });
+        let wished: Vec<_> = request.poles.iter().map(|s| s / frequency).collect();
+        Ok(Self {
+            complement: scaled.complement(),
+            effects: effects.collect(),
+            model: scaled,
+            wished: polynomial(&wished).ok_or(MatchError::Poles { most: 2 * n })?,
+            frequency,
+        })
+    }
+
+    /// M', D', K' of all pairs one after the other, each for all pairs.
+    fn start(&self, pairs: &[Pair]) -> DVector<f64> {
+        let w = self.frequency;
+        let numbers = |of: fn(&Pair) -> &Matrix4<f64>, scale: f64| {
+            pairs
+                .iter()
+                .flat_map(move |pair| MOMENTS.map(|at| of(pair)[at] / scale))
+        };
+        let all = numbers(Pair::inertia, 1.0)
+            .chain(numbers(Pair::damping, w))
+            .chain(numbers(Pair::stiffness, w * w));
+        DVector::from_vec(all.collect())
+    }
+
+    fn energies(
+        &self,
+        theta: &DVector<f64>,
+        jacobians: &[Matrix6xX<f64>],
+    ) -> (Vec<Pair>, Linearisation) {
+        let w = self.frequency;
+        let (third, per_pair) = (self.effects.len(), MOMENTS.len());
+        let scale = self.model.inertia.trace() / self.inertia(theta).trace();
+        let moment = |part: usize, pair: usize, unit: f64| {
+            let mut X = Matrix4::zeros();
+            for (k, (i, j)) in MOMENTS.into_iter().enumerate() {
+                let x = theta[part * third + pair * per_pair + k] * unit * scale;
+                (X[(i, j)], X[(j, i)]) = (x, x);
+            }
+            X
+        };
+        let pairs: Vec<_> = (0..jacobians.len())
+            .map(|i| Pair::new(moment(2, i, w * w), moment(1, i, w), moment(0, i, 1.0)))
+            .collect();
+        let sum = |of: fn(&Pair) -> &Matrix4<f64>| {
+            let n = self.model.dof();
+            (jacobians.iter().zip(&pairs)).fold(DMatrix::zeros(n, n), |sum, (J, pair)| {
+                sum + J.transpose() * vee_matrix4(of(pair)) * J
+            })
+        };
+        let template = Linearisation {
+            inertia: sum(Pair::inertia),
+            damping: sum(Pair::damping),
+            stiffness: sum(Pair::stiffness),
+        };
+        (pairs, template)
+    }
+}
+
+/// What should vanish at some parameters, and what its derivative needs.
+struct Residual {
+    values: DVector<f64>,
+    /// `B_perp^T M0`.
+    force: DMatrix<f64>,
+    /// `Mbar0^-1`.
+    inverse: DMatrix<f64>,
+    /// `Mbar0^-1 Dbar0`.
+    A_D: DMatrix<f64>,
+    /// `Mbar0^-1 Kbar0`.
+    A_K: DMatrix<f64>,
+    characteristic: Characteristic,
+    /// The mean of the diagonal of Mbar0.
+    size: f64,
+    /// Dbar0 / size.
+    damping: Eigen,
+    /// Kbar0 / size.
+    stiffness: Eigen,
+}
+
+type Eigen = SymmetricEigen<f64, Dyn>;
+
+/// What each eigenvalue lacks to the least that it should be.
+fn lacks(eigen: &Eigen, least: f64) -> impl Iterator<Item = f64> {
+    eigen
+        .eigenvalues
+        .iter()
+        .map(move |value| (least - value).max(0.0))
+}
+
+/// `[[0, I], [-A_K, -A_D]]`.
+fn companion(A_D: &DMatrix<f64>, A_K: &DMatrix<f64>) -> DMatrix<f64> {
+    let n = A_D.nrows();
+    let mut F = DMatrix::zeros(2 * n, 2 * n);
+    F.view_mut((0, n), (n, n)).fill_with_identity();
+    F.view_mut((n, 0), (n, n)).copy_from(&-A_K);
+    F.view_mut((n, n), (n, n)).copy_from(&-A_D);
+    F
+}
+
+fn stack(
+    L_D: &DMatrix<f64>,
+    L_K: &DMatrix<f64>,
+    rest: Vec<f64>,
+    lacks: impl Iterator<Item = f64>,
+) -> DVector<f64> {
+    let all = L_D.iter().chain(L_K).copied().chain(rest).chain(lacks);
+    DVector::from_vec(all.collect())
+}
+
+/// # The search
+impl Problem {
+    fn sum(&self, theta: &[f64]) -> DMatrix<f64> {
+        let n = self.model.dof();
+        (self.effects.iter().zip(theta)).fold(DMatrix::zeros(n, n), |mut sum, (effect, x)| {
+            sum += effect * *x;
+            sum
+        })
+    }
+
+    fn inertia(&self, theta: &DVector<f64>) -> DMatrix<f64> {
+        self.sum(&theta.as_slice()[..self.effects.len()])
+    }
+
+    fn template(&self, theta: &DVector<f64>) -> Linearisation {
+        let mut parts = theta
+            .as_slice()
+            .chunks_exact(self.effects.len())
+            .map(|part| self.sum(part));
+        let mut next = || parts.next().unwrap_or_default();
+        Linearisation {
+            inertia: next(),
+            damping: next(),
+            stiffness: next(),
+        }
+    }
+
+    /// What should vanish, and how; `None` where the desired inertia is not positive definite.
+    fn residual(&self, theta: &DVector<f64>) -> Option<Residual> {
+        let template = self.template(theta);
+        let desired = template.inertia.clone().cholesky()?;
+        let A_D = desired.solve(&template.damping);
+        let A_K = desired.solve(&template.stiffness);
+        let force = self.complement.transpose() * &self.model.inertia;
+        let own = |own: &DMatrix<f64>| self.complement.transpose() * own;
+        let L_D = &force * &A_D - own(&self.model.damping);
+        let L_K = &force * &A_K - own(&self.model.stiffness);
+        let characteristic = Characteristic::new(&companion(&A_D, &A_K));
+        let rest = remainder(&characteristic.coefficients, 1.0, &self.wished);
+        let size = template.inertia.trace() / self.model.dof() as f64;
+        let [damping, stiffness] =
+            [template.damping, template.stiffness].map(|X| (X / size).symmetric_eigen());
+        let lacks = lacks(&damping, 0.0).chain(lacks(&stiffness, LEAST_STIFFNESS));
+        let values = stack(&L_D, &L_K, rest, lacks);
+        values.iter().all(|x| x.is_finite()).then_some(Residual {
+            values,
+            force,
+            inverse: desired.inverse(),
+            A_D,
+            A_K,
+            characteristic,
+            size,
+            damping,
+            stiffness,
+        })
+    }
+
+    /// How the residual changes with each number: `dA_X = Mbar^-1 (dX - dMbar A_X)`.
+    fn derivative(&self, at: &Residual) -> DMatrix<f64> {
+        let third = self.effects.len();
+        let zero = DMatrix::zeros(self.model.dof(), self.model.dof());
+        let columns = (0..3 * third).map(|i| {
+            let moved = &self.effects[i % third];
+            let effect = &at.inverse * moved;
+            let (dA_D, dA_K) = match i / third {
+                0 => (-&effect * &at.A_D, -effect * &at.A_K),
+                1 => (effect, zero.clone()),
+                _ => (zero.clone(), effect),
+            };
+            let mut change = companion(&dA_D, &dA_K);
+            let n = self.model.dof();
+            change.view_mut((0, n), (n, n)).fill(0.0);
+            let rest = remainder(&at.characteristic.derivative(&change), 0.0, &self.wished);
+            // lambda of X / size changes by v^T dX v / size - lambda dsize / size.
+            let growth = if i < third {
+                moved.trace() / n as f64
+            } else {
+                0.0
+            };
+            let lack = |eigen: &Eigen, least: f64, part: usize| {
+                let changes = (0..n).map(|k| {
+                    let (value, v) = (eigen.eigenvalues[k], eigen.eigenvectors.column(k));
+                    let own = if i / third == part {
+                        v.dot(&(moved * v))
+                    } else {
+                        0.0
+                    };
+                    if value < least {
+                        (value * growth - own) / at.size
+                    } else {
+                        0.0
+                    }
+                });
+                changes.collect::<Vec<_>>()
+            };
+            let lacks = lack(&at.damping, 0.0, 1).into_iter();
+            let lacks = lacks.chain(lack(&at.stiffness, LEAST_STIFFNESS, 2));
+            stack(&(&at.force * dA_D), &(&at.force * dA_K), rest, lacks)
+        });
+        DMatrix::from_columns(&columns.collect::<Vec<_>>())
+    }
+
+    /// Where the method ends, with the largest number of the residual; `None` if it cannot begin there.
+    fn descend(&self, mut theta: DVector<f64>) -> Option<(DVector<f64>, f64)> {
+        let mut residual = self.residual(&theta)?;
+        let mut damping = 1e-3;
+        for _ in 0..STEPS {
+            if residual.values.amax() < 1e-14 {
+                break;
+            }
+            let J = self.derivative(&residual);
+            let (gradient, square) = (J.tr_mul(&residual.values), J.tr_mul(&J));
+            let floor = 1e-14 * square.diagonal().max();
+            let step = loop {
+                let mut matrix = square.clone();
+                for i in 0..theta.len() {
+                    matrix[(i, i)] += damping * square[(i, i)].max(floor);
+                }
+                let moved = matrix.cholesky().map(|c| &theta - c.solve(&gradient));
+                let next = moved.and_then(|moved| Some((self.residual(&moved)?, moved)));
+                match next {
+                    Some((next, moved)) if next.values.norm() < residual.values.norm() => {
+                        break Some((next, moved));
+                    }
+                    _ if damping > 1e12 => break None,
+                    _ => damping *= 4.0,
+                }
+            };
+            let Some((next, moved)) = step else { break };
+            (residual, theta) = (next, moved);
+            damping = (damping / 10.0).max(1e-15);
+        }
+        let largest = residual.values.amax();
+        Some((theta, largest))
+    }
+
+    fn positive(&self, theta: &DVector<f64>) -> bool {
+        let Linearisation {
+            inertia,
+            damping,
+            stiffness,
+        } = self.template(theta);
+        let least = |X: DMatrix<f64>| {
+            let values = X.symmetric_eigenvalues();
+            values.min() / values.amax().max(f64::MIN_POSITIVE)
+        };
+        least(inertia) > 0.0 && least(stiffness) > 0.0 && least(damping) > -1e-9
+    }
+}

@@ -1,0 +1,28 @@
+//! Parameters and gains from wishes: poles for systems with fewer inputs than degrees of freedom.
+//!
+//! Such a system cannot follow every template. For small errors about a reference at rest it can if the linearised matching force
+//!
+//! ```text
+//! lambda = L_D eps' + L_K eps,   L_D = B_perp^T (M0 Mbar0^-1 Dbar0 - D0),   L_K = B_perp^T (M0 Mbar0^-1 Kbar0 - K0)     Konz (5.82)
+//! ```
+//!
+//! vanishes for all eps and eps'.
+//!
+//! - [`LinearModel`] is the system for small errors, with its [`matching`](LinearModel::matching) of a template;
+//! - [`TwoMassesEnergies`] and [`PvtolEnergies`] solve `L_D = L_K = 0` for these systems, Konz 5.8.1 and 5.8.2 (for multicopters see [`poles`](crate::poles));
+//! - [`Match`] solves it numerically for any pairs of any system;
+//! - [`StateFeedback`] puts the poles where they should be without any template: the classical way, as a baseline.
+
+mod linear_model;
+mod matched;
+mod polynomial;
+mod pvtol;
+mod state_feedback;
+mod two_masses;
+
+pub use linear_model::{LinearMatching, LinearModel, NotAtRest};
+pub use matched::{Match, MatchError, Matched};
+pub use polynomial::polynomial;
+pub use pvtol::PvtolEnergies;
+pub use state_feedback::{PlacementError, StateFeedback};
+pub use two_masses::TwoMassesEnergies;

@@ -1,0 +1,254 @@
+//! State feedback by pole placement: the classical way, as a baseline.
+#![allow(non_snake_case)]
+
+use nalgebra::{Complex, DMatrix, DVector};
+
+use super::LinearModel;
+
+/// `u = u_R - F_K eps - F_D eps'` with the poles of the linearised closed loop where they should be.
+///
+/// A baseline: it knows the system for small errors about one reference at rest only.
+///
+/// ```
+/// use fly_control::system::design::{LinearModel, StateFeedback};
+/// use nalgebra::{Complex, dmatrix, dvector};
+///
+/// // A force on the first of two masses, 1 kg and 0.5 kg, with a spring of 20 N/m between them.
+/// let model = LinearModel {
+///     inertia: dmatrix![1.0, 0.0; 0.0, 0.5],
+///     damping: dmatrix![0.0, 0.0; 0.0, 0.0],
+///     stiffness: dmatrix![20.0, -20.0; -20.0, 20.0],
+///     inputs: dmatrix![1.0; 0.0],
+/// };
+/// let poles = [-3.0, -3.0, -4.0, -5.0].map(|re| Complex::new(re, 0.0));
+/// let feedback = StateFeedback::place(&model, &poles)?;
+/// // s^3 has the coefficient 3 + 3 + 4 + 5: the damping of the first mass.
+/// assert!((feedback.damping[(0, 0)] - 15.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateFeedback {
+    /// `F_K`, p x n.
+    pub stiffness: DMatrix<f64>,
+    /// `F_D`, p x n.
+    pub damping: DMatrix<f64>,
+}
+
+/// Why there are no such gains.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlacementError {
+    /// Not two poles for each degree of freedom.
+    #[error("found {found} poles; expected {expected}, two for each degree of freedom")]
+    Count {
+        /// 2n.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A complex pole without its conjugate, or a number that is not finite.
+    #[error(
+        "the poles are not those of a real system: expected finite numbers, complex ones with their conjugates"
+    )]
+    Conjugates,
+    /// The inertia is not positive definite.
+    #[error("the model's inertia M0 is not positive definite: every way of moving needs mass")]
+    Mass,
+    /// The inputs cannot move everything.
+    #[error(
+        "the inputs cannot move everything: some of the model's own poles stay where they are whatever the gains"
+    )]
+    Uncontrollable,
+}
+
+/// # Construction
+impl StateFeedback {
+    /// Gains that give these 2n poles, 1/s.
+    ///
+    /// With as many independent inputs as degrees of freedom each coordinate gets two poles and moves by itself. With fewer the gains are
+    /// unique for one input; for more of them, of many sets that give the poles, one with well separated eigenvectors is taken, so that
+    /// it suffers little from errors of the model.
+    ///
+    /// # Errors
+    /// [`PlacementError`].
+    pub fn place(model: &LinearModel, poles: &[Complex<f64>]) -> Result<Self, PlacementError> {
+        let n = model.dof();
+        if poles.len() != 2 * n {
+            return Err(PlacementError::Count {
+                expected: 2 * n,
+                found: poles.len(),
+            });
+        }
+        let factors = factors(poles).ok_or(PlacementError::Conjugates)?;
+        if model.inertia.clone().cholesky().is_none() {
+            return Err(PlacementError::Mass);
+        }
+        if let Some(feedback) = Self::decoupled(model, &factors) {
+            return Ok(feedback);
+        }
+        Self::coupled(model, &factors).ok_or(PlacementError::Uncontrollable)
+    }
+
+    /// du for an error and its rate, n numbers each; p numbers, written to `out`. No allocation.
+    pub fn input(&self, eps: &DVector<f64>, eps_dot: &DVector<f64>, out: &mut DVector<f64>) {
+        out.gemv(-1.0, &self.stiffness, eps, 0.0);
+        out.gemv(-1.0, &self.damping, eps_dot, 1.0);
+    }
+
+    /// `F_K`, `F_D` as [`LinearModel::poles`] takes them.
+    pub fn gains(&self) -> [DMatrix<f64>; 2] {
+        [self.stiffness.clone(), self.damping.clone()]
+    }
+}
+
+/// # The two cases
+impl StateFeedback {
+    /// `eps_i'' + d_i eps_i' + k_i eps_i = 0`, if there is an input for every degree of freedom.
+    fn decoupled(model: &LinearModel, factors: &[[f64; 2]]) -> Option<Self> {
+        let inputs = model.inputs.clone();
+        if inputs.nrows() != inputs.ncols() {
+            return None;
+        }
+        let singular = inputs.singular_values();
+        if singular.min() <= 1e-9 * singular.max() {
+            return None;
+        }
+        let inverse = inputs.lu();
+        let of = |i: usize| {
+            DMatrix::from_diagonal(&DVector::from_iterator(
+                model.dof(),
+                factors.iter().map(|f| f[i]),
+            ))
+        };
+        Some(Self {
+            stiffness: inverse.solve(&(&model.inertia * of(0) - &model.stiffness))?,
+            damping: inverse.solve(&(&model.inertia * of(1) - &model.damping))?,
+        })
+    }
+
+    /// `(F - G K) X = X L` with a matrix L that has the poles, solved for X with `K X = Y` given: `F X - X L = G Y`, `K = Y X^-1`.
+    fn coupled(model: &LinearModel, factors: &[[f64; 2]]) -> Option<Self> {
+        let (n, p) = (model.dof(), model.inputs.ncols());
+        let (F, G) = model.first_order()?;
+        if p == 0 || rank_of_reachable(&F, &G) < 2 * n {
+            return None;
+        }
+        let L = chained(factors);
+        let mut numbers = Lehmer(20_210_427);
+        let mut best: Option<(f64, DMatrix<f64>)> = None;
+        for _ in 0..64 {
+            // No pole of F - G K0 may be one of L: some gain before, taken off afterwards.
+            let scale = F.norm() / G.norm();
+            let before = DMatrix::from_fn(p, 2 * n, |_, _| scale * numbers.next());
+            let Y = DMatrix::from_fn(p, 2 * n, |_, _| numbers.next());
+            let Some(X) = sylvester(&(&F - &G * &before), &L, &(&G * &Y)) else {
+                continue;
+            };
+            // Columns of one length: only their directions matter to how well they are separated.
+            let lengths = X.column_iter().map(|c| c.norm());
+            let unit = &X
+                * DMatrix::from_diagonal(&DVector::from_iterator(2 * n, lengths.map(f64::recip)));
+            let singular = unit.singular_values();
+            let condition = singular.max() / singular.min();
+            let Some(gain) = X.transpose().lu().solve(&Y.transpose()) else {
+                continue;
+            };
+            if condition.is_finite() && best.as_ref().is_none_or(|(least, _)| condition < *least) {
+                best = Some((condition, before + gain.transpose()));
+            }
+        }
+        let (_, K) = best?;
+        Some(Self {
+            stiffness: K.columns(0, n).into_owned(),
+            damping: K.columns(n, n).into_owned(),
+        })
+    }
+}
+
+/// Real quadratic factors `s^2 + d s + k` as `[k, d]` with all the poles, the slowest real ones together; `None` if they are not those of a real
+/// system.
+fn factors(poles: &[Complex<f64>]) -> Option<Vec<[f64; 2]>> {
+    let size = |s: &Complex<f64>| s.norm().max(f64::MIN_POSITIVE);
+    if poles.iter().any(|s| !s.is_finite()) {
+        return None;
+    }
+    let is_real = |s: &&Complex<f64>| s.im.abs() <= 1e-12 * size(s);
+    let mut real: Vec<f64> = poles.iter().filter(is_real).map(|s| s.re).collect();
+    let mut complex: Vec<_> = poles.iter().filter(|s| !is_real(s)).copied().collect();
+    let mut factors = Vec::new();
+    while let Some(s) = complex.pop() {
+        let conjugate = complex
+            .iter()
+            .position(|t| (t - s.conj()).norm() <= 1e-9 * size(&s))?;
+        complex.swap_remove(conjugate);
+        factors.push([s.norm_sqr(), -2.0 * s.re]);
+    }
+    real.sort_by(f64::total_cmp);
+    for pair in real.chunks_exact(2) {
+        factors.push([pair[0] * pair[1], -(pair[0] + pair[1])]);
+    }
+    Some(factors)
+}
+
+/// A matrix with the roots of all factors as eigenvalues, each root of several factors with a single eigenvector: the companion matrices of
+/// the factors along the diagonal, each chained to the next.
+fn chained(factors: &[[f64; 2]]) -> DMatrix<f64> {
+    let size = 2 * factors.len();
+    let mut L = DMatrix::zeros(size, size);
+    for (i, [k, d]) in factors.iter().enumerate() {
+        let at = 2 * i;
+        let frequency = k.sqrt().max(d.abs()).max(f64::MIN_POSITIVE);
+        L[(at, at + 1)] = frequency;
+        L[(at + 1, at)] = -k / frequency;
+        L[(at + 1, at + 1)] = -d;
+        if at + 2 < size {
+            L[(at + 1, at + 2)] = frequency;
+        }
+    }
+    L
+}
+
+/// The rank of `[G, F G, F^2 G, ..]`, by orthonormal bases: powers of F would drown the small directions.
+fn rank_of_reachable(F: &DMatrix<f64>, G: &DMatrix<f64>) -> usize {
+    let m = F.nrows();
+    // In units of time in which positions and velocities compare.
+    let time = F.norm().max(f64::MIN_POSITIVE).recip();
+    let scaled = F * time;
+    let mut basis: Vec<DVector<f64>> = Vec::new();
+    let mut front: Vec<DVector<f64>> = G.column_iter().map(nalgebra::Matrix::into_owned).collect();
+    while let Some(mut v) = front.pop() {
+        let length = v.norm();
+        // Twice: once leaves what rounding put back.
+        for _ in 0..2 {
+            for b in &basis {
+                v.axpy(-b.dot(&v), b, 1.0);
+            }
+        }
+        if v.norm() > 1e-9 * length && v.norm() > 0.0 && basis.len() < m {
+            v.normalize_mut();
+            front.push(&scaled * &v);
+            basis.push(v);
+        }
+    }
+    basis.len()
+}
+
+/// X of `F X - X L = C`; `None` if F and L share an eigenvalue.
+fn sylvester(F: &DMatrix<f64>, L: &DMatrix<f64>, C: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+    let m = F.nrows();
+    let identity = DMatrix::identity(m, m);
+    let matrix = identity.kronecker(F) - L.transpose().kronecker(&identity);
+    let columns = DVector::from_column_slice(C.as_slice());
+    let solved = matrix.lu().solve(&columns)?;
+    Some(DMatrix::from_column_slice(m, m, solved.as_slice()))
+}
+
+/// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
+pub(super) struct Lehmer(pub u64);
+
+impl Lehmer {
+    pub(super) fn next(&mut self) -> f64 {
+        self.0 = self.0 * 48_271 % 2_147_483_647;
+        self.0 as f64 / 1_073_741_823.5 - 1.0
+    }
+}
