@@ -626,10 +626,10 @@ fn couplings() {
     );
     check(
         terms,
-        "terms = [{ joint = \"amr\" }]",
-        "couplings[0].terms[0].joint: there is no joint `amr`",
-        "\"amr\"",
-        "did you mean `arm`?",
+        "terms = [{ joint = \"wirst\" }]",
+        "couplings[0].terms[0].joint: there is no joint `wirst`",
+        "\"wirst\"",
+        "did you mean `wrist`?",
     );
     check(
         terms,
