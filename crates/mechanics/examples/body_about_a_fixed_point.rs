@@ -10,7 +10,8 @@ use fly_lie::operators::angular;
 use fly_mechanics::{FixedPointBody, InertiaError, PseudoInertia, SecondMoment};
 use nalgebra::{Vector3, Vector6};
 
-fn main() -> Result<(), InertiaError<f64>> {
+/// Runs the example.
+pub fn main() -> Result<(), InertiaError<f64>> {
     // A book of 0.8 kg. Its long side is the x axis, the axis of the smallest moment.
     let book = PseudoInertia::new(SecondMoment::solid_box(0.8, [0.24, 0.16, 0.03]))?;
     let moments = book.principal().moments;

@@ -8,7 +8,8 @@ use nalgebra::{Vector3, Vector6};
 
 const STEP: f64 = 2.5e-4;
 
-fn main() -> Result<(), InertiaError<f64>> {
+/// Runs the example.
+pub fn main() -> Result<(), InertiaError<f64>> {
     // A disc of 8 cm on a thin stem, 6 cm above the tip.
     let (gravity, height) = (9.81, 0.06);
     let disc = SecondMoment::solid_cylinder(0.15, 0.04, 0.012);

@@ -9,7 +9,8 @@ use nalgebra::{Vector2, Vector3, Vector6};
 
 const STEP: f64 = 2e-3;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Runs the example.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let semi_axes = [0.3, 0.45, 0.6];
     let inertia = PseudoInertia::new(SecondMoment::solid_ellipsoid(1.4, semi_axes))?;
     let gravity = Vector3::new(0.0, 0.0, -9.81);

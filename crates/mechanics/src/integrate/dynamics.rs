@@ -14,7 +14,8 @@ pub fn unforced<T: RealField + Copy>(model: &Model<T>) -> impl FnMut(&Motion<T>,
     forced(model, |_, _| {})
 }
 
-/// The same with forces: `force(motion, f)` adds what is applied to `f`, n numbers that start at zero.
+/// The same with forces: `force(motion, f)` adds what is applied to `f`, n numbers that start at zero. The rates of other states are zero,
+/// for the caller to write after.
 ///
 /// ```
 /// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme, forced};
@@ -42,10 +43,13 @@ pub fn forced<T: RealField + Copy>(
 ) -> impl FnMut(&Motion<T>, &mut [T]) {
     let mut workspace = Workspace::new(model);
     let mut f = vec![T::zero(); model.dof()];
-    move |motion, xi_dot| {
+    move |motion, rates| {
+        let n = model.dof();
         f.fill(T::zero());
         force(motion, &mut f);
-        let (x, xi) = (&motion.configuration, &motion.velocity);
+        let (xi_dot, other_rates) = rates.split_at_mut(n);
+        other_rates.fill(T::zero());
+        let (x, xi) = (&motion.configuration, &motion.velocity[..n]);
         let solved = model.forward_dynamics(&mut workspace, x, xi, &f, xi_dot);
         if solved.is_err() {
             xi_dot.fill(convert(f64::NAN));
