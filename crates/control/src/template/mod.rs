@@ -19,11 +19,13 @@
 //!
 //! The functions of [`particle`], [`body`] and [`energy`] give the contribution of one pair in the pair's own
 //! coordinates; `J^T` takes it to those of the system and the sum runs over the pairs, each unordered pair once.
+//! [`general`] has energies with more parameters.
 //! [`Template`] does this for one free body seen from the world, where `J = I`.
 
 pub mod body;
 pub mod energy;
 mod free_body;
+pub mod general;
 pub mod pair;
 pub mod particle;
 pub mod transport;

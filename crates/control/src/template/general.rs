@@ -1,0 +1,225 @@
+//! Desired energies with all 21 numbers of a symmetric 6 x 6 matrix, Konz B.3.
+//!
+//! A [`Pair`](super::Pair) has ten numbers for each energy, those of particles with positive weights. Here stiffness may differ along the axes, and
+//! translation may be coupled to rotation in any way. For small errors the energies are `1/2 eps^T K eps` with the given matrix; for large ones
+//! they are squares of distances of poses as 4 x 4 matrices,
+//!
+//! ```text
+//! K = [[K_r, K_r H^T], [H K_r, K_R + H K_r H^T]]                                                        Konz (B.48)
+//! <[Y1 x1], [Y2 x2]>_K = x~1 . K_r x~2 + tr(Y1 Wed(K_R) Y2^T)                                           Konz (B.49)
+//! x~ = x + Y vee2(H)/2 + (H + H^T) vee2(Y)/4
+//! ```
+//!
+//! (B.49) prints Vee where Wed belongs, and T-bar of (B.52c), (B.53c) with a dot too many. It is an inner product only where Wed(K_R) is positive
+//! definite, which `K_R > 0` alone does not give: its principal moments have to fulfil the triangle inequality, as those of particles do;
+//! diag(1, 1, 3) does not. [`GeneralMoment::new`] checks that.
+//!
+//! What is lost is invariance: an energy of this kind belongs to one place of the moving frame, and K_r to its axes.
+#![allow(non_snake_case)]
+
+use fly_lie::SE3;
+use fly_lie::operators::{bracket, vee2_3, wed_matrix3, wed6};
+use nalgebra::{Matrix3, Matrix4, Matrix6, Vector3, Vector6};
+
+use super::pair::{Desired, Motion, carry, error_pose};
+use crate::Energies;
+
+/// A symmetric, positive definite 6 x 6 matrix of stiffness, damping or inertia as a distance of poses.
+///
+/// ```
+/// use fly_control::template::general::{GeneralMoment, NoDistance};
+/// use nalgebra::{Matrix6, Vector6};
+///
+/// // Soft along x and stiff along z.
+/// let K = Matrix6::from_diagonal(&Vector6::new(1.0, 4.0, 9.0, 2.0, 2.0, 3.0));
+/// assert!(GeneralMoment::new(&K).is_ok());
+/// // No particles have such moments about three axes.
+/// let K = Matrix6::from_diagonal(&Vector6::new(1.0, 4.0, 9.0, 1.0, 1.0, 3.0));
+/// assert!(matches!(GeneralMoment::new(&K), Err(NoDistance::Triangle(_))));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeneralMoment {
+    /// K.
+    matrix: Matrix6<f64>,
+    /// K_r.
+    linear: Matrix3<f64>,
+    /// Wed(K_R).
+    angular: Matrix3<f64>,
+    /// vee2(H) / 2.
+    skew: Vector3<f64>,
+    /// (H + H^T) / 4.
+    symmetric: Matrix3<f64>,
+}
+
+/// Why a matrix gives no distance of poses.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum NoDistance {
+    /// Not symmetric.
+    #[error(
+        "the matrix is not symmetric: entry ({row}, {column}) differs from its mirror image by {difference:e}"
+    )]
+    Asymmetric {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The difference.
+        difference: f64,
+    },
+    /// Not positive definite.
+    #[error("the matrix is not positive definite: its smallest eigenvalue is {0:e}")]
+    Indefinite(f64),
+    /// K_R is not that of particles.
+    #[error(
+        "the largest principal moment of K_R exceeds the sum of the two others by {0:e}: no particles have such moments, and the distance would \
+         not be positive; make the others larger"
+    )]
+    Triangle(f64),
+}
+
+impl GeneralMoment {
+    /// From the matrix in the order `[v; omega]`.
+    ///
+    /// # Errors
+    /// [`NoDistance`].
+    pub fn new(K: &Matrix6<f64>) -> Result<Self, NoDistance> {
+        let size = K.amax();
+        for row in 0..6 {
+            for column in 0..row {
+                let difference = (K[(row, column)] - K[(column, row)]).abs();
+                if difference.is_nan() || difference > 1e-12 * size {
+                    return Err(NoDistance::Asymmetric {
+                        row,
+                        column,
+                        difference,
+                    });
+                }
+            }
+        }
+        let least = K.symmetric_eigenvalues().min();
+        if least.is_nan() || least <= 0.0 {
+            return Err(NoDistance::Indefinite(least));
+        }
+        let linear: Matrix3<f64> = K.fixed_view::<3, 3>(0, 0).into_owned();
+        let lower: Matrix3<f64> = K.fixed_view::<3, 3>(3, 0).into_owned();
+        let inverse = linear.try_inverse().ok_or(NoDistance::Indefinite(0.0))?;
+        let H = lower * inverse;
+        let angular = wed_matrix3(&(K.fixed_view::<3, 3>(3, 3) - H * linear * H.transpose()));
+        let least = angular.symmetric_eigenvalues().min();
+        if least.is_nan() || least <= 0.0 {
+            // An eigenvalue of Wed is half of what the triangle inequality leaves.
+            return Err(NoDistance::Triangle(-2.0 * least));
+        }
+        Ok(Self {
+            matrix: *K,
+            linear,
+            angular,
+            skew: vee2_3(&H) / 2.0,
+            symmetric: (H + H.transpose()) / 4.0,
+        })
+    }
+
+    /// K.
+    pub fn matrix(&self) -> &Matrix6<f64> {
+        &self.matrix
+    }
+
+    /// `<A, B>_K` of two matrices `[[Y, x], [0, *]]`, Konz (B.49).
+    pub fn product(&self, A: &Matrix4<f64>, B: &Matrix4<f64>) -> f64 {
+        let [(Y_A, x_A), (Y_B, x_B)] = [A, B].map(|X| {
+            let Y: Matrix3<f64> = X.fixed_view::<3, 3>(0, 0).into_owned();
+            let x = X.fixed_view::<3, 1>(0, 3) + Y * self.skew + self.symmetric * vee2_3(&Y);
+            (Y, x)
+        });
+        x_A.dot(&(self.linear * x_B)) + (Y_A * self.angular).dot(&Y_B)
+    }
+
+    /// The products with the six directions, a wrench.
+    fn force(&self, directions: &[Matrix4<f64>; 6], A: &Matrix4<f64>) -> Vector6<f64> {
+        Vector6::from_fn(|i, _| self.product(&directions[i], A))
+    }
+}
+
+/// The desired energies of a pair of frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeneralPair {
+    /// N/m, N, N m.
+    pub stiffness: GeneralMoment,
+    /// N s/m, N s, N m s.
+    pub damping: GeneralMoment,
+    /// kg, kg m, kg m^2.
+    pub inertia: GeneralMoment,
+}
+
+/// What a pair asks for, in its own coordinates: `Mbar z' + cbar + f_D + f_K = 0`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeneralForces {
+    /// Mbar, 6 x 6; it changes with the pose.
+    pub mass_matrix: Matrix6<f64>,
+    /// cbar, [N; N m].
+    pub inertial: Vector6<f64>,
+    /// f_D.
+    pub damping: Vector6<f64>,
+    /// f_K, the gradient of V-bar.
+    pub stiffness: Vector6<f64>,
+    /// The energies.
+    pub energies: Energies,
+}
+
+impl GeneralPair {
+    /// The particle-based template, Konz (B.52): distances of `G` and `G_R`, so that K_r stands in the axes of the frame from which both are seen.
+    pub fn particle(&self, motion: &Motion, desired: &Desired) -> GeneralForces {
+        let (G, G_R) = (motion.pose.matrix(), desired.pose.matrix());
+        let (Z, Z_R) = (wed6(&motion.twist), wed6(&desired.twist));
+        let rate = G * Z - G_R * Z_R;
+        let acceleration =
+            G * (wed6(&motion.drift) + Z * Z) - G_R * (wed6(&desired.acceleration) + Z_R * Z_R);
+        self.forces(&G, &(G - G_R), &rate, &acceleration)
+    }
+
+    /// The body-based template, Konz (B.53): distances of `G_E = G_R^-1 G` and the identity, so that K_r stands in the axes of the reference. The
+    /// total energy falls: `dW/dt = -2 R`.
+    pub fn body(&self, motion: &Motion, desired: &Desired) -> GeneralForces {
+        let E: SE3<f64> = error_pose(motion, desired);
+        let G_E = E.inverse().matrix();
+        let carried = carry(&E, &desired.twist);
+        let z_E = motion.twist - carried;
+        let drift = motion.drift - carry(&E, &desired.acceleration) + bracket(&z_E, &carried);
+        let Z_E = wed6(&z_E);
+        let acceleration = G_E * (wed6(&drift) + Z_E * Z_E);
+        self.forces(
+            &G_E,
+            &(G_E - Matrix4::identity()),
+            &(G_E * Z_E),
+            &acceleration,
+        )
+    }
+
+    fn forces(
+        &self,
+        G: &Matrix4<f64>,
+        error: &Matrix4<f64>,
+        rate: &Matrix4<f64>,
+        acceleration: &Matrix4<f64>,
+    ) -> GeneralForces {
+        let directions = std::array::from_fn(|i| {
+            let mut unit = Vector6::zeros();
+            unit[i] = 1.0;
+            G * wed6(&unit)
+        });
+        let half = |moment: &GeneralMoment, A: &Matrix4<f64>| 0.5 * moment.product(A, A);
+        GeneralForces {
+            mass_matrix: Matrix6::from_fn(|i, j| {
+                self.inertia.product(&directions[i], &directions[j])
+            }),
+            inertial: self.inertia.force(&directions, acceleration),
+            damping: self.damping.force(&directions, rate),
+            stiffness: self.stiffness.force(&directions, error),
+            energies: Energies::new(
+                half(&self.inertia, rate),
+                half(&self.stiffness, error),
+                half(&self.damping, rate),
+            ),
+        }
+    }
+}
