@@ -4,7 +4,7 @@
 use fly_mechanics::System;
 use fly_mechanics::description::{DescriptionError, Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
 
-const URDF: &str = include_str!("data/arm6.urdf");
+const URDF: &str = include_str!("../testdata/urdf/arm6.urdf");
 
 /// SplitMix64: enough chance for a test, the same every time.
 struct Chance(u64);

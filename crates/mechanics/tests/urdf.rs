@@ -35,7 +35,7 @@ fn joint(kind: &str, inside: &str) -> String {
     )
 }
 
-const ARM: &str = include_str!("data/arm6.urdf");
+const ARM: &str = include_str!("../testdata/urdf/arm6.urdf");
 
 /// The same arm as in TOML, whose test compares it with one built by hand.
 #[test]
