@@ -9,6 +9,7 @@ mod eleven;
 use common::{
     QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, vehicle,
 };
+use fly_control::analysis::LyapunovMonitor;
 use fly_control::settings::ReferenceSettings;
 use fly_control::trajectory::Setpoint;
 use fly_control::{Reference, Trajectory};
@@ -34,6 +35,24 @@ fn a_step_with_active_set_allocates_nothing() {
                 assert_eq!(count, 0);
             }
             assert!(saturated > 50, "{saturated}");
+        }
+    }
+}
+
+#[test]
+fn the_monitor_allocates_nothing() {
+    for (description, pair) in [(TRICOPTER, TRICOPTER_PAIR), (QUADCOPTER, QUADCOPTER_POLES)] {
+        let mut controller = controller(description, "allocation = 'active_set'", pair);
+        let mut monitor = LyapunovMonitor::new(&vehicle(description), &controller);
+        let mut random = Random(5);
+        for i in 0..50 {
+            let (state, reference) = (random.state(), random.reference());
+            controller.step(&state, &reference);
+            let count = allocations(|| {
+                let balance = monitor.observe(f64::from(i), &state, &reference, &controller);
+                std::hint::black_box(balance);
+            });
+            assert_eq!(count, 0);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The analysis of closed loops against independently known figures, differences and simulations.
 
+#![allow(non_snake_case)]
+
 mod common;
 
 use common::{
@@ -55,12 +57,12 @@ fn the_largest_lags_are_those_found_by_simulation() {
         let closed = closed_loop(description, &tables);
         let margin = closed.largest_lag().expect("stable").expect("a margin");
         assert!(
-            (margin.time_constant - expected).abs() < 5e-4,
+            (margin.factor - expected).abs() < 5e-4,
             "{margin:?}, expected {expected}"
         );
         // Just inside it is stable, just outside not.
         for (factor, stable) in [(0.999, true), (1.001, false)] {
-            let lags = vec![factor * margin.time_constant; closed.input().len()];
+            let lags = vec![factor * margin.factor; closed.input().len()];
             let poles = closed.poles_with_lags(&lags).expect("poles");
             assert_eq!(
                 poles.iter().all(|pole| pole.re < 0.0),
@@ -75,11 +77,92 @@ fn the_largest_lags_are_those_found_by_simulation() {
         .largest_lag()
         .expect("stable")
         .expect("a margin");
-    assert!(
-        (margin.time_constant - 1.0 / 3.0).abs() < 1e-8,
-        "{margin:?}"
-    );
+    assert!((margin.factor - 1.0 / 3.0).abs() < 1e-8, "{margin:?}");
     assert!((margin.frequency - 6.0).abs() < 1e-5, "{margin:?}");
+}
+
+#[test]
+fn the_largest_lags_are_those_of_routh() {
+    let mut random = Random(3);
+    for i in 0..4 {
+        // All feedback of a quadcopter goes through its rotors: T s^5 + s^4 + p3 s^3 + p2 s^2 + p1 s + p0 across,
+        // T s^3 + s^2 + d/m s + k/m with d/k = p1/p0 upwards, and the same about the vertical.
+        let mut pole = || 5.0 + 4.0 * random.next();
+        let (a, b, c, w) = (pole(), pole(), pole(), pole());
+        // (s + a)(s + b)(s^2 + c s + w^2)
+        let p = [
+            a * b * w * w,
+            (a + b) * w * w + a * b * c,
+            w * w + (a + b) * c + a * b,
+            a + b + c,
+        ];
+        let [damping, stiffness] = [0.1 * pole(), 0.3 * pole()];
+        let tables = format!(
+            "[poles]\npolynomial = {p:?}\nyaw = {{ inertia = 0.02, damping = {damping}, stiffness = {stiffness} }}\n"
+        );
+        // Routh's last condition, a quadratic in T: (p2 b1 - b2) b2 - p0 b1^2, b1 = p3 - p2 T, b2 = p1 - p0 T.
+        let [p0, p1, p2, p3] = p;
+        let condition = |T: f64| {
+            let (b1, b2) = (p3 - p2 * T, p1 - p0 * T);
+            (p2 * b1 - b2) * b2 - p0 * b1 * b1
+        };
+        let [f0, f1, f2] = [0.0, 1.0, 2.0].map(condition);
+        let (quadratic, linear) = (0.5 * (f2 - 2.0 * f1 + f0), 2.0 * f1 - 0.5 * f2 - 1.5 * f0);
+        let root = (linear * linear - 4.0 * quadratic * f0).sqrt();
+        let roots = [1.0, -1.0].map(|sign| (-linear + sign * root) / (2.0 * quadratic));
+        let across = roots
+            .into_iter()
+            .filter(|T| *T > 0.0)
+            .fold(p3 / p2, f64::min);
+        let expected = across.min(p1 / p0).min(damping / stiffness);
+
+        let closed = closed_loop(QUADCOPTER, &tables);
+        let margin = closed.largest_lag().expect("stable").expect("a margin");
+        assert!(
+            (margin.factor / expected - 1.0).abs() < 1e-7,
+            "{margin:?}, expected {expected}"
+        );
+        if i > 0 {
+            continue;
+        }
+        // Of given lags the same as a factor.
+        let own = closed
+            .largest_factor(&[0.02; 4])
+            .expect("stable")
+            .expect("a margin");
+        assert!((0.02 * own.factor / expected - 1.0).abs() < 1e-7, "{own:?}");
+    }
+    // T s^3 + s^2 + d/m s + k/m in each of six directions: T < d/k.
+    for _ in 0..2 {
+        let mut number = || 5.0 + 4.0 * random.next();
+        let (d, k): (Vec<f64>, Vec<f64>) = (0..4).map(|_| (number(), 2.0 * number())).unzip();
+        let tables = format!(
+            "[[pairs]]\nto = 'airframe'\nstiffness = {{ weight = {}, moment = {:?} }}\ndamping = {{ weight = {}, moment = {:?} }}\n\
+             inertia = {{ weight = 1.0, moment = [0.3, 0.4, 0.5] }}\n",
+            k[0],
+            &k[1..],
+            d[0],
+            &d[1..]
+        );
+        let expected = d
+            .iter()
+            .zip(&k)
+            .map(|(d, k)| d / k)
+            .fold(f64::INFINITY, f64::min);
+        let margin = closed_loop(TRICOPTER, &tables).largest_lag();
+        let margin = margin.expect("stable").expect("a margin");
+        assert!(
+            (margin.factor / expected - 1.0).abs() < 1e-7,
+            "{margin:?}, expected {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_loop_without_lags_has_no_margin_to_give() {
+    let closed = closed_loop(QUADCOPTER, QUADCOPTER_POLES);
+    assert_eq!(closed.largest_factor(&[0.0; 4]), Ok(None));
+    assert_eq!(closed.largest_factor(&[0.1]), Err(AnalysisError::Poles));
 }
 
 #[test]

@@ -4,8 +4,9 @@
 use fly_lie::operators::{vee_matrix4, wed3};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, Vehicle};
-use nalgebra::{Complex, DMatrix, DVector, Matrix6, Schur, Vector3, Vector6};
+use nalgebra::{Complex, DMatrix, DVector, Matrix6, Vector3, Vector6};
 
+use super::eigenvalues::eigenvalues;
 use crate::Controller;
 use crate::system::Linearisation;
 use crate::template::Pair;
@@ -33,15 +34,6 @@ pub struct ClosedLoop {
     input: DVector<f64>,
 }
 
-/// The largest lag of the actuators.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LagMargin {
-    /// The time constant at which the closed loop is no longer stable, s.
-    pub time_constant: f64,
-    /// The frequency at which it then oscillates, rad/s.
-    pub frequency: f64,
-}
-
 /// Why a closed loop cannot be analysed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AnalysisError {
@@ -66,8 +58,6 @@ pub enum AnalysisError {
 
 /// A weight that the inputs miss by more than this part of it is out of their reach, not rounded.
 const REACH: f64 = 1e-6;
-/// Poles count as stable to the left of this part of the fastest one.
-const STABLE: f64 = 1e-9;
 
 /// # Construction
 impl ClosedLoop {
@@ -144,69 +134,30 @@ impl ClosedLoop {
         if lags.len() != self.input.len() {
             return Err(AnalysisError::Poles);
         }
+        let [held, rate] = self.with_commands(lags);
+        eigenvalues(&(held + rate)).ok_or(AnalysisError::Poles)
+    }
+
+    /// The matrices of `[delta; xi; v]`, v the commands with a lag: what does not depend on the lags, and what is inverse to them.
+    pub(super) fn with_commands(&self, lags: &[f64]) -> [DMatrix<f64>; 2] {
         let slow: Vec<usize> = (0..lags.len()).filter(|i| lags[*i] > 0.0).collect();
         let size = 12 + slow.len();
-        let mut matrix = DMatrix::zeros(size, size);
-        matrix.view_mut((0, 6), (6, 6)).fill_with_identity();
-        matrix.view_mut((6, 0), (6, 6)).copy_from(&self.gravity);
+        let [mut held, mut rate] = [(); 2].map(|()| DMatrix::zeros(size, size));
+        held.view_mut((0, 6), (6, 6)).fill_with_identity();
+        held.view_mut((6, 0), (6, 6)).copy_from(&self.gravity);
         for i in (0..lags.len()).filter(|i| !slow.contains(i)) {
             let immediate = self.effect.column(i) * self.gain.row(i);
-            let mut block = matrix.view_mut((6, 0), (6, 12));
+            let mut block = held.view_mut((6, 0), (6, 12));
             block += immediate;
         }
         for (k, &i) in slow.iter().enumerate() {
-            matrix
-                .view_mut((6, 12 + k), (6, 1))
+            held.view_mut((6, 12 + k), (6, 1))
                 .copy_from(&self.effect.column(i));
-            matrix
-                .view_mut((12 + k, 0), (1, 12))
+            rate.view_mut((12 + k, 0), (1, 12))
                 .copy_from(&(self.gain.row(i) / lags[i]));
-            matrix[(12 + k, 12 + k)] = -lags[i].recip();
+            rate[(12 + k, 12 + k)] = -lags[i].recip();
         }
-        eigenvalues(&matrix).ok_or(AnalysisError::Poles)
-    }
-
-    /// The smallest time constant, common to all commands, at which the closed loop is not stable; `None` if there is none up to
-    /// a thousand times its slowest time.
-    ///
-    /// # Errors
-    /// [`AnalysisError::Unstable`] if it is not stable without any lag; [`AnalysisError::Poles`].
-    pub fn largest_lag(&self) -> Result<Option<LagMargin>, AnalysisError> {
-        let poles = self.poles()?;
-        if let Some(unstable) = unstable(&poles) {
-            return Err(AnalysisError::Unstable(unstable.re));
-        }
-        let with_lag = |lag: f64| -> Result<Option<Complex<f64>>, AnalysisError> {
-            Ok(unstable(
-                &self.poles_with_lags(&vec![lag; self.input.len()])?,
-            ))
-        };
-        let size = |pole: &Complex<f64>| pole.norm();
-        let fastest = poles.iter().map(size).fold(0.0, f64::max);
-        let slowest = poles.iter().map(size).fold(f64::INFINITY, f64::min);
-        // Stable loops may become unstable and stable again: look for the first time in small steps, then halve.
-        let mut stable = 1e-2 / fastest;
-        let mut lag = stable;
-        while with_lag(lag)?.is_none() {
-            stable = lag;
-            lag *= 1.1;
-            if lag > 1e3 / slowest {
-                return Ok(None);
-            }
-        }
-        let mut limit = lag;
-        while limit - stable > 1e-9 * limit {
-            let middle = f64::midpoint(stable, limit);
-            match with_lag(middle)? {
-                Some(_) => limit = middle,
-                None => stable = middle,
-            }
-        }
-        let frequency = with_lag(limit)?.map_or(0.0, |pole| pole.im.abs());
-        Ok(Some(LagMargin {
-            time_constant: limit,
-            frequency,
-        }))
+        [held, rate]
     }
 }
 
@@ -246,24 +197,4 @@ fn commands_of_inputs(vehicle: &Vehicle, input: &DVector<f64>) -> DMatrix<f64> {
         }
     }
     map
-}
-
-/// The QR steps deflate where an entry below the diagonal is small beside its neighbours, which rounding errors of the size of
-/// the largest entry may never let happen: then with a coarser bound.
-fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
-    if matrix.iter().any(|x| !x.is_finite()) {
-        return None;
-    }
-    let bounds = (0..6).map(|power| f64::EPSILON * 10.0_f64.powi(power));
-    let schur = bounds
-        .map(|bound| Schur::try_new(matrix.clone(), bound, 100 * matrix.nrows()))
-        .find_map(|schur| schur)?;
-    Some(schur.complex_eigenvalues().iter().copied().collect())
-}
-
-/// The pole farthest to the right, if it is not stable.
-fn unstable(poles: &[Complex<f64>]) -> Option<Complex<f64>> {
-    let fastest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
-    let right = poles.iter().max_by(|a, b| a.re.total_cmp(&b.re))?;
-    (right.re > -STABLE * fastest).then_some(*right)
 }

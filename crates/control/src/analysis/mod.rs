@@ -9,12 +9,15 @@
 //! - [`LyapunovMonitor`]: whether the total energy of the errors falls in flight as the theory says.
 
 mod closed_loop;
+mod eigenvalues;
 mod hover;
+mod lag;
 mod mode;
 mod monitor;
 
 pub use crate::system::Linearisation;
-pub use closed_loop::{AnalysisError, ClosedLoop, LagMargin, desired};
+pub use closed_loop::{AnalysisError, ClosedLoop, desired};
 pub use hover::{Command, HoverMargins};
+pub use lag::LagMargin;
 pub use mode::{Mode, modes};
 pub use monitor::{Balance, LyapunovMonitor, Silence};

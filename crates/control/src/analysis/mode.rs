@@ -19,10 +19,13 @@ impl Mode {
 
     /// `-Re s / |s|`: 1 without oscillation, 0 without damping, negative where it grows.
     pub fn damping_ratio(&self) -> f64 {
-        -self.pole.re / self.pole.norm()
+        match self.pole.norm() {
+            0.0 => 0.0,
+            size => -self.pole.re / size,
+        }
     }
 
-    /// `-1 / Re s`, s: the time in which it falls to 37 %; negative where it grows.
+    /// `-1 / Re s`, s: the time in which it falls to 37 %; negative where it grows, infinite where it stays.
     pub fn time_constant(&self) -> f64 {
         -self.pole.re.recip()
     }

@@ -1,0 +1,172 @@
+//! How much lag of the actuators a closed loop bears.
+
+use nalgebra::{Complex, DMatrix};
+
+use super::eigenvalues::eigenvalues;
+use super::{AnalysisError, ClosedLoop};
+
+/// The largest lag of the actuators.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LagMargin {
+    /// What the lags are multiplied by where the closed loop ceases to be stable; a time constant (s) if it is common to all.
+    pub factor: f64,
+    /// The frequency at which it then oscillates, rad/s.
+    pub frequency: f64,
+}
+
+/// Poles count as stable to the left of this part of the fastest one.
+const STABLE: f64 = 1e-9;
+/// Lags up to this many times the slowest time of the loop are looked at.
+const SLOWEST: f64 = 1e3;
+/// Critical lags nearer to each other than this part of them are one, split by rounding errors.
+const SAME: f64 = 1e-6;
+/// An eigenvalue counts as real up to this part of it: a double one, where two crossings meet, splits by the root of the rounding.
+const REAL: f64 = 1e-4;
+
+/// # Lag
+impl ClosedLoop {
+    /// The smallest time constant, common to all commands, at which the closed loop is not stable; `None` if there is none up to
+    /// a thousand times its slowest time.
+    ///
+    /// # Errors
+    /// As [`largest_factor`](Self::largest_factor).
+    pub fn largest_lag(&self) -> Result<Option<LagMargin>, AnalysisError> {
+        self.largest_factor(&vec![1.0; self.input().len()])
+    }
+
+    /// The smallest factor of these time constants (s, >= 0, zero for a command that stays immediate) at which the closed loop is
+    /// not stable; `None` as for [`largest_lag`](Self::largest_lag), or if all are zero.
+    ///
+    /// With the lags `factor t_i` the loop is `A + B/factor` for constant A and B. A pole meets the imaginary axis only where two
+    /// poles sum to zero, hence where `X -> (A + B/factor) X + X (A + B/factor)^T` is singular on the symmetric matrices: all such
+    /// factors are eigenvalues of one matrix, so that no window of instability is missed, however narrow.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Unstable`] if it is not stable without any lag; [`AnalysisError::Poles`], also for a wrong number of time
+    /// constants.
+    pub fn largest_factor(&self, lags: &[f64]) -> Result<Option<LagMargin>, AnalysisError> {
+        let poles = self.poles()?;
+        if let Some(unstable) = unstable(&poles) {
+            return Err(AnalysisError::Unstable(unstable.re));
+        }
+        if lags.len() != self.input().len() {
+            return Err(AnalysisError::Poles);
+        }
+        let longest = lags.iter().copied().fold(0.0, f64::max);
+        if longest == 0.0 {
+            return Ok(None);
+        }
+        let poles_at = |factor: f64| {
+            let scaled: Vec<f64> = lags.iter().map(|lag| factor * lag).collect();
+            Ok(unstable(&self.poles_with_lags(&scaled)?))
+        };
+        let size = |pole: &Complex<f64>| pole.norm();
+        let fastest = poles.iter().map(size).fold(0.0, f64::max);
+        let slowest = poles.iter().map(size).fold(f64::INFINITY, f64::min);
+        let (least, most) = (
+            1.0 / (SLOWEST * fastest * longest),
+            SLOWEST / (slowest * longest),
+        );
+
+        let [held, rate] = self.with_commands(lags);
+        let mut bounds = critical(&held, &rate, least).ok_or(AnalysisError::Poles)?;
+        bounds.retain(|factor| (least..most).contains(factor));
+        bounds.push(most);
+        bounds.sort_by(f64::total_cmp);
+        bounds.dedup_by(|b, a| *b - *a <= SAME * *a);
+        // Between two critical factors nothing changes.
+        let (mut from, mut stable) = (least, least);
+        for to in bounds {
+            let middle = (from * to).sqrt();
+            if poles_at(middle)?.is_some() {
+                return Self::narrow(stable, middle, poles_at).map(Some);
+            }
+            (from, stable) = (to, middle);
+        }
+        Ok(None)
+    }
+
+    /// The one change between a stable factor and one that is not.
+    fn narrow(
+        mut stable: f64,
+        mut limit: f64,
+        poles_at: impl Fn(f64) -> Result<Option<Complex<f64>>, AnalysisError>,
+    ) -> Result<LagMargin, AnalysisError> {
+        while limit - stable > 1e-12 * limit {
+            let middle = f64::midpoint(stable, limit);
+            match poles_at(middle)? {
+                Some(_) => limit = middle,
+                None => stable = middle,
+            }
+        }
+        Ok(LagMargin {
+            factor: limit,
+            frequency: poles_at(limit)?.map_or(0.0, |pole| pole.im.abs()),
+        })
+    }
+}
+
+/// The factors at which `A + B/factor` may have poles on the imaginary axis; it must be stable at `start`.
+///
+/// With `S = L(A + B/start)`, which is regular, `S + (1/factor - 1/start) L(B)` is singular where `-1/(1/factor - 1/start)` is an
+/// eigenvalue of `S^-1 L(B)`.
+fn critical(held: &DMatrix<f64>, rate: &DMatrix<f64>, start: f64) -> Option<Vec<f64>> {
+    let shifted = lyapunov(&(held + rate / start)).lu();
+    let values = eigenvalues(&shifted.solve(&lyapunov(rate))?)?;
+    let real = values
+        .iter()
+        .filter(|value| value.im.abs() <= REAL * value.re.abs());
+    Some(
+        real.map(|value| (start.recip() - value.re.recip()).recip())
+            .collect(),
+    )
+}
+
+/// `X -> A X + X A^T` on the symmetric matrices: its eigenvalues are the sums of two of A.
+fn lyapunov(matrix: &DMatrix<f64>) -> DMatrix<f64> {
+    let n = matrix.nrows();
+    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|j| (0..=j).map(move |i| (i, j))).collect();
+    let mut map = DMatrix::zeros(pairs.len(), pairs.len());
+    for (column, &(i, j)) in pairs.iter().enumerate() {
+        // A X has the columns i and j only.
+        let mut product = DMatrix::zeros(n, n);
+        product.set_column(j, &matrix.column(i));
+        product.set_column(i, &matrix.column(j));
+        let image = &product + product.transpose();
+        for (row, &(k, l)) in pairs.iter().enumerate() {
+            map[(row, column)] = image[(k, l)];
+        }
+    }
+    map
+}
+
+/// The pole farthest to the right, if it is not stable.
+fn unstable(poles: &[Complex<f64>]) -> Option<Complex<f64>> {
+    let fastest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
+    let right = poles.iter().max_by(|a, b| a.re.total_cmp(&b.re))?;
+    (right.re > -STABLE * fastest).then_some(*right)
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::dmatrix;
+
+    use super::critical;
+
+    #[test]
+    fn narrow_windows_are_found() {
+        // s^3 + x s^2 + x s + (2 + e) x - (1 + e) with x = 1/factor: by Routh stable where (x - 1)(x - 1 - e) > 0, and
+        // where the last coefficient is positive.
+        let e = 1e-4;
+        let held = dmatrix![0.0, 1.0, 0.0; 0.0, 0.0, 1.0; 1.0 + e, 0.0, 0.0];
+        let rate = dmatrix![0.0, 0.0, 0.0; 0.0, 0.0, 0.0; -2.0 - e, -1.0, -1.0];
+        let mut found = critical(&held, &rate, 0.5).expect("it converges");
+        found.retain(|factor| *factor > 1e-3 && *factor < 1e3);
+        found.sort_by(f64::total_cmp);
+        let expected = [1.0 / (1.0 + e), 1.0, (2.0 + e) / (1.0 + e)];
+        assert_eq!(found.len(), 3, "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+    }
+}
