@@ -89,6 +89,7 @@ pub mod settings;
 pub mod system;
 pub mod template;
 pub mod trajectory;
+pub mod tuning;
 
 pub use controller::{Controller, ControllerError, Step, pair_motion};
 pub use energies::Energies;
