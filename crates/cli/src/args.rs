@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
+use nalgebra::Complex;
 
 use crate::config::Options;
 use crate::exit::Exit;
@@ -13,7 +14,8 @@ Examples:
   fly --config tricopter.toml                               fly a shipped configuration
   fly --config mine.toml --set flight.duration=5            change a value for one flight
   fly --config mine.toml --backend replay --set backend.replay.log=flight.mcap
-  fly check --config mine.toml                              is everything in order?";
+  fly check --config mine.toml                              is everything in order?
+  fly tune --config mine.toml --bandwidth 2 --write mine.toml   parameters for a bandwidth of 2 rad/s";
 
 /// Model, control and fly rigid-body vehicles from one TOML file.
 ///
@@ -82,6 +84,12 @@ impl ConfigurationArguments {
 pub enum Command {
     /// Check all that a flight needs, without flying
     Check,
+    /// Say what the closed loop is like; find its parameters from poles or a bandwidth
+    ///
+    /// Prints the parameters of the controller, the poles of the closed loop, the largest lag of the
+    /// actuators at which it is stable, and what the actuators have left in hover. Without poles and
+    /// bandwidth the controller is looked at as it is configured. --config may name a vehicle file.
+    Tune(TuneArguments),
     /// List the backends that are found, where, and what they offer
     Backends,
     /// Put a backend plugin through the conformance suite
@@ -107,4 +115,50 @@ pub enum Command {
         /// The folder to write to; made when it is not there
         dir: PathBuf,
     },
+}
+
+/// What is asked of the closed loop, and where the answer goes.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("wish").args(["poles", "bandwidth"]))]
+pub struct TuneArguments {
+    /// Poles of the motion, 1/s: four across for a vehicle that tilts to move sideways, two for a
+    /// fully actuated one; complex ones in pairs, such as -2+1i,-2-1i
+    #[arg(long, value_name = "POLES", value_delimiter = ',', allow_hyphen_values = true, value_parser = pole)]
+    pub poles: Vec<Complex<f64>>,
+
+    /// Instead: all poles equal, with half the power left at this frequency, rad/s
+    #[arg(long, value_name = "RAD/S")]
+    pub bandwidth: Option<f64>,
+
+    /// Two poles of the turn about the vertical, of a fully actuated vehicle of all its attitude
+    /// [default: as fast as the motion; twice as fast for a fully actuated vehicle]
+    #[arg(
+        long,
+        value_name = "POLES",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        requires = "wish",
+        value_parser = pole
+    )]
+    pub attitude_poles: Vec<Complex<f64>>,
+
+    /// Instead: both equal, with half the power left at this frequency, rad/s
+    #[arg(
+        long,
+        value_name = "RAD/S",
+        requires = "wish",
+        conflicts_with = "attitude_poles"
+    )]
+    pub attitude_bandwidth: Option<f64>,
+
+    /// Put the parameters into `[controller]` of this configuration, unless a problem is found; its
+    /// comments stay
+    #[arg(long, value_name = "FILE", requires = "wish")]
+    pub write: Option<PathBuf>,
+}
+
+fn pole(text: &str) -> Result<Complex<f64>, String> {
+    let text: String = text.split_whitespace().collect();
+    text.parse()
+        .map_err(|_| "expected numbers such as -3 or -2+1i".to_owned())
 }

@@ -1,15 +1,13 @@
 //! The inputs that a reference needs.
 #![allow(non_snake_case)]
 
-use fly_mechanics::{State, Vehicle};
+use fly_mechanics::{PseudoInverse, State, Vehicle};
 use nalgebra::{DMatrix, DVector, Vector6};
 
 use crate::ReferencePoint;
 
-/// Singular values of B below this part of its norm count as zero.
-const RANK: f64 = 1e-9;
 /// A wrench that is missed by more than this part of it is out of reach, not rounded.
-const REACH: f64 = 1e-6;
+pub const REACH: f64 = 1e-6;
 
 /// From references to inputs, `u_R = B^+ (M xidot_R + b_R)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,9 +46,7 @@ impl<'a> ReferenceInputs<'a> {
         let B = vehicle.actuators.input_matrix();
         let p = B.ncols();
         let dense = DMatrix::from_fn(6, p, |i, j| B[(i, j)]);
-        let inverse = dense
-            .pseudo_inverse(RANK * B.norm())
-            .unwrap_or_else(|_| DMatrix::zeros(p, 6));
+        let inverse = pseudo_inverse(&dense);
         Self { vehicle, inverse }
     }
 
@@ -74,4 +70,20 @@ impl<'a> ReferenceInputs<'a> {
         };
         self.of_wrench(&(body.mass_matrix() * point.acceleration + body.bias(&state)))
     }
+}
+
+/// A^+, column by column.
+pub(crate) fn pseudo_inverse(matrix: &DMatrix<f64>) -> DMatrix<f64> {
+    let (rows, columns) = matrix.shape();
+    let mut decomposition = PseudoInverse::new(rows, columns);
+    decomposition.decompose(matrix);
+    let mut inverse = DMatrix::zeros(columns, rows);
+    let (mut unit, mut image) = (DVector::zeros(rows), DVector::zeros(columns));
+    for i in 0..rows {
+        unit.fill(0.0);
+        unit[i] = 1.0;
+        decomposition.apply(&unit, &mut image);
+        inverse.set_column(i, &image);
+    }
+    inverse
 }

@@ -19,6 +19,9 @@ use nalgebra::{Complex, SMatrix, Vector3, Vector6};
 /// Two rotors above the centre of mass, canted outward by 10 degrees, that tilt forward and backward.
 const BICOPTER: &str = include_str!("../../../configs/vehicles/bicopter.toml");
 
+/// With its arms rounded otherwise than here.
+const SHIPPED_TRICOPTER: &str = include_str!("../../../configs/vehicles/tricopter.toml");
+
 fn poles_at(a: f64) -> String {
     format!(
         "[poles]\nhorizontal = [{a}, {a}, {a}, {a}]\nyaw = {{ inertia = 0.02, damping = 0.16, stiffness = 0.32 }}\n"
@@ -363,6 +366,18 @@ fn a_tricopter_hovers_tilted_as_far_as_its_rotors_tilt() {
         .fold(0.0, f64::max);
     assert!((largest - 1.4).abs() < 0.05, "{largest}");
     assert!(margins.side.is_some_and(|a| a > 1.0), "{margins:?}");
+
+    // The shipped tricopter differs from the other by the rounding of its arms.
+    let same = HoverMargins::new(&vehicle(SHIPPED_TRICOPTER)).expect("it hovers");
+    assert!((same.turn - margins.turn).amax() < 1e-6, "{same:?}");
+    assert!((same.climb - margins.climb).abs() < 1e-6, "{same:?}");
+
+    // A bicopter rolls by one rotor's thrust against the other's, canted and above its centre of mass.
+    let margins = HoverMargins::new(&vehicle(BICOPTER)).expect("it hovers");
+    let (sin, cos) = 10.0_f64.to_radians().sin_cos();
+    let spare = 0.5 * 9.81 / cos - 2.0;
+    let expected = 2.0 * (0.2 * cos - 0.06 * sin) * spare / 0.01;
+    assert!((margins.turn.x - expected).abs() < 1e-6, "{margins:?}");
 
     let heavy = QUADCOPTER.replace("mass = 0.9", "mass = 4");
     let margins = HoverMargins::new(&vehicle(&heavy)).expect("an input exists");

@@ -57,18 +57,7 @@ impl Configuration {
     /// As for [`load`](Self::load).
     pub fn read(document: Document) -> Result<Self, ConfigError> {
         let mut problems = Problems::default();
-        for entry in document
-            .root_table()
-            .entries
-            .iter()
-            .filter(|entry| !SECTIONS.contains(&entry.key.as_str()))
-        {
-            let diagnostic = Diagnostic::new(format!("unknown key `{}`", entry.key)).at(
-                entry.key_place.clone(),
-                format!("expected one of the sections {}", SECTIONS.join(", ")),
-            );
-            problems.push(hint(diagnostic, &entry.key, SECTIONS));
-        }
+        check_names(&document, &mut problems);
         let sections = sections::read(&document, &mut problems);
         let vehicle = problems.take(vehicle::read(&document));
         let controller = problems.take(controller::read(&document));
@@ -112,5 +101,21 @@ impl Configuration {
     pub fn build_reference(&self) -> Result<Reference, ConfigError> {
         let reference = self.reference.build(&self.vehicle);
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
+    }
+}
+
+/// Notes every section that there is not.
+pub(super) fn check_names(document: &Document, problems: &mut Problems) {
+    for entry in document
+        .root_table()
+        .entries
+        .iter()
+        .filter(|entry| !SECTIONS.contains(&entry.key.as_str()))
+    {
+        let diagnostic = Diagnostic::new(format!("unknown key `{}`", entry.key)).at(
+            entry.key_place.clone(),
+            format!("expected one of the sections {}", SECTIONS.join(", ")),
+        );
+        problems.push(hint(diagnostic, &entry.key, SECTIONS));
     }
 }

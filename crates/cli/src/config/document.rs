@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
-use super::source::Place;
+use super::source::{Place, Source};
 use super::tree::{Entry, Node, Table, Value};
 use super::{locate, set};
 
@@ -41,8 +42,12 @@ impl Document {
     /// # Errors
     /// What cannot be found, read or parsed, with its place.
     pub fn load(options: &Options) -> Result<Self, ConfigError> {
-        let source = locate::configuration(&options.config)?;
-        let mut root = Node::parse(&source)?;
+        Self::build(&locate::configuration(&options.config)?, options)
+    }
+
+    /// The same of a text that has been read.
+    pub(super) fn build(source: &Arc<Source>, options: &Options) -> Result<Self, ConfigError> {
+        let mut root = Node::parse(source)?;
         let mut problems = Problems::default();
         if let Some(backend) = &options.backend {
             root.overlay(set::backend(backend));
@@ -55,16 +60,44 @@ impl Document {
         }
         problems.finish()?;
         write_out(&mut root);
-        include_vehicles(&mut root)?;
-
-        let place = root.place.clone();
-        let root = root.into_table();
-        let (text, _) = canonical::print(&root, place);
         let name = options
             .config
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        Self::resolved(root, name)
+    }
+
+    fn resolved(mut root: Node, name: String) -> Result<Self, ConfigError> {
+        include_vehicles(&mut root)?;
+        let place = root.place.clone();
+        let root = root.into_table();
+        let (text, _) = canonical::print(&root, place);
         Ok(Self { root, text, name })
+    }
+
+    /// A vehicle file seen as a configuration with nothing but `[vehicle]`; any other document as it is.
+    pub(super) fn with_vehicle(self) -> Result<Self, ConfigError> {
+        let body = self.entry("bodies").map(|entry| entry.key_place.clone());
+        let (Some(key_place), None) = (body, self.entry("vehicle")) else {
+            return Ok(self);
+        };
+        let place = Place {
+            source: Arc::clone(&key_place.source),
+            span: 0..0,
+        };
+        let table = |root| Node {
+            value: Value::Table(root),
+            place: place.clone(),
+        };
+        let vehicle = Entry {
+            key: "vehicle".to_owned(),
+            key_place,
+            node: table(self.root),
+        };
+        let root = Table {
+            entries: vec![vehicle],
+        };
+        Self::resolved(table(root), self.name)
     }
 }
 

@@ -1,13 +1,14 @@
 //! What the actuators have left in hover.
 #![allow(non_snake_case)]
 
-use fly_lie::operators::{angular, join, linear};
+use fly_lie::operators::wed3;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, Vehicle};
-use nalgebra::{DVector, Vector3, Vector6};
+use nalgebra::{DMatrix, DVector, Vector3, Vector6};
 
 use super::AnalysisError;
-use crate::inputs::ReferenceInputs;
+use crate::inputs::{REACH, ReferenceInputs, pseudo_inverse};
+use crate::matching::fully_actuated;
 
 /// A command in hover and its limits: N of a thrust, rad of a tilt.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,8 @@ pub struct HoverMargins {
     pub climb: f64,
     /// Largest acceleration downwards, m/s^2.
     pub sink: f64,
-    /// Largest angular acceleration about body x, y and z that is possible in both directions, rad/s^2.
+    /// Largest angular acceleration about body x, y and z that is possible in both directions, rad/s^2, at the same height and, of a
+    /// fully actuated vehicle, on the spot.
     pub turn: Vector3<f64>,
     /// Largest acceleration that is possible in every horizontal direction without tilting, m/s^2; `None` if underactuated.
     pub side: Option<f64>,
@@ -74,17 +76,22 @@ impl HoverMargins {
             limits: *limits,
         });
 
-        // Along the acceleration of the centre of mass, or about it.
-        let about_center = |acceleration: Vector6<f64>| {
-            let (a, turn) = (linear(&acceleration), angular(&acceleration));
-            let shift = turn.cross(&vehicle.body.inertia().center_of_mass());
-            let at_origin = join(&(a - shift), &turn);
-            inputs.of_wrench(&(vehicle.body.mass_matrix() * at_origin))
+        // A vehicle that tilts to move sideways cannot choose where it is pushed meanwhile.
+        let free = if fully_actuated(actuators.input_matrix()) {
+            0
+        } else {
+            2
         };
+        let effect = effect(vehicle).rows(free, 6 - free).into_owned();
+        let inverse = pseudo_inverse(&effect);
         let most = |acceleration: Vector6<f64>| {
-            let way = about_center(acceleration);
-            way.reached()
-                .then(|| reach(vehicle, u.as_slice(), &way.input))
+            if acceleration.rows(0, free).amax() > 0.0 {
+                return None;
+            }
+            let wanted = acceleration.rows(free, 6 - free);
+            let way = &inverse * wanted;
+            let missing = (&effect * &way - wanted).norm();
+            (missing <= REACH).then(|| reach(vehicle, u.as_slice(), &way))
         };
         let axis = |i: usize, sign: f64| {
             let mut a = Vector6::zeros();
@@ -130,6 +137,17 @@ impl HoverMargins {
             tilt,
         })
     }
+}
+
+/// From inputs to the acceleration of the centre of mass and the angular acceleration, body components, 6 x p.
+fn effect(vehicle: &Vehicle) -> DMatrix<f64> {
+    let B = vehicle.actuators.input_matrix();
+    let mut effect = vehicle.body.inverse_mass_matrix() * B;
+    let center = wed3(&vehicle.body.inertia().center_of_mass());
+    let shift = center * effect.fixed_rows::<3>(3);
+    let mut at_center = effect.fixed_rows_mut::<3>(0);
+    at_center -= shift;
+    DMatrix::from_fn(6, B.ncols(), |i, j| effect[(i, j)])
 }
 
 /// How far one can go from `u` along `way` inside the limits; zero from outside.

@@ -1,10 +1,9 @@
 //! Can the vehicle follow the reference inside the limits of its inputs?
 
+use fly_control::inputs::{REACH, ReferenceInputs};
 use fly_control::{Reference, Trajectory};
-use fly_mechanics::State;
 
 use super::Findings;
-use super::vehicle::InputMap;
 use crate::config::{ConfigError, Configuration};
 
 /// How finely the reference is looked at, s.
@@ -13,8 +12,6 @@ const SAMPLE: f64 = 0.01;
 const HORIZON: f64 = 60.0;
 /// At most this many samples, however long the flight.
 const SAMPLES: f64 = 5000.0;
-/// The reference's wrench may miss what inputs can make by this share: beyond, the vehicle cannot follow.
-const REACH: f64 = 1e-6;
 
 pub(super) fn check(
     configuration: &Configuration,
@@ -54,7 +51,7 @@ fn planned(
     findings: &mut Findings,
 ) {
     let vehicle = &configuration.vehicle;
-    let inputs = InputMap::new(vehicle);
+    let inputs = ReferenceInputs::new(vehicle);
     let end = configuration
         .flight
         .duration
@@ -67,14 +64,13 @@ fn planned(
         let time = index * step;
         index += 1.0;
         let point = trajectory.at(time);
-        let state = State {
-            pose: point.pose,
-            twist: point.twist,
-        };
-        let wrench = vehicle.body.mass_matrix() * point.acceleration + vehicle.body.bias(&state);
-        let (input, short) = inputs.least_input(&wrench);
-        missing.meet(short / wrench.norm().max(1.0), time);
-        excess.meet(vehicle.actuators.limits().violation(input.as_slice()), time);
+        let needed = inputs.at(&point);
+        missing.meet(needed.share(), time);
+        let excess_now = vehicle
+            .actuators
+            .limits()
+            .violation(needed.input.as_slice());
+        excess.meet(excess_now, time);
     }
     let sampled = format!("{end} s looked at");
     if missing.value > REACH {

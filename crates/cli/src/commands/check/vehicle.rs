@@ -1,14 +1,12 @@
 //! Can this vehicle hold itself in the air?
 
+use fly_control::inputs::ReferenceInputs;
 use fly_lie::SE3;
 use fly_mechanics::{State, Vehicle};
-use nalgebra::{DMatrix, DVector, Dyn, OMatrix, U6, Vector6};
 
 use super::Findings;
 use crate::config::Configuration;
 
-/// A wrench that the inputs cannot make to this share of itself is out of their reach, not rounded.
-const REACH: f64 = 1e-6;
 /// Singular values below this share of the largest count as zero.
 const RANK: f64 = 1e-9;
 
@@ -51,8 +49,9 @@ fn rank_tolerance(vehicle: &Vehicle) -> f64 {
 fn hover(vehicle: &Vehicle, findings: &mut Findings) {
     let level = State::at_rest(SE3::identity());
     let wrench = vehicle.body.bias(&level);
-    let (input, missing) = InputMap::new(vehicle).least_input(&wrench);
-    if missing > REACH * wrench.norm() {
+    let held = ReferenceInputs::new(vehicle).of_wrench(&wrench);
+    if !held.reached() {
+        let missing = held.missing;
         let finding = format!(
             "no input carries the level vehicle: {missing:.3} N or N m of its weight stay unbalanced"
         );
@@ -62,7 +61,7 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
     let mut commands = vec![0.0; vehicle.actuators.command_names().len()];
     vehicle
         .actuators
-        .commands_from_input(input.as_slice(), &mut commands);
+        .commands_from_input(held.input.as_slice(), &mut commands);
     let text: Vec<String> = vehicle
         .actuators
         .command_names()
@@ -72,7 +71,7 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
         .map(|(_, thrust)| format!("{thrust:.2}"))
         .collect();
     let thrusts = format!("thrusts {} N", text.join(", "));
-    let excess = vehicle.actuators.limits().violation(input.as_slice());
+    let excess = vehicle.actuators.limits().violation(held.input.as_slice());
     if excess > 0.0 {
         findings.problem(
             "hover",
@@ -83,31 +82,5 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
             "hover",
             format_args!("{thrusts}, {:.2} N inside the limits", -excess),
         );
-    }
-}
-
-/// From wrenches to inputs.
-pub(super) struct InputMap<'a> {
-    matrix: &'a OMatrix<f64, U6, Dyn>,
-    /// B^+, p x 6.
-    inverse: DMatrix<f64>,
-}
-
-impl<'a> InputMap<'a> {
-    pub fn new(vehicle: &'a Vehicle) -> Self {
-        let matrix = vehicle.actuators.input_matrix();
-        let dense = DMatrix::from_fn(6, matrix.ncols(), |row, column| matrix[(row, column)]);
-        let columns = dense.ncols();
-        let inverse = dense
-            .pseudo_inverse(rank_tolerance(vehicle))
-            .unwrap_or_else(|_| DMatrix::zeros(columns, 6));
-        Self { matrix, inverse }
-    }
-
-    /// The smallest input whose wrench is nearest to `wrench`, and the norm of what is missing.
-    pub fn least_input(&self, wrench: &Vector6<f64>) -> (DVector<f64>, f64) {
-        let input = &self.inverse * wrench;
-        let missing = (self.matrix * &input - wrench).norm();
-        (input, missing)
     }
 }

@@ -1,0 +1,214 @@
+//! Puts parameters into a configuration and leaves everything else in it as it was written.
+
+use std::path::Path;
+
+use fly_control::settings::{ControllerSettings, Moment, PairSettings, PoleSettings};
+use fly_control::settings::{SecondMomentSettings, YawSettings};
+use nalgebra::Matrix3;
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use super::replace::replace;
+use crate::config::{self, Diagnostic};
+use crate::exit::{Exit, Failure};
+
+/// Replaces pairs or poles of the file's controller.
+///
+/// # Errors
+/// The file is not a configuration that these parameters can stand in, or it cannot be read or replaced; it is then what it was.
+pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> {
+    let name = file.display();
+    let failed = |what: &str, why: &dyn std::fmt::Display| {
+        Failure::new(
+            Exit::Internal,
+            format_args!("cannot {what} `{name}`: {why}"),
+        )
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::new(
+            Exit::Usage,
+            format_args!(
+                "the configuration `{name}` does not exist\n\nMake one first: fly configs quadcopter.toml > {name}"
+            ),
+        ),
+        _ => failed("read", &error),
+    })?;
+    // Wrong before: said with the place in what the user wrote.
+    config::check_sections(file, &text)?;
+    let mut document: DocumentMut = text.parse().map_err(|error| failed("read", &error))?;
+    if put_settings(&mut document, settings).is_none() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!(
+                "`controller` in `{name}` has the wrong type: expected a table [controller]"
+            ),
+        ));
+    }
+    let text = document.to_string();
+    let found = config::controller_in(file, &text)?;
+    if (&found.pairs, &found.poles) != (&settings.pairs, &settings.poles) {
+        let diagnostic = Diagnostic::new(format!("the parameters do not fit into `{name}`"))
+            .note("what was read back differs from what was to be written")
+            .help("write `[controller]` as a table of its own");
+        return Err(Failure::diagnosed(Exit::Internal, diagnostic));
+    }
+    replace(file, &text).map_err(|error| failed("replace", &error))
+}
+
+fn put_settings(document: &mut DocumentMut, settings: &ControllerSettings) -> Option<()> {
+    let controller = table(document.as_table_mut(), "controller")?;
+    match (&settings.poles, settings.pairs.as_slice()) {
+        (Some(poles), _) => {
+            controller.remove("pairs");
+            put_poles(table(controller, "poles")?, poles)
+        }
+        (None, [pair]) => {
+            controller.remove("poles");
+            put_pair(pair_table(controller)?, pair)
+        }
+        _ => None,
+    }
+}
+
+fn put_poles(table: &mut dyn TableLike, poles: &PoleSettings) -> Option<()> {
+    for (key, numbers) in [
+        ("horizontal", poles.horizontal),
+        ("polynomial", poles.polynomial),
+    ] {
+        match numbers {
+            Some(numbers) => put_numbers(table, key, &numbers),
+            None => {
+                table.remove(key);
+            }
+        }
+    }
+    match poles.mass {
+        Some(mass) => put(table, "mass", mass),
+        None => {
+            table.remove("mass");
+        }
+    }
+    let YawSettings {
+        inertia,
+        damping,
+        stiffness,
+    } = poles.yaw;
+    let yaw = inline(table, "yaw")?;
+    for (key, number) in [
+        ("inertia", inertia),
+        ("damping", damping),
+        ("stiffness", stiffness),
+    ] {
+        put(yaw, key, number);
+    }
+    Some(())
+}
+
+fn put_pair(table: &mut dyn TableLike, pair: &PairSettings) -> Option<()> {
+    if table.contains_key("from") {
+        put(table, "from", pair.from.as_str());
+    }
+    put(table, "to", pair.to.as_str());
+    for (key, moment) in [
+        ("stiffness", &pair.stiffness),
+        ("damping", &pair.damping),
+        ("inertia", &pair.inertia),
+    ] {
+        put_moment(inline(table, key)?, moment);
+    }
+    Some(())
+}
+
+fn put_moment(table: &mut dyn TableLike, moment: &SecondMomentSettings) {
+    put(table, "weight", moment.weight);
+    if moment.center != [0.0; 3] || table.contains_key("center") {
+        put_numbers(table, "center", &moment.center);
+    }
+    table.remove("moment_about_origin");
+    let Some(Moment(about)) = moment.moment else {
+        table.remove("moment");
+        return;
+    };
+    if about == Matrix3::from_diagonal(&about.diagonal()) {
+        put_numbers(table, "moment", about.diagonal().as_slice());
+    } else {
+        let rows = about
+            .row_iter()
+            .map(|row| row.iter().copied().collect::<Array>());
+        put(table, "moment", rows.collect::<Array>());
+    }
+}
+
+/// The one pair, which keeps its comments, or a new one in the place of several.
+fn pair_table(controller: &mut dyn TableLike) -> Option<&mut dyn TableLike> {
+    let one = match controller.get("pairs") {
+        Some(Item::ArrayOfTables(tables)) => tables.len() == 1,
+        Some(Item::Value(Value::Array(array))) => array.len() == 1,
+        _ => false,
+    };
+    if !one {
+        let mut pairs = ArrayOfTables::new();
+        pairs.push(Table::new());
+        controller.insert("pairs", Item::ArrayOfTables(pairs));
+    }
+    match controller.get_mut("pairs")? {
+        Item::ArrayOfTables(tables) => tables.get_mut(0).map(|table| table as &mut dyn TableLike),
+        Item::Value(Value::Array(array)) => array
+            .get_mut(0)?
+            .as_inline_table_mut()
+            .map(|table| table as &mut dyn TableLike),
+        _ => None,
+    }
+}
+
+/// The table at this key, made if it is missing.
+fn table<'a>(above: &'a mut dyn TableLike, key: &str) -> Option<&'a mut dyn TableLike> {
+    above
+        .entry(key)
+        .or_insert_with(|| Item::Table(Table::new()))
+        .as_table_like_mut()
+}
+
+/// The same in one line, if it is made.
+fn inline<'a>(above: &'a mut dyn TableLike, key: &str) -> Option<&'a mut dyn TableLike> {
+    above
+        .entry(key)
+        .or_insert_with(|| Item::Value(Value::InlineTable(InlineTable::new())))
+        .as_table_like_mut()
+}
+
+/// Sets a value; the comment and the spaces around it stay, and what has the value already is left as it is written.
+fn put(table: &mut dyn TableLike, key: &str, value: impl Into<Value>) {
+    let value = value.into();
+    match table.get_mut(key) {
+        Some(Item::Value(old)) => replace_value(old, value),
+        _ => {
+            table.insert(key, Item::Value(value));
+        }
+    }
+}
+
+/// Sets an array of numbers, element by element where there is one of the same length.
+fn put_numbers(table: &mut dyn TableLike, key: &str, numbers: &[f64]) {
+    match table.get_mut(key).and_then(Item::as_array_mut) {
+        Some(array) if array.len() == numbers.len() => {
+            for (old, new) in array.iter_mut().zip(numbers) {
+                replace_value(old, Value::from(*new));
+            }
+        }
+        _ => put(table, key, numbers.iter().copied().collect::<Array>()),
+    }
+}
+
+fn replace_value(old: &mut Value, mut new: Value) {
+    let number = |value: &Value| match value {
+        #[allow(clippy::cast_precision_loss)] // only compared
+        Value::Integer(number) => Some(*number.value() as f64),
+        Value::Float(number) => Some(*number.value()),
+        _ => None,
+    };
+    if number(old).is_some() && number(old) == number(&new) {
+        return;
+    }
+    *new.decor_mut() = old.decor().clone();
+    *old = new;
+}

@@ -1,0 +1,91 @@
+//! A vehicle and its controller, for what looks at them without flying.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use fly_control::{Controller, ControllerSettings};
+use fly_mechanics::Vehicle;
+
+use super::configuration::check_names;
+use super::diagnostic::{ConfigError, Diagnostic, Problems};
+use super::document::{Document, Options};
+use super::source::{Origin, Source};
+use super::{controller, vehicle};
+
+/// `[vehicle]` and, where there is one, `[controller]`.
+#[derive(Clone, Debug)]
+pub struct Model {
+    document: Document,
+    /// The vehicle.
+    pub vehicle: Vehicle,
+    /// The settings of its controller.
+    pub controller: Option<ControllerSettings>,
+}
+
+impl Model {
+    /// Reads both from a configuration, or a vehicle alone from a vehicle file; the controller only if it is asked for.
+    ///
+    /// # Errors
+    /// What is wrong with these sections, with its place; the others are not looked at.
+    pub fn load(options: &Options, with_controller: bool) -> Result<Self, ConfigError> {
+        let document = Document::load(options)?.with_vehicle()?;
+        let mut problems = Problems::default();
+        let vehicle = problems.take(vehicle::read(&document));
+        let controller = match document.entry("controller") {
+            Some(_) if with_controller => problems.take(controller::read(&document)),
+            _ => None,
+        };
+        problems.finish()?;
+        let Some((_, vehicle)) = vehicle else {
+            return Err(Diagnostic::new("the vehicle could not be read").into());
+        };
+        Ok(Self {
+            document,
+            vehicle,
+            controller,
+        })
+    }
+
+    /// The controller of the vehicle with these settings.
+    ///
+    /// # Errors
+    /// These settings and this vehicle make none, with the place of the setting at fault.
+    pub fn build_controller(
+        &self,
+        settings: &ControllerSettings,
+    ) -> Result<Controller, ConfigError> {
+        Controller::new(&self.vehicle, settings)
+            .map_err(|error| controller::explain_controller(&self.document, &error).into())
+    }
+}
+
+/// Whether this text, which stands in this file, is a configuration: TOML, with the vehicle files that it names, and no other
+/// sections than there are.
+///
+/// # Errors
+/// What is wrong, with its place.
+pub fn check_sections(file: &Path, text: &str) -> Result<(), ConfigError> {
+    document(file, text).map(|_| ())
+}
+
+/// The settings of `[controller]` in a configuration with this text, which is to stand in this file.
+///
+/// # Errors
+/// The text is no configuration, or its controller is wrong.
+pub fn controller_in(file: &Path, text: &str) -> Result<ControllerSettings, ConfigError> {
+    controller::read(&document(file, text)?)
+}
+
+fn document(file: &Path, text: &str) -> Result<Document, ConfigError> {
+    let source = Arc::new(Source {
+        name: file.to_string_lossy().into_owned(),
+        text: text.to_owned(),
+        origin: Origin::File(file.to_owned()),
+        included_by: None,
+    });
+    let document = Document::build(&source, &Options::default())?;
+    let mut problems = Problems::default();
+    check_names(&document, &mut problems);
+    problems.finish()?;
+    Ok(document)
+}
