@@ -5,10 +5,14 @@
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
+#[path = "../examples/arm_6_axis.rs"]
+mod arm_6_axis;
 #[path = "../examples/body_about_a_fixed_point.rs"]
 mod body_about_a_fixed_point;
 #[path = "../examples/double_pendulum_3d.rs"]
 mod double_pendulum_3d;
+#[path = "../examples/four_bar.rs"]
+mod four_bar;
 #[path = "../examples/heavy_top.rs"]
 mod heavy_top;
 #[path = "../examples/planar_body.rs"]
@@ -17,6 +21,10 @@ mod planar_body;
 mod prismatic_and_revolute;
 #[path = "../examples/rolling_ellipsoid.rs"]
 mod rolling_ellipsoid;
+#[path = "../examples/scara.rs"]
+mod scara;
+#[path = "../examples/tricopter_with_load.rs"]
+mod tricopter_with_load;
 #[path = "../examples/two_link_arm.rs"]
 mod two_link_arm;
 #[path = "../examples/two_masses.rs"]
@@ -60,4 +68,24 @@ fn two_link_arm() -> Outcome {
 #[test]
 fn two_masses() -> Outcome {
     two_masses::main()
+}
+
+#[test]
+fn arm_6_axis() -> Outcome {
+    arm_6_axis::main()
+}
+
+#[test]
+fn four_bar() -> Outcome {
+    four_bar::main()
+}
+
+#[test]
+fn scara() -> Outcome {
+    scara::main()
+}
+
+#[test]
+fn tricopter_with_load() -> Outcome {
+    tricopter_with_load::main()
 }

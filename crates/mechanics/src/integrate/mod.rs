@@ -37,6 +37,7 @@
 //! [^1]: H. Munthe-Kaas, High order Runge-Kutta methods on manifolds. *Applied Numerical Mathematics* 29 (1999).
 
 mod adaptive;
+mod constrained;
 mod dynamics;
 mod event;
 mod free_body;
@@ -47,6 +48,7 @@ mod secant;
 mod variational;
 
 pub use adaptive::{Adaptive, StepUnderflow, Tolerance};
+pub use constrained::constrained;
 pub use dynamics::{forced, unforced};
 pub use event::Direction;
 pub use free_body::{Integrator, rk4};

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 use fly_lie::{SE3, SO3};
+use fly_mechanics::integrate::{self, RungeKutta, Scheme};
 use fly_mechanics::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintWorkspace, Motion,
 };
@@ -20,6 +21,7 @@ pub struct Simulation {
     pub xi: Vec<f64>,
     pub time: f64,
     pub tau: Vec<f64>,
+    integrator: RungeKutta<f64>,
 }
 
 impl Simulation {
@@ -32,6 +34,7 @@ impl Simulation {
         Self {
             workspace: Workspace::new(&model),
             constrained: ConstraintWorkspace::new(&constraints),
+            integrator: RungeKutta::new(&model, Scheme::RungeKutta4),
             tau: vec![0.0; model.dof()],
             time: 0.0,
             model,
@@ -94,42 +97,25 @@ impl Simulation {
         self.workspace.energy(&self.model)
     }
 
-    /// The classical Runge-Kutta scheme in the redundant coordinates.
+    /// The classical scheme of Runge and Kutta on the group.
     pub fn step(&mut self, h: f64) {
-        let (x, xi, time) = (self.x.clone(), self.xi.clone(), self.time);
-        let (mut x_sum, mut xi_sum) = (vec![0.0; x.len()], vec![0.0; xi.len()]);
-        let mut x_rate = vec![0.0; x.len()];
-        let add = |to: &mut [f64], from: &[f64], by: f64| {
-            to.iter_mut()
-                .zip(from)
-                .for_each(|(to, from)| *to += by * from);
+        let mut motion = integrate::Motion {
+            time: self.time,
+            configuration: std::mem::take(&mut self.x),
+            velocity: std::mem::take(&mut self.xi),
         };
-        for (ahead, weight) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)] {
-            if ahead > 0.0 {
-                // The slopes of the stage before.
-                let xi_rate = self.constrained.acceleration().clone();
-                self.x.copy_from_slice(&x);
-                add(&mut self.x, &x_rate, ahead * h);
-                self.xi.copy_from_slice(&xi);
-                add(&mut self.xi, xi_rate.as_slice(), ahead * h);
-                self.time = time + ahead * h;
-            }
-            self.solve().expect("a solution");
-            self.model
-                .configuration_rate(&self.x, &self.xi, &mut x_rate);
-            add(&mut x_sum, &x_rate, weight / 6.0);
-            add(
-                &mut xi_sum,
-                self.constrained.acceleration().as_slice(),
-                weight / 6.0,
-            );
-        }
-        self.x.copy_from_slice(&x);
-        add(&mut self.x, &x_sum, h);
-        self.model.normalize(&mut self.x);
-        self.xi.copy_from_slice(&xi);
-        add(&mut self.xi, &xi_sum, h);
-        self.time = time + h;
+        let (model, constraints, tau) = (&self.model, &self.constraints, &self.tau);
+        let (workspace, constrained) = (&mut self.workspace, &mut self.constrained);
+        let dynamics = |stage: &integrate::Motion<f64>, xi_dot: &mut [f64]| {
+            let (x, xi) = (&stage.configuration, &stage.velocity);
+            constrained
+                .forward_dynamics(constraints, model, workspace, x, xi, stage.time, tau)
+                .expect("a solution");
+            xi_dot.copy_from_slice(constrained.acceleration().as_slice());
+        };
+        self.integrator.step(model, &mut motion, h, dynamics);
+        self.time = motion.time;
+        (self.x, self.xi) = (motion.configuration, motion.velocity);
     }
 }
 
