@@ -167,7 +167,6 @@ fn derivatives_of_forward_dynamics_are_those_of_dual_numbers() {
         let (model, workspace) = (&case.model, &mut case.workspace);
         let result = model.forward_dynamics(workspace, &case.x, &case.xi, &tau, &mut expected);
         result.expect("mass everywhere");
-        assert_eq!(xi_dot, expected);
 
         let [x, xi, force] = case.dual(&tau, |model, workspace, [x, xi, tau], xi_dot| {
             let result = model.forward_dynamics(workspace, x, xi, tau, xi_dot);
@@ -177,6 +176,7 @@ fn derivatives_of_forward_dynamics_are_those_of_dual_numbers() {
         case.xi_dot = xi_dot;
         let M = case.inverse().1.acceleration;
         let tolerance = 1e-14 * (M.amax() * got.force.amax()).max(100.0);
+        assert!(moving::error(&case.xi_dot, &expected) < tolerance);
         close(
             &got.force,
             &force,

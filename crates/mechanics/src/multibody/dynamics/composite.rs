@@ -133,7 +133,7 @@ impl<T: RealField + Copy> MassMoments<T> {
 
     /// The columns of the 6x6 matrix `[[m I, -wed(h)], [wed(h), Theta]]`.
     #[inline]
-    fn matrix(&self) -> [[T; 6]; 6] {
+    pub fn matrix(&self) -> [[T; 6]; 6] {
         let (o, m, h) = (T::zero(), self.mass, &self.first);
         let I = self.second.moment_of_inertia();
         [

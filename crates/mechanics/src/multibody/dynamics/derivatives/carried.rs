@@ -1,10 +1,10 @@
-//! From the root to the leaves: places, motions and directions of all nodes, in the axes of the node that stands on the world.
+//! From the root to the leaves: places and motions of all nodes, in the axes of the node that stands on the world.
 
 use nalgebra::{Matrix3, RealField, Vector3};
 
 use super::Scratch;
-use super::column::{Carrier, Column};
-use super::composite::{Composite, in_axes};
+use super::column::Column;
+use super::composite::{VectorMoments, in_axes};
 use crate::multibody::dynamics::motion::{Motion, Twist};
 use crate::multibody::dynamics::scratch::Place;
 use crate::multibody::dynamics::spatial::{acceleration_matrix, cross, product, turn, turn_back};
@@ -17,14 +17,18 @@ pub struct Carried<T: RealField + Copy> {
     pub position: Vector3<T>,
     /// From the parent's origin.
     pub arm: Vector3<T>,
-    pub omega: Vector3<T>,
+    /// How it would move if its joint stood still; an absolute joint follows its origin without turning.
+    pub carrier: Twist<T>,
+    pub twist: Twist<T>,
+    /// Its acceleration relative to the carrier while the velocities are constant.
+    pub drift: Twist<T>,
+    /// The carrier's acceleration in its origin, less gravity.
+    pub support: Vector3<T>,
+    /// Of its origin, less gravity.
+    pub acceleration: Vector3<T>,
     pub alpha: Vector3<T>,
     /// `wed(alpha) + wed(omega)²`.
     pub matrix: Matrix3<T>,
-    /// Of its origin.
-    pub velocity: Vector3<T>,
-    /// Of its origin, less gravity.
-    pub acceleration: Vector3<T>,
 }
 
 impl<T: RealField + Copy> Carried<T> {
@@ -34,151 +38,171 @@ impl<T: RealField + Copy> Carried<T> {
             rotation: Matrix3::identity(),
             position: o,
             arm: o,
-            omega: o,
-            alpha: o,
-            matrix: Matrix3::zeros(),
-            velocity: o,
+            carrier: Twist::zero(),
+            twist: Twist::zero(),
+            drift: Twist::zero(),
+            support: o,
             acceleration: o,
+            alpha: o,
+            matrix: Matrix3::zeros(),
         }
     }
 
-    /// Where a node on this one is, and how it is carried along.
+    /// A node on this one is placed and carried along.
     #[inline]
-    fn carry(&self, place: &Place<T>, absolute: bool) -> (Self, Carrier<T>) {
+    fn carry(&self, place: &Place<T>, absolute: bool, node: &mut Self) {
         let arm = turn(&self.rotation, &place.translation);
-        let carrier = Carrier {
-            omega: self.omega,
-            alpha: self.alpha,
-            matrix: self.matrix,
-            velocity: self.velocity + cross(&self.omega, &arm),
-            acceleration: self.acceleration + turn(&self.matrix, &arm),
-        };
-        let node = Self {
-            rotation: product(&self.rotation, &place.rotation),
-            position: self.position + arm,
-            arm,
-            ..Self::zero()
-        };
-        let carrier = if absolute { carrier.point() } else { carrier };
-        (node, carrier)
-    }
-}
-
-impl<T: RealField + Copy> Carrier<T> {
-    /// What stands on the world: gravity in axes of this rotation is all.
-    #[inline]
-    fn world(gravity: &Vector3<T>, rotation: &Matrix3<T>) -> Self {
-        let o = Vector3::zeros();
-        Self {
-            omega: o,
-            alpha: o,
-            matrix: Matrix3::zeros(),
-            velocity: o,
-            acceleration: -turn_back(rotation, gravity),
-        }
-    }
-
-    /// An absolute joint follows its origin without turning.
-    fn point(&self) -> Self {
-        let o = Vector3::zeros();
-        Self {
-            omega: o,
-            alpha: o,
-            matrix: Matrix3::zeros(),
-            ..*self
-        }
+        node.rotation = product(&self.rotation, &place.rotation);
+        node.position = self.position + arm;
+        node.arm = arm;
+        let omega = &self.twist.angular;
+        node.carrier.linear = self.twist.linear + cross(omega, &arm);
+        node.carrier.angular = if absolute { Vector3::zeros() } else { *omega };
     }
 }
 
 impl<T: RealField + Copy> Tree<T> {
-    /// All nodes with their own mass, after [`place`](Self::place).
-    pub fn carry(
+    /// A node's place and velocity, its directions and momenta, after [`place`](Self::place).
+    #[inline]
+    pub fn carry(&self, i: usize, xi: &[T], place: &Place<T>, scratch: &mut Scratch<T>) {
+        let node = &self.nodes[i];
+        let (before, rest) = scratch.nodes.split_at_mut(i);
+        let carried = &mut rest[0];
+        if let Some(parent) = node.parent.checked_sub(1) {
+            before[parent].carry(place, node.motion.is_absolute(), carried);
+        }
+        node.move_along(&xi[node.xi..], carried, &mut scratch.columns[node.xi..]);
+        let mass = in_axes(&node.moments, &carried.rotation);
+        scratch.bodies[i] = mass;
+        scratch.composites[i].mass = mass;
+        scratch.composites[i].momentum = VectorMoments::momenta(&mass, &carried.twist);
+    }
+
+    /// A node's acceleration with these of the joints (none: zero), and its wrench of inertia, after [`carry`](Self::carry).
+    #[inline]
+    pub fn accelerate(
         &self,
+        i: usize,
         gravity: &Vector3<T>,
-        xi: &[T],
-        xi_dot: &[T],
-        places: &[Place<T>],
+        xi_dot: Option<&[T]>,
+        place: &Place<T>,
         scratch: &mut Scratch<T>,
     ) {
-        for (i, node) in self.nodes.iter().enumerate() {
-            let place = &places[i];
-            let (mut own, carrier) = match node.parent.checked_sub(1) {
-                Some(parent) => scratch.nodes[parent].carry(place, node.motion.is_absolute()),
-                None => (Carried::zero(), Carrier::world(gravity, &place.rotation)),
-            };
-            let columns = &mut scratch.columns[node.xi..];
-            node.move_along(
-                &carrier,
-                &xi[node.xi..],
-                &xi_dot[node.xi..],
-                &mut own,
-                columns,
-            );
-            let twist = own.twist();
-            let mass = in_axes(&node.moments, &own.rotation);
-            scratch.composites[i] =
-                Composite::of_body(mass, &twist, &own.acceleration, &own.matrix);
-            scratch.nodes[i] = own;
+        let node = &self.nodes[i];
+        let (before, rest) = scratch.nodes.split_at_mut(i);
+        let carried = &mut rest[0];
+        let mut alpha = carried.drift.angular;
+        if let Some(parent) = node.parent.checked_sub(1) {
+            let parent = &before[parent];
+            carried.support = parent.acceleration + turn(&parent.matrix, &carried.arm);
+            if !node.motion.is_absolute() {
+                alpha += parent.alpha;
+            }
+        } else {
+            carried.support = -turn_back(&place.rotation, gravity);
         }
+        let mut acceleration = carried.support + carried.drift.linear;
+        if let Some(xi_dot) = xi_dot {
+            let rate = node.rate(&carried.rotation, &xi_dot[node.xi..]);
+            acceleration += rate.linear;
+            alpha += rate.angular;
+        }
+        carried.alpha = alpha;
+        carried.acceleration = acceleration;
+        carried.matrix = acceleration_matrix(&carried.twist.angular, &alpha);
+        scratch.composites[i].wrench = scratch.bodies[i].force(&acceleration, &carried.matrix);
+    }
+
+    /// What displacements along a node's directions change, after [`accelerate`](Self::accelerate).
+    #[inline]
+    pub fn displace(&self, i: usize, scratch: &mut Scratch<T>) {
+        let node = &self.nodes[i];
+        if node.is_free_root() {
+            return;
+        }
+        let matrix = match node.parent.checked_sub(1) {
+            Some(parent) if !node.motion.is_absolute() => scratch.nodes[parent].matrix,
+            _ => Matrix3::zeros(),
+        };
+        let rotates = node.motion.is_rotation();
+        for column in &mut scratch.columns[node.xi..node.xi + node.motion.dof()] {
+            if rotates {
+                column.accelerate_rotation(&matrix, &scratch.nodes[i]);
+            } else {
+                column.accelerate(&matrix, &scratch.nodes[i]);
+            }
+        }
+    }
+}
+
+impl<T: RealField + Copy> Motion<T> {
+    /// Whether all its directions are rotations about the body's origin.
+    #[inline]
+    pub fn is_rotation(&self) -> bool {
+        matches!(
+            self,
+            Self::Revolute(_) | Self::Spherical(_) | Self::AbsoluteSpherical(_)
+        )
     }
 }
 
 impl<T: RealField + Copy> Node<T> {
-    /// The motion of a node that is carried along and moves in its joint, and its directions.
+    /// Whether it moves freely in the world: its directions are the unit twists in its own axes, so that nothing needs to be known of them.
     #[inline]
-    fn move_along(
-        &self,
-        carrier: &Carrier<T>,
-        xi: &[T],
-        xi_dot: &[T],
-        node: &mut Carried<T>,
-        columns: &mut [Column<T>],
-    ) {
-        let R = &node.rotation;
-        if let Motion::Revolute(_) = self.motion {
-            let axis = R.column(2).into_owned();
-            node.velocity = carrier.velocity;
-            node.acceleration = carrier.acceleration;
-            node.omega = carrier.omega + axis * xi[0];
-            let turned = cross(&carrier.omega, &axis) * xi[0];
-            node.alpha = carrier.alpha + axis * xi_dot[0] + turned;
-            node.matrix = acceleration_matrix(&node.omega, &node.alpha);
-            let twist = node.twist();
-            columns[0] = Column::rotation(carrier, &twist, &axis, &node.position);
-            return;
-        }
-        let in_root = |twist: Twist<T>| Twist {
-            linear: turn(R, &twist.linear),
-            angular: turn(R, &twist.angular),
-        };
-        let (rate, rate_dot) = (
-            in_root(self.motion.twist(xi)),
-            in_root(self.motion.twist(xi_dot)),
-        );
-        node.omega = carrier.omega + rate.angular;
-        node.velocity = carrier.velocity + rate.linear;
-        node.alpha = carrier.alpha + rate_dot.angular + cross(&carrier.omega, &rate.angular);
-        node.acceleration = carrier.acceleration
-            + rate_dot.linear
-            + cross(&(carrier.omega + node.omega), &rate.linear);
-        node.matrix = acceleration_matrix(&node.omega, &node.alpha);
-        let twist = node.twist();
-        let mut unit = [T::zero(); 6];
-        for k in 0..self.motion.dof() {
-            unit[k] = T::one();
-            let direction = in_root(self.motion.twist(&unit));
-            unit[k] = T::zero();
-            columns[k] = Column::any(carrier, &twist, &direction, &node.position);
+    pub fn is_free_root(&self) -> bool {
+        self.parent == 0 && matches!(self.motion, Motion::Free(_))
+    }
+
+    /// The twist of these velocities in axes of this rotation.
+    #[inline]
+    fn rate(&self, R: &Matrix3<T>, xi: &[T]) -> Twist<T> {
+        match self.motion {
+            Motion::Revolute(_) => Twist {
+                linear: Vector3::zeros(),
+                angular: R.column(2) * xi[0],
+            },
+            _ => {
+                let twist = self.motion.twist(xi);
+                Twist {
+                    linear: turn(R, &twist.linear),
+                    angular: turn(R, &twist.angular),
+                }
+            }
         }
     }
-}
 
-impl<T: RealField + Copy> Carried<T> {
+    /// The motion of a node that is carried along and moves in its joint, and its directions.
     #[inline]
-    pub fn twist(&self) -> Twist<T> {
-        Twist {
-            linear: self.velocity,
-            angular: self.omega,
+    fn move_along(&self, xi: &[T], node: &mut Carried<T>, columns: &mut [Column<T>]) {
+        let rate = self.rate(&node.rotation, xi);
+        let carrier = &node.carrier;
+        let omega = carrier.angular + rate.angular;
+        node.drift.angular = cross(&carrier.angular, &rate.angular);
+        if self.motion.is_rotation() {
+            node.twist = Twist {
+                linear: carrier.linear,
+                angular: omega,
+            };
+            for (k, column) in columns[..self.motion.dof()].iter_mut().enumerate() {
+                // A hinge turns about z.
+                let axis = 2 * usize::from(self.motion.dof() == 1) + k;
+                column.set_rotation(&node.rotation.column(axis).into_owned(), node);
+            }
+            return;
+        }
+        node.drift.linear = cross(&(carrier.angular + omega), &rate.linear);
+        node.twist = Twist {
+            linear: carrier.linear + rate.linear,
+            angular: omega,
+        };
+        if self.is_free_root() {
+            return;
+        }
+        let mut unit = [T::zero(); 6];
+        for (k, column) in columns[..self.motion.dof()].iter_mut().enumerate() {
+            unit[k] = T::one();
+            column.set_direction(&self.rate(&node.rotation, &unit), node);
+            unit[k] = T::zero();
         }
     }
 }

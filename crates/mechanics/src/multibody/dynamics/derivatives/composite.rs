@@ -2,7 +2,6 @@
 
 use nalgebra::{Matrix3, RealField, Vector3};
 
-use super::column::Column;
 use crate::multibody::dynamics::motion::Twist;
 use crate::multibody::dynamics::spatial::{
     MassMoments, Wrench, cross, dot, scaled, turn, turn_back,
@@ -17,9 +16,31 @@ pub struct VectorMoments<T: RealField + Copy> {
 
 impl<T: RealField + Copy> VectorMoments<T> {
     pub fn zero() -> Self {
+        Self::at_origin(Vector3::zeros())
+    }
+
+    /// One vector in the origin.
+    #[inline]
+    pub fn at_origin(sum: Vector3<T>) -> Self {
         Self {
-            sum: Vector3::zeros(),
+            sum,
             first: Matrix3::zeros(),
+        }
+    }
+
+    /// The momenta of a body's mass points.
+    #[inline]
+    pub fn momenta(mass: &MassMoments<T>, twist: &Twist<T>) -> Self {
+        let (v, w, h, S) = (&twist.linear, &twist.angular, &mass.first, &mass.second);
+        // v h^T + wed(omega) S
+        let column = |x, y, z, h| scaled(v, h, &cross(w, &Vector3::new(x, y, z)));
+        Self {
+            sum: scaled(v, mass.mass, &cross(w, h)),
+            first: Matrix3::from_columns(&[
+                column(S.xx, S.xy, S.xz, h.x),
+                column(S.xy, S.yy, S.yz, h.y),
+                column(S.xz, S.yz, S.zz, h.z),
+            ]),
         }
     }
 
@@ -81,117 +102,16 @@ impl<T: RealField + Copy> Composite<T> {
         }
     }
 
-    /// A body with these moments in the root's axes, that moves with the twist and accelerates with the acceleration `a` of its origin and
-    /// `K = wed(alpha) + wed(omega)²`.
-    #[inline]
-    pub fn of_body(mass: MassMoments<T>, twist: &Twist<T>, a: &Vector3<T>, K: &Matrix3<T>) -> Self {
-        let (v, w, h, S) = (&twist.linear, &twist.angular, &mass.first, &mass.second);
-        // v h^T + wed(omega) S
-        let column = |x, y, z, h| scaled(v, h, &cross(w, &Vector3::new(x, y, z)));
-        let first = Matrix3::from_columns(&[
-            column(S.xx, S.xy, S.xz, h.x),
-            column(S.xy, S.yy, S.yz, h.y),
-            column(S.xz, S.yz, S.zz, h.z),
-        ]);
-        Self {
-            momentum: VectorMoments {
-                sum: scaled(v, mass.mass, &cross(w, h)),
-                first,
-            },
-            wrench: mass.force(a, K),
-            mass,
-        }
-    }
-
-    #[inline]
-    pub fn plus(&self, other: &Self) -> Self {
-        let mut wrench = self.wrench;
-        wrench.add(&other.wrench);
-        Self {
-            mass: self.mass.plus(&other.mass),
-            momentum: self.momentum.plus(&other.momentum),
-            wrench,
-        }
-    }
-
-    /// About the parent's origin, from which the node's is `d` away.
-    #[inline]
-    pub fn shifted(&self, d: &Vector3<T>) -> Self {
-        let MassMoments {
-            mass,
-            first,
-            second,
-        } = &self.mass;
-        let moved = scaled(d, *mass, first);
-        let Wrench { force, torque } = self.wrench;
-        Self {
-            mass: MassMoments {
-                mass: *mass,
-                first: moved,
-                second: second.plus_outer(first, d).plus_outer(d, &moved),
-            },
-            momentum: self.momentum.shifted(d),
-            wrench: Wrench {
-                force,
-                torque: torque + cross(d, &force),
-            },
-        }
-    }
-
-    /// What an absolute joint passes on: a mass point in its origin, which has this velocity, and the force.
-    #[inline]
-    pub fn point(&self, velocity: &Vector3<T>) -> Self {
-        let o = Vector3::zeros();
-        Self {
-            mass: MassMoments::of_point(self.mass.mass, &o),
-            momentum: VectorMoments {
-                sum: velocity * self.mass.mass,
-                first: Matrix3::zeros(),
-            },
-            wrench: Wrench {
-                force: self.wrench.force,
-                torque: o,
-            },
-        }
-    }
-
-    /// `I S`.
-    #[inline]
-    pub fn inertia(&self, twist: &Twist<T>) -> Wrench<T> {
-        self.mass.momentum(twist)
-    }
-
-    #[inline]
-    pub fn inertia_about(&self, axis: &Vector3<T>) -> Wrench<T> {
-        let torque = self.mass.second.moment_of_inertia().times(axis);
-        Wrench {
-            force: cross(axis, &self.mass.first),
-            torque,
-        }
-    }
-
     /// What acts on mass points that accelerate by `w(p) + 2 u × V(p)`.
     #[inline]
     pub fn resistance(&self, w: &Twist<T>, u: &Vector3<T>) -> Wrench<T> {
         let turned = self.momentum.turned(u);
         let two = T::one() + T::one();
-        let inertia = self.inertia(w);
+        let inertia = self.mass.momentum(w);
         Wrench {
             force: scaled(&turned.force, two, &inertia.force),
             torque: scaled(&turned.torque, two, &inertia.torque),
         }
-    }
-
-    /// The change of [`wrench`](Self::wrench) along the configuration, about the node's origin in axes that stay: that of the motion, and
-    /// that of the displacement which turns and moves the wrench itself.
-    #[inline]
-    pub fn change(&self, column: &Column<T>) -> Wrench<T> {
-        let mut change = self.resistance(&column.configuration, &column.turn);
-        let (l, e) = (&column.direction.linear, &column.direction.angular);
-        let Wrench { force, torque } = &self.wrench;
-        change.force += cross(e, force);
-        change.torque += cross(e, torque) + cross(l, force);
-        change
     }
 }
 
@@ -202,6 +122,41 @@ pub fn in_axes<T: RealField + Copy>(moments: &MassMoments<T>, R: &Matrix3<T>) ->
         mass: moments.mass,
         first: turn(R, &moments.first),
         second: moments.second.turned(R),
+    }
+}
+
+/// The moments about an origin from which the body's is `d` away.
+#[inline]
+pub fn shifted<T: RealField + Copy>(moments: &MassMoments<T>, d: &Vector3<T>) -> MassMoments<T> {
+    let first = scaled(d, moments.mass, &moments.first);
+    MassMoments {
+        mass: moments.mass,
+        first,
+        second: moments
+            .second
+            .plus_outer(&moments.first, d)
+            .plus_outer(d, &first),
+    }
+}
+
+/// The momentum of a body that turns about its origin: `M [0; axis]`.
+#[inline]
+pub fn momentum_about<T: RealField + Copy>(
+    moments: &MassMoments<T>,
+    axis: &Vector3<T>,
+) -> Wrench<T> {
+    Wrench {
+        force: cross(axis, &moments.first),
+        torque: moments.second.moment_of_inertia().times(axis),
+    }
+}
+
+/// A wrench about an origin from which its own is `d` away.
+#[inline]
+pub fn wrench_at<T: RealField + Copy>(wrench: &Wrench<T>, d: &Vector3<T>) -> Wrench<T> {
+    Wrench {
+        force: wrench.force,
+        torque: wrench.torque + cross(d, &wrench.force),
     }
 }
 

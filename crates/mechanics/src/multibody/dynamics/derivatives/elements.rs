@@ -3,7 +3,7 @@
 use fly_lie::operators::{ad, vee_matrix4};
 use nalgebra::{Matrix6, Matrix6xX, RealField, Vector6};
 
-use super::pairs::Entries;
+use super::entries::Entries;
 use crate::multibody::{BodyId, Model, Workspace};
 
 /// Between bodies `a` and `b`: the wrench on `b`, in its frame, and how it changes, as `b` sees it, with the relative pose and twist.

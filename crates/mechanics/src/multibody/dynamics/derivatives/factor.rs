@@ -1,5 +1,7 @@
 //! The mass matrix's factors with the tree's zeros, and its inverse.
 
+use std::cmp::Ordering;
+
 use nalgebra::{DMatrix, RealField};
 
 use crate::multibody::dynamics::spatial::fma;
@@ -36,96 +38,133 @@ impl Branches {
 
     /// All coordinates below this one.
     #[inline]
-    fn below(&self, coordinate: usize) -> impl Iterator<Item = usize> + '_ {
+    fn below(&self, coordinate: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         std::iter::successors(self.below[coordinate], |j| self.below[*j])
     }
 
-    /// The factors `M = Lᵀ D L`, in place: `D` on the diagonal, and the ones off the diagonal of `L`, which are in rows of coordinates and
-    /// columns of those below them. Featherstone's algorithm (table 6.3).
-    pub fn factorize<T: RealField + Copy>(&self, M: &mut DMatrix<T>) {
+    /// The factors `M = Lᵀ D L` in place, by Featherstone's algorithm (table 6.3): `D` on the diagonal, and in each coordinate's column the
+    /// entries of its row of `L` at the coordinates below it, the only ones beside the diagonal's ones. `diagonal` is for n numbers.
+    ///
+    /// The error is a coordinate that moves nothing that has mass.
+    pub fn factorize<T: RealField + Copy>(
+        &self,
+        M: &mut DMatrix<T>,
+        diagonal: &mut [T],
+    ) -> Result<(), usize> {
+        let n = M.ncols();
+        for (t, diagonal) in diagonal.iter_mut().enumerate() {
+            *diagonal = M[(t, t)];
+        }
+        let M = M.as_mut_slice();
         for t in self.order.iter().copied().rev() {
-            let inverse = T::one() / M[(t, t)];
-            for j in self.below(t) {
-                let l = M[(t, j)] * inverse;
-                M[(j, j)] = fma(-l, M[(t, j)], M[(j, j)]);
-                for i in self.below(j) {
-                    M[(j, i)] = fma(-l, M[(t, i)], M[(j, i)]);
-                }
-                M[(t, j)] = l;
+            let pivot = M[t * n + t];
+            let rounding: T = diagonal[t] * T::default_epsilon() * nalgebra::convert(16.0);
+            // A number that is none is not greater.
+            if pivot.partial_cmp(&rounding) != Some(Ordering::Greater) {
+                return Err(t);
             }
+            let inverse = T::one() / pivot;
+            for j in self.below(t) {
+                let entry = M[t * n + j];
+                let l = entry * inverse;
+                M[j * n + j] = fma(-l, entry, M[j * n + j]);
+                for i in self.below(j) {
+                    M[j * n + i] = fma(-l, M[t * n + i], M[j * n + i]);
+                }
+                M[t * n + j] = l;
+            }
+        }
+        Ok(())
+    }
+
+    /// `force` becomes `M⁻¹ force` by the factors.
+    pub fn solve<T: RealField + Copy>(&self, factors: &DMatrix<T>, force: &mut [T]) {
+        for t in self.order.iter().copied().rev() {
+            for j in self.below(t) {
+                force[j] = fma(-factors[(j, t)], force[t], force[j]);
+            }
+        }
+        for t in self.order.iter().copied() {
+            let mut own = force[t] / factors[(t, t)];
+            for j in self.below(t) {
+                own = fma(-factors[(j, t)], force[j], own);
+            }
+            force[t] = own;
         }
     }
 
     /// `M⁻¹` from the factors, row by row from the root on: `L M⁻¹ = D⁻¹ L⁻ᵀ`, whose right side has zeros between a coordinate and those
-    /// that come before it.
-    pub fn invert<T: RealField + Copy>(&self, factors: &DMatrix<T>, inverse: &mut DMatrix<T>) {
-        inverse.fill(T::zero());
+    /// that come before it. `row` is for n numbers.
+    pub fn invert<T: RealField + Copy>(
+        &self,
+        factors: &DMatrix<T>,
+        inverse: &mut DMatrix<T>,
+        row: &mut [T],
+    ) {
         let n = factors.ncols();
-        let entries = inverse.as_mut_slice();
+        let (factors, inverse) = (factors.as_slice(), inverse.as_mut_slice());
+        inverse.fill(T::zero());
         for t in self.order.iter().copied() {
-            for j in self.below(t) {
-                let l = factors[(t, j)];
-                let (row, column) = two_columns(entries, n, t, j);
-                for (sum, entry) in row.iter_mut().zip(column) {
-                    *sum = fma(-l, *entry, *sum);
-                }
+            let l = &factors[t * n..t * n + n];
+            let weights = self.below(t).map(|j| (j, -l[j]));
+            combine(inverse, weights.clone(), row);
+            let diagonal = T::one() / l[t];
+            row[t] = weights.fold(diagonal, |sum, (j, weight)| fma(weight, row[j], sum));
+            inverse[t * n..t * n + n].copy_from_slice(row);
+            for (column, entry) in inverse.chunks_exact_mut(n).zip(&*row) {
+                column[t] = *entry;
             }
-            let mut diagonal = T::one() / factors[(t, t)];
-            for j in self.below(t) {
-                diagonal = fma(-factors[(t, j)], entries[t * n + j], diagonal);
-            }
-            for k in 0..n {
-                entries[k * n + t] = entries[t * n + k];
-            }
-            entries[t * n + t] = diagonal;
         }
-    }
-}
-
-/// Two different columns of a matrix of `n` rows.
-#[inline]
-fn two_columns<T>(entries: &mut [T], n: usize, a: usize, b: usize) -> (&mut [T], &[T]) {
-    if a < b {
-        let (left, right) = entries.split_at_mut(b * n);
-        (&mut left[a * n..a * n + n], &right[..n])
-    } else {
-        let (left, right) = entries.split_at_mut(a * n);
-        (&mut right[..n], &left[b * n..b * n + n])
     }
 }
 
 /// `X` becomes `-A X`, all n x n; `column` is for n numbers.
 pub fn multiply_negated<T: RealField + Copy>(A: &DMatrix<T>, X: &mut DMatrix<T>, column: &mut [T]) {
     let n = A.ncols();
-    let A = A.as_slice();
     for x in X.as_mut_slice().chunks_exact_mut(n) {
         for (copy, x) in column.iter_mut().zip(&*x) {
             *copy = -*x;
         }
-        let mut start = 0;
-        while start + 8 <= n {
-            rows::<T, 8>(A, column, start, &mut x[start..]);
-            start += 8;
+        combine(A.as_slice(), column.iter().copied().enumerate(), x);
+    }
+}
+
+/// The sum of columns of a matrix with weights; it has as many rows as `sum`.
+#[inline]
+fn combine<T: RealField + Copy>(
+    columns: &[T],
+    weights: impl Iterator<Item = (usize, T)> + Clone,
+    sum: &mut [T],
+) {
+    let n = sum.len();
+    // Blocks of rows, the last of which overlaps the one before.
+    if n >= 8 {
+        for start in (0..n - 8).step_by(8).chain([n - 8]) {
+            rows::<T, 8>(columns, weights.clone(), start, sum);
         }
-        if start + 4 <= n {
-            rows::<T, 4>(A, column, start, &mut x[start..]);
-            start += 4;
-        }
-        while start < n {
-            rows::<T, 1>(A, column, start, &mut x[start..]);
-            start += 1;
+    } else if n >= 4 {
+        rows::<T, 4>(columns, weights.clone(), 0, sum);
+        rows::<T, 4>(columns, weights, n - 4, sum);
+    } else {
+        for start in 0..n {
+            rows::<T, 1>(columns, weights.clone(), start, sum);
         }
     }
 }
 
-/// `ROWS` rows of `A x` from `start` on.
 #[inline]
-fn rows<T: RealField + Copy, const ROWS: usize>(A: &[T], x: &[T], start: usize, out: &mut [T]) {
+fn rows<T: RealField + Copy, const ROWS: usize>(
+    columns: &[T],
+    weights: impl Iterator<Item = (usize, T)>,
+    start: usize,
+    sum: &mut [T],
+) {
     let mut sums = [T::zero(); ROWS];
-    for (column, x) in A.chunks_exact(x.len()).zip(x) {
-        for (sum, entry) in sums.iter_mut().zip(&column[start..start + ROWS]) {
-            *sum = fma(*entry, *x, *sum);
+    for (column, weight) in weights {
+        let from = column * sum.len() + start;
+        for (sum, entry) in sums.iter_mut().zip(&columns[from..from + ROWS]) {
+            *sum = fma(*entry, weight, *sum);
         }
     }
-    out[..ROWS].copy_from_slice(&sums);
+    sum[start..start + ROWS].copy_from_slice(&sums);
 }

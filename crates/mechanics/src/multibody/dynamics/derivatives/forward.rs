@@ -84,29 +84,39 @@ impl<T: RealField + Copy> Model<T> {
         xi_dot: &mut [T],
         derivatives: &mut ForwardDynamicsDerivatives<T>,
     ) -> Result<(), MasslessJoint> {
-        self.forward_dynamics(workspace, x, xi, tau, xi_dot)?;
+        let n = self.dof();
+        assert_eq!(tau.len(), n, "length of the force");
+        assert_eq!(xi_dot.len(), n, "length of the acceleration");
         let ForwardDynamicsDerivatives {
             configuration,
             velocity,
             force,
             factors,
         } = derivatives;
-        assert_eq!(
-            force.shape(),
-            (self.dof(), self.dof()),
-            "shape of the derivatives"
-        );
-        let mut numbers = std::mem::take(&mut workspace.dynamics.derivatives.numbers);
-        let state = (x, xi, &*xi_dot);
-        self.derive_forces(
+        assert_eq!(force.shape(), (n, n), "shape of the derivatives");
+        self.carry(workspace, x, xi, None);
+        // The forces of a constant velocity, and what is left of the others.
+        self.weigh(workspace, xi_dot, factors);
+        for (xi_dot, tau) in xi_dot.iter_mut().zip(tau) {
+            *xi_dot = *tau - *xi_dot;
+        }
+        let scratch = &mut workspace.dynamics.derivatives;
+        let factorized = scratch.branches.factorize(factors, &mut scratch.numbers);
+        self.named(factorized.map_err(|coordinate| self.tree.node_of(coordinate)))?;
+        scratch.branches.solve(factors, xi_dot);
+        scratch
+            .branches
+            .invert(factors, force, &mut scratch.numbers);
+
+        let mut numbers = std::mem::take(&mut scratch.numbers);
+        self.accelerate(workspace, xi_dot);
+        self.respond(
             workspace,
-            state,
+            xi,
             &mut numbers,
-            [configuration, velocity, factors],
+            [&mut *configuration, &mut *velocity],
+            None,
         );
-        let branches = &workspace.dynamics.derivatives.branches;
-        branches.factorize(factors);
-        branches.invert(factors, force);
         for matrix in [configuration, velocity] {
             multiply_negated(force, matrix, &mut numbers);
         }

@@ -2,7 +2,6 @@
 
 use nalgebra::{DMatrix, RealField};
 
-use super::pairs::Entries;
 use crate::multibody::{Model, Workspace};
 
 /// How the forces `tau` of [`Model::inverse_dynamics`] change: three matrices, n x n, with a column for every coordinate.
@@ -91,58 +90,21 @@ impl<T: RealField + Copy> Model<T> {
         tau: &mut [T],
         derivatives: &mut InverseDynamicsDerivatives<T>,
     ) {
+        let n = self.dof();
+        assert_eq!(xi_dot.len(), n, "length of the acceleration");
+        assert_eq!(tau.len(), n, "length of the force");
         let InverseDynamicsDerivatives {
             configuration,
             velocity,
             acceleration,
         } = derivatives;
-        self.derive_forces(
+        self.carry(workspace, x, xi, Some(xi_dot));
+        self.respond(
             workspace,
-            (x, xi, xi_dot),
+            xi,
             tau,
-            [configuration, velocity, acceleration],
+            [configuration, velocity],
+            Some(acceleration),
         );
-    }
-
-    /// Writes the derivatives of the forces by configuration, velocity and acceleration.
-    pub(super) fn derive_forces(
-        &self,
-        workspace: &mut Workspace<T>,
-        (x, xi, xi_dot): (&[T], &[T], &[T]),
-        tau: &mut [T],
-        matrices: [&mut DMatrix<T>; 3],
-    ) {
-        self.check(x, xi);
-        let n = self.dof();
-        assert_eq!(xi_dot.len(), n, "length of the acceleration");
-        assert_eq!(tau.len(), n, "length of the force");
-        for matrix in &matrices {
-            assert_eq!(matrix.shape(), (n, n), "shape of the derivatives");
-        }
-        let [configuration, velocity, mass] = matrices.map(|matrix| {
-            let entries = matrix.as_mut_slice();
-            entries.fill(T::zero());
-            entries
-        });
-        self.apply_forces(workspace, x, xi);
-        let dynamics = &mut workspace.dynamics;
-        self.tree.place(x, dynamics);
-        let scratch = &mut dynamics.derivatives;
-        self.tree
-            .carry(self.gravity(), xi, xi_dot, &dynamics.places, scratch);
-        let has_elements = !self.springs.is_empty() || !self.dampers.is_empty();
-        if has_elements {
-            self.tree.add_elements(&dynamics.applied, scratch);
-        }
-        let mut entries = Entries {
-            n,
-            configuration,
-            velocity,
-            mass,
-        };
-        self.tree.respond(scratch, tau, &mut entries);
-        if has_elements {
-            self.derive_elements(workspace, xi, &mut entries);
-        }
     }
 }

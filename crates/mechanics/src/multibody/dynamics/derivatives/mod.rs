@@ -4,10 +4,12 @@ mod carried;
 mod column;
 mod composite;
 mod elements;
+mod entries;
 mod factor;
 mod forward;
 mod inverse;
 mod pairs;
+mod passes;
 mod probe;
 mod scratch;
 

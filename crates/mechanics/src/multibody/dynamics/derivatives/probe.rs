@@ -4,7 +4,7 @@ use nalgebra::{RealField, Vector3};
 
 use super::carried::Carried;
 use super::column::Column;
-use super::composite::{Composite, VectorMoments};
+use super::composite::{Composite, VectorMoments, wrench_at};
 use crate::multibody::dynamics::spatial::{Wrench, cross};
 
 /// A coordinate's products with the inertia of what it moves, carried down to the root.
@@ -26,14 +26,11 @@ impl<T: RealField + Copy> Probe<T> {
     #[inline]
     pub fn any(composite: &Composite<T>, column: &Column<T>) -> Self {
         let S = &column.direction;
+        let mut probe = Self::rotation(composite, column);
         let turning = composite.momentum.against(S);
-        Self {
-            inertia: composite.inertia(S),
-            turning: turning + turning,
-            hanging: Vector3::zeros(),
-            configuration: composite.change(column),
-            velocity: composite.resistance(&column.velocity, &S.angular),
-        }
+        probe.turning = turning + turning;
+        probe.configuration.torque += cross(&S.linear, &composite.wrench.force);
+        probe
     }
 
     /// As [`any`](Self::any) for a rotation about the node's origin.
@@ -41,11 +38,12 @@ impl<T: RealField + Copy> Probe<T> {
     pub fn rotation(composite: &Composite<T>, column: &Column<T>) -> Self {
         let axis = &column.direction.angular;
         let turning = composite.momentum.against_rotation(axis);
+        // The change of the motion, and the wrench that turns with the displacement.
         let mut configuration = composite.resistance(&column.configuration, &column.turn);
         configuration.force += cross(axis, &composite.wrench.force);
         configuration.torque += cross(axis, &composite.wrench.torque);
         Self {
-            inertia: composite.inertia_about(axis),
+            inertia: column.inertia,
             turning: turning + turning,
             hanging: Vector3::zeros(),
             configuration,
@@ -64,12 +62,13 @@ impl<T: RealField + Copy> Probe<T> {
 
     /// About the root's origin.
     #[inline]
-    pub fn at_root(mut self, position: &Vector3<T>) -> Self {
-        let move_ = |wrench: &mut Wrench<T>| wrench.torque += cross(position, &wrench.force);
-        move_(&mut self.inertia);
-        move_(&mut self.configuration);
-        move_(&mut self.velocity);
-        self
+    pub fn at_root(&self, position: &Vector3<T>) -> Self {
+        Self {
+            inertia: wrench_at(&self.inertia, position),
+            configuration: wrench_at(&self.configuration, position),
+            velocity: wrench_at(&self.velocity, position),
+            ..*self
+        }
     }
 
     /// Through an absolute joint, about the root's origin: what it carries follows its origin without turning.
@@ -81,7 +80,7 @@ impl<T: RealField + Copy> Probe<T> {
         at_joint(&mut self.configuration);
         at_joint(&mut self.velocity);
         let force = &self.inertia.force;
-        let turning = cross(&node.velocity, force);
+        let turning = cross(&node.twist.linear, force);
         self.turning = turning + turning;
         self.hanging = cross(&node.acceleration, force);
     }

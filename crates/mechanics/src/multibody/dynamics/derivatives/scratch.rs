@@ -6,12 +6,15 @@ use super::carried::Carried;
 use super::column::Column;
 use super::composite::{Composite, VectorMoments};
 use super::factor::Branches;
+use crate::multibody::dynamics::spatial::MassMoments;
 use crate::multibody::dynamics::tree::Tree;
 
 /// The arrays of one [`Tree`].
 #[derive(Clone, Debug)]
 pub struct Scratch<T: RealField + Copy> {
     pub nodes: Vec<Carried<T>>,
+    /// The nodes' own mass, in the axes of their roots.
+    pub bodies: Vec<MassMoments<T>>,
     pub composites: Vec<Composite<T>>,
     /// What of the nodes' forces keeps its direction in the world when a node turns: that which absolute joints transmit.
     pub hanging: Vec<VectorMoments<T>>,
@@ -32,6 +35,7 @@ impl<T: RealField + Copy> Scratch<T> {
         let n = tree.nodes.iter().map(|node| node.motion.dof()).sum();
         Self {
             nodes: vec![Carried::zero(); count],
+            bodies: vec![MassMoments::zero(); count],
             composites: vec![Composite::zero(); count],
             hanging: vec![VectorMoments::zero(); count],
             columns: vec![Column::zero(); n],
