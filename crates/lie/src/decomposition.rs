@@ -128,6 +128,16 @@ impl<T: RealField + Copy> SpecialSvd<T> {
     }
 
     /// The nearest rotation `X Yᵀ`: the `R` with the largest `tr(Rᵀ A)`.
+    ///
+    /// ```
+    /// use fly_lie::{SO3, SpecialSvd};
+    /// use nalgebra::{Matrix3, Vector3};
+    ///
+    /// let R = SO3::<f64>::exp(&Vector3::new(0.3, -1.0, 0.2));
+    /// let stretched = R.matrix() * Matrix3::from_diagonal(&Vector3::new(1.0, 2.0, 3.0));
+    /// assert!((SpecialSvd::new(&stretched)?.rotation().matrix() - R.matrix()).norm() < 1e-15);
+    /// # Ok::<(), fly_lie::NotInGroup<f64>>(())
+    /// ```
     pub fn rotation(&self) -> SO3<T> {
         self.left * self.right.inverse()
     }

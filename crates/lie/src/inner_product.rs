@@ -31,6 +31,16 @@ pub fn inner<T: RealField + Copy, const M: usize, const N: usize>(
 }
 
 /// `|A|²_K = <A, A>_K`, Konz (4.63), for one vector `aᵀ K a`; negative for some `A` if `K` is not positive.
+///
+/// ```
+/// use fly_lie::inner_product::{distance_squared, norm_squared};
+/// use nalgebra::{Matrix2, Vector2};
+///
+/// let K = Matrix2::new(2.0, 0.0, 0.0, 3.0);
+/// let (a, b) = (Vector2::new(1.0, 2.0), Vector2::new(4.0, 5.0));
+/// assert_eq!(norm_squared(&a, &K), 2.0 + 3.0 * 4.0);
+/// assert_eq!(distance_squared(&a, &b, &K), norm_squared(&(b - a), &K));
+/// ```
 pub fn norm_squared<T: RealField + Copy, const M: usize, const N: usize>(
     A: &SMatrix<T, M, N>,
     K: &SMatrix<T, M, M>,

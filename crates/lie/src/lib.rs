@@ -86,6 +86,7 @@
 pub mod angular_first;
 pub mod attitude;
 mod coefficients;
+mod coordinates;
 mod coriolis;
 mod decomposition;
 mod error;
@@ -102,15 +103,17 @@ mod se2;
 mod se3;
 mod so2;
 mod so3;
+mod wahba;
 
+pub use coordinates::{Coordinates, Operator};
 pub use coriolis::Coriolis;
 pub use decomposition::{
     SpecialPolar, SpecialSvd, kernel_projector, pseudo_inverse, range_projector, weighted_projector,
 };
 pub use error::{NotInGroup, Singularity};
-pub use group::{Coordinates, LieGroup, Operator};
+pub use group::LieGroup;
 pub use pairs::{Cylindrical, Pitch, Planar, Prismatic, Revolute, Screw, Spherical, Subgroup};
-pub use potential::{AttitudePotential, CriticalKind, CriticalSet, Wahba};
+pub use potential::{AttitudePotential, CriticalKind, CriticalSet};
 pub use product::{Pair, Product};
 pub use quaternion::UnitQuaternion;
 pub use rn::Rn;
@@ -119,6 +122,7 @@ pub use se2::SE2;
 pub use se3::SE3;
 pub use so2::SO2;
 pub use so3::SO3;
+pub use wahba::Wahba;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

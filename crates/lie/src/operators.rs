@@ -15,6 +15,14 @@
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
 /// The skew-symmetric matrix of the cross product, Konz (4.47a): `wed3(w) b = w × b`.
+///
+/// ```
+/// use fly_lie::operators::wed3;
+/// use nalgebra::Vector3;
+///
+/// let (w, b) = (Vector3::new(1.0, 2.0, 3.0), Vector3::new(-1.0, 0.0, 2.0));
+/// assert_eq!(wed3(&w) * b, w.cross(&b));
+/// ```
 #[inline]
 #[rustfmt::skip]
 pub fn wed3<T: RealField + Copy>(w: &Vector3<T>) -> Matrix3<T> {
@@ -27,6 +35,15 @@ pub fn wed3<T: RealField + Copy>(w: &Vector3<T>) -> Matrix3<T> {
 }
 
 /// The 4x4 matrix of a twist `xi = [v; omega]`: `[[wed3(omega), v], [0, 0]]`, Konz (4.47b).
+///
+/// ```
+/// use fly_lie::operators::wed6;
+/// use nalgebra::{Vector4, Vector6};
+///
+/// // The velocity of the body's point (2, 0, 0) at 1 m/s forward and 3 rad/s about z.
+/// let velocity = wed6(&Vector6::new(1.0, 0.0, 0.0, 0.0, 0.0, 3.0)) * Vector4::new(2.0, 0.0, 0.0, 1.0);
+/// assert_eq!(velocity, Vector4::new(1.0, 6.0, 0.0, 0.0));
+/// ```
 #[inline]
 pub fn wed6<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix4<T> {
     let mut X = Matrix4::zeros();
@@ -39,12 +56,29 @@ pub fn wed6<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix4<T> {
 /// The vector of a skew-symmetric 3x3 matrix, the inverse of [`wed3`].
 ///
 /// Of a matrix that is not skew the skew-symmetric part is taken: `vee3(A) = vee2_3(A) / 2`.
+///
+/// ```
+/// use fly_lie::operators::{vee3, wed3};
+/// use nalgebra::{Matrix3, Vector3};
+///
+/// let w = Vector3::new(1.0, 2.0, 3.0);
+/// assert_eq!(vee3(&wed3(&w)), w);
+/// assert_eq!(vee3(&(wed3(&w) + Matrix3::identity())), w);
+/// ```
 #[inline]
 pub fn vee3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
     vee2_3(A) * convert::<f64, T>(0.5)
 }
 
 /// The twist `[v; omega]` of a 4x4 matrix `[[W, v], [*, *]]`, the inverse of [`wed6`].
+///
+/// ```
+/// use fly_lie::operators::{vee6, wed6};
+/// use nalgebra::Vector6;
+///
+/// let xi = Vector6::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0);
+/// assert_eq!(vee6(&wed6(&xi)), xi);
+/// ```
 #[inline]
 pub fn vee6<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
     let w = vee3(&A.fixed_view::<3, 3>(0, 0).into_owned());
@@ -52,6 +86,15 @@ pub fn vee6<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
 }
 
 /// Twice the skew-symmetric part of a 3x3 matrix as a vector, Konz (4.57a): `tr(A wed3(w)^T) = w . vee2_3(A)`.
+///
+/// ```
+/// use fly_lie::operators::{vee2_3, wed3};
+/// use nalgebra::{Matrix3, Vector3};
+///
+/// let (A, w) = (Matrix3::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0), Vector3::new(1.0, -1.0, 2.0));
+/// assert_eq!(vee2_3(&A), Vector3::new(2.0, -4.0, 2.0));
+/// assert_eq!((A * wed3(&w).transpose()).trace(), w.dot(&vee2_3(&A)));
+/// ```
 #[inline]
 pub fn vee2_3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
     Vector3::new(
@@ -64,6 +107,14 @@ pub fn vee2_3<T: RealField + Copy>(A: &Matrix3<T>) -> Vector3<T> {
 /// `[b; vee2_3(A)]` of a 4x4 matrix `[[A, b], [*, *]]`, Konz (4.57b): `tr(A wed6(xi)^T) = xi . vee2_4(A)`.
 ///
 /// Note that `vee2_4(wed6([v; omega])) = [v; 2 omega]`; the factor two on the whole vector holds on so(3) only.
+///
+/// ```
+/// use fly_lie::operators::{vee2_4, wed6};
+/// use nalgebra::{Matrix4, Vector6};
+///
+/// let (A, xi) = (Matrix4::from_fn(|i, j| (i * j + 2 * i) as f64), Vector6::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0));
+/// assert_eq!((A * wed6(&xi).transpose()).trace(), xi.dot(&vee2_4(&A)));
+/// ```
 #[inline]
 pub fn vee2_4<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
     let w = vee2_3(&A.fixed_view::<3, 3>(0, 0).into_owned());
@@ -71,12 +122,31 @@ pub fn vee2_4<T: RealField + Copy>(A: &Matrix4<T>) -> Vector6<T> {
 }
 
 /// `tr(A) I - A`, Konz (4.55a): turns a second moment into a moment of inertia.
+///
+/// ```
+/// use fly_lie::operators::{vee_matrix3, wed_matrix3};
+/// use nalgebra::{Matrix3, Vector3};
+///
+/// // 2 kg at (0, 3, 0) m
+/// let moment = Vector3::new(0.0, 3.0, 0.0) * Vector3::new(0.0, 3.0, 0.0).transpose() * 2.0;
+/// let inertia = Matrix3::from_diagonal(&Vector3::new(18.0, 0.0, 18.0));
+/// assert_eq!(vee_matrix3(&moment), inertia);
+/// assert_eq!(wed_matrix3(&inertia), moment);
+/// ```
 #[inline]
 pub fn vee_matrix3<T: RealField + Copy>(A: &Matrix3<T>) -> Matrix3<T> {
     Matrix3::from_diagonal_element(A.trace()) - A
 }
 
 /// `tr(B)/2 I - B`, the inverse of [`vee_matrix3`]: turns a moment of inertia into a second moment.
+///
+/// ```
+/// use fly_lie::operators::{vee_matrix3, wed_matrix3};
+/// use nalgebra::Matrix3;
+///
+/// let B = Matrix3::new(2.0, 0.5, 0.0, 0.5, 3.0, 0.0, 0.0, 0.0, 4.0);
+/// assert_eq!(vee_matrix3(&wed_matrix3(&B)), B);
+/// ```
 #[inline]
 pub fn wed_matrix3<T: RealField + Copy>(B: &Matrix3<T>) -> Matrix3<T> {
     Matrix3::from_diagonal_element(B.trace() * convert::<f64, T>(0.5)) - B
@@ -111,6 +181,14 @@ pub fn vee_matrix4<T: RealField + Copy>(A: &Matrix4<T>) -> Matrix6<T> {
 
 /// The 4x4 second moment of a 6x6 matrix `[[d I, B], [C, E]]`, the inverse of [`vee_matrix4`]:
 /// `[[wed_matrix3(E), vee3(B^T)], [vee3(C)^T, d]]`.
+///
+/// ```
+/// use fly_lie::operators::{vee_matrix4, wed_matrix6};
+/// use nalgebra::Matrix4;
+///
+/// let A = Matrix4::from_fn(|i, j| (i * i + 3 * j) as f64);
+/// assert_eq!(wed_matrix6(&vee_matrix4(&A)), A);
+/// ```
 #[inline]
 pub fn wed_matrix6<T: RealField + Copy>(M: &Matrix6<T>) -> Matrix4<T> {
     let mut A = Matrix4::zeros();
@@ -126,6 +204,15 @@ pub fn wed_matrix6<T: RealField + Copy>(M: &Matrix6<T>) -> Matrix4<T> {
 }
 
 /// The adjoint of the algebra se(3), Konz (4.52b): `ad(xi) eta = vee6([wed6 xi, wed6 eta])`, `[[wed3 w, wed3 v], [0, wed3 w]]`.
+///
+/// ```
+/// use fly_lie::operators::{ad, wed6};
+/// use nalgebra::Vector6;
+///
+/// let (xi, eta) = (Vector6::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), Vector6::new(-1.0, 0.0, 2.0, 1.0, 1.0, 3.0));
+/// let (X, Y) = (wed6(&xi), wed6(&eta));
+/// assert_eq!(wed6(&(ad(&xi) * eta)), X * Y - Y * X);
+/// ```
 #[inline]
 pub fn ad<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix6<T> {
     let W = wed3(&angular(xi));
@@ -137,6 +224,14 @@ pub fn ad<T: RealField + Copy>(xi: &Vector6<T>) -> Matrix6<T> {
 }
 
 /// `ad(xi) eta` without forming the matrix.
+///
+/// ```
+/// use fly_lie::operators::{ad, bracket};
+/// use nalgebra::Vector6;
+///
+/// let (xi, eta) = (Vector6::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0), Vector6::new(-1.0, 0.0, 2.0, 1.0, 1.0, 3.0));
+/// assert_eq!(bracket(&xi, &eta), ad(&xi) * eta);
+/// ```
 #[inline]
 pub fn bracket<T: RealField + Copy>(xi: &Vector6<T>, eta: &Vector6<T>) -> Vector6<T> {
     let (v, w) = (linear(xi), angular(xi));
@@ -162,6 +257,15 @@ pub fn coadjoint_bracket<T: RealField + Copy>(xi: &Vector6<T>, p: &Vector6<T>) -
 }
 
 /// The first three entries: the velocity of a twist, the force of a wrench.
+///
+/// ```
+/// use fly_lie::operators::{angular, join, linear};
+/// use nalgebra::{Vector3, Vector6};
+///
+/// let xi = Vector6::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0);
+/// assert_eq!(linear(&xi), Vector3::new(1.0, 2.0, 3.0));
+/// assert_eq!(join(&linear(&xi), &angular(&xi)), xi);
+/// ```
 #[inline]
 pub fn linear<T: RealField + Copy>(xi: &Vector6<T>) -> Vector3<T> {
     Vector3::new(xi[0], xi[1], xi[2])

@@ -50,9 +50,26 @@ pub trait Subgroup<T: RealField + Copy>: LieGroup<T> {
     fn pose(&self) -> SE3<T>;
 
     /// The twist `H v` of a velocity.
+    ///
+    /// ```
+    /// use fly_lie::{Revolute, Subgroup};
+    /// use nalgebra::{Vector1, Vector6};
+    ///
+    /// let turning = Revolute::<f64>::twist(&Vector1::new(2.0));
+    /// assert_eq!(turning, Vector6::new(0.0, 0.0, 0.0, 0.0, 0.0, 2.0));
+    /// ```
     fn twist(v: &Self::Tangent) -> Vector6<T>;
 
     /// The generalised force `H^T f` of a wrench `[f; tau]`: what of it does work along this group.
+    ///
+    /// ```
+    /// use fly_lie::{Prismatic, Revolute, Subgroup};
+    /// use nalgebra::{Vector1, Vector6};
+    ///
+    /// let wrench = Vector6::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0);
+    /// assert_eq!(Revolute::force(&wrench), Vector1::new(6.0), "the torque about z");
+    /// assert_eq!(Prismatic::force(&wrench), Vector1::new(3.0), "the force along z");
+    /// ```
     fn force(wrench: &Vector6<T>) -> Self::Tangent;
 }
 

@@ -1,4 +1,4 @@
-//! The attitude potential, all its critical points, and Wahba's problem (Konz A.4.4).
+//! The attitude potential with all its critical points (Konz A.4.4).
 
 use nalgebra::{Matrix3, RealField, Vector3, Vector4, convert};
 
@@ -40,6 +40,18 @@ impl<T: RealField + Copy> AttitudePotential<T> {
     }
 
     /// `vee2(P R)`, Konz (A.140): `V_dot = omega . gradient` with the body's angular velocity.
+    ///
+    /// ```
+    /// use fly_lie::{AttitudePotential, SO3};
+    /// use nalgebra::{Matrix3, Vector3};
+    ///
+    /// // A turn about the stiffest axis: the torque that it takes.
+    /// let V = AttitudePotential::new(Matrix3::from_diagonal(&Vector3::new(3.0, 2.0, 1.0)))?;
+    /// let R = SO3::exp(&(Vector3::z() * 0.1_f64));
+    /// assert!((V.gradient(&R) - Vector3::z() * 5.0 * 0.1_f64.sin()).norm() < 1e-15);
+    /// assert!((V.value(&R) - (-1.0 - 5.0 * 0.1_f64.cos())).abs() < 1e-15);
+    /// # Ok::<(), fly_lie::NotInGroup<f64>>(())
+    /// ```
     pub fn gradient(&self, R: &SO3<T>) -> Vector3<T> {
         vee2_3(&(self.parameter * R.matrix()))
     }
@@ -60,6 +72,17 @@ impl<T: RealField + Copy> AttitudePotential<T> {
     }
 
     /// `K = Vee(P R₀) = X Λ Xᵀ`, Konz (A.144): the stiffness at the minimum `R₀`.
+    ///
+    /// ```
+    /// use fly_lie::AttitudePotential;
+    /// use nalgebra::{Matrix3, Vector3};
+    ///
+    /// let V = AttitudePotential::new(Matrix3::from_diagonal(&Vector3::new(3.0, 2.0, 1.0)))?;
+    /// assert!((V.eigenvalues() - Vector3::new(3.0, 4.0, 5.0)).norm() < 1e-15);
+    /// assert!((V.stiffness() - Matrix3::from_diagonal(&V.eigenvalues())).norm() < 1e-14);
+    /// assert!((V.stiffness() - V.hessian(&V.minimum())).norm() < 1e-14);
+    /// # Ok::<(), fly_lie::NotInGroup<f64>>(())
+    /// ```
     pub fn stiffness(&self) -> Matrix3<T> {
         let X = self.svd.left.matrix();
         X * Matrix3::from_diagonal(&self.eigenvalues()) * X.transpose()
@@ -162,6 +185,20 @@ impl<T: RealField + Copy> CriticalSet<T> {
     }
 
     /// The rotation of the set that is nearest to `R`, none if all of them are a half turn away.
+    ///
+    /// ```
+    /// use fly_lie::{AttitudePotential, SO3};
+    /// use nalgebra::{Matrix3, Vector3};
+    ///
+    /// // Two directions weigh the same: the largest value is had on a circle of rotations.
+    /// let V = AttitudePotential::new(Matrix3::from_diagonal(&Vector3::new(2.0, 1.0, 1.0)))?;
+    /// let largest = V.critical_sets(1e-12).last().filter(|set| set.dimension == 1);
+    /// let R = SO3::<f64>::exp(&Vector3::new(1.0, 2.0, 0.5));
+    /// let nearest = largest.and_then(|set| set.nearest(&R)).unwrap_or(R);
+    /// let value: f64 = V.value(&nearest);
+    /// assert!((value - 2.0).abs() < 1e-14 && V.gradient(&nearest).norm() < 1e-14);
+    /// # Ok::<(), fly_lie::NotInGroup<f64>>(())
+    /// ```
     pub fn nearest(&self, R: &SO3<T>) -> Option<SO3<T>> {
         let (X, Y) = (self.svd.left, self.svd.right);
         let mut q = (Y.inverse() * *R * X).to_quaternion();
@@ -175,59 +212,5 @@ impl<T: RealField + Copy> CriticalSet<T> {
 
     fn back(&self, q: &Vector4<T>) -> SO3<T> {
         self.svd.right * SO3::from_quaternion(q) * self.svd.left.inverse()
-    }
-}
-
-/// The answer to Wahba's problem: the attitude that fits measured directions best.
-///
-/// ```
-/// use fly_lie::{SO3, Wahba};
-/// use nalgebra::Vector3;
-///
-/// // Up and north, seen from a body.
-/// let R = SO3::exp(&Vector3::new(0.2, -0.4, 1.1));
-/// let seen = [Vector3::z(), Vector3::y()].map(|known| (1.0, R.inverse().act(&known), known));
-/// let fit = Wahba::solve(seen)?;
-/// assert!((fit.rotation.matrix() - R.matrix()).norm() < 1e-14);
-/// assert!(fit.stiffness > 0.5 && fit.loss < 1e-14);
-/// # Ok::<(), fly_lie::NotInGroup<f64>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wahba<T: RealField + Copy> {
-    /// The `R` with the smallest loss.
-    pub rotation: SO3<T>,
-    /// `1/2 Σ w |r - R b|²`
-    pub loss: T,
-    /// `λ₁` of Konz (A.142): how firmly the least certain axis is held. Zero where the rotation is not unique, as with one direction only.
-    pub stiffness: T,
-}
-
-impl<T: RealField + Copy> Wahba<T> {
-    /// Fits observations `(weight, b, r)`: the direction `b` in the body, the same direction `r` in the reference frame.
-    ///
-    /// The loss is the attitude potential with `P = Σ w b rᵀ` and a constant. Without observations the rotation is the identity.
-    ///
-    /// # Errors
-    /// [`NotInGroup::NotFinite`], also where sums overflow.
-    pub fn solve(
-        observations: impl IntoIterator<Item = (T, Vector3<T>, Vector3<T>)>,
-    ) -> Result<Self, NotInGroup<T>> {
-        let mut P = Matrix3::zeros();
-        let mut constant = T::zero();
-        for (weight, b, r) in observations {
-            P += b * r.transpose() * weight;
-            constant += weight * (b.norm_squared() + r.norm_squared()) * convert(0.5);
-        }
-        let potential = AttitudePotential::new(P)?;
-        let rotation = potential.minimum();
-        let loss = constant + potential.value(&rotation);
-        if !loss.is_finite() {
-            return Err(NotInGroup::NotFinite);
-        }
-        Ok(Self {
-            rotation,
-            loss: loss.max(T::zero()),
-            stiffness: potential.eigenvalues().x,
-        })
     }
 }

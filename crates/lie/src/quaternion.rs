@@ -55,6 +55,16 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
     ///
     /// # Errors
     /// [`NotInGroup::NotFinite`], [`NotInGroup::Zero`].
+    ///
+    /// ```
+    /// use fly_lie::{NotInGroup, UnitQuaternion};
+    /// use nalgebra::Vector4;
+    ///
+    /// let q = UnitQuaternion::try_from_wxyz(&Vector4::new(0.0, 0.0, 3e300, 4e300))?;
+    /// assert!((q.wxyz() - Vector4::new(0.0, 0.0, 0.6, 0.8)).norm() < 1e-15);
+    /// assert_eq!(UnitQuaternion::try_from_wxyz(&Vector4::<f64>::zeros()), Err(NotInGroup::Zero));
+    /// # Ok::<(), NotInGroup<f64>>(())
+    /// ```
     pub fn try_from_wxyz(wxyz: &Vector4<T>) -> Result<Self, NotInGroup<T>> {
         if !wxyz.iter().all(nalgebra::ComplexField::is_finite) {
             return Err(NotInGroup::NotFinite);
@@ -75,6 +85,18 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
     }
 
     /// The quaternion brought back to norm 1 after many products.
+    ///
+    /// ```
+    /// use fly_lie::UnitQuaternion;
+    /// use nalgebra::Vector3;
+    ///
+    /// let step = UnitQuaternion::exp(&Vector3::new(1e-3, 2e-3, 3e-3));
+    /// let mut q = UnitQuaternion::<f64>::identity();
+    /// for _ in 0..1000 {
+    ///     q = q * step;
+    /// }
+    /// assert!((q.normalized().wxyz().norm() - 1.0).abs() < 3e-16);
+    /// ```
     #[must_use]
     #[inline]
     pub fn normalized(&self) -> Self {

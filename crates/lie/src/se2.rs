@@ -51,6 +51,17 @@ impl<T: RealField + Copy> SE2<T> {
     ///
     /// # Errors
     /// [`NotInGroup`], as [`SE3::try_from_matrix`](crate::SE3::try_from_matrix).
+    ///
+    /// ```
+    /// use fly_lie::{NotInGroup, SE2};
+    /// use nalgebra::Matrix3;
+    ///
+    /// let quarter = Matrix3::new(0.0, -1.0, 3.0, 1.0, 0.0, 4.0, 0.0, 0.0, 1.0);
+    /// let pose = SE2::try_from_matrix(&quarter, 1e-12)?;
+    /// assert_eq!((pose.rotation.cos_sin(), pose.translation.y), ((0.0, 1.0), 4.0));
+    /// assert!(SE2::try_from_matrix(&(quarter * 2.0), 1e-12).is_err());
+    /// # Ok::<(), NotInGroup<f64>>(())
+    /// ```
     pub fn try_from_matrix(matrix: &Matrix3<T>, tolerance: T) -> Result<Self, NotInGroup<T>> {
         if !matrix.iter().all(nalgebra::ComplexField::is_finite) {
             return Err(NotInGroup::NotFinite);

@@ -63,6 +63,18 @@ impl<T: RealField + Copy> SE3<T> {
     ///
     /// # Errors
     /// Those of [`SO3::try_from_matrix`], and [`NotInGroup::BottomRow`].
+    ///
+    /// ```
+    /// use fly_lie::{NotInGroup, SE3};
+    /// use nalgebra::{Matrix4, Vector3};
+    ///
+    /// let pose = SE3::try_from_matrix(&Matrix4::new_translation(&Vector3::new(1.0, 2.0, 3.0)), 1e-12)?;
+    /// assert_eq!(pose.translation, Vector3::new(1.0, 2.0, 3.0));
+    /// assert_eq!(SE3::from_matrix(&pose.matrix()), pose);
+    /// let transposed = SE3::try_from_matrix(&pose.matrix().transpose(), 1e-12);
+    /// assert_eq!(transposed, Err(NotInGroup::BottomRow));
+    /// # Ok::<(), NotInGroup<f64>>(())
+    /// ```
     pub fn try_from_matrix(matrix: &Matrix4<T>, tolerance: T) -> Result<Self, NotInGroup<T>> {
         if !matrix.iter().all(ComplexField::is_finite) {
             return Err(NotInGroup::NotFinite);
@@ -222,6 +234,14 @@ impl<T: RealField + Copy> SE3<T> {
     }
 
     /// `Ad(G^-1)`: `[[R^T, -R^T wed(r)], [0, R^T]]`.
+    ///
+    /// ```
+    /// use fly_lie::SE3;
+    /// use nalgebra::Vector6;
+    ///
+    /// let pose = SE3::<f64>::exp(&Vector6::new(1.0, 2.0, 3.0, 0.4, 0.5, 0.6));
+    /// assert!((pose.adjoint_inverse() - pose.inverse().adjoint()).norm() < 1e-14);
+    /// ```
     #[inline]
     pub fn adjoint_inverse(&self) -> Matrix6<T> {
         let R = self.rotation.matrix();

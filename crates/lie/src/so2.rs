@@ -48,6 +48,15 @@ impl<T: RealField + Copy> SO2<T> {
     ///
     /// # Errors
     /// [`NotInGroup::NotFinite`], [`NotInGroup::Zero`].
+    ///
+    /// ```
+    /// use fly_lie::{NotInGroup, SO2};
+    ///
+    /// let heading = SO2::try_from_cos_sin(0.0, -7.0)?;
+    /// assert_eq!(heading.cos_sin(), (0.0, -1.0));
+    /// assert_eq!(SO2::try_from_cos_sin(0.0, 0.0), Err(NotInGroup::Zero));
+    /// # Ok::<(), NotInGroup<f64>>(())
+    /// ```
     pub fn try_from_cos_sin(cos: T, sin: T) -> Result<Self, NotInGroup<T>> {
         let largest = cos.abs().max(sin.abs());
         if !(cos.is_finite() && sin.is_finite()) {

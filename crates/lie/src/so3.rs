@@ -77,6 +77,15 @@ impl<T: RealField + Copy> SO3<T> {
     }
 
     /// The rotation of a quaternion `[w, x, y, z]`, Konz (A.154). The quaternion is normalised; it must not be zero.
+    ///
+    /// ```
+    /// use fly_lie::SO3;
+    /// use nalgebra::{Vector3, Vector4};
+    ///
+    /// // Half a turn about x; the numbers need not be normalised.
+    /// let R = SO3::from_quaternion(&Vector4::new(0.0, 5.0, 0.0, 0.0));
+    /// assert_eq!(R.act(&Vector3::y()), -Vector3::y());
+    /// ```
     #[rustfmt::skip]
     #[inline]
     pub fn from_quaternion(wxyz: &Vector4<T>) -> Self {
@@ -94,6 +103,14 @@ impl<T: RealField + Copy> SO3<T> {
     ///
     /// Shepperd's method: the column of `4 q q^T` with the largest diagonal entry, so that no digit is lost at any
     /// angle. (Konz (A.158) prints a form that fails at `theta = pi` and at small angles.)
+    ///
+    /// ```
+    /// use fly_lie::SO3;
+    /// use nalgebra::{Vector3, Vector4};
+    ///
+    /// let q = SO3::exp(&(Vector3::y() * std::f64::consts::PI)).to_quaternion();
+    /// assert!((q - Vector4::new(0.0, 0.0, 1.0, 0.0)).norm() < 1e-15);
+    /// ```
     #[inline]
     pub fn to_quaternion(&self) -> Vector4<T> {
         let trace = self.0.trace();

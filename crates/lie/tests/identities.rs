@@ -7,7 +7,7 @@ use fly_lie::inner_product::{
 };
 use fly_lie::operators::{vee_matrix4, vee2_4};
 use fly_lie::{
-    SE3, SO2, SO3, kernel_projector, pseudo_inverse, range_projector, weighted_projector,
+    SE3, SO2, SO3, Wahba, kernel_projector, pseudo_inverse, range_projector, weighted_projector,
 };
 use nalgebra::{Matrix2, Matrix3, Matrix4, SMatrix, Vector2, Vector3, Vector6};
 
@@ -219,5 +219,61 @@ fn nearest_rotations_of_the_plane() {
         // Of the largest numbers too.
         let huge = SO2::nearest(&(A / A.amax() * f64::MAX)).expect("finite");
         close(huge.matrix(), nearest.matrix(), 1e-15);
+    }
+}
+
+/// No rotation fits noisy directions better, and a small turn away costs what the stiffness says at least.
+#[test]
+fn the_attitude_that_fits_best() {
+    let mut random = Random(7);
+    for count in 1..60 {
+        let R = SO3::exp(&(random.matrix() * 3.0));
+        let noise = if count % 2 == 0 { 0.2 } else { 0.0 };
+        let seen: Vec<(f64, Vector3<f64>, Vector3<f64>)> = (0..1 + count % 5)
+            .map(|_| {
+                let known: Vector3<f64> = random.matrix();
+                let disturbed = known + random.matrix() * noise;
+                (
+                    0.1 + random.number().abs(),
+                    R.inverse().act(&disturbed),
+                    known,
+                )
+            })
+            .collect();
+        let fit = Wahba::solve(seen.iter().copied()).expect("finite");
+        let loss = |R: &SO3<f64>| -> f64 {
+            let misses = seen
+                .iter()
+                .map(|(weight, b, r)| 0.5 * weight * (r - R.act(b)).norm_squared());
+            misses.sum()
+        };
+        assert!((loss(&fit.rotation) - fit.loss).abs() < 1e-14);
+        if noise == 0.0 {
+            assert!(fit.loss < 1e-14);
+            // Two directions fix a rotation, one does not.
+            if seen.len() > 1 {
+                close(*fit.rotation.matrix(), *R.matrix(), 1e-12 / fit.stiffness);
+            } else {
+                assert!(fit.stiffness < 1e-14);
+            }
+        }
+        for _ in 0..50 {
+            let turn: Vector3<f64> = random.matrix::<3, 1>() * 1e-3;
+            let more = loss(&(fit.rotation * SO3::exp(&turn))) - fit.loss;
+            let least = 0.5 * fit.stiffness * turn.norm_squared();
+            assert!(more > least - 1e-9, "{more} {least}");
+            assert!(loss(&SO3::exp(&(random.matrix() * 3.0))) >= fit.loss - 1e-14);
+        }
+        // About the least certain axis it costs no more: the smallest of many directions comes near it.
+        let cheapest = (0..400).map(|_| {
+            let turn = random.matrix::<3, 1>().normalize() * 1e-3;
+            (loss(&(fit.rotation * SO3::exp(&turn))) - fit.loss) / 0.5e-6
+        });
+        let cheapest = cheapest.fold(f64::INFINITY, f64::min);
+        assert!(
+            cheapest < fit.stiffness + 0.1,
+            "{cheapest} {}",
+            fit.stiffness
+        );
     }
 }

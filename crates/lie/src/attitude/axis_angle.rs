@@ -60,6 +60,20 @@ impl<T: RealField + Copy> AxisAngle<T> {
 }
 
 /// # Rates and accelerations
+///
+/// ```
+/// use fly_lie::attitude::AxisAngle;
+/// use nalgebra::Vector3;
+///
+/// // Two descriptions of one motion, there and back.
+/// let turn = AxisAngle { axis: Vector3::new(0.0, 0.6, 0.8), angle: 2.0 };
+/// let (omega, omega_dot) = (Vector3::new(0.1, 0.2, -0.3), Vector3::new(1.0, 0.0, 2.0));
+/// let (axis_rate, angle_rate) = turn.rates(&omega)?;
+/// let (axis_acceleration, angle_acceleration) = turn.accelerations(&omega, &omega_dot)?;
+/// let back = turn.angular_acceleration((&axis_rate, angle_rate), (&axis_acceleration, angle_acceleration));
+/// assert!((back - omega_dot).norm() < 1e-14);
+/// # Ok::<(), fly_lie::Singularity>(())
+/// ```
 impl<T: RealField + Copy> AxisAngle<T> {
     /// The body's angular velocity, Konz (A.148): `a θ' + (sin θ - (1 - cos θ) wed a) a'`.
     pub fn angular_velocity(&self, axis_rate: &Vector3<T>, angle_rate: T) -> Vector3<T> {

@@ -163,6 +163,20 @@ impl<T: RealField + Copy> Euler<T> {
 }
 
 /// # Rates and accelerations
+///
+/// ```
+/// use fly_lie::attitude::{Euler, EulerSequence};
+/// use nalgebra::Vector3;
+///
+/// let yaw_pitch_roll = Euler::<f64>::new(EulerSequence::ZYX, [1.0, 0.4, -0.2]);
+/// let (omega, omega_dot) = (Vector3::new(0.1, 0.2, -0.3), Vector3::new(1.0, 0.0, 2.0));
+/// let rates = yaw_pitch_roll.rates(&omega)?;
+/// let accelerations = yaw_pitch_roll.accelerations(&omega, &omega_dot)?;
+/// assert!((yaw_pitch_roll.rate_matrix() * rates - omega).norm() < 1e-15);
+/// let back = yaw_pitch_roll.angular_acceleration(&rates, &accelerations);
+/// assert!((back - omega_dot).norm() < 1e-14);
+/// # Ok::<(), fly_lie::Singularity>(())
+/// ```
 impl<T: RealField + Copy> Euler<T> {
     /// The matrix `E` of `omega = E rates`; for ZYX its columns are those of Konz (A.163) in reverse.
     ///

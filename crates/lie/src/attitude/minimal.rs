@@ -51,6 +51,23 @@ impl<T: RealField + Copy> MinimalRotation<T> {
 }
 
 /// # Rates and accelerations
+///
+/// ```
+/// use fly_lie::attitude::MinimalRotation;
+/// use nalgebra::Vector3;
+///
+/// // b turns about z at 2 rad/s, and so does the rotation that follows it.
+/// let minimal = MinimalRotation::<f64>::new(Vector3::x(), Vector3::x())?;
+/// let (still, b_dot, b_ddot) = (Vector3::zeros(), Vector3::y() * 2.0, Vector3::x() * -4.0);
+/// let omega = minimal.angular_velocity(&still, &b_dot);
+/// assert!((omega - Vector3::z() * 2.0).norm() < 1e-15);
+/// let omega_dot = minimal.angular_acceleration((&still, &still), (&b_dot, &b_ddot));
+/// assert!(omega_dot.norm() < 1e-15);
+/// assert!((minimal.target_rate(&omega, &still) - b_dot).norm() < 1e-15);
+/// let back = minimal.target_acceleration((&omega, &omega_dot), (&still, &still));
+/// assert!((back - b_ddot).norm() < 1e-15);
+/// # Ok::<(), fly_lie::Singularity>(())
+/// ```
 impl<T: RealField + Copy> MinimalRotation<T> {
     /// The angular velocity `vee(Rᵀ R_dot)`, Konz (A.174), while the directions move with these derivatives.
     pub fn angular_velocity(&self, a_dot: &Vector3<T>, b_dot: &Vector3<T>) -> Vector3<T> {

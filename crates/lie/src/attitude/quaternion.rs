@@ -2,7 +2,7 @@
 //! [`SO3::to_quaternion`](crate::SO3::to_quaternion).
 //!
 //! ```
-//! use fly_lie::attitude::quaternion::{angular_velocity, rates};
+//! use fly_lie::attitude::quaternion::{accelerations, angular_acceleration, angular_velocity, product, rates};
 //! use nalgebra::{Vector3, Vector4};
 //!
 //! let q = Vector4::<f64>::new(0.5, -0.5, 0.5, 0.5);
@@ -10,6 +10,13 @@
 //! let q_dot = rates(&q, &omega);
 //! assert!(q.dot(&q_dot).abs() < 1e-16, "the norm does not change");
 //! assert!((angular_velocity(&q, &q_dot) - omega).norm() < 1e-15);
+//!
+//! let omega_dot = Vector3::new(1.0, 0.0, 2.0);
+//! let q_ddot = accelerations(&q, &omega, &omega_dot);
+//! assert!((angular_acceleration(&q, &q_ddot) - omega_dot).norm() < 1e-15);
+//!
+//! // i j = k
+//! assert_eq!(product(&Vector4::ith(1, 1.0), &Vector4::ith(2, 1.0)), Vector4::ith(3, 1.0));
 //! ```
 
 use nalgebra::{RealField, Vector3, Vector4, convert};

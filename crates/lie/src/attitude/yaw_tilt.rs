@@ -89,6 +89,20 @@ impl<T: RealField + Copy> YawTilt<T> {
 }
 
 /// # Rates and accelerations
+///
+/// ```
+/// use fly_lie::attitude::YawTilt;
+/// use nalgebra::Vector3;
+///
+/// let attitude = YawTilt::<f64>::new(2.0, Vector3::new(0.6, 0.0, 0.8))?;
+/// let (omega, omega_dot) = (Vector3::new(0.1, 0.2, -0.3), Vector3::new(1.0, 0.0, 2.0));
+/// let (yaw_rate, p_dot) = attitude.rates(&omega);
+/// assert!((attitude.angular_velocity(yaw_rate, &p_dot) - omega).norm() < 1e-15);
+/// let (yaw_acceleration, p_ddot) = attitude.accelerations(&omega, &omega_dot);
+/// let back = attitude.angular_acceleration((yaw_rate, &p_dot), (yaw_acceleration, &p_ddot));
+/// assert!((back - omega_dot).norm() < 1e-15);
+/// # Ok::<(), fly_lie::Singularity>(())
+/// ```
 impl<T: RealField + Copy> YawTilt<T> {
     /// The body's angular velocity, Konz (A.168).
     pub fn angular_velocity(&self, yaw_rate: T, p_dot: &Vector3<T>) -> Vector3<T> {

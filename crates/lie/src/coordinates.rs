@@ -1,0 +1,123 @@
+//! What tangent vectors and points are made of, and the linear maps between them: of fixed size, or pairs of such.
+
+use core::fmt::Debug;
+use core::ops::{Add, Mul, Neg, Sub};
+
+use nalgebra::{RealField, SMatrix, SVector};
+
+/// A fixed number of coordinates: of a tangent vector, or of a point that a group acts on.
+///
+/// Implemented by [`SVector`] and, for direct products, by [`Pair`](crate::Pair).
+pub trait Coordinates<T>:
+    Copy
+    + Debug
+    + PartialEq
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Neg<Output = Self>
+    + Mul<T, Output = Self>
+{
+    /// How many there are.
+    const DIM: usize;
+
+    /// The vector whose entry `i` is `entry(i)`, called in order.
+    ///
+    /// ```
+    /// use fly_lie::{Coordinates, Pair};
+    /// use nalgebra::{Vector2, Vector3};
+    ///
+    /// let x: Pair<Vector3<f64>, Vector2<f64>> = Coordinates::from_fn(|i| 10.0 * i as f64);
+    /// assert_eq!(x, Pair(Vector3::new(0.0, 10.0, 20.0), Vector2::new(30.0, 40.0)));
+    /// assert_eq!(x.entry(4), 40.0);
+    /// ```
+    fn from_fn(entry: impl FnMut(usize) -> T) -> Self;
+
+    /// Entry `i`.
+    ///
+    /// # Panics
+    /// If `i >= DIM`.
+    fn entry(&self, i: usize) -> T;
+}
+
+impl<T: RealField + Copy, const N: usize> Coordinates<T> for SVector<T, N> {
+    const DIM: usize = N;
+
+    #[inline]
+    fn from_fn(mut entry: impl FnMut(usize) -> T) -> Self {
+        Self::from_fn(|i, _| entry(i))
+    }
+
+    #[inline]
+    fn entry(&self, i: usize) -> T {
+        self[i]
+    }
+}
+
+/// A linear map of the tangent vectors to themselves: an adjoint or a Jacobian.
+///
+/// Implemented by [`SMatrix`] and, for direct products, whose maps are block diagonal, by [`Pair`](crate::Pair).
+pub trait Operator<T>:
+    Copy
+    + Debug
+    + PartialEq
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Neg<Output = Self>
+    + Mul<T, Output = Self>
+    + Mul<Self, Output = Self>
+{
+    /// What it maps.
+    type Coordinates: Coordinates<T>;
+
+    /// The map that changes nothing.
+    fn identity() -> Self;
+
+    /// The map applied to a vector.
+    ///
+    /// ```
+    /// use fly_lie::{LieGroup, Operator, Pair, Product, Rn, SO3};
+    /// use nalgebra::{Vector1, Vector3};
+    ///
+    /// // The adjoint of a product is kept as its blocks.
+    /// type Arm = Product<SO3<f64>, Rn<f64, 1>>;
+    /// let x = Pair(Vector3::z(), Vector1::new(2.0));
+    /// let A = Arm::exp(&x).adjoint();
+    /// assert_eq!(A.apply(&x), x);
+    /// assert_eq!((A.entry(3, 3), A.entry(0, 3)), (1.0, 0.0));
+    /// ```
+    fn apply(&self, x: &Self::Coordinates) -> Self::Coordinates;
+
+    /// The transposed map.
+    #[must_use]
+    fn transpose(&self) -> Self;
+
+    /// The entry in row `i` and column `j`.
+    ///
+    /// # Panics
+    /// If `i` or `j` is not below the dimension.
+    fn entry(&self, i: usize, j: usize) -> T;
+}
+
+impl<T: RealField + Copy, const N: usize> Operator<T> for SMatrix<T, N, N> {
+    type Coordinates = SVector<T, N>;
+
+    #[inline]
+    fn identity() -> Self {
+        Self::identity()
+    }
+
+    #[inline]
+    fn apply(&self, x: &SVector<T, N>) -> SVector<T, N> {
+        self * x
+    }
+
+    #[inline]
+    fn transpose(&self) -> Self {
+        self.transpose()
+    }
+
+    #[inline]
+    fn entry(&self, i: usize, j: usize) -> T {
+        self[(i, j)]
+    }
+}
