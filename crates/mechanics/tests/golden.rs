@@ -8,6 +8,7 @@
 //! - `kind: rigid_body`: a body made of particles;
 //! - `kind: stiffness`: springs in any constellation;
 //! - `kind: system`: poses, twists, Jacobians and their rates, forces, energies, accelerations;
+//! - `kind: rnea`: serial chains with a tool, given by screw axes;
 //! - `kind: trajectory`: motion and energies;
 //! - `kind: rigid_body_trajectory`: bodies about a fixed point;
 //! - `kind: rolling_ellipsoid`: rolling ellipsoids;
@@ -57,6 +58,7 @@ fn golden() {
         match data["kind"].as_str() {
             Some("rigid_body") => golden_bodies::particles(report.file(&path), &data),
             Some("system") => golden_model::system(report.file(&path), &data),
+            Some("rnea") => golden_model::chains(report.file(&path), &data),
             Some("trajectory") => golden_model::trajectory(report.file(&path), &data),
             Some("rolling_ellipsoid") => golden_bodies::rolling(report.file(&path), &data),
             Some("stiffness") => golden_bodies::stiffness(report.file(&path), &data),

@@ -7,13 +7,14 @@ use fly_testing::golden::{array, matrix, number, numbers, vector};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::Value;
 
-/// The model of a golden `system`: bodies are named by their numbers, joints keep their order.
+/// The model of a golden `system`: bodies are named by their numbers.
 pub fn model(system: &Value) -> Model<f64> {
     let mut builder = Model::builder();
     if !system["gravity"].is_null() {
         builder = builder.gravity(vector(&system["gravity"]));
     }
-    for joint in array(&system["joints"]) {
+    for index in order(system) {
+        let joint = &array(&system["joints"])[index];
         let id = &joint["child"];
         let mut body = Body::new(name(id), joint_of(joint)).parent(name(&joint["parent"]));
         if !joint["G_pre"].is_null() {
@@ -46,6 +47,14 @@ pub fn model(system: &Value) -> Model<f64> {
         });
     }
     builder.build().expect("a system")
+}
+
+/// The joints in the order of their velocities, which need not be that of the file.
+fn order(system: &Value) -> Vec<usize> {
+    let joints = array(&system["joints"]);
+    let mut order: Vec<_> = (0..joints.len()).collect();
+    order.sort_by_key(|index| joints[*index]["xi_offset"].as_u64());
+    order
 }
 
 /// Bodies are numbered from 1, or named; 0 is the world.
@@ -114,7 +123,8 @@ pub fn configuration(system: &Value, state: &Value) -> Vec<f64> {
     let joints = array(&system["joints"]);
     assert_eq!(joints.len(), array(state).len(), "joints and their states");
     let mut x = Vec::new();
-    for (joint, state) in joints.iter().zip(array(state)) {
+    for index in order(system) {
+        let (joint, state) = (&joints[index], &array(state)[index]);
         let described = joint_of(joint);
         let start = x.len();
         if !state["q"].is_null() {

@@ -1,8 +1,10 @@
 //! The systems of golden files as models, their kinematics, forces and energies.
 
+mod chain;
 mod description;
 mod trajectory;
 
+pub use chain::chains;
 pub use description::{configuration, model};
 pub use trajectory::{gyroscopes, trajectory};
 
