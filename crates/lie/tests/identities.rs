@@ -229,7 +229,7 @@ fn the_attitude_that_fits_best() {
     for count in 1..60 {
         let R = SO3::exp(&(random.matrix() * 3.0));
         let noise = if count % 2 == 0 { 0.2 } else { 0.0 };
-        let seen: Vec<(f64, Vector3<f64>, Vector3<f64>)> = (0..1 + count % 5)
+        let seen: Vec<(f64, Vector3<f64>, Vector3<f64>)> = (0..=count % 5)
             .map(|_| {
                 let known: Vector3<f64> = random.matrix();
                 let disturbed = known + random.matrix() * noise;
