@@ -156,18 +156,16 @@ impl<T: RealField + Copy> Node<T> {
     /// The twist of these velocities in axes of this rotation.
     #[inline]
     fn rate(&self, R: &Matrix3<T>, xi: &[T]) -> Twist<T> {
-        match self.motion {
-            Motion::Revolute(_) => Twist {
+        if let Motion::Revolute(_) = self.motion {
+            return Twist {
                 linear: Vector3::zeros(),
                 angular: R.column(2) * xi[0],
-            },
-            _ => {
-                let twist = self.motion.twist(xi);
-                Twist {
-                    linear: turn(R, &twist.linear),
-                    angular: turn(R, &twist.angular),
-                }
-            }
+            };
+        }
+        let twist = self.motion.twist(xi);
+        Twist {
+            linear: turn(R, &twist.linear),
+            angular: turn(R, &twist.angular),
         }
     }
 

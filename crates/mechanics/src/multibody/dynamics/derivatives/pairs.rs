@@ -83,8 +83,9 @@ impl<T: RealField + Copy> Tree<T> {
             node.motion.force(&wrench, &mut tau[node.xi..]);
             return;
         }
-        for row in node.xi..node.xi + node.motion.dof() {
-            tau[row] = power(&scratch.columns[row].direction, &wrench);
+        let own = node.xi..node.xi + node.motion.dof();
+        for (tau, column) in tau[own.clone()].iter_mut().zip(&scratch.columns[own]) {
+            *tau = power(&column.direction, &wrench);
         }
         if let Some(parent) = node.parent.checked_sub(1) {
             if node.motion.is_absolute() {
