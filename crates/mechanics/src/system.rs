@@ -77,6 +77,26 @@ pub struct JointLimits {
     pub effort: Option<f64>,
 }
 
+/// # Construction
+impl System {
+    /// A model that nothing drives. Its joints have the names of the bodies that they carry, and no limits.
+    pub fn new(name: impl Into<String>, model: Model<f64>) -> Self {
+        let joints = model.bodies().map(|body| JointData {
+            name: model.name(body).to_owned(),
+            limits: JointLimits::default(),
+        });
+        Self {
+            name: name.into(),
+            joints: joints.collect(),
+            notes: Self::remarks(&model),
+            model,
+            inputs: Inputs::none(),
+            loops: Vec::new(),
+            couplings: Vec::new(),
+        }
+    }
+}
+
 /// # Reading descriptions
 ///
 /// The formats are on the page of [`description`](crate::description).
@@ -108,6 +128,27 @@ impl System {
     /// As [`from_toml`](Self::from_toml).
     pub fn from_urdf(text: &str, options: &UrdfOptions) -> Result<Self, DescriptionError> {
         description::urdf(text, options)
+    }
+}
+
+/// # Writing descriptions
+impl System {
+    /// The description in TOML, which reads as this system again, up to the rounding of attitudes and moments of inertia. Shapes and parts are
+    /// there as the numbers that they amount to, the damping of joints as dampers; notes are not in it.
+    ///
+    /// ```
+    /// use fly_mechanics::System;
+    /// use fly_mechanics::description::UrdfOptions;
+    ///
+    /// let urdf = r#"<robot name="r"><link name="world"/><link name="arm"/>
+    ///     <joint name="hinge" type="continuous"><parent link="world"/><child link="arm"/></joint></robot>"#;
+    /// let text = System::from_urdf(urdf, &UrdfOptions::default())?.to_toml();
+    /// assert!(text.ends_with("[bodies.arm]\njoint = { name = \"hinge\", type = \"revolute\", axis = [1.0, 0.0, 0.0] }\n"));
+    /// assert_eq!(System::from_toml(&text)?.joints[0].name, "hinge");
+    /// # Ok::<(), fly_mechanics::description::DescriptionError>(())
+    /// ```
+    pub fn to_toml(&self) -> String {
+        description::toml(self)
     }
 }
 

@@ -150,10 +150,10 @@ impl TryFrom<System> for Vehicle {
             let key = if moved { "position" } else { "orientation" };
             return Err(VehicleError::Placed { body, key });
         }
-        if model.spring_count() > 0 {
+        if model.springs().len() > 0 {
             return Err(VehicleError::Springs);
         }
-        if model.damper_count() > 0 {
+        if model.dampers().len() > 0 {
             return Err(VehicleError::Dampers { body });
         }
         if !system.inputs.motors().is_empty() {

@@ -89,10 +89,24 @@ impl Inputs {
             }
             driven.push(model.velocity_range(motor.joint).start + motor.component);
         }
+        Ok(Self::of_checked(rotors, carriers, motors, driven))
+    }
+
+    /// Nothing drives the system.
+    pub fn none() -> Self {
+        Self::of_checked(Actuators::none(), Vec::new(), Vec::new(), Vec::new())
+    }
+
+    fn of_checked(
+        rotors: Actuators,
+        carriers: Vec<BodyId>,
+        motors: Vec<Motor>,
+        driven: Vec<usize>,
+    ) -> Self {
         let efforts = || motors.iter().map(|motor| motor.effort);
         let names = (0..motors.len()).map(|i| format!("motor.{i}.effort"));
         let lags = motors.iter().map(|motor| motor.time_constant);
-        Ok(Self {
+        Self {
             limits: limits(rotors.limits(), &motors),
             interior: (rotors.interior().iter().copied())
                 .chain(efforts().map(middle))
@@ -116,7 +130,7 @@ impl Inputs {
             carriers,
             motors,
             driven,
-        })
+        }
     }
 }
 

@@ -84,7 +84,15 @@ impl Actuators {
             .into_iter()
             .map(Rotor::checked)
             .collect::<Result<_, _>>()?;
+        Ok(Self::of_checked(rotors))
+    }
 
+    /// No rotors.
+    pub fn none() -> Self {
+        Self::of_checked(Vec::new())
+    }
+
+    fn of_checked(rotors: Vec<Rotor>) -> Self {
         let mut columns: Vec<Vector6<f64>> = Vec::new();
         let mut command_names = Vec::new();
         let mut command_limits = Vec::new();
@@ -103,7 +111,7 @@ impl Actuators {
                 time_constants.push(tilt.time_constant);
             }
         }
-        Ok(Self {
+        Self {
             input_matrix: OMatrix::<f64, U6, Dyn>::from_fn(columns.len(), |i, j| columns[j][i]),
             limits: limits::limits(&rotors),
             interior: limits::interior(&rotors),
@@ -111,7 +119,7 @@ impl Actuators {
             command_names,
             command_limits,
             time_constants,
-        })
+        }
     }
 }
 

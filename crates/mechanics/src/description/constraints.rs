@@ -110,6 +110,23 @@ fn closure<'a>(
     Ok(LoopClosure::new(name, a, b, kind).at(at("from_frame")?, at("to_frame")?))
 }
 
+/// The type as which a loop is described.
+pub(super) fn name_of(kind: &LoopKind<f64>) -> &'static str {
+    match kind {
+        LoopKind::Fixed => "fixed",
+        LoopKind::Revolute => "revolute",
+        LoopKind::Prismatic => "prismatic",
+        LoopKind::Cylindrical => "cylindrical",
+        LoopKind::Universal => "universal",
+        LoopKind::Spherical => "spherical",
+        LoopKind::Planar => "planar",
+        LoopKind::Orientation => "orientation",
+        LoopKind::PointOnLine => "point_on_line",
+        LoopKind::PointOnPlane => "point_on_plane",
+        LoopKind::Distance { .. } => "distance",
+    }
+}
+
 /// A frame by its `position`, and its `orientation` or the `axis` that is its z axis.
 fn frame(entry: &Entry<'_>) -> Result<SE3<f64>, DescriptionError> {
     let table = entry.table()?;

@@ -146,33 +146,73 @@ pub(super) fn damper<'a>(
     })
 }
 
-/// `{ weight, center, moment | moment_about_origin }`.
+/// `{ weight, center | first_moment, moment | moment_about_origin }`.
 fn moment(table: &Table<'_>) -> Result<SecondMoment<f64>, DescriptionError> {
-    table.only(&["weight", "center", "moment", "moment_about_origin"])?;
+    table.only(&[
+        "weight",
+        "center",
+        "first_moment",
+        "moment",
+        "moment_about_origin",
+    ])?;
     let weight = table.get("weight").map_or(Ok(0.0), |e| e.number())?;
+    if let Some(entry) = table.get("first_moment") {
+        return from_first_moment(weight, entry.vector()?, table);
+    }
     let center = table
         .get("center")
         .map_or(Ok(Vector3::zeros()), |e| e.vector())?;
-    let matrix = |entry: &Entry<'_>| {
-        let matrix = entry.matrix()?;
-        let asymmetry = (matrix - matrix.transpose()).amax();
-        if asymmetry > 1e-9 * matrix.amax() {
-            return Err(entry.error(Problem::OutOfRange {
-                expected: "a symmetric matrix".to_owned(),
-                found: "one that is not".to_owned(),
-            }));
-        }
-        Ok(matrix)
-    };
     match (table.get("moment"), table.get("moment_about_origin")) {
         (Some(_), Some(second)) => {
             let text = "give `moment` (about the centre) or `moment_about_origin`, not both";
             Err(second.error(Problem::Keys(text.to_owned())))
         }
-        (None, Some(entry)) => Ok(SecondMoment::from_origin(weight, center, matrix(&entry)?)),
-        (Some(entry), None) => Ok(SecondMoment::from_center(weight, center, matrix(&entry)?)),
+        (None, Some(entry)) => {
+            let moment = symmetric(&entry)?;
+            Ok(SecondMoment::from_origin(weight, center, moment))
+        }
+        (Some(entry), None) => {
+            let moment = symmetric(&entry)?;
+            Ok(SecondMoment::from_center(weight, center, moment))
+        }
         (None, None) => Ok(SecondMoment::from_center(weight, center, Matrix3::zeros())),
     }
+}
+
+/// The sum of weight times position, which is there even if the weights sum to zero, so that there is no centre.
+fn from_first_moment(
+    weight: f64,
+    first: Vector3<f64>,
+    table: &Table<'_>,
+) -> Result<SecondMoment<f64>, DescriptionError> {
+    if let Some((key, entry)) = table.present(&["center", "moment"]).first() {
+        let text = format!("`first_moment` goes with `moment_about_origin`, not with `{key}`");
+        return Err(entry.error(Problem::Keys(text)));
+    }
+    let moment = match table.get("moment_about_origin") {
+        Some(entry) => symmetric(&entry)?,
+        None => Matrix3::zeros(),
+    };
+    let about_origin = SecondMoment::from_origin(weight, Vector3::zeros(), moment);
+    let mut matrix = *about_origin.matrix4();
+    matrix.fixed_view_mut::<3, 1>(0, 3).copy_from(&first);
+    matrix
+        .fixed_view_mut::<1, 3>(3, 0)
+        .copy_from(&first.transpose());
+    Ok(SecondMoment::from_matrix4(matrix))
+}
+
+/// A symmetric matrix: its diagonal, or three rows.
+fn symmetric(entry: &Entry<'_>) -> Result<Matrix3<f64>, DescriptionError> {
+    let matrix = entry.matrix()?;
+    let asymmetry = (matrix - matrix.transpose()).amax();
+    if asymmetry > 1e-9 * matrix.amax() {
+        return Err(entry.error(Problem::OutOfRange {
+            expected: "a symmetric matrix".to_owned(),
+            found: "one that is not".to_owned(),
+        }));
+    }
+    Ok(matrix)
 }
 
 /// Numbers whose products are numbers.

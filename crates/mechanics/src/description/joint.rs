@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::reader::{Entry, Table, list, suggestion};
 use super::{DescriptionError, Problem};
 use crate::SecondMoment;
-use crate::multibody::{Joint, JointError};
+use crate::multibody::{Joint, JointError, JointKind};
 use crate::system::JointLimits;
 
 const TYPES: [&str; 10] = [
@@ -250,7 +250,7 @@ fn limits(entry: &Entry<'_>, kind: &str) -> Result<JointLimits, DescriptionError
             return Err(second.error(Problem::Keys(text.to_owned())));
         }
     };
-    let size = |key: &str| table.get(key).map(|entry| entry.positive()).transpose();
+    let size = |key: &str| table.get(key).map(|e| e.not_negative()).transpose();
     Ok(JointLimits {
         position,
         velocity: size("velocity")?,
@@ -284,4 +284,20 @@ pub(super) fn viscous(linear: f64, angular: f64) -> SecondMoment<f64> {
         Vector3::zeros(),
         Matrix3::from_diagonal_element(angular),
     )
+}
+
+/// The type as which a joint is described.
+pub(crate) fn name_of(kind: &JointKind<f64>) -> &'static str {
+    match kind {
+        JointKind::Fixed => "fixed",
+        JointKind::Revolute(_) => "revolute",
+        JointKind::Prismatic => "prismatic",
+        JointKind::Screw { .. } => "screw",
+        JointKind::Cylindrical(_) => "cylindrical",
+        JointKind::Universal { .. } => "universal",
+        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => "spherical",
+        JointKind::Planar(_) => "planar",
+        JointKind::Schoenflies(_) => "schoenflies",
+        JointKind::Free(_) => "free",
+    }
 }

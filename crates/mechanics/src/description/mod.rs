@@ -138,9 +138,11 @@ mod rotors;
 mod table;
 mod urdf;
 mod vehicle;
+mod write;
 
 pub use error::{DescriptionError, Problem};
 pub(crate) use table::{document, system};
 pub(crate) use urdf::urdf;
 pub use urdf::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
 pub(crate) use vehicle::vehicle;
+pub(crate) use write::toml;

@@ -88,7 +88,7 @@ pub(super) fn component(
 /// `[least, most]`, or one number for both sides; else what the joint bears.
 fn effort(table: &Table<'_>, joint: &JointData) -> Result<[f64; 2], DescriptionError> {
     match table.get("effort") {
-        Some(entry) if entry.is_array() => entry.numbers(),
+        Some(entry) if entry.is_array() => entry.bounds(),
         Some(entry) => entry.positive().map(|most| [-most, most]),
         None => Ok(match joint.limits.effort {
             Some(most) => [-most, most],

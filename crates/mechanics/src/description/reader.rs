@@ -228,6 +228,16 @@ impl<'a> Entry<'a> {
 
     /// A finite number; an integer is one too.
     pub fn number(&self) -> Result<f64, DescriptionError> {
+        let number = self.number_or_infinite()?;
+        if number.is_finite() {
+            Ok(number)
+        } else {
+            Err(self.error(Problem::NotFinite(number.to_string())))
+        }
+    }
+
+    /// A number that may be infinite.
+    pub fn number_or_infinite(&self) -> Result<f64, DescriptionError> {
         let parsed = match self.value.get_ref() {
             DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
             DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
@@ -236,11 +246,10 @@ impl<'a> Entry<'a> {
             _ => None,
         };
         let number = parsed.ok_or_else(|| self.wrong_type("a number"))?;
-        if number.is_finite() {
-            Ok(number)
-        } else {
-            Err(self.error(Problem::NotFinite(number.to_string())))
+        if number.is_nan() {
+            return Err(self.error(Problem::NotFinite(number.to_string())));
         }
+        Ok(number)
     }
 
     /// A finite number above zero.
@@ -264,14 +273,14 @@ impl<'a> Entry<'a> {
         }))
     }
 
-    /// Two numbers, the first below the second.
+    /// Two numbers, the first not above the second.
     pub fn range(&self) -> Result<[f64; 2], DescriptionError> {
         let [low, high] = self.numbers()?;
-        if low < high {
+        if low <= high {
             return Ok([low, high]);
         }
         Err(self.error(Problem::OutOfRange {
-            expected: "the smallest value below the largest".to_owned(),
+            expected: "the smallest value not above the largest".to_owned(),
             found: format!("[{low}, {high}]"),
         }))
     }
@@ -304,6 +313,18 @@ impl<'a> Entry<'a> {
 
     /// An array of `N` numbers.
     pub fn numbers<const N: usize>(&self) -> Result<[f64; N], DescriptionError> {
+        self.numbers_by(Self::number)
+    }
+
+    /// Two numbers that may be infinite.
+    pub fn bounds(&self) -> Result<[f64; 2], DescriptionError> {
+        self.numbers_by(Self::number_or_infinite)
+    }
+
+    fn numbers_by<const N: usize>(
+        &self,
+        read: fn(&Self) -> Result<f64, DescriptionError>,
+    ) -> Result<[f64; N], DescriptionError> {
         let entries = self.array(&format!("an array of {N} numbers"))?;
         if entries.len() != N {
             return Err(self.error(Problem::WrongLength {
@@ -313,7 +334,7 @@ impl<'a> Entry<'a> {
         }
         let mut numbers = [0.0; N];
         for (number, entry) in numbers.iter_mut().zip(entries) {
-            *number = entry.number()?;
+            *number = read(&entry)?;
         }
         Ok(numbers)
     }

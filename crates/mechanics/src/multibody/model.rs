@@ -194,16 +194,23 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
-    /// How many springs there are.
-    #[inline]
-    pub fn spring_count(&self) -> usize {
-        self.springs.len()
+    /// The springs as they were described.
+    pub fn springs(&self) -> impl ExactSizeIterator<Item = Spring<T>> + '_ {
+        self.springs.iter().map(|spring| Spring {
+            a: self.name(spring.a).to_owned(),
+            b: self.name(spring.b).to_owned(),
+            rest: spring.rest,
+            stiffness: spring.stiffness,
+        })
     }
 
-    /// How many dampers there are.
-    #[inline]
-    pub fn damper_count(&self) -> usize {
-        self.dampers.len()
+    /// The dampers as they were described.
+    pub fn dampers(&self) -> impl ExactSizeIterator<Item = Damper<T>> + '_ {
+        self.dampers.iter().map(|damper| Damper {
+            a: self.name(damper.a).to_owned(),
+            b: self.name(damper.b).to_owned(),
+            damping: damper.damping,
+        })
     }
 
     /// The total mass, kg.

@@ -138,9 +138,8 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
         UrdfMotors::EveryJoint => motor::every(&model, &joints, &couplings),
         UrdfMotors::Transmissions => motor::transmissions(&robot, &model, &joints, &mut notes)?,
     };
-    let none = Actuators::new(Vec::new()).map_err(|error| robot.error(error))?;
-    let inputs =
-        Inputs::new(&model, none, Vec::new(), motors).map_err(|error| robot.error(error))?;
+    let inputs = Inputs::new(&model, Actuators::none(), Vec::new(), motors)
+        .map_err(|error| robot.error(error))?;
     notes.extend(tree.remarks());
     notes.extend(joint::remarks(&couplings, &elements)?);
     notes.extend(System::remarks(&model));

@@ -1,0 +1,334 @@
+//! A system as a description in TOML.
+
+use std::fmt::{self, Write};
+
+use fly_lie::{SE3, SO3};
+use nalgebra::{Matrix3, Vector3};
+
+use super::constraints;
+use super::joint::name_of;
+use crate::multibody::constraints::{Coupling, LoopClosure, LoopKind};
+use crate::multibody::{
+    AngleCoordinates, AttitudeCoordinates, BodyId, Damper, Joint, JointKind, Spring,
+};
+use crate::system::{JointData, JointLimits, System};
+use crate::{Motor, Rotor, SecondMoment, Tilt};
+
+/// The system's description. It says in numbers what shapes, parts, points and the damping of joints may have said before.
+pub(crate) fn toml(system: &System) -> String {
+    let mut out = Text(String::new());
+    out.key("name", &quoted(&system.name));
+    out.key("gravity", &vector(system.model.gravity()));
+    for (body, joint) in system.model.bodies().zip(&system.joints) {
+        out.body(system, body, joint);
+    }
+    for spring in system.model.springs() {
+        out.spring(&spring);
+    }
+    for damper in system.model.dampers() {
+        out.damper(&damper);
+    }
+    let rotors = system.inputs.rotors().rotors();
+    for (rotor, carrier) in rotors.iter().zip(system.inputs.carriers()) {
+        out.rotor(rotor, system.model.name(*carrier));
+    }
+    for motor in system.inputs.motors() {
+        out.motor(system, motor);
+    }
+    for closure in &system.loops {
+        out.closure(closure);
+    }
+    for coupling in &system.couplings {
+        out.coupling(system, coupling);
+    }
+    out.0
+}
+
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, line: fmt::Arguments<'_>) {
+        // Nothing fails that writes to a string.
+        let _ = writeln!(self.0, "{line}");
+    }
+
+    fn key(&mut self, key: &str, value: &str) {
+        self.line(format_args!("{key} = {value}"));
+    }
+
+    fn number(&mut self, key: &str, value: f64, default: f64) {
+        if value != default {
+            self.key(key, &number(value));
+        }
+    }
+
+    fn header(&mut self, header: &str) {
+        self.line(format_args!("\n{header}"));
+    }
+
+    fn ends(&mut self, from: &str, to: &str) {
+        if from != "world" {
+            self.key("from", &quoted(from));
+        }
+        self.key("to", &quoted(to));
+    }
+
+    fn body(&mut self, system: &System, body: BodyId, data: &JointData) {
+        let model = &system.model;
+        self.header(&format!("[bodies.{}]", key(model.name(body))));
+        if let Some(parent) = model.parent(body).filter(|p| *p != BodyId::WORLD) {
+            self.key("parent", &quoted(model.name(parent)));
+        }
+        let joint = model.joint(body);
+        if let Some(placement) = model.placement(body) {
+            let absolute = joint.is_some_and(Joint::is_absolute);
+            for (key, value) in place(placement) {
+                // Attitudes relative to the world have its axes.
+                if key != "orientation" || !absolute {
+                    self.key(key, &value);
+                }
+            }
+        }
+        if let Some(joint) = joint {
+            self.key("joint", &self::joint(joint, data, model.name(body)));
+        }
+        if let Some(inertia) = model.inertia(body) {
+            self.key("mass", &number(inertia.mass()));
+            let center = inertia.center_of_mass();
+            if center != Vector3::zeros() {
+                self.key("center_of_mass", &vector(&center));
+            }
+            self.key("inertia", &matrix(&inertia.inertia_about_center()));
+        }
+    }
+
+    fn spring(&mut self, spring: &Spring<f64>) {
+        self.header("[[springs]]");
+        self.ends(&spring.a, &spring.b);
+        self.key("stiffness", &moment(&spring.stiffness));
+        let rest = place(&spring.rest);
+        if !rest.is_empty() {
+            self.key("rest", &inline(&rest));
+        }
+    }
+
+    fn damper(&mut self, damper: &Damper<f64>) {
+        self.header("[[dampers]]");
+        self.ends(&damper.a, &damper.b);
+        self.key("damping", &moment(&damper.damping));
+    }
+
+    fn rotor(&mut self, rotor: &Rotor, body: &str) {
+        self.header("[[rotors]]");
+        self.key("name", &quoted(&rotor.name));
+        self.key("body", &quoted(body));
+        self.key("position", &vector(&rotor.position));
+        self.key("axis", &vector(&rotor.axis));
+        self.number("drag_ratio", rotor.drag_ratio, 0.0);
+        self.key("thrust", &array(&rotor.thrust));
+        self.number("time_constant", rotor.time_constant, 0.0);
+        if let Some(tilt) = &rotor.tilt {
+            self.key("tilt", &self::tilt(tilt));
+        }
+    }
+
+    fn motor(&mut self, system: &System, motor: &Motor) {
+        self.header("[[motors]]");
+        self.key("name", &quoted(&motor.name));
+        self.key("joint", &joint_of(system, motor.joint));
+        self.key("component", &motor.component.to_string());
+        self.key("effort", &array(&motor.effort));
+        self.number("time_constant", motor.time_constant, 0.0);
+    }
+
+    fn closure(&mut self, closure: &LoopClosure<f64>) {
+        self.header("[[loops]]");
+        self.key("name", &quoted(&closure.name));
+        self.key("type", &quoted(constraints::name_of(&closure.kind)));
+        if let LoopKind::Distance { length } = closure.kind {
+            self.key("length", &number(length));
+        }
+        self.ends(&closure.a, &closure.b);
+        for (key, frame) in [
+            ("from_frame", &closure.frame_in_a),
+            ("to_frame", &closure.frame_in_b),
+        ] {
+            let frame = place(frame);
+            if !frame.is_empty() {
+                self.key(key, &inline(&frame));
+            }
+        }
+    }
+
+    fn coupling(&mut self, system: &System, coupling: &Coupling<f64>) {
+        self.header("[[couplings]]");
+        self.key("name", &quoted(&coupling.name));
+        let terms = coupling.terms.iter().map(|(body, component, factor)| {
+            let joint = system.model.body_id(body);
+            let joint = joint.map_or_else(|_| quoted(body), |body| joint_of(system, body));
+            let factor = number(*factor);
+            format!("{{ joint = {joint}, component = {component}, factor = {factor} }}")
+        });
+        let terms: Vec<String> = terms.collect();
+        self.key("terms", &format!("[{}]", terms.join(", ")));
+        self.number("offset", coupling.offset, 0.0);
+    }
+}
+
+fn joint_of(system: &System, body: BodyId) -> String {
+    let named = system.joint(body).map(|joint| joint.name.as_str());
+    quoted(named.unwrap_or_default())
+}
+
+/// A word, or a table.
+fn joint(joint: &Joint<f64>, data: &JointData, body: &str) -> String {
+    let axis = joint.axes().act(&Vector3::z());
+    let mut keys = Vec::new();
+    if data.name != body {
+        keys.push(("name", quoted(&data.name)));
+    }
+    keys.push(("type", quoted(name_of(joint.kind()))));
+    if !matches!(
+        joint.kind(),
+        JointKind::Fixed
+            | JointKind::Spherical(_)
+            | JointKind::AbsoluteSpherical(_)
+            | JointKind::Free(_)
+    ) {
+        keys.push(("axis", vector(&axis)));
+    }
+    match joint.kind() {
+        JointKind::Screw { pitch } => keys.push(("pitch", number(*pitch))),
+        JointKind::Universal { second } => {
+            keys.push(("second_axis", vector(&joint.axes().act(second))));
+        }
+        JointKind::AbsoluteSpherical(_) => keys.push(("velocity", quoted("absolute"))),
+        _ => {}
+    }
+    match joint.kind() {
+        JointKind::Revolute(AngleCoordinates::CosSin)
+        | JointKind::Cylindrical(AngleCoordinates::CosSin)
+        | JointKind::Planar(AngleCoordinates::CosSin)
+        | JointKind::Schoenflies(AngleCoordinates::CosSin) => {
+            keys.push(("coordinates", quoted("cos_sin")));
+        }
+        JointKind::Spherical(AttitudeCoordinates::Quaternion)
+        | JointKind::AbsoluteSpherical(AttitudeCoordinates::Quaternion)
+        | JointKind::Free(AttitudeCoordinates::Quaternion) => {
+            keys.push(("coordinates", quoted("quaternion")));
+        }
+        _ => {}
+    }
+    if data.limits != JointLimits::default() {
+        keys.push(("limits", limits(&data.limits)));
+    }
+    match keys.as_slice() {
+        [("type", word)] => word.clone(),
+        _ => inline(&keys),
+    }
+}
+
+fn limits(limits: &JointLimits) -> String {
+    let position = limits.position.map(|position| array(&position));
+    let keys = [
+        ("position", position),
+        ("velocity", limits.velocity.map(number)),
+        ("effort", limits.effort.map(number)),
+    ];
+    let keys: Vec<_> = (keys.into_iter())
+        .filter_map(|(key, value)| Some((key, value?)))
+        .collect();
+    inline(&keys)
+}
+
+fn tilt(tilt: &Tilt) -> String {
+    inline(&[
+        ("axis", vector(&tilt.axis)),
+        ("limit_deg", number(tilt.limit.to_degrees())),
+        ("time_constant", number(tilt.time_constant)),
+        ("segments", tilt.segments.to_string()),
+    ])
+}
+
+fn moment(moment: &SecondMoment<f64>) -> String {
+    inline(&[
+        ("weight", number(moment.weight())),
+        ("first_moment", {
+            let first = moment.matrix4().fixed_view::<3, 1>(0, 3).into_owned();
+            vector(&first)
+        }),
+        ("moment_about_origin", matrix(&moment.moment_about_origin())),
+    ])
+}
+
+/// What is not zero of a pose.
+fn place(pose: &SE3<f64>) -> Vec<(&'static str, String)> {
+    let mut keys = Vec::new();
+    if pose.translation != Vector3::zeros() {
+        keys.push(("position", vector(&pose.translation)));
+    }
+    if pose.rotation != SO3::identity() {
+        let quaternion = array(pose.rotation.to_quaternion().as_slice());
+        keys.push(("orientation", format!("{{ quaternion = {quaternion} }}")));
+    }
+    keys
+}
+
+fn inline(keys: &[(&str, String)]) -> String {
+    let keys: Vec<String> = keys
+        .iter()
+        .map(|(k, value)| format!("{k} = {value}"))
+        .collect();
+    format!("{{ {} }}", keys.join(", "))
+}
+
+/// With as many digits as it takes to read the same number.
+fn number(number: f64) -> String {
+    format!("{number:?}")
+}
+
+fn array(numbers: &[f64]) -> String {
+    let numbers: Vec<String> = numbers.iter().copied().map(number).collect();
+    format!("[{}]", numbers.join(", "))
+}
+
+fn vector(vector: &Vector3<f64>) -> String {
+    array(vector.as_slice())
+}
+
+/// A symmetric matrix: its diagonal, if there is nothing else.
+fn matrix(matrix: &Matrix3<f64>) -> String {
+    // Without the last digits' difference between two entries that are one.
+    let matrix = (matrix + matrix.transpose()) * 0.5;
+    let diagonal = matrix.diagonal();
+    if matrix == Matrix3::from_diagonal(&diagonal) {
+        return vector(&diagonal);
+    }
+    let rows = matrix.row_iter().map(|row| vector(&row.transpose()));
+    format!("[{}]", rows.collect::<Vec<_>>().join(", "))
+}
+
+/// A key, quoted if it has to be.
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
