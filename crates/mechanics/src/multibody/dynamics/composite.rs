@@ -1,11 +1,12 @@
 //! The composite rigid body algorithm.
 
-use nalgebra::{DMatrix, RealField, Vector3};
+use nalgebra::{DMatrix, RealField};
 
-use super::motion::{Motion, Twist};
+use super::lanes::{LaneMatrix, LanePair, Lanes};
+use super::motion::Motion;
+use super::place::LanePlace;
 use super::scratch::Scratch;
-use super::spatial::{MassMoments, Wrench, cross, scaled};
-use super::tree::Tree;
+use super::tree::{Fixed, Tree};
 use crate::multibody::{Model, Workspace};
 
 /// # Mass matrix
@@ -19,74 +20,45 @@ impl<T: RealField + Copy> Model<T> {
         let n = self.dof();
         assert_eq!(M.shape(), (n, n), "shape of the mass matrix");
         let scratch = &mut workspace.dynamics;
-        self.tree.place(x, scratch);
-        self.tree.composite_bodies(scratch);
+        // Where bodies are on the world does not matter.
+        self.tree.place_nodes(x, scratch, false);
         M.fill(T::zero());
         self.tree.mass_matrix(scratch, M.as_mut_slice(), n);
     }
 }
 
+/// Mass, first moment and second moment about the origin of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Composite<T> {
+    pub mass: T,
+    pub first: Lanes<T>,
+    pub second: LaneMatrix<T>,
+}
+
 impl<T: RealField + Copy> Tree<T> {
-    /// Each node with all that it carries as one rigid body; what hangs on an absolute joint is a point mass to its parent.
-    pub fn composite_bodies(&self, scratch: &mut Scratch<T>) {
+    /// Adds up, from the leaves to the root, each node with all that it carries as one rigid body; of every one, takes the wrenches for a unit
+    /// of acceleration of its joint down to the root. Writes the entries of joints on one branch; the others are left as they are.
+    fn mass_matrix(&self, scratch: &mut Scratch<T>, M: &mut [T], n: usize) {
         for (composite, node) in scratch.composites.iter_mut().zip(&self.nodes) {
-            *composite = node.moments;
+            *composite = Composite::of(&node.fixed);
         }
         for (i, node) in self.nodes.iter().enumerate().rev() {
+            let composite = scratch.composites[i];
             if let Some(parent) = node.parent.checked_sub(1) {
-                let (place, composite) = (&scratch.places[i], &scratch.composites[i]);
-                let carried = if node.motion.is_absolute() {
-                    MassMoments::of_point(composite.mass, &place.translation)
-                } else {
-                    composite.placed(&place.rotation, &place.translation)
-                };
+                let carried = composite.placed(&scratch.places[i], node.motion.is_absolute());
                 scratch.composites[parent] = scratch.composites[parent].plus(&carried);
             }
-        }
-    }
-
-    /// After [`composite_bodies`](Self::composite_bodies): the entries of joints on one branch; the others are left as they are.
-    fn mass_matrix(&self, scratch: &Scratch<T>, M: &mut [T], n: usize) {
-        for (i, node) in self.nodes.iter().enumerate() {
-            let composite = &scratch.composites[i];
-            match node.motion {
-                Motion::Revolute(_) => {
-                    let (h, S) = (&composite.first, &composite.second);
-                    let own = S.xx + S.yy;
-                    M[node.xi * n + node.xi] = own;
-                    let wrench = Wrench {
-                        force: Vector3::new(-h.y, h.x, T::zero()),
-                        torque: Vector3::new(-S.xz, -S.yz, own),
-                    };
-                    self.climb(scratch, i, node.xi, wrench, M, n);
-                }
-                Motion::Free(_) => {
-                    let block = composite.matrix();
-                    for (k, column) in block.iter().enumerate() {
-                        let start = (node.xi + k) * n + node.xi;
-                        M[start..start + 6].copy_from_slice(column);
-                    }
-                    if node.parent > 0 {
-                        for (k, [a, b, c, d, e, f]) in block.into_iter().enumerate() {
-                            let wrench = Wrench {
-                                force: Vector3::new(a, b, c),
-                                torque: Vector3::new(d, e, f),
-                            };
-                            self.climb(scratch, i, node.xi + k, wrench, M, n);
-                        }
-                    }
-                }
-                _ => {
-                    let mut unit = [T::zero(); 6];
-                    for k in 0..node.motion.dof() {
-                        unit[k] = T::one();
-                        let wrench = composite.momentum(&node.motion.twist(&unit));
-                        unit[k] = T::zero();
-                        let start = (node.xi + k) * n + node.xi;
-                        node.motion.force(&wrench, &mut M[start..]);
-                        self.climb(scratch, i, node.xi + k, wrench, M, n);
-                    }
-                }
+            let at = |k: usize| (node.xi + k) * n + node.xi;
+            if node.motion.is_hinge() {
+                let wrench = composite.turned_about_z();
+                M[at(0)] = wrench.angular.z();
+                self.climb(scratch, i, node.xi, wrench, M, n);
+                continue;
+            }
+            let (wrenches, dof) = composite.momenta(&node.motion);
+            for (k, wrench) in wrenches.into_iter().take(dof).enumerate() {
+                node.motion.project(wrench, &mut M[at(k)..]);
+                self.climb(scratch, i, node.xi + k, wrench, M, n);
             }
         }
     }
@@ -98,7 +70,7 @@ impl<T: RealField + Copy> Tree<T> {
         scratch: &Scratch<T>,
         mut i: usize,
         column: usize,
-        mut wrench: Wrench<T>,
+        mut wrench: LanePair<T>,
         M: &mut [T],
         n: usize,
     ) {
@@ -111,8 +83,12 @@ impl<T: RealField + Copy> Tree<T> {
             i = parent;
             let ancestor = &self.nodes[i];
             let row = ancestor.xi;
-            let entries = &mut M[column * n + row..];
-            ancestor.motion.force(&wrench, entries);
+            if ancestor.motion.is_hinge() {
+                M[column * n + row] = wrench.angular.z();
+                M[row * n + column] = wrench.angular.z();
+                continue;
+            }
+            ancestor.motion.project(wrench, &mut M[column * n + row..]);
             // The same below the diagonal.
             for j in 0..ancestor.motion.dof() {
                 M[(row + j) * n + column] = M[column * n + row + j];
@@ -121,28 +97,126 @@ impl<T: RealField + Copy> Tree<T> {
     }
 }
 
-impl<T: RealField + Copy> MassMoments<T> {
-    /// Momentum and angular momentum about the origin: `M` times the twist.
-    #[inline]
-    pub fn momentum(&self, twist: &Twist<T>) -> Wrench<T> {
-        let (v, w, h) = (&twist.linear, &twist.angular, &self.first);
-        let force: Vector3<T> = scaled(v, self.mass, &cross(w, h));
-        let torque = self.second.moment_of_inertia().times(w) + cross(h, v);
-        Wrench { force, torque }
+impl<T: RealField + Copy> Composite<T> {
+    pub fn zero() -> Self {
+        Self {
+            mass: T::zero(),
+            first: Lanes::zero(),
+            second: LaneMatrix::zero(),
+        }
     }
 
-    /// The columns of the 6x6 matrix `[[m I, -wed(h)], [wed(h), Theta]]`.
     #[inline]
-    pub fn matrix(&self) -> [[T; 6]; 6] {
-        let (o, m, h) = (T::zero(), self.mass, &self.first);
-        let I = self.second.moment_of_inertia();
+    fn of(fixed: &Fixed<T>) -> Self {
+        Self {
+            mass: fixed.mass,
+            first: fixed.first,
+            second: fixed.second,
+        }
+    }
+
+    #[inline]
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            mass: self.mass + other.mass,
+            first: self.first + other.first,
+            second: self.second.plus(&other.second),
+        }
+    }
+
+    /// In the parent's frame, as the parent feels it: what hangs on an absolute joint is a point mass.
+    #[inline]
+    fn placed(&self, place: &LanePlace<T>, absolute: bool) -> Self {
+        let (R, p) = (&place.rotation, place.translation);
+        if absolute {
+            let first = p * self.mass;
+            return Self {
+                mass: self.mass,
+                first,
+                second: LaneMatrix::zero().plus_outer(first, p),
+            };
+        }
+        let turned = R.times(self.first);
+        let first = p.times_plus(self.mass, turned);
+        // R S R^T + (R h) p^T + p (R h + m p)^T
+        let second = R.product(&self.second).product(&place.inverse);
+        Self {
+            mass: self.mass,
+            first,
+            second: second.plus_outer(turned, p).plus_outer(p, first),
+        }
+    }
+
+    /// The momenta of units of a joint's velocities, and their number.
+    #[inline(never)]
+    fn momenta(&self, motion: &Motion<T>) -> ([LanePair<T>; 6], usize) {
+        let ([x, y, z], [a, b, c]) = (self.turned(), self.moved());
+        match motion {
+            Motion::Spherical(_) | Motion::AbsoluteSpherical(_) => ([x, y, z, a, b, c], 3),
+            Motion::Free(_) => ([a, b, c, x, y, z], 6),
+            _ => {
+                let mut momenta = [LanePair::zero(); 6];
+                let mut unit = [T::zero(); 6];
+                for (k, momentum) in momenta.iter_mut().take(motion.dof()).enumerate() {
+                    unit[k] = T::one();
+                    *momentum = self.momentum(&motion.rates(&unit));
+                    unit[k] = T::zero();
+                }
+                (momenta, motion.dof())
+            }
+        }
+    }
+
+    /// Momentum and angular momentum about the origin: `[m v + omega × h; h × v + I omega]`.
+    #[inline]
+    fn momentum(&self, twist: &LanePair<T>) -> LanePair<T> {
+        let [x, y, z] = self.turned();
+        let [a, b, c] = self.moved();
+        let (v, w) = (twist.linear, twist.angular);
+        let sum = |of: [Lanes<T>; 6]| {
+            LaneMatrix([of[0], of[1], of[2]])
+                .times_plus(v, LaneMatrix([of[3], of[4], of[5]]).times(w))
+        };
+        LanePair {
+            linear: sum([a, b, c, x, y, z].map(|wrench| wrench.linear)),
+            angular: sum([a, b, c, x, y, z].map(|wrench| wrench.angular)),
+        }
+    }
+
+    /// The momentum of a unit of angular velocity about z.
+    #[inline]
+    fn turned_about_z(&self) -> LanePair<T> {
+        let (h, [x, y, z]) = (self.first, &self.second.0);
+        LanePair {
+            linear: Lanes::new(-h.y(), h.x(), T::zero()),
+            angular: Lanes::new(-z.x(), -z.y(), x.x() + y.y()),
+        }
+    }
+
+    /// The momenta of units of angular velocity.
+    #[inline]
+    fn turned(&self) -> [LanePair<T>; 3] {
+        let (o, h, [x, y, z]) = (T::zero(), self.first, &self.second.0);
+        let about_x = LanePair {
+            linear: Lanes::new(o, -h.z(), h.y()),
+            angular: Lanes::new(y.y() + z.z(), -y.x(), -z.x()),
+        };
+        let about_y = LanePair {
+            linear: Lanes::new(h.z(), o, -h.x()),
+            angular: Lanes::new(-y.x(), x.x() + z.z(), -z.y()),
+        };
+        [about_x, about_y, self.turned_about_z()]
+    }
+
+    /// The momenta of units of velocity.
+    #[inline]
+    fn moved(&self) -> [LanePair<T>; 3] {
+        let (o, m, h) = (T::zero(), self.mass, self.first);
+        let along = |linear, angular| LanePair { linear, angular };
         [
-            [m, o, o, o, h.z, -h.y],
-            [o, m, o, -h.z, o, h.x],
-            [o, o, m, h.y, -h.x, o],
-            [o, -h.z, h.y, I.xx, I.xy, I.xz],
-            [h.z, o, -h.x, I.xy, I.yy, I.yz],
-            [-h.y, h.x, o, I.xz, I.yz, I.zz],
+            along(Lanes::new(m, o, o), Lanes::new(o, h.z(), -h.y())),
+            along(Lanes::new(o, m, o), Lanes::new(-h.z(), o, h.x())),
+            along(Lanes::new(o, o, m), Lanes::new(h.y(), -h.x(), o)),
         ]
     }
 }

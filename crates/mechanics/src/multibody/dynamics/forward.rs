@@ -4,9 +4,8 @@ use nalgebra::RealField;
 
 use super::MasslessJoint;
 use super::articulated::ArticulatedInertia;
-use super::motion::Twist;
+use super::lanes::LanePair;
 use super::scratch::Scratch;
-use super::spatial::{Wrench, cross, turn_back};
 use super::tree::Tree;
 use crate::multibody::{BodyId, Model, Workspace};
 
@@ -34,14 +33,12 @@ impl<T: RealField + Copy> Model<T> {
         self.apply_forces(workspace, x, xi);
         let scratch = &mut workspace.dynamics;
         self.tree.place(x, scratch);
-        let factorized = self.tree.articulate(scratch);
+        // The wrenches that would keep the velocity constant; the bodies accelerate as the joints' forces differ from theirs.
+        self.tree.resist(self.gravity(), xi, None, scratch);
+        xi_dot.copy_from_slice(tau);
+        let factorized = self.tree.articulate_and_take(scratch, xi_dot);
         self.named(factorized)?;
-        let gravity = self.gravity();
-        self.tree.newton_euler(gravity, xi, None, scratch, xi_dot);
-        for (xi_dot, tau) in xi_dot.iter_mut().zip(tau) {
-            *xi_dot = *tau - *xi_dot;
-        }
-        self.tree.solve(scratch, xi_dot);
+        self.tree.answer(scratch, xi_dot);
         Ok(())
     }
 
@@ -89,53 +86,87 @@ impl<T: RealField + Copy> Tree<T> {
     /// Articulated inertias from the leaves to the root, after [`place`](Self::place); the error is the node that moves nothing.
     ///
     /// What a leaf passes on is constant in its own frame and computed once, with the workspace.
-    pub fn articulate(&self, scratch: &mut Scratch<T>) -> Result<(), usize> {
-        if let Some(node) = scratch.massless_leaf {
-            return Err(node);
+    fn articulate(&self, scratch: &mut Scratch<T>) -> Result<(), usize> {
+        self.start(scratch)?;
+        for i in (0..self.nodes.len()).rev() {
+            self.release(scratch, i)?;
         }
-        for (inertia, node) in scratch.inertias.iter_mut().zip(&self.nodes) {
-            if !node.is_leaf {
-                *inertia = ArticulatedInertia::of(&node.moments);
-            }
-        }
-        for (i, node) in self.nodes.iter().enumerate().rev() {
-            if !node.is_leaf {
-                let released = scratch.articulated[i].release(&node.motion, &scratch.inertias[i]);
-                released.map_err(|_| i)?;
-            }
-            if let Some(parent) = node.parent.checked_sub(1) {
-                let place = &scratch.places[i];
-                let carried = scratch.articulated[i].passed.placed(&node.motion, place);
-                scratch.inertias[parent].add(&carried);
-            }
+        Ok(())
+    }
+
+    /// Both ways of [`solve`](Self::solve) upward from the leaves: with the wrenches that the nodes ask for,
+    /// `force` becomes what [`answer`](Self::answer) needs.
+    fn articulate_and_take(&self, scratch: &mut Scratch<T>, force: &mut [T]) -> Result<(), usize> {
+        self.start(scratch)?;
+        for i in (0..self.nodes.len()).rev() {
+            self.release(scratch, i)?;
+            self.take(scratch, i, force);
         }
         Ok(())
     }
 
     /// `M^-1` times the forces, after [`articulate`](Self::articulate).
-    pub fn solve(&self, scratch: &mut Scratch<T>, force: &mut [T]) {
-        scratch.wrenches.fill(Wrench::zero());
-        for (i, node) in self.nodes.iter().enumerate().rev() {
-            let mut wrench = scratch.wrenches[i + 1];
-            let (articulated, force) = (&scratch.articulated[i], &mut force[node.xi..]);
-            articulated.take(&node.motion, force, &mut wrench);
-            if node.parent > 0 {
-                let carried = scratch.places[i].carry_wrench(&wrench, node.motion.is_absolute());
-                scratch.wrenches[node.parent].add(&carried);
+    fn solve(&self, scratch: &mut Scratch<T>, force: &mut [T]) {
+        scratch.wrenches.fill(LanePair::zero());
+        for i in (0..self.nodes.len()).rev() {
+            self.take(scratch, i, force);
+        }
+        self.answer(scratch, force);
+    }
+
+    #[inline]
+    fn start(&self, scratch: &mut Scratch<T>) -> Result<(), usize> {
+        for (inertia, node) in scratch.inertias.iter_mut().zip(&self.nodes) {
+            if !node.is_leaf {
+                *inertia = ArticulatedInertia::of(&node.fixed);
             }
         }
+        scratch.massless_leaf.map_or(Ok(()), Err)
+    }
+
+    /// A node's factors, and its parent's inertia.
+    #[inline]
+    fn release(&self, scratch: &mut Scratch<T>, i: usize) -> Result<(), usize> {
+        let node = &self.nodes[i];
+        let articulated = &mut scratch.articulated[i];
+        if !node.is_leaf {
+            let released = articulated.release(&node.motion, &scratch.inertias[i]);
+            released.map_err(|_| i)?;
+        }
+        if let Some(parent) = node.parent.checked_sub(1) {
+            let carried = articulated.passed.placed(&node.motion, &scratch.places[i]);
+            scratch.inertias[parent] = scratch.inertias[parent].plus(&carried);
+        }
+        Ok(())
+    }
+
+    /// What a node answers to its force, and the wrench that it asks its parent for.
+    #[inline]
+    fn take(&self, scratch: &mut Scratch<T>, i: usize, force: &mut [T]) {
+        let node = &self.nodes[i];
+        let (wrench, force) = (scratch.wrenches[i + 1], &mut force[node.xi..]);
+        let passed = scratch.articulated[i].take(&node.motion, force, wrench);
+        if node.parent > 0 {
+            let carried = scratch.places[i].carry_wrench(&passed, node.motion.is_absolute());
+            scratch.wrenches[node.parent] = scratch.wrenches[node.parent] + carried;
+        }
+    }
+
+    /// From the root to the leaves: `force` becomes the acceleration.
+    fn answer(&self, scratch: &mut Scratch<T>, force: &mut [T]) {
         for (i, node) in self.nodes.iter().enumerate() {
-            let (place, articulated) = (&scratch.places[i], &scratch.articulated[i]);
-            let mut acceleration = Twist::zero();
+            let place = &scratch.places[i];
+            let mut carried = LanePair::zero();
             if node.parent > 0 {
                 let parent = &scratch.accelerations[node.parent];
-                let at_joint = parent.linear + cross(&parent.angular, &place.translation);
-                acceleration.linear = turn_back(&place.rotation, &at_joint);
+                let at_joint = parent.linear + parent.angular.cross(place.translation);
+                carried.linear = place.inverse.times(at_joint);
                 if !node.motion.is_absolute() {
-                    acceleration.angular = turn_back(&place.rotation, &parent.angular);
+                    carried.angular = place.inverse.times(parent.angular);
                 }
             }
-            articulated.accelerate(&node.motion, &mut force[node.xi..], &mut acceleration);
+            let force = &mut force[node.xi..];
+            let acceleration = scratch.articulated[i].accelerate(&node.motion, force, carried);
             scratch.accelerations[i + 1] = acceleration;
         }
     }

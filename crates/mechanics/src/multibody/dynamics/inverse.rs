@@ -2,10 +2,10 @@
 
 use nalgebra::{RealField, Vector3};
 
-use super::motion::Twist;
-use super::scratch::{NodeMotion, Place, Scratch};
-use super::spatial::{Wrench, acceleration_matrix, cross, product, turn, turn_back};
-use super::tree::{Node, Tree};
+use super::lanes::{LanePair, Lanes};
+use super::place::LanePlace;
+use super::scratch::{NodeMotion, Scratch};
+use super::tree::{Fixed, Node, Tree};
 use crate::multibody::{Model, Workspace};
 
 /// # Inverse dynamics
@@ -70,33 +70,8 @@ impl<T: RealField + Copy> Model<T> {
 }
 
 impl<T: RealField + Copy> Tree<T> {
-    /// Where the nodes are.
-    pub fn place(&self, x: &[T], scratch: &mut Scratch<T>) {
-        for (i, (node, place)) in self.nodes.iter().zip(&mut scratch.places).enumerate() {
-            let (mut rotation, translation) =
-                node.motion
-                    .place(&x[node.x..], &node.rotation, &node.translation);
-            if node.carries_absolute || node.motion.is_absolute() {
-                let parent = scratch.attitudes[node.parent];
-                if node.motion.is_absolute() {
-                    scratch.attitudes[i + 1] = rotation;
-                    rotation = product(&parent.transpose(), &rotation);
-                } else {
-                    scratch.attitudes[i + 1] = product(&parent, &rotation);
-                }
-            }
-            *place = Place {
-                rotation,
-                translation,
-            };
-        }
-    }
-
     /// The forces for these accelerations (none: zero), after [`place`](Self::place).
-    ///
-    /// With classical accelerations: of each body the angular velocity, `K = wed(alpha) + wed(omega)²` and the acceleration `a` of its
-    /// origin, `a_child = R^T (a + K p)`. The linear velocity is not needed, but relative to the parent where a joint translates.
-    pub fn newton_euler(
+    fn newton_euler(
         &self,
         gravity: &Vector3<T>,
         xi: &[T],
@@ -104,82 +79,152 @@ impl<T: RealField + Copy> Tree<T> {
         scratch: &mut Scratch<T>,
         tau: &mut [T],
     ) {
-        scratch.motions[0].acceleration = -gravity;
-        for (i, node) in self.nodes.iter().enumerate() {
-            let place = &scratch.places[i];
-            let parent = &scratch.motions[node.parent];
-            let rate = node.motion.twist(&xi[node.xi..]);
-            let rate_dot = match xi_dot {
-                Some(xi_dot) => node.motion.twist(&xi_dot[node.xi..]),
-                None => Twist::zero(),
-            };
-            let motion = node.carry(place, parent, &rate, &rate_dot);
-            scratch.wrenches[i + 1] = node.moments.force(&motion.acceleration, &motion.matrix);
-            scratch.motions[i + 1] = motion;
-        }
-        self.add_applied(scratch);
+        self.resist(gravity, xi, xi_dot, scratch);
         for (i, node) in self.nodes.iter().enumerate().rev() {
             let wrench = scratch.wrenches[i + 1];
-            node.motion.force(&wrench, &mut tau[node.xi..]);
+            node.motion.project(wrench, &mut tau[node.xi..]);
             if node.parent > 0 {
                 let carried = scratch.places[i].carry_wrench(&wrench, node.motion.is_absolute());
-                scratch.wrenches[node.parent].add(&carried);
+                scratch.wrenches[node.parent] = scratch.wrenches[node.parent] + carried;
             }
         }
     }
 
-    /// Adds what acts on the bodies beside gravity and inertia to the nodes' wrenches.
-    fn add_applied(&self, scratch: &mut Scratch<T>) {
+    /// The nodes' motions for these accelerations of the joints (none: zero), and the wrenches that each needs for its own part.
+    ///
+    /// With classical accelerations: of each body the angular velocity and acceleration and the acceleration `a` of its origin; at `p` it is
+    /// `a + alpha × p + omega × (omega × p)`. The linear velocity is not needed, but relative to the parent where a joint translates.
+    pub fn resist(
+        &self,
+        gravity: &Vector3<T>,
+        xi: &[T],
+        xi_dot: Option<&[T]>,
+        scratch: &mut Scratch<T>,
+    ) {
+        let up = Lanes::from(-gravity);
+        scratch.wrenches[0] = LanePair::zero();
+        for (i, node) in self.nodes.iter().enumerate() {
+            let (place, xi) = (&scratch.places[i], &xi[node.xi..]);
+            let xi_dot = xi_dot.map(|xi_dot| &xi_dot[node.xi..]);
+            let parent = &scratch.motions[node.parent];
+            // Every branch stores by itself, so that what it computes stays in registers.
+            if node.parent == 0 {
+                let motion = node.start(place, up, xi, xi_dot);
+                scratch.wrenches[i + 1] = node.fixed.wrench(&motion);
+                scratch.motions[i + 1] = motion;
+            } else if node.motion.is_hinge() {
+                let motion = place.swing(parent, xi, xi_dot);
+                scratch.wrenches[i + 1] = node.fixed.wrench(&motion);
+                scratch.motions[i + 1] = motion;
+            } else {
+                let motion = node.follow(place, parent, xi, xi_dot);
+                scratch.wrenches[i + 1] = node.fixed.wrench(&motion);
+                scratch.motions[i + 1] = motion;
+            }
+        }
+        // What acts on the bodies beside gravity and inertia.
         for (mount, wrench) in self.mounts.iter().zip(&scratch.applied) {
-            let node = &mut scratch.wrenches[mount.node];
-            node.force += wrench.fixed_rows::<3>(0);
-            node.torque += wrench.fixed_rows::<3>(3);
+            let applied = LanePair::of(wrench.as_slice());
+            scratch.wrenches[mount.node] = scratch.wrenches[mount.node] + applied;
         }
     }
 }
 
 impl<T: RealField + Copy> Node<T> {
-    /// How it moves, from how its parent moves and from the joint's own rates.
-    #[inline]
-    fn carry(
+    /// How it moves on the world, which accelerates upward in place of gravity.
+    #[inline(never)]
+    fn start(
         &self,
-        place: &Place<T>,
-        parent: &NodeMotion<T>,
-        rate: &Twist<T>,
-        rate_dot: &Twist<T>,
+        place: &LanePlace<T>,
+        up: Lanes<T>,
+        xi: &[T],
+        xi_dot: Option<&[T]>,
     ) -> NodeMotion<T> {
-        let R = &place.rotation;
-        let at_joint = parent.acceleration + turn(&parent.matrix, &place.translation);
-        let mut acceleration = turn_back(R, &at_joint);
-        let (omega, alpha);
-        if self.motion.is_absolute() {
-            (omega, alpha) = (rate.angular, rate_dot.angular);
-        } else {
-            let carried = turn_back(R, &parent.omega);
-            omega = carried + rate.angular;
-            alpha = turn_back(R, &parent.alpha) + rate_dot.angular + cross(&carried, &rate.angular);
-            acceleration += rate_dot.linear + cross(&(omega + carried), &rate.linear);
+        let rate = self.motion.rates(xi);
+        let rate_dot = self.rates_dot(xi_dot);
+        let acceleration = rate_dot.linear + rate.angular.cross(rate.linear);
+        let acceleration = place.inverse.times_plus(up, acceleration);
+        NodeMotion {
+            omega: rate.angular,
+            alpha: rate_dot.angular,
+            acceleration,
         }
+    }
+
+    /// How another joint's body moves.
+    #[inline(never)]
+    fn follow(
+        &self,
+        place: &LanePlace<T>,
+        parent: &NodeMotion<T>,
+        xi: &[T],
+        xi_dot: Option<&[T]>,
+    ) -> NodeMotion<T> {
+        let E = &place.inverse;
+        let at_joint = parent.acceleration_at(place.translation);
+        let acceleration = E.times(at_joint);
+        let rate = self.motion.rates(xi);
+        let rate_dot = self.rates_dot(xi_dot);
+        if self.motion.is_absolute() {
+            return NodeMotion {
+                omega: rate.angular,
+                alpha: rate_dot.angular,
+                acceleration,
+            };
+        }
+        let carried = E.times(parent.omega);
+        let omega = carried + rate.angular;
+        let own = rate_dot.angular + carried.cross(rate.angular);
+        let alpha = E.times_plus(parent.alpha, own);
+        let along = rate_dot.linear + (omega + carried).cross(rate.linear);
         NodeMotion {
             omega,
             alpha,
-            acceleration,
-            matrix: acceleration_matrix(&omega, &alpha),
+            acceleration: acceleration + along,
+        }
+    }
+
+    #[inline]
+    fn rates_dot(&self, xi_dot: Option<&[T]>) -> LanePair<T> {
+        xi_dot.map_or_else(LanePair::zero, |xi_dot| self.motion.rates(xi_dot))
+    }
+}
+
+impl<T: RealField + Copy> LanePlace<T> {
+    /// How a hinge's body moves, from how its parent moves and from the joint's own rates.
+    #[inline]
+    fn swing(&self, parent: &NodeMotion<T>, xi: &[T], xi_dot: Option<&[T]>) -> NodeMotion<T> {
+        let E = &self.inverse;
+        let at_joint = parent.acceleration_at(self.translation);
+        let (rate, rate_dot) = (xi[0], xi_dot.map_or(T::zero(), |xi_dot| xi_dot[0]));
+        let carried = E.times(parent.omega);
+        let omega = carried + Lanes::new(T::zero(), T::zero(), rate);
+        let own = carried.cross_z(rate) + Lanes::new(T::zero(), T::zero(), rate_dot);
+        NodeMotion {
+            omega,
+            alpha: E.times_plus(parent.alpha, own),
+            acceleration: E.times(at_joint),
         }
     }
 }
 
-impl<T: RealField + Copy> Place<T> {
-    /// A wrench on the child, as it acts on the parent.
+impl<T: RealField + Copy> NodeMotion<T> {
+    /// The acceleration of the point at `p`.
     #[inline]
-    pub fn carry_wrench(&self, wrench: &Wrench<T>, absolute: bool) -> Wrench<T> {
-        let force = turn(&self.rotation, &wrench.force);
-        let torque = cross(&self.translation, &force);
-        if absolute {
-            // Its attitude is the world's matter: no torque on the parent.
-            return Wrench { force, torque };
+    pub fn acceleration_at(&self, p: Lanes<T>) -> Lanes<T> {
+        self.acceleration + (self.alpha.cross(p) + self.omega.cross(self.omega.cross(p)))
+    }
+}
+
+impl<T: RealField + Copy> Fixed<T> {
+    /// The wrench of inertia `[m a + alpha × h + omega × (omega × h); h × a + I alpha + omega × I omega]`, the corrected Konz (4.20).
+    #[inline]
+    fn wrench(&self, motion: &NodeMotion<T>) -> LanePair<T> {
+        let (omega, alpha, a, h) = (motion.omega, motion.alpha, motion.acceleration, self.first);
+        let turning = omega.cross(self.inertia.times(omega)) + h.cross(a);
+        LanePair {
+            linear: a.times_plus(self.mass, alpha.cross(h) + omega.cross(omega.cross(h))),
+            angular: self.inertia.times_plus(alpha, turning),
         }
-        let torque = torque + turn(&self.rotation, &wrench.torque);
-        Wrench { force, torque }
     }
 }

@@ -158,11 +158,11 @@ impl<T: RealField + Copy> Tree<T> {
         all: &mut BodyJacobians<T>,
     ) {
         for (i, node) in self.nodes.iter().enumerate() {
-            let place = &scratch.places[i];
+            let place = &scratch.places[i].plain();
             let rate = node.motion.twist(&xi[node.xi..]);
             let frame = match node.parent.checked_sub(1) {
                 Some(parent) => {
-                    let omega = &scratch.motions[node.parent].omega;
+                    let omega = &scratch.motions[node.parent].omega.vector();
                     all.nodes[parent].carry(place, omega, &rate)
                 }
                 None => NodeFrame {
@@ -254,10 +254,11 @@ impl<T: RealField + Copy> NodeFrame<T> {
     #[inline]
     fn bias(&self, motion: &NodeMotion<T>, mount: &Mount<T>) -> Vector6<T> {
         let (R, p) = (mount.pose.rotation.matrix(), &mount.pose.translation);
-        let velocity = self.velocity + cross(&motion.omega, p);
-        let acceleration = motion.acceleration + self.gravity + turn(&motion.matrix, p);
+        let (omega, alpha) = (motion.omega.vector(), motion.alpha.vector());
+        let velocity = self.velocity + cross(&omega, p);
+        let acceleration = motion.acceleration_at((*p).into()).vector() + self.gravity;
         // The acceleration of the origin is v_dot + omega × v.
-        let rate = acceleration - cross(&motion.omega, &velocity);
-        fly_lie::operators::join(&turn_back(R, &rate), &turn_back(R, &motion.alpha))
+        let rate = acceleration - cross(&omega, &velocity);
+        fly_lie::operators::join(&turn_back(R, &rate), &turn_back(R, &alpha))
     }
 }

@@ -7,8 +7,12 @@ mod error;
 mod forward;
 mod inverse;
 mod jacobians;
+mod lanes;
 mod motion;
+mod place;
+mod release;
 mod scratch;
+mod sines;
 mod spatial;
 mod tree;
 

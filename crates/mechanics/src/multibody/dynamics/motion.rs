@@ -2,6 +2,7 @@
 
 use nalgebra::{Matrix3, RealField, Vector3};
 
+use super::lanes::{LanePair, Lanes};
 use super::spatial::{Wrench, fma, product, turn};
 use crate::multibody::joint::attitude;
 use crate::multibody::{AngleCoordinates, AttitudeCoordinates, JointKind};
@@ -131,6 +132,56 @@ impl<T: RealField + Copy> Motion<T> {
             Self::Free(_) => {
                 tau[..3].copy_from_slice(f.as_slice());
                 tau[3..6].copy_from_slice(n.as_slice());
+            }
+        }
+    }
+}
+
+/// # In vector registers
+///
+/// Hinges are inlined into the passes, other joints called.
+impl<T: RealField + Copy> Motion<T> {
+    #[inline]
+    pub fn is_hinge(&self) -> bool {
+        matches!(self, Self::Revolute(_))
+    }
+
+    /// [`twist`](Self::twist).
+    pub fn rates(&self, xi: &[T]) -> LanePair<T> {
+        match self {
+            Self::Free(_) => LanePair::of(xi),
+            Self::Spherical(_) | Self::AbsoluteSpherical(_) => LanePair {
+                linear: Lanes::zero(),
+                angular: Lanes::of(xi),
+            },
+            _ => {
+                let Twist { linear, angular } = self.twist(xi);
+                LanePair {
+                    linear: linear.into(),
+                    angular: angular.into(),
+                }
+            }
+        }
+    }
+
+    /// [`force`](Self::force).
+    #[inline]
+    pub fn project(&self, w: LanePair<T>, tau: &mut [T]) {
+        if self.is_hinge() {
+            tau[0] = w.angular.z();
+        } else {
+            self.project_on_any(w, tau);
+        }
+    }
+
+    #[inline(never)]
+    fn project_on_any(&self, w: LanePair<T>, tau: &mut [T]) {
+        match self {
+            Self::Spherical(_) | Self::AbsoluteSpherical(_) => w.angular.write(tau),
+            Self::Free(_) => w.write(tau),
+            _ => {
+                let (force, torque) = (w.linear.vector(), w.angular.vector());
+                self.force(&Wrench { force, torque }, tau);
             }
         }
     }

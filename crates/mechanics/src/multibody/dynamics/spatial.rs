@@ -2,6 +2,8 @@
 
 use nalgebra::{Matrix3, RealField, Vector3};
 
+use super::motion::Twist;
+
 /// `a b + c`, fused where the machine has an instruction for it and not emulated where it has none.
 #[inline]
 pub fn fma<T: RealField + Copy>(a: T, b: T, c: T) -> T {
@@ -65,17 +67,6 @@ pub fn product<T: RealField + Copy>(A: &Matrix3<T>, B: &Matrix3<T>) -> Matrix3<T
     ])
 }
 
-/// `A B^T`.
-#[inline]
-pub fn product_transposed<T: RealField + Copy>(A: &Matrix3<T>, B: &Matrix3<T>) -> Matrix3<T> {
-    let column = |x, y, z| turn(A, &Vector3::new(x, y, z));
-    Matrix3::from_columns(&[
-        column(B.m11, B.m12, B.m13),
-        column(B.m21, B.m22, B.m23),
-        column(B.m31, B.m32, B.m33),
-    ])
-}
-
 /// `wed(alpha) + wed(omega)²`: multiplied by the position of a point of a body it is the point's acceleration relative to the origin.
 #[inline]
 pub fn acceleration_matrix<T: RealField + Copy>(
@@ -132,11 +123,6 @@ impl<T: RealField + Copy> Symmetric3<T> {
             yz: o,
             zz: s,
         }
-    }
-
-    #[inline]
-    pub fn trace(&self) -> T {
-        self.xx + self.yy + self.zz
     }
 
     #[inline]
@@ -270,21 +256,6 @@ impl<T: RealField + Copy> MassMoments<T> {
         }
     }
 
-    /// The same body at this pose in another frame, described there.
-    #[inline]
-    pub fn placed(&self, R: &Matrix3<T>, p: &Vector3<T>) -> Self {
-        let turned = turn(R, &self.first);
-        let first = scaled(p, self.mass, &turned);
-        let second = self.second.turned(R);
-        // R S R^T + p (R h)^T + (R h) p^T + m p p^T, h the first moment
-        let second = second.plus_outer(&turned, p).plus_outer(p, &first);
-        Self {
-            mass: self.mass,
-            first,
-            second,
-        }
-    }
-
     /// The wrench of inertia of a body whose origin has the acceleration `a`: `[m a + K h; h × a + vee2(K S)]`, the corrected Konz (4.20).
     #[inline]
     pub fn force(&self, a: &Vector3<T>, K: &Matrix3<T>) -> Wrench<T> {
@@ -304,5 +275,29 @@ impl<T: RealField + Copy> MassMoments<T> {
                 fma(h.x, a.y, fma(-h.y, a.x, z)),
             ),
         }
+    }
+
+    /// Momentum and angular momentum about the origin: `M` times the twist.
+    #[inline]
+    pub fn momentum(&self, twist: &Twist<T>) -> Wrench<T> {
+        let (v, w, h) = (&twist.linear, &twist.angular, &self.first);
+        let force: Vector3<T> = scaled(v, self.mass, &cross(w, h));
+        let torque = self.second.moment_of_inertia().times(w) + cross(h, v);
+        Wrench { force, torque }
+    }
+
+    /// The columns of the 6x6 matrix `[[m I, -wed(h)], [wed(h), Theta]]`.
+    #[inline]
+    pub fn matrix(&self) -> [[T; 6]; 6] {
+        let (o, m, h) = (T::zero(), self.mass, &self.first);
+        let I = self.second.moment_of_inertia();
+        [
+            [m, o, o, o, h.z, -h.y],
+            [o, m, o, -h.z, o, h.x],
+            [o, o, m, h.y, -h.x, o],
+            [o, -h.z, h.y, I.xx, I.xy, I.xz],
+            [h.z, o, -h.x, I.xy, I.yy, I.yz],
+            [-h.y, h.x, o, I.xz, I.yz, I.zz],
+        ]
     }
 }

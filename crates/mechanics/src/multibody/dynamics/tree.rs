@@ -3,6 +3,7 @@
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, RealField, Vector3};
 
+use super::lanes::{LaneMatrix, Lanes};
 use super::motion::Motion;
 use super::spatial::{MassMoments, Symmetric3};
 use crate::PseudoInertia;
@@ -16,6 +17,8 @@ pub struct Tree<T: RealField + Copy> {
     pub nodes: Vec<Node<T>>,
     /// For the world and every body: where it is fixed.
     pub mounts: Vec<Mount<T>>,
+    /// Where the configuration holds the angles of hinges, in the order of the nodes.
+    pub angles: Vec<usize>,
 }
 
 /// A joint and what it moves, in axes of which the third is the joint's.
@@ -31,12 +34,51 @@ pub struct Node<T: RealField + Copy> {
     pub rotation: Matrix3<T>,
     pub translation: Vector3<T>,
     pub moments: MassMoments<T>,
+    /// The same for vector registers.
+    pub fixed: Fixed<T>,
+    /// Which of the tree's angles a hinge turns by.
+    pub angle: usize,
     /// Whether other nodes hang on it.
     pub is_leaf: bool,
     /// Whether a joint that is relative to the world hangs on it, so that the attitude in the world is asked for.
     pub carries_absolute: bool,
     /// The body of this joint.
     pub body: usize,
+}
+
+/// A node's constants as the passes read them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fixed<T: RealField + Copy> {
+    /// Where the joint is in the parent, while its coordinates are zero.
+    pub rotation: LaneMatrix<T>,
+    /// The transpose, and that with rows x and y exchanged.
+    pub inverse: LaneMatrix<T>,
+    pub exchanged: LaneMatrix<T>,
+    pub translation: Lanes<T>,
+    pub mass: T,
+    /// `sum m_p h_p` and `sum m_p h_p h_p^T`.
+    pub first: Lanes<T>,
+    pub second: LaneMatrix<T>,
+    /// The moment of inertia about the origin.
+    pub inertia: LaneMatrix<T>,
+}
+
+impl<T: RealField + Copy> Fixed<T> {
+    fn of(rotation: &Matrix3<T>, translation: &Vector3<T>, moments: &MassMoments<T>) -> Self {
+        let inverse = rotation.transpose();
+        let mut exchanged = inverse;
+        exchanged.swap_rows(0, 1);
+        Self {
+            rotation: (*rotation).into(),
+            inverse: inverse.into(),
+            exchanged: exchanged.into(),
+            translation: (*translation).into(),
+            mass: moments.mass,
+            first: moments.first.into(),
+            second: moments.second.matrix().into(),
+            inertia: moments.second.moment_of_inertia().matrix().into(),
+        }
+    }
 }
 
 /// A body's frame in the node that moves it; node 0 is the world.
@@ -55,6 +97,7 @@ impl<T: RealField + Copy> Tree<T> {
         let mut tree = Self {
             nodes: Vec::with_capacity(links.len()),
             mounts: vec![world],
+            angles: Vec::new(),
         };
         for (i, link) in links.iter().enumerate() {
             let parent = tree.mounts[link.parent];
@@ -87,6 +130,9 @@ impl<T: RealField + Copy> Tree<T> {
             }
             tree.mounts.push(mount);
         }
+        for node in &mut tree.nodes {
+            node.fixed = Fixed::of(&node.rotation, &node.translation, &node.moments);
+        }
         for i in (0..tree.nodes.len()).rev() {
             let (parent, asks) = (tree.nodes[i].parent, tree.nodes[i].asks_for_world());
             if let Some(parent) = parent.checked_sub(1) {
@@ -105,14 +151,21 @@ impl<T: RealField + Copy> Tree<T> {
         (x, xi): (usize, usize),
         body: usize,
     ) -> usize {
+        let rotation = *place.rotation.matrix();
+        let angle = self.angles.len();
+        if motion == Motion::Revolute(AngleCoordinates::Angle) {
+            self.angles.push(x);
+        }
         self.nodes.push(Node {
             parent,
             motion,
             x,
             xi,
-            rotation: *place.rotation.matrix(),
+            rotation,
             translation: place.translation,
             moments: MassMoments::zero(),
+            fixed: Fixed::of(&rotation, &place.translation, &MassMoments::zero()),
+            angle,
             is_leaf: true,
             carries_absolute: false,
             body,

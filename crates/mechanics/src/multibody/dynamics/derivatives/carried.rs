@@ -6,6 +6,7 @@ use super::Scratch;
 use super::column::Column;
 use super::composite::{VectorMoments, in_axes};
 use crate::multibody::dynamics::motion::{Motion, Twist};
+
 use crate::multibody::dynamics::scratch::Place;
 use crate::multibody::dynamics::spatial::{acceleration_matrix, cross, product, turn, turn_back};
 use crate::multibody::dynamics::tree::{Node, Tree};

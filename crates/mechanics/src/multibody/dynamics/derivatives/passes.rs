@@ -24,6 +24,7 @@ impl<T: RealField + Copy> Model<T> {
         self.tree.place(x, dynamics);
         let scratch = &mut dynamics.derivatives;
         for (i, place) in dynamics.places.iter().enumerate() {
+            let place = &place.plain();
             self.tree.carry(i, xi, place, scratch);
             self.tree
                 .accelerate(i, self.gravity(), xi_dot, place, scratch);
@@ -39,6 +40,7 @@ impl<T: RealField + Copy> Model<T> {
         let dynamics = &mut workspace.dynamics;
         let scratch = &mut dynamics.derivatives;
         for (i, place) in dynamics.places.iter().enumerate() {
+            let place = &place.plain();
             self.tree
                 .accelerate(i, self.gravity(), Some(xi_dot), place, scratch);
             self.tree.displace(i, scratch);
