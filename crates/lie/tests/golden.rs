@@ -2,7 +2,7 @@
 //!
 //! Every file under `testdata/golden`, or under the folder named by `FLY_GOLDEN_DIR`, is looked at; those of this crate are
 //! the operators (`example: operators`), the groups (`kind: lie`), attitudes (`kind: attitude`), the attitude potentials of
-//! `kind: stiffness`, and `lie60.txt` from 60-digit arithmetic.
+//! `kind: stiffness`, and tables from 60-digit arithmetic (`lie60.txt`, lines of 64 numbers).
 
 #![allow(non_snake_case)]
 
@@ -10,8 +10,8 @@ use std::f64::consts::PI;
 
 use fly_lie::attitude::{AxisAngle, Euler, EulerSequence, MinimalRotation, YawTilt, quaternion};
 use fly_lie::operators::{
-    ad, bracket, coadjoint_bracket, vee_matrix3, vee_matrix4, vee2_3, vee2_4, wed_matrix3,
-    wed_matrix6, wed3, wed6,
+    ad, angular, bracket, coadjoint_bracket, vee_matrix3, vee_matrix4, vee2_3, vee2_4, vee3,
+    wed_matrix3, wed_matrix6, wed3, wed6,
 };
 use fly_lie::{AttitudePotential, Coriolis, SE2, SE3, SO3};
 use fly_testing::golden::{self, File, Report, array, matrix, number, vector};
@@ -24,9 +24,13 @@ fn golden() {
     let mut kinds = std::collections::BTreeSet::new();
     for path in golden::files(env!("CARGO_MANIFEST_DIR")) {
         if path.extension().is_some_and(|e| e == "txt") {
-            if path.ends_with("lie60.txt") {
+            let text = golden::read(&path);
+            if text
+                .lines()
+                .all(|line| line.split_whitespace().count() == LIE60)
+            {
                 kinds.insert("lie60");
-                lie60(report.file(&path), &golden::read(&path));
+                lie60(report.file(&path), &text);
             }
             continue;
         }
@@ -53,10 +57,6 @@ fn golden() {
 }
 
 /// The operators of Konz 4.2.1 and the inertia terms made of them, to the rounding of a handful of products of numbers below ten.
-///
-/// `C_body` is the one entry that is not of this crate: the matrix of Konz (5.85h) depends on the body's second moment and its twist, not on
-/// the momentum alone, and stands in `fly-mechanics` (`SecondMoment::coriolis_matrix`), whose tests compare it. The matrix here, From I (73), is
-/// another one with the same product with the twist.
 fn operators(file: &mut File, data: &Value) {
     for case in array(&data["cases"]) {
         let (A3, A4): (Matrix3<f64>, Matrix4<f64>) = (matrix(&case["A3"]), matrix(&case["A4"]));
@@ -87,6 +87,19 @@ fn operators(file: &mut File, data: &Value) {
         case_of.is("fM", &(M * eta + c));
         let X = wed6(&eta) + wed6(&xi) * wed6(&xi);
         case_of.is("fM", &vee2_4(&(X * Mp)));
+        // The matrix of Konz (5.85h), of a body with mass m, centre s and the inertia Θ: another one with the same product with the twist.
+        let ms = vee3(&M.fixed_view::<3, 3>(3, 0).into_owned());
+        let (m, S) = (M[(0, 0)], wed3(&ms));
+        let Theta = M.fixed_view::<3, 3>(3, 3).into_owned();
+        let omega = angular(&xi);
+        let W = wed3(&omega);
+        let mut C = Matrix6::zeros();
+        C.fixed_view_mut::<3, 3>(0, 0).copy_from(&(W * m));
+        C.fixed_view_mut::<3, 3>(0, 3).copy_from(&(-W * S));
+        C.fixed_view_mut::<3, 3>(3, 0).copy_from(&(S * W));
+        let turning = wed3(&(wed_matrix3(&Theta) * omega));
+        C.fixed_view_mut::<3, 3>(3, 3).copy_from(&turning);
+        case_of.is("C_body", &C);
     }
 }
 
@@ -321,6 +334,9 @@ fn has_inverse(case: &Value) -> bool {
     given
 }
 
+/// Numbers in a line: the angle, v, ω, R, r, the right Jacobians of SO(3) and SE(3).
+const LIE60: usize = 1 + 3 + 3 + 9 + 3 + 9 + 36;
+
 /// 28 angles from 1e-12 to π - 1e-12, four cases each, right to 20 digits.
 ///
 /// Errors are relative to `max(1, |v|)`. Every double that goes in is rounded, so 4e-16 is what can be had near π. At exactly π
@@ -330,11 +346,7 @@ fn lie60(file: &mut File, text: &str) {
         let numbers: Vec<f64> = (line.split_whitespace())
             .map(|x| x.parse().expect("a number"))
             .collect();
-        assert_eq!(
-            numbers.len(),
-            1 + 3 + 3 + 9 + 3 + 9 + 36,
-            "numbers in a line"
-        );
+        assert_eq!(numbers.len(), LIE60, "numbers in a line");
         let v = Vector3::from_column_slice(&numbers[1..4]);
         let w = Vector3::from_column_slice(&numbers[4..7]);
         let xi = Vector6::from_column_slice(&numbers[1..7]);

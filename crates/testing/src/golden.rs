@@ -198,11 +198,10 @@ impl File {
             .worst
             .entry(what.to_owned())
             .or_insert((0.0, tolerance));
-        // NaN must win, which f64::max would hide.
-        if error.is_nan() || error > entry.0 {
-            entry.0 = error;
+        // The largest part of what is allowed; NaN must win, which f64::max would hide.
+        if error.is_nan() || error * entry.1 > entry.0 * tolerance {
+            *entry = (error, tolerance);
         }
-        entry.1 = entry.1.max(tolerance);
     }
 }
 
