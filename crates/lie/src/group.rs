@@ -380,8 +380,16 @@ macro_rules! lie_group {
                 $group::<T>::left_jacobian(x)
             }
             #[inline]
+            fn right_jacobian(x: &Self::Tangent) -> Self::Operator {
+                $group::<T>::right_jacobian(x)
+            }
+            #[inline]
             fn left_jacobian_inverse(x: &Self::Tangent) -> Self::Operator {
                 $group::<T>::left_jacobian_inverse(x)
+            }
+            #[inline]
+            fn right_jacobian_inverse(x: &Self::Tangent) -> Self::Operator {
+                $group::<T>::right_jacobian_inverse(x)
             }
             #[inline]
             fn adjoint(&self) -> Self::Operator {

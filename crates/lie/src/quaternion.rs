@@ -193,10 +193,22 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
         SO3::left_jacobian(w)
     }
 
+    /// [`SO3::right_jacobian`]
+    #[inline]
+    pub fn right_jacobian(w: &Vector3<T>) -> Matrix3<T> {
+        SO3::right_jacobian(w)
+    }
+
     /// [`SO3::left_jacobian_inverse`]
     #[inline]
     pub fn left_jacobian_inverse(w: &Vector3<T>) -> Matrix3<T> {
         SO3::left_jacobian_inverse(w)
+    }
+
+    /// [`SO3::right_jacobian_inverse`]
+    #[inline]
+    pub fn right_jacobian_inverse(w: &Vector3<T>) -> Matrix3<T> {
+        SO3::right_jacobian_inverse(w)
     }
 }
 

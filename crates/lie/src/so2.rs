@@ -194,7 +194,19 @@ impl<T: RealField + Copy> SO2<T> {
 
     /// `1`
     #[inline]
+    pub fn right_jacobian(_: &Vector1<T>) -> Matrix1<T> {
+        Matrix1::identity()
+    }
+
+    /// `1`
+    #[inline]
     pub fn left_jacobian_inverse(_: &Vector1<T>) -> Matrix1<T> {
+        Matrix1::identity()
+    }
+
+    /// `1`
+    #[inline]
+    pub fn right_jacobian_inverse(_: &Vector1<T>) -> Matrix1<T> {
         Matrix1::identity()
     }
 
