@@ -18,6 +18,7 @@
 //! | a body about a fixed point, a rolling one | [`FixedPointBody`], [`nonholonomic::RollingBody`] |
 //! | nonholonomic systems | [`nonholonomic::HamelEquation`] |
 //! | x, ξ, A(x), γ, Γ of any coordinates | [`coordinates`] |
+//! | systems of bodies, their forces and dynamics; how they move | [`multibody`]; [`integrate`] |
 //! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
 //! # Example

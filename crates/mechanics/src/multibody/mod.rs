@@ -17,6 +17,7 @@
 //! | T, V, R, S | [`Workspace::kinetic_energy`], [`potential_energy`](Workspace::potential_energy), [`dissipation`](Workspace::dissipation), [`acceleration_energy`](Workspace::acceleration_energy) |
 //! | ψ, η, Z, b, λ | [`constraints`]: loops, rolling, gears |
 //! | p; momenta in the world | [`Workspace::generalized_momentum`]; [`momentum`](Workspace::momentum), [`center_of_mass`](Workspace::center_of_mass) |
+//! | x(t), ξ(t) | [`integrate`](crate::integrate) |
 //!
 //! ```
 //! use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
