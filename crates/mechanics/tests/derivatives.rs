@@ -10,10 +10,10 @@ use std::collections::HashSet;
 use std::mem::discriminant;
 
 use fly_mechanics::multibody::{
-    ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Model, Workspace,
+    Body, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Joint, Model, Workspace,
 };
 use moving::{system, unit};
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, Vector3};
 use num_dual::Dual64;
 use random_tree::{KINDS, Random, state, tree};
 
@@ -271,6 +271,35 @@ fn derivatives_are_the_limit_of_differences() {
                 "velocity",
             );
         }
+    }
+}
+
+#[test]
+fn joints_that_move_nothing_are_named() {
+    let hinge = |axis| Joint::revolute(axis).expect("an axis");
+    let arm = Body::new("arm", hinge(Vector3::x())).inertia(Random::new(1).inertia());
+    let empty = Body::new("empty", hinge(Vector3::y())).parent("arm");
+    let model = Model::builder()
+        .body(arm)
+        .body(empty)
+        .build()
+        .expect("a model");
+    let mut workspace = Workspace::new(&model);
+    let mut derivatives = ForwardDynamicsDerivatives::new(&model);
+    let (still, mut xi_dot) = ([0.0; 2], [0.0; 2]);
+    // What is found does not depend on what was there before.
+    for _ in 0..2 {
+        let error = model
+            .forward_dynamics_derivatives(
+                &mut workspace,
+                &still,
+                &still,
+                &still,
+                &mut xi_dot,
+                &mut derivatives,
+            )
+            .expect_err("no mass");
+        assert_eq!(model.name(error.body), "empty");
     }
 }
 

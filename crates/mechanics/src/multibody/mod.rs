@@ -14,6 +14,9 @@
 //! | A(x) | [`Model::kinematic_matrix`], [`Model::configuration_rate`] |
 //! | ᵃ_bG, ᵃ_bξ, ᵃ_bJ, d/dt ᵃ_bJ | [`Workspace::pose`], [`Workspace::twist`], [`Workspace::jacobian`], [`Workspace::jacobian_rate`] |
 //! | M, c, D, ∇V | [`EquationOfMotion`]; [`Workspace::spring_force`], [`Workspace::gravity_force`], [`Workspace::add_wrench`] |
+//! | ξ̇, f; M | [`Model::forward_dynamics`], [`Model::inverse_dynamics`], [`Model::mass_matrix`] along the tree |
+//! | ∂ξ̇, ∂f | [`Model::forward_dynamics_derivatives`], [`Model::inverse_dynamics_derivatives`] |
+//! | ⁰_bJ, d/dt ⁰_bJ ξ of all bodies | [`Model::body_jacobians`] |
 //! | T, V, R, S | [`Workspace::kinetic_energy`], [`potential_energy`](Workspace::potential_energy), [`dissipation`](Workspace::dissipation), [`acceleration_energy`](Workspace::acceleration_energy) |
 //! | ψ, η, Z, b, λ | [`constraints`]: loops, rolling, gears |
 //! | p; momenta in the world | [`Workspace::generalized_momentum`]; [`momentum`](Workspace::momentum), [`center_of_mass`](Workspace::center_of_mass) |

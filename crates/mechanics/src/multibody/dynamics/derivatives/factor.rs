@@ -77,22 +77,6 @@ impl Branches {
         Ok(())
     }
 
-    /// `force` becomes `M⁻¹ force` by the factors.
-    pub fn solve<T: RealField + Copy>(&self, factors: &DMatrix<T>, force: &mut [T]) {
-        for t in self.order.iter().copied().rev() {
-            for j in self.below(t) {
-                force[j] = fma(-factors[(j, t)], force[t], force[j]);
-            }
-        }
-        for t in self.order.iter().copied() {
-            let mut own = force[t] / factors[(t, t)];
-            for j in self.below(t) {
-                own = fma(-factors[(j, t)], force[j], own);
-            }
-            force[t] = own;
-        }
-    }
-
     /// `M⁻¹` from the factors, row by row from the root on: `L M⁻¹ = D⁻¹ L⁻ᵀ`, whose right side has zeros between a coordinate and those
     /// that come before it. `row` is for n numbers.
     pub fn invert<T: RealField + Copy>(
@@ -118,14 +102,56 @@ impl Branches {
     }
 }
 
-/// `X` becomes `-A X`, all n x n; `column` is for n numbers.
-pub fn multiply_negated<T: RealField + Copy>(A: &DMatrix<T>, X: &mut DMatrix<T>, column: &mut [T]) {
-    let n = A.ncols();
-    for x in X.as_mut_slice().chunks_exact_mut(n) {
-        for (copy, x) in column.iter_mut().zip(&*x) {
+/// `A x`; A is as wide and as high as the vectors are long.
+pub fn multiply<T: RealField + Copy>(A: &DMatrix<T>, x: &[T], product: &mut [T]) {
+    combine(A.as_slice(), x.iter().copied().enumerate(), product);
+}
+
+/// How many columns are multiplied at once: as many sums are under way while each waits for its last addition.
+pub const COLUMNS: usize = 4;
+
+/// `X` becomes `-A X`, all n x n; `copy` is for [`COLUMNS`] of them.
+pub fn multiply_negated<T: RealField + Copy>(A: &DMatrix<T>, X: &mut DMatrix<T>, copy: &mut [T]) {
+    let (n, A) = (A.ncols(), A.as_slice());
+    for x in X.as_mut_slice().chunks_mut(COLUMNS * n) {
+        for (copy, x) in copy.iter_mut().zip(&*x) {
             *copy = -*x;
         }
-        combine(A.as_slice(), column.iter().copied().enumerate(), x);
+        if x.len() == COLUMNS * n && n >= 4 {
+            let kernel = if n >= 8 { block::<T, 8> } else { block::<T, 4> };
+            let rows = if n >= 8 { 8 } else { 4 };
+            for start in (0..n - rows).step_by(rows).chain([n - rows]) {
+                kernel(A, n, copy, start, x);
+            }
+        } else {
+            for (x, copy) in x.chunks_exact_mut(n).zip(copy.chunks_exact(n)) {
+                combine(A, copy.iter().copied().enumerate(), x);
+            }
+        }
+    }
+}
+
+/// `ROWS` rows of the product of a matrix with four columns, from `start` on.
+#[inline]
+fn block<T: RealField + Copy, const ROWS: usize>(
+    A: &[T],
+    n: usize,
+    x: &[T],
+    start: usize,
+    product: &mut [T],
+) {
+    let mut sums = [[T::zero(); ROWS]; COLUMNS];
+    for (j, column) in A.chunks_exact(n).enumerate() {
+        let entries = &column[start..start + ROWS];
+        for (k, sums) in sums.iter_mut().enumerate() {
+            let weight = x[k * n + j];
+            for (sum, entry) in sums.iter_mut().zip(entries) {
+                *sum = fma(*entry, weight, *sum);
+            }
+        }
+    }
+    for (k, sums) in sums.iter().enumerate() {
+        product[k * n + start..k * n + start + ROWS].copy_from_slice(sums);
     }
 }
 

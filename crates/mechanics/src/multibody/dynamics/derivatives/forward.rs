@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, RealField};
 
-use super::factor::multiply_negated;
+use super::factor::{multiply, multiply_negated};
 use crate::multibody::{MasslessJoint, Model, Workspace};
 
 /// How the accelerations `xi_dot` of [`Model::forward_dynamics`] change: three matrices, n x n, with a column for every coordinate.
@@ -95,32 +95,26 @@ impl<T: RealField + Copy> Model<T> {
         } = derivatives;
         assert_eq!(force.shape(), (n, n), "shape of the derivatives");
         self.carry(workspace, x, xi, None);
-        // The forces of a constant velocity, and what is left of the others.
-        self.weigh(workspace, xi_dot, factors);
-        for (xi_dot, tau) in xi_dot.iter_mut().zip(tau) {
-            *xi_dot = *tau - *xi_dot;
+        // The forces that keep the velocity constant, and what is left of the others.
+        let mut forces = std::mem::take(&mut workspace.dynamics.derivatives.numbers);
+        self.weigh(workspace, &mut forces, factors);
+        for (force, tau) in forces.iter_mut().zip(tau) {
+            *force = *tau - *force;
         }
         let scratch = &mut workspace.dynamics.derivatives;
-        let factorized = scratch.branches.factorize(factors, &mut scratch.numbers);
-        self.named(factorized.map_err(|coordinate| self.tree.node_of(coordinate)))?;
-        scratch.branches.solve(factors, xi_dot);
-        scratch
-            .branches
-            .invert(factors, force, &mut scratch.numbers);
-
-        let mut numbers = std::mem::take(&mut scratch.numbers);
-        self.accelerate(workspace, xi_dot);
-        self.respond(
-            workspace,
-            xi,
-            &mut numbers,
-            [&mut *configuration, &mut *velocity],
-            None,
-        );
-        for matrix in [configuration, velocity] {
-            multiply_negated(force, matrix, &mut numbers);
+        let factorized = scratch.branches.factorize(factors, &mut scratch.unit);
+        let named = self.named(factorized.map_err(|coordinate| self.tree.node_of(coordinate)));
+        if named.is_ok() {
+            scratch.branches.invert(factors, force, &mut scratch.unit);
+            multiply(force, &forces, xi_dot);
+            self.accelerate(workspace, xi_dot);
+            let matrices = [&mut *configuration, &mut *velocity];
+            self.respond(workspace, xi, &mut forces, matrices, None);
+            let block = &mut workspace.dynamics.derivatives.block;
+            multiply_negated(force, configuration, block);
+            multiply_negated(force, velocity, block);
         }
-        workspace.dynamics.derivatives.numbers = numbers;
-        Ok(())
+        workspace.dynamics.derivatives.numbers = forces;
+        named
     }
 }

@@ -5,7 +5,7 @@ use nalgebra::{Matrix6xX, RealField};
 use super::carried::Carried;
 use super::column::Column;
 use super::composite::{Composite, VectorMoments};
-use super::factor::Branches;
+use super::factor::{Branches, COLUMNS};
 use crate::multibody::dynamics::spatial::MassMoments;
 use crate::multibody::dynamics::tree::Tree;
 
@@ -22,6 +22,8 @@ pub struct Scratch<T: RealField + Copy> {
     pub columns: Vec<Column<T>>,
     /// For every coordinate.
     pub numbers: Vec<T>,
+    /// For every coordinate, and so many columns.
+    pub block: Vec<T>,
     pub branches: Branches,
     /// The Jacobian of one body relative to another, and its rate.
     pub pair: [Matrix6xX<T>; 2],
@@ -40,6 +42,7 @@ impl<T: RealField + Copy> Scratch<T> {
             hanging: vec![VectorMoments::zero(); count],
             columns: vec![Column::zero(); n],
             numbers: vec![T::zero(); n],
+            block: vec![T::zero(); COLUMNS * n],
             branches: Branches::new(tree),
             pair: [Matrix6xX::zeros(n), Matrix6xX::zeros(n)],
             unit: vec![T::zero(); n],
