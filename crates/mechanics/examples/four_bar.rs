@@ -55,8 +55,7 @@ impl Run {
         let set = ConstraintSet::builder()
             .with(pivot.clone())
             .stabilized(stabilization);
-        // Equations depend on each other only as well as the loop is closed.
-        let constraints = set.rank_tolerance(1e-2).build(model)?;
+        let constraints = set.build(model)?;
         let solution = ConstraintWorkspace::new(&constraints);
         Ok(Self {
             constraints,

@@ -90,8 +90,13 @@ impl<T: RealField + Copy> EqualityQp<T> {
     /// With another measure of which rows of `Z` count as dependent, see [`PseudoInverse::tolerance`].
     #[must_use]
     pub fn with_tolerance(mut self, tolerance: T) -> Self {
-        self.inverse.tolerance = tolerance;
+        self.set_tolerance(tolerance);
         self
+    }
+
+    /// From now on another measure of which rows of `Z` count as dependent.
+    pub fn set_tolerance(&mut self, tolerance: T) {
+        self.inverse.tolerance = tolerance;
     }
 }
 

@@ -63,13 +63,9 @@ impl<T: RealField + Copy> ConstrainedInverse<T> {
     /// Room for this many inputs.
     pub fn new(constraints: &ConstraintSet<T>, inputs: usize) -> Self {
         let (m, n) = (constraints.equations(), constraints.dof);
-        let mut inverse = PseudoInverse::new(m, n);
-        inverse.tolerance = constraints.rank_tolerance;
-        let mut of_inputs = PseudoInverse::new(n, inputs);
-        of_inputs.tolerance = constraints.rank_tolerance;
         Self {
-            constraints: inverse,
-            inputs: of_inputs,
+            constraints: PseudoInverse::new(m, n),
+            inputs: PseudoInverse::new(n, inputs),
             allowed: DMatrix::zeros(n, inputs),
             column: DVector::zeros(n),
             product: DVector::zeros(m),
@@ -99,6 +95,8 @@ impl<T: RealField + Copy> ConstrainedInverse<T> {
         force: &DVector<T>,
     ) -> Result<(), ConstraintError> {
         let Z = constrained.jacobian();
+        self.constraints.tolerance = constrained.tolerance;
+        self.inputs.tolerance = constrained.tolerance;
         self.constraints.decompose(Z);
         self.allowed.copy_from(B);
         for mut column in self.allowed.column_iter_mut() {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use nalgebra::{RealField, convert};
+use nalgebra::{DVector, RealField, convert};
 
 use super::{
     Constraint, ConstraintDescription, ConstraintSetError, Level, Motion, Rows, Stabilization,
@@ -100,6 +100,16 @@ impl<T: RealField + Copy> ConstraintSet<T> {
         (entry.name.clone(), equation)
     }
 
+    /// Which part of the largest equation counts as nothing where the constraints are violated so much: see
+    /// [`ConstraintSetBuilder::rank_tolerance`].
+    pub(super) fn tolerance(&self, residual: &DVector<T>) -> T {
+        let rows = residual.iter().enumerate();
+        let geometric = rows.filter(|(row, _)| self.level(*row) == Level::Geometric);
+        let violation = geometric.fold(T::zero(), |most, (_, psi)| most.max(psi.abs()));
+        let drift = (violation * convert(100.0)).min(convert(1e-3));
+        self.rank_tolerance.max(drift)
+    }
+
     fn find(&self, row: usize) -> (&Entry<T>, usize) {
         let after = self
             .entries
@@ -149,17 +159,20 @@ impl<T: RealField + Copy> ConstraintSetBuilder<T> {
         self
     }
 
-    /// Which equations count as dependent: those whose part that no other one has is smaller than this part of the largest (1e-9).
+    /// Which equations count as dependent: those whose part that no other one has is smaller than this part of the largest (1e-9), or than
+    /// 100 times the largest `|psi|` (in m and rad, and up to 1e-3), whichever is more.
     ///
-    /// A mechanism with more equations than it needs, which drifts by some 1e-8 or is described with few digits, has equations that depend on
-    /// each other only about so well: let this be larger than the drift.
+    /// A spatial mechanism with more equations than it needs, as a door on two hinges or Bennett's linkage, has equations that depend on each
+    /// other only as well as it is closed, and within a step of an integrator it is never quite closed. Whoever counts them as independent
+    /// there gets accelerations without any meaning. Let this be larger where lengths are known to few digits only.
     #[must_use]
     pub fn rank_tolerance(mut self, tolerance: T) -> Self {
         self.rank_tolerance = tolerance;
         self
     }
 
-    /// How far from zero the residual of dependent equations may be in parts of the largest term (1e-6) before they count as contradicting.
+    /// How far from zero the residual of dependent equations may be in parts of the largest term (1e-6) before they count as contradicting;
+    /// never less than what [`rank_tolerance`](Self::rank_tolerance) calls nothing.
     #[must_use]
     pub fn consistency_tolerance(mut self, tolerance: T) -> Self {
         self.consistency_tolerance = tolerance;

@@ -17,6 +17,10 @@ pub struct ConstraintWorkspace<T: RealField + Copy> {
     /// What `Z xi_dot` must be: the bias with stabilisation; also the right-hand side of projections.
     pub(super) target: DVector<T>,
     pub(super) program: EqualityQp<T>,
+    /// Which part of the largest equation counts as nothing in this state, see [`Self::update`].
+    pub(super) tolerance: T,
+    /// The largest terms of which stabilisation is the sum.
+    pull: T,
     mass_matrix: DMatrix<T>,
     /// `c - f`, and targets of projections.
     pub(super) vector: DVector<T>,
@@ -42,7 +46,9 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             jacobian: DMatrix::zeros(m, n),
             bias: DVector::zeros(m),
             target: DVector::zeros(m),
-            program: EqualityQp::new(n, m).with_tolerance(constraints.rank_tolerance),
+            program: EqualityQp::new(n, m),
+            tolerance: constraints.rank_tolerance,
+            pull: T::zero(),
             mass_matrix: DMatrix::zeros(n, n),
             vector: DVector::zeros(n),
             inverse,
@@ -69,15 +75,21 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             bias: self.bias.as_mut_slice(),
         };
         constraints.evaluate(motion, rows);
+        self.tolerance = constraints.tolerance(&self.residual);
+        self.program.set_tolerance(self.tolerance);
         let gains = &constraints.stabilization;
+        self.pull = T::zero();
         for i in 0..constraints.equations() {
-            let pull = match constraints.level(i) {
-                Level::Geometric => {
-                    gains.velocity * self.rate[i] + gains.position * self.residual[i]
-                }
-                Level::Kinematic => gains.kinematic * self.rate[i],
+            let (by_rate, by_residual) = match constraints.level(i) {
+                Level::Geometric => (gains.velocity, gains.position),
+                Level::Kinematic => (gains.kinematic, T::zero()),
             };
-            self.target[i] = self.bias[i] - pull;
+            let (rate, residual) = (self.rate[i], self.residual[i]);
+            self.target[i] = self.bias[i] - by_rate * rate - by_residual * residual;
+            let terms = self.jacobian.row(i).into_iter().zip(motion.velocity);
+            let speed = terms.fold(T::zero(), |sum, (z, xi)| sum + (*z * *xi).abs());
+            let pull = by_rate * speed + by_residual * residual.abs();
+            self.pull = self.pull.max(pull);
         }
     }
 
@@ -212,10 +224,15 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             terms.fold(b.abs(), |sum, term| sum + term)
         });
         let largest = terms.fold(T::zero(), T::max);
-        // Rounding where everything is at rest must not count.
-        let scale = largest + nalgebra::convert(1e-3);
+        // Rounding where everything is at rest must not count, nor the stabilisation of equations that count as dependent.
+        let stabilization = if what == "acceleration" {
+            self.pull
+        } else {
+            T::zero()
+        };
+        let scale = largest + stabilization + nalgebra::convert(1e-3);
         let residual = self.program.residual();
-        if residual.amax() <= constraints.consistency_tolerance * scale {
+        if residual.amax() <= constraints.consistency_tolerance.max(self.tolerance) * scale {
             return Ok(());
         }
         let (constraint, equation) = constraints.describe(residual.iamax());
