@@ -4,7 +4,7 @@
 
 mod random_tree;
 
-use fly_mechanics::multibody::{EquationOfMotion, Model, Workspace};
+use fly_mechanics::multibody::{BodyJacobians, EquationOfMotion, Model, Workspace};
 use nalgebra::{DMatrix, DVector, RealField};
 use num_dual::Dual64;
 use random_tree::{Random, cast, state, tree, tree_with_springs};
@@ -149,5 +149,51 @@ fn the_factorised_mass_matrix_solves() {
             .amax()
             * M.amax();
         close_vectors(&force, &a, 1e-14 * condition.max(10.0), seed);
+    }
+}
+
+#[test]
+fn nothing_is_allocated() {
+    for seed in 0..30 {
+        let Case {
+            model,
+            mut workspace,
+            x,
+            xi,
+            xi_dot,
+        } = Case::<f64>::new(seed);
+        let n = model.dof();
+        let (mut M, mut tau, mut answer) = (DMatrix::zeros(n, n), vec![0.0; n], vec![0.0; n]);
+        let mut all = BodyJacobians::new(&model);
+        let workspace = &mut workspace;
+        let count = fly_testing::allocations(|| {
+            model.inverse_dynamics(workspace, &x, &xi, &xi_dot, &mut tau);
+            let result = model.forward_dynamics(workspace, &x, &xi, &tau, &mut answer);
+            result.expect("mass everywhere");
+            model.mass_matrix(workspace, &x, &mut M);
+            model.bias(workspace, &x, &xi, &mut tau);
+            model.body_jacobians(workspace, &x, &xi, &mut tau, &mut all);
+            let result = model.factorize_mass(workspace, &x);
+            result.expect("mass everywhere");
+            model.solve_mass(workspace, &mut tau);
+        });
+        assert_eq!(count, 0, "seed {seed}");
+        let size = xi_dot.iter().fold(1.0_f64, |m, a| m.max(a.abs()));
+        for (got, expected) in answer.iter().zip(&xi_dot) {
+            assert!((got - expected).abs() < 1e-8 * size, "seed {seed}");
+        }
+    }
+}
+
+/// Single precision runs through the same passes lane by lane, without vector registers.
+#[test]
+fn single_precision_agrees() {
+    for seed in 0..30 {
+        let (mut double, mut single) = (Case::<f64>::new(seed), Case::<f32>::new(seed));
+        let M = double.mass_matrix();
+        close(&single.mass_matrix().map(f64::from), &M, 1e-4, seed);
+        let tau = double.inverse_dynamics(&double.xi_dot.clone());
+        let got = single.inverse_dynamics(&single.xi_dot.clone());
+        close_vectors(&got.map(f64::from), &tau, 1e-4, seed);
     }
 }

@@ -18,6 +18,7 @@
 //! | ∂ξ̇, ∂f | [`Model::forward_dynamics_derivatives`], [`Model::inverse_dynamics_derivatives`] |
 //! | ⁰_bJ, d/dt ⁰_bJ ξ of all bodies | [`Model::body_jacobians`] |
 //! | T, V, R, S | [`Workspace::kinetic_energy`], [`potential_energy`](Workspace::potential_energy), [`dissipation`](Workspace::dissipation), [`acceleration_energy`](Workspace::acceleration_energy) |
+//! | τ, M, ξ̇ along the tree | [`Model::inverse_dynamics`], [`Model::mass_matrix`], [`Model::forward_dynamics`], [`Model::bias`], [`Model::factorize_mass`] |
 //! | ψ, η, Z, b, λ | [`constraints`]: loops, rolling, gears |
 //! | p; momenta in the world | [`Workspace::generalized_momentum`]; [`momentum`](Workspace::momentum), [`center_of_mass`](Workspace::center_of_mass) |
 //! | x(t), ξ(t) | [`integrate`](crate::integrate) |

@@ -5,7 +5,7 @@ use nalgebra::RealField;
 use super::lanes::{LaneMatrix, LanePair, Lanes};
 use super::motion::Motion;
 use super::place::LanePlace;
-use super::tree::Fixed;
+use super::spatial::MassMoments;
 
 /// The articulated inertia `[[A, B], [B^T, C]]` for accelerations `[a; alpha]`; A and C are symmetric.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,9 +25,8 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
     }
 
     /// Of a body alone: `[[m I, -wed(h)], [wed(h), Theta]]`.
-    #[inline]
-    pub fn of(fixed: &Fixed<T>) -> Self {
-        let (o, m, h) = (T::zero(), fixed.mass, fixed.first);
+    pub fn of(moments: &MassMoments<T>) -> Self {
+        let (o, m, h) = (T::zero(), moments.mass, &moments.first);
         Self {
             linear: LaneMatrix([
                 Lanes::new(m, o, o),
@@ -35,11 +34,11 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
                 Lanes::new(o, o, m),
             ]),
             coupling: LaneMatrix([
-                Lanes::new(o, -h.z(), h.y()),
-                Lanes::new(h.z(), o, -h.x()),
-                Lanes::new(-h.y(), h.x(), o),
+                Lanes::new(o, -h.z, h.y),
+                Lanes::new(h.z, o, -h.x),
+                Lanes::new(-h.y, h.x, o),
             ]),
-            angular: fixed.inertia,
+            angular: moments.second.moment_of_inertia().matrix().into(),
         }
     }
 

@@ -6,7 +6,8 @@ use super::lanes::{LaneMatrix, LanePair, Lanes};
 use super::motion::Motion;
 use super::place::LanePlace;
 use super::scratch::Scratch;
-use super::tree::{Fixed, Tree};
+use super::spatial::MassMoments;
+use super::tree::Tree;
 use crate::multibody::{Model, Workspace};
 
 /// # Mass matrix
@@ -39,26 +40,36 @@ impl<T: RealField + Copy> Tree<T> {
     /// Adds up, from the leaves to the root, each node with all that it carries as one rigid body; of every one, takes the wrenches for a unit
     /// of acceleration of its joint down to the root. Writes the entries of joints on one branch; the others are left as they are.
     fn mass_matrix(&self, scratch: &mut Scratch<T>, M: &mut [T], n: usize) {
-        for (composite, node) in scratch.composites.iter_mut().zip(&self.nodes) {
-            *composite = Composite::of(&node.fixed);
+        let Scratch {
+            places, composites, ..
+        } = scratch;
+        for (composite, node) in composites.iter_mut().zip(&self.nodes) {
+            *composite = node.fixed.body;
         }
         for (i, node) in self.nodes.iter().enumerate().rev() {
-            let composite = scratch.composites[i];
+            let (before, rest) = composites.split_at_mut(i);
+            let composite = &rest[0];
             if let Some(parent) = node.parent.checked_sub(1) {
-                let carried = composite.placed(&scratch.places[i], node.motion.is_absolute());
-                scratch.composites[parent] = scratch.composites[parent].plus(&carried);
+                let carried = composite.placed(&places[i], node.motion.is_absolute());
+                before[parent] = before[parent].plus(&carried);
             }
             let at = |k: usize| (node.xi + k) * n + node.xi;
             if node.motion.is_hinge() {
                 let wrench = composite.turned_about_z();
                 M[at(0)] = wrench.angular.z();
-                self.climb(scratch, i, node.xi, wrench, M, n);
+                self.climb(places, i, node.xi, wrench, M, n);
+                continue;
+            }
+            if let (Motion::Free(_), 0) = (&node.motion, node.parent) {
+                for (k, column) in composite.matrix().iter().enumerate() {
+                    M[at(k)..at(k) + 6].copy_from_slice(column);
+                }
                 continue;
             }
             let (wrenches, dof) = composite.momenta(&node.motion);
-            for (k, wrench) in wrenches.into_iter().take(dof).enumerate() {
-                node.motion.project(wrench, &mut M[at(k)..]);
-                self.climb(scratch, i, node.xi + k, wrench, M, n);
+            for (k, wrench) in wrenches[..dof].iter().enumerate() {
+                node.motion.project(*wrench, &mut M[at(k)..]);
+                self.climb(places, i, node.xi + k, *wrench, M, n);
             }
         }
     }
@@ -67,7 +78,7 @@ impl<T: RealField + Copy> Tree<T> {
     #[inline]
     fn climb(
         &self,
-        scratch: &Scratch<T>,
+        places: &[LanePlace<T>],
         mut i: usize,
         column: usize,
         mut wrench: LanePair<T>,
@@ -79,7 +90,7 @@ impl<T: RealField + Copy> Tree<T> {
             let Some(parent) = node.parent.checked_sub(1) else {
                 return;
             };
-            wrench = scratch.places[i].carry_wrench(&wrench, node.motion.is_absolute());
+            wrench = places[i].carry_wrench(&wrench, node.motion.is_absolute());
             i = parent;
             let ancestor = &self.nodes[i];
             let row = ancestor.xi;
@@ -88,8 +99,18 @@ impl<T: RealField + Copy> Tree<T> {
                 M[row * n + column] = wrench.angular.z();
                 continue;
             }
-            ancestor.motion.project(wrench, &mut M[column * n + row..]);
             // The same below the diagonal.
+            if let Motion::Free(_) = ancestor.motion {
+                let (f, t) = (wrench.linear, wrench.angular);
+                let forces = [f.x(), f.y(), f.z(), t.x(), t.y(), t.z()];
+                M[column * n + row..column * n + row + 6].copy_from_slice(&forces);
+                let rows = M[row * n + column..].iter_mut().step_by(n);
+                for (entry, force) in rows.zip(forces) {
+                    *entry = force;
+                }
+                continue;
+            }
+            ancestor.motion.project(wrench, &mut M[column * n + row..]);
             for j in 0..ancestor.motion.dof() {
                 M[(row + j) * n + column] = M[column * n + row + j];
             }
@@ -106,12 +127,11 @@ impl<T: RealField + Copy> Composite<T> {
         }
     }
 
-    #[inline]
-    fn of(fixed: &Fixed<T>) -> Self {
+    pub fn of(moments: &MassMoments<T>) -> Self {
         Self {
-            mass: fixed.mass,
-            first: fixed.first,
-            second: fixed.second,
+            mass: moments.mass,
+            first: moments.first.into(),
+            second: moments.second.matrix().into(),
         }
     }
 
@@ -145,6 +165,22 @@ impl<T: RealField + Copy> Composite<T> {
             first,
             second: second.plus_outer(turned, p).plus_outer(p, first),
         }
+    }
+
+    /// The columns of the 6x6 matrix `[[m I, -wed(h)], [wed(h), Theta]]`.
+    #[inline]
+    fn matrix(&self) -> [[T; 6]; 6] {
+        let (o, m, h, [x, y, z]) = (T::zero(), self.mass, self.first, &self.second.0);
+        let (hx, hy, hz) = (h.x(), h.y(), h.z());
+        let (xx, yy, zz) = (y.y() + z.z(), x.x() + z.z(), x.x() + y.y());
+        [
+            [m, o, o, o, hz, -hy],
+            [o, m, o, -hz, o, hx],
+            [o, o, m, hy, -hx, o],
+            [o, -hz, hy, xx, -y.x(), -z.x()],
+            [hz, o, -hx, -y.x(), yy, -z.y()],
+            [-hy, hx, o, -z.x(), -z.y(), zz],
+        ]
     }
 
     /// The momenta of units of a joint's velocities, and their number.

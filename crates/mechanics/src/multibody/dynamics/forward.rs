@@ -3,7 +3,6 @@
 use nalgebra::RealField;
 
 use super::MasslessJoint;
-use super::articulated::ArticulatedInertia;
 use super::lanes::LanePair;
 use super::scratch::Scratch;
 use super::tree::Tree;
@@ -118,7 +117,7 @@ impl<T: RealField + Copy> Tree<T> {
     fn start(&self, scratch: &mut Scratch<T>) -> Result<(), usize> {
         for (inertia, node) in scratch.inertias.iter_mut().zip(&self.nodes) {
             if !node.is_leaf {
-                *inertia = ArticulatedInertia::of(&node.fixed);
+                *inertia = node.fixed.inertia;
             }
         }
         scratch.massless_leaf.map_or(Ok(()), Err)

@@ -220,11 +220,12 @@ impl<T: RealField + Copy> Fixed<T> {
     /// The wrench of inertia `[m a + alpha × h + omega × (omega × h); h × a + I alpha + omega × I omega]`, the corrected Konz (4.20).
     #[inline]
     fn wrench(&self, motion: &NodeMotion<T>) -> LanePair<T> {
-        let (omega, alpha, a, h) = (motion.omega, motion.alpha, motion.acceleration, self.first);
-        let turning = omega.cross(self.inertia.times(omega)) + h.cross(a);
+        let (omega, alpha, a) = (motion.omega, motion.alpha, motion.acceleration);
+        let (h, inertia) = (self.body.first, &self.inertia.angular);
+        let turning = omega.cross(inertia.times(omega)) + h.cross(a);
         LanePair {
-            linear: a.times_plus(self.mass, alpha.cross(h) + omega.cross(omega.cross(h))),
-            angular: self.inertia.times_plus(alpha, turning),
+            linear: a.times_plus(self.body.mass, alpha.cross(h) + omega.cross(omega.cross(h))),
+            angular: inertia.times_plus(alpha, turning),
         }
     }
 }

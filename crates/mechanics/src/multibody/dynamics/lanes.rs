@@ -30,7 +30,9 @@ fn lanes<T: RealField + Copy>(register: f64x4) -> Option<Lanes<T>> {
 impl<T: RealField + Copy> Lanes<T> {
     #[inline]
     pub fn new(x: T, y: T, z: T) -> Self {
-        Self([x, y, z, T::zero()])
+        let scalars = Self([x, y, z, T::zero()]);
+        // Through a register, so that it is stored as one.
+        register(scalars).and_then(lanes).unwrap_or(scalars)
     }
 
     #[inline]
@@ -221,7 +223,18 @@ impl<T: RealField + Copy> LaneMatrix<T> {
 
     #[inline]
     pub fn matrix(&self) -> Matrix3<T> {
-        Matrix3::from_columns(&self.0.map(|column| column.vector()))
+        let [a, b, c] = &self.0;
+        Matrix3::new(
+            a.x(),
+            b.x(),
+            c.x(),
+            a.y(),
+            b.y(),
+            c.y(),
+            a.z(),
+            b.z(),
+            c.z(),
+        )
     }
 
     /// `self v`.

@@ -8,6 +8,7 @@ use super::scratch::{Place, Scratch};
 use super::sines::sines_and_cosines;
 use super::tree::{Fixed, Node, Tree};
 use crate::multibody::AngleCoordinates;
+use crate::multibody::joint::attitude;
 
 /// Rotation and translation of a node in its parent.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +73,9 @@ impl<T: RealField + Copy> Tree<T> {
         for (angle, k) in angles.iter_mut().zip(&self.angles) {
             *angle = x[*k];
         }
-        sines_and_cosines(angles, sines, cosines);
+        if !angles.is_empty() {
+            sines_and_cosines(angles, sines, cosines);
+        }
         for (i, node) in self.nodes.iter().enumerate() {
             if node.parent == 0 && !on_world && !node.carries_absolute {
                 continue;
@@ -86,6 +89,10 @@ impl<T: RealField + Copy> Tree<T> {
                 }
                 Motion::Revolute(AngleCoordinates::CosSin) => {
                     scratch.places[i] = node.fixed.turned(x[1], x[0]);
+                }
+                Motion::Free(coordinates) => {
+                    let turned = LaneMatrix::from(*attitude(coordinates, &x[3..]).matrix());
+                    scratch.places[i] = node.fixed.moved(&turned, Lanes::of(x));
                 }
                 _ => scratch.places[i] = node.place(x),
             }
@@ -115,6 +122,18 @@ impl<T: RealField + Copy> Node<T> {
 }
 
 impl<T: RealField + Copy> Fixed<T> {
+    /// Turned and moved.
+    #[inline]
+    fn moved(&self, rotation: &LaneMatrix<T>, translation: Lanes<T>) -> LanePlace<T> {
+        let translation = self.rotation.times_plus(translation, self.translation);
+        let rotation = self.rotation.product(rotation);
+        LanePlace {
+            rotation,
+            inverse: rotation.transposed(),
+            translation,
+        }
+    }
+
     /// Turned about z: it mixes two columns of the rotation, and two rows of its inverse.
     #[inline]
     fn turned(&self, sine: T, cosine: T) -> LanePlace<T> {

@@ -72,8 +72,8 @@ impl<T: RealField + Copy> Scratch<T> {
         let mut articulated = vec![Articulated::zero(); count];
         let mut massless_leaf = None;
         for (i, node) in tree.nodes.iter().enumerate() {
-            let inertia = ArticulatedInertia::of(&node.fixed);
-            if node.is_leaf && articulated[i].release(&node.motion, &inertia).is_err() {
+            let inertia = &node.fixed.inertia;
+            if node.is_leaf && articulated[i].release(&node.motion, inertia).is_err() {
                 massless_leaf = Some(i);
             }
         }

@@ -3,6 +3,8 @@
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, RealField, Vector3};
 
+use super::articulated::ArticulatedInertia;
+use super::composite::Composite;
 use super::lanes::{LaneMatrix, Lanes};
 use super::motion::Motion;
 use super::spatial::{MassMoments, Symmetric3};
@@ -55,12 +57,9 @@ pub struct Fixed<T: RealField + Copy> {
     pub inverse: LaneMatrix<T>,
     pub exchanged: LaneMatrix<T>,
     pub translation: Lanes<T>,
-    pub mass: T,
-    /// `sum m_p h_p` and `sum m_p h_p h_p^T`.
-    pub first: Lanes<T>,
-    pub second: LaneMatrix<T>,
-    /// The moment of inertia about the origin.
-    pub inertia: LaneMatrix<T>,
+    /// Its own mass.
+    pub body: Composite<T>,
+    pub inertia: ArticulatedInertia<T>,
 }
 
 impl<T: RealField + Copy> Fixed<T> {
@@ -73,10 +72,8 @@ impl<T: RealField + Copy> Fixed<T> {
             inverse: inverse.into(),
             exchanged: exchanged.into(),
             translation: (*translation).into(),
-            mass: moments.mass,
-            first: moments.first.into(),
-            second: moments.second.matrix().into(),
-            inertia: moments.second.moment_of_inertia().matrix().into(),
+            body: Composite::of(moments),
+            inertia: ArticulatedInertia::of(moments),
         }
     }
 }
