@@ -5,6 +5,7 @@
 mod random_tree;
 
 use fly_lie::SE3;
+use fly_mechanics::integrate::{self, RungeKutta, Scheme, constrained};
 use fly_mechanics::multibody::constraints::{
     ConstraintSet, ConstraintSetBuilder, ConstraintWorkspace, Coupling, GivenVelocity, Level,
     LoopClosure, LoopKind, Motion, PlaneContact,
@@ -329,22 +330,38 @@ fn nothing_is_allocated() {
         .expect("constraints");
     let (mut x, mut xi) = state(&model, &mut Random::new(3));
     let mut workspace = Workspace::new(&model);
-    let mut constrained = ConstraintWorkspace::new(&constraints);
+    let mut solution = ConstraintWorkspace::new(&constraints);
     let tau = vec![0.0; model.dof()];
     let M = DMatrix::identity(model.dof(), model.dof());
     let mut wrenches = vec![Vector6::zeros(); model.body_count() + 1];
     let mut all = |x: &mut [f64], xi: &mut [f64]| {
         let projected =
-            constrained.project_configuration(&constraints, &model, &mut workspace, x, 0.0);
+            solution.project_configuration(&constraints, &model, &mut workspace, x, 0.0);
         assert!(projected.is_ok(), "{projected:?}");
         let projected =
-            constrained.project_velocity(&constraints, &model, &mut workspace, &M, x, xi, 0.0);
+            solution.project_velocity(&constraints, &model, &mut workspace, &M, x, xi, 0.0);
         assert!(projected.is_ok(), "{projected:?}");
         let solved =
-            constrained.forward_dynamics(&constraints, &model, &mut workspace, x, xi, 0.0, &tau);
+            solution.forward_dynamics(&constraints, &model, &mut workspace, x, xi, 0.0, &tau);
         assert!(solved.is_ok(), "{solved:?}");
         let motion = Motion::new(&model, &mut workspace, x, xi, 0.0);
-        constrained.add_wrenches(&constraints, &motion, &mut wrenches);
+        solution.add_wrenches(&constraints, &motion, &mut wrenches);
     };
     assert_eq!(fly_testing::allocations(|| all(&mut x, &mut xi)), 0);
+
+    // Steps in time, too.
+    let mut motion = integrate::Motion {
+        time: 0.0,
+        configuration: x,
+        velocity: xi,
+    };
+    let mut dynamics = constrained(&model, &constraints, |_, f| f[0] += 1.0);
+    let mut integrator = RungeKutta::new(&model, Scheme::DormandPrince8);
+    let steps = fly_testing::allocations(|| {
+        for _ in 0..10 {
+            integrator.step(&model, &mut motion, 1e-3, &mut dynamics);
+        }
+    });
+    assert_eq!(steps, 0);
+    assert!(motion.velocity.iter().all(|xi| xi.is_finite()));
 }

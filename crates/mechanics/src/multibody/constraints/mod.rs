@@ -8,7 +8,8 @@
 //! ```
 //!
 //! `Zᵀ λ` is the force of the constraints *on* the system. Equations may depend on each other and come and go with the configuration: the
-//! acceleration and `Zᵀ λ` are unique for any rank. ((B.6) and (A.118) have the opposite sign of `λ`.)
+//! acceleration and `Zᵀ λ` are unique for any rank; [`ConstraintSetBuilder::rank_tolerance`] says what counts as dependent where a loop is not
+//! quite closed. ((B.6) and (A.118) have the opposite sign of `λ`.) [`integrate::constrained`](crate::integrate::constrained) moves a system on.
 //!
 //! | symbol | here |
 //! |---|---|
