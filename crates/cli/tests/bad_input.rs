@@ -635,7 +635,7 @@ error: there is no reference of kind `hoover`
  --> --set:1:22
   |
 1 | --set reference.kind=hoover
-  |                      ^^^^^^ expected `hover`, `lissajous`, `loop`, `waypoints`, `independent` or `recorded`
+  |                      ^^^^^^ expected `hover`, `takeoff`, `landing`, `circle`, `helix`, `lissajous`, `loop`, `flip`, `barrel_roll`, `waypoints`, `minimum_snap`, `sampled`, `independent` or `recorded`
   |
   = help: did you mean `hover`?
 ");

@@ -99,6 +99,10 @@ fn no_trajectory_allocates() {
         "kind = 'lissajous'\namplitude = [1, 1, 1]\nangular_frequency = [1, 2, 3]\nposture = 'thrust'",
         "kind = 'loop'\nradius = 0.5\nduration = 1.6",
         "kind = 'waypoints'\npoints = [{ position = [0, 0, 1] }, { position = [2, 1, 3], yaw_deg = 90, hold = 1 }]",
+        "kind = 'helix'\nradius = 1\nperiod = 3\nclimb = 1\nturns = 2",
+        "kind = 'flip'\nduration = 1.5",
+        "kind = 'barrel_roll'\nradius = 0.5\ndistance = 1\nduration = 2",
+        "kind = 'minimum_snap'\npoints = [{ position = [0, 0, 1] }, { position = [2, 1, 3] }, { position = [0, 1, 0] }]",
         "kind = 'independent'\namplitude = [1, 1, 1]\nattitude_amplitude_deg = [9, 9, 9]",
     ];
     for text in kinds {

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{QUADCOPTER, TRICOPTER, vehicle};
+use fly_control::inputs::ReferenceInputs;
 use fly_control::settings::ReferenceSettings;
 use fly_control::trajectory::{Path, Posture, Recorded, Setpoint, Waypoint, Waypoints};
 use fly_control::{Reference, ReferencePoint, Trajectory};
@@ -12,7 +13,7 @@ use nalgebra::{Vector3, Vector6};
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
 
 /// Kinds of both postures with the vehicle that can follow them.
-const REFERENCES: [(&str, &str); 8] = [
+const REFERENCES: [(&str, &str); 19] = [
     (
         QUADCOPTER,
         "kind = 'hover'\nposition = [1, 2, 3]\nyaw_deg = 30",
@@ -42,6 +43,47 @@ const REFERENCES: [(&str, &str); 8] = [
         TRICOPTER,
         "kind = 'independent'\namplitude = [1, 0.7, 0.3]\nangular_frequency = [0.8, 0.8, 0.5]\nattitude_amplitude_deg = [14, 14, 5]\n\
          attitude_angular_frequency = [1.5, 1.65, 1]\nattitude_phase = [0, 1.57, 0]\nyaw_rate = 0.4",
+    ),
+    (
+        QUADCOPTER,
+        "kind = 'circle'\nradius = 1.5\nperiod = 4\ncenter = [1, 0, 2]",
+    ),
+    (
+        QUADCOPTER,
+        "kind = 'circle'\nradius = 0.8\nperiod = 3\nturns = 1.25\nramp = 1\nclockwise = true\nstart_angle_deg = 50",
+    ),
+    (
+        TRICOPTER,
+        "kind = 'helix'\nradius = 1\nperiod = 2.5\nclimb = 0.5\nturns = 1.5\nyaw_deg = 20",
+    ),
+    (
+        QUADCOPTER,
+        "kind = 'takeoff'\nheight = 2\nposition = [1, 2, 0.1]\nyaw_deg = 40\nstart = 0.5",
+    ),
+    (TRICOPTER, "kind = 'landing'\nposition = [1, 2, 1]"),
+    (
+        QUADCOPTER,
+        "kind = 'flip'\nduration = 1.2\nheading_deg = 30\nstart = 0.4",
+    ),
+    (
+        QUADCOPTER,
+        "kind = 'flip'\nduration = 1.2\naxis = 'roll'\nheading_deg = 30\nstart = 0.4",
+    ),
+    (
+        QUADCOPTER,
+        "kind = 'barrel_roll'\nradius = 0.5\ndistance = 3\nduration = 1.8\nheading_deg = -60\nstart = 0.4",
+    ),
+    (
+        TRICOPTER,
+        "kind = 'barrel_roll'\nradius = 0.4\ndistance = 0\nduration = 1.6\nposition = [0, 0, 1]",
+    ),
+    (
+        QUADCOPTER,
+        "kind = 'minimum_snap'\npoints = [{ position = [0, 0, 1] }, { position = [2, 1, 2], yaw_deg = 60 }, { position = [3, -1, 1] }]",
+    ),
+    (
+        TRICOPTER,
+        "kind = 'minimum_snap'\nposture = 'thrust'\npoints = [{ position = [0, 0, 1] }, { position = [2, 1, 2] }]",
     ),
 ];
 
@@ -250,6 +292,192 @@ fn what_a_vehicle_cannot_follow_is_refused() {
     assert!(error.to_string().starts_with("amplitude: at "), "{error}");
     assert!(
         error.to_string().contains("expected more than 0.5"),
+        "{error}"
+    );
+}
+
+#[test]
+fn circles_run_at_their_rate_and_rest_at_both_ends() {
+    for (text, sense) in [("", 1.0), ("clockwise = true\n", -1.0)] {
+        let text = format!(
+            "kind = 'helix'\nradius = 2\nperiod = 4\nclimb = 0.5\nturns = 3\nramp = 2\n{text}"
+        );
+        let mut helix = planned(QUADCOPTER, &text);
+        // Three turns at full rate, and the ramps at half of it.
+        assert_eq!(helix.duration(), Some(14.0));
+        let (start, end) = (helix.at(0.0), helix.at(14.0));
+        assert_eq!(start.twist, Vector6::zeros());
+        assert!(end.twist.amax() < 1e-9, "{}", end.twist);
+        let rise = end.pose.translation - start.pose.translation;
+        assert!((rise - Vector3::new(0.0, 0.0, 1.5)).amax() < 1e-9, "{rise}");
+        let speed = (std::f64::consts::PI.powi(2) + 0.125_f64.powi(2)).sqrt();
+        for i in 0..=100 {
+            let point = helix.at(2.0 + 0.1 * f64::from(i));
+            let v = point.twist.fixed_rows::<3>(0).into_owned();
+            assert!((v.norm() - speed).abs() < 1e-9, "{}", v.norm());
+            // Body x along the motion, as seen from above.
+            let motion = point.pose.rotation.act(&v);
+            let ahead = point.pose.rotation.act(&Vector3::x());
+            assert!(motion.xy().dot(&ahead.xy()) > 0.99 * motion.xy().norm() * ahead.xy().norm());
+            let turn = point
+                .pose
+                .rotation
+                .act(&point.twist.fixed_rows::<3>(3).into_owned());
+            assert!(
+                (turn.z - sense * 0.5 * std::f64::consts::PI).abs() < 1e-9,
+                "{turn}"
+            );
+            let radius = point.pose.translation.xy().norm();
+            assert!((radius - 2.0).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn flips_and_rolls_turn_once_over() {
+    // Which axis of the body, and which way round.
+    let cases = [
+        (
+            "kind = 'loop'\nradius = 0.5\nduration = 1.6\n",
+            4,
+            -1.0,
+            [0.0, 0.0],
+        ),
+        ("kind = 'flip'\nduration = 1.2\n", 4, 1.0, [2.88, 0.0]),
+        (
+            "kind = 'flip'\nduration = 1.2\naxis = 'roll'\n",
+            3,
+            -1.0,
+            [2.88, 0.0],
+        ),
+        (
+            "kind = 'barrel_roll'\nradius = 0.5\ndistance = 1\nduration = 2\n",
+            3,
+            1.0,
+            [1.0, 0.0],
+        ),
+    ];
+    let vehicle = vehicle(QUADCOPTER);
+    let inputs = ReferenceInputs::new(&vehicle);
+    for (text, axis, sense, moved) in cases {
+        for heading in [0.0, 70.0_f64] {
+            let mut trajectory = planned(QUADCOPTER, &format!("{text}heading_deg = {heading}"));
+            let end = trajectory.duration().expect("it ends");
+            let (mut turn, mut lowest, mut excess) = (0.0, 1.0_f64, 0.0_f64);
+            let steps = 4000;
+            for i in 0..steps {
+                let point = trajectory.at(end * (f64::from(i) + 0.5) / f64::from(steps));
+                turn += point.twist[axis] * end / f64::from(steps);
+                lowest = lowest.min(point.pose.rotation.matrix()[(2, 2)]);
+                let needed = inputs.at(&point);
+                assert!(needed.reached(), "{text} {}", needed.share());
+                excess = excess.max(
+                    vehicle
+                        .actuators
+                        .limits()
+                        .violation(needed.input.as_slice()),
+                );
+            }
+            // What a barrel roll pitches meanwhile is not part of its roll.
+            let tolerance = if text.contains("barrel") { 0.3 } else { 1e-6 };
+            assert!(
+                (sense * turn - std::f64::consts::TAU).abs() < tolerance,
+                "{text}: {turn}"
+            );
+            assert!(lowest < -0.999, "{text}: {lowest}");
+            // The loop of this speed is beyond the rotors, the others are not.
+            assert_eq!(excess > 0.0, text.contains("loop"), "{text}: {excess}");
+            let last = trajectory.at(end);
+            let way = last.pose.translation;
+            let (sin, cos) = heading.to_radians().sin_cos();
+            let expected = Vector3::new(moved[0] * cos, moved[0] * sin, moved[1]);
+            assert!((way - expected).amax() < 1e-9, "{text}: {way}");
+            assert!(last.twist.amax() < 1e-6 && last.acceleration.amax() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn manoeuvres_that_cannot_be_flown_are_refused() {
+    for (text, expected) in [
+        (
+            "kind = 'circle'\nradius = 1\nperiod = 2\nclimb = 1",
+            "climb: expected kind = \"helix\" beside it, found a circle",
+        ),
+        (
+            "kind = 'helix'\nradius = 1\nperiod = 2\nturns = 0.5",
+            "turns: expected at least 1, the ramp of 2 s by the period, found 0.5",
+        ),
+        (
+            "kind = 'landing'\nposition = [0, 0, 1]\nground = 1",
+            "ground: expected less than the height 1 of position, found 1",
+        ),
+        (
+            "kind = 'takeoff'\nheight = 0",
+            "height: expected a positive number, found 0",
+        ),
+        (
+            "kind = 'flip'\nduration = 1\ndistance = 0",
+            "distance: expected a positive number, found 0",
+        ),
+    ] {
+        let Err(error) = settings(text).build(&vehicle(QUADCOPTER)) else {
+            panic!("{text}")
+        };
+        assert_eq!(error.to_string(), expected);
+    }
+    // Straight up and over: the thrust would have to vanish on the way to its other direction.
+    let text = "kind = 'flip'\nduration = 1\ndistance = 0.01";
+    let Err(error) = settings(text).build(&vehicle(QUADCOPTER)) else {
+        panic!("free fall")
+    };
+    assert!(error.to_string().starts_with("distance: at 0."), "{error}");
+}
+
+#[test]
+fn minimum_snap_is_stretched_until_the_limits_hold() {
+    let points = "points = [{ position = [0, 0, 1] }, { position = [4, 1, 2] }, { position = [6, -3, 1] }, { position = [0, 0, 1] }]";
+    // What binds: the speed, the rate, and the rotors.
+    for (limits, binding) in [
+        ("max_speed = 1.5", 0),
+        ("max_speed = 100\nmax_rate = 0.8", 1),
+        ("max_speed = 100\nmax_rate = 100", 2),
+    ] {
+        let text = format!("kind = 'minimum_snap'\n{limits}\n{points}");
+        let mut trajectory = planned(QUADCOPTER, &text);
+        let end = trajectory.duration().expect("it ends");
+        let vehicle = vehicle(QUADCOPTER);
+        let inputs = ReferenceInputs::new(&vehicle);
+        let (mut speed, mut rate, mut excess) = (0.0_f64, 0.0_f64, f64::NEG_INFINITY);
+        for i in 0..=5000 {
+            let point = trajectory.at(end * f64::from(i) / 5000.0);
+            speed = speed.max(point.twist.fixed_rows::<3>(0).norm());
+            rate = rate.max(point.twist.fixed_rows::<3>(3).norm());
+            let needed = inputs.at(&point);
+            assert!(needed.reached());
+            excess = excess.max(
+                vehicle
+                    .actuators
+                    .limits()
+                    .violation(needed.input.as_slice()),
+            );
+        }
+        let share = [speed / 1.5, rate / 0.8, 1.0 + excess / 7.0][binding];
+        assert!(
+            (0.99..1.002).contains(&share),
+            "{limits}: {speed} {rate} {excess}"
+        );
+        assert!(excess < 0.02, "{limits}: {excess}");
+    }
+    let heavy = QUADCOPTER.replace("mass = 0.9", "mass = 4");
+    let text = format!("kind = 'minimum_snap'\n{points}");
+    let Err(error) = settings(&text).build(&vehicle(&heavy)) else {
+        panic!("too heavy")
+    };
+    assert!(
+        error
+            .to_string()
+            .starts_with("points: expected a way that the vehicle can fly"),
         "{error}"
     );
 }

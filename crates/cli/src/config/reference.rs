@@ -1,6 +1,7 @@
 //! `[reference]`: what is to be flown, one structure for each `kind`.
 
 use fly_control::ReferenceSettings;
+use fly_control::settings::SampledSettings;
 
 use super::controller::explain;
 use super::decode::hint;
@@ -30,7 +31,7 @@ pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError
             .at(place, format!("expected a string, one of {}", list(&kinds)))
             .into());
     };
-    let settings = read_kind(&fragment, &kind)?.ok_or_else(|| {
+    let settings = read_kind(document, &fragment, &kind)?.ok_or_else(|| {
         let diagnostic = Diagnostic::new(format!("there is no reference of kind `{kind}`"));
         hint(
             diagnostic.at(place, format!("expected {}", list(&kinds))),
@@ -44,13 +45,33 @@ pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError
     Ok(settings)
 }
 
-fn read_kind(fragment: &Fragment, kind: &str) -> Result<Option<ReferenceSettings>, ConfigError> {
+fn read_kind(
+    document: &Document,
+    fragment: &Fragment,
+    kind: &str,
+) -> Result<Option<ReferenceSettings>, ConfigError> {
     let rest = [KIND];
     Ok(Some(match kind {
         "hover" => ReferenceSettings::Hover(fragment.decode_without(&rest)?),
         "lissajous" => ReferenceSettings::Lissajous(fragment.decode_without(&rest)?),
         "loop" => ReferenceSettings::Loop(fragment.decode_without(&rest)?),
+        "takeoff" => ReferenceSettings::Takeoff(fragment.decode_without(&rest)?),
+        "landing" => ReferenceSettings::Landing(fragment.decode_without(&rest)?),
+        "circle" => ReferenceSettings::Circle(fragment.decode_without(&rest)?),
+        "helix" => ReferenceSettings::Helix(fragment.decode_without(&rest)?),
+        "flip" => ReferenceSettings::Flip(fragment.decode_without(&rest)?),
+        "barrel_roll" => ReferenceSettings::BarrelRoll(fragment.decode_without(&rest)?),
         "waypoints" => ReferenceSettings::Waypoints(fragment.decode_without(&rest)?),
+        "minimum_snap" => ReferenceSettings::MinimumSnap(fragment.decode_without(&rest)?),
+        "sampled" => {
+            let mut sampled: SampledSettings = fragment.decode_without(&rest)?;
+            // A relative path counts from where it was written.
+            if let Some(file) = document.place("reference.file") {
+                let written = sampled.file.to_string_lossy().into_owned();
+                sampled.file = file.source.resolve(&written);
+            }
+            ReferenceSettings::Sampled(sampled)
+        }
         "independent" => ReferenceSettings::Independent(fragment.decode_without(&rest)?),
         "recorded" => ReferenceSettings::Recorded(fragment.decode_without(&rest)?),
         _ => return Ok(None),

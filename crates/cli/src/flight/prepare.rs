@@ -177,18 +177,7 @@ fn reference(
         FlightReference::new(built, description).ok_or_else(|| FlightError::NoSetpoints {
             backend: backend.to_owned(),
         })?;
-    Ok((kind(settings).to_owned(), reference))
-}
-
-fn kind(settings: &ReferenceSettings) -> &'static str {
-    match settings {
-        ReferenceSettings::Hover(_) => "hover",
-        ReferenceSettings::Lissajous(_) => "lissajous",
-        ReferenceSettings::Loop(_) => "loop",
-        ReferenceSettings::Waypoints(_) => "waypoints",
-        ReferenceSettings::Independent(_) => "independent",
-        ReferenceSettings::Recorded(_) => "recorded",
-    }
+    Ok((settings.kind().to_owned(), reference))
 }
 
 /// Whether the value at this path was given on the command line.

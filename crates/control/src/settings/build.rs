@@ -60,6 +60,28 @@ impl ReferenceSettings {
                 vehicle,
                 "max_acceleration",
             )?,
+            Self::MinimumSnap(s) => {
+                let posture = s.posture.unwrap_or(usual);
+                check_posture(posture, full)?;
+                s.trajectory(vehicle, posture)?
+            }
+            Self::Sampled(s) => {
+                along(s.path()?, s.posture.unwrap_or(usual), full, vehicle, "file")?
+            }
+            Self::Circle(s) | Self::Helix(s) => along(
+                s.path(),
+                s.posture.unwrap_or(usual),
+                full,
+                vehicle,
+                "period",
+            )?,
+            Self::Takeoff(s) => along(s.path(), usual, full, vehicle, "max_acceleration")?,
+            Self::Landing(s) => along(s.path(), usual, full, vehicle, "max_acceleration")?,
+            Self::Flip(s) => {
+                let path = s.path(vehicle.body.gravity().norm());
+                along(path, Posture::Thrust, full, vehicle, "distance")?
+            }
+            Self::BarrelRoll(s) => along(s.path(), Posture::Thrust, full, vehicle, "duration")?,
             Self::Independent(_) if !full => {
                 return Err(SettingsError::new(
                     "kind",

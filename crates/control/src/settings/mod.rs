@@ -6,18 +6,24 @@
 
 mod build;
 mod controller;
+mod manoeuvre;
 mod moment;
 mod reference;
+mod through;
 
 pub use build::Reference;
 pub use controller::{
     AllocationMethod, ControllerSettings, PairSettings, PoleSettings, YawSettings,
+};
+pub use manoeuvre::{
+    BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,
 };
 pub use moment::{Moment, SecondMomentSettings};
 pub use reference::{
     HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, RecordedSettings,
     ReferenceSettings, WaypointSettings, WaypointsSettings,
 };
+pub use through::{MinimumSnapSettings, SampledSettings, ThroughSettings};
 
 /// A setting that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

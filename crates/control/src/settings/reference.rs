@@ -2,6 +2,10 @@
 
 use serde::Deserialize;
 
+use super::manoeuvre::{
+    BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,
+};
+use super::through::{MinimumSnapSettings, SampledSettings};
 use super::{SettingsError, finite, not_negative, positive};
 use crate::trajectory::Posture;
 
@@ -20,6 +24,22 @@ pub enum ReferenceSettings {
     Loop(LoopSettings),
     /// From point to point.
     Waypoints(WaypointsSettings),
+    /// Through points without stopping.
+    MinimumSnap(MinimumSnapSettings),
+    /// A path from a file.
+    Sampled(SampledSettings),
+    /// A horizontal circle.
+    Circle(HelixSettings),
+    /// A helix about the vertical.
+    Helix(HelixSettings),
+    /// Straight up.
+    Takeoff(TakeoffSettings),
+    /// Straight down.
+    Landing(LandingSettings),
+    /// A turn by 360 degrees in a hop.
+    Flip(FlipSettings),
+    /// A roll by 360 degrees along a corkscrew.
+    BarrelRoll(BarrelRollSettings),
     /// Position and attitude on their own.
     Independent(IndependentSettings),
     /// The setpoints that the backend delivers.
@@ -159,14 +179,42 @@ pub struct RecordedSettings {
 
 impl ReferenceSettings {
     /// The names of all kinds.
-    pub const KINDS: [&'static str; 6] = [
+    pub const KINDS: [&'static str; 14] = [
         "hover",
+        "takeoff",
+        "landing",
+        "circle",
+        "helix",
         "lissajous",
         "loop",
+        "flip",
+        "barrel_roll",
         "waypoints",
+        "minimum_snap",
+        "sampled",
         "independent",
         "recorded",
     ];
+
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Hover(_) => "hover",
+            Self::Takeoff(_) => "takeoff",
+            Self::Landing(_) => "landing",
+            Self::Circle(_) => "circle",
+            Self::Helix(_) => "helix",
+            Self::Lissajous(_) => "lissajous",
+            Self::Loop(_) => "loop",
+            Self::Flip(_) => "flip",
+            Self::BarrelRoll(_) => "barrel_roll",
+            Self::Waypoints(_) => "waypoints",
+            Self::MinimumSnap(_) => "minimum_snap",
+            Self::Sampled(_) => "sampled",
+            Self::Independent(_) => "independent",
+            Self::Recorded(_) => "recorded",
+        }
+    }
 
     /// Checks everything that does not need the vehicle.
     ///
@@ -178,6 +226,14 @@ impl ReferenceSettings {
             Self::Lissajous(s) => s.validate(),
             Self::Loop(s) => s.validate(),
             Self::Waypoints(s) => s.validate(),
+            Self::MinimumSnap(s) => s.validate(),
+            Self::Sampled(_) => Ok(()),
+            Self::Circle(s) => s.validate(false),
+            Self::Helix(s) => s.validate(true),
+            Self::Takeoff(s) => s.validate(),
+            Self::Landing(s) => s.validate(),
+            Self::Flip(s) => s.validate(),
+            Self::BarrelRoll(s) => s.validate(),
             Self::Independent(s) => s.validate(),
             Self::Recorded(_) => Ok(()),
         }

@@ -4,8 +4,9 @@ use fly_lie::SO3;
 use nalgebra::Vector3;
 use serde::Deserialize;
 
+use super::flat::Attitude;
 use super::jet::{Jet, Jet3, dot};
-use super::{Path, ReferencePoint, Trajectory, flat};
+use super::{Path, PathPoint, ReferencePoint, Trajectory, flat};
 
 /// How the body is held while it moves along a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -72,7 +73,7 @@ impl<P: Path> Along<P> {
             let thrust = dot(&up, &up).value().sqrt();
             if thrust.is_nan()
                 || thrust <= LEAST_THRUST
-                || flat::attitude(&up, &point.side).is_none()
+                || along.attitude_at(time, &up, &point).is_none()
             {
                 return Err(Singular {
                     time,
@@ -89,6 +90,13 @@ impl<P: Path> Along<P> {
         &self.path
     }
 
+    fn attitude_at(&self, t: f64, up: &Jet3<3>, point: &PathPoint) -> Option<Attitude> {
+        match self.path.forward(t) {
+            Some(forward) => flat::attitude_forward(up, &forward),
+            None => flat::attitude(up, &point.side),
+        }
+    }
+
     fn up(&self, position: &Jet3<5>) -> Jet3<3> {
         match self.posture {
             Posture::Thrust => flat::thrust_direction(position, &self.gravity),
@@ -102,7 +110,7 @@ impl<P: Path> Trajectory for Along<P> {
         let point = self.path.at(t);
         let up = self.up(&point.position);
         let held = || flat::constant_attitude(&self.attitude);
-        let attitude = flat::attitude(&up, &point.side).unwrap_or_else(held);
+        let attitude = self.attitude_at(t, &up, &point).unwrap_or_else(held);
         let reference = flat::reference(&point.position, &attitude, &self.center_of_mass);
         self.attitude = reference.pose.rotation;
         reference

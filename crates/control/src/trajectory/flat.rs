@@ -41,6 +41,14 @@ pub fn attitude(up: &Jet3<3>, side: &Jet3<3>) -> Option<Attitude> {
     Some([b1, cross(&b3, &b1), b3])
 }
 
+/// The attitude with body z along `up` and body x as near to `forward` as that allows; `None` where that is singular: in a roll about
+/// `forward` it never is.
+pub fn attitude_forward(up: &Jet3<3>, forward: &Jet3<3>) -> Option<Attitude> {
+    // About z by a right angle: x takes the place of y, and -y that of x.
+    let [back, ahead, b3] = attitude(up, forward)?;
+    Some([ahead, back.map(|x| -x), b3])
+}
+
 /// Whether `a > b`; not for NaN.
 fn above(a: f64, b: f64) -> bool {
     a > b

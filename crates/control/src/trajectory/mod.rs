@@ -6,24 +6,34 @@
 //! as only a fully actuated vehicle can. [`Recorded`] follows setpoints that arrive from outside.
 
 mod along;
+mod barrel_roll;
 pub mod flat;
+mod flip;
+mod helix;
 mod hover;
 mod independent;
 pub mod jet;
 mod lissajous;
+mod minimum_snap;
 mod path;
 mod recorded;
+mod sampled;
 mod smooth;
 mod vertical_loop;
 mod waypoints;
 
 pub use along::{Along, Posture, Singular};
+pub use barrel_roll::BarrelRoll;
+pub use flip::{Flip, FlipAxis};
+pub use helix::Helix;
 pub use hover::Hover;
 pub use independent::Independent;
 pub use lissajous::Lissajous;
+pub use minimum_snap::MinimumSnap;
 pub use path::{Path, PathPoint};
 pub use recorded::{Recorded, Setpoint};
-pub use smooth::{PEAK_SPEED, peak_acceleration, shortest_duration, smooth};
+pub use sampled::{Sample, SampleError, Sampled};
+pub use smooth::{PEAK_SPEED, peak_acceleration, shortest_duration, smooth, smooth_integral};
 pub use vertical_loop::VerticalLoop;
 pub use waypoints::{Waypoint, Waypoints};
 

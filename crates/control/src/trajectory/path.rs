@@ -7,6 +7,12 @@ pub trait Path: Send {
     /// Position and heading at the time `t`, s.
     fn at(&self, t: f64) -> PathPoint;
 
+    /// Where the side direction would become singular: the direction towards which body x points as nearly as the attitude allows,
+    /// with two derivatives, instead of [`PathPoint::side`].
+    fn forward(&self, _t: f64) -> Option<Jet3<3>> {
+        None
+    }
+
     /// When it has come to rest for good, s; `None` if it never does.
     fn duration(&self) -> Option<f64>;
 

@@ -31,6 +31,22 @@ pub fn smooth(s: Jet<5>) -> Jet<5> {
     upper * squared * squared * s
 }
 
+/// The integral of [`smooth`] from 0 to s: zero before, `s - 1/2` from 1 on.
+pub fn smooth_integral(s: Jet<5>) -> Jet<5> {
+    if s.value() <= 0.0 {
+        return Jet::constant(0.0);
+    }
+    if s.value() >= 1.0 {
+        return s - Jet::constant(0.5);
+    }
+    let polynomial = [7.0, -35.0, 67.5, -60.0, 21.0];
+    let upper = polynomial
+        .iter()
+        .fold(Jet::constant(0.0), |sum, c| sum * s + Jet::constant(*c));
+    let squared = s * s;
+    upper * squared * squared * squared
+}
+
 /// The shortest time in which a way of this length is gone along [`smooth`] within both limits.
 ///
 /// `length` in m (rad), `speed` in m/s (rad/s), `acceleration` in m/s^2 (rad/s^2); infinite limits do not limit.
@@ -67,6 +83,20 @@ mod tests {
             (peaks.0 - PEAK_SPEED).abs() < 1e-6 && (peaks.1 - peak_acceleration()).abs() < 1e-5,
             "{peaks:?}"
         );
+    }
+
+    #[test]
+    fn the_integral_is_one() {
+        for i in -5..=25 {
+            let s = Jet::<5>::linear(f64::from(i) * 0.05 + 1e-3, 1.0);
+            let (integral, f) = (smooth_integral(s), smooth(s));
+            for k in 0..4 {
+                let error = integral.derivative(k + 1) - f.derivative(k);
+                assert!(error.abs() < 1e-9, "{i} {k} {error}");
+            }
+        }
+        // Continuous where it is pieced together.
+        assert!((smooth_integral(Jet::linear(1.0 - 1e-9, 1.0)).value() - 0.5).abs() < 1e-8);
     }
 
     #[test]

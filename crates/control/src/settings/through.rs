@@ -1,0 +1,170 @@
+//! References through points and samples, in the section `[reference]`.
+
+use std::path::PathBuf;
+
+use fly_mechanics::Vehicle;
+use serde::Deserialize;
+
+use super::{SettingsError, finite, positive};
+use crate::Trajectory;
+use crate::inputs::ReferenceInputs;
+use crate::trajectory::{Along, MinimumSnap, Posture, Sampled};
+
+/// `kind = "minimum_snap"`: through points without stopping, as fast as the limits allow.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MinimumSnapSettings {
+    /// The points, at least two.
+    pub points: Vec<ThroughSettings>,
+    /// Largest speed, m/s, > 0. Default 2.
+    #[serde(default = "two")]
+    pub max_speed: f64,
+    /// Largest acceleration on the way to each point by itself, from which the times are guessed, m/s^2, > 0. Default 2.
+    #[serde(default = "two")]
+    pub max_acceleration: f64,
+    /// Largest angular velocity of the body, rad/s, > 0. Default 4.
+    #[serde(default = "four")]
+    pub max_rate: f64,
+    /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
+    pub posture: Option<Posture>,
+}
+
+/// One of the `points`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThroughSettings {
+    /// Where, m.
+    pub position: [f64; 3],
+    /// Yaw there, degrees. Default 0.
+    #[serde(default)]
+    pub yaw_deg: f64,
+}
+
+/// `kind = "sampled"`: a path from a file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampledSettings {
+    /// Comma-separated values with the columns `time`, `x`, `y`, `z` (s, m) and `yaw` (rad, may be left out).
+    pub file: PathBuf,
+    /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
+    pub posture: Option<Posture>,
+}
+
+fn two() -> f64 {
+    2.0
+}
+
+fn four() -> f64 {
+    4.0
+}
+
+/// Instants at which limits are looked at.
+const SAMPLES: u32 = 1000;
+/// A path that must be this much slower than its guess is impossible at any speed.
+const SLOWEST: f64 = 100.0;
+
+impl MinimumSnapSettings {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        if self.points.len() < 2 {
+            let found = self.points.len();
+            return Err(SettingsError::new(
+                "points",
+                format!("expected at least two points, found {found}"),
+            ));
+        }
+        for (i, point) in self.points.iter().enumerate() {
+            finite(&format!("points.{i}.position"), &point.position)?;
+            finite(&format!("points.{i}.yaw_deg"), &[point.yaw_deg])?;
+            if i > 0 && self.points[i - 1].position == point.position {
+                return Err(SettingsError::new(
+                    format!("points.{i}.position"),
+                    "expected another point than the one before",
+                ));
+            }
+        }
+        positive("max_speed", self.max_speed)?;
+        positive("max_acceleration", self.max_acceleration)?;
+        positive("max_rate", self.max_rate)
+    }
+
+    /// The fastest of all stretched curves that stays inside the limits of speed and rate and of the vehicle's inputs.
+    pub(super) fn trajectory(
+        &self,
+        vehicle: &Vehicle,
+        posture: Posture,
+    ) -> Result<Box<dyn Trajectory>, SettingsError> {
+        let points: Vec<_> = self
+            .points
+            .iter()
+            .map(|p| (p.position.into(), p.yaw_deg.to_radians()))
+            .collect();
+        let curve = MinimumSnap::new(&points, self.max_speed, self.max_acceleration)
+            .ok_or_else(|| SettingsError::new("points", "expected points that are apart"))?;
+        let (gravity, center) = (
+            *vehicle.body.gravity(),
+            vehicle.body.inertia().center_of_mass(),
+        );
+        let inputs = ReferenceInputs::new(vehicle);
+        let flown = |factor: f64| {
+            let path = curve.stretched(factor);
+            let mut along = Along::new(path, posture, gravity, center).ok()?;
+            let end = along.duration()?;
+            let holds = (0..=SAMPLES).all(|i| {
+                let point = along.at(end * f64::from(i) / f64::from(SAMPLES));
+                let speed = point.twist.fixed_rows::<3>(0).norm();
+                let rate = point.twist.fixed_rows::<3>(3).norm();
+                let needed = inputs.at(&point);
+                speed <= self.max_speed
+                    && rate <= self.max_rate
+                    && needed.reached()
+                    && vehicle
+                        .actuators
+                        .limits()
+                        .contains(needed.input.as_slice(), 0.0)
+            });
+            holds.then_some(along)
+        };
+        // Faster as long as it holds, or slower until it does; then halve.
+        let (mut slow, mut fast) = (1.0, 1.0);
+        if flown(1.0).is_some() {
+            while fast > SLOWEST.recip() && flown(fast).is_some() {
+                (slow, fast) = (fast, fast / 1.2);
+            }
+        } else {
+            while flown(slow).is_none() {
+                (fast, slow) = (slow, slow * 1.2);
+                if slow > SLOWEST {
+                    return Err(SettingsError::new(
+                        "points",
+                        "expected a way that the vehicle can fly at some speed, found limits or attitudes that it cannot meet at any",
+                    ));
+                }
+            }
+        }
+        while slow - fast > 1e-4 * slow {
+            let middle = f64::midpoint(slow, fast);
+            if flown(middle).is_some() {
+                slow = middle;
+            } else {
+                fast = middle;
+            }
+        }
+        match flown(slow) {
+            Some(along) => Ok(Box::new(along)),
+            None => Err(SettingsError::new(
+                "points",
+                "expected a way that can be flown",
+            )),
+        }
+    }
+}
+
+impl SampledSettings {
+    pub(super) fn path(&self) -> Result<Sampled, SettingsError> {
+        let name = self.file.display();
+        let failed =
+            |why: &dyn std::fmt::Display| SettingsError::new("file", format!("{name}: {why}"));
+        let text = std::fs::read_to_string(&self.file).map_err(|error| failed(&error))?;
+        Sampled::from_csv(&text).map_err(|error| failed(&error))
+    }
+}

@@ -1,0 +1,95 @@
+//! A circle in a horizontal plane, or a helix about the vertical.
+
+use nalgebra::Vector3;
+
+use super::jet::Jet;
+use super::path::side_of_yaw;
+use super::smooth::smooth_integral;
+use super::{Path, PathPoint};
+
+/// Turns about a vertical axis, which begin and end at rest.
+///
+/// With the phase phi, whose rate rises from zero to `2 pi / period` along [`smooth`](super::smooth) within `ramp`, and falls
+/// alike:
+///
+/// ```text
+/// r = center + radius [cos psi, sin psi, 0] + climb phi / (2 pi) e_z,    psi = start_angle + phi  (- phi clockwise)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Helix {
+    /// A point of the axis, as high as the beginning, m.
+    pub center: Vector3<f64>,
+    /// Radius, m.
+    pub radius: f64,
+    /// Time of one turn, s.
+    pub period: f64,
+    /// Height gained in one turn, m; zero for a circle.
+    pub climb: f64,
+    /// How many turns, at least `ramp / period`; without an end if `None`.
+    pub turns: Option<f64>,
+    /// Time from rest to the full rate, and back, s.
+    pub ramp: f64,
+    /// Whether it turns clockwise, seen from above.
+    pub clockwise: bool,
+    /// Where it begins, from the world's x towards y, rad.
+    pub start_angle: f64,
+    /// Yaw, rad; along the motion if `None`.
+    pub yaw: Option<f64>,
+}
+
+impl Helix {
+    fn rate(&self) -> f64 {
+        std::f64::consts::TAU / self.period
+    }
+
+    /// From rest to the full rate and on, `t` s after the beginning.
+    fn rise(&self, t: Jet<5>) -> Jet<5> {
+        smooth_integral(t.scale(self.ramp.recip())).scale(self.rate() * self.ramp)
+    }
+
+    fn phase(&self, t: f64) -> Jet<5> {
+        match self.duration() {
+            // The fall is the rise seen from the end.
+            Some(end) if t > 0.5 * end => {
+                let all = Jet::constant(self.rate() * (end - self.ramp));
+                all - self.rise(Jet::linear(end - t, -1.0))
+            }
+            _ => self.rise(Jet::linear(t, 1.0)),
+        }
+    }
+}
+
+impl Path for Helix {
+    fn at(&self, t: f64) -> PathPoint {
+        let phase = self.phase(t);
+        let sense = if self.clockwise { -1.0 } else { 1.0 };
+        let (sin, cos) = (phase.scale(sense) + Jet::constant(self.start_angle)).sin_cos();
+        let rise = phase.scale(self.climb / std::f64::consts::TAU);
+        let offset = |i: usize| Jet::constant(self.center[i]);
+        let side = match self.yaw {
+            Some(yaw) => side_of_yaw(Jet::constant(yaw)),
+            // To the left of the motion: towards the axis, away from it if clockwise.
+            None => [
+                cos.truncate().scale(-sense),
+                sin.truncate().scale(-sense),
+                Jet::constant(0.0),
+            ],
+        };
+        PathPoint {
+            position: [
+                cos.scale(self.radius) + offset(0),
+                sin.scale(self.radius) + offset(1),
+                rise + offset(2),
+            ],
+            side,
+        }
+    }
+
+    fn duration(&self) -> Option<f64> {
+        Some(self.turns? * self.period + self.ramp)
+    }
+
+    fn horizon(&self) -> f64 {
+        self.duration().unwrap_or(self.ramp + self.period)
+    }
+}

@@ -1,0 +1,277 @@
+//! Through waypoints without stopping, as smoothly as possible.
+#![allow(non_snake_case)]
+
+use nalgebra::{DMatrix, Vector3};
+
+use super::jet::{Jet, Jet3};
+use super::path::side_of_yaw;
+use super::smooth::{shortest_duration, smooth};
+use super::{Path, PathPoint};
+
+/// Coefficients of a piece: degree 7, the lowest power first, in `s = (t - begin)/duration`.
+const TERMS: usize = 8;
+
+/// The curve through points with the least integral of the squared fourth derivative (snap), from rest to rest.
+///
+/// It consists of polynomials of degree 7 that agree in six derivatives where they meet (D. Mellinger, V. Kumar, *Minimum snap
+/// trajectory generation and control for quadrotors*, ICRA 2011); at both ends velocity, acceleration and jerk vanish. The time
+/// between two points is that of a way from rest to rest within limits of speed and acceleration. Multiplying all times by a factor keeps
+/// the curve and divides the k-th derivative by its k-th power.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MinimumSnap {
+    /// 8 M x 3.
+    coefficients: DMatrix<f64>,
+    durations: Vec<f64>,
+    /// Yaws at the points, rad.
+    yaws: Vec<f64>,
+}
+
+impl MinimumSnap {
+    /// Through these points (m) with these yaws (rad), in the times of ways with this speed (m/s) and acceleration (m/s^2).
+    ///
+    /// `None` for fewer than two points or two equal ones after one another.
+    pub fn new(points: &[(Vector3<f64>, f64)], speed: f64, acceleration: f64) -> Option<Self> {
+        let ways = points.windows(2).map(|pair| (pair[1].0 - pair[0].0).norm());
+        let durations: Vec<f64> = ways
+            .map(|length| shortest_duration(length, speed, acceleration))
+            .collect();
+        if durations.is_empty() || durations.iter().any(|T| !(T.is_finite() && *T > 0.0)) {
+            return None;
+        }
+        Some(Self {
+            coefficients: solve(points, &durations)?,
+            durations,
+            yaws: points.iter().map(|(_, yaw)| *yaw).collect(),
+        })
+    }
+
+    /// The same curve in all times multiplied by this.
+    #[must_use]
+    pub fn stretched(&self, factor: f64) -> Self {
+        let mut slow = self.clone();
+        slow.durations.iter_mut().for_each(|T| *T *= factor);
+        slow
+    }
+
+    /// When it begins and when it passes each of the other points, s.
+    pub fn times(&self) -> Vec<f64> {
+        let mut time = 0.0;
+        let mut times = vec![0.0];
+        for duration in &self.durations {
+            time += duration;
+            times.push(time);
+        }
+        times
+    }
+
+    /// Position in a piece at its s.
+    fn position(&self, piece: usize, s: Jet<5>) -> Jet3<5> {
+        std::array::from_fn(|axis| {
+            let column = self.coefficients.column(axis);
+            let terms = column.rows(TERMS * piece, TERMS);
+            terms
+                .iter()
+                .rev()
+                .fold(Jet::constant(0.0), |sum, c| sum * s + Jet::constant(*c))
+        })
+    }
+}
+
+impl Path for MinimumSnap {
+    fn at(&self, t: f64) -> PathPoint {
+        let (mut begin, mut piece) = (0.0, 0);
+        while piece + 1 < self.durations.len() && t >= begin + self.durations[piece] {
+            begin += self.durations[piece];
+            piece += 1;
+        }
+        let duration = self.durations[piece];
+        let s = (t - begin) / duration;
+        // At rest before and after.
+        let s = if (0.0..=1.0).contains(&s) {
+            Jet::linear(s, duration.recip())
+        } else {
+            Jet::constant(s.clamp(0.0, 1.0))
+        };
+        let [from, to] = [self.yaws[piece], self.yaws[piece + 1]];
+        let yaw = smooth(s).truncate::<3>().scale(to - from) + Jet::constant(from);
+        PathPoint {
+            position: self.position(piece, s),
+            side: side_of_yaw(yaw),
+        }
+    }
+
+    fn duration(&self) -> Option<f64> {
+        Some(self.horizon())
+    }
+
+    fn horizon(&self) -> f64 {
+        self.durations.iter().sum()
+    }
+}
+
+/// The coefficients: both ends of every piece in its points, rest at both ends, six derivatives alike in between.
+fn solve(points: &[(Vector3<f64>, f64)], durations: &[f64]) -> Option<DMatrix<f64>> {
+    let pieces = durations.len();
+    let size = TERMS * pieces;
+    let mut A = DMatrix::zeros(size, size);
+    let mut b = DMatrix::zeros(size, 3);
+    let mut row = 0;
+    let mut derivative = |row: usize, piece: usize, k: usize, s: f64, factor: f64| {
+        for (i, weight) in derivative_row(k, s).into_iter().enumerate() {
+            A[(row, TERMS * piece + i)] = factor * weight;
+        }
+    };
+    for piece in 0..pieces {
+        for (end, s) in [(piece, 0.0), (piece + 1, 1.0)] {
+            derivative(row, piece, 0, s, 1.0);
+            b.set_row(row, &points[end].0.transpose());
+            row += 1;
+        }
+    }
+    for k in 1..=3 {
+        derivative(row, 0, k, 0.0, 1.0);
+        derivative(row + 1, pieces - 1, k, 1.0, 1.0);
+        row += 2;
+    }
+    for joint in 1..pieces {
+        // In the time of the piece before, so that the numbers stay near one.
+        let ratio = durations[joint - 1] / durations[joint];
+        for k in 1..=6 {
+            derivative(row, joint - 1, k, 1.0, 1.0);
+            derivative(row, joint, k, 0.0, -power(ratio, k));
+            row += 1;
+        }
+    }
+    A.lu().solve(&b)
+}
+
+/// What each power of s adds to the k-th derivative.
+fn derivative_row(k: usize, s: f64) -> [f64; TERMS] {
+    std::array::from_fn(|i| {
+        if i < k {
+            return 0.0;
+        }
+        let falling: f64 = (i - k + 1..=i).map(|i| i as f64).product();
+        falling * power(s, i - k)
+    })
+}
+
+fn power(x: f64, exponent: usize) -> f64 {
+    (0..exponent).map(|_| x).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points() -> Vec<(Vector3<f64>, f64)> {
+        [
+            [0.0, 0.0, 1.0],
+            [2.0, 1.0, 2.0],
+            [3.0, -1.0, 1.5],
+            [0.5, -2.0, 1.0],
+        ]
+        .map(|p| (p.into(), 0.0))
+        .to_vec()
+    }
+
+    /// The integral of the squared snap of a position.
+    fn cost(horizon: f64, position: impl Fn(f64) -> Jet3<5>) -> f64 {
+        let n = 4000;
+        let step = horizon / f64::from(n);
+        let snap = |i: i32| {
+            let p = position((f64::from(i) + 0.5) * step);
+            p.iter().map(|x| x.derivative(4).powi(2)).sum::<f64>() * step
+        };
+        (0..n).map(snap).sum()
+    }
+
+    #[test]
+    fn it_passes_the_points_and_six_derivatives_agree() {
+        let curve = MinimumSnap::new(&points(), 2.0, 2.0).unwrap();
+        let times = curve.times();
+        for (time, (point, _)) in times.iter().zip(points()) {
+            let found = curve.at(*time).position.map(|x| x.value());
+            assert!((Vector3::from(found) - point).amax() < 1e-9, "{found:?}");
+        }
+        for joint in 1..3 {
+            for k in 0..=6 {
+                let scaled = |piece: usize, s: f64| -> Vector3<f64> {
+                    let weights = derivative_row(k, s);
+                    let sum = |axis: usize| -> f64 {
+                        let column = curve.coefficients.column(axis);
+                        let terms = column.rows(TERMS * piece, TERMS);
+                        terms.iter().zip(weights).map(|(c, w)| c * w).sum()
+                    };
+                    Vector3::new(sum(0), sum(1), sum(2)) / power(curve.durations[piece], k)
+                };
+                let (before, after) = (scaled(joint - 1, 1.0), scaled(joint, 0.0));
+                assert!(
+                    (before - after).norm() < 1e-7 * (1.0 + before.norm()),
+                    "{k}"
+                );
+            }
+        }
+        for t in [-1.0, 0.0, curve.horizon(), curve.horizon() + 1.0] {
+            let p = curve.at(t).position;
+            for k in 1..=3 {
+                assert!(p.iter().all(|x| x.derivative(k).abs() < 1e-7), "{t} {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_other_curve_through_the_points_has_less_snap() {
+        let curve = MinimumSnap::new(&points(), 2.0, 2.0).unwrap();
+        let times = curve.times();
+        let horizon = curve.horizon();
+        let least = cost(horizon, |t| curve.at(t).position);
+        for (axis, size) in [(0, 1.0), (1, -2.0), (2, 1.0)] {
+            // Added: what vanishes at all points, and with three derivatives at both ends.
+            let other = |t: f64| {
+                let x = Jet::<5>::linear(t, 1.0);
+                let mut bump = Jet::constant(size);
+                for (i, time) in times.iter().enumerate() {
+                    let factor = x - Jet::constant(*time);
+                    let ends = i == 0 || i + 1 == times.len();
+                    for _ in 0..if ends { 4 } else { 1 } {
+                        bump = bump * factor.scale(2.0 / horizon);
+                    }
+                }
+                let mut position = curve.at(t).position;
+                position[axis] = position[axis] + bump;
+                position
+            };
+            let more = cost(horizon, other);
+            assert!(more > least, "{axis}: {more} {least}");
+            // The first variation vanishes: what is added costs only its own snap.
+            let own = cost(horizon, |t| {
+                let (a, b) = (other(t), curve.at(t).position);
+                std::array::from_fn(|i| a[i] - b[i])
+            });
+            assert!(
+                (more - least - own).abs() < 1e-4 * own,
+                "{more} {least} {own}"
+            );
+        }
+    }
+
+    #[test]
+    fn stretching_keeps_the_curve() {
+        let curve = MinimumSnap::new(&points(), 2.0, 2.0).unwrap();
+        let slow = curve.stretched(2.0);
+        for i in 0..50 {
+            let t = curve.horizon() * f64::from(i) / 49.0;
+            let (fast, slow) = (curve.at(t).position, slow.at(2.0 * t).position);
+            for (fast, slow) in fast.iter().zip(slow) {
+                for k in 0..5 {
+                    let expected = fast.derivative(k) / power(2.0, k);
+                    assert!((slow.derivative(k) - expected).abs() < 1e-9, "{k}");
+                }
+            }
+        }
+        assert_eq!(MinimumSnap::new(&points()[..1], 1.0, 1.0), None);
+        let twice = [points()[0], points()[0]];
+        assert_eq!(MinimumSnap::new(&twice, 1.0, 1.0), None);
+    }
+}
