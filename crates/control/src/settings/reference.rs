@@ -227,7 +227,6 @@ impl ReferenceSettings {
             Self::Loop(s) => s.validate(),
             Self::Waypoints(s) => s.validate(),
             Self::MinimumSnap(s) => s.validate(),
-            Self::Sampled(_) => Ok(()),
             Self::Circle(s) => s.validate(false),
             Self::Helix(s) => s.validate(true),
             Self::Takeoff(s) => s.validate(),
@@ -235,7 +234,7 @@ impl ReferenceSettings {
             Self::Flip(s) => s.validate(),
             Self::BarrelRoll(s) => s.validate(),
             Self::Independent(s) => s.validate(),
-            Self::Recorded(_) => Ok(()),
+            Self::Sampled(_) | Self::Recorded(_) => Ok(()),
         }
     }
 }

@@ -3,7 +3,9 @@
 //! A [`Path`] is a motion of the centre of mass with a heading, with all the derivatives that a reference needs. [`Along`]
 //! turns it into the pose, twist and acceleration of the body: upright, or tilted so that the thrust of an
 //! underactuated vehicle makes the motion ([`flat`], Konz 5.5.3). [`Independent`] moves position and attitude on their own,
-//! as only a fully actuated vehicle can. [`Recorded`] follows setpoints that arrive from outside.
+//! as only a fully actuated vehicle can. [`Helix`], [`VerticalLoop`], [`Flip`] and [`BarrelRoll`] are manoeuvres in closed form,
+//! [`MinimumSnap`] passes through points without stopping, [`Sampled`] through the rows of a file. [`Recorded`] follows
+//! setpoints that arrive from outside.
 
 mod along;
 mod barrel_roll;
