@@ -23,8 +23,9 @@ impl<T: RealField + Copy> Model<T> {
         let scratch = &mut workspace.dynamics;
         // Where bodies are on the world does not matter.
         self.tree.place_nodes(x, scratch, false);
-        M.fill(T::zero());
-        self.tree.mass_matrix(scratch, M.as_mut_slice(), n);
+        let entries = M.as_mut_slice();
+        entries.fill(T::zero());
+        self.tree.mass_matrix(scratch, entries, n);
     }
 }
 

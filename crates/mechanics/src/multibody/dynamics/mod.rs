@@ -19,7 +19,7 @@
 //!   branch stores its own results: what two branches hand to common code would go through memory.
 //! - **Whole registers.** Three numbers in four lanes are loaded and stored by one instruction (`lanes`): against triples of plain numbers,
 //!   which compilers cut into registers differently from one pass to the next, so that loads had to wait for earlier stores, the mass matrix
-//!   of a six-axis arm takes 190 ns in place of 333, its forward dynamics 395 in place of 614, its inverse dynamics 176 in place of 237.
+//!   of a six-axis arm takes 190 ns in place of 330, its forward dynamics 390 in place of 610, its inverse dynamics 175 in place of 240.
 //! - **Six sines in the time of one.** The angles of all hinges stand side by side and four go through the series at once: 20 ns for six in
 //!   place of 60.
 //! - **Classical accelerations** spare the passes all linear velocities, and a second moment is cheaper to move than a 6x6 inertia.
@@ -31,9 +31,9 @@
 //!
 //! | | inverse | mass matrix | forward | bias |
 //! |---|---|---|---|---|
-//! | six-axis arm | 178 (618) | 190 (312) | 393 (1216) | 178 (662) |
-//! | free body | 59 (105) | 38 (63) | 94 (221) | 58 (101) |
-//! | tricopter with load, 8 bodies | 226 (812) | 390 (436) | 495 (1799) | 225 (854) |
+//! | six-axis arm | 175 (620) | 170 (315) | 382 (1224) | 176 (670) |
+//! | free body | 58 (107) | 15 (64) | 92 (226) | 57 (104) |
+//! | tricopter with load, 8 bodies | 224 (828) | 229 (456) | 492 (1841) | 227 (863) |
 //!
 //! A body of a long chain costs 25 ns in the inverse dynamics and 70 ns in the forward dynamics, from 10 bodies to 1000.
 
