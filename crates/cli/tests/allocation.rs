@@ -48,6 +48,7 @@ fn no_step_but_the_first_allocates() {
     let limited = ["flight.duration=3", "controller.allocation=active_set"];
     for config in [
         "tricopter.toml",
+        "tricopter-load.toml",
         "tricopter-tilted.toml",
         "quadcopter.toml",
         "quadcopter-loop.toml",

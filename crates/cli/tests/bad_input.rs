@@ -488,7 +488,7 @@ error: `vehicle.rotors[0].thrust` is not possible
 error: no configuration was given
 
 Try `fly --config tricopter.toml`. Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, \
-tricopter-tilted.toml, tricopter.toml.
+tricopter-load.toml, tricopter-tilted.toml, tricopter.toml.
 For more information, try '--help'.
 ");
     }
@@ -817,7 +817,7 @@ error: the backend `sim` cannot be configured like this
  --> --set:1:19
   |
 1 | --set backend.sim.substep=4
-  |                   ^^^^^^^ unknown key `substep`, expected one of `vehicle`, `substeps`, `initial`, `noise`, `faults`
+  |                   ^^^^^^^ unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`
   |
   = help: did you mean `substeps`?
 ");

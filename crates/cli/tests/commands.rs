@@ -42,7 +42,7 @@ fn every_shipped_flight_passes_its_check() {
         assert_eq!(verdict, expected, "{}\n{report}", flight.name);
         checked += 1;
     }
-    assert_eq!(checked, 5);
+    assert_eq!(checked, 6);
 }
 
 #[test]
@@ -184,8 +184,9 @@ fn shipped_configurations_are_listed_and_printed() {
     Folder::new().fails(&["configs", "nothing"], 2, "\
 error: no configuration `nothing` is shipped
 
-Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, tricopter-tilted.toml, tricopter.toml, \
-vehicles/bicopter.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml.
+Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, systems/arm6.toml, systems/double_pendulum.toml, \
+systems/four_bar.toml, systems/scara.toml, systems/tricopter_carrying.toml, systems/tricopter_with_load.toml, tricopter-load.toml, \
+tricopter-tilted.toml, tricopter.toml, vehicles/bicopter.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml.
 ");
 }
 

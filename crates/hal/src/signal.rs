@@ -109,6 +109,7 @@ pub const TABLE: &[Canonical] = &{
         row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
         row(Command,     "rotor.{i}",                 &["thrust"],  "N",     "thrust of the rotor along its axis"),
         row(Command,     "rotor.{i}",                 &["tilt"],    "rad",   "angle of the rotor's tilt servo"),
+        row(Command,     "motor.{i}",                 &["effort"],  "N m",   "torque of the motor in a joint; N where the joint slides"),
         row(Auxiliary,   "setpoint.position",         XYZ,          "m",     "position that was asked for, world frame"),
         row(Auxiliary,   "setpoint.velocity",         XYZ,          "m/s",   "velocity that was asked for, world frame"),
         row(Auxiliary,   "setpoint.acceleration",     XYZ,          "m/s^2", "acceleration that was asked for, world frame"),

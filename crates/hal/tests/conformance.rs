@@ -66,9 +66,9 @@ const MISDEEDS: &[(&str, &str, &str)] = &[
         "it has no summary",
     ),
     (
-        r#"spoilt.signals = (FlyText)TEXT("rotor.{i}.thrust motor.*")"#,
+        r#"spoilt.signals = (FlyText)TEXT("rotor.{i}.thrust engine.*")"#,
         "says what it is",
-        "no canonical signal matches its pattern `motor.*`",
+        "no canonical signal matches its pattern `engine.*`",
     ),
     (
         "spoilt.describe = foreign_describe",

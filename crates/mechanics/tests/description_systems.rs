@@ -502,8 +502,13 @@ fn the_input_matrix_is_that_of_the_power() {
     let commands = [5.0, 0.2, 3.0, 1.0, -1.0, 7.0];
     let mut u = [0.0; 6];
     inputs.input_from_commands(&commands, &mut u);
-    let power =
-        DMatrix::from_row_slice(1, xi.len(), &xi) * &B * DMatrix::from_column_slice(6, 1, &u);
+    let force = &B * DMatrix::from_column_slice(6, 1, &u);
+    let power = DMatrix::from_row_slice(1, xi.len(), &xi) * &force;
+    let mut direct = vec![0.0; model.dof()];
+    inputs.add_force(&workspace, &commands, &mut direct);
+    for (direct, force) in direct.iter().zip(&force) {
+        assert!((direct - force).abs() < 1e-14);
+    }
 
     let mut expected = 0.0;
     let twist_of = |name: &str| workspace.twist(BodyId::WORLD, model.body_id(name).unwrap());

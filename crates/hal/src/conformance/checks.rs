@@ -354,7 +354,7 @@ mod tests {
             "position.*",
             "*",
             "rotor.thrust",
-            "motor.{i}.*",
+            "engine.{i}.*",
             "recorded.pose.*",
         ] {
             assert!(!known_pattern(unknown), "{unknown}");

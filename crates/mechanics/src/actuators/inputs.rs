@@ -219,6 +219,22 @@ impl Inputs {
         }
     }
 
+    /// Adds what thrusts, tilt angles and efforts do to every velocity to `force`, n numbers: `B u` without the matrix, in the state that the
+    /// workspace holds, [`update_jacobians`](Workspace::update_jacobians) included.
+    ///
+    /// # Panics
+    /// If a slice has another length.
+    pub fn add_force(&self, workspace: &Workspace<f64>, commands: &[f64], force: &mut [f64]) {
+        assert_eq!(commands.len(), self.input_dim(), "number of commands");
+        let (rotors, motors) = commands.split_at(self.rotors.input_dim());
+        for (wrench, body) in self.rotors.rotor_wrenches(rotors).zip(&self.carriers) {
+            workspace.add_wrench(*body, &wrench, force);
+        }
+        for (velocity, effort) in self.driven.iter().zip(motors) {
+            force[*velocity] += effort;
+        }
+    }
+
     /// The commands that produce the input `u`.
     ///
     /// # Panics

@@ -228,19 +228,23 @@ impl Actuators {
     /// If the slice is not of length [`input_dim`](Self::input_dim).
     pub fn wrench(&self, commands: &[f64]) -> Vector6<f64> {
         self.check_length(commands.len());
-        let mut wrench = Vector6::zeros();
-        for (rotor, range) in self.rotors.iter().zip(self.rotor_ranges()) {
-            let i = range.start;
-            let thrust = commands[i];
-            if rotor.tilt.is_some() {
-                let (sin, cos) = commands[i + 1].sin_cos();
-                wrench += self.input_matrix.column(i) * (thrust * sin);
-                wrench += self.input_matrix.column(i + 1) * (thrust * cos);
-            } else {
-                wrench += self.input_matrix.column(i) * thrust;
+        (self.rotor_wrenches(commands)).fold(Vector6::zeros(), |sum, wrench| sum + wrench)
+    }
+
+    /// What each rotor does of that.
+    pub(super) fn rotor_wrenches<'a>(
+        &'a self,
+        commands: &'a [f64],
+    ) -> impl Iterator<Item = Vector6<f64>> + 'a {
+        self.rotor_ranges().map(|range| {
+            let first = range.start;
+            let (thrust, column) = (commands[first], self.input_matrix.column(first));
+            if range.len() == 1 {
+                return column * thrust;
             }
-        }
-        wrench
+            let (sin, cos) = commands[first + 1].sin_cos();
+            column * (thrust * sin) + self.input_matrix.column(first + 1) * (thrust * cos)
+        })
     }
 
     /// The wrench `B u` of an input.

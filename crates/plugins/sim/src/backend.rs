@@ -40,9 +40,9 @@ impl Backend for Simulation {
     const INFO: Info = Info {
         name: "sim",
         version: env!("CARGO_PKG_VERSION"),
-        summary: "a simulated rigid body with rotors and tilt servos",
+        summary: "simulated rigid bodies with rotors, tilt servos and motors",
         clock: Clock::Stepped,
-        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* rotor.{i}.thrust rotor.{i}.tilt",
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort",
     };
 
     fn configure(configuration: &Configuration) -> Result<Self, Error> {
@@ -59,10 +59,10 @@ impl Backend for Simulation {
             .try_fold(Description::new(), |description, group| {
                 description.with_group(group)
             })?
-            .with_signals(plant.vehicle().actuators.command_names())?;
+            .with_signals(plant.system().inputs.command_names())?;
         let mut group = 0..;
         tracing::debug!(
-            vehicle = plant.vehicle().name,
+            system = plant.system().name,
             seed = configuration.seed,
             "simulating"
         );
@@ -119,7 +119,7 @@ impl Backend for Simulation {
     }
 
     fn report(&self) -> Vec<(String, String)> {
-        let mut lines = vec![("simulated".to_owned(), self.plant.vehicle().name.clone())];
+        let mut lines = vec![("simulated".to_owned(), self.plant.system().name.clone())];
         for (name, count) in [
             ("commands clamped", self.count.clamped),
             ("faulty frames", self.count.faulty),
@@ -135,13 +135,13 @@ impl Backend for Simulation {
 impl Simulation {
     /// The values of all groups with their noise, which goes on whether or not somebody gets to see it.
     fn measure(&mut self) -> [f64; STARTS[4]] {
-        let state = *self.plant.state();
+        let (pose, twist) = self.plant.state();
         let [position, attitude, velocity, angular_velocity] =
             self.noise.each_mut().map(Noise::vector);
-        let position = state.pose.translation + position;
-        let quaternion = (state.pose.rotation * SO3::exp(&attitude)).to_quaternion();
-        let velocity = linear(&state.twist) + velocity;
-        let angular_velocity = angular(&state.twist) + angular_velocity;
+        let position = pose.translation + position;
+        let quaternion = (pose.rotation * SO3::exp(&attitude)).to_quaternion();
+        let velocity = linear(&twist) + velocity;
+        let angular_velocity = angular(&twist) + angular_velocity;
         let mut values = [0.0; STARTS[4]];
         for (group, part) in [
             position.as_slice(),

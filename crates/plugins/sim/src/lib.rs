@@ -1,9 +1,10 @@
 //! The simulated vehicle, as a plugin.
 //!
-//! A free rigid body with rotors and tilt servos, each behind a first-order lag. The clock is [stepped]: frame `k` is
-//! at `k / rate`, to the nearest nanosecond, and the plant is advanced from one to the next by the classical
-//! Runge-Kutta scheme on SE(3), under the commands that answered the last frame. The same configuration, seed and
-//! commands give the same frames, bit for bit.
+//! A system of rigid bodies with rotors, tilt servos and motors, each behind a first-order lag: joints of all kinds, springs, dampers and loops
+//! as [`fly_mechanics::description`] has them. One body that is free in the world is measured. The clock is [stepped]: frame `k` is at `k / rate`,
+//! to the nearest nanosecond, and the plant is advanced from one to the next by the classical Runge-Kutta scheme on the group of its
+//! configurations, under the commands that answered the last frame. The same configuration, seed and commands give the same frames,
+//! bit for bit.
 //!
 //! # Configuration
 //!
@@ -11,6 +12,7 @@
 //!
 //! ```
 //! # let text = r#"
+//! ## body = "cube"              # whose pose and twist are measured; by default the only one that is free in the world
 //! substeps = 2                 # Runge-Kutta steps from one frame to the next, 1 to 1000
 //!
 //! [initial]                    # where it starts: by default at rest in the world's origin, level
@@ -20,7 +22,8 @@
 //! attitude = { rpy_deg = [0.0, 30.0, 0.0] }   # roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll)
 //! ## attitude = { rotation_vector = [0.0, 0.5, 0.0] }      # rad
 //! ## attitude = { quaternion = [1.0, 0.0, 0.0, 0.0] }      # w, x, y, z, world from body; of any length
-//! ## commands = [2.0, 2.0]      # actual thrusts and tilts, N and rad, in the order of the commands
+//! ## joints = { hinge = 0.3, ball = [0.4, 0.0, 0.0] } # how far each has moved, rad or m
+//! ## commands = [2.0, 2.0]      # actual thrusts, tilts and efforts, N, rad and N m, in the order of the commands
 //!
 //! [noise]                      # standard deviations of what is measured, each axis
 //! position = 0.0               # m
@@ -39,10 +42,11 @@
 //! #     .map(|_: fly_plugin_sim::Simulation| ()).unwrap();
 //! ```
 //!
-//! The plant is the controller's vehicle unless there is a table `vehicle` of the same form.
+//! The plant is the controller's vehicle unless there is a table `vehicle` that describes another, or a whole system.
 //!
+//! - **Loops** that the start leaves open a little are closed before it, and kept closed with a rate of a tenth of the integration step's inverse.
 //! - **Actuators** follow their commands, which are first clamped to their limits: `a' = (u - a) / time_constant`, for
-//!   the thrust and the tilt angle themselves. A time constant of 0 means no lag. Unless `initial.commands` says
+//!   the thrust, the tilt angle and the effort themselves. A time constant of 0 means no lag. Unless `initial.commands` says
 //!   otherwise, they have reached the first command when it comes; until then they stand at the smallest thrust that
 //!   they have and without tilt.
 //! - **Noise** is Gaussian, from one xoshiro256++ per group, seeded with the flight's seed: the noise of one group does
@@ -54,6 +58,7 @@
 //! [stepped]: fly_hal::Clock::Stepped
 
 mod backend;
+mod dynamics;
 mod faults;
 mod noise;
 mod plant;

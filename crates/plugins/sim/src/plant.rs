@@ -1,57 +1,87 @@
-//! The vehicle itself: a rigid body, its actuators and their lags.
+//! The vehicle itself: bodies, and actuators with their lags.
 
-use fly_mechanics::integrate::Integrator;
-use fly_mechanics::{State, Vehicle};
+use fly_lie::SE3;
+use fly_mechanics::System;
+use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::multibody::BodyId;
+use nalgebra::Vector6;
 
-/// A vehicle in flight.
+use crate::dynamics::{Dynamics, Impossible};
+
+/// A system in motion.
 pub(crate) struct Plant {
-    vehicle: Vehicle,
-    state: State<f64>,
-    /// What the actuators do: thrusts and tilts, in the order of the commands.
-    actual: Vec<f64>,
+    system: System,
+    /// The body whose pose and twist are measured.
+    body: BodyId,
+    /// Configuration and velocity, then what the actuators do: thrusts, tilts and efforts, in the order of the commands.
+    motion: Motion<f64>,
     /// What they are told, inside their limits.
     command: Vec<f64>,
     /// The actuators have a state to start from.
     settled: bool,
     substeps: u32,
-    integrator: Integrator<f64>,
+    integrator: RungeKutta<f64>,
+    dynamics: Dynamics,
 }
 
 impl Plant {
-    /// In that state; `actual` are the actuators' thrusts and tilts, by default those of the first command.
+    /// Starts the system in that configuration and with that velocity, both brought to where its loops are closed. `actual` are the actuators'
+    /// thrusts, tilts and efforts, by default those of the first command. `step` is the time of an integration step, s.
     pub(crate) fn new(
-        vehicle: Vehicle,
-        state: State<f64>,
+        system: System,
+        body: BodyId,
+        mut motion: Motion<f64>,
         actual: Option<Vec<f64>>,
         substeps: u32,
-    ) -> Self {
+        step: f64,
+    ) -> Result<Self, Impossible> {
         let settled = actual.is_some();
-        // Nearest to rest: no tilt, the thrust nearest to none.
-        let limits = vehicle.actuators.command_limits();
         let actual = actual.unwrap_or_else(|| {
+            // Nearest to rest: no tilt, the thrust nearest to none.
+            let limits = system.inputs.command_limits().iter();
             limits
-                .iter()
                 .map(|[low, high]| 0.0_f64.clamp(*low, *high))
                 .collect()
         });
-        let integrator = Integrator::new(actual.len());
-        Self {
-            vehicle,
-            state,
-            command: actual.clone(),
-            actual,
+        let mut dynamics = Dynamics::new(&system, step)?;
+        dynamics.settle(&system, &mut motion)?;
+        motion.velocity.extend_from_slice(&actual);
+        dynamics.check(&system, &motion)?;
+        let mut integrator = RungeKutta::new(&system.model, Scheme::RungeKutta4);
+        // The first step allocates.
+        let mut copy = motion.clone();
+        integrator.step(&system.model, &mut copy, 0.0, |motion, rates| {
+            dynamics.rates(&system, &actual, motion, rates);
+        });
+        Ok(Self {
+            integrator,
+            system,
+            body,
+            motion,
+            command: actual,
             settled,
             substeps,
-            integrator,
-        }
+            dynamics,
+        })
     }
 
-    pub(crate) fn vehicle(&self) -> &Vehicle {
-        &self.vehicle
+    pub(crate) fn system(&self) -> &System {
+        &self.system
     }
 
-    pub(crate) fn state(&self) -> &State<f64> {
-        &self.state
+    /// Pose in the world and twist of the measured body.
+    pub(crate) fn state(&mut self) -> (SE3<f64>, Vector6<f64>) {
+        let n = self.system.model.dof();
+        let workspace = &mut self.dynamics.workspace;
+        workspace.update(
+            &self.system.model,
+            &self.motion.configuration,
+            &self.motion.velocity[..n],
+        );
+        (
+            workspace.pose(BodyId::WORLD, self.body),
+            workspace.twist(BodyId::WORLD, self.body),
+        )
     }
 
     /// Takes a command for the time to come; tells whether all of it was inside the limits.
@@ -61,13 +91,13 @@ impl Plant {
             .command
             .iter_mut()
             .zip(commands)
-            .zip(self.vehicle.actuators.command_limits())
+            .zip(self.system.inputs.command_limits())
         {
             *told = given.clamp(*low, *high);
             inside &= *told == *given;
         }
         if !self.settled {
-            self.actual.copy_from_slice(&self.command);
+            self.motion.velocity[self.system.model.dof()..].copy_from_slice(&self.command);
             self.settled = true;
         }
         inside
@@ -77,37 +107,24 @@ impl Plant {
     pub(crate) fn advance(&mut self, time: f64) {
         let step = time / f64::from(self.substeps);
         let Self {
-            vehicle,
-            state,
-            actual,
+            system,
+            motion,
             command,
             integrator,
+            dynamics,
             ..
         } = self;
-        let actuators = &vehicle.actuators;
-        for ((actual, command), lag) in actual
-            .iter_mut()
-            .zip(&*command)
-            .zip(actuators.time_constants())
-        {
+        let lags = system.inputs.time_constants();
+        let actual = &mut motion.velocity[system.model.dof()..];
+        for ((actual, command), lag) in actual.iter_mut().zip(&*command).zip(lags) {
             if *lag == 0.0 {
                 *actual = *command;
             }
         }
         for _ in 0..self.substeps {
-            integrator.step(state, actual, step, |state, actual, rates| {
-                for (index, rate) in rates.iter_mut().enumerate() {
-                    let lag = actuators.time_constants()[index];
-                    *rate = if lag > 0.0 {
-                        (command[index] - actual[index]) / lag
-                    } else {
-                        0.0
-                    };
-                }
-                vehicle.body.acceleration(state, &actuators.wrench(actual))
+            integrator.step(&system.model, motion, step, |motion, rates| {
+                dynamics.rates(system, command, motion, rates);
             });
         }
-        // Rounding leads off the group, a little every step.
-        state.pose.rotation = state.pose.rotation.orthonormalized();
     }
 }

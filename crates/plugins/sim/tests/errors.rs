@@ -33,7 +33,7 @@ fn check(marked: &str, message: &str, help: Option<&str>) {
 fn keys_and_types() {
     check(
         "«substep» = 3",
-        "unknown key `substep`, expected one of `vehicle`, `substeps`, `initial`, `noise`, `faults`",
+        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`",
         Some("did you mean `substeps`?"),
     );
     check(
@@ -48,7 +48,7 @@ fn keys_and_types() {
     );
     check(
         "initial.«postion» = [0, 0, 1]",
-        "unknown key `postion`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `commands`",
+        "unknown key `postion`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `joints`, `commands`",
         Some("did you mean `position`?"),
     );
     check(
@@ -181,4 +181,80 @@ fn steps_that_are_too_long_for_a_lag() {
         ..Configuration::new("substeps = 5", &vehicle)
     };
     assert!(Simulation::configure(&enough).is_ok());
+}
+
+/// A cube, a second free body, and a rod on a hinge.
+const PAIR: &str = "vehicle = { name = 'pair', bodies = { \
+    cube = { mass = 2, inertia = [0.02, 0.03, 0.04] }, \
+    ball = { mass = 1, inertia = [0.01, 0.01, 0.01] }, \
+    rod = { parent = 'cube', joint = { name = 'hinge', type = 'revolute', axis = [0, 1, 0] }, mass = 0.1, inertia = [0.1, 0.1, 0.1] } } }\n";
+
+#[test]
+fn bodies_and_joints() {
+    let check = |keys: &str, message: &str, help: Option<&str>| {
+        check(&format!("{keys}\n{PAIR}"), message, help);
+    };
+    check(
+        "body = «'bal'»",
+        "expected a body that is free in the world, one of `cube`, `ball`, found `bal`",
+        Some("did you mean `ball`?"),
+    );
+    check(
+        "body = «'rod'»",
+        "expected a body that is free in the world, one of `cube`, `ball`, found `rod`",
+        None,
+    );
+    check(
+        "body = 'cube'\ninitial.joints.«hing» = 0.1",
+        "there is no joint `hing`, expected one of `ball`, `hinge`",
+        Some("did you mean `hinge`?"),
+    );
+    check(
+        "body = 'cube'\ninitial.joints.hinge = «[0.1, 0.2]»",
+        "the joint `hinge` has 1 ways to move: expected as many finite numbers, rad or m",
+        None,
+    );
+    check(
+        "body = 'cube'\ninitial.joints.ball = «nan»",
+        "the joint `ball` has 6 ways to move: expected as many finite numbers, rad or m",
+        None,
+    );
+}
+
+/// Where nothing in the text is to blame there is no place.
+fn refused(text: &str) -> (String, Option<String>) {
+    let Err(error) = Simulation::configure(&Configuration::new(text, CUBE)).map(|_| ()) else {
+        panic!("accepted: {text}");
+    };
+    assert!(error.location.is_none());
+    (error.message, error.help)
+}
+
+#[test]
+fn systems_that_cannot_fly() {
+    assert_eq!(
+        refused(PAIR),
+        (
+            "the bodies `cube`, `ball` are free in the world; expected one whose pose and twist are measured".to_owned(),
+            Some("say which it is: `body = \"cube\"`".to_owned())
+        )
+    );
+    let hinged = PAIR
+        .replace(
+            "cube = {",
+            "cube = { joint = { type = 'revolute', axis = [1, 0, 0] },",
+        )
+        .replace("ball = {", "ball = { parent = 'cube', joint = 'fixed',");
+    assert_eq!(
+        refused(&hinged).0,
+        "expected a body that is free in the world, whose pose and twist are measured; every body of `pair` is on another joint"
+    );
+    let massless = "vehicle = { name = 'x', bodies = { cube = { mass = 1, inertia = [1, 1, 1] }, \
+        rod = { parent = 'cube', joint = { type = 'revolute', axis = [0, 1, 0] } } } }";
+    let (message, _) = refused(massless);
+    assert!(
+        message.starts_with("`x` cannot be simulated: "),
+        "{message}"
+    );
+    assert!(message.contains("`rod`"), "{message}");
 }

@@ -1,0 +1,149 @@
+//! Where it starts.
+
+use fly_hal::{Error, nearest};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::System;
+use fly_mechanics::actuators::Inputs;
+use fly_mechanics::integrate::Motion;
+use fly_mechanics::multibody::BodyId;
+use nalgebra::{Vector3, Vector4};
+use toml::Spanned;
+
+use super::{AttitudeKeys, InitialKeys, JointKeys, Triple, finite};
+
+/// The measured body with its pose and twist, the joints where they are told to be and at rest.
+pub(super) fn motion(
+    keys: &InitialKeys,
+    system: &System,
+    body: BodyId,
+) -> Result<Motion<f64>, Error> {
+    let model = &system.model;
+    let vector = |value: Option<&Triple>| {
+        value.map_or(Ok(Vector3::zeros()), |value| {
+            finite(value).map(Vector3::from)
+        })
+    };
+    let rotation = (keys.attitude.as_ref()).map_or(Ok(SO3::identity()), attitude)?;
+    let pose = SE3::new(rotation, vector(keys.position.as_ref())?);
+    let velocity = rotation.inverse().act(&vector(keys.velocity.as_ref())?);
+    let twist = fly_lie::operators::join(&velocity, &vector(keys.angular_velocity.as_ref())?);
+
+    let mut motion = Motion::at_rest(model);
+    let mut moved = vec![0.0; model.dof()];
+    for (name, given) in &keys.joints {
+        let joint = joint(system, body, name)?;
+        let range = &mut moved[model.velocity_range(joint)];
+        range.copy_from_slice(joint_position(name, given, range.len())?);
+    }
+    let range = model.velocity_range(body);
+    let placement = model.placement(body).copied().unwrap_or(SE3::identity());
+    let step = (placement.inverse() * pose).log();
+    moved[range.clone()].copy_from_slice(step.as_slice());
+    motion.velocity[range].copy_from_slice(twist.as_slice());
+    model.integrate(&mut motion.configuration, &moved);
+    Ok(motion)
+}
+
+/// The body on a joint: any but that of the measured body, which has keys of its own.
+fn joint(system: &System, measured: BodyId, name: &Spanned<String>) -> Result<BodyId, Error> {
+    let found = system.joint_named(name.get_ref());
+    if let Some(found) = found.filter(|body| *body != measured) {
+        return Ok(found);
+    }
+    let other = system.model.bodies().zip(&system.joints);
+    let names = other.filter_map(|(body, joint)| {
+        let moves = body != measured && !system.model.velocity_range(body).is_empty();
+        moves.then_some(joint.name.as_str())
+    });
+    let names: Vec<&str> = names.collect();
+    let message = match names.as_slice() {
+        [] => format!(
+            "there is no joint `{}`: `{}` is one body",
+            name.get_ref(),
+            system.name
+        ),
+        _ => format!(
+            "there is no joint `{}`, expected one of `{}`",
+            name.get_ref(),
+            names.join("`, `")
+        ),
+    };
+    let error = Error::configuration(message).in_configuration(name.span());
+    Err(match nearest(name.get_ref(), names) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error,
+    })
+}
+
+fn joint_position<'a>(
+    name: &Spanned<String>,
+    given: &'a Spanned<JointKeys>,
+    expected: usize,
+) -> Result<&'a [f64], Error> {
+    let numbers = match given.get_ref() {
+        JointKeys::One(number) => std::slice::from_ref(number),
+        JointKeys::All(numbers) => numbers.as_slice(),
+    };
+    if numbers.len() == expected && numbers.iter().all(|number| number.is_finite()) {
+        return Ok(numbers);
+    }
+    let message = format!(
+        "the joint `{}` has {expected} ways to move: expected as many finite numbers, rad or m",
+        name.get_ref()
+    );
+    Err(Error::configuration(message).in_configuration(given.span()))
+}
+
+fn attitude(keys: &Spanned<AttitudeKeys>) -> Result<SO3<f64>, Error> {
+    let AttitudeKeys {
+        rpy_deg,
+        rotation_vector,
+        quaternion,
+    } = keys.get_ref();
+    match (rpy_deg, rotation_vector, quaternion) {
+        (Some(rpy), None, None) => {
+            let [roll, pitch, yaw] = finite(rpy)?.map(f64::to_radians);
+            let about = |axis: Vector3<f64>, angle: f64| SO3::exp(&(axis * angle));
+            Ok(about(Vector3::z(), yaw) * about(Vector3::y(), pitch) * about(Vector3::x(), roll))
+        }
+        (None, Some(vector), None) => Ok(SO3::exp(&finite(vector)?.into())),
+        (None, None, Some(wxyz)) => Vector4::from(finite(wxyz)?)
+            .try_normalize(1e-9)
+            .map(|unit| SO3::from_quaternion(&unit))
+            .ok_or_else(|| {
+                Error::configuration("a quaternion of zero is no attitude")
+                    .in_configuration(wxyz.span())
+            }),
+        _ => Err(Error::configuration(
+            "expected one of `rpy_deg`, `rotation_vector`, `quaternion`",
+        )
+        .in_configuration(keys.span())),
+    }
+}
+
+/// Thrusts, tilts and efforts, inside their limits.
+pub(super) fn commands(given: &Spanned<Vec<f64>>, inputs: &Inputs) -> Result<Vec<f64>, Error> {
+    let commands = given.get_ref();
+    let wrong = |message: String| Err(Error::configuration(message).in_configuration(given.span()));
+    if commands.len() != inputs.input_dim() {
+        let names = inputs.command_names().join("`, `");
+        return wrong(format!(
+            "expected {} commands (`{names}`), found {}",
+            inputs.input_dim(),
+            commands.len()
+        ));
+    }
+    for ((command, [low, high]), name) in commands
+        .iter()
+        .zip(inputs.command_limits())
+        .zip(inputs.command_names())
+    {
+        // A NaN is in no range.
+        if !(low..=high).contains(&command) {
+            return wrong(format!(
+                "expected `{name}` from {low} to {high}, found {command}"
+            ));
+        }
+    }
+    Ok(commands.clone())
+}

@@ -1,0 +1,134 @@
+//! The keys of `[backend.sim]`, read and checked.
+
+mod disturbance;
+mod initial;
+mod system;
+
+use std::collections::BTreeMap;
+
+use fly_hal::{Configuration, Error};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use toml::Spanned;
+
+use crate::faults::{Fault, Kind};
+use crate::plant::Plant;
+
+/// Measured groups, in the order of the frame.
+pub(crate) const GROUPS: [&str; 4] = [
+    "pose.position",
+    "pose.quaternion",
+    "twist.linear",
+    "twist.angular",
+];
+
+/// Everything that a simulation is made from.
+pub(crate) struct Settings {
+    pub(crate) plant: Plant,
+    /// Standard deviations, in the order of [`GROUPS`].
+    pub(crate) noise: [f64; 4],
+    pub(crate) faults: Vec<Fault>,
+}
+
+type Number = Spanned<f64>;
+type Triple = Spanned<[f64; 3]>;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    /// Taken out before; here so that the messages know it.
+    #[serde(rename = "vehicle")]
+    _vehicle: Option<IgnoredAny>,
+    body: Option<Spanned<String>>,
+    substeps: Option<Spanned<u32>>,
+    #[serde(default)]
+    initial: InitialKeys,
+    #[serde(default)]
+    noise: NoiseKeys,
+    #[serde(default)]
+    faults: Vec<FaultKeys>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct InitialKeys {
+    position: Option<Triple>,
+    attitude: Option<Spanned<AttitudeKeys>>,
+    velocity: Option<Triple>,
+    angular_velocity: Option<Triple>,
+    #[serde(default)]
+    joints: BTreeMap<Spanned<String>, Spanned<JointKeys>>,
+    commands: Option<Spanned<Vec<f64>>>,
+}
+
+/// How far a joint has moved, in each of its ways to move.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a number, or a list of numbers")]
+enum JointKeys {
+    One(f64),
+    All(Vec<f64>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AttitudeKeys {
+    rpy_deg: Option<Triple>,
+    rotation_vector: Option<Triple>,
+    quaternion: Option<Spanned<[f64; 4]>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct NoiseKeys {
+    position: Option<Number>,
+    attitude: Option<Number>,
+    velocity: Option<Number>,
+    angular_velocity: Option<Number>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultKeys {
+    kind: Kind,
+    from: Number,
+    until: Number,
+    group: Option<Spanned<String>>,
+}
+
+/// Reads and checks the whole configuration.
+pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
+    let mut document = configuration.document()?;
+    let table = document.get_mut().remove("vehicle");
+    let system = system::read(table.as_ref(), configuration.vehicle)?;
+    let keys: Keys = configuration.settings_from(document)?;
+    let body = system::measured_body(&system, keys.body.as_ref())?;
+    let motion = initial::motion(&keys.initial, &system, body)?;
+    let commands = keys.initial.commands.as_ref();
+    let commands = commands
+        .map(|commands| initial::commands(commands, &system.inputs))
+        .transpose()?;
+    Ok(Settings {
+        noise: disturbance::deviations(&keys.noise)?,
+        faults: (keys.faults.iter())
+            .map(disturbance::fault)
+            .collect::<Result<_, _>>()?,
+        plant: system::plant(
+            system,
+            body,
+            motion,
+            commands,
+            keys.substeps.as_ref(),
+            configuration.rate_hz,
+        )?,
+    })
+}
+
+fn finite<const N: usize>(given: &Spanned<[f64; N]>) -> Result<[f64; N], Error> {
+    match given.get_ref().iter().find(|value| !value.is_finite()) {
+        None => Ok(*given.get_ref()),
+        Some(value) => Err(
+            Error::configuration(format!("expected finite numbers, found {value}"))
+                .in_configuration(given.span()),
+        ),
+    }
+}

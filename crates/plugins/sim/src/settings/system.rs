@@ -1,0 +1,132 @@
+//! What is simulated.
+
+use fly_hal::{Error, nearest};
+use fly_mechanics::System;
+use fly_mechanics::description::DescriptionError;
+use fly_mechanics::integrate::Motion;
+use fly_mechanics::multibody::{BodyId, JointKind, Model};
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::plant::Plant;
+
+/// The system in the plugin's own table, or else the controller's.
+pub(super) fn read(own: Option<&Spanned<DeValue>>, vehicle: &str) -> Result<System, Error> {
+    let Some(table) = own else {
+        return System::from_toml(vehicle)
+            .map_err(|error| described(&error).in_vehicle(error.span.clone()));
+    };
+    let span = table.span();
+    let DeValue::Table(entries) = table.get_ref() else {
+        let found = table.get_ref().type_str();
+        return Err(
+            Error::configuration(format!("`vehicle`: expected a table, found {found}"))
+                .in_configuration(span),
+        );
+    };
+    System::from_table(entries, span).map_err(|error| {
+        let mut ours = described(&error);
+        ours.message.insert_str(
+            0,
+            if error.path.is_empty() {
+                "vehicle: "
+            } else {
+                "vehicle."
+            },
+        );
+        ours.in_configuration(error.span.clone())
+    })
+}
+
+fn described(error: &DescriptionError) -> Error {
+    let ours = Error::configuration(error.to_string());
+    match &error.help {
+        Some(help) => ours.with_help(help),
+        None => ours,
+    }
+}
+
+/// The body whose pose and twist are measured: the one of this name, or the only one that is free in the world.
+pub(super) fn measured_body(
+    system: &System,
+    name: Option<&Spanned<String>>,
+) -> Result<BodyId, Error> {
+    let model = &system.model;
+    let free: Vec<BodyId> = model
+        .bodies()
+        .filter(|body| is_free(model, *body))
+        .collect();
+    let names: Vec<&str> = free.iter().map(|body| model.name(*body)).collect();
+    let list = names.join("`, `");
+    match (name, free.as_slice()) {
+        (_, []) => Err(Error::configuration(format!(
+            "expected a body that is free in the world, whose pose and twist are measured; every body of `{}` is on another joint",
+            system.name
+        ))),
+        (None, [body]) => Ok(*body),
+        (None, _) => Err(Error::configuration(format!(
+            "the bodies `{list}` are free in the world; expected one whose pose and twist are measured"
+        ))
+        .with_help(format!("say which it is: `body = \"{}\"`", names[0]))),
+        (Some(name), free) => {
+            let found = names.iter().position(|free| free == name.get_ref());
+            found.map(|index| free[index]).ok_or_else(|| {
+                let message = format!(
+                    "expected a body that is free in the world, one of `{list}`, found `{}`",
+                    name.get_ref()
+                );
+                let error = Error::configuration(message).in_configuration(name.span());
+                match nearest(name.get_ref(), names) {
+                    Some(near) => error.with_help(format!("did you mean `{near}`?")),
+                    None => error,
+                }
+            })
+        }
+    }
+}
+
+fn is_free(model: &Model<f64>, body: BodyId) -> bool {
+    let free =
+        |joint: &fly_mechanics::multibody::Joint<f64>| matches!(joint.kind(), JointKind::Free(_));
+    model.parent(body) == Some(BodyId::WORLD) && model.joint(body).is_some_and(free)
+}
+
+pub(super) fn plant(
+    system: System,
+    body: BodyId,
+    motion: Motion<f64>,
+    commands: Option<Vec<f64>>,
+    substeps: Option<&Spanned<u32>>,
+    rate_hz: f64,
+) -> Result<Plant, Error> {
+    let count = substeps.map_or(2, |given| *given.get_ref());
+    // The default has no place to point at.
+    let placed = |error: Error| match substeps {
+        Some(given) => error.in_configuration(given.span()),
+        None => error,
+    };
+    if !(1..=1000).contains(&count) {
+        let message = format!("expected 1 to 1000 substeps, found {count}");
+        return Err(placed(Error::configuration(message)));
+    }
+    let step = 1.0 / rate_hz / f64::from(count);
+    // Beyond 2.78 time constants a step the scheme diverges; at 1 it is still right to a hundredth.
+    let shortest = system
+        .inputs
+        .time_constants()
+        .iter()
+        .copied()
+        .filter(|tau| *tau > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    if step > shortest {
+        let needed = (1.0 / rate_hz / shortest).ceil();
+        let message = format!(
+            "expected simulation steps no longer than the shortest time constant of an actuator, {shortest} s, found {step} s"
+        );
+        let help = format!("`substeps = {needed}` is enough");
+        return Err(placed(Error::configuration(message).with_help(help)));
+    }
+    let name = system.name.clone();
+    Plant::new(system, body, motion, commands, count, step)
+        .map_err(|error| Error::configuration(format!("`{name}` cannot be simulated: {error}")))
+}
