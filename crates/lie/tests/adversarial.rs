@@ -257,6 +257,12 @@ fn critical_points_of_every_case() {
         let sets: Vec<_> = V.critical_sets(1e-12).collect();
         let kinds: Vec<_> = sets.iter().map(|set| (set.kind, set.dimension)).collect();
         assert_eq!(kinds, expected, "{l1} {l2} {l3}");
+        // The tolerance is relative.
+        for scale in [1e-9, 1e9] {
+            let scaled = AttitudePotential::new(P * scale).expect("finite");
+            let kinds = scaled.critical_sets(1e-12).map(|set| set.kind);
+            assert!(kinds.eq(expected.iter().map(|set| set.0)), "{l1} {l2} {l3}");
+        }
         for set in &sets {
             let mut compared = 0;
             for _ in 0..20 {
