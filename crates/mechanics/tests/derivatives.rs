@@ -304,6 +304,25 @@ fn joints_that_move_nothing_are_named() {
 }
 
 #[test]
+fn a_system_that_cannot_move_has_empty_derivatives() {
+    let model = Model::<f64>::builder().body(Body::new("rock", Joint::fixed()));
+    let model = model.build().expect("a model");
+    let mut workspace = Workspace::new(&model);
+    let mut derivatives = ForwardDynamicsDerivatives::new(&model);
+    let (none, mut xi_dot) = ([], []);
+    let result = model.forward_dynamics_derivatives(
+        &mut workspace,
+        &none,
+        &none,
+        &none,
+        &mut xi_dot,
+        &mut derivatives,
+    );
+    assert!(result.is_ok());
+    assert_eq!(derivatives.force.shape(), (0, 0));
+}
+
+#[test]
 fn derivatives_allocate_nothing() {
     for seed in [9, 24] {
         let mut case = Case::new(seed);

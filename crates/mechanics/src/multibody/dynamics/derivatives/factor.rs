@@ -113,7 +113,8 @@ pub const COLUMNS: usize = 4;
 /// `X` becomes `-A X`, all n x n; `copy` is for [`COLUMNS`] of them.
 pub fn multiply_negated<T: RealField + Copy>(A: &DMatrix<T>, X: &mut DMatrix<T>, copy: &mut [T]) {
     let (n, A) = (A.ncols(), A.as_slice());
-    for x in X.as_mut_slice().chunks_mut(COLUMNS * n) {
+    // Where nothing moves there is nothing to multiply.
+    for x in X.as_mut_slice().chunks_mut((COLUMNS * n).max(1)) {
         for (copy, x) in copy.iter_mut().zip(&*x) {
             *copy = -*x;
         }
