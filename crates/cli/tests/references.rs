@@ -18,6 +18,21 @@ fn flight(reference: &str) -> String {
 #[test]
 fn manoeuvres_are_checked_and_flown() {
     let folder = Folder::new();
+    // Samples of a circle that is slow at both ends.
+    let mut samples = "time,x,y,z,yaw\n".to_owned();
+    for i in 0..=120 {
+        let s = f64::from(i) / 120.0;
+        let part =
+            s.powi(5) * (126.0 - 420.0 * s + 540.0 * s * s - 315.0 * s.powi(3) + 70.0 * s.powi(4));
+        let angle = std::f64::consts::TAU * part;
+        samples += &format!(
+            "{},{},{},0,{part}\n",
+            8.0 * s,
+            1.0 - angle.cos(),
+            angle.sin()
+        );
+    }
+    folder.write("below/samples.csv", &samples);
     for reference in [
         "kind = \"takeoff\"\nheight = 1",
         "kind = \"landing\"\nposition = [0, 0, 0]\nground = -1",
@@ -27,6 +42,7 @@ fn manoeuvres_are_checked_and_flown() {
         "kind = \"flip\"\nduration = 1.5\naxis = \"roll\"\nheading_deg = 90",
         "kind = \"barrel_roll\"\nradius = 0.5\ndistance = 1\nduration = 2",
         "kind = \"minimum_snap\"\npoints = [{ position = [0, 0, 0] }, { position = [2, 1, 1] }, { position = [3, -1, 0] }]",
+        "kind = \"sampled\"\nfile = \"samples.csv\"",
     ] {
         folder.write("below/flight.toml", &flight(reference));
         let arguments = ["--config", "below/flight.toml"];
