@@ -79,6 +79,25 @@ impl ConfigurationArguments {
     }
 }
 
+/// A system of bodies and how to read it.
+#[derive(Debug, Args)]
+pub struct SystemArguments {
+    /// The description: a file, or the name of a shipped one (see `fly configs`)
+    pub file: PathBuf,
+
+    /// Print the description in TOML instead, whatever it was read from
+    #[arg(long)]
+    pub toml: bool,
+
+    /// URDF: let the root link move freely instead of fixing it in the world
+    #[arg(long)]
+    pub free: bool,
+
+    /// URDF: raise moments of inertia that no mass has instead of refusing them
+    #[arg(long)]
+    pub raise_inertias: bool,
+}
+
 /// Everything but flying.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -105,6 +124,8 @@ pub enum Command {
         /// The one to print
         name: Option<String>,
     },
+    /// Read a system of bodies, in TOML or URDF, and print its tree
+    System(SystemArguments),
     /// Print the completions of a shell
     Completions {
         /// Which shell

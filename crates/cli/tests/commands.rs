@@ -191,6 +191,40 @@ tricopter-tilted.toml, tricopter.toml, vehicles/bicopter.toml, vehicles/quadcopt
 }
 
 #[test]
+fn systems_are_shown_and_written() {
+    assert_eq!(
+        output(&["system", "systems/four_bar.toml"]),
+        "\
+four_bar: 3 bodies, 0.481269 kg, 3 degrees of freedom, 3 coordinates, 1 input, 1 damper, 1 loop
+world
+├─ crank: 0.084823 kg, revolute about [0, 1, 0]
+│  └─ coupler: 0.2268 kg, revolute about [0, 1, 0]
+└─ rocker: 0.169646 kg, revolute about [0, 1, 0]
+"
+    );
+    for shipped in SHIPPED.iter().filter(|one| one.name.contains('/')) {
+        assert!(output(&["system", shipped.name]).lines().count() >= 3);
+        let text = output(&["system", "--toml", shipped.name]);
+        assert!(text.contains("\n[bodies."), "{text}");
+    }
+
+    let folder = Folder::new();
+    let robot = "<robot name=\"r\">\n  <link name=\"arm\">\n    <inertial><mass value=\"-1\"/></inertial>\n  </link>\n</robot>\n";
+    folder.write("robot.urdf", robot);
+    folder.fails(
+        &["system", "robot.urdf"],
+        2,
+        "\
+error: `link[arm].inertial` is not possible
+ --> robot.urdf:3:5
+  |
+3 |     <inertial><mass value=\"-1\"/></inertial>
+  |     ^^^^^^^^^^ missing element <inertia>
+",
+    );
+}
+
+#[test]
 fn help_documents_the_exit_codes() {
     let help = output(&["--help"]);
     for code in [

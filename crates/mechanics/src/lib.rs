@@ -92,6 +92,7 @@ mod held;
 pub mod integrate;
 pub mod multibody;
 pub mod nonholonomic;
+mod outline;
 mod pseudo_inverse;
 mod stiffness;
 mod system;

@@ -8,6 +8,7 @@ mod configs;
 mod conformance;
 mod fly;
 mod manual;
+mod system;
 mod tune;
 
 use crate::args::{Arguments, Command};
@@ -30,6 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             check::run(&options(arguments)?, &arguments.configuration.plugin_dir)
         }
         Some(Command::Tune(wish)) => tune::run(&options(arguments)?, wish),
+        Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
         Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),
         None => fly::run(&options(arguments)?, arguments, &telemetry),

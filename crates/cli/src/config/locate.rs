@@ -10,13 +10,27 @@ use super::source::{Origin, Place, Source};
 
 /// The configuration named on the command line.
 pub(super) fn configuration(path: &Path) -> Result<Arc<Source>, Diagnostic> {
+    named(path, "configuration", shipped::flights())
+}
+
+/// The description of a system named on the command line.
+pub(super) fn system(path: &Path) -> Result<Arc<Source>, Diagnostic> {
+    named(path, "description", shipped::systems())
+}
+
+/// A file, else a shipped one; `likely` are those of the kind that is wanted.
+fn named(
+    path: &Path,
+    what: &str,
+    likely: impl Iterator<Item = &'static Shipped>,
+) -> Result<Arc<Source>, Diagnostic> {
     let name = path.to_string_lossy();
     match (read(path, &name, None), shipped::find(&name)) {
         (Ok(source), _) => Ok(source),
         (Err(Unread::Missing), Some(shipped)) => Ok(shipped_source(shipped, None)),
         (Err(Unread::Missing), None) => {
-            let names: Vec<&str> = shipped::flights().map(|one| one.name).collect();
-            Err(missing("configuration", &name, path, &names))
+            let names: Vec<&str> = likely.map(|one| one.name).collect();
+            Err(missing(what, &name, path, &names))
         }
         (Err(Unread::Failed(diagnostic)), _) => Err(diagnostic),
     }

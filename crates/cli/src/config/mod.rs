@@ -18,6 +18,7 @@ mod sections;
 mod set;
 pub mod shipped;
 mod source;
+mod system;
 mod tree;
 mod vehicle;
 
@@ -27,3 +28,4 @@ pub use document::{Document, Fragment, Options};
 pub use model::{Model, check_sections, controller_in};
 pub use sections::{BackendSection, FlightSection, SafetyAction, SafetySection};
 pub use source::{Origin, Place, Source};
+pub use system::system;

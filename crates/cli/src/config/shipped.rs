@@ -51,6 +51,11 @@ pub fn flights() -> impl Iterator<Item = &'static Shipped> + Clone {
     SHIPPED.iter().filter(|shipped| !shipped.name.contains('/'))
 }
 
+/// The shipped systems and vehicles: all that cannot be flown by themselves.
+pub fn systems() -> impl Iterator<Item = &'static Shipped> + Clone {
+    SHIPPED.iter().filter(|shipped| shipped.name.contains('/'))
+}
+
 /// The shipped configuration of this name; `.toml` may be left out.
 pub fn find(name: &str) -> Option<&'static Shipped> {
     SHIPPED

@@ -129,6 +129,7 @@
 mod constraints;
 mod elements;
 mod error;
+mod file;
 mod joint;
 mod mass;
 mod motors;
@@ -141,6 +142,8 @@ mod vehicle;
 mod write;
 
 pub use error::{DescriptionError, Problem};
+pub use file::FileError;
+pub(crate) use joint::name_of;
 pub(crate) use table::{document, system};
 pub(crate) use urdf::urdf;
 pub use urdf::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
