@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fmt::Write as _;
+
 use common::Folder;
 use fly::config::shipped;
 
@@ -25,12 +27,8 @@ fn manoeuvres_are_checked_and_flown() {
         let part =
             s.powi(5) * (126.0 - 420.0 * s + 540.0 * s * s - 315.0 * s.powi(3) + 70.0 * s.powi(4));
         let angle = std::f64::consts::TAU * part;
-        samples += &format!(
-            "{},{},{},0,{part}\n",
-            8.0 * s,
-            1.0 - angle.cos(),
-            angle.sin()
-        );
+        let (t, x, y) = (8.0 * s, 1.0 - angle.cos(), angle.sin());
+        writeln!(samples, "{t},{x},{y},0,{part}").unwrap();
     }
     folder.write("below/samples.csv", &samples);
     for reference in [
