@@ -72,18 +72,9 @@ impl<'a> ReferenceInputs<'a> {
     }
 }
 
-/// A^+, column by column.
+/// A^+.
 pub(crate) fn pseudo_inverse(matrix: &DMatrix<f64>) -> DMatrix<f64> {
-    let (rows, columns) = matrix.shape();
-    let mut decomposition = PseudoInverse::new(rows, columns);
+    let mut decomposition = PseudoInverse::new(matrix.nrows(), matrix.ncols());
     decomposition.decompose(matrix);
-    let mut inverse = DMatrix::zeros(columns, rows);
-    let (mut unit, mut image) = (DVector::zeros(rows), DVector::zeros(columns));
-    for i in 0..rows {
-        unit.fill(0.0);
-        unit[i] = 1.0;
-        decomposition.apply(&unit, &mut image);
-        inverse.set_column(i, &image);
-    }
-    inverse
+    decomposition.matrix()
 }

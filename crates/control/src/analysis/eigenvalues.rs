@@ -7,7 +7,7 @@ use nalgebra::{Complex, DMatrix, Schur};
 ///
 /// The steps deflate where an entry below the diagonal is small beside its neighbours. Balancing first makes that a fair
 /// comparison; where rounding errors of the size of the largest entry still never let it happen, a coarser bound does.
-pub(super) fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
+pub(crate) fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if matrix.iter().any(|x| !x.is_finite()) {
         return None;
     }

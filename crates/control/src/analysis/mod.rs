@@ -17,6 +17,7 @@ mod monitor;
 
 pub use crate::system::Linearisation;
 pub use closed_loop::{AnalysisError, ClosedLoop, desired};
+pub(crate) use eigenvalues::eigenvalues;
 pub use hover::{Command, HoverMargins};
 pub use lag::LagMargin;
 pub use mode::{Mode, modes};

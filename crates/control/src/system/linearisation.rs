@@ -38,7 +38,8 @@ impl Linearisation {
         }
     }
 
-    /// The poles: the 2n roots of `det(M0 s^2 + D0 s + K0)`; `None` if M0 is singular.
+    /// The poles: the 2n roots of `det(M0 s^2 + D0 s + K0)`; `None` if M0 is singular or the
+    /// eigenvalues cannot be computed.
     pub fn poles(&self) -> Option<Vec<Complex<f64>>> {
         let n = self.inertia.nrows();
         let mass = self.inertia.clone().cholesky()?;
@@ -50,6 +51,6 @@ impl Linearisation {
         companion
             .view_mut((n, n), (n, n))
             .copy_from(&-mass.solve(&self.damping));
-        Some(companion.complex_eigenvalues().iter().copied().collect())
+        crate::analysis::eigenvalues(&companion)
     }
 }

@@ -15,7 +15,7 @@
 
 use fly_hal::Error;
 use fly_log::{MotorGeometry, Motors};
-use fly_mechanics::Vehicle;
+use fly_mechanics::{PseudoInverse, Vehicle};
 use nalgebra::{DMatrix, DVector, Vector6};
 
 use crate::settings::MotorSettings;
@@ -143,11 +143,9 @@ fn map(
             actuators.input_dim(),
             actuators.input_matrix().iter().copied(),
         );
-        // Far below any arm length, far above rounding.
-        match b.pseudo_inverse(1e-9) {
-            Ok(inverse) => inverse * wrench,
-            Err(_) => DMatrix::from_element(actuators.input_dim(), motors.count, f64::NAN),
-        }
+        let mut inverse = PseudoInverse::new(6, actuators.input_dim());
+        inverse.decompose(&b);
+        inverse.matrix() * wrench
     };
     if motors.geometry.len() == motors.count && motors.count > 0 {
         let wrench = wrench_of(&motors.geometry, vehicle);
