@@ -10,7 +10,7 @@
 //!
 //! - [`SystemTemplate`] forms the desired closed loop `Mbar xi_dot + bbar = 0` ([`DesiredMotion`]), with energies;
 //! - a [`TransportMap`] Q carries the reference's velocity to where the system is: [`JointMap`], [`PairMap`], [`PointMap`] or one's own;
-//! - [`reference`] has references: sinusoids of joints, flat outputs, inverse kinematics;
+//! - [`mod@reference`] has references: sinusoids of joints, flat outputs, inverse kinematics;
 //! - [`EuclideanTemplate`] has the textbook controllers of arms (joint PD, computed torque) for comparison;
 //! - [`design`] finds parameters and gains from poles;
 //! - [`SystemController`] is the whole step, with limits;
