@@ -28,7 +28,14 @@ fn jacobians_and_biases_are_those_of_the_recursion() {
             let (x, xi) = state(&model, &mut random);
             model.body_jacobians(&mut workspace, &x, &xi, &mut bias, &mut all);
             model.bias(&mut workspace, &x, &xi, &mut expected_bias);
-            assert_eq!(bias, expected_bias);
+            // There gravity is turned in another way.
+            let size = 1.0
+                + expected_bias
+                    .iter()
+                    .fold(0.0_f64, |most, b| most.max(b.abs()));
+            for (bias, expected) in bias.iter().zip(&expected_bias) {
+                assert!((bias - expected).abs() <= 1e-14 * size, "seed {seed}");
+            }
 
             workspace.update(&model, &x, &xi);
             workspace.update_jacobians(&model);

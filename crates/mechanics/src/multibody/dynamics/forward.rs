@@ -3,6 +3,7 @@
 use nalgebra::RealField;
 
 use super::MasslessJoint;
+use super::inverse::State;
 use super::lanes::LanePair;
 use super::scratch::Scratch;
 use super::tree::Tree;
@@ -33,7 +34,12 @@ impl<T: RealField + Copy> Model<T> {
         let scratch = &mut workspace.dynamics;
         self.tree.place(x, scratch);
         // The wrenches that would keep the velocity constant; the bodies accelerate as the joints' forces differ from theirs.
-        self.tree.resist(self.gravity(), xi, None, scratch);
+        let state = State {
+            x: None,
+            xi,
+            xi_dot: None,
+        };
+        self.tree.resist(self.gravity(), &state, scratch);
         xi_dot.copy_from_slice(tau);
         let factorized = self.tree.articulate_and_take(scratch, xi_dot);
         self.named(factorized)?;

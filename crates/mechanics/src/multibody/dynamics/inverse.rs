@@ -3,10 +3,11 @@
 use nalgebra::{RealField, Vector3};
 
 use super::lanes::{LanePair, Lanes};
+use super::motion::Motion;
 use super::place::LanePlace;
 use super::scratch::{NodeMotion, Scratch};
 use super::tree::{Fixed, Node, Tree};
-use crate::multibody::{Model, Workspace};
+use crate::multibody::{AngleCoordinates, AttitudeCoordinates, Model, Workspace};
 
 /// # Inverse dynamics
 impl<T: RealField + Copy> Model<T> {
@@ -28,9 +29,13 @@ impl<T: RealField + Copy> Model<T> {
         assert_eq!(tau.len(), self.dof(), "length of the force");
         self.apply_forces(workspace, x, xi);
         let scratch = &mut workspace.dynamics;
-        self.tree.place(x, scratch);
-        self.tree
-            .newton_euler(self.gravity(), xi, Some(xi_dot), scratch, tau);
+        self.tree.place_nodes(x, scratch, false);
+        let state = State {
+            x: Some(x),
+            xi,
+            xi_dot: Some(xi_dot),
+        };
+        self.tree.newton_euler(self.gravity(), &state, scratch, tau);
     }
 
     /// `b = c + D xi + grad V`: the forces that keep the velocity constant, [`inverse_dynamics`](Self::inverse_dynamics) without acceleration.
@@ -38,13 +43,30 @@ impl<T: RealField + Copy> Model<T> {
     /// # Panics
     /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
     pub fn bias(&self, workspace: &mut Workspace<T>, x: &[T], xi: &[T], bias: &mut [T]) {
+        self.bias_and_places(workspace, x, xi, bias, false);
+    }
+
+    /// The same, with all nodes placed afterwards if those on the world are asked for too.
+    pub(super) fn bias_and_places(
+        &self,
+        workspace: &mut Workspace<T>,
+        x: &[T],
+        xi: &[T],
+        bias: &mut [T],
+        on_world: bool,
+    ) {
         self.check(x, xi);
         assert_eq!(bias.len(), self.dof(), "length of the bias");
         self.apply_forces(workspace, x, xi);
         let scratch = &mut workspace.dynamics;
-        self.tree.place(x, scratch);
+        self.tree.place_nodes(x, scratch, on_world);
+        let state = State {
+            x: (!on_world).then_some(x),
+            xi,
+            xi_dot: None,
+        };
         self.tree
-            .newton_euler(self.gravity(), xi, None, scratch, bias);
+            .newton_euler(self.gravity(), &state, scratch, bias);
     }
 
     pub(super) fn check(&self, x: &[T], xi: &[T]) {
@@ -69,17 +91,26 @@ impl<T: RealField + Copy> Model<T> {
     }
 }
 
+/// How a system moves.
+#[derive(Clone, Copy, Debug)]
+pub struct State<'a, T> {
+    /// Given where the nodes on the world are not placed: all that is asked of them is how they see gravity.
+    pub x: Option<&'a [T]>,
+    pub xi: &'a [T],
+    /// Without it there is no acceleration of the joints.
+    pub xi_dot: Option<&'a [T]>,
+}
+
 impl<T: RealField + Copy> Tree<T> {
-    /// The forces for these accelerations (none: zero), after [`place`](Self::place).
+    /// The forces for this state, after [`place_nodes`](Self::place_nodes).
     fn newton_euler(
         &self,
         gravity: &Vector3<T>,
-        xi: &[T],
-        xi_dot: Option<&[T]>,
+        state: &State<'_, T>,
         scratch: &mut Scratch<T>,
         tau: &mut [T],
     ) {
-        self.resist(gravity, xi, xi_dot, scratch);
+        self.resist(gravity, state, scratch);
         for (i, node) in self.nodes.iter().enumerate().rev() {
             let wrench = scratch.wrenches[i + 1];
             node.motion.project(wrench, &mut tau[node.xi..]);
@@ -90,26 +121,24 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// The nodes' motions for these accelerations of the joints (none: zero), and the wrenches that each needs for its own part.
+    /// The nodes' motions in this state, and the wrenches that each needs for its own part.
     ///
     /// With classical accelerations: of each body the angular velocity and acceleration and the acceleration `a` of its origin; at `p` it is
     /// `a + alpha × p + omega × (omega × p)`. The linear velocity is not needed, but relative to the parent where a joint translates.
-    pub fn resist(
-        &self,
-        gravity: &Vector3<T>,
-        xi: &[T],
-        xi_dot: Option<&[T]>,
-        scratch: &mut Scratch<T>,
-    ) {
+    pub fn resist(&self, gravity: &Vector3<T>, state: &State<'_, T>, scratch: &mut Scratch<T>) {
         let up = Lanes::from(-gravity);
         scratch.wrenches[0] = LanePair::zero();
         for (i, node) in self.nodes.iter().enumerate() {
-            let (place, xi) = (&scratch.places[i], &xi[node.xi..]);
-            let xi_dot = xi_dot.map(|xi_dot| &xi_dot[node.xi..]);
+            let (place, xi) = (&scratch.places[i], &state.xi[node.xi..]);
+            let xi_dot = state.xi_dot.map(|xi_dot| &xi_dot[node.xi..]);
             let parent = &scratch.motions[node.parent];
             // Every branch stores by itself, so that what it computes stays in registers.
             if node.parent == 0 {
-                let motion = node.start(place, up, xi, xi_dot);
+                let up = match state.x {
+                    Some(x) => node.turned_back(up, &x[node.x..], scratch),
+                    None => place.inverse.times(up),
+                };
+                let motion = node.start(up, xi, xi_dot);
                 scratch.wrenches[i + 1] = node.fixed.wrench(&motion);
                 scratch.motions[i + 1] = motion;
             } else if node.motion.is_hinge() {
@@ -131,23 +160,33 @@ impl<T: RealField + Copy> Tree<T> {
 }
 
 impl<T: RealField + Copy> Node<T> {
-    /// How it moves on the world, which accelerates upward in place of gravity.
+    /// How it moves on the world, which accelerates upward in place of gravity: `up` in the node's axes.
     #[inline(never)]
-    fn start(
-        &self,
-        place: &LanePlace<T>,
-        up: Lanes<T>,
-        xi: &[T],
-        xi_dot: Option<&[T]>,
-    ) -> NodeMotion<T> {
+    fn start(&self, up: Lanes<T>, xi: &[T], xi_dot: Option<&[T]>) -> NodeMotion<T> {
         let rate = self.motion.rates(xi);
         let rate_dot = self.rates_dot(xi_dot);
         let acceleration = rate_dot.linear + rate.angular.cross(rate.linear);
-        let acceleration = place.inverse.times_plus(up, acceleration);
         NodeMotion {
             omega: rate.angular,
             alpha: rate_dot.angular,
-            acceleration,
+            acceleration: up + acceleration,
+        }
+    }
+
+    /// A direction of the world in the axes of a node on the world, whether that is placed or not.
+    #[inline]
+    fn turned_back(&self, v: Lanes<T>, x: &[T], scratch: &Scratch<T>) -> Lanes<T> {
+        let at_joint = self.fixed.inverse.times(v);
+        match self.motion {
+            Motion::Revolute(AngleCoordinates::Angle) => {
+                let (s, c) = (scratch.sines[self.angle], scratch.cosines[self.angle]);
+                at_joint.turned_back_about_z(s, c)
+            }
+            Motion::Revolute(AngleCoordinates::CosSin) => at_joint.turned_back_about_z(x[1], x[0]),
+            Motion::Prismatic => at_joint,
+            Motion::Free(AttitudeCoordinates::Quaternion) => at_joint.turned_back_by(&x[3..]),
+            Motion::Spherical(AttitudeCoordinates::Quaternion) => at_joint.turned_back_by(x),
+            _ => self.place(x).inverse.times(v),
         }
     }
 

@@ -115,7 +115,7 @@ impl<T: RealField + Copy> Model<T> {
         bias: &mut [T],
         all: &mut BodyJacobians<T>,
     ) {
-        self.bias(workspace, x, xi, bias);
+        self.bias_and_places(workspace, x, xi, bias, true);
         let scratch = &workspace.dynamics;
         self.tree.directions(self.gravity(), xi, scratch, all);
         for (body, mount) in self.tree.mounts.iter().enumerate() {

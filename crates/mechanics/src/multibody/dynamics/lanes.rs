@@ -132,6 +132,24 @@ impl<T: RealField + Copy> Lanes<T> {
         Self([y, x, z, w]).by_lane(Self::new(s, -s, T::zero()))
     }
 
+    /// `Rz^T self` of a rotation about z.
+    #[inline]
+    pub fn turned_back_about_z(self, sine: T, cosine: T) -> Self {
+        let [x, y, z, w] = self.0;
+        let across = Self([y, x, z, w]).by_lane(Self::new(sine, -sine, T::zero()));
+        self.by_lane_plus(Self::new(cosine, cosine, T::one()), across)
+    }
+
+    /// `R^T self` of the rotation with the quaternion `[w, x, y, z]` of any length: `v + 2/|q|² (u × (u × v) - w u × v)`.
+    #[inline]
+    pub fn turned_back_by(self, q: &[T]) -> Self {
+        let (w, u) = (q[0], Self::of(&q[1..]));
+        let scale = (T::one() + T::one()) / (w * w + u.dot(u));
+        let across = u.cross(self);
+        let change = across.times_plus(-w, u.cross(across));
+        change.times_plus(scale, self)
+    }
+
     /// `self . b`.
     #[inline]
     pub fn dot(self, b: Self) -> T {

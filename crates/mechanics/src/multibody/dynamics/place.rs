@@ -115,7 +115,7 @@ impl<T: RealField + Copy> Tree<T> {
 impl<T: RealField + Copy> Node<T> {
     /// Rotation and translation in the parent, of an absolute joint the rotation in the world.
     #[inline(never)]
-    fn place(&self, x: &[T]) -> LanePlace<T> {
+    pub fn place(&self, x: &[T]) -> LanePlace<T> {
         let (R, p) = self.motion.place(x, &self.rotation, &self.translation);
         LanePlace::of(R, p)
     }
