@@ -31,9 +31,9 @@
 //!
 //! | | inverse | mass matrix | forward | bias |
 //! |---|---|---|---|---|
-//! | six-axis arm | 175 (620) | 170 (315) | 382 (1224) | 176 (670) |
-//! | free body | 58 (107) | 15 (64) | 92 (226) | 57 (104) |
-//! | tricopter with load, 8 bodies | 224 (828) | 229 (456) | 492 (1841) | 227 (863) |
+//! | six-axis arm | 169 (612) | 167 (310) | 374 (1153) | 165 (644) |
+//! | free body | 45 (101) | 13 (60) | 89 (212) | 43 (97) |
+//! | tricopter with load, 8 bodies | 215 (771) | 228 (417) | 484 (1761) | 211 (834) |
 //!
 //! A body of a long chain costs 25 ns in the inverse dynamics and 70 ns in the forward dynamics, from 10 bodies to 1000.
 
