@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, line};
 use fly::config::shipped::{self, SHIPPED};
 
 /// Runs a command that must succeed silently but for its standard output, which it returns.
@@ -13,18 +13,6 @@ fn output(arguments: &[&str]) -> String {
     assert_eq!(errors, "", "{arguments:?}");
     assert_eq!(output.status.code(), Some(0), "{arguments:?}");
     String::from_utf8(output.stdout).unwrap()
-}
-
-/// The line of a report that begins with this label, without the label.
-#[track_caller]
-fn line<'a>(report: &'a str, label: &str) -> &'a str {
-    let mut lines = report
-        .lines()
-        .filter_map(|line| line.trim_start().strip_prefix(label));
-    lines
-        .next()
-        .unwrap_or_else(|| panic!("no line {label:?} in\n{report}"))
-        .trim()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, line};
 use fly::config::shipped;
 
 /// Runs `fly tune` on a shipped or written configuration: what it prints.
@@ -11,18 +11,6 @@ fn tune(folder: &Folder, arguments: &[&str], code: i32) -> String {
     let (stdout, stderr) = folder.ends(&[&["tune"], arguments].concat(), code);
     assert_eq!(stderr, "", "{arguments:?}");
     stdout
-}
-
-/// The cells of the line that begins with this label.
-#[track_caller]
-fn line<'a>(report: &'a str, label: &str) -> &'a str {
-    let mut lines = report
-        .lines()
-        .filter_map(|line| line.trim_start().strip_prefix(label));
-    lines
-        .next()
-        .unwrap_or_else(|| panic!("no line {label:?} in\n{report}"))
-        .trim()
 }
 
 /// The lines below this heading up to the next one, with single spaces.

@@ -94,13 +94,18 @@ impl<const N: usize> Matching<N> {
 
 /// An orthonormal basis of the wrenches that the inputs cannot give: n x (n - rank B).
 pub fn complement<const N: usize>(B: &InputMatrix<N>) -> InputMatrix<N> {
-    let gram = DMatrix::from_fn(N, N, |i, j| B.row(i).dot(&B.row(j)));
+    let null = null_space(DMatrix::from_fn(N, N, |i, j| B.row(i).dot(&B.row(j))));
+    InputMatrix::from_fn(null.ncols(), |i, j| null[(i, j)])
+}
+
+/// An orthonormal basis of what a symmetric, positive semidefinite matrix takes to zero.
+pub(crate) fn null_space(gram: DMatrix<f64>) -> DMatrix<f64> {
     let eigen = gram.symmetric_eigen();
     let scale = eigen.eigenvalues.amax();
-    let null: Vec<_> = (0..N)
+    let null: Vec<_> = (0..eigen.eigenvalues.len())
         .filter(|i| eigen.eigenvalues[*i] <= 1e-20 + 1e-12 * scale)
         .collect();
-    InputMatrix::from_fn(null.len(), |i, j| eigen.eigenvectors[(i, null[j])])
+    eigen.eigenvectors.select_columns(&null)
 }
 
 /// Whether the inputs can give every wrench.

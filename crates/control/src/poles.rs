@@ -22,7 +22,7 @@
 
 use fly_lie::operators::wed3;
 use fly_mechanics::{FreeBody, SecondMoment};
-use nalgebra::{Matrix2, Matrix3, Vector3};
+use nalgebra::{Complex, ComplexField, Matrix2, Matrix3, Vector3};
 
 use crate::law::InputMatrix;
 use crate::matching::complement;
@@ -93,16 +93,37 @@ pub enum PoleError {
 
 /// The coefficients `[p0, p1, p2, p3]` of the polynomial with these roots.
 pub fn polynomial_of_roots(roots: [f64; 4]) -> [f64; 4] {
-    // Multiply (l - r) one after the other, lowest power first.
-    let mut p = [1.0, 0.0, 0.0, 0.0, 0.0];
-    for (degree, root) in roots.iter().enumerate() {
-        for i in (0..=degree).rev() {
-            p[i + 1] += p[i];
-            p[i] *= -root;
+    let p = product(&roots);
+    std::array::from_fn(|i| p[i])
+}
+
+/// `[p0, p1, ..]` of the polynomial `s^m + .. + p1 s + p0` with these m roots; `None` unless complex ones come with their conjugates.
+///
+/// ```
+/// use fly_control::poles::polynomial;
+/// use nalgebra::Complex;
+/// let roots = [Complex::new(-1.0, 2.0), Complex::new(-1.0, -2.0), Complex::new(-3.0, 0.0)];
+/// assert_eq!(polynomial(&roots), Some(vec![15.0, 11.0, 5.0]));
+/// assert_eq!(polynomial(&roots[..1]), None);
+/// ```
+pub fn polynomial(roots: &[Complex<f64>]) -> Option<Vec<f64>> {
+    let p = product(roots);
+    let real = |c: &Complex<f64>| c.im.abs() <= 1e-9 * c.norm().max(f64::MIN_POSITIVE);
+    p.iter().all(real).then(|| p.iter().map(|c| c.re).collect())
+}
+
+/// The product of all `s - root`, lowest power first, without the leading 1.
+fn product<T: ComplexField + Copy>(roots: &[T]) -> Vec<T> {
+    let mut p = vec![T::one()];
+    for root in roots {
+        p.insert(0, T::zero());
+        for i in 0..p.len() - 1 {
+            let above = p[i + 1];
+            p[i] -= above * *root;
         }
-        // After the shift p holds the coefficients from the lowest power on.
     }
-    [p[0], p[1], p[2], p[3]]
+    p.pop();
+    p
 }
 
 /// The centres of percussion `[eps_x, eps_y]` of the actuators, m, Konz (5.176): with the wrenches that the inputs cannot give
@@ -167,15 +188,23 @@ pub(crate) struct Plane {
     pub stiffness_moment: f64,
 }
 
-/// For a desired mass m, an offset eps of the flat output above the centre of mass, and gravity g.
-pub(crate) fn plane(polynomial: [f64; 4], m: f64, eps: f64, g: f64) -> Result<Plane, PoleError> {
+/// `q = p1 p2 - p0 p3` of a polynomial whose roots all have negative real parts, by the criterion of Hurwitz.
+pub(crate) fn stable(polynomial: [f64; 4]) -> Result<f64, PoleError> {
     let [p0, p1, p2, p3] = polynomial;
     let q = p1 * p2 - p0 * p3;
-    // Hurwitz; written so that NaN fails.
     let hurwitz = p1 * p2 * p3 - p1 * p1 - p0 * p3 * p3;
-    if ![p0, p1, p2, p3, q, hurwitz].iter().all(|x| *x > 0.0) {
-        return Err(PoleError::Unstable(polynomial));
+    // Written so that NaN fails.
+    if [p0, p1, p2, p3, q, hurwitz].iter().all(|x| *x > 0.0) {
+        Ok(q)
+    } else {
+        Err(PoleError::Unstable(polynomial))
     }
+}
+
+/// For a desired mass m, an offset eps of the flat output above the centre of mass, and gravity g.
+pub(crate) fn plane(polynomial: [f64; 4], m: f64, eps: f64, g: f64) -> Result<Plane, PoleError> {
+    let [p0, p1, _, p3] = polynomial;
+    let q = stable(polynomial)?;
     let h = eps + g * p3 / p1;
     let s = eps + g * p1 / q;
     Ok(Plane {

@@ -2,7 +2,7 @@
 //!
 //! Of a fully actuated vehicle position and attitude are two loops of second order, `m s^2 + d s + k` in every direction, with the
 //! desired mass and inertia those of the model, about its centre of mass: energies with one common centre, which move errors
-//! straight. A vehicle that must tilt to move sideways has four poles for that motion, from which [`poles`](crate::poles) finds
+//! straight. A vehicle that must tilt to move sideways has four poles for that motion, from which [`poles`] finds
 //! the energies that it can follow; its turn about the vertical is free.
 //!
 //! ```
@@ -28,6 +28,7 @@ use fly_mechanics::Vehicle;
 use nalgebra::Complex;
 
 use crate::matching::fully_actuated;
+use crate::poles;
 use crate::settings::{
     ControllerSettings, Moment, PairSettings, PoleSettings, SecondMomentSettings, YawSettings,
 };
@@ -112,19 +113,8 @@ impl Wish {
         if let Some(found) = poles.iter().copied().find(|pole| !stable(pole)) {
             return Err(TuningError::Unstable { motion, found });
         }
-        // Multiply (s - pole) one after the other, lowest power first.
-        let mut p = vec![Complex::new(1.0, 0.0)];
-        for pole in &poles {
-            p.insert(0, Complex::new(0.0, 0.0));
-            for i in 0..p.len() - 1 {
-                let above = p[i + 1];
-                p[i] -= above * pole;
-            }
-        }
-        if p.iter().any(|c| c.im.abs() > 1e-9 * c.norm()) {
-            return Err(TuningError::Conjugate(motion));
-        }
-        Ok(std::array::from_fn(|i| rounded(p[i].re)))
+        let p = poles::polynomial(&poles).ok_or(TuningError::Conjugate(motion))?;
+        Ok(std::array::from_fn(|i| rounded(p[i])))
     }
 }
 

@@ -5,10 +5,10 @@
 mod common;
 
 use common::{QUADCOPTER, Random, vehicle};
-use fly_control::poles::{Poles, polynomial_of_roots};
+use fly_control::poles::{Poles, polynomial, polynomial_of_roots};
 use fly_control::system::design::{
     LinearModel, Match, MatchError, Matched, NotAtRest, PlacementError, PvtolEnergies,
-    StateFeedback, TwoMassesEnergies, polynomial,
+    StateFeedback, TwoMassesEnergies,
 };
 use fly_control::system::{Linearisation, SystemPair};
 use fly_control::template::Pair;

@@ -18,3 +18,10 @@ pub(crate) fn some(names: &[&str]) -> String {
         more => format!("{shown} and {more} more"),
     }
 }
+
+/// The known name that is most like this one, if any is like it.
+pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let likeness = |k: &&str| strsim::jaro_winkler(name, k);
+    let best = (known.into_iter()).max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&best) > 0.7).then_some(best)
+}

@@ -209,3 +209,15 @@ pub fn holds_message(log: &[u8], target: &str, text: &str) -> bool {
         })
         .any(|message| has(&message.data, target) && has(&message.data, text))
 }
+
+/// The line of a report that begins with this label, without the label.
+#[track_caller]
+pub fn line<'a>(report: &'a str, label: &str) -> &'a str {
+    let mut lines = report
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix(label));
+    lines
+        .next()
+        .unwrap_or_else(|| panic!("no line {label:?} in\n{report}"))
+        .trim()
+}

@@ -6,8 +6,9 @@ use fly_lie::{SE3, SO3};
 use nalgebra::Vector3;
 
 use super::pose::{orientation, pose};
-use super::reader::{Entry, Table, nearest};
+use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
+use crate::text::nearest;
 use crate::{InertiaError, PseudoInertia, SecondMoment};
 
 /// The keys that say what a body weighs.
@@ -154,7 +155,7 @@ enum Solid {
 impl Shape {
     fn read(entry: &Entry<'_>) -> Result<Self, DescriptionError> {
         if let Ok(name) = entry.string() {
-            let example = match nearest(name, &SHAPES) {
+            let example = match nearest(name, SHAPES) {
                 Some("cylinder") => "{ cylinder = { radius = 0.1, height = 0.3 } }",
                 Some("sphere") => "{ sphere = { radius = 0.1 } }",
                 Some("ellipsoid") => "{ ellipsoid = [0.3, 0.2, 0.1] }",

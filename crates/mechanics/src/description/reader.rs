@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{DescriptionError, Problem};
+use crate::text::nearest;
 
 /// A table of a document with its path.
 pub(super) struct Table<'a> {
@@ -392,16 +393,7 @@ impl<'a> Entry<'a> {
 
 /// A question after the known name that is most like this one, if any is like it.
 pub(super) fn suggestion(name: &str, known: &[&str]) -> Option<String> {
-    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
-}
-
-/// The known name that is most like this one, if any is like it.
-pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let likeness = |k: &&str| strsim::jaro_winkler(name, k);
-    let best = known
-        .iter()
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) > 0.7).then_some(*best)
+    nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`?"))
 }
 
 /// `a`, `b`, `c`

@@ -8,6 +8,7 @@ use nalgebra::{RealField, Vector3, convert};
 
 use super::dynamics::Tree;
 use super::{Body, Damper, Joint, ModelError, Spring, UnknownBody};
+use crate::text::nearest;
 use crate::{PseudoInertia, SecondMoment};
 
 /// A body of a [`Model`], or the inertial frame [`BodyId::WORLD`].
@@ -143,7 +144,7 @@ impl<T: RealField + Copy> Model<T> {
         let found = self.names.iter().position(|known| **known == *name);
         found.map(BodyId).ok_or_else(|| UnknownBody {
             name: name.to_owned(),
-            nearest: nearest(name, self.names.iter().map(AsRef::as_ref)),
+            nearest: nearest(name, self.names.iter().map(AsRef::as_ref)).map(str::to_owned),
         })
     }
 
@@ -353,7 +354,8 @@ fn parents_first<T: RealField + Copy>(bodies: &[Body<T>]) -> Result<Vec<usize>, 
             return Err(ModelError::UnknownParent {
                 body: body.name.clone(),
                 parent: body.parent.clone(),
-                nearest: nearest(&body.parent, bodies.iter().map(|body| body.name.as_str())),
+                nearest: nearest(&body.parent, bodies.iter().map(|body| body.name.as_str()))
+                    .map(str::to_owned),
             });
         }
     }
@@ -401,11 +403,4 @@ fn ends<T: RealField + Copy>(
         return Err(ModelError::SameEnds { element, name });
     }
     Ok(ends)
-}
-
-/// The known name that is most like this one, if any is like it.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let likeness = |k: &&str| strsim::jaro_winkler(name, k);
-    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(&best) > 0.7).then(|| best.to_owned())
 }

@@ -4,6 +4,7 @@
 use fly_mechanics::multibody::{InverseDynamicsDerivatives, Model, Workspace};
 use nalgebra::{DMatrix, DVector};
 
+use crate::matching::null_space;
 use crate::system::Linearisation;
 
 /// `M0 eps'' + D0 eps' + K0 eps = B du` with the small error `eps = A^+ (x - x_R)`, Konz (5.81a).
@@ -100,16 +101,7 @@ impl LinearModel {
 
     /// An orthonormal basis `B_perp` of the forces that the inputs cannot give, n x (n - rank B).
     pub fn complement(&self) -> DMatrix<f64> {
-        let eigen = (&self.inputs * self.inputs.transpose()).symmetric_eigen();
-        let scale = eigen.eigenvalues.amax();
-        let null: Vec<_> = (0..self.dof())
-            .filter(|i| eigen.eigenvalues[*i] <= 1e-20 + 1e-12 * scale)
-            .map(|i| eigen.eigenvectors.column(i))
-            .collect();
-        match null.len() {
-            0 => DMatrix::zeros(self.dof(), 0),
-            _ => DMatrix::from_columns(&null),
-        }
+        null_space(&self.inputs * self.inputs.transpose())
     }
 
     /// `L_D` and `L_K` of a template; `None` if Mbar0 is singular.

@@ -5,8 +5,9 @@ use fly_lie::operators::vee_matrix4;
 use nalgebra::{Complex, DMatrix, DVector, Dyn, Matrix4, Matrix6xX, SymmetricEigen};
 
 use super::LinearModel;
-use super::polynomial::{Characteristic, polynomial, remainder};
+use super::polynomial::{Characteristic, remainder};
 use super::state_feedback::Lehmer;
+use crate::poles::polynomial;
 use crate::system::Linearisation;
 use crate::template::Pair;
 

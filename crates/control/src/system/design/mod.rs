@@ -22,7 +22,6 @@ mod two_masses;
 
 pub use linear_model::{LinearMatching, LinearModel, NotAtRest};
 pub use matched::{Match, MatchError, Matched};
-pub use polynomial::polynomial;
 pub use pvtol::PvtolEnergies;
 pub use state_feedback::{PlacementError, StateFeedback};
 pub use two_masses::TwoMassesEnergies;

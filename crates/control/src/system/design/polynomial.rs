@@ -1,30 +1,7 @@
-//! Polynomials of poles.
+//! Characteristic polynomials.
 #![allow(non_snake_case)]
 
-use nalgebra::{Complex, DMatrix};
-
-/// `[p0, p1, ..]` of the polynomial `s^m + .. + p1 s + p0` with these m roots; `None` unless complex ones come with their conjugates.
-///
-/// ```
-/// use fly_control::system::design::polynomial;
-/// use nalgebra::Complex;
-/// let roots = [Complex::new(-1.0, 2.0), Complex::new(-1.0, -2.0), Complex::new(-3.0, 0.0)];
-/// assert_eq!(polynomial(&roots), Some(vec![15.0, 11.0, 5.0]));
-/// assert_eq!(polynomial(&roots[..1]), None);
-/// ```
-pub fn polynomial(roots: &[Complex<f64>]) -> Option<Vec<f64>> {
-    let mut p = vec![Complex::new(1.0, 0.0)];
-    for root in roots {
-        p.insert(0, Complex::new(0.0, 0.0));
-        for i in 0..p.len() - 1 {
-            let next = p[i + 1];
-            p[i] -= root * next;
-        }
-    }
-    let real = (p.iter()).all(|c| c.im.abs() <= 1e-9 * c.norm().max(f64::MIN_POSITIVE));
-    p.pop();
-    real.then(|| p.into_iter().map(|c| c.re).collect())
-}
+use nalgebra::DMatrix;
 
 /// `det(s I - A) = s^m + .. + c1 s + c0`.
 pub(super) struct Characteristic {
@@ -83,7 +60,10 @@ pub(super) fn remainder(c: &[f64], lead: f64, p: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::Complex;
+
     use super::*;
+    use crate::poles::polynomial;
 
     fn unit(i: usize, j: usize) -> DMatrix<f64> {
         let mut E = DMatrix::zeros(4, 4);

@@ -3,7 +3,7 @@
 use fly_mechanics::SecondMoment;
 use nalgebra::{Matrix3, Matrix4, Vector3};
 
-use crate::poles::PoleError;
+use crate::poles::{PoleError, stable};
 use crate::template::Pair;
 
 /// Desired mass (kg), damping (N s/m) and stiffness (N/m) of the pairs (world, first), (world, second) and (first, second).
@@ -27,22 +27,12 @@ impl TwoMassesEnergies {
     /// # Errors
     /// [`PoleError::Unstable`] if a root has a real part that is not negative; [`PoleError::Uncoupled`] where `w p3 = p1`.
     pub fn place(ratio: f64, polynomial: [f64; 4]) -> Result<Self, PoleError> {
-        let [p0, p1, p2, p3] = polynomial;
-        let hurwitz = [
-            p0,
-            p1,
-            p2,
-            p3,
-            p1 * p2 - p0 * p3,
-            p1 * p2 * p3 - p1 * p1 - p0 * p3 * p3,
-        ];
-        if !hurwitz.iter().all(|x| *x > 0.0) {
-            return Err(PoleError::Unstable(polynomial));
-        }
+        let [p0, p1, _, p3] = polynomial;
+        let stiff = stable(polynomial)?;
         let q = ratio * p3 - p1;
         let m12 = q.signum();
         let m01 = m12 * p1 / q;
-        let m02 = m12 * (p1 * p2 - p0 * p3 - ratio * p1) / (ratio * q);
+        let m02 = m12 * (stiff - ratio * p1) / (ratio * q);
         if !(m01.is_finite() && m02.is_finite()) {
             return Err(PoleError::Uncoupled);
         }
