@@ -19,6 +19,7 @@
 //! | nonholonomic systems | [`nonholonomic::HamelEquation`] |
 //! | x, ξ, A(x), γ, Γ of any coordinates | [`coordinates`] |
 //! | systems of bodies, their forces and dynamics; how they move | [`multibody`]; [`integrate`] |
+//! | with rotors and motors behind their lags | [`ActuatedDynamics`] |
 //! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
 //! # Example
@@ -81,6 +82,7 @@
 // The sources' symbols are the local names here: M, W, J, M'.
 #![allow(non_snake_case)]
 
+mod actuated;
 pub mod actuators;
 mod body;
 pub mod coordinates;
@@ -99,6 +101,7 @@ mod system;
 mod text;
 mod vehicle;
 
+pub use actuated::{ActuatedDynamics, ActuatedDynamicsError};
 pub use actuators::{ActuatorError, Actuators, Inputs, Motor, MotorError, Polytope, Rotor, Tilt};
 pub use body::{InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
 pub use equality_qp::{EqualityQp, EqualityQpError};

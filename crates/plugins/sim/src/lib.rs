@@ -58,7 +58,6 @@
 //! [stepped]: fly_hal::Clock::Stepped
 
 mod backend;
-mod dynamics;
 mod faults;
 mod noise;
 mod plant;

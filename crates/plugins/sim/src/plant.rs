@@ -1,12 +1,11 @@
 //! The vehicle itself: bodies, and actuators with their lags.
 
 use fly_lie::SE3;
-use fly_mechanics::System;
 use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
 use fly_mechanics::multibody::BodyId;
 use nalgebra::Vector6;
 
-use crate::dynamics::{Dynamics, Impossible};
+use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 
 /// A system in motion.
 pub(crate) struct Plant {
@@ -21,7 +20,7 @@ pub(crate) struct Plant {
     settled: bool,
     substeps: u32,
     integrator: RungeKutta<f64>,
-    dynamics: Dynamics,
+    dynamics: ActuatedDynamics,
 }
 
 impl Plant {
@@ -34,7 +33,7 @@ impl Plant {
         actual: Option<Vec<f64>>,
         substeps: u32,
         step: f64,
-    ) -> Result<Self, Impossible> {
+    ) -> Result<Self, ActuatedDynamicsError> {
         let settled = actual.is_some();
         let actual = actual.unwrap_or_else(|| {
             // Nearest to rest: no tilt, the thrust nearest to none.
@@ -43,10 +42,11 @@ impl Plant {
                 .map(|[low, high]| 0.0_f64.clamp(*low, *high))
                 .collect()
         });
-        let mut dynamics = Dynamics::new(&system, step)?;
-        dynamics.settle(&system, &mut motion)?;
+        let mut dynamics = ActuatedDynamics::new(&system, step)?;
+        dynamics.close_loops(&system, &mut motion)?;
         motion.velocity.extend_from_slice(&actual);
-        dynamics.check(&system, &motion)?;
+        let mut acceleration = vec![0.0; system.model.dof()];
+        dynamics.acceleration(&system, &motion, &mut acceleration)?;
         let mut integrator = RungeKutta::new(&system.model, Scheme::RungeKutta4);
         // The first step allocates.
         let mut copy = motion.clone();
@@ -72,7 +72,7 @@ impl Plant {
     /// Pose in the world and twist of the measured body.
     pub(crate) fn state(&mut self) -> (SE3<f64>, Vector6<f64>) {
         let n = self.system.model.dof();
-        let workspace = &mut self.dynamics.workspace;
+        let workspace = self.dynamics.workspace_mut();
         workspace.update(
             &self.system.model,
             &self.motion.configuration,

@@ -1,0 +1,177 @@
+//! How a system moves under the commands of its actuators.
+
+use nalgebra::DMatrix;
+
+use crate::System;
+use crate::integrate::Motion;
+use crate::multibody::constraints::{
+    ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
+};
+use crate::multibody::{MasslessJoint, Workspace};
+
+/// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
+///
+/// A [`Motion`] of it holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n numbers of the velocity.
+///
+/// ```
+/// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+/// use fly_mechanics::{ActuatedDynamics, System};
+///
+/// let system = System::from_toml(
+///     r#"
+///     name = "slider"
+///     gravity = [0, 0, 0]
+///     [bodies.slider]
+///     joint = { type = "prismatic", axis = [1, 0, 0] }
+///     shape = { sphere = { radius = 0.1 } }
+///     mass = 2
+///     [[motors]]
+///     joint = "slider"
+///     effort = 10
+///     "#,
+/// )?;
+/// let step = 0.01;
+/// let mut dynamics = ActuatedDynamics::new(&system, step)?;
+/// let mut motion = Motion::at_rest(&system.model);
+/// motion.velocity.push(6.0); // The motor pushes with 6 N, and is told to go on.
+/// let mut integrator = RungeKutta::new(&system.model, Scheme::RungeKutta4);
+/// for _ in 0..100 {
+///     integrator.step(&system.model, &mut motion, step, |motion, rates| {
+///         dynamics.rates(&system, &[6.0], motion, rates);
+///     });
+/// }
+/// assert!((motion.configuration[0] - 1.5).abs() < 1e-12, "1/2 (6 N / 2 kg) (1 s)^2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ActuatedDynamics {
+    workspace: Workspace<f64>,
+    loops: Option<(ConstraintSet<f64>, ConstraintWorkspace<f64>)>,
+    /// Of rotors and motors, n numbers.
+    force: Vec<f64>,
+}
+
+/// Why a system has no dynamics.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ActuatedDynamicsError {
+    /// A joint moves no mass.
+    #[error(transparent)]
+    Massless(#[from] MasslessJoint),
+    /// Its loops and couplings make no set of constraints.
+    #[error(transparent)]
+    Loops(#[from] ConstraintSetError),
+    /// Its loops do not close.
+    #[error("where it starts: {0}")]
+    Start(#[from] ConstraintError),
+}
+
+/// What opens a loop decays with this part of the inverse of the integration step.
+const STABILIZATION: f64 = 0.1;
+
+/// # Construction
+impl ActuatedDynamics {
+    /// Of this system, for integration steps of so many seconds: the rate at which opened loops are closed again follows from it.
+    ///
+    /// # Errors
+    /// [`ActuatedDynamicsError::Loops`].
+    pub fn new(system: &System, step: f64) -> Result<Self, ActuatedDynamicsError> {
+        let model = &system.model;
+        let stabilization = Stabilization::critically_damped(STABILIZATION / step);
+        let loops = system
+            .constraints()
+            .stabilized(stabilization)
+            .build(model)?;
+        let scratch = ConstraintWorkspace::new(&loops);
+        Ok(Self {
+            workspace: Workspace::new(model),
+            loops: (loops.equations() > 0).then_some((loops, scratch)),
+            force: vec![0.0; model.dof()],
+        })
+    }
+
+    /// Closes the loops of a start that leaves them open a little.
+    ///
+    /// # Errors
+    /// [`ActuatedDynamicsError::Start`].
+    pub fn close_loops(
+        &mut self,
+        system: &System,
+        motion: &mut Motion<f64>,
+    ) -> Result<(), ActuatedDynamicsError> {
+        let (model, workspace) = (&system.model, &mut self.workspace);
+        let Some((loops, scratch)) = &mut self.loops else {
+            return Ok(());
+        };
+        let (x, xi) = (
+            &mut motion.configuration,
+            &mut motion.velocity[..model.dof()],
+        );
+        scratch.project_configuration(loops, model, workspace, x, 0.0)?;
+        let mut mass_matrix = DMatrix::zeros(model.dof(), model.dof());
+        model.mass_matrix(workspace, x, &mut mass_matrix);
+        scratch.project_velocity(loops, model, workspace, &mass_matrix, x, xi, 0.0)?;
+        Ok(())
+    }
+}
+
+/// # Motion
+impl ActuatedDynamics {
+    /// `xi_dot`, n numbers, for the state and the actuators' thrusts, tilts and efforts that `motion` holds. No allocation.
+    ///
+    /// # Errors
+    /// There is none: [`ActuatedDynamicsError::Massless`], or the loops are locked, [`ActuatedDynamicsError::Start`].
+    pub fn acceleration(
+        &mut self,
+        system: &System,
+        motion: &Motion<f64>,
+        acceleration: &mut [f64],
+    ) -> Result<(), ActuatedDynamicsError> {
+        let model = &system.model;
+        let x = &motion.configuration;
+        let (xi, actual) = motion.velocity.split_at(model.dof());
+        self.force.fill(0.0);
+        self.workspace.update(model, x, xi);
+        self.workspace.update_jacobians(model);
+        (system.inputs).add_force(&self.workspace, actual, &mut self.force);
+        let (workspace, force) = (&mut self.workspace, &self.force);
+        match &mut self.loops {
+            None => model.forward_dynamics(workspace, x, xi, force, acceleration)?,
+            Some((loops, scratch)) => {
+                scratch.forward_dynamics(loops, model, workspace, x, xi, motion.time, force)?;
+                acceleration.copy_from_slice(scratch.acceleration().as_slice());
+            }
+        }
+        Ok(())
+    }
+
+    /// `xi_dot`, then the rates of the actuators under a command. Not a number where there is no acceleration. No allocation.
+    pub fn rates(
+        &mut self,
+        system: &System,
+        command: &[f64],
+        motion: &Motion<f64>,
+        rates: &mut [f64],
+    ) {
+        let n = system.model.dof();
+        let (acceleration, rates) = rates.split_at_mut(n);
+        if self.acceleration(system, motion, acceleration).is_err() {
+            acceleration.fill(f64::NAN);
+        }
+        let lags = system.inputs.time_constants();
+        let actual = &motion.velocity[n..];
+        for (((rate, lag), actual), command) in rates.iter_mut().zip(lags).zip(actual).zip(command)
+        {
+            *rate = if *lag > 0.0 {
+                (command - actual) / lag
+            } else {
+                0.0
+            };
+        }
+    }
+
+    /// The kinematics of the last state that was looked at, to be updated at will.
+    pub fn workspace_mut(&mut self) -> &mut Workspace<f64> {
+        &mut self.workspace
+    }
+}
