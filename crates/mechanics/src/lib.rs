@@ -20,6 +20,7 @@
 //! | x, ξ, A(x), γ, Γ of any coordinates | [`coordinates`] |
 //! | systems of bodies, their forces and dynamics; how they move | [`multibody`]; [`integrate`] |
 //! | with rotors and motors behind their lags | [`ActuatedDynamics`] |
+//! | what is measured of any system, to and from x, ξ | [`measurements`] |
 //! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
 //! # Example
@@ -92,6 +93,7 @@ mod fixed_point;
 mod free_body;
 mod held;
 pub mod integrate;
+pub mod measurements;
 pub mod multibody;
 pub mod nonholonomic;
 mod outline;

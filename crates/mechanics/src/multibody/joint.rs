@@ -350,7 +350,7 @@ impl<T: RealField + Copy> Joint<T> {
     }
 
     /// Whether the joint's axes are others than those of the frames that it connects.
-    fn has_own_axes(&self) -> bool {
+    pub(super) fn has_own_axes(&self) -> bool {
         self.axes != SO3::identity()
     }
 
@@ -400,7 +400,7 @@ fn about_z<T: RealField + Copy>(coordinates: AngleCoordinates, x: &[T]) -> SO3<T
 }
 
 /// The rotation about a unit vector.
-fn about<T: RealField + Copy>(axis: &Vector3<T>, angle: T) -> SO3<T> {
+pub(super) fn about<T: RealField + Copy>(axis: &Vector3<T>, angle: T) -> SO3<T> {
     SO3::exp(&(axis * angle))
 }
 

@@ -54,6 +54,7 @@ mod configuration;
 pub mod constraints;
 mod dynamics;
 mod error;
+mod fit;
 mod forces;
 pub mod forms;
 mod group;
