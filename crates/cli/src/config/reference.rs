@@ -74,6 +74,9 @@ fn read_kind(
         }
         "independent" => ReferenceSettings::Independent(fragment.decode_without(&rest)?),
         "recorded" => ReferenceSettings::Recorded(fragment.decode_without(&rest)?),
+        "rest" => ReferenceSettings::Rest(fragment.decode_without(&rest)?),
+        "joints" => ReferenceSettings::Joints(fragment.decode_without(&rest)?),
+        "transfer" => ReferenceSettings::Transfer(fragment.decode_without(&rest)?),
         _ => return Ok(None),
     }))
 }

@@ -98,6 +98,15 @@ impl ReferenceSettings {
                     SE3::identity(),
                 )));
             }
+            Self::Rest(_) | Self::Joints(_) | Self::Transfer(_) => {
+                let kind = self.kind();
+                return Err(SettingsError::new(
+                    "kind",
+                    format!(
+                        "expected a kind for vehicles, found {kind}, which is for systems with joints"
+                    ),
+                ));
+            }
         }))
     }
 }

@@ -5,7 +5,9 @@
 //! in `_about_origin`.
 
 mod build;
+mod build_system;
 mod controller;
+mod joints;
 mod manoeuvre;
 mod moment;
 mod reference;
@@ -14,6 +16,10 @@ mod through;
 pub use build::Reference;
 pub use controller::{
     AllocationMethod, ControllerSettings, PairSettings, PoleSettings, YawSettings,
+};
+pub use joints::{
+    JointTable, JointValues, JointsSettings, LegSettings, RestSettings, SineSettings,
+    TransferSettings,
 };
 pub use manoeuvre::{
     BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::joints::{JointsSettings, RestSettings, TransferSettings};
 use super::manoeuvre::{
     BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,
 };
@@ -44,6 +45,12 @@ pub enum ReferenceSettings {
     Independent(IndependentSettings),
     /// The setpoints that the backend delivers.
     Recorded(RecordedSettings),
+    /// A system at rest.
+    Rest(RestSettings),
+    /// Sinusoids of joints.
+    Joints(JointsSettings),
+    /// Joints from rest to rest.
+    Transfer(TransferSettings),
 }
 
 /// `kind = "hover"`.
@@ -179,7 +186,7 @@ pub struct RecordedSettings {
 
 impl ReferenceSettings {
     /// The names of all kinds.
-    pub const KINDS: [&'static str; 14] = [
+    pub const KINDS: [&'static str; 17] = [
         "hover",
         "takeoff",
         "landing",
@@ -194,7 +201,13 @@ impl ReferenceSettings {
         "sampled",
         "independent",
         "recorded",
+        "rest",
+        "joints",
+        "transfer",
     ];
+
+    /// The names of those that are for systems, see [`build_for_system`](Self::build_for_system).
+    pub const SYSTEM_KINDS: [&'static str; 3] = ["rest", "joints", "transfer"];
 
     /// The name of its kind.
     pub fn kind(&self) -> &'static str {
@@ -213,6 +226,9 @@ impl ReferenceSettings {
             Self::Sampled(_) => "sampled",
             Self::Independent(_) => "independent",
             Self::Recorded(_) => "recorded",
+            Self::Rest(_) => "rest",
+            Self::Joints(_) => "joints",
+            Self::Transfer(_) => "transfer",
         }
     }
 
@@ -234,6 +250,9 @@ impl ReferenceSettings {
             Self::Flip(s) => s.validate(),
             Self::BarrelRoll(s) => s.validate(),
             Self::Independent(s) => s.validate(),
+            Self::Rest(s) => s.validate(),
+            Self::Joints(s) => s.validate(),
+            Self::Transfer(s) => s.validate(),
             Self::Sampled(_) | Self::Recorded(_) => Ok(()),
         }
     }

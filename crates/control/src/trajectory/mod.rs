@@ -30,6 +30,7 @@ pub use flip::{Flip, FlipAxis};
 pub use helix::Helix;
 pub use hover::Hover;
 pub use independent::Independent;
+pub(crate) use independent::roll_pitch_yaw;
 pub use lissajous::Lissajous;
 pub use minimum_snap::MinimumSnap;
 pub use path::{Path, PathPoint};

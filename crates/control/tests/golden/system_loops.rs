@@ -1,16 +1,16 @@
 //! Closed loops of whole systems: the law in every stage of the integration.
 
 use fly_control::system::reference::{
-    InverseKinematics, JointSines, PlanarBody, Pvtol, SystemPoint, SystemTrajectory, Target,
-    Turning, TwoMasses,
+    InJoints, InverseKinematics, JointSines, PlanarBody, Pvtol, SystemPoint, SystemTrajectory,
+    Target, TwoMasses,
 };
 use fly_control::system::{DesiredMotion, SystemLaw, SystemTemplate};
 use fly_control::trajectory::jet::Jet;
-use fly_control::trajectory::{Independent, Lissajous, Path, PathPoint, smooth};
+use fly_control::trajectory::{Lissajous, Path, PathPoint, smooth};
 use fly_lie::SO3;
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_testing::golden::{File, number, numbers};
-use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
+use nalgebra::{DMatrix, DVector, Matrix3, Vector2, Vector3};
 use serde_json::Value;
 
 use crate::data::{absolute, matrix, relative};
@@ -20,51 +20,60 @@ use crate::systems::{System, terms};
 fn reference(system: &System, data: &Value) -> Box<dyn SystemTrajectory> {
     let config = &data["config"];
     let get = |key: &str| number(&config[key]);
-    let sines = |offset: Vec<f64>| JointSines {
-        amplitude: numbers(&config["A"]),
-        angular_frequency: numbers(&config["w"]),
-        phase: config.get("ph").map_or(vec![0.0; offset.len()], numbers),
-        offset,
+    let model = &system.model;
+    let sines = |offset: Vec<f64>| {
+        Box::new(InJoints::new(
+            model,
+            JointSines {
+                amplitude: numbers(&config["A"]),
+                angular_frequency: numbers(&config["w"]),
+                phase: config.get("ph").map_or(vec![0.0; offset.len()], numbers),
+                ..JointSines::at_rest(offset)
+            },
+        ))
     };
-    let vector = |key: &str| Vector3::from_column_slice(&numbers(&config[key]));
     let in_plane = |key: &str| {
         let v = numbers(&config[key]);
         Vector3::new(v[0], v[1], 0.0)
     };
     match system.example.as_str() {
-        "prismatic" => Box::new(sines(vec![0.0])),
-        "revolute" => Box::new(sines(vec![get("off")])),
-        "arm" => Box::new(sines(numbers(&config["off"]))),
-        "orientation" => Box::new(Turning(Independent {
-            position: Lissajous {
-                amplitude: Vector3::zeros(),
-                angular_frequency: Vector3::zeros(),
-                phase: Vector3::zeros(),
-                offset: Vector3::zeros(),
-                yaw_rate: 0.0,
-            },
-            attitude_amplitude: vector("A"),
-            attitude_angular_frequency: vector("w"),
-            attitude_phase: vector("ph"),
-        })),
-        "planar" => Box::new(PlanarBody(Box::new(Waving {
-            position: lissajous(&in_plane),
-            angle: [get("a0"), get("a1"), get("a2"), get("a3")],
-        }))),
-        "pvtol" => Box::new(Pvtol {
-            output: Box::new(lissajous(&in_plane)),
-            offset: get("Th") * get("beta").tan() / (get("m") * get("l")),
-            gravity: 9.81,
-        }),
-        "two_masses" => Box::new(TwoMasses {
-            output: Box::new(Line {
-                from: Vector3::zeros(),
-                to: Vector3::x() * get("dz"),
-                start: get("t1"),
-                end: get("t2"),
-            }),
-            ratio: get("k") / get("m2"),
-        }),
+        "prismatic" => sines(vec![0.0]),
+        "revolute" => sines(vec![get("off")]),
+        "arm" => sines(numbers(&config["off"])),
+        "orientation" => sines(vec![0.0; 3]),
+        "planar" => {
+            let path = Waving {
+                position: lissajous(&in_plane),
+                angle: [get("a0"), get("a1"), get("a2"), get("a3")],
+            };
+            Box::new(InJoints::new(model, PlanarBody(Box::new(path))))
+        }
+        "pvtol" => {
+            let motion = Pvtol {
+                output: Box::new(lissajous(&in_plane)),
+                offset: get("Th") * get("beta").tan() / (get("m") * get("l")),
+                gravity: Vector2::new(0.0, -9.81),
+                up: Vector2::y(),
+                center: Vector2::zeros(),
+            };
+            Box::new(InJoints::new(model, motion))
+        }
+        "two_masses" => {
+            let motion = TwoMasses {
+                output: Box::new(Line {
+                    from: Vector3::zeros(),
+                    to: Vector3::z() * get("dz"),
+                    start: get("t1"),
+                    end: get("t2"),
+                }),
+                ratio: get("k") / get("m2"),
+                length: 0.0,
+                gravity: 0.0,
+                carried: false,
+                swapped: false,
+            };
+            Box::new(InJoints::new(model, motion))
+        }
         "scara" => {
             let (start, l2) = (numbers(&config["thA"]), get("l2"));
             let tool = Vector3::new(l2, 0.0, 0.0);

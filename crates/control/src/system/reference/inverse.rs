@@ -27,6 +27,7 @@ pub struct InverseKinematics {
     workspace: Workspace<f64>,
     body: BodyId,
     target: Target,
+    start: Vec<f64>,
     configuration: Vec<f64>,
     step: Vec<f64>,
     velocity: DVector<f64>,
@@ -50,6 +51,7 @@ impl InverseKinematics {
             workspace: Workspace::new(&model),
             body,
             target,
+            start: start.to_vec(),
             configuration: start.to_vec(),
             step: vec![0.0; n],
             velocity: DVector::zeros(n),
@@ -176,5 +178,16 @@ impl SystemTrajectory for InverseKinematics {
         out.acceleration
             .copy_from_slice(&acceleration.as_slice()[..n]);
         Ok(())
+    }
+
+    fn duration(&self) -> Option<f64> {
+        match &self.target {
+            Target::Point(_, path) => path.duration(),
+            Target::Pose(trajectory) => trajectory.duration(),
+        }
+    }
+
+    fn restart(&mut self) {
+        self.configuration.copy_from_slice(&self.start);
     }
 }

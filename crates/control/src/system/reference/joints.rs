@@ -1,60 +1,193 @@
-//! References that name every coordinate.
+//! From the motion of every joint's own coordinates to configuration, velocity and acceleration.
+#![allow(non_snake_case)]
+
+use std::ops::Range;
+
+use fly_lie::SO3;
+use fly_mechanics::multibody::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
+use nalgebra::Vector3;
 
 use super::{Infeasible, SystemPoint, SystemTrajectory};
-use crate::trajectory::Path;
+use crate::trajectory::flat;
 use crate::trajectory::jet::Jet;
+use crate::trajectory::roll_pitch_yaw;
 
-/// A sinusoid for every coordinate, `offset + amplitude sin(rate t + phase)`, of systems whose configuration rate is their velocity: angles and
-/// distances.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JointSines {
-    /// Amplitudes, rad or m, one for each coordinate; so the others.
-    pub amplitude: Vec<f64>,
-    /// Angular frequencies, rad/s.
-    pub angular_frequency: Vec<f64>,
-    /// Phases at t = 0, rad.
-    pub phase: Vec<f64>,
-    /// Centres, rad or m.
-    pub offset: Vec<f64>,
+/// A motion of joints in the coordinates that [`coordinates`] lists, as many as the joints have degrees of freedom.
+pub trait JointMotion: Send {
+    /// Writes the coordinates with two derivatives at the time `t`, s. No allocation.
+    ///
+    /// # Errors
+    /// [`Infeasible`] where there is no such motion.
+    fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible>;
+
+    /// When it has come to its final rest, s; `None` if it goes on for ever.
+    fn duration(&self) -> Option<f64>;
 }
 
-impl SystemTrajectory for JointSines {
-    fn at(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible> {
-        for i in 0..point.velocity.len() {
-            let w = self.angular_frequency[i];
-            let (sine, _) = Jet::<3>::linear(w * t + self.phase[i], w).sin_cos();
-            let sine = sine.scale(self.amplitude[i]);
-            point.configuration[i] = self.offset[i] + sine.value();
-            point.velocity[i] = sine.derivative(1);
-            point.acceleration[i] = sine.derivative(2);
-        }
-        Ok(())
+/// The names of a joint's coordinates in references, one for each degree of freedom: m, or rad for angles.
+///
+/// They are those of [`JointKind`] with an attitude by roll, pitch and yaw, `R = Rz(yaw) Ry(pitch) Rx(roll)`.
+pub fn coordinates(joint: &Joint<f64>) -> &'static [&'static str] {
+    match joint.kind() {
+        JointKind::Revolute(_) | JointKind::Screw { .. } => &["angle"],
+        JointKind::Prismatic => &["position"],
+        JointKind::Cylindrical(_) => &["position", "angle"],
+        JointKind::Universal { .. } => &["first angle", "second angle"],
+        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => &["roll", "pitch", "yaw"],
+        JointKind::Planar(_) => &["x", "y", "angle"],
+        JointKind::Schoenflies(_) => &["x", "y", "z", "angle"],
+        JointKind::Free(_) => &["x", "y", "z", "roll", "pitch", "yaw"],
+        _ => &[],
     }
 }
 
-/// Two masses on a line with a spring between them, a force on the first: the position of the second is a flat output.
+/// A system whose joints move like this.
 ///
-/// `z_1 = z_2 + z_2'' / w`, `w = k / m_2`, Konz (5.143), which prints a minus.
-pub struct TwoMasses {
-    /// The motion of the second mass: the x coordinate of a path, m.
-    pub output: Box<dyn Path>,
-    /// w: stiffness of the spring over the second mass, 1/s².
-    pub ratio: f64,
+/// ```
+/// use fly_control::system::reference::{InJoints, JointSines, SystemPoint, SystemTrajectory};
+/// use fly_mechanics::multibody::{Body, Joint, Model};
+/// use nalgebra::Vector3;
+///
+/// // A propeller with cosine and sine in its configuration, which swings.
+/// let hinge = Joint::revolute(Vector3::z())?.with_cos_sin();
+/// let model = Model::builder().body(Body::new("propeller", hinge)).build()?;
+/// let motion = JointSines { amplitude: vec![0.5], angular_frequency: vec![2.0], ..JointSines::at_rest(vec![0.1]) };
+/// let mut reference = InJoints::new(&model, motion);
+/// let mut point = SystemPoint::new(&model);
+/// reference.at(0.0, &mut point)?;
+/// assert_eq!(point.configuration, [0.1_f64.cos(), 0.1_f64.sin()]);
+/// assert_eq!((point.velocity[0], point.acceleration[0]), (1.0, 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct InJoints<M> {
+    motion: M,
+    joints: Vec<Place>,
+    q: Vec<Jet<3>>,
+    /// Which of the coordinates the motion writes.
+    moved: Range<usize>,
 }
 
-impl SystemTrajectory for TwoMasses {
+/// A joint and its numbers in configuration and velocity.
+struct Place {
+    joint: Joint<f64>,
+    x: Range<usize>,
+    xi: Range<usize>,
+}
+
+impl<M: JointMotion> InJoints<M> {
+    /// A motion of all joints of the model, in the order of its velocities.
+    pub fn new(model: &Model<f64>, motion: M) -> Self {
+        Self::among(model, &vec![0.0; model.dof()], 0..model.dof(), motion)
+    }
+
+    /// A motion of the coordinates `moved`, in the order of the velocities, while the others rest at these values.
+    ///
+    /// # Panics
+    /// If there is not one value for each of the model's degrees of freedom, or `moved` is not among them.
+    pub fn among(model: &Model<f64>, rest: &[f64], moved: Range<usize>, motion: M) -> Self {
+        assert_eq!(rest.len(), model.dof(), "values of coordinates at rest");
+        assert!(moved.end <= rest.len(), "moved coordinates");
+        let joints = model.bodies().filter_map(|body| {
+            Some(Place {
+                joint: *model.joint(body)?,
+                x: model.config_range(body),
+                xi: model.velocity_range(body),
+            })
+        });
+        Self {
+            motion,
+            joints: joints.collect(),
+            q: rest.iter().map(|q| Jet::constant(*q)).collect(),
+            moved,
+        }
+    }
+}
+
+impl<M: JointMotion> SystemTrajectory for InJoints<M> {
     fn at(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible> {
-        let [z_2, ..] = self.output.at(t).position;
-        let z_1 = z_2.truncate::<3>() + z_2.second_derivative::<3>().scale(1.0 / self.ratio);
-        point
-            .configuration
-            .copy_from_slice(&[z_1.value(), z_2.value()]);
-        point
-            .velocity
-            .copy_from_slice(&[z_1.derivative(1), z_2.derivative(1)]);
-        point
-            .acceleration
-            .copy_from_slice(&[z_1.derivative(2), z_2.derivative(2)]);
+        self.motion.at(t, &mut self.q[self.moved.clone()])?;
+        for Place { joint, x, xi } in &self.joints {
+            write(
+                joint,
+                &self.q[xi.clone()],
+                &mut point.configuration[x.clone()],
+                &mut point.velocity[xi.clone()],
+                &mut point.acceleration[xi.clone()],
+            );
+        }
         Ok(())
+    }
+
+    fn duration(&self) -> Option<f64> {
+        self.motion.duration()
+    }
+}
+
+/// Configuration, velocity and acceleration of one joint.
+fn write(joint: &Joint<f64>, q: &[Jet<3>], x: &mut [f64], xi: &mut [f64], xi_dot: &mut [f64]) {
+    let still = Jet::constant(0.0);
+    // Which components of the twist are the joint's velocity: none where the rates of the coordinates are.
+    let (position, attitude, components): ([Jet<3>; 3], [Jet<3>; 3], &[usize]) = match joint.kind()
+    {
+        JointKind::Planar(_) => ([q[0], q[1], still], [still, still, q[2]], &[0, 1, 5]),
+        JointKind::Schoenflies(_) => ([q[0], q[1], q[2]], [still, still, q[3]], &[0, 1, 2, 5]),
+        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => {
+            ([still; 3], [q[0], q[1], q[2]], &[3, 4, 5])
+        }
+        JointKind::Free(_) => ([q[0], q[1], q[2]], [q[3], q[4], q[5]], &[0, 1, 2, 3, 4, 5]),
+        _ => ([still; 3], [still; 3], &[]),
+    };
+    if components.is_empty() {
+        for (i, q) in q.iter().enumerate() {
+            (xi[i], xi_dot[i]) = (q.derivative(1), q.derivative(2));
+        }
+    } else {
+        let [roll, pitch, yaw] = attitude;
+        let R = roll_pitch_yaw(roll, pitch, yaw);
+        let body = flat::reference(&position, &R, &Vector3::zeros());
+        for (i, component) in components.iter().enumerate() {
+            (xi[i], xi_dot[i]) = (body.twist[*component], body.acceleration[*component]);
+        }
+        if let JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) | JointKind::Free(a) =
+            joint.kind()
+        {
+            let first = x.len() - numbers(*a);
+            write_attitude(*a, &body.pose.rotation, &mut x[first..]);
+        }
+    }
+    // What is not an attitude stands in the configuration as it is, but for cosine and sine of a last angle.
+    match joint.kind() {
+        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => {}
+        JointKind::Free(_) => copy(&q[..3], x),
+        JointKind::Revolute(a)
+        | JointKind::Cylindrical(a)
+        | JointKind::Planar(a)
+        | JointKind::Schoenflies(a)
+            if *a == AngleCoordinates::CosSin =>
+        {
+            let last = q.len() - 1;
+            copy(&q[..last], x);
+            (x[last + 1], x[last]) = q[last].value().sin_cos();
+        }
+        _ => copy(q, x),
+    }
+}
+
+fn copy(q: &[Jet<3>], x: &mut [f64]) {
+    x.iter_mut().zip(q).for_each(|(x, q)| *x = q.value());
+}
+
+fn numbers(coordinates: AttitudeCoordinates) -> usize {
+    match coordinates {
+        AttitudeCoordinates::Matrix => 9,
+        AttitudeCoordinates::Quaternion => 4,
+    }
+}
+
+/// An attitude as it stands in a configuration.
+pub(super) fn write_attitude(coordinates: AttitudeCoordinates, R: &SO3<f64>, x: &mut [f64]) {
+    match coordinates {
+        AttitudeCoordinates::Matrix => x.copy_from_slice(R.matrix().as_slice()),
+        AttitudeCoordinates::Quaternion => x.copy_from_slice(R.to_quaternion().as_slice()),
     }
 }

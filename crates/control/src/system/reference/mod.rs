@@ -1,15 +1,24 @@
 //! References of whole systems: configuration, velocity and acceleration at any time, Konz 5.7, 5.8.
+//!
+//! Who knows how the joints move gives a [`JointMotion`], and [`InJoints`] makes configuration and velocity of it, whatever the joints'
+//! coordinates: [`JointSines`], [`JointTransfer`], and the flat outputs of [`TwoMasses`], [`PlanarBody`] and [`Pvtol`]. [`InverseKinematics`]
+//! moves a body in the world, [`OfFreeBody`] flies a system that is one free body along any [`Trajectory`](crate::Trajectory).
 
+mod free;
 mod inverse;
 mod joints;
+mod motions;
 mod planar;
+mod two_masses;
 
+pub use free::OfFreeBody;
 pub use inverse::{InverseKinematics, Target};
-pub use joints::{JointSines, TwoMasses};
+pub use joints::{InJoints, JointMotion, coordinates};
+pub use motions::{JointLeg, JointSines, JointTransfer};
 pub use planar::{PlanarBody, Pvtol};
+pub use two_masses::TwoMasses;
 
 use super::SystemReference;
-use crate::Trajectory;
 use fly_mechanics::multibody::Model;
 
 /// A reference of a whole system over time.
@@ -19,6 +28,12 @@ pub trait SystemTrajectory: Send {
     /// # Errors
     /// [`Infeasible`] where the system cannot follow; the point then is undefined.
     fn at(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible>;
+
+    /// When it has come to its final rest, s; `None` if it goes on for ever.
+    fn duration(&self) -> Option<f64>;
+
+    /// Forgets where it has been: needed before a time earlier than the last one by those that find their way from there.
+    fn restart(&mut self) {}
 }
 
 /// Room for a reference at one instant.
@@ -86,20 +101,4 @@ pub enum Infeasible {
         /// The body.
         body: String,
     },
-}
-
-/// The attitude of a trajectory, for a body on a spherical joint with its rotation matrix as coordinates.
-pub struct Turning<R>(pub R);
-
-impl<R: Trajectory> SystemTrajectory for Turning<R> {
-    fn at(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible> {
-        let at = self.0.at(t);
-        let rotation = at.pose.rotation.matrix();
-        point.configuration.copy_from_slice(rotation.as_slice());
-        point.velocity.copy_from_slice(&at.twist.as_slice()[3..]);
-        point
-            .acceleration
-            .copy_from_slice(&at.acceleration.as_slice()[3..]);
-        Ok(())
-    }
 }

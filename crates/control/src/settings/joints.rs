@@ -1,0 +1,322 @@
+//! Kinds of `[reference]` that say how the joints of a system move.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use fly_mechanics::System;
+use fly_mechanics::multibody::BodyId;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+
+use super::{SettingsError, finite, not_negative, positive};
+use crate::system::reference::{JointLeg, JointSines, JointTransfer, coordinates};
+
+/// What a joint has one of for each degree of freedom: a number, or a list of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointValues(pub Vec<f64>);
+
+/// Values of joints by the joints' names.
+pub type JointTable = BTreeMap<String, JointValues>;
+
+impl<'de> Deserialize<'de> for JointValues {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValuesVisitor)
+    }
+}
+
+struct ValuesVisitor;
+
+impl<'de> Visitor<'de> for ValuesVisitor {
+    type Value = JointValues;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a number, or a list of one for each degree of freedom")
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<JointValues, E> {
+        Ok(JointValues(vec![value]))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<JointValues, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<JointValues, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JointValues, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = seq.next_element()? {
+            values.push(value);
+        }
+        Ok(JointValues(values))
+    }
+}
+
+/// `kind = "rest"`: a system at rest.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestSettings {
+    /// Where the joints are, by name, rad or m. Default: the neutral configuration.
+    #[serde(default)]
+    pub joints: JointTable,
+}
+
+/// `kind = "joints"`: sinusoids of joints.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JointsSettings {
+    /// The joints by name; those that are left out rest.
+    pub joints: BTreeMap<String, SineSettings>,
+}
+
+/// One of the joints: `offset + rate t + amplitude sin(angular_frequency t + phase)`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SineSettings {
+    /// Where it swings about, rad or m. Default 0.
+    pub offset: Option<JointValues>,
+    /// How fast that moves, rad/s or m/s. Default 0.
+    pub rate: Option<JointValues>,
+    /// Amplitude, rad or m. Default 0.
+    pub amplitude: Option<JointValues>,
+    /// Angular frequency, rad/s. Default 0.
+    pub angular_frequency: Option<JointValues>,
+    /// Phase, rad. Default 0.
+    pub phase: Option<JointValues>,
+}
+
+/// `kind = "transfer"`: joints from rest to rest, with `to` and `duration`, or with several `legs`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferSettings {
+    /// Where the joints begin, rad or m. Default: the neutral configuration.
+    #[serde(default)]
+    pub from: JointTable,
+    /// Where they end; those that are left out rest.
+    pub to: Option<JointTable>,
+    /// How long it takes, s, > 0.
+    pub duration: Option<f64>,
+    /// When it starts, s. Default 0.
+    #[serde(default)]
+    pub start: f64,
+    /// One way after the other.
+    pub legs: Option<Vec<LegSettings>>,
+}
+
+/// One of the `legs`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LegSettings {
+    /// Where it ends, rad or m; joints that are left out stay where they are.
+    pub to: JointTable,
+    /// How long it takes, s, > 0.
+    pub duration: f64,
+    /// How long to rest there, s, >= 0. Default 0.
+    #[serde(default)]
+    pub hold: f64,
+}
+
+/// The joint of this name.
+pub(super) fn joint(system: &System, name: &str, key: &str) -> Result<BodyId, SettingsError> {
+    system.joint_named(name).ok_or_else(|| {
+        let moving = (system.model.bodies().zip(&system.joints))
+            .filter(|(body, _)| !system.model.velocity_range(*body).is_empty())
+            .map(|(_, joint)| format!("`{}`", joint.name));
+        let moving: Vec<_> = moving.collect();
+        let known = if moving.is_empty() {
+            "no joint: nothing moves".to_owned()
+        } else {
+            format!("a joint of the system: {}", moving.join(", "))
+        };
+        SettingsError::new(key, format!("expected {known}; found `{name}`"))
+    })
+}
+
+/// Writes a joint's values to where it has its velocities.
+fn write(
+    system: &System,
+    key: &str,
+    name: &str,
+    values: &JointValues,
+    q: &mut [f64],
+) -> Result<(), SettingsError> {
+    let body = joint(system, name, key)?;
+    let names = system.model.joint(body).map_or(&[][..], coordinates);
+    let JointValues(values) = values;
+    if values.len() != names.len() {
+        let expected = match names {
+            [] => "nothing: the joint is fixed".to_owned(),
+            [one] => format!("one number ({one})"),
+            _ => format!("{} numbers ({})", names.len(), names.join(", ")),
+        };
+        let found = values.len();
+        return Err(SettingsError::new(
+            key,
+            format!("expected {expected}, found {found}"),
+        ));
+    }
+    q[system.model.velocity_range(body)].copy_from_slice(values);
+    Ok(())
+}
+
+/// All coordinates: those of the table, the others as they were.
+pub(super) fn fill(
+    system: &System,
+    key: &str,
+    table: &JointTable,
+    q: &mut [f64],
+) -> Result<(), SettingsError> {
+    for (name, values) in table {
+        write(system, &format!("{key}.{name}"), name, values, q)?;
+    }
+    Ok(())
+}
+
+/// All coordinates: those of the table, the others zero.
+pub(super) fn filled(
+    system: &System,
+    key: &str,
+    table: &JointTable,
+) -> Result<Vec<f64>, SettingsError> {
+    let mut q = vec![0.0; system.model.dof()];
+    fill(system, key, table, &mut q)?;
+    Ok(q)
+}
+
+pub(super) fn finite_table(key: &str, table: &JointTable) -> Result<(), SettingsError> {
+    let mut entries = table.iter();
+    entries.try_for_each(|(name, JointValues(x))| finite(&format!("{key}.{name}"), x))
+}
+
+impl RestSettings {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        finite_table("joints", &self.joints)
+    }
+
+    pub(super) fn motion(&self, system: &System) -> Result<JointSines, SettingsError> {
+        Ok(JointSines::at_rest(filled(system, "joints", &self.joints)?))
+    }
+}
+
+impl SineSettings {
+    fn parts(&self) -> [(&'static str, Option<&JointValues>); 5] {
+        [
+            ("offset", self.offset.as_ref()),
+            ("rate", self.rate.as_ref()),
+            ("amplitude", self.amplitude.as_ref()),
+            ("angular_frequency", self.angular_frequency.as_ref()),
+            ("phase", self.phase.as_ref()),
+        ]
+    }
+}
+
+impl JointsSettings {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        for (name, sine) in &self.joints {
+            for (part, values) in sine.parts() {
+                let values = values.map_or(&[][..], |JointValues(x)| x);
+                finite(&format!("joints.{name}.{part}"), values)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn motion(&self, system: &System) -> Result<JointSines, SettingsError> {
+        let mut sines = JointSines::at_rest(vec![0.0; system.model.dof()]);
+        for (name, sine) in &self.joints {
+            joint(system, name, &format!("joints.{name}"))?;
+            let targets = [
+                &mut sines.offset,
+                &mut sines.rate,
+                &mut sines.amplitude,
+                &mut sines.angular_frequency,
+                &mut sines.phase,
+            ];
+            for ((part, values), target) in sine.parts().into_iter().zip(targets) {
+                if let Some(values) = values {
+                    write(
+                        system,
+                        &format!("joints.{name}.{part}"),
+                        name,
+                        values,
+                        target,
+                    )?;
+                }
+            }
+        }
+        Ok(sines)
+    }
+}
+
+impl TransferSettings {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        finite_table("from", &self.from)?;
+        not_negative("start", self.start)?;
+        let Some(legs) = &self.legs else {
+            let missing = |key| {
+                SettingsError::new(
+                    key,
+                    "expected `to` and `duration`, or `legs`, found neither",
+                )
+            };
+            finite_table("to", self.to.as_ref().ok_or_else(|| missing("to"))?)?;
+            return positive(
+                "duration",
+                self.duration.ok_or_else(|| missing("duration"))?,
+            );
+        };
+        for (key, given) in [
+            ("to", self.to.is_some()),
+            ("duration", self.duration.is_some()),
+        ] {
+            if given {
+                return Err(SettingsError::new(
+                    key,
+                    format!("expected {key} or legs, found both"),
+                ));
+            }
+        }
+        if legs.is_empty() {
+            return Err(SettingsError::new(
+                "legs",
+                "expected at least one leg, found none",
+            ));
+        }
+        for (i, leg) in legs.iter().enumerate() {
+            finite_table(&format!("legs.{i}.to"), &leg.to)?;
+            positive(&format!("legs.{i}.duration"), leg.duration)?;
+            not_negative(&format!("legs.{i}.hold"), leg.hold)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn motion(&self, system: &System) -> Result<JointTransfer, SettingsError> {
+        let from = filled(system, "from", &self.from)?;
+        let mut now = from.clone();
+        let mut legs = Vec::new();
+        let mut start = self.start;
+        let mut hold = 0.0;
+        if let (Some(to), Some(duration)) = (&self.to, self.duration) {
+            fill(system, "to", to, &mut now)?;
+            legs.push(JointLeg {
+                to: now,
+                start,
+                duration,
+            });
+        } else {
+            for (i, leg) in self.legs.iter().flatten().enumerate() {
+                fill(system, &format!("legs.{i}.to"), &leg.to, &mut now)?;
+                legs.push(JointLeg {
+                    to: now.clone(),
+                    start,
+                    duration: leg.duration,
+                });
+                hold = leg.hold;
+                start += leg.duration + hold;
+            }
+        }
+        Ok(JointTransfer { from, legs, hold })
+    }
+}
