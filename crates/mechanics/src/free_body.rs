@@ -4,7 +4,7 @@ use fly_lie::SE3;
 use fly_lie::operators::{angular, coadjoint_bracket, join, linear};
 use nalgebra::{Matrix6, RealField, Vector3, Vector6, convert};
 
-use crate::PseudoInertia;
+use crate::{Drag, PseudoInertia};
 
 /// Where a body is and how it moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,8 @@ impl<T: RealField + Copy> State<T> {
     }
 }
 
-/// A free rigid body in a constant gravity field: `M xi_dot + c(xi) + grad V(G) = f`, Konz (4.22), (4.24).
+/// A free rigid body in a constant gravity field: `M xi_dot + c(xi) + D xi + grad V(G) = f`, Konz (4.22), (4.24), with linear [`Drag`] or
+/// none.
 ///
 /// The wrench `f = [force; torque]` acts at the body frame's origin, in body components. The frame's origin need not be
 /// the centre of mass.
@@ -54,20 +55,29 @@ impl<T: RealField + Copy> State<T> {
 pub struct FreeBody<T: RealField + Copy> {
     inertia: PseudoInertia<T>,
     gravity: Vector3<T>,
+    drag: Option<Drag<T>>,
     mass_matrix: Matrix6<T>,
     inverse_mass_matrix: Matrix6<T>,
 }
 
 impl<T: RealField + Copy> FreeBody<T> {
-    /// A body with this inertia in this field; `gravity` is the acceleration of free fall in the world, m/s².
+    /// A body without drag with this inertia in this field; `gravity` is the acceleration of free fall in the world, m/s².
     pub fn new(inertia: PseudoInertia<T>, gravity: Vector3<T>) -> Self {
         let mass_matrix = inertia.matrix6();
         Self {
             inertia,
             gravity,
+            drag: None,
             mass_matrix,
             inverse_mass_matrix: inverse_mass_matrix(&inertia),
         }
+    }
+
+    /// The same body with this drag.
+    #[must_use]
+    pub fn with_drag(mut self, drag: Option<Drag<T>>) -> Self {
+        self.drag = drag;
+        self
     }
 
     /// The inertia M'.
@@ -78,6 +88,11 @@ impl<T: RealField + Copy> FreeBody<T> {
     /// The acceleration of free fall in the world, m/s².
     pub fn gravity(&self) -> &Vector3<T> {
         &self.gravity
+    }
+
+    /// The drag; `None` without any.
+    pub fn drag(&self) -> Option<&Drag<T>> {
+        self.drag.as_ref()
     }
 }
 
@@ -106,9 +121,27 @@ impl<T: RealField + Copy> FreeBody<T> {
         join(&force, &self.inertia.center_of_mass().cross(&force))
     }
 
-    /// `b = c + grad V`: the wrench that would keep the twist constant.
+    /// `D xi`, on the left-hand side: minus the wrench of the drag at the body frame's origin; zero without drag.
+    pub fn damping_force(&self, twist: &Vector6<T>) -> Vector6<T> {
+        self.drag.map_or_else(Vector6::zeros, |drag| {
+            drag.force(twist, &self.inertia.center_of_mass())
+        })
+    }
+
+    /// `D`, 6x6, constant; zero without drag.
+    pub fn damping_matrix(&self) -> Matrix6<T> {
+        self.drag.map_or_else(Matrix6::zeros, |drag| {
+            drag.matrix6(&self.inertia.center_of_mass())
+        })
+    }
+
+    /// `b = c + D xi + grad V`: the wrench that would keep the twist constant.
     pub fn bias(&self, state: &State<T>) -> Vector6<T> {
-        self.coriolis_force(&state.twist) + self.potential_force(&state.pose)
+        let b = self.coriolis_force(&state.twist) + self.potential_force(&state.pose);
+        match &self.drag {
+            Some(drag) => b + drag.force(&state.twist, &self.inertia.center_of_mass()),
+            None => b,
+        }
     }
 
     /// `xi_dot = M^-1 (f - b)` under the wrench `[force; torque]`.
@@ -133,6 +166,13 @@ impl<T: RealField + Copy> FreeBody<T> {
     /// `V = -m a_G . (r + R s)`, J; zero with the centre of mass in the world's origin.
     pub fn potential_energy(&self, pose: &SE3<T>) -> T {
         -self.inertia.mass() * self.gravity.dot(&pose.act(&self.inertia.center_of_mass()))
+    }
+
+    /// Rayleigh's dissipation function `R = 1/2 xi^T D xi`, W: half the power that the drag takes, so that `d(T + V)/dt = f . xi - 2 R`.
+    pub fn dissipation(&self, twist: &Vector6<T>) -> T {
+        self.drag.map_or_else(T::zero, |drag| {
+            drag.dissipation(twist, &self.inertia.center_of_mass())
+        })
     }
 
     /// The total energy `T + V`, J.

@@ -4,14 +4,15 @@
 //! inertia are about the centre of mass unless a name says `about_origin`.
 //!
 //! ```text
-//! M ξ̇ + c(ξ) + ∇V(G) = B u          Ġ = G wed6(ξ)
+//! M ξ̇ + c(ξ) + D ξ + ∇V(G) = B u          Ġ = G wed6(ξ)
 //! ```
 //!
 //! | symbol | here |
 //! |---|---|
 //! | M', 4x4; M = Vee(M'), 6x6 | [`PseudoInertia`], [`FreeBody::mass_matrix`] |
 //! | G, ξ | [`State`] |
-//! | c, ∇V, b = c + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
+//! | c, D ξ, ∇V, b = c + D ξ + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::damping_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
+//! | D of a body in the air | [`Drag`] |
 //! | B, u, W u ≤ l | [`Actuators::input_matrix`], [`Actuators::limits`] |
 //! | D', K' of dampers, springs or a controller | [`SecondMoment`] |
 //! | V, f_K of any springs | [`Stiffness`] |
@@ -105,7 +106,7 @@ mod vehicle;
 
 pub use actuated::{ActuatedDynamics, ActuatedDynamicsError};
 pub use actuators::{ActuatorError, Actuators, Inputs, Motor, MotorError, Polytope, Rotor, Tilt};
-pub use body::{InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
+pub use body::{Drag, DragError, InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use fixed_point::FixedPointBody;
 pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};

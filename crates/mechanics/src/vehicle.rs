@@ -43,7 +43,7 @@ pub struct Vehicle {
     pub name: String,
     /// The name of its body.
     pub body_name: String,
-    /// Its inertia in the field of gravity.
+    /// Its inertia in the field of gravity, and its drag.
     pub body: FreeBody<f64>,
     /// Its rotors.
     pub actuators: Actuators,
@@ -103,7 +103,9 @@ pub enum VehicleError {
     #[error("springs act on the body: no controller of one free body knows them")]
     Springs,
     /// Dampers act on it.
-    #[error("dampers act on body `{body}`: no controller of one free body knows them")]
+    #[error(
+        "dampers act on body `{body}`: of all that resists a free body its controller knows the body's `drag`"
+    )]
     Dampers {
         /// The body.
         body: String,
@@ -171,7 +173,7 @@ impl TryFrom<System> for Vehicle {
             return Err(VehicleError::WithoutMass { body });
         };
         Ok(Self {
-            body: FreeBody::new(*inertia, *model.gravity()),
+            body: FreeBody::new(*inertia, *model.gravity()).with_drag(model.drag(id).copied()),
             name: system.name,
             body_name: body,
             actuators: system.inputs.rotors().clone(),

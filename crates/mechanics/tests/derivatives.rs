@@ -1,5 +1,5 @@
 //! Derivatives of inverse and forward dynamics against dual numbers and differences, on random trees of 1 to 30 bodies with all kinds of
-//! joints, with springs and dampers between any of them.
+//! joints, with springs and dampers between any of them and drag.
 
 #![allow(non_snake_case)]
 
@@ -12,7 +12,7 @@ use std::mem::discriminant;
 use fly_mechanics::multibody::{
     Body, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Joint, Model, Workspace,
 };
-use moving::{system, unit};
+use moving::{system_with_drag, unit};
 use nalgebra::{DMatrix, Vector3};
 use num_dual::Dual64;
 use random_tree::{KINDS, Random, state, tree};
@@ -31,7 +31,7 @@ impl Case {
         let bodies = 1 + seed % 30;
         // With and without springs.
         let model = if seed.is_multiple_of(2) {
-            system(seed, bodies)
+            system_with_drag(seed, bodies)
         } else {
             tree(seed, bodies)
         };

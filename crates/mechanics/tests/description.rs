@@ -75,7 +75,7 @@ fn unknown_key() {
     check(
         "mass = 1.0",
         "masss = 1.0",
-        "bodies.airframe: unknown key `masss`, expected one of `parent`, `joint`, `position`, `orientation`, `mass`, `density`, `center_of_mass`, `inertia`, `inertia_about_origin`, `shape`, `parts`",
+        "bodies.airframe: unknown key `masss`, expected one of `parent`, `joint`, `position`, `orientation`, `mass`, `density`, `center_of_mass`, `inertia`, `inertia_about_origin`, `shape`, `parts`, `drag`",
         "masss",
         Some("did you mean `mass`?"),
     );
@@ -448,14 +448,14 @@ fn vehicles() {
     check(
         "name = \"test\"",
         "name = \"test\"\ndampers = [{ to = \"airframe\", damping = { weight = 1 } }]",
-        "dampers: dampers act on body `airframe`: no controller of one free body knows them",
+        "dampers: dampers act on body `airframe`: of all that resists a free body its controller knows the body's `drag`",
         "[{ to = \"airframe\", damping = { weight = 1 } }]",
         help,
     );
     check(
         "mass = 1.0",
         "mass = 1.0\njoint = { type = \"free\", damping = { linear = 0.1 } }",
-        "bodies.airframe.joint.damping: dampers act on body `airframe`: no controller of one free body knows them",
+        "bodies.airframe.joint.damping: dampers act on body `airframe`: of all that resists a free body its controller knows the body's `drag`",
         "{ linear = 0.1 }",
         help,
     );

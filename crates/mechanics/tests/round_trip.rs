@@ -72,6 +72,7 @@ fn same_model(found: &Model<f64>, expected: &Model<f64>) {
             (Some(a), Some(b)) => same_moment(a.second_moment(), b.second_moment(), name),
             (a, b) => assert!(a.is_none() && b.is_none(), "{name}: {a:?} {b:?}"),
         }
+        assert_eq!(found.drag(a), expected.drag(b), "{name}");
     }
     assert_eq!(found.springs().len(), expected.springs().len());
     for (a, b) in found.springs().zip(expected.springs()) {

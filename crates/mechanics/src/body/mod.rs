@@ -1,11 +1,13 @@
-//! How mass, damping and stiffness are distributed over a body.
+//! How mass, damping and stiffness are distributed over a body, and the drag on it.
 
+mod drag;
 mod inertia;
 mod inertia_error;
 mod principal;
 mod second_moment;
 mod shapes;
 
+pub use drag::{Drag, DragError};
 pub use inertia::PseudoInertia;
 pub use inertia_error::InertiaError;
 pub use principal::PrincipalInertia;

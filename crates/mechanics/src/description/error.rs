@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::multibody::constraints::ConstraintSetError;
 use crate::multibody::{JointError, ModelError};
-use crate::{ActuatorError, InertiaError, MotorError, StiffnessError, VehicleError};
+use crate::{ActuatorError, DragError, InertiaError, MotorError, StiffnessError, VehicleError};
 
 /// Something wrong in a description: what, at which key, and where in the text.
 ///
@@ -156,6 +156,9 @@ pub enum Problem {
     /// A system that is not one free body with rotors, where one is needed.
     #[error(transparent)]
     Vehicle(#[from] VehicleError),
+    /// A drag that feeds energy in.
+    #[error(transparent)]
+    Drag(#[from] DragError<f64>),
     /// An inertia that no mass has.
     #[error(transparent)]
     Inertia(#[from] InertiaError<f64>),

@@ -14,6 +14,7 @@
 //! mass = 1.0                           # kg
 //! center_of_mass = [0.0, 0.0, 0.0]     # m, body frame (x forward, y left, z up); optional
 //! inertia = [0.012, 0.012, 0.022]      # kg m^2 about the centre of mass, or inertia_about_origin; the diagonal, or three rows
+//! drag = { linear = [0.3, 0.3, 0.1], angular = [0.0, 0.0, 0.001] } # N s/m and N m s along and about its axes, see `Drag`; optional
 //!
 //! [bodies.rod]
 //! parent = "airframe"
@@ -127,6 +128,7 @@
 //! is said in [`System::notes`](crate::System::notes).
 
 mod constraints;
+mod drag;
 mod elements;
 mod error;
 mod file;

@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::constraints;
+use super::drag;
 use super::elements::{Names, damper, spring};
 use super::joint::{self, Described};
 use super::reader::{Entry, Table};
@@ -198,6 +199,7 @@ fn body<'a>(
 ) -> Result<(Body<f64>, Described), DescriptionError> {
     let mut known = vec!["parent", "joint", "position", "orientation"];
     known.extend(mass::KEYS);
+    known.push("drag");
     table.only(&known)?;
     let parent = match table.get("parent") {
         Some(entry) => names.frame(&entry)?,
@@ -220,5 +222,6 @@ fn body<'a>(
         .parent(parent)
         .placed(pose::pose(table)?);
     body.inertia = mass::inertia(table)?;
+    body.drag = drag::drag(table)?;
     Ok((body, joint))
 }

@@ -100,6 +100,13 @@ impl Text {
             }
             self.key("inertia", &matrix(&inertia.inertia_about_center()));
         }
+        if let Some(drag) = model.drag(body) {
+            let keys = [
+                ("linear", vector(drag.linear())),
+                ("angular", vector(drag.angular())),
+            ];
+            self.key("drag", &inline(&keys));
+        }
     }
 
     fn spring(&mut self, spring: &Spring<f64>) {

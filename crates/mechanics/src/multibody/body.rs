@@ -4,7 +4,7 @@ use fly_lie::SE3;
 use nalgebra::RealField;
 
 use super::Joint;
-use crate::{PseudoInertia, SecondMoment};
+use crate::{Drag, PseudoInertia, SecondMoment};
 
 /// A rigid body, the joint that carries it, and what that joint is fixed to.
 ///
@@ -22,11 +22,13 @@ pub struct Body<T: RealField + Copy> {
     pub joint: Joint<T>,
     /// Its inertia; `None` for a frame without mass.
     pub inertia: Option<PseudoInertia<T>>,
+    /// What resists its motion in the world, at its centre of mass (without mass at its frame's origin).
+    pub drag: Option<Drag<T>>,
 }
 
 /// # Description
 impl<T: RealField + Copy> Body<T> {
-    /// A body without mass on this joint, placed in the origin of the world.
+    /// A body without mass or drag on this joint, placed in the origin of the world.
     pub fn new(name: impl Into<String>, joint: Joint<T>) -> Self {
         Self {
             name: name.into(),
@@ -34,6 +36,7 @@ impl<T: RealField + Copy> Body<T> {
             placement: SE3::identity(),
             joint,
             inertia: None,
+            drag: None,
         }
     }
 
@@ -55,6 +58,13 @@ impl<T: RealField + Copy> Body<T> {
     #[must_use]
     pub fn inertia(mut self, inertia: PseudoInertia<T>) -> Self {
         self.inertia = Some(inertia);
+        self
+    }
+
+    /// The same body with this drag.
+    #[must_use]
+    pub fn drag(mut self, drag: Drag<T>) -> Self {
+        self.drag = Some(drag);
         self
     }
 }

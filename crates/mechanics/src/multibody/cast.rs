@@ -4,9 +4,9 @@ use fly_lie::{SE3, SO3};
 use nalgebra::{RealField, convert};
 
 use super::dynamics::Tree;
-use super::model::{DamperLink, Link, SpringLink};
+use super::model::{DamperLink, Link, Resistance, SpringLink};
 use super::{Joint, JointKind, Model};
-use crate::{PseudoInertia, SecondMoment};
+use crate::{Drag, PseudoInertia, SecondMoment};
 
 /// # Other scalars
 impl Model<f64> {
@@ -34,6 +34,7 @@ impl Model<f64> {
             placement: pose(&link.placement),
             joint: joint(&link.joint),
             inertia: link.inertia.as_ref().map(PseudoInertia::cast),
+            drag: link.drag.as_ref().map(Drag::cast),
             x: link.x,
             xi: link.xi,
         };
@@ -48,6 +49,11 @@ impl Model<f64> {
             b: damper.b,
             damping: moment(&damper.damping),
         };
+        let resistance = |resistance: &Resistance<f64>| Resistance {
+            a: resistance.a,
+            b: resistance.b,
+            matrix: resistance.matrix.map(convert),
+        };
         let links: Vec<_> = self.links.iter().map(link).collect();
         Model {
             tree: Tree::new(&links),
@@ -56,6 +62,7 @@ impl Model<f64> {
             names: self.names.clone(),
             springs: self.springs.iter().map(spring).collect(),
             dampers: self.dampers.iter().map(damper).collect(),
+            resistances: self.resistances.iter().map(resistance).collect(),
             config_dim: self.config_dim,
             dof: self.dof,
         }

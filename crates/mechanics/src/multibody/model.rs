@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use fly_lie::SE3;
-use nalgebra::{RealField, Vector3, convert};
+use nalgebra::{Matrix6, RealField, Vector3, convert};
 
 use super::dynamics::Tree;
 use super::{Body, Damper, Joint, ModelError, Spring, UnknownBody};
 use crate::text::nearest;
-use crate::{PseudoInertia, SecondMoment};
+use crate::{Drag, PseudoInertia, SecondMoment};
 
 /// A body of a [`Model`], or the inertial frame [`BodyId::WORLD`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +41,8 @@ pub struct Model<T: RealField + Copy> {
     pub(super) links: Vec<Link<T>>,
     pub(super) springs: Vec<SpringLink<T>>,
     pub(super) dampers: Vec<DamperLink<T>>,
+    /// What the dampers and the drag of the bodies do.
+    pub(super) resistances: Vec<Resistance<T>>,
     pub(super) config_dim: usize,
     pub(super) dof: usize,
     /// What the algorithms of the dynamics run along.
@@ -55,6 +57,7 @@ pub(super) struct Link<T: RealField + Copy> {
     pub joint: Joint<T>,
     /// `None` for a frame without mass.
     pub inertia: Option<PseudoInertia<T>>,
+    pub drag: Option<Drag<T>>,
     /// Where its coordinates start in the configuration.
     pub x: usize,
     /// Where its coordinates start in the velocity.
@@ -90,6 +93,15 @@ pub(super) struct DamperLink<T: RealField + Copy> {
     pub a: BodyId,
     pub b: BodyId,
     pub damping: SecondMoment<T>,
+}
+
+/// What resists the motion of b relative to a: a [`Damper`], or the [`Drag`] of b.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Resistance<T: RealField + Copy> {
+    pub a: BodyId,
+    pub b: BodyId,
+    /// `D`: with the twist of b relative to a, the wrench `D a_b xi` on b is a left-hand side.
+    pub matrix: Matrix6<T>,
 }
 
 /// # Construction
@@ -179,6 +191,11 @@ impl<T: RealField + Copy> Model<T> {
         self.links.get(body.0.checked_sub(1)?)?.inertia.as_ref()
     }
 
+    /// A body's drag; `None` for the world and for bodies without any.
+    pub fn drag(&self, body: BodyId) -> Option<&Drag<T>> {
+        self.links.get(body.0.checked_sub(1)?)?.drag.as_ref()
+    }
+
     /// Where a body's joint has its numbers in the configuration; empty for the world.
     pub fn config_range(&self, body: BodyId) -> std::ops::Range<usize> {
         match body.0.checked_sub(1) {
@@ -218,6 +235,26 @@ impl<T: RealField + Copy> Model<T> {
     pub fn mass(&self) -> T {
         let masses = self.massive().map(|(_, inertia)| inertia.mass());
         masses.fold(T::zero(), |sum, mass| sum + mass)
+    }
+
+    /// What the dampers and the drag of the bodies do.
+    fn resist(&self) -> Vec<Resistance<T>> {
+        let dampers = self.dampers.iter().map(|damper| Resistance {
+            a: damper.a,
+            b: damper.b,
+            matrix: damper.damping.matrix6(),
+        });
+        let drags = self.links.iter().enumerate().filter_map(|(i, link)| {
+            let drag = link.drag?;
+            let center =
+                (link.inertia).map_or_else(Vector3::zeros, |inertia| inertia.center_of_mass());
+            Some(Resistance {
+                a: BodyId::WORLD,
+                b: BodyId(i + 1),
+                matrix: drag.matrix6(&center),
+            })
+        });
+        dampers.chain(drags).collect()
     }
 
     /// The bodies that have mass.
@@ -282,6 +319,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
             links: Vec::with_capacity(self.bodies.len()),
             springs: Vec::new(),
             dampers: Vec::new(),
+            resistances: Vec::new(),
             config_dim: 0,
             dof: 0,
             tree: Tree::new(&[]),
@@ -306,6 +344,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
                 placement: body.placement,
                 joint: body.joint,
                 inertia: body.inertia,
+                drag: body.drag,
                 x: starts[index].0,
                 xi: starts[index].1,
             });
@@ -329,6 +368,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
                 damping: damper.damping,
             });
         }
+        model.resistances = model.resist();
         Ok(model)
     }
 }

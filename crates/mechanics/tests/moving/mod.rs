@@ -72,6 +72,7 @@ pub fn rebuilt<T: RealField + Copy>(
         if let Some(inertia) = model.inertia(id) {
             body = body.inertia(*inertia);
         }
+        body.drag = model.drag(id).copied();
         builder = builder.body(change(body));
     }
     builder
@@ -110,13 +111,34 @@ pub fn connected(
 
 /// A random tree with springs and dampers between its bodies and the world, some of them indefinite.
 pub fn system(seed: usize, bodies: usize) -> Model<f64> {
+    changed_system(seed, bodies, |body| body)
+}
+
+/// The same system with drag on every second body.
+pub fn system_with_drag(seed: usize, bodies: usize) -> Model<f64> {
+    let (mut dragged, mut random) = (false, Random::new(seed + 3000));
+    changed_system(seed, bodies, |body| {
+        dragged = !dragged;
+        if dragged {
+            body.drag(random.drag())
+        } else {
+            body
+        }
+    })
+}
+
+fn changed_system(
+    seed: usize,
+    bodies: usize,
+    change: impl FnMut(Body<f64>) -> Body<f64>,
+) -> Model<f64> {
     let tree = crate::random_tree::tree::<f64>(seed, bodies);
     let mut names: Vec<_> = tree
         .bodies()
         .map(|body| tree.name(body).to_owned())
         .collect();
     names.push("world".to_owned());
-    let builder = rebuilt(&tree, *tree.gravity(), |body| body);
+    let builder = rebuilt(&tree, *tree.gravity(), change);
     let mut random = Random::new(seed + 1000);
     connected(builder, &names, &mut random)
         .build()

@@ -8,7 +8,7 @@
 
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Body, Damper, Joint, Model, ModelBuilder, Spring};
-use fly_mechanics::{PseudoInertia, SecondMoment};
+use fly_mechanics::{Drag, PseudoInertia, SecondMoment};
 use nalgebra::{RealField, Vector3, convert};
 
 /// Marsaglia's xorshift: the same numbers on every run.
@@ -63,6 +63,12 @@ impl Random {
         PseudoInertia::new(SecondMoment::from_points(points)).expect("five points are a body")
     }
 
+    /// A drag of about 1 N s/m and 1 N m s along and about every axis.
+    pub fn drag<T: RealField + Copy>(&mut self) -> Drag<T> {
+        let mut numbers = || self.vector3(1.0).map(|x: T| x.abs());
+        Drag::new(numbers(), numbers()).expect("not negative")
+    }
+
     /// One of the [`KINDS`] of joints, with any axes and coordinates.
     pub fn joint<T: RealField + Copy>(&mut self, kind: usize) -> Joint<T> {
         let mut axis = || loop {
@@ -111,15 +117,21 @@ pub const KINDS: usize = 11;
 
 /// A tree of this many bodies.
 pub fn tree<T: RealField + Copy>(seed: usize, bodies: usize) -> Model<T> {
-    builder(&mut Random::new(seed), bodies)
-        .build()
-        .expect("a tree")
+    let (builder, bodies) = parts(&mut Random::new(seed), bodies);
+    let builder = bodies.into_iter().fold(builder, ModelBuilder::body);
+    builder.build().expect("a tree")
 }
 
-/// A tree of this many bodies with springs and dampers between bodies that need not be neighbours.
+/// A tree of this many bodies with springs and dampers between bodies that need not be neighbours, and drag on every third.
 pub fn tree_with_springs<T: RealField + Copy>(seed: usize, bodies: usize) -> Model<T> {
     let mut random = Random::new(seed);
-    let mut builder = builder(&mut random, bodies);
+    let (mut builder, tree) = parts(&mut random, bodies);
+    for (i, mut body) in tree.into_iter().enumerate() {
+        if i % 3 == seed % 3 {
+            body = body.drag(Random::new(seed + i).drag());
+        }
+        builder = builder.body(body);
+    }
     for _ in 0..=bodies / 2 {
         let (a, b) = pair(&mut random, bodies);
         builder = builder.spring(Spring {
@@ -151,7 +163,11 @@ pub fn cast<T: RealField + Copy>(numbers: &[f64]) -> Vec<T> {
     numbers.iter().map(|number| convert(*number)).collect()
 }
 
-fn builder<T: RealField + Copy>(random: &mut Random, count: usize) -> ModelBuilder<T> {
+/// The bodies, and what they are to be added to.
+fn parts<T: RealField + Copy>(
+    random: &mut Random,
+    count: usize,
+) -> (ModelBuilder<T>, Vec<Body<T>>) {
     let mut bodies: Vec<Body<T>> = Vec::new();
     let mut is_massless = vec![false];
     for i in 1..=count {
@@ -186,8 +202,7 @@ fn builder<T: RealField + Copy>(random: &mut Random, count: usize) -> ModelBuild
         bodies.swap(i, j);
     }
     let gravity = Vector3::new(0.3, -0.8, -9.81).map(convert);
-    let builder = Model::builder().gravity(gravity);
-    bodies.into_iter().fold(builder, ModelBuilder::body)
+    (Model::builder().gravity(gravity), bodies)
 }
 
 /// Frames without mass that carry nothing and move become fixed.

@@ -74,9 +74,9 @@ impl<T: RealField + Copy> Model<T> {
         assert_eq!(xi.len(), self.dof(), "length of the velocity");
     }
 
-    /// What springs and dampers take up, as wrenches on the bodies.
+    /// What springs, dampers and drag take up, as wrenches on the bodies.
     pub(super) fn apply_forces(&self, workspace: &mut Workspace<T>, x: &[T], xi: &[T]) {
-        if self.springs.is_empty() && self.dampers.is_empty() {
+        if self.springs.is_empty() && self.resistances.is_empty() {
             return;
         }
         workspace.update(self, x, xi);

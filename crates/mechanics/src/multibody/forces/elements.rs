@@ -1,9 +1,9 @@
-//! What springs, dampers and gravity do to the bodies, as wrenches in their frames.
+//! What springs, dampers, drag and gravity do to the bodies, as wrenches in their frames.
 
 use fly_lie::operators::vee2_4;
 use nalgebra::{Matrix4, RealField, Vector6};
 
-use crate::multibody::model::{DamperLink, SpringLink};
+use crate::multibody::model::{Resistance, SpringLink};
 use crate::multibody::{BodyId, Model, Workspace};
 use crate::wrench_of_force;
 
@@ -22,11 +22,12 @@ impl<T: RealField + Copy> Workspace<T> {
         }
     }
 
-    /// Adds what the dampers resist with, a left-hand side: on b it is `Vee(D') aXI_b`, Konz (4.103g).
+    /// Adds what dampers and drag resist with, a left-hand side: on b it is `Vee(D') aXI_b`, Konz (4.103g).
     pub fn damper_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
-        for damper in &model.dampers {
-            let wrench = damper.damping.matrix6() * self.twist(damper.a, damper.b);
-            self.add_pair(damper.a, damper.b, &wrench, wrenches);
+        for resistance in &model.resistances {
+            let (a, b) = (resistance.a, resistance.b);
+            let wrench = resistance.matrix * self.twist(a, b);
+            self.add_pair(a, b, &wrench, wrenches);
         }
     }
 
@@ -53,8 +54,9 @@ impl<T: RealField + Copy> Workspace<T> {
             * nalgebra::convert::<f64, T>(0.5)
     }
 
-    pub(super) fn dissipation_of(&self, damper: &DamperLink<T>) -> T {
-        damper.damping.energy(&self.twist(damper.a, damper.b))
+    pub(super) fn dissipation_of(&self, resistance: &Resistance<T>) -> T {
+        let twist = self.twist(resistance.a, resistance.b);
+        twist.dot(&(resistance.matrix * twist)) * nalgebra::convert::<f64, T>(0.5)
     }
 
     /// A wrench on b that depends on the pose of b in a has its counterpart on a: `-Ad(aG_b^-1)^T w`.

@@ -44,13 +44,13 @@ impl<T: RealField + Copy> Workspace<T> {
         self.kinetic_energy(model) + self.potential_energy(model)
     }
 
-    /// Rayleigh's dissipation function `R = 1/2 xi^T D xi`, W: half the power that the dampers take.
+    /// Rayleigh's dissipation function `R = 1/2 xi^T D xi`, W: half the power that dampers and drag take.
     pub fn dissipation(&self, model: &Model<T>) -> T {
-        let powers = model.dampers.iter().map(|d| self.dissipation_of(d));
+        let powers = model.resistances.iter().map(|r| self.dissipation_of(r));
         powers.fold(T::zero(), |sum, power| sum + power)
     }
 
-    /// `xi^T D xi = 2 R`, W: the power that the dampers take.
+    /// `xi^T D xi = 2 R`, W: the power that dampers and drag take.
     pub fn dissipated_power(&self, model: &Model<T>) -> T {
         self.dissipation(model) * convert(2.0)
     }

@@ -60,9 +60,10 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `D xi`, a left-hand side, without the matrix.
     pub fn damping_force(&self, model: &Model<T>, force: &mut [T]) {
         force.fill(T::zero());
-        for damper in &model.dampers {
-            let wrench = damper.damping.matrix6() * self.twist(damper.a, damper.b);
-            self.add_between(damper.a, damper.b, &wrench, force);
+        for resistance in &model.resistances {
+            let (a, b) = (resistance.a, resistance.b);
+            let wrench = resistance.matrix * self.twist(a, b);
+            self.add_between(a, b, &wrench, force);
         }
     }
 
@@ -74,13 +75,12 @@ impl<T: RealField + Copy> Workspace<T> {
         let n = model.dof();
         assert_eq!(D.shape(), (n, n), "size of the damping matrix");
         D.fill(T::zero());
-        for damper in &model.dampers {
-            let (a, b) = (damper.a.index(), damper.b.index());
-            let Ad = self.pose(damper.a, damper.b).adjoint_inverse();
+        for resistance in &model.resistances {
+            let (a, b) = (resistance.a.index(), resistance.b.index());
+            let Ad = self.pose(resistance.a, resistance.b).adjoint_inverse();
             let (J_a, J_b) = (&self.jacobians[a], &self.jacobians[b]);
-            let moment = damper.damping.matrix6();
             for j in 0..n {
-                let on_b = moment * (J_b.column(j) - Ad * J_a.column(j));
+                let on_b = resistance.matrix * (J_b.column(j) - Ad * J_a.column(j));
                 let on_a = Ad.tr_mul(&on_b);
                 for i in 0..n {
                     D[(i, j)] += J_b.column(i).dot(&on_b) - J_a.column(i).dot(&on_a);

@@ -1,4 +1,4 @@
-//! Springs and dampers in the derivatives.
+//! Springs, dampers and drag in the derivatives.
 
 use fly_lie::operators::{ad, vee_matrix4};
 use nalgebra::{Matrix6, Matrix6xX, RealField, Vector6};
@@ -45,14 +45,14 @@ impl<T: RealField + Copy> Model<T> {
             };
             self.derive_element(workspace, &element, xi, &mut pair, &mut unit, entries);
         }
-        for damper in &self.dampers {
-            let damping = damper.damping.matrix6();
+        for resistance in &self.resistances {
+            let (a, b) = (resistance.a, resistance.b);
             let element = Element {
-                a: damper.a,
-                b: damper.b,
-                wrench: damping * workspace.twist(damper.a, damper.b),
+                a,
+                b,
+                wrench: resistance.matrix * workspace.twist(a, b),
                 stiffness: zero,
-                damping,
+                damping: resistance.matrix,
             };
             self.derive_element(workspace, &element, xi, &mut pair, &mut unit, entries);
         }

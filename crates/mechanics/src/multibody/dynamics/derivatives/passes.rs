@@ -104,7 +104,7 @@ impl<T: RealField + Copy> Model<T> {
     }
 
     fn has_elements(&self) -> bool {
-        !self.springs.is_empty() || !self.dampers.is_empty()
+        !self.springs.is_empty() || !self.resistances.is_empty()
     }
 }
 
