@@ -6,7 +6,7 @@
 //! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
 //!   of the closed loop.
 //! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
-//! - [`LyapunovMonitor`]: whether the total energy of the errors falls in flight as the theory says.
+//! - [`LyapunovMonitor`]: whether, and where [`Theory`] says so, the total energy of the errors falls in flight as the theory says.
 
 mod closed_loop;
 mod eigenvalues;
@@ -21,4 +21,4 @@ pub(crate) use eigenvalues::eigenvalues;
 pub use hover::{Command, HoverMargins};
 pub use lag::LagMargin;
 pub use mode::{Mode, modes};
-pub use monitor::{Balance, LyapunovMonitor, Silence};
+pub use monitor::{Balance, LyapunovMonitor, Report, Rise, Silence, Theory};

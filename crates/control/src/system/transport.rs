@@ -121,6 +121,9 @@ pub trait TransportMap: Send {
 ///
 /// It suits potentials between bodies and the bodies that carry them, unless by a universal joint: their potential is no function of the
 /// differences of its angles. [`Transported::check`] tells.
+///
+/// It goes by the kind of the joints, so that the closed loop depends on them: a body on three hinges (Euler angles) in place of a ball joint is
+/// steered otherwise, and worse, for the same desired energies. [`PairMap`] does not depend on the coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JointMap;
 
@@ -167,6 +170,10 @@ pub enum PairMapKind {
 
 /// The map of one pair with a Jacobian of independent columns (a tool, a free body, a planar one): `Q = J^+ Q_b J_R` with the map `Q_b` of the pair's twist,
 /// Konz (5.134), which forgets `Ad(E)`.
+///
+/// It is made of twists alone, and in other velocities `xi' = Z(x)^-1 xi` becomes `Z(x)^-1 Q Z(x_R)`: the closed loop is the same motion whether a
+/// rotation matrix, a quaternion or Euler angles describe the attitude, and body or inertial velocities the motion. So it is for the map of several
+/// pairs that stacks their Jacobians S, `Q = S^+ diag(Q_b) S_R`.
 #[derive(Clone, Debug)]
 pub struct PairMap {
     kind: PairMapKind,

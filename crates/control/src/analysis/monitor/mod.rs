@@ -1,0 +1,253 @@
+//! Whether the total energy of the errors falls as the theory says.
+#![allow(non_snake_case)]
+
+mod report;
+mod theory;
+
+pub use report::{Report, Rise};
+pub use theory::{Silence, Theory};
+
+use nalgebra::DMatrix;
+
+use crate::Step;
+
+/// Compares in flight how fast the total energy W of the errors changes with what the theory expects.
+///
+/// ```text
+/// dW/dt = -2 R + xi_E^T r,   r = Mbar xi_dot + bbar                                       Konz (5.23), (5.55) for r = 0
+/// ```
+///
+/// [`Theory`] says when W falls like this. Where it does not, or limits are active, there is nothing to compare, and the monitor says so.
+///
+/// # What is allowed
+///
+/// An input that is held for the time h between two steps realises the desired motion at the first of them only; at the second
+/// `r = Mbar M^-1 B (u - u0)` with the input u that was held and u0 that is asked for then. With the inequality of Cauchy and Schwarz
+///
+/// ```text
+/// |xi_E^T r| <= sqrt(2 T) ||u0 - u||_H,   H = (M^-1 B)^T Mbar M^-1 B                      H of (5.83)
+/// ```
+///
+/// As r grows linearly from zero, half of this is the mean power of holding the input; all of it is allowed, with the larger T of both ends, and so is the
+/// change of R, for its mean is that of both ends. What is above is no matter of sampling: wind, a wrong mass, a lag, a broken rotor. Energies are known to
+/// twelve digits of the largest W, and to 1e-18 J (an error of 1 nm against 2 N/m): less is rounding.
+///
+/// No bandwidth or gain enters, so that there is nothing to tune; and as everything is proportional to the desired energies, a common factor of them
+/// changes nothing.
+///
+/// ```
+/// # use fly_control::{Controller, ControllerSettings, ReferencePoint};
+/// # use fly_control::analysis::{LyapunovMonitor, Theory};
+/// # use fly_lie::SE3;
+/// # use fly_mechanics::{FreeBody, PseudoInertia, State, integrate};
+/// # use nalgebra::{Matrix3, Matrix6xX, Vector3, Vector6};
+/// # let inertia = PseudoInertia::from_center(2.0, Vector3::zeros(), Matrix3::identity() * 0.1)?;
+/// # let body = FreeBody::new(inertia, Vector3::new(0.0, 0.0, -9.81));
+/// # let settings: ControllerSettings = toml::from_str(
+/// #     "[[pairs]]
+/// #      to = 'box'
+/// #      stiffness = { weight = 8, moment = [2, 2, 2] }
+/// #      damping = { weight = 6, moment = [1, 1, 1] }
+/// #      inertia = { weight = 1, moment = [0.1, 0.1, 0.1] }",
+/// # )?;
+/// // A body that six inputs push and turn any way; energy-based, as settings are without a word.
+/// let B = Matrix6xX::identity(6);
+/// let mut controller = Controller::for_body(&body, "box", &B, None, &settings)?;
+/// let mut monitor = LyapunovMonitor::new(Theory::of_body(controller.template().approach(), 6), 6);
+///
+/// let goal = ReferencePoint::at_rest(SE3::identity());
+/// let mut state = State::at_rest(SE3::exp(&Vector6::new(0.3, 0.1, -0.2, 0.4, 0.0, 0.9)));
+/// for step in 0..1000 {
+///     let input = controller.step(&state, &goal).input.clone();
+///     monitor.observe(f64::from(step) * 2e-3, controller.last(), controller.law().metric(), false);
+///     state = integrate::rk4(&state, 2e-3, |state| body.acceleration(state, &(&B * &input)));
+/// }
+/// assert_eq!(monitor.report().to_string(), "W fell as expected in 999 of 999 steps");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LyapunovMonitor {
+    theory: Theory,
+    last: Option<Sample>,
+    /// The input that is held since.
+    held: Vec<f64>,
+    report: Report,
+    /// How far W has risen above where it was lowest, J, and since when it has been rising, s.
+    risen: f64,
+    rising_since: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    time: f64,
+    total: f64,
+    kinetic: f64,
+    dissipation: f64,
+    silence: Option<Silence>,
+}
+
+/// What the monitor says about the time since the step before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Balance {
+    /// The theory gives a rate.
+    Rate {
+        /// `-2 R`, the mean of both ends, W.
+        expected: f64,
+        /// The change of W by time, W.
+        measured: f64,
+        /// How far the two may differ because the input is held, W.
+        allowed: f64,
+    },
+    /// It does not.
+    Silent(Silence),
+}
+
+impl Balance {
+    /// Whether W fell as expected, or faster.
+    pub fn holds(&self) -> bool {
+        match self {
+            Self::Rate {
+                expected,
+                measured,
+                allowed,
+            } => measured - expected <= *allowed,
+            Self::Silent(_) => false,
+        }
+    }
+}
+
+/// Energies are known to this part of the largest one.
+const ROUNDING: f64 = 1e-12;
+/// And to this, J.
+const RESOLUTION: f64 = 1e-18;
+
+/// # Construction
+impl LyapunovMonitor {
+    /// For a closed loop with p inputs of which the theory says this.
+    pub fn new(theory: Theory, inputs: usize) -> Self {
+        Self {
+            theory,
+            last: None,
+            held: vec![0.0; inputs],
+            report: Report::default(),
+            risen: 0.0,
+            rising_since: None,
+        }
+    }
+}
+
+/// # Flight
+impl LyapunovMonitor {
+    /// Takes a control step at this time (s), and judges the time since the one before.
+    ///
+    /// `metric` is H of this step, p x p, without weights of the projection: [`Law::metric`](crate::law::Law::metric),
+    /// [`SystemLaw::metric`](crate::system::SystemLaw::metric). `moving` tells whether the reference moves: whether its velocity or acceleration is
+    /// other than zero. A step whose energies are not finite is as none. No allocation.
+    ///
+    /// # Panics
+    /// If the step or the metric has another number of inputs.
+    pub fn observe(
+        &mut self,
+        time: f64,
+        step: &Step,
+        metric: &DMatrix<f64>,
+        moving: bool,
+    ) -> Balance {
+        let energies = step.energies;
+        let now = Sample {
+            time,
+            total: energies.total,
+            kinetic: energies.kinetic,
+            dissipation: energies.dissipation,
+            silence: if step.saturated() {
+                Some(Silence::Saturated)
+            } else {
+                self.theory.silence(moving)
+            },
+        };
+        let change = self.change(step, metric);
+        self.held.copy_from_slice(step.input.as_slice());
+        let finite = now.total.is_finite() && now.dissipation.is_finite() && change.is_finite();
+        let before = std::mem::replace(&mut self.last, finite.then_some(now));
+        let balance = match before {
+            Some(before) if finite && now.time > before.time => self.judge(&before, &now, change),
+            _ => Balance::Silent(Silence::First),
+        };
+        if balance == Balance::Silent(Silence::First) {
+            self.fall();
+        }
+        balance
+    }
+
+    /// Forgets the step before: to be called where the reference jumps, for W then jumps with it.
+    pub fn restart(&mut self) {
+        self.last = None;
+    }
+
+    /// What was seen since the beginning.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// `||u0 - u||_H` of what is asked for now from what was held.
+    fn change(&self, step: &Step, metric: &DMatrix<f64>) -> f64 {
+        let p = self.held.len();
+        assert!(
+            step.unconstrained.len() == p && metric.shape() == (p, p),
+            "number of inputs"
+        );
+        let of = |i: usize| step.unconstrained[i] - self.held[i];
+        let mut squared = 0.0;
+        for j in 0..p {
+            for i in 0..p {
+                squared += of(i) * metric[(i, j)] * of(j);
+            }
+        }
+        squared.max(0.0).sqrt()
+    }
+
+    fn judge(&mut self, before: &Sample, now: &Sample, change: f64) -> Balance {
+        let passed = now.time - before.time;
+        self.report.steps += 1;
+        self.report.largest = self.report.largest.max(before.total).max(now.total);
+        // What was applied since is the input of the step before; the reference may have begun to move.
+        let moves = now.silence.filter(|silence| *silence != Silence::Saturated);
+        if let Some(silence) = before.silence.or(moves) {
+            self.report.silence = Some(silence);
+            self.fall();
+            return Balance::Silent(silence);
+        }
+        let hold = (2.0 * before.kinetic.max(now.kinetic)).sqrt() * change;
+        let rounding = (ROUNDING * self.report.largest + RESOLUTION) / passed;
+        let rate = Balance::Rate {
+            expected: -(before.dissipation + now.dissipation),
+            measured: (now.total - before.total) / passed,
+            allowed: hold + (now.dissipation - before.dissipation).abs() + rounding,
+        };
+        self.report.checked += 1;
+        self.report.as_expected += u64::from(rate.holds());
+
+        // How far W is above its lowest, beyond what holding the input explains.
+        let rise = now.total - before.total - (hold + rounding) * passed;
+        self.risen = (self.risen + rise).max(0.0);
+        if self.risen > self.report.rise.energy {
+            self.report.rise = Rise {
+                energy: self.risen,
+                time: now.time,
+            };
+        }
+        if rise > 0.0 {
+            let since = *self.rising_since.get_or_insert(before.time);
+            self.report.longest_rise = self.report.longest_rise.max(now.time - since);
+        } else {
+            self.rising_since = None;
+        }
+        rate
+    }
+
+    /// Nothing that W did before counts against what comes.
+    fn fall(&mut self) {
+        self.risen = 0.0;
+        self.rising_since = None;
+    }
+}

@@ -1,0 +1,94 @@
+//! What the monitor has seen, in a line.
+
+use std::fmt;
+
+use super::Silence;
+
+/// What a [`LyapunovMonitor`](super::LyapunovMonitor) has seen of a flight. Written out it is one line for the flight's summary.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Steps with a step before.
+    pub steps: u64,
+    /// Those of them in which the theory gives a rate.
+    pub checked: u64,
+    /// Those of them in which W fell as expected.
+    pub as_expected: u64,
+    /// The largest rise of W where it should have fallen.
+    pub rise: Rise,
+    /// The longest time for which W rose step by step where it should have fallen, s.
+    pub longest_rise: f64,
+    /// The largest W of the flight, J.
+    pub largest: f64,
+    /// Why the last step that could not be checked could not.
+    pub silence: Option<Silence>,
+}
+
+/// How far W rose above where it had been, beyond what holding the input explains.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rise {
+    /// By how much, J: 0 if it never did.
+    pub energy: f64,
+    /// When it was highest, s.
+    pub time: f64,
+}
+
+impl Report {
+    /// The part of the steps in which the theory gives a rate, 0 to 1.
+    pub fn coverage(&self) -> f64 {
+        share(self.checked, self.steps)
+    }
+
+    /// The largest rise by the largest W of the flight, 0 to 1.
+    pub fn relative_rise(&self) -> f64 {
+        if self.rise.energy > 0.0 {
+            self.rise.energy / self.largest
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Counts of steps are far below 2^52.
+#[allow(clippy::cast_precision_loss)]
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.checked == 0 {
+            let silence = self.silence.unwrap_or(Silence::First);
+            return write!(f, "not checked: {silence}");
+        }
+        let Rise { energy, time } = self.rise;
+        if energy > 0.0 {
+            let percent = 100.0 * self.relative_rise();
+            // Two digits at least, without powers of ten where a reader needs none.
+            if energy < 1e-2 {
+                write!(f, "W grew by {energy:.1e} J")?;
+            } else {
+                write!(f, "W grew by {energy:.2} J")?;
+            }
+            write!(
+                f,
+                " ({percent:.1} % of its largest) where it should have fallen (at {time:.2} s); it "
+            )?;
+        } else {
+            write!(f, "W ")?;
+        }
+        write!(
+            f,
+            "fell as expected in {} of {} steps",
+            self.as_expected, self.checked
+        )?;
+        let rest = self.steps - self.checked;
+        match self.silence {
+            Some(silence) if rest > 0 => write!(f, " ({rest} not checked: {silence})"),
+            _ => Ok(()),
+        }
+    }
+}
