@@ -106,6 +106,12 @@ pub const TABLE: &[Canonical] = &{
         row(Measurement, "pose.quaternion",           WXYZ,         "1",     "attitude, world from body"),
         row(Measurement, "twist.linear",              XYZ,          "m/s",   "velocity of the body's origin, body frame"),
         row(Measurement, "twist.angular",             XYZ,          "rad/s", "angular velocity, body frame"),
+        row(Measurement, "joint.{i}",                 &["position"], "rad",  "angle of the joint that carries body i; m where it slides"),
+        row(Measurement, "joint.{i}",                 &["velocity"], "rad/s", "its rate; m/s where it slides"),
+        row(Measurement, "joint.{i}.translation",     XYZ,          "m",     "position of body i, frame of its joint"),
+        row(Measurement, "joint.{i}.quaternion",      WXYZ,         "1",     "attitude, joint's frame from body i; world from body where the joint is absolute"),
+        row(Measurement, "joint.{i}.linear",          XYZ,          "m/s",   "velocity relative to the joint's frame, frame of body i"),
+        row(Measurement, "joint.{i}.angular",         XYZ,          "rad/s", "angular velocity relative to the joint's frame, frame of body i; relative to the world where the joint is absolute"),
         row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
         row(Command,     "rotor.{i}",                 &["thrust"],  "N",     "thrust of the rotor along its axis"),
         row(Command,     "rotor.{i}",                 &["tilt"],    "rad",   "angle of the rotor's tilt servo"),
@@ -182,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_row_is_found_under_its_own_names() {
-        assert!(TABLE.len() >= 16);
+        assert!(TABLE.len() >= 22);
         for row in TABLE {
             for component in row.components {
                 let name = format!("{}.{component}", row.group).replace("{i}", "7");
@@ -207,6 +213,15 @@ mod tests {
             "rotor.-1.thrust",
             "rotor..thrust",
             "rotor.{i}.thrust",
+            "joint.0",
+            "joint.position",
+            "joint.0.x",
+            "joint.0.quaternion",
+            "joint.0.quaternion.position",
+            "joint.0.translation.w",
+            "joint.0.position.x",
+            "joint.0.1.position",
+            "joint.00.translation.x",
             "recorded.pose.position.x",
             "recorded",
             "recorded.recorded.rotor.0.thrust",
@@ -234,5 +249,33 @@ mod tests {
             ["rotor.3.speed"]
         );
         assert_eq!(group_names("nothing").count(), 0);
+    }
+
+    #[test]
+    fn a_joint_is_one_group_or_several() {
+        let names = |group| group_names(group).collect::<Vec<_>>();
+        assert_eq!(names("joint.2"), ["joint.2.position", "joint.2.velocity"]);
+        assert_eq!(
+            names("joint.12.linear"),
+            [
+                "joint.12.linear.x",
+                "joint.12.linear.y",
+                "joint.12.linear.z"
+            ]
+        );
+        assert_eq!(names("joint.0.quaternion").len(), 4);
+        assert_eq!(names("joint"), [""; 0]);
+        for (name, unit, group) in [
+            ("joint.2.position", "rad", "joint.2"),
+            ("joint.2.velocity", "rad/s", "joint.2"),
+            ("joint.2.translation.x", "m", "joint.2.translation"),
+            ("joint.2.quaternion.w", "1", "joint.2.quaternion"),
+            ("joint.2.linear.y", "m/s", "joint.2.linear"),
+            ("joint.2.angular.z", "rad/s", "joint.2.angular"),
+        ] {
+            let found = meaning(name).unwrap();
+            assert_eq!((found.unit, found.group.as_str()), (unit, group), "{name}");
+            assert_eq!(found.class, Class::Measurement, "{name}");
+        }
     }
 }

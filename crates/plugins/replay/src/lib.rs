@@ -61,7 +61,8 @@ impl Backend for Replay {
         version: env!("CARGO_PKG_VERSION"),
         summary: "a recorded flight: logs of fly and PX4 ULog",
         clock: Clock::Stepped,
-        signals: "pose.* twist.* battery.* vehicle.armed setpoint.* recorded.rotor.{i}.* rotor.{i}.thrust rotor.{i}.tilt",
+        signals: "pose.* twist.* joint.{i}.* battery.* vehicle.armed setpoint.* recorded.rotor.{i}.* recorded.motor.{i}.effort \
+                  rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort",
     };
 
     fn configure(configuration: &Configuration) -> Result<Self, Error> {

@@ -9,7 +9,7 @@ use fly_hal::{
     Backend, Configuration, Deadline, Description, ErrorKind, Frame, ReadOutcome, ReferenceSource,
     Text,
 };
-use fly_log::Status;
+use fly_log::{Class, GroupStatus, Header, Pace, Row, RunMetadata, Signal, Status, Writer};
 use fly_plugin_replay::Replay;
 
 /// Configures from a table in which `LOG` stands for the path of the log.
@@ -99,6 +99,85 @@ fn a_log_of_ours_comes_back_tick_by_tick_bit_for_bit() {
         ("recording".into(), format!("fly MCAP `{}`", log.display()))
     );
     assert_eq!(report[1], ("recorded".into(), "1.990 s, 200 frames".into()));
+}
+
+/// What is measured in joints comes back as all signals do, and so do the efforts of motors.
+#[test]
+fn joints_come_back_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.mcap");
+    let groups = [
+        ("joint.0", &["position", "velocity"][..]),
+        ("joint.2.quaternion", &["w", "x", "y", "z"]),
+        ("joint.2.angular", &["x", "y", "z"]),
+    ];
+    let signals = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(group, (name, parts))| {
+            parts.iter().map(move |part| {
+                let name = format!("{name}.{part}");
+                let unit = fly_hal::signal::meaning(&name).unwrap().unit;
+                Signal::new(name, unit, Class::Measurement, group)
+            })
+        });
+    let header = Header {
+        vehicle_name: "arm".into(),
+        backend: "sim".into(),
+        rate_hz: 100.0,
+        signals: signals.collect(),
+        groups: groups.map(|(name, _)| name.into()).into(),
+        commands: vec![Signal::new("motor.0.effort", "N m", Class::Command, 0)],
+        ..Header::default()
+    };
+    let values = |k: i32| [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|i| f64::from(k + i).sin());
+    let mut writer = Writer::create(&log, &header, Pace::Stepped).unwrap();
+    let time = |k: i32| i64::from(k) * 10_000_000;
+    for k in 0..20 {
+        writer.push(&Row {
+            time: time(k),
+            status: Status::Fresh,
+            mode: 0,
+            values: &values(k),
+            groups: &[true, k % 2 == 0, true].map(|valid| GroupStatus {
+                stamp: time(k),
+                valid,
+            }),
+            state: None,
+            control: None,
+            commands: Some(&[f64::from(k)]),
+        });
+    }
+    writer.finish(RunMetadata::default()).unwrap();
+
+    // The vehicle is of no interest: all is in the log.
+    let mut replay = configure("log = 'LOG'", &log, "").unwrap();
+    let description = replay.description().clone();
+    assert_eq!(description.faults(), Vec::<String>::new());
+    assert_eq!(
+        description.groups,
+        [
+            "joint.0",
+            "joint.2.quaternion",
+            "joint.2.angular",
+            "recorded"
+        ]
+    );
+    assert_eq!(
+        names(&description)[9..],
+        ["recorded.motor.0.effort", "motor.0.effort"]
+    );
+    replay.start().unwrap();
+    let mut frame = description.frame();
+    for k in 0..20 {
+        assert_eq!(read(&mut replay, &mut frame), ReadOutcome::Fresh);
+        assert_eq!(frame.values[..9], values(k));
+        assert_eq!(frame.values[9..], [f64::from(k)]);
+        let valid: Vec<_> = frame.groups.iter().map(|group| group.valid).collect();
+        assert_eq!(valid, [true, k % 2 == 0, true, true]);
+        assert!(frame.groups.iter().all(|group| group.stamp == time(k)));
+    }
+    assert_eq!(read(&mut replay, &mut frame), ReadOutcome::End);
 }
 
 #[test]

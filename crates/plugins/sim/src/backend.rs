@@ -5,18 +5,22 @@ use fly_hal::{
     ReadOutcome, Request, Ticks,
 };
 use fly_lie::SO3;
-use fly_lie::operators::{angular, linear};
+use fly_mechanics::measurements::{Measurements, Quantity};
 
 use crate::faults::{self, Fault, Kind};
 use crate::noise::Noise;
 use crate::plant::Plant;
-use crate::settings::{self, GROUPS, Settings};
+use crate::settings::{self, Settings};
 
 /// The simulated vehicle.
 pub struct Simulation {
     description: Description,
     plant: Plant,
-    noise: [Noise; 4],
+    measurements: Measurements,
+    /// Of each group.
+    noise: Vec<Noise>,
+    /// What is measured in this frame.
+    measured: Vec<f64>,
     faults: Vec<Fault>,
     ticks: Ticks,
     /// Index of the next frame.
@@ -33,16 +37,13 @@ struct Count {
     faulty: u64,
 }
 
-/// Where the values of each group begin, and where the last ends.
-const STARTS: [usize; 5] = [0, 3, 7, 10, 13];
-
 impl Backend for Simulation {
     const INFO: Info = Info {
         name: "sim",
         version: env!("CARGO_PKG_VERSION"),
         summary: "simulated rigid bodies with rotors, tilt servos and motors",
         clock: Clock::Stepped,
-        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort",
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort",
     };
 
     fn configure(configuration: &Configuration) -> Result<Self, Error> {
@@ -51,16 +52,16 @@ impl Backend for Simulation {
         })?;
         let Settings {
             plant,
+            measurements,
             noise,
             faults,
         } = settings::read(configuration)?;
-        let description = GROUPS
-            .iter()
+        let groups = measurements.groups();
+        let description = (groups.iter())
             .try_fold(Description::new(), |description, group| {
-                description.with_group(group)
+                description.with_group(&group.name)
             })?
             .with_signals(plant.system().inputs.command_names())?;
-        let mut group = 0..;
         tracing::debug!(
             system = plant.system().name,
             seed = configuration.seed,
@@ -69,9 +70,13 @@ impl Backend for Simulation {
         Ok(Self {
             description,
             plant,
-            noise: noise.map(|deviation| {
-                Noise::new(deviation, configuration.seed, group.next().unwrap_or(0))
-            }),
+            noise: (groups.iter().enumerate())
+                .map(|(index, group)| {
+                    Noise::new(noise.of(group.quantity), configuration.seed, index)
+                })
+                .collect(),
+            measured: vec![0.0; measurements.dim()],
+            measurements,
             faults,
             ticks,
             next: 0,
@@ -92,8 +97,8 @@ impl Backend for Simulation {
         self.next += 1;
         self.time = time;
         *frame.time = time;
-        let measured = self.measure();
-        Ok(self.deliver(&measured, frame))
+        self.measure();
+        Ok(self.deliver(frame))
     }
 
     fn write(&mut self, _: i64, commands: &[f64]) -> Result<(), Error> {
@@ -134,41 +139,38 @@ impl Backend for Simulation {
 
 impl Simulation {
     /// The values of all groups with their noise, which goes on whether or not somebody gets to see it.
-    fn measure(&mut self) -> [f64; STARTS[4]] {
-        let (pose, twist) = self.plant.state();
-        let [position, attitude, velocity, angular_velocity] =
-            self.noise.each_mut().map(Noise::vector);
-        let position = pose.translation + position;
-        let quaternion = (pose.rotation * SO3::exp(&attitude)).to_quaternion();
-        let velocity = linear(&twist) + velocity;
-        let angular_velocity = angular(&twist) + angular_velocity;
-        let mut values = [0.0; STARTS[4]];
-        for (group, part) in [
-            position.as_slice(),
-            quaternion.as_slice(),
-            velocity.as_slice(),
-            angular_velocity.as_slice(),
-        ]
-        .iter()
-        .enumerate()
-        {
-            values[STARTS[group]..STARTS[group + 1]].copy_from_slice(part);
+    fn measure(&mut self) {
+        let (model, (x, xi)) = (&self.plant.system().model, self.plant.state());
+        self.measurements.read(model, x, xi, &mut self.measured);
+        for (group, noise) in self.measurements.groups().iter().zip(&mut self.noise) {
+            let values = &mut self.measured[group.range.clone()];
+            match group.quantity {
+                Quantity::Quaternion => {
+                    let rotation = self.measurements.pose(model, group.body, x).rotation;
+                    let turned = rotation * SO3::exp(&noise.vector());
+                    values.copy_from_slice(turned.to_quaternion().as_slice());
+                }
+                Quantity::Joint => add(values, &noise.two()),
+                Quantity::Translation | Quantity::Linear | Quantity::Angular => {
+                    add(values, noise.vector().as_slice());
+                }
+            }
         }
-        values
     }
 
     /// Fills the frame, with what is wrong with it on purpose.
-    fn deliver(&mut self, measured: &[f64], frame: &mut FrameMut) -> ReadOutcome {
+    fn deliver(&mut self, frame: &mut FrameMut) -> ReadOutcome {
         let time = self.time;
         let (mut arrived, mut faulty) = (false, false);
-        for (group, status) in frame.groups.iter_mut().enumerate() {
-            let range = STARTS[group]..STARTS[group + 1];
+        let groups = self.measurements.groups().iter().enumerate();
+        for ((group, of), status) in groups.zip(frame.groups.iter_mut()) {
+            let range = of.range.clone();
             let fault = faults::of_group(&self.faults, time, group);
             faulty |= fault.is_some();
             arrived |= fault != Some(Kind::Missing);
             match fault {
                 None => {
-                    frame.values[range.clone()].copy_from_slice(&measured[range]);
+                    frame.values[range.clone()].copy_from_slice(&self.measured[range]);
                     *status = GroupStatus {
                         stamp: time,
                         valid: true,
@@ -191,5 +193,11 @@ impl Simulation {
         } else {
             ReadOutcome::None
         }
+    }
+}
+
+fn add(values: &mut [f64], noise: &[f64]) {
+    for (value, noise) in values.iter_mut().zip(noise) {
+        *value += noise;
     }
 }

@@ -1,7 +1,8 @@
 //! The simulated vehicle, as a plugin.
 //!
 //! A system of rigid bodies with rotors, tilt servos and motors, each behind a first-order lag: joints of all kinds, springs, dampers and loops
-//! as [`fly_mechanics::description`] has them. One body that is free in the world is measured. The clock is [stepped]: frame `k` is at `k / rate`,
+//! as [`fly_mechanics::description`] has them. Everything that moves is measured, see [`Measurements`]: the *tracked* body's pose and twist in the
+//! world (`pose.*`, `twist.*`), and what every other body does in its joint (`joint.{i}.*`). The clock is [stepped]: frame `k` is at `k / rate`,
 //! to the nearest nanosecond, and the plant is advanced from one to the next by the classical Runge-Kutta scheme on the group of its
 //! configurations, under the commands that answered the last frame. The same configuration, seed and commands give the same frames,
 //! bit for bit.
@@ -12,37 +13,41 @@
 //!
 //! ```
 //! # let text = r#"
-//! ## body = "cube"              # whose pose and twist are measured; by default the only one that is free in the world
+//! ## body = "cube"              # the tracked one, free in the world; by default the only one that is; else none
 //! substeps = 2                 # Runge-Kutta steps from one frame to the next, 1 to 1000
 //!
-//! [initial]                    # where it starts: by default at rest in the world's origin, level
+//! [initial]                    # where it starts: by default the tracked body at rest in the world's origin, level
 //! position = [0.0, 0.0, 1.0]   # m, world
 //! velocity = [0.0, 0.0, 0.0]   # m/s, world
 //! angular_velocity = [0, 0, 0] # rad/s, body
 //! attitude = { rpy_deg = [0.0, 30.0, 0.0] }   # roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll)
 //! ## attitude = { rotation_vector = [0.0, 0.5, 0.0] }      # rad
 //! ## attitude = { quaternion = [1.0, 0.0, 0.0, 0.0] }      # w, x, y, z, world from body; of any length
-//! ## joints = { hinge = 0.3, ball = [0.4, 0.0, 0.0] } # how far each has moved, rad or m
+//! ## joints = { hinge = 0.3, ball = [0.4, 0.0, 0.0] } # how far each has moved, rad or m; all but the tracked body's
+//! ## joint_velocities = { hinge = 1.0, ball = [0.0, 0.0, 0.2] } # in the joint's velocity coordinates, rad/s or m/s
 //! ## commands = [2.0, 2.0]      # actual thrusts, tilts and efforts, N, rad and N m, in the order of the commands
 //!
-//! [noise]                      # standard deviations of what is measured, each axis
+//! [noise]                      # standard deviations of what is measured, each axis; of the tracked body and in joints
 //! position = 0.0               # m
 //! attitude = 0.0               # rad, a small rotation in body axes
 //! velocity = 0.0               # m/s
 //! angular_velocity = 0.0       # rad/s
+//! joint_position = 0.0         # rad or m, of joints with one way to move
+//! joint_velocity = 0.0         # rad/s or m/s, of these
 //!
 //! [[faults]]                   # what goes wrong on purpose
 //! kind = "missing"             # or "stale", or "non_finite"
 //! from = 2.0                   # s, first frame that it concerns
 //! until = 2.1                  # s, first frame that it concerns no more
-//! ## group = "pose.position"    # by default all groups
+//! ## group = "pose.position"    # or "joint.2", or any other that is measured; by default all groups
 //! # "#;
 //! # let vehicle = include_str!("../tests/cube.toml");
 //! # fly_hal::Backend::configure(&fly_hal::Configuration::new(text, vehicle))
 //! #     .map(|_: fly_plugin_sim::Simulation| ()).unwrap();
 //! ```
 //!
-//! The plant is the controller's vehicle unless there is a table `vehicle` that describes another, or a whole system.
+//! The plant is the controller's vehicle unless there is a table `vehicle` that describes another, or a whole system. Where several bodies are free
+//! in the world and none is named, none is tracked, and they are measured in their joints.
 //!
 //! - **Loops** that the start leaves open a little are closed before it, and kept closed with a rate of a tenth of the integration step's inverse.
 //! - **Actuators** follow their commands, which are first clamped to their limits: `a' = (u - a) / time_constant`, for
@@ -56,6 +61,7 @@
 //!   NaN, with a fresh stamp.
 //!
 //! [stepped]: fly_hal::Clock::Stepped
+//! [`Measurements`]: fly_mechanics::measurements::Measurements
 
 mod backend;
 mod faults;

@@ -1,33 +1,73 @@
 //! What a sensor adds to the truth.
 
+use fly_mechanics::measurements::Quantity;
 use nalgebra::Vector3;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+/// Standard deviations of what is measured, each number: m and rad, m/s and rad/s.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Deviations {
+    pub(crate) position: f64,
+    pub(crate) attitude: f64,
+    pub(crate) velocity: f64,
+    pub(crate) angular_velocity: f64,
+    pub(crate) joint_position: f64,
+    pub(crate) joint_velocity: f64,
+}
+
+impl Deviations {
+    /// Those of the first number of a group, and of the others.
+    pub(crate) fn of(&self, quantity: Quantity) -> [f64; 2] {
+        match quantity {
+            Quantity::Joint => [self.joint_position, self.joint_velocity],
+            Quantity::Translation => [self.position; 2],
+            Quantity::Quaternion => [self.attitude; 2],
+            Quantity::Linear => [self.velocity; 2],
+            Quantity::Angular => [self.angular_velocity; 2],
+        }
+    }
+}
+
 /// Gaussian noise of one group.
 pub(crate) struct Noise {
-    deviation: f64,
+    /// Of the first number, and of the others.
+    deviations: [f64; 2],
     generator: Xoshiro256PlusPlus,
 }
 
 impl Noise {
     /// The noise of the group with that index. The generators of the groups are 2^192 numbers apart.
-    pub(crate) fn new(deviation: f64, seed: u64, group: usize) -> Self {
+    pub(crate) fn new(deviations: [f64; 2], seed: u64, group: usize) -> Self {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..group).for_each(|_| generator.long_jump());
         Self {
-            deviation,
+            deviations,
             generator,
         }
     }
 
     /// Three independent numbers.
     pub(crate) fn vector(&mut self) -> Vector3<f64> {
-        if self.deviation == 0.0 {
+        let [first, others] = self.deviations;
+        if self.is_none() {
             return Vector3::zeros();
         }
         let ([x, y], [z, _]) = (self.pair(), self.pair());
-        Vector3::new(x, y, z) * self.deviation
+        Vector3::new(x * first, y * others, z * others)
+    }
+
+    /// Two independent numbers.
+    pub(crate) fn two(&mut self) -> [f64; 2] {
+        if self.is_none() {
+            return [0.0; 2];
+        }
+        let ([a, b], [first, second]) = (self.pair(), self.deviations);
+        [a * first, b * second]
+    }
+
+    fn is_none(&self) -> bool {
+        self.deviations == [0.0; 2]
     }
 
     /// Two independent normal numbers, by Box and Muller[^1].
@@ -56,7 +96,7 @@ mod tests {
     #[test]
     fn it_is_normal() {
         const COUNT: usize = 200_000;
-        let mut noise = Noise::new(3.0, 1, 0);
+        let mut noise = Noise::new([3.0; 2], 1, 0);
         let samples: Vec<f64> = (0..COUNT)
             .flat_map(|_| <[f64; 3]>::from(noise.vector()))
             .map(|x| x / 3.0)
@@ -80,7 +120,7 @@ mod tests {
 
     #[test]
     fn groups_and_seeds_differ() {
-        let first = |seed, group| Noise::new(1.0, seed, group).vector();
+        let first = |seed, group| Noise::new([1.0; 2], seed, group).vector();
         assert_eq!(first(1, 0), first(1, 0));
         assert_ne!(first(1, 0), first(2, 0));
         assert_ne!(first(1, 0), first(1, 1));

@@ -1,17 +1,11 @@
 //! The vehicle itself: bodies, and actuators with their lags.
 
-use fly_lie::SE3;
 use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
-use fly_mechanics::multibody::BodyId;
-use nalgebra::Vector6;
-
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 
 /// A system in motion.
 pub(crate) struct Plant {
     system: System,
-    /// The body whose pose and twist are measured.
-    body: BodyId,
     /// Configuration and velocity, then what the actuators do: thrusts, tilts and efforts, in the order of the commands.
     motion: Motion<f64>,
     /// What they are told, inside their limits.
@@ -28,7 +22,6 @@ impl Plant {
     /// thrusts, tilts and efforts, by default those of the first command. `step` is the time of an integration step, s.
     pub(crate) fn new(
         system: System,
-        body: BodyId,
         mut motion: Motion<f64>,
         actual: Option<Vec<f64>>,
         substeps: u32,
@@ -56,7 +49,6 @@ impl Plant {
         Ok(Self {
             integrator,
             system,
-            body,
             motion,
             command: actual,
             settled,
@@ -69,19 +61,10 @@ impl Plant {
         &self.system
     }
 
-    /// Pose in the world and twist of the measured body.
-    pub(crate) fn state(&mut self) -> (SE3<f64>, Vector6<f64>) {
+    /// The configuration and the velocity.
+    pub(crate) fn state(&self) -> (&[f64], &[f64]) {
         let n = self.system.model.dof();
-        let workspace = self.dynamics.workspace_mut();
-        workspace.update(
-            &self.system.model,
-            &self.motion.configuration,
-            &self.motion.velocity[..n],
-        );
-        (
-            workspace.pose(BodyId::WORLD, self.body),
-            workspace.twist(BodyId::WORLD, self.body),
-        )
+        (&self.motion.configuration, &self.motion.velocity[..n])
     }
 
     /// Takes a command for the time to come; tells whether all of it was inside the limits.

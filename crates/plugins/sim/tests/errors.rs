@@ -48,7 +48,7 @@ fn keys_and_types() {
     );
     check(
         "initial.«postion» = [0, 0, 1]",
-        "unknown key `postion`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `joints`, `commands`",
+        "unknown key `postion`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `joints`, `joint_velocities`, `commands`",
         Some("did you mean `position`?"),
     );
     check(
@@ -110,6 +110,17 @@ fn noise_and_faults() {
         "noise.velocity = «inf»",
         "expected a standard deviation of at least 0, found inf",
         None,
+    );
+    check(
+        "noise.joint_velocity = «-0.1»",
+        "expected a standard deviation of at least 0, found -0.1",
+        None,
+    );
+    check(
+        "noise.«joint_positions» = 0.1",
+        "unknown key `joint_positions`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `joint_position`, \
+         `joint_velocity`",
+        Some("did you mean `joint_position`?"),
     );
     check(
         "faults = [{ kind = «'stall'», from = 0, until = 1 }]",
@@ -196,12 +207,12 @@ fn bodies_and_joints() {
     };
     check(
         "body = «'bal'»",
-        "expected a body that is free in the world, one of `cube`, `ball`, found `bal`",
+        "expected a body that is free in the world, one of `cube`, `ball`; found `bal`",
         Some("did you mean `ball`?"),
     );
     check(
         "body = «'rod'»",
-        "expected a body that is free in the world, one of `cube`, `ball`, found `rod`",
+        "expected a body that is free in the world, one of `cube`, `ball`; found `rod`",
         None,
     );
     check(
@@ -211,7 +222,7 @@ fn bodies_and_joints() {
     );
     check(
         "body = 'cube'\ninitial.joints.hinge = «[0.1, 0.2]»",
-        "the joint `hinge` has 1 ways to move: expected as many finite numbers, rad or m",
+        "the joint `hinge` has 1 way to move: expected as many finite numbers, rad or m",
         None,
     );
     check(
@@ -219,7 +230,62 @@ fn bodies_and_joints() {
         "the joint `ball` has 6 ways to move: expected as many finite numbers, rad or m",
         None,
     );
+    check(
+        "body = 'cube'\ninitial.joint_velocities.«cube» = [0, 0, 0, 0, 0, 0]",
+        "there is no joint `cube`, expected one of `ball`, `hinge`",
+        None,
+    );
+    check(
+        "body = 'cube'\ninitial.joint_velocities.hinge = «[]»",
+        "the joint `hinge` has 1 way to move: expected as many finite numbers, rad/s or m/s",
+        None,
+    );
+    check(
+        "body = 'cube'\nfaults = [{ kind = 'stale', from = 0, until = 1, group = «'joint.3'» }]",
+        "unknown group `joint.3`, expected one of `pose.position`, `pose.quaternion`, `twist.linear`, `twist.angular`, \
+         `joint.1.translation`, `joint.1.quaternion`, `joint.1.linear`, `joint.1.angular`, `joint.2`",
+        Some("did you mean `joint.2`?"),
+    );
 }
+
+#[test]
+fn nobody_is_tracked() {
+    let two = |keys: &str, key: &str| {
+        check(
+            &format!("{keys}\n{PAIR}"),
+            &format!(
+                "`{key}` is that of the tracked body, and none is: the bodies `cube`, `ball` of `pair` are free in the world"
+            ),
+            Some("say which one is meant: `body = \"cube\"`"),
+        );
+    };
+    two("initial.position = «[0, 0, 1]»", "position");
+    two("initial.attitude = «{ rpy_deg = [0, 0, 1] }»", "attitude");
+    let hinged = HINGED.replace('\n', "");
+    for key in ["velocity", "angular_velocity"] {
+        check(
+            &format!("initial.{key} = «[0, 0, 0]»\n{hinged}"),
+            &format!(
+                "`{key}` is that of the tracked body, and none is: no body of `rods` is free in the world"
+            ),
+            Some("say with `joints` and `joint_velocities` where the joints start"),
+        );
+    }
+    check(
+        &format!("body = «'rod'»\n{hinged}"),
+        "expected a body that is free in the world, which no body of `rods` is: all that moves in it is measured in its joints; found `rod`",
+        None,
+    );
+    check(
+        "initial.joints.«hinge» = 0.1",
+        "there is no joint `hinge`: no other moves in `cube` than the tracked body's",
+        None,
+    );
+}
+
+/// A rod on a hinge.
+const HINGED: &str = "vehicle = { name = 'rods', bodies = { \
+    rod = { joint = { type = 'revolute', axis = [0, 1, 0] }, mass = 0.1, inertia = [0.1, 0.1, 0.1] } } }\n";
 
 /// Where nothing in the text is to blame there is no place.
 fn refused(text: &str) -> (String, Option<String>) {
@@ -232,22 +298,13 @@ fn refused(text: &str) -> (String, Option<String>) {
 
 #[test]
 fn systems_that_cannot_fly() {
+    let fixed = HINGED.replace("{ type = 'revolute', axis = [0, 1, 0] }", "'fixed'");
     assert_eq!(
-        refused(PAIR),
+        refused(&fixed),
         (
-            "the bodies `cube`, `ball` are free in the world; expected one whose pose and twist are measured".to_owned(),
-            Some("say which it is: `body = \"cube\"`".to_owned())
+            "nothing moves in `rods`: every joint is fixed".to_owned(),
+            None
         )
-    );
-    let hinged = PAIR
-        .replace(
-            "cube = {",
-            "cube = { joint = { type = 'revolute', axis = [1, 0, 0] },",
-        )
-        .replace("ball = {", "ball = { parent = 'cube', joint = 'fixed',");
-    assert_eq!(
-        refused(&hinged).0,
-        "expected a body that is free in the world, whose pose and twist are measured; every body of `pair` is on another joint"
     );
     let massless = "vehicle = { name = 'x', bodies = { cube = { mass = 1, inertia = [1, 1, 1] }, \
         rod = { parent = 'cube', joint = { type = 'revolute', axis = [0, 1, 0] } } } }";

@@ -3,19 +3,22 @@
 use std::ops::Range;
 
 use fly_hal::{Error, nearest};
+use fly_mechanics::measurements::Measured;
 use toml::Spanned;
 
-use super::{FaultKeys, GROUPS, NoiseKeys, Number};
+use super::{FaultKeys, NoiseKeys, Number};
 use crate::faults::Fault;
+use crate::noise::Deviations;
 
-/// Standard deviations, in the order of [`GROUPS`].
-pub(super) fn deviations(keys: &NoiseKeys) -> Result<[f64; 4], Error> {
-    Ok([
-        deviation(keys.position.as_ref())?,
-        deviation(keys.attitude.as_ref())?,
-        deviation(keys.velocity.as_ref())?,
-        deviation(keys.angular_velocity.as_ref())?,
-    ])
+pub(super) fn deviations(keys: &NoiseKeys) -> Result<Deviations, Error> {
+    Ok(Deviations {
+        position: deviation(keys.position.as_ref())?,
+        attitude: deviation(keys.attitude.as_ref())?,
+        velocity: deviation(keys.velocity.as_ref())?,
+        angular_velocity: deviation(keys.angular_velocity.as_ref())?,
+        joint_position: deviation(keys.joint_position.as_ref())?,
+        joint_velocity: deviation(keys.joint_velocity.as_ref())?,
+    })
 }
 
 fn deviation(given: Option<&Number>) -> Result<f64, Error> {
@@ -29,7 +32,7 @@ fn deviation(given: Option<&Number>) -> Result<f64, Error> {
     }
 }
 
-pub(super) fn fault(keys: &FaultKeys) -> Result<Fault, Error> {
+pub(super) fn fault(keys: &FaultKeys, groups: &[Measured]) -> Result<Fault, Error> {
     let wrong = |message: String, span: Range<usize>| {
         Err(Error::configuration(message).in_configuration(span))
     };
@@ -47,7 +50,9 @@ pub(super) fn fault(keys: &FaultKeys) -> Result<Fault, Error> {
             keys.until.span(),
         );
     }
-    let group = keys.group.as_ref().map(group).transpose()?;
+    let group = (keys.group.as_ref())
+        .map(|name| group(name, groups))
+        .transpose()?;
     Ok(Fault {
         kind: keys.kind,
         from: nanoseconds(from),
@@ -56,13 +61,19 @@ pub(super) fn fault(keys: &FaultKeys) -> Result<Fault, Error> {
     })
 }
 
-fn group(name: &Spanned<String>) -> Result<usize, Error> {
-    let index = GROUPS.iter().position(|group| group == name.get_ref());
+fn group(name: &Spanned<String>, groups: &[Measured]) -> Result<usize, Error> {
+    let index = groups
+        .iter()
+        .position(|group| group.name == *name.get_ref());
     index.ok_or_else(|| {
-        let (found, names) = (name.get_ref(), GROUPS.join("`, `"));
-        let message = format!("unknown group `{found}`, expected one of `{names}`");
+        let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+        let message = format!(
+            "unknown group `{}`, expected one of `{}`",
+            name.get_ref(),
+            names.join("`, `")
+        );
         let error = Error::configuration(message).in_configuration(name.span());
-        match nearest(found, GROUPS) {
+        match nearest(name.get_ref(), names) {
             Some(near) => error.with_help(format!("did you mean `{near}`?")),
             None => error,
         }

@@ -6,18 +6,46 @@ use fly_mechanics::System;
 use fly_mechanics::actuators::Inputs;
 use fly_mechanics::integrate::Motion;
 use fly_mechanics::multibody::BodyId;
-use nalgebra::{Vector3, Vector4};
+use nalgebra::{Vector3, Vector4, Vector6};
 use toml::Spanned;
 
+use super::system::free_bodies;
 use super::{AttitudeKeys, InitialKeys, JointKeys, Triple, finite};
 
-/// The measured body with its pose and twist, the joints where they are told to be and at rest.
+/// The tracked body with its pose and twist, the joints where they are told to be and as fast.
 pub(super) fn motion(
     keys: &InitialKeys,
     system: &System,
-    body: BodyId,
+    tracked: Option<BodyId>,
 ) -> Result<Motion<f64>, Error> {
     let model = &system.model;
+    let mut motion = Motion::at_rest(model);
+    let mut moved = vec![0.0; model.dof()];
+    for (table, numbers, unit) in [
+        (&keys.joints, &mut moved, "rad or m"),
+        (&keys.joint_velocities, &mut motion.velocity, "rad/s or m/s"),
+    ] {
+        for (name, given) in table {
+            let range = model.velocity_range(joint(system, tracked, name)?);
+            let found = joint_numbers(name, given, range.len(), unit)?;
+            numbers[range].copy_from_slice(found);
+        }
+    }
+    if let Some(body) = tracked {
+        let (pose, twist) = pose_and_twist(keys)?;
+        let range = model.velocity_range(body);
+        let placement = model.placement(body).copied().unwrap_or(SE3::identity());
+        let step = (placement.inverse() * pose).log();
+        moved[range.clone()].copy_from_slice(step.as_slice());
+        motion.velocity[range].copy_from_slice(twist.as_slice());
+    } else {
+        no_pose(keys, system)?;
+    }
+    model.integrate(&mut motion.configuration, &moved);
+    Ok(motion)
+}
+
+fn pose_and_twist(keys: &InitialKeys) -> Result<(SE3<f64>, Vector6<f64>), Error> {
     let vector = |value: Option<&Triple>| {
         value.map_or(Ok(Vector3::zeros()), |value| {
             finite(value).map(Vector3::from)
@@ -27,38 +55,66 @@ pub(super) fn motion(
     let pose = SE3::new(rotation, vector(keys.position.as_ref())?);
     let velocity = rotation.inverse().act(&vector(keys.velocity.as_ref())?);
     let twist = fly_lie::operators::join(&velocity, &vector(keys.angular_velocity.as_ref())?);
-
-    let mut motion = Motion::at_rest(model);
-    let mut moved = vec![0.0; model.dof()];
-    for (name, given) in &keys.joints {
-        let joint = joint(system, body, name)?;
-        let range = &mut moved[model.velocity_range(joint)];
-        range.copy_from_slice(joint_position(name, given, range.len())?);
-    }
-    let range = model.velocity_range(body);
-    let placement = model.placement(body).copied().unwrap_or(SE3::identity());
-    let step = (placement.inverse() * pose).log();
-    moved[range.clone()].copy_from_slice(step.as_slice());
-    motion.velocity[range].copy_from_slice(twist.as_slice());
-    model.integrate(&mut motion.configuration, &moved);
-    Ok(motion)
+    Ok((pose, twist))
 }
 
-/// The body on a joint: any but that of the measured body, which has keys of its own.
-fn joint(system: &System, measured: BodyId, name: &Spanned<String>) -> Result<BodyId, Error> {
+/// Where no body is tracked there is none whose pose and twist these keys could mean.
+fn no_pose(keys: &InitialKeys, system: &System) -> Result<(), Error> {
+    let spans = [
+        ("position", keys.position.as_ref().map(Spanned::span)),
+        ("attitude", keys.attitude.as_ref().map(Spanned::span)),
+        ("velocity", keys.velocity.as_ref().map(Spanned::span)),
+        (
+            "angular_velocity",
+            keys.angular_velocity.as_ref().map(Spanned::span),
+        ),
+    ];
+    let given = spans.into_iter().find_map(|(key, span)| Some((key, span?)));
+    let Some((key, span)) = given else {
+        return Ok(());
+    };
+    let name = &system.name;
+    let (reason, help) = match free_bodies(system).as_slice() {
+        [] => (
+            format!("no body of `{name}` is free in the world"),
+            "say with `joints` and `joint_velocities` where the joints start".to_owned(),
+        ),
+        free => {
+            let names: Vec<&str> = free.iter().map(|(_, name)| *name).collect();
+            (
+                format!(
+                    "the bodies `{}` of `{name}` are free in the world",
+                    names.join("`, `")
+                ),
+                format!("say which one is meant: `body = \"{}\"`", names[0]),
+            )
+        }
+    };
+    let message = format!("`{key}` is that of the tracked body, and none is: {reason}");
+    Err(Error::configuration(message)
+        .in_configuration(span)
+        .with_help(help))
+}
+
+/// The body on a joint: any but that of the tracked body, which has keys of its own.
+fn joint(
+    system: &System,
+    tracked: Option<BodyId>,
+    name: &Spanned<String>,
+) -> Result<BodyId, Error> {
     let found = system.joint_named(name.get_ref());
-    if let Some(found) = found.filter(|body| *body != measured) {
+    if let Some(found) = found.filter(|body| Some(*body) != tracked) {
         return Ok(found);
     }
     let other = system.model.bodies().zip(&system.joints);
     let names = other.filter_map(|(body, joint)| {
-        let moves = body != measured && !system.model.velocity_range(body).is_empty();
+        let moves = Some(body) != tracked && !system.model.velocity_range(body).is_empty();
         moves.then_some(joint.name.as_str())
     });
     let names: Vec<&str> = names.collect();
     let message = match names.as_slice() {
         [] => format!(
-            "there is no joint `{}`: `{}` is one body",
+            "there is no joint `{}`: no other moves in `{}` than the tracked body's",
             name.get_ref(),
             system.name
         ),
@@ -75,10 +131,11 @@ fn joint(system: &System, measured: BodyId, name: &Spanned<String>) -> Result<Bo
     })
 }
 
-fn joint_position<'a>(
+fn joint_numbers<'a>(
     name: &Spanned<String>,
     given: &'a Spanned<JointKeys>,
     expected: usize,
+    unit: &str,
 ) -> Result<&'a [f64], Error> {
     let numbers = match given.get_ref() {
         JointKeys::One(number) => std::slice::from_ref(number),
@@ -88,8 +145,13 @@ fn joint_position<'a>(
         return Ok(numbers);
     }
     let message = format!(
-        "the joint `{}` has {expected} ways to move: expected as many finite numbers, rad or m",
-        name.get_ref()
+        "the joint `{}` has {expected} {}: expected as many finite numbers, {unit}",
+        name.get_ref(),
+        if expected == 1 {
+            "way to move"
+        } else {
+            "ways to move"
+        }
     );
     Err(Error::configuration(message).in_configuration(given.span()))
 }

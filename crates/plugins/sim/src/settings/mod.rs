@@ -7,26 +7,20 @@ mod system;
 use std::collections::BTreeMap;
 
 use fly_hal::{Configuration, Error};
+use fly_mechanics::measurements::Measurements;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use crate::faults::{Fault, Kind};
+use crate::noise::Deviations;
 use crate::plant::Plant;
-
-/// Measured groups, in the order of the frame.
-pub(crate) const GROUPS: [&str; 4] = [
-    "pose.position",
-    "pose.quaternion",
-    "twist.linear",
-    "twist.angular",
-];
 
 /// Everything that a simulation is made from.
 pub(crate) struct Settings {
     pub(crate) plant: Plant,
-    /// Standard deviations, in the order of [`GROUPS`].
-    pub(crate) noise: [f64; 4],
+    pub(crate) measurements: Measurements,
+    pub(crate) noise: Deviations,
     pub(crate) faults: Vec<Fault>,
 }
 
@@ -57,11 +51,16 @@ struct InitialKeys {
     velocity: Option<Triple>,
     angular_velocity: Option<Triple>,
     #[serde(default)]
-    joints: BTreeMap<Spanned<String>, Spanned<JointKeys>>,
+    joints: JointTable,
+    #[serde(default)]
+    joint_velocities: JointTable,
     commands: Option<Spanned<Vec<f64>>>,
 }
 
-/// How far a joint has moved, in each of its ways to move.
+/// Numbers of joints, by name.
+type JointTable = BTreeMap<Spanned<String>, Spanned<JointKeys>>;
+
+/// How far a joint has moved, or how fast it does, in each of its ways to move.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number, or a list of numbers")]
 enum JointKeys {
@@ -84,6 +83,8 @@ struct NoiseKeys {
     attitude: Option<Number>,
     velocity: Option<Number>,
     angular_velocity: Option<Number>,
+    joint_position: Option<Number>,
+    joint_velocity: Option<Number>,
 }
 
 #[derive(Deserialize)]
@@ -101,8 +102,13 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     let table = document.get_mut().remove("vehicle");
     let system = system::read(table.as_ref(), configuration.vehicle)?;
     let keys: Keys = configuration.settings_from(document)?;
-    let body = system::measured_body(&system, keys.body.as_ref())?;
-    let motion = initial::motion(&keys.initial, &system, body)?;
+    let tracked = system::tracked_body(&system, keys.body.as_ref())?;
+    let motion = initial::motion(&keys.initial, &system, tracked)?;
+    let measurements = Measurements::new(&system.model, tracked);
+    if measurements.groups().is_empty() {
+        let message = format!("nothing moves in `{}`: every joint is fixed", system.name);
+        return Err(Error::configuration(message));
+    }
     let commands = keys.initial.commands.as_ref();
     let commands = commands
         .map(|commands| initial::commands(commands, &system.inputs))
@@ -110,16 +116,16 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     Ok(Settings {
         noise: disturbance::deviations(&keys.noise)?,
         faults: (keys.faults.iter())
-            .map(disturbance::fault)
+            .map(|keys| disturbance::fault(keys, measurements.groups()))
             .collect::<Result<_, _>>()?,
         plant: system::plant(
             system,
-            body,
             motion,
             commands,
             keys.substeps.as_ref(),
             configuration.rate_hz,
         )?,
+        measurements,
     })
 }
 

@@ -4,7 +4,8 @@ use fly_hal::{Error, nearest};
 use fly_mechanics::System;
 use fly_mechanics::description::DescriptionError;
 use fly_mechanics::integrate::Motion;
-use fly_mechanics::multibody::{BodyId, JointKind, Model};
+use fly_mechanics::measurements::Measurements;
+use fly_mechanics::multibody::BodyId;
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -46,54 +47,47 @@ fn described(error: &DescriptionError) -> Error {
     }
 }
 
-/// The body whose pose and twist are measured: the one of this name, or the only one that is free in the world.
-pub(super) fn measured_body(
+/// The body whose pose and twist are measured in the world: the one of this name, or the only one that is free in it, if there is one.
+pub(super) fn tracked_body(
     system: &System,
     name: Option<&Spanned<String>>,
-) -> Result<BodyId, Error> {
-    let model = &system.model;
-    let free: Vec<BodyId> = model
-        .bodies()
-        .filter(|body| is_free(model, *body))
-        .collect();
-    let names: Vec<&str> = free.iter().map(|body| model.name(*body)).collect();
-    let list = names.join("`, `");
-    match (name, free.as_slice()) {
-        (_, []) => Err(Error::configuration(format!(
-            "expected a body that is free in the world, whose pose and twist are measured; every body of `{}` is on another joint",
-            system.name
-        ))),
-        (None, [body]) => Ok(*body),
-        (None, _) => Err(Error::configuration(format!(
-            "the bodies `{list}` are free in the world; expected one whose pose and twist are measured"
-        ))
-        .with_help(format!("say which it is: `body = \"{}\"`", names[0]))),
-        (Some(name), free) => {
-            let found = names.iter().position(|free| free == name.get_ref());
-            found.map(|index| free[index]).ok_or_else(|| {
-                let message = format!(
-                    "expected a body that is free in the world, one of `{list}`, found `{}`",
-                    name.get_ref()
-                );
-                let error = Error::configuration(message).in_configuration(name.span());
-                match nearest(name.get_ref(), names) {
-                    Some(near) => error.with_help(format!("did you mean `{near}`?")),
-                    None => error,
-                }
-            })
-        }
+) -> Result<Option<BodyId>, Error> {
+    let Some(name) = name else {
+        return Ok(Measurements::tracked(&system.model));
+    };
+    let free = free_bodies(system);
+    let found = (free.iter()).find(|(_, free)| free == name.get_ref());
+    if let Some((body, _)) = found {
+        return Ok(Some(*body));
     }
+    let names: Vec<&str> = free.into_iter().map(|(_, name)| name).collect();
+    let expected = match names.as_slice() {
+        [] => format!(
+            "which no body of `{}` is: all that moves in it is measured in its joints",
+            system.name
+        ),
+        _ => format!("one of `{}`", names.join("`, `")),
+    };
+    let message = format!(
+        "expected a body that is free in the world, {expected}; found `{}`",
+        name.get_ref()
+    );
+    let error = Error::configuration(message).in_configuration(name.span());
+    Err(match nearest(name.get_ref(), names) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error,
+    })
 }
 
-fn is_free(model: &Model<f64>, body: BodyId) -> bool {
-    let free =
-        |joint: &fly_mechanics::multibody::Joint<f64>| matches!(joint.kind(), JointKind::Free(_));
-    model.parent(body) == Some(BodyId::WORLD) && model.joint(body).is_some_and(free)
+/// The bodies that may be tracked, with their names.
+pub(super) fn free_bodies(system: &System) -> Vec<(BodyId, &str)> {
+    let model = &system.model;
+    let free = (model.bodies()).filter(|body| Measurements::is_free(model, *body));
+    free.map(|body| (body, model.name(body))).collect()
 }
 
 pub(super) fn plant(
     system: System,
-    body: BodyId,
     motion: Motion<f64>,
     commands: Option<Vec<f64>>,
     substeps: Option<&Spanned<u32>>,
@@ -127,6 +121,6 @@ pub(super) fn plant(
         return Err(placed(Error::configuration(message).with_help(help)));
     }
     let name = system.name.clone();
-    Plant::new(system, body, motion, commands, count, step)
+    Plant::new(system, motion, commands, count, step)
         .map_err(|error| Error::configuration(format!("`{name}` cannot be simulated: {error}")))
 }
