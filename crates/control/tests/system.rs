@@ -311,53 +311,82 @@ fn a_map_that_does_not_fit_is_found() {
     assert!(unfit >= 20, "{unfit}");
 }
 
+/// Damping and desired mass come from the energies: `f_D = dR/dxi`, `Mbar = d²T/dxi²`. T and R are quadratic in xi, so that differences are exact.
+#[test]
+fn damping_and_mass_are_gradients_of_the_energies() {
+    for approach in [Approach::Particle, Approach::Body, Approach::Energy] {
+        with_pairs(approach, true, |mut case| {
+            let now = case.desired().expect("a map");
+            let (start, n) = (case.xi.clone(), case.model.dof());
+            let mut energies = |steps: &[(usize, f64)]| {
+                case.xi.clone_from(&start);
+                for (i, step) in steps {
+                    case.xi[*i] += step;
+                }
+                case.desired().expect("a map").energies
+            };
+            let h = 0.5;
+            let scale = now.energies.kinetic + now.energies.dissipation + now.mass_matrix.amax();
+            for i in 0..n {
+                let (up, down) = (energies(&[(i, h)]), energies(&[(i, -h)]));
+                let slope = (up.dissipation - down.dissipation) / (2.0 * h);
+                assert!((slope - now.damping[i]).abs() < 1e-12 * scale);
+                for j in 0..n {
+                    let mut corner = |a: f64, b: f64| energies(&[(i, a), (j, b)]).kinetic;
+                    let mixed = corner(h, h) - corner(h, -h) - corner(-h, h) + corner(-h, -h);
+                    let entry = mixed / (4.0 * h * h);
+                    assert!((entry - now.mass_matrix[(i, j)]).abs() < 1e-12 * scale);
+                }
+            }
+        });
+    }
+}
+
 #[test]
 fn a_common_factor_of_all_energies_changes_no_input() {
-    let mut random = Random(5);
-    let model = random.tree(&[3, 1, 0]);
-    let mut inputs = Vec::new();
-    for factor in [1.0, 7.5] {
-        let mut random = Random(77);
-        let mut pairs: Vec<_> = (model.bodies())
-            .map(|b| SystemPair {
-                a: BodyId::WORLD,
-                b,
-                energies: Pair::new(
-                    random.moment() * factor,
-                    random.moment() * factor,
-                    random.moment() * factor,
-                ),
-            })
-            .collect();
-        pairs.swap(0, 1);
-        let n = model.dof();
-        let (mut x, mut x_R) = (model.neutral_configuration(), model.neutral_configuration());
-        model.integrate(&mut x, &random.numbers(n));
-        model.integrate(&mut x_R, &random.numbers(n));
-        let mut case = Case {
-            template: SystemTemplate::new(&model, Approach::Body, pairs, Box::new(JointMap)),
-            x,
-            xi: random.numbers(n),
-            goal: (x_R, random.numbers(n), random.numbers(n)),
-            model: model.clone(),
-        };
-        let desired = case.desired().expect("a map");
-        let mut workspace = Workspace::new(&model);
-        workspace.update(&model, &case.x, &case.xi);
-        workspace.update_jacobians(&model);
-        let mut equation = EquationOfMotion::new(&model);
-        equation.update(&model, &workspace);
-        let mut b = DVector::zeros(n);
-        equation.bias(&case.xi, b.as_mut_slice());
-        // Fewer inputs than degrees of freedom.
-        let B = DMatrix::from_fn(n, n - 3, |_, _| random.next());
-        let mut law = SystemLaw::new(n, n - 3);
-        let u = law
-            .solve(&equation.mass_matrix, &b, &B, &desired)
-            .expect("a law");
-        inputs.push(u.clone());
+    for approach in [Approach::Particle, Approach::Body, Approach::Energy] {
+        let mut random = Random(5);
+        with_pairs(approach, true, |mut case| {
+            let n = case.model.dof();
+            let mut workspace = Workspace::new(&case.model);
+            workspace.update(&case.model, &case.x, &case.xi);
+            workspace.update_jacobians(&case.model);
+            let mut equation = EquationOfMotion::new(&case.model);
+            equation.update(&case.model, &workspace);
+            let mut b = DVector::zeros(n);
+            equation.bias(&case.xi, b.as_mut_slice());
+            // As many inputs as degrees of freedom, and fewer.
+            for inputs in [n, n - 2] {
+                let B = DMatrix::from_fn(n, inputs, |_, _| random.next());
+                let input = |case: &mut Case| {
+                    let desired = case.desired().expect("a map");
+                    let mut law = SystemLaw::new(n, inputs);
+                    let u = law.solve(&equation.mass_matrix, &b, &B, &desired);
+                    u.expect("a law").clone()
+                };
+                let u = input(&mut case);
+                let pairs = case.template.pairs().to_vec();
+                let scaled = pairs.iter().map(|pair| {
+                    let [K, D, M] = [
+                        pair.energies.stiffness(),
+                        pair.energies.damping(),
+                        pair.energies.inertia(),
+                    ];
+                    SystemPair {
+                        energies: Pair::new(K * 7.5, D * 7.5, M * 7.5),
+                        ..pair.clone()
+                    }
+                });
+                let scaled = scaled.collect();
+                case.template =
+                    SystemTemplate::new(&case.model, approach, scaled, Box::new(JointMap));
+                let difference = (&u - input(&mut case)).amax();
+                assert!(difference < 1e-9 * u.amax(), "{approach:?}: {difference:e}");
+                case.template =
+                    SystemTemplate::new(&case.model, approach, pairs, Box::new(JointMap));
+            }
+        });
     }
-    assert!((&inputs[0] - &inputs[1]).amax() < 1e-10 * inputs[0].amax());
 }
 
 /// The tool of an arm: one pair with a Jacobian that can be inverted.
