@@ -65,6 +65,23 @@ pub enum ControllerError {
     /// The limits cannot be used.
     #[error(transparent)]
     Allocation(#[from] AllocationError),
+    /// Nothing drives the system.
+    #[error("nothing drives `{system}`: a controller needs rotors or motors in its description")]
+    NoInputs {
+        /// The system's name.
+        system: String,
+    },
+    /// Loops are closed or joints coupled.
+    #[error(
+        "a controller's model is a tree of bodies, but `{system}` has {key}: leave them out of the model and describe them in the plant that is \
+         simulated"
+    )]
+    Constrained {
+        /// The system's name.
+        system: String,
+        /// `loops` or `couplings`.
+        key: &'static str,
+    },
 }
 
 /// # Construction
@@ -98,15 +115,16 @@ impl Controller {
         limits: Option<Limits>,
         settings: &ControllerSettings,
     ) -> Result<Self, ControllerError> {
+        let (approach, transport) = settings.of_free_body()?;
         let pair = settings.pair(name, body, inputs)?;
-        let template = Template::new(settings.approach, settings.transport, pair);
+        let template = Template::new(approach, transport, pair);
         let (M, M_bar) = (body.mass_matrix(), template.mass_matrix());
         let law = Law::new(M, M_bar, inputs)?;
         let metric = projection_metric(M, M_bar, inputs, settings.projection_weight)?;
         let limited = match limits {
             Some(limits) if settings.allocation != AllocationMethod::None => Some(Limited::new(
                 &limits,
-                settings.input_rate_limit,
+                settings.rates(inputs.ncols())?,
                 |limits| allocator(settings.allocation, limits, &metric),
             )?),
             _ => None,
@@ -240,7 +258,8 @@ pub fn pair_motion(state: &State<f64>, reference: &ReferencePoint) -> (Motion, D
     )
 }
 
-fn allocator(
+/// The solver of this name.
+pub(crate) fn allocator(
     method: AllocationMethod,
     limits: &Limits,
     metric: &DMatrix<f64>,

@@ -30,7 +30,8 @@ use nalgebra::Complex;
 use crate::matching::fully_actuated;
 use crate::poles;
 use crate::settings::{
-    ControllerSettings, Moment, PairSettings, PoleSettings, SecondMomentSettings, YawSettings,
+    ControllerSettings, EnergySettings, Moment, PairSettings, PoleSettings, SecondMomentSettings,
+    VehiclePoleSettings, YawSettings,
 };
 
 /// What a motion should be like.
@@ -148,7 +149,7 @@ pub fn tune(
             }),
             Wish::Bandwidth(_) => Some([rounded(-polynomial[3] / 4.0); 4]),
         };
-        settings.poles = Some(PoleSettings {
+        settings.poles = Some(PoleSettings::Vehicle(VehiclePoleSettings {
             polynomial: horizontal.is_none().then_some(polynomial),
             horizontal,
             mass: None,
@@ -157,7 +158,7 @@ pub fn tune(
                 damping: rounded(about_vertical * p1),
                 stiffness: rounded(about_vertical * p0),
             },
-        });
+        }));
         return Ok(settings);
     }
     let [k, d] = position.polynomial("position")?;
@@ -168,11 +169,11 @@ pub fn tune(
     let [p0, p1] = attitude.unwrap_or(&usual).polynomial("attitude")?;
     let (mass, center) = (inertia.mass(), inertia.center_of_mass());
     let moment = |weight: f64, factor: f64| {
-        SecondMomentSettings::new(
+        EnergySettings::from(SecondMomentSettings::new(
             rounded(mass * weight),
             center.into(),
-            Moment((inertia.inertia_about_center() * factor).map(rounded)),
-        )
+            Moment::Matrix((inertia.inertia_about_center() * factor).map(rounded)),
+        ))
     };
     settings.pairs.push(PairSettings {
         from: "world".into(),

@@ -83,7 +83,7 @@ fn input(s: &State, template: &mut EuclideanTemplate) -> DVector<f64> {
     template.evaluate(
         &s.model,
         &s.workspace,
-        &s.equation,
+        &s.equation.mass_matrix,
         (&s.q, &s.xi),
         &GOAL,
         &mut desired,
@@ -207,7 +207,14 @@ fn linear_control_unwinds_where_the_pair_goes_the_short_way() {
                     .evaluate(&model, &actual, &xi, &mut reference, &goal, &mut desired)
                     .expect("a map");
             } else {
-                linear.evaluate(&model, &actual, &equation, (&q, &xi), &goal, &mut desired);
+                linear.evaluate(
+                    &model,
+                    &actual,
+                    &equation.mass_matrix,
+                    (&q, &xi),
+                    &goal,
+                    &mut desired,
+                );
             }
             xi[0] -= 1e-3 * desired.bias[0] / desired.mass_matrix[(0, 0)];
             q[0] += 1e-3 * xi[0];

@@ -10,6 +10,7 @@ use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
 use fly_control::law::{InputMatrix, Law, LawError};
 use fly_control::matching::{complement, fully_actuated};
 use fly_control::settings::ReferenceSettings;
+use fly_control::settings::{EnergySettings, Moment};
 use fly_control::{Controller, ControllerSettings, Reference, ReferencePoint};
 use fly_lie::SE3;
 use fly_mechanics::State;
@@ -69,8 +70,14 @@ fn the_input_does_not_know_a_common_factor() {
         let mut settings = settings("allocation = 'active_set'", TRICOPTER_PAIR);
         let pair = &mut settings.pairs[0];
         for part in [&mut pair.stiffness, &mut pair.damping, &mut pair.inertia] {
-            part.weight *= factor;
-            part.moment.as_mut().unwrap().0 *= factor;
+            let EnergySettings::Moments(moments) = part else {
+                panic!("a table");
+            };
+            let Some(Moment::Matrix(moment)) = &mut moments.moment else {
+                panic!("a matrix");
+            };
+            *moment *= factor;
+            *moments.weight.as_mut().unwrap() *= factor;
         }
         Controller::new(&vehicle(TRICOPTER), &settings).unwrap()
     };

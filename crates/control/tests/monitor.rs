@@ -75,7 +75,7 @@ impl Flight {
         let (mut actual, mut reference) = (Workspace::new(&model), Workspace::new(&model));
         let mut desired = DesiredMotion::new(&model);
         let mut integrator = RungeKutta::new(&model, Scheme::DormandPrince8);
-        let B = eleven::inputs(&model);
+        let B = DMatrix::identity(n, n);
 
         let signs = |size: f64| -> Vec<f64> {
             (0..n)

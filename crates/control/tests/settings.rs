@@ -3,8 +3,9 @@
 mod common;
 
 use common::{QUADCOPTER, QUADCOPTER_POLES, SKEWED_PAIR, TRICOPTER, TRICOPTER_PAIR, vehicle};
-use fly_control::settings::AllocationMethod;
-use fly_control::template::{Approach, Transport};
+use fly_control::settings::{
+    AllocationMethod, ApproachSettings, EnergySettings, SecondMomentSettings,
+};
 use fly_control::{Controller, ControllerSettings};
 
 fn parse(text: &str) -> Result<ControllerSettings, toml::de::Error> {
@@ -23,10 +24,8 @@ fn refused(description: &str, text: &str) -> String {
 #[test]
 fn defaults() {
     let settings = parse(TRICOPTER_PAIR).unwrap();
-    assert_eq!(
-        (settings.approach, settings.transport),
-        (Approach::Energy, Transport::Centred)
-    );
+    assert_eq!(settings.approach, ApproachSettings::Energy);
+    assert_eq!(settings.transport, None);
     let allocation = if cfg!(feature = "osqp") {
         AllocationMethod::Osqp
     } else {
@@ -40,18 +39,19 @@ fn defaults() {
 
 #[test]
 fn a_moment_about_the_origin_is_larger_by_the_offset() {
-    let center = parse(SKEWED_PAIR).unwrap().pairs[0].inertia.clone();
+    let inertia = |text: &str| match &parse(text).unwrap().pairs[0].inertia {
+        EnergySettings::Moments(moments) => moments.clone(),
+        EnergySettings::Number(_) => panic!("a table"),
+    };
+    let center = inertia(SKEWED_PAIR);
     // 1.2 (c^2 I - c c^T) with c = (0.04, 0, 0.08).
-    let origin = parse(&SKEWED_PAIR.replace(
+    let origin = inertia(&SKEWED_PAIR.replace(
         "moment = [[0.2, 0.01, 0.0], [0.01, 0.25, 0.02], [0.0, 0.02, 0.3]]",
         "moment_about_origin = [[0.20768, 0.01, -0.00384], [0.01, 0.2596, 0.02], [-0.00384, 0.02, 0.30192]]",
-    ))
-    .unwrap()
-    .pairs[0]
-        .inertia
-        .clone();
+    ));
     assert!(origin.moment_about_origin.is_some());
-    let difference = center.second_moment().matrix6() - origin.second_moment().matrix6();
+    let matrix = |moments: &SecondMomentSettings| moments.second_moment(None).unwrap().matrix6();
+    let difference = matrix(&center) - matrix(&origin);
     assert!(difference.amax() < 1e-15, "{difference}");
 }
 
@@ -77,8 +77,8 @@ fn what_cannot_be_read_says_what_was_expected() {
             "found a mixture",
         ),
         (
-            &TRICOPTER_PAIR.replace("[0.432, 0.432, 0.792]", "3"),
-            "invalid type: integer `3`, expected three numbers (a diagonal)",
+            &TRICOPTER_PAIR.replace("[0.432, 0.432, 0.792]", "'3'"),
+            "invalid type: string \"3\", expected three numbers (a diagonal)",
         ),
     ] {
         let error = parse(text).unwrap_err().to_string();
@@ -130,7 +130,18 @@ fn pairs_that_cannot_be_used_name_the_key() {
         (
             TRICOPTER,
             pair("weight = 9.0", "weight = nan"),
-            "pairs.0.stiffness.weight: expected zero or a positive number, found NaN",
+            "pairs.0.stiffness.weight: expected finite numbers, found NaN",
+        ),
+        (
+            TRICOPTER,
+            pair("weight = 9.0, ", ""),
+            "pairs.0.stiffness.weight: expected a number, found none: a free body needs it",
+        ),
+        (
+            TRICOPTER,
+            pair("[0.432, 0.432, 0.792]", "3"),
+            "pairs.0.stiffness.moment: expected three numbers (a diagonal) or three rows of three numbers, found one: the joint that carries \
+             the body has no single axis to turn about",
         ),
         (
             TRICOPTER,

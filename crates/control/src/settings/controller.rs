@@ -1,12 +1,15 @@
 //! The section `[controller]`.
 
+use std::collections::BTreeMap;
+
 use fly_mechanics::FreeBody;
 use serde::Deserialize;
 
-use super::moment::Definite;
-use super::{SecondMomentSettings, SettingsError, finite, not_negative, positive};
+use super::{
+    ApproachSettings, GainSettings, Numbers, PairSettings, PoleSettings, SettingsError,
+    TransportSettings, not_negative, positive,
+};
 use crate::law::InputMatrix;
-use crate::poles::{Poles, polynomial_of_roots};
 use crate::template::{Approach, Pair, Transport};
 
 /// How inputs are brought inside their limits.
@@ -33,7 +36,8 @@ impl Default for AllocationMethod {
 
 /// The section `[controller]`: the desired closed loop, and how inputs are limited.
 ///
-/// Either `pairs` or `poles` must be given.
+/// The approaches `particle`, `body` and `energy` need either `pairs` or `poles`; `joint_pd`, `computed_torque` and `linear` need `gains`;
+/// `state_feedback` needs `poles`, a list.
 ///
 /// ```
 /// let settings: fly_control::settings::ControllerSettings = toml::from_str(
@@ -54,86 +58,44 @@ impl Default for AllocationMethod {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerSettings {
-    /// `particle`, `body` or `energy`. Default `energy`.
+    /// How the desired motion is formed. Default `energy`.
     #[serde(default)]
-    pub approach: Approach,
-    /// Transport map of the energy-based approach: `adjoint` (5.64) or `centred` (5.67). Default `centred`.
-    #[serde(default)]
-    pub transport: Transport,
-    /// The desired energies of each pair of frames.
+    pub approach: ApproachSettings,
+    /// Transport map of the energy-based approach: `joint`, `adjoint` (5.64), `centred` (5.67) or a table, see [`TransportSettings`].
+    /// Default `centred` for one free body, else `joint`.
+    pub transport: Option<TransportSettings>,
+    /// The desired energies of each pair of bodies.
     #[serde(default)]
     pub pairs: Vec<PairSettings>,
-    /// Instead of `pairs`: poles for an underactuated vehicle with thrust along body z.
+    /// Instead of `pairs`: poles for an underactuated vehicle with thrust along body z; for `state_feedback`: two for each degree of freedom.
     pub poles: Option<PoleSettings>,
-    /// rho, kg m^2, >= 0: how much the angular accelerations about body x and y count when inputs are limited, beyond the desired
+    /// For `joint_pd`, `computed_torque` and `linear`: the gains of every joint, by its name.
+    #[serde(default)]
+    pub gains: BTreeMap<String, GainSettings>,
+    /// rho, kg m^2, >= 0: how much the angular accelerations of the free body about its x and y count when inputs are limited, beyond the desired
     /// inertia. Default 0; 0.3 to 30 lets an underactuated vehicle recover from upside-down.
     #[serde(default)]
     pub projection_weight: f64,
-    /// How fast each input may change, in its unit per second (N/s), > 0: rows around the input before, kept together with
-    /// the limits. Default: as fast as it likes. Needs an allocation. The inputs of a rotor that tilts by theta are `F sin(theta)` and `F cos(theta)`.
-    pub input_rate_limit: Option<f64>,
+    /// How fast inputs may change, in their units per second (N/s, N m/s), > 0: one number, or one for each input. Rows around the input before,
+    /// kept together with the limits. Default: as fast as they like. Needs an allocation. The inputs of a rotor that tilts by theta are
+    /// `F sin(theta)` and `F cos(theta)`.
+    pub input_rate_limit: Option<Numbers>,
     /// `osqp`, `active_set` or `none`. Default `osqp` where it is compiled in.
     #[serde(default)]
     pub allocation: AllocationMethod,
 }
 
-/// The desired energies of one pair of frames.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PairSettings {
-    /// The frame it is seen from. Default `world`.
-    #[serde(default = "world")]
-    pub from: String,
-    /// The body that moves.
-    pub to: String,
-    /// K': N/m, N m/rad.
-    pub stiffness: SecondMomentSettings,
-    /// D': N s/m, N m s/rad.
-    pub damping: SecondMomentSettings,
-    /// M': kg, kg m^2.
-    pub inertia: SecondMomentSettings,
-}
-
-/// The name of the inertial frame.
-fn world() -> String {
-    "world".into()
-}
-
-/// Poles of a vehicle with thrust along body z, Konz (5.162), (5.163).
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PoleSettings {
-    /// Four real poles of the horizontal motion, 1/s, < 0. These or `polynomial`.
-    pub horizontal: Option<[f64; 4]>,
-    /// `[p0, p1, p2, p3]` of `l^4 + p3 l^3 + p2 l^2 + p1 l + p0`.
-    pub polynomial: Option<[f64; 4]>,
-    /// Desired mass, kg. Default: the model's.
-    pub mass: Option<f64>,
-    /// The motion about the vertical.
-    pub yaw: YawSettings,
-}
-
-/// The desired motion about body z: `inertia a'' + damping a' + stiffness a = 0`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct YawSettings {
-    /// kg m^2, > 0. Keep it near the model's or smaller.
-    pub inertia: f64,
-    /// N m s/rad, >= 0.
-    pub damping: f64,
-    /// N m/rad, >= 0.
-    pub stiffness: f64,
-}
-
 impl ControllerSettings {
-    /// Checks everything that does not need the vehicle.
+    /// Checks everything that does not need the system.
     ///
     /// # Errors
     /// The first key that cannot be used.
     pub fn validate(&self) -> Result<(), SettingsError> {
         not_negative("projection_weight", self.projection_weight)?;
-        if let Some(rate) = self.input_rate_limit {
-            positive("input_rate_limit", rate)?;
+        if let Some(rates) = &self.input_rate_limit {
+            for rate in rates.as_slice() {
+                positive("input_rate_limit", *rate)?;
+            }
             if self.allocation == AllocationMethod::None {
                 return Err(SettingsError::new(
                     "input_rate_limit",
@@ -141,26 +103,15 @@ impl ControllerSettings {
                 ));
             }
         }
-        match (&self.poles, self.pairs.len()) {
-            (None, 0) => {
-                return Err(SettingsError::new(
-                    "pairs",
-                    "expected pairs or poles, found neither",
-                ));
+        match self.approach {
+            ApproachSettings::Particle | ApproachSettings::Body | ApproachSettings::Energy => {
+                self.check_template()
             }
-            (Some(_), 1..) => {
-                return Err(SettingsError::new(
-                    "poles",
-                    "expected pairs or poles, found both",
-                ));
-            }
-            (Some(poles), 0) => poles.validate().map_err(|e| e.inside("poles"))?,
-            (None, 1..) => {}
-        }
-        for (i, pair) in self.pairs.iter().enumerate() {
-            pair.validate()
-                .map_err(|e| e.inside(&format!("pairs.{i}")))?;
-        }
+            ApproachSettings::JointPd
+            | ApproachSettings::ComputedTorque
+            | ApproachSettings::Linear => self.check_gains(),
+            ApproachSettings::StateFeedback => self.check_poles(),
+        }?;
         if cfg!(not(feature = "osqp")) && self.allocation == AllocationMethod::Osqp {
             return Err(SettingsError::new(
                 "allocation",
@@ -168,6 +119,129 @@ impl ControllerSettings {
             ));
         }
         Ok(())
+    }
+
+    fn check_template(&self) -> Result<(), SettingsError> {
+        self.refuse("gains", !self.gains.is_empty())?;
+        let error = |key: &str, message: &str| Err(SettingsError::new(key, message));
+        match (&self.poles, self.pairs.len()) {
+            (None, 0) => return error("pairs", "expected pairs or poles, found neither"),
+            (Some(_), 1..) => return error("poles", "expected pairs or poles, found both"),
+            (Some(PoleSettings::List(_)), 0) => {
+                return error(
+                    "poles",
+                    "expected a table with `horizontal` or `polynomial` and `yaw`, found a list, which is for the approach state_feedback",
+                );
+            }
+            (Some(PoleSettings::Vehicle(poles)), 0) => {
+                poles.validate().map_err(|e| e.inside("poles"))?;
+            }
+            (None, 1..) => {}
+        }
+        for (i, pair) in self.pairs.iter().enumerate() {
+            pair.validate()
+                .map_err(|e| e.inside(&format!("pairs.{i}")))?;
+        }
+        self.transport
+            .as_ref()
+            .map_or(Ok(()), TransportSettings::validate)
+    }
+
+    fn check_gains(&self) -> Result<(), SettingsError> {
+        self.refuse("pairs", !self.pairs.is_empty())?;
+        self.refuse("poles", self.poles.is_some())?;
+        self.refuse("transport", self.transport.is_some())?;
+        if self.gains.is_empty() {
+            return Err(SettingsError::new(
+                "gains",
+                format!(
+                    "expected the gains of every joint for the approach {}, found none",
+                    self.approach.name()
+                ),
+            ));
+        }
+        for (joint, gains) in &self.gains {
+            gains
+                .validate(self.approach)
+                .map_err(|e| e.inside(joint).inside("gains"))?;
+        }
+        Ok(())
+    }
+
+    fn check_poles(&self) -> Result<(), SettingsError> {
+        self.refuse("pairs", !self.pairs.is_empty())?;
+        self.refuse("gains", !self.gains.is_empty())?;
+        self.refuse("transport", self.transport.is_some())?;
+        let poles = match &self.poles {
+            Some(PoleSettings::List(poles)) => poles,
+            Some(PoleSettings::Vehicle(_)) => {
+                return Err(SettingsError::new(
+                    "poles",
+                    "expected a list of poles for the approach state_feedback, found a table",
+                ));
+            }
+            None => {
+                return Err(SettingsError::new(
+                    "poles",
+                    "expected a list of poles for the approach state_feedback, found none",
+                ));
+            }
+        };
+        match poles.iter().find(|s| !s.is_finite() || s.re >= 0.0) {
+            None => Ok(()),
+            Some(s) => Err(SettingsError::new(
+                "poles",
+                format!("expected poles with negative real parts, found {s}"),
+            )),
+        }
+    }
+
+    /// Refuses a key that means nothing to the approach.
+    fn refuse(&self, key: &str, found: bool) -> Result<(), SettingsError> {
+        if !found {
+            return Ok(());
+        }
+        let (approach, instead) = match self.approach {
+            ApproachSettings::StateFeedback => ("state_feedback", "poles"),
+            ApproachSettings::Particle | ApproachSettings::Body | ApproachSettings::Energy => {
+                (self.approach.name(), "pairs or poles")
+            }
+            _ => (self.approach.name(), "gains"),
+        };
+        Err(SettingsError::new(
+            key,
+            format!("the approach {approach} has no {key}: it needs {instead}"),
+        ))
+    }
+}
+
+/// # For a vehicle of one body
+impl ControllerSettings {
+    /// The template of a vehicle of one body.
+    ///
+    /// # Errors
+    /// An approach or a transport map that is for whole systems.
+    pub(crate) fn of_free_body(&self) -> Result<(Approach, Transport), SettingsError> {
+        let approach = self.approach.template().ok_or_else(|| {
+            SettingsError::new(
+                "approach",
+                format!(
+                    "expected particle, body or energy, found {}, which is for whole systems",
+                    self.approach.name()
+                ),
+            )
+        })?;
+        let transport = match &self.transport {
+            None => Transport::default(),
+            Some(TransportSettings::Pair(transport, None)) => *transport,
+            Some(_) => {
+                return Err(SettingsError::new(
+                    "transport",
+                    "expected adjoint or centred for a vehicle of one body",
+                ));
+            }
+        };
+        Ok((approach, transport))
     }
 
     /// The desired energies of the pair (world, body) for a body with this name and these inputs.
@@ -181,7 +255,7 @@ impl ControllerSettings {
         inputs: &InputMatrix,
     ) -> Result<Pair, SettingsError> {
         self.validate()?;
-        if let Some(poles) = &self.poles {
+        if let Some(PoleSettings::Vehicle(poles)) = &self.poles {
             let matched = poles
                 .poles(body.inertia().mass())
                 .place(body, inputs)
@@ -195,84 +269,23 @@ impl ControllerSettings {
                 format!("expected one pair for a vehicle of one body, found {found}"),
             ));
         };
-        if pair.from != world() {
-            return Err(SettingsError::new(
-                "pairs.0.from",
-                format!("expected \"world\", found \"{}\"", pair.from),
-            ));
-        }
-        if pair.to != name {
-            return Err(SettingsError::new(
-                "pairs.0.to",
-                format!("expected \"{name}\", found \"{}\"", pair.to),
-            ));
-        }
-        Ok(pair.pair())
-    }
-}
-
-impl PairSettings {
-    fn validate(&self) -> Result<(), SettingsError> {
-        self.stiffness.validate("stiffness", Definite::Semi)?;
-        self.damping.validate("damping", Definite::Semi)?;
-        self.inertia.validate("inertia", Definite::Positive)
+        pair.of_free_body(name).map_err(|e| e.inside("pairs.0"))
     }
 
-    fn pair(&self) -> Pair {
-        Pair::new(
-            *self.stiffness.second_moment().matrix4(),
-            *self.damping.second_moment().matrix4(),
-            *self.inertia.second_moment().matrix4(),
-        )
-    }
-}
-
-impl PoleSettings {
-    fn validate(&self) -> Result<(), SettingsError> {
-        match (&self.horizontal, &self.polynomial) {
-            (None, None) => {
-                return Err(SettingsError::new(
-                    "horizontal",
-                    "expected horizontal or polynomial, found neither",
-                ));
-            }
-            (Some(_), Some(_)) => {
-                return Err(SettingsError::new(
-                    "polynomial",
-                    "expected horizontal or polynomial, found both",
-                ));
-            }
-            (Some(poles), None) => {
-                finite("horizontal", poles)?;
-                if let Some(pole) = poles.iter().find(|pole| **pole >= 0.0) {
-                    return Err(SettingsError::new(
-                        "horizontal",
-                        format!("expected negative poles, found {pole}"),
-                    ));
-                }
-            }
-            (None, Some(polynomial)) => finite("polynomial", polynomial)?,
-        }
-        if let Some(mass) = self.mass {
-            positive("mass", mass)?;
-        }
-        positive("yaw.inertia", self.yaw.inertia)?;
-        not_negative("yaw.damping", self.yaw.damping)?;
-        not_negative("yaw.stiffness", self.yaw.stiffness)
-    }
-
-    fn poles(&self, model_mass: f64) -> Poles {
-        Poles {
-            polynomial: match (self.polynomial, self.horizontal) {
-                (Some(polynomial), _) => polynomial,
-                (None, Some(roots)) => polynomial_of_roots(roots),
-                // Refused by `validate`; an unstable polynomial is refused again when the poles are placed.
-                (None, None) => [0.0; 4],
-            },
-            mass: self.mass.unwrap_or(model_mass),
-            yaw_inertia: self.yaw.inertia,
-            yaw_damping: self.yaw.damping,
-            yaw_stiffness: self.yaw.stiffness,
-        }
+    /// How fast each of `inputs` may change.
+    ///
+    /// # Errors
+    /// A list of another length.
+    pub(crate) fn rates(&self, inputs: usize) -> Result<Option<Vec<f64>>, SettingsError> {
+        let Some(limit) = &self.input_rate_limit else {
+            return Ok(None);
+        };
+        limit.expand(inputs).map(Some).ok_or_else(|| {
+            let found = limit.as_slice().len();
+            SettingsError::new(
+                "input_rate_limit",
+                format!("expected one number, or one for each of {inputs} inputs, found {found}"),
+            )
+        })
     }
 }

@@ -4,19 +4,37 @@
 //! fault. Lengths are metres, angles radians unless the key ends in `_deg`, moments about their own centre unless the key ends
 //! in `_about_origin`.
 
+/// In a visitor with `visit_f64`: an integer is a number, too.
+macro_rules! integers_are_numbers {
+    () => {
+        fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Self::Value, E> {
+            self.visit_f64(value as f64)
+        }
+        fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Self::Value, E> {
+            self.visit_f64(value as f64)
+        }
+    };
+}
+
+mod approach;
 mod build;
 mod build_system;
 mod controller;
+mod gains;
 mod joints;
 mod manoeuvre;
 mod moment;
+mod numbers;
+pub(crate) mod pair;
+mod poles;
 mod reference;
 mod through;
+mod transport;
 
+pub use approach::ApproachSettings;
 pub use build::Reference;
-pub use controller::{
-    AllocationMethod, ControllerSettings, PairSettings, PoleSettings, YawSettings,
-};
+pub use controller::{AllocationMethod, ControllerSettings};
+pub use gains::GainSettings;
 pub use joints::{
     JointTable, JointValues, JointsSettings, LegSettings, RestSettings, SineSettings,
     TransferSettings,
@@ -25,11 +43,15 @@ pub use manoeuvre::{
     BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,
 };
 pub use moment::{Moment, SecondMomentSettings};
+pub use numbers::Numbers;
+pub use pair::{EnergySettings, PairSettings};
+pub use poles::{PoleSettings, VehiclePoleSettings, YawSettings};
 pub use reference::{
     HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, RecordedSettings,
     ReferenceSettings, WaypointSettings, WaypointsSettings,
 };
 pub use through::{MinimumSnapSettings, SampledSettings, ThroughSettings};
+pub use transport::{SeenSettings, TransportSettings};
 
 /// A setting that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

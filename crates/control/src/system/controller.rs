@@ -1,55 +1,76 @@
 //! One control step of a whole system.
 #![allow(non_snake_case)]
 
-use fly_mechanics::multibody::{Model, Workspace};
-use nalgebra::{DMatrix, DVector};
+use fly_mechanics::multibody::{JointKind, Model, Workspace};
+use fly_mechanics::{Inputs, System};
+use nalgebra::{DMatrix, DVector, Matrix6xX};
 
-use super::{DesiredMotion, SystemLaw, SystemReference, SystemTemplate, TransportError};
-use crate::allocation::{Allocation, Allocator, Limits};
+use super::design::{NotAtRest, PlacementError};
+use super::trial::try_out;
+use super::{DesiredMotion, Strategy, SystemLaw, SystemReference, TransportError};
+use crate::Energies;
+use crate::allocation::{Allocation, AllocationError, Limited, Limits};
+use crate::controller::{ControllerError, Step, allocator};
 use crate::law::LawError;
+use crate::settings::{AllocationMethod, ControllerSettings, SettingsError};
 
-/// The tracking controller of a system with p inputs: template, law and allocation in every step, as all matrices change with the configuration,
-/// Konz (5.84)-(5.86).
+/// The tracking controller of a system with p inputs: desired motion, law and allocation in every step, as all matrices change with the
+/// configuration, Konz (5.84)-(5.86).
 ///
 /// ```
-/// use fly_control::allocation::{ActiveSet, Limits};
-/// use fly_control::system::{JointMap, SystemController, SystemPair, SystemReference, SystemTemplate};
-/// use fly_control::template::{Approach, Pair};
-/// use fly_mechanics::PseudoInertia;
-/// use fly_mechanics::multibody::{Body, BodyId, Joint, Model};
-/// use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Vector3, Vector4};
+/// use fly_control::ControllerSettings;
+/// use fly_control::system::{SystemController, SystemReference};
+/// use fly_mechanics::System;
 ///
 /// // A pendulum that a weak motor should hold out to the side.
-/// let bob = PseudoInertia::from_center(1.0, -Vector3::z(), Matrix3::identity() * 1e-3)?;
-/// let model = Model::builder().body(Body::new("arm", Joint::revolute(Vector3::y())?).inertia(bob)).build()?;
-/// let about_y = |p: f64| Matrix4::from_diagonal(&Vector4::new(p / 2.0, -p / 2.0, p / 2.0, 0.0));
-/// let pair = SystemPair { a: BodyId::WORLD, b: model.body_id("arm")?, energies: Pair::new(about_y(9.0), about_y(6.0), about_y(1.0)) };
-/// let template = SystemTemplate::new(&model, Approach::Energy, vec![pair], Box::new(JointMap));
-///
-/// let limits = Limits::between(DMatrix::identity(1, 1), &DVector::from_element(1, -5.0), &DVector::from_element(1, 5.0), DVector::zeros(1))?;
-/// let allocator = Box::new(ActiveSet::new(&limits, &DMatrix::identity(1, 1))?);
-/// let mut controller = SystemController::new(model, template, 1).with_limits(limits, allocator);
+/// let system = System::from_toml(
+///     r#"
+///     name = "pendulum"
+///     [bodies.arm]
+///     joint = { type = "revolute", axis = [0, 1, 0] }
+///     shape = { sphere = { radius = 0.05 } }
+///     mass = 1
+///     center_of_mass = [0, 0, -1]
+///     [[motors]]
+///     joint = "arm"
+///     effort = [-5, 5]
+///     "#,
+/// )?;
+/// let settings: ControllerSettings = toml::from_str(
+///     "allocation = 'active_set'
+///      pairs = [{ to = 'arm', stiffness = 9, damping = 6, inertia = 1 }]",
+/// )?;
+/// let mut controller = SystemController::for_system(&system, &settings)?;
 ///
 /// let goal = SystemReference { configuration: &[1.0], velocity: &[0.0], acceleration: &[0.0] };
-/// let u = controller.step(&[0.2], &[0.0], &DMatrix::identity(1, 1), &goal)?;
+/// let step = controller.step_after(0.0, &[0.2], &[0.0], &goal)?;
 /// // The law asks for about 8 N m: for the weight's 2 and to speed up; the motor gives what it has.
-/// assert_eq!(u[0], 5.0);
-/// assert_eq!(controller.allocation().active, 1);
+/// assert_eq!((step.input[0], step.active()), (5.0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SystemController {
     model: Model<f64>,
-    template: SystemTemplate,
+    inputs: Inputs,
+    strategy: Strategy,
     law: SystemLaw,
-    limited: Option<(Limits, Box<dyn Allocator>)>,
+    limited: Option<Limited>,
+    projection: Option<Projection>,
     actual: Workspace<f64>,
     reference: Workspace<f64>,
     mass_matrix: DMatrix<f64>,
     bias: DVector<f64>,
+    input_matrix: DMatrix<f64>,
+    jacobian: Matrix6xX<f64>,
     desired: DesiredMotion,
-    unconstrained: DVector<f64>,
-    input: DVector<f64>,
-    allocation: Allocation,
+    step: Step,
+}
+
+/// A weight on the turns of the free body about its x and y when inputs are limited, see [`projection_metric`](crate::law::projection_metric).
+struct Projection {
+    weight: f64,
+    turns: [usize; 2],
+    /// H', p x p.
+    metric: DMatrix<f64>,
 }
 
 /// Why there is no input.
@@ -64,111 +85,314 @@ pub enum SystemError {
     Law(#[from] LawError),
     /// The metric of the limits is not positive definite.
     #[error(transparent)]
-    Allocation(#[from] crate::allocation::AllocationError),
+    Allocation(#[from] AllocationError),
+    /// State feedback: nothing holds the system in its reference.
+    #[error("state feedback is about a reference at rest: {0}")]
+    NotAtRest(#[from] NotAtRest),
+    /// State feedback: there are no gains.
+    #[error("there is no state feedback with these poles: {0}")]
+    Placement(#[from] PlacementError),
 }
 
 /// # Construction
 impl SystemController {
-    /// For p inputs without limits.
-    pub fn new(model: Model<f64>, template: SystemTemplate, inputs: usize) -> Self {
-        let n = model.dof();
-        Self {
-            template,
-            law: SystemLaw::new(n, inputs),
+    /// For a system as its description gives it, within the limits of its inputs.
+    ///
+    /// # Errors
+    /// [`ControllerError`].
+    pub fn for_system(
+        system: &System,
+        settings: &ControllerSettings,
+    ) -> Result<Self, ControllerError> {
+        check(system)?;
+        let mut strategy = settings.strategy(system)?;
+        try_out(system, &mut strategy)?;
+        let rates = settings.rates(system.inputs.input_dim())?;
+        Self::new(system, strategy)?
+            .weighted(settings.projection_weight)?
+            .limited(settings.allocation, rates)
+    }
+
+    /// For a strategy of one's own, without limits.
+    ///
+    /// # Errors
+    /// [`ControllerError::NoInputs`], [`ControllerError::Constrained`].
+    pub fn new(system: &System, strategy: impl Into<Strategy>) -> Result<Self, ControllerError> {
+        check(system)?;
+        let model = system.model.clone();
+        let (n, p) = (model.dof(), system.inputs.input_dim());
+        Ok(Self {
+            strategy: strategy.into(),
+            law: SystemLaw::new(n, p),
             limited: None,
+            projection: None,
             actual: Workspace::new(&model),
             reference: Workspace::new(&model),
             mass_matrix: DMatrix::zeros(n, n),
             bias: DVector::zeros(n),
+            input_matrix: DMatrix::zeros(n, p),
+            jacobian: Matrix6xX::zeros(n),
             desired: DesiredMotion::new(&model),
-            unconstrained: DVector::zeros(inputs),
-            input: DVector::zeros(inputs),
-            allocation: Allocation::FREE,
+            step: Step {
+                input: DVector::zeros(p),
+                unconstrained: DVector::zeros(p),
+                energies: Energies::default(),
+                allocation: Allocation::FREE,
+            },
+            inputs: system.inputs.clone(),
             model,
-        }
+        })
     }
 
-    /// The same with inputs inside these limits.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits, allocator: Box<dyn Allocator>) -> Self {
-        self.limited = Some((limits, allocator));
-        self
+    /// The same with inputs inside the limits of the system, and with rates (of each input, in its unit per second) if there are any.
+    ///
+    /// # Errors
+    /// [`ControllerError::Allocation`], [`ControllerError::Settings`] where this build has no such solver.
+    pub fn limited(
+        mut self,
+        method: AllocationMethod,
+        rates: Option<Vec<f64>>,
+    ) -> Result<Self, ControllerError> {
+        self.limited = None;
+        if method != AllocationMethod::None {
+            let polytope = self.inputs.limits();
+            let interior = DVector::from_column_slice(self.inputs.interior());
+            let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;
+            let p = self.inputs.input_dim();
+            self.limited = Some(Limited::new(&limits, rates, |limits| {
+                allocator(method, limits, &DMatrix::identity(p, p))
+            })?);
+        }
+        Ok(self)
+    }
+
+    /// The same with a weight rho (kg m^2) on the turns of the free body about its x and y when inputs are limited, see
+    /// [`projection_metric`](crate::law::projection_metric).
+    ///
+    /// # Errors
+    /// [`ControllerError::Settings`] if it is not zero and not exactly one body moves freely.
+    pub fn weighted(mut self, weight: f64) -> Result<Self, ControllerError> {
+        self.projection = None;
+        if weight != 0.0 {
+            let is_free = |body: &_| {
+                let joint = self.model.joint(*body);
+                joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
+            };
+            let mut free = self.model.bodies().filter(is_free);
+            let (Some(body), None) = (free.next(), free.next()) else {
+                let message = "expected 0 (the default): it weighs the turns of the one body that moves freely, and this system has none or several";
+                return Err(SettingsError::new("projection_weight", message).into());
+            };
+            let first = self.model.velocity_range(body).start + 3;
+            let p = self.inputs.input_dim();
+            self.projection = Some(Projection {
+                weight,
+                turns: [first, first + 1],
+                metric: DMatrix::zeros(p, p),
+            });
+        }
+        Ok(self)
+    }
+
+    /// Finds the gains of state feedback for rest in this configuration; other strategies know no such thing. The first step does it for its own
+    /// reference otherwise. Allocates.
+    ///
+    /// # Errors
+    /// [`SystemError::NotAtRest`], [`SystemError::Placement`].
+    ///
+    /// # Panics
+    /// If the configuration has another length than the system's.
+    pub fn rest_at(&mut self, configuration: &[f64]) -> Result<(), SystemError> {
+        match &mut self.strategy {
+            Strategy::Feedback(feedback) => {
+                feedback.place(&self.model, &self.inputs, configuration)
+            }
+            Strategy::Template(_) | Strategy::Euclidean(_) => Ok(()),
+        }
     }
 }
 
-/// # Control
+/// Whether there is a controller for such a system at all.
+fn check(system: &System) -> Result<(), ControllerError> {
+    let name = || system.name.clone();
+    for (key, count) in [
+        ("loops", system.loops.len()),
+        ("couplings", system.couplings.len()),
+    ] {
+        if count > 0 {
+            let system = name();
+            return Err(ControllerError::Constrained { system, key });
+        }
+    }
+    if system.inputs.input_dim() == 0 {
+        return Err(ControllerError::NoInputs { system: name() });
+    }
+    Ok(())
+}
+
+/// # Flight
 impl SystemController {
-    /// u, p numbers, for this state, input matrix B (n x p) and reference. No allocation with `ActiveSet`.
+    /// The input for this state and reference, without regard to how fast inputs may change: [`step_after`](Self::step_after)
+    /// with all the time in the world.
     ///
     /// # Errors
-    /// [`SystemError`]; the input then is undefined.
+    /// As [`step_after`](Self::step_after).
     ///
     /// # Panics
-    /// If an argument has another size than the system.
+    /// As [`step_after`](Self::step_after).
     pub fn step(
         &mut self,
         x: &[f64],
         xi: &[f64],
-        B: &DMatrix<f64>,
         goal: &SystemReference<'_>,
-    ) -> Result<&DVector<f64>, SystemError> {
-        let model = &self.model;
+    ) -> Result<&Step, SystemError> {
+        self.step_after(f64::INFINITY, x, xi, goal)
+    }
+
+    /// The input for this state and reference, `elapsed` seconds after the one before.
+    ///
+    /// The time matters only with an [`input_rate_limit`](ControllerSettings::input_rate_limit): each input stays within that
+    /// rate times the time of the one before. The first input has none before it.
+    ///
+    /// Allocates nothing with `active_set` (but for the first step of state feedback, see [`rest_at`](Self::rest_at)). The same calls from the first
+    /// on give the same bits. Where state or reference are not finite, neither is u0, and the input stays the last one if there are limits;
+    /// that an input may be sent is for the caller to check. State feedback has no energies: they are zero.
+    ///
+    /// # Errors
+    /// [`SystemError`] where there is no law; the last step then stays.
+    ///
+    /// # Panics
+    /// If an argument has another size than the system.
+    pub fn step_after(
+        &mut self,
+        elapsed: f64,
+        x: &[f64],
+        xi: &[f64],
+        goal: &SystemReference<'_>,
+    ) -> Result<&Step, SystemError> {
+        let parts = [x, xi, goal.configuration, goal.velocity, goal.acceleration];
+        if parts
+            .iter()
+            .any(|part| part.iter().any(|number| !number.is_finite()))
+        {
+            return Ok(self.not_finite(elapsed));
+        }
+        let energies = self.desire(x, xi, goal)?;
+        let step = &mut self.step;
+        let desired = step.unconstrained.as_slice();
+        step.allocation = if let Some(limited) = &mut self.limited {
+            let metric = match &mut self.projection {
+                Some(projection) => projection.metric(&self.law),
+                None => self.law.metric(),
+            };
+            limited.allocate_in(metric, desired, elapsed, step.input.as_mut_slice())?
+        } else {
+            step.input.copy_from_slice(desired);
+            Allocation::FREE
+        };
+        step.energies = energies;
+        Ok(step)
+    }
+
+    /// Writes u0, and H to the law.
+    fn desire(
+        &mut self,
+        x: &[f64],
+        xi: &[f64],
+        goal: &SystemReference<'_>,
+    ) -> Result<Energies, SystemError> {
+        let (model, M) = (&self.model, &mut self.mass_matrix);
         self.actual.update(model, x, xi);
         self.actual.update_jacobians(model);
-        self.template.evaluate(
-            model,
-            &self.actual,
-            xi,
-            &mut self.reference,
-            goal,
-            &mut self.desired,
-        )?;
-        model.mass_matrix(&mut self.actual, x, &mut self.mass_matrix);
-        model.bias(&mut self.actual, x, xi, self.bias.as_mut_slice());
-        let u = self
-            .law
-            .solve(&self.mass_matrix, &self.bias, B, &self.desired)?;
-        self.unconstrained.copy_from(u);
-        match &mut self.limited {
-            Some((limits, allocator)) if !limits.contain(self.unconstrained.as_slice()) => {
-                allocator.set_metric(self.law.metric())?;
-                self.allocation =
-                    allocator.solve(self.unconstrained.as_slice(), self.input.as_mut_slice());
+        self.inputs
+            .input_matrix(&self.actual, &mut self.jacobian, &mut self.input_matrix);
+        model.mass_matrix(&mut self.actual, x, M);
+        match &mut self.strategy {
+            Strategy::Template(template) => {
+                let (actual, reference) = (&self.actual, &mut self.reference);
+                template.evaluate(model, actual, xi, reference, goal, &mut self.desired)?;
             }
-            _ => {
-                self.input.copy_from(&self.unconstrained);
-                self.allocation = Allocation::FREE;
+            Strategy::Euclidean(template) => {
+                template.evaluate(model, &self.actual, M, (x, xi), goal, &mut self.desired);
+            }
+            Strategy::Feedback(feedback) => {
+                // No template, so no desired inertia: of the inputs within the limits the one counts whose acceleration is nearest to the wanted
+                // one in the metric of the kinetic energy (Gauss's principle), which is the same in all coordinates and units.
+                self.law.weigh(M, &self.input_matrix, M)?;
+                let u0 = &mut self.step.unconstrained;
+                feedback.input(model, &self.inputs, (x, xi), goal, u0)?;
+                return Ok(Energies::default());
             }
         }
-        Ok(&self.input)
+        model.bias(&mut self.actual, x, xi, self.bias.as_mut_slice());
+        let u0 = self
+            .law
+            .solve(M, &self.bias, &self.input_matrix, &self.desired)?;
+        self.step.unconstrained.copy_from(u0);
+        Ok(self.desired.energies)
+    }
+
+    fn not_finite(&mut self, elapsed: f64) -> &Step {
+        let step = &mut self.step;
+        step.unconstrained.fill(f64::NAN);
+        step.energies = Energies::new(f64::NAN, f64::NAN, f64::NAN);
+        let desired = step.unconstrained.as_slice();
+        step.allocation = if let Some(limited) = &mut self.limited {
+            limited.allocate(desired, elapsed, step.input.as_mut_slice())
+        } else {
+            step.input.copy_from_slice(desired);
+            Allocation::FREE
+        };
+        step
+    }
+}
+
+impl Projection {
+    /// `H' = H + A^T diag(.., rho, rho, ..) A`.
+    fn metric(&mut self, law: &SystemLaw) -> &DMatrix<f64> {
+        let A = law.effects();
+        self.metric.copy_from(law.metric());
+        for turn in self.turns {
+            for i in 0..A.ncols() {
+                for j in 0..A.ncols() {
+                    self.metric[(i, j)] += self.weight * A[(turn, i)] * A[(turn, j)];
+                }
+            }
+        }
+        &self.metric
     }
 }
 
 /// # The last step
 impl SystemController {
-    /// The system.
+    /// The result of the last step.
+    pub fn last(&self) -> &Step {
+        &self.step
+    }
+
+    /// Number of inputs p.
+    pub fn input_dim(&self) -> usize {
+        self.inputs.input_dim()
+    }
+
+    /// The system's bodies and joints.
     pub fn model(&self) -> &Model<f64> {
         &self.model
     }
 
-    /// u, inside the limits.
-    pub fn input(&self) -> &DVector<f64> {
-        &self.input
+    /// What it pursues.
+    pub fn strategy(&self) -> &Strategy {
+        &self.strategy
     }
 
-    /// u0, what the law asks for without limits.
-    pub fn unconstrained(&self) -> &DVector<f64> {
-        &self.unconstrained
-    }
-
-    /// What the allocation did.
-    pub fn allocation(&self) -> Allocation {
-        self.allocation
-    }
-
-    /// The desired motion, with its energies.
+    /// The desired motion; state feedback has none.
     pub fn desired(&self) -> &DesiredMotion {
         &self.desired
+    }
+
+    /// The law, with H.
+    pub fn law(&self) -> &SystemLaw {
+        &self.law
     }
 
     /// M of the model, n x n.
@@ -176,8 +400,13 @@ impl SystemController {
         &self.mass_matrix
     }
 
-    /// b of the model, n numbers: Coriolis, damping and potential forces.
+    /// b of the model, n numbers: Coriolis, damping and potential forces. State feedback does not ask for it.
     pub fn bias(&self) -> &DVector<f64> {
         &self.bias
+    }
+
+    /// B, n x p.
+    pub fn input_matrix(&self) -> &DMatrix<f64> {
+        &self.input_matrix
     }
 }

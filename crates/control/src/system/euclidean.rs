@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use fly_mechanics::multibody::forms::projection;
-use fly_mechanics::multibody::{AngleCoordinates, EquationOfMotion, JointKind, Model, Workspace};
+use fly_mechanics::multibody::{AngleCoordinates, JointKind, Model, Workspace};
 use nalgebra::{DMatrix, DVector};
 
 use super::{DesiredMotion, SystemReference};
@@ -90,7 +90,8 @@ impl EuclideanTemplate {
         })
     }
 
-    /// Writes the desired motion in the state for which `workspace` (Jacobians included) and `equation` were updated. No allocation.
+    /// Writes the desired motion in the state for which `workspace` was updated, Jacobians included, with the model's mass matrix M there. No
+    /// allocation.
     ///
     /// # Panics
     /// If slices have other lengths than the model has coordinates.
@@ -98,7 +99,7 @@ impl EuclideanTemplate {
         &mut self,
         model: &Model<f64>,
         workspace: &Workspace<f64>,
-        equation: &EquationOfMotion<f64>,
+        M: &DMatrix<f64>,
         (q, xi): (&[f64], &[f64]),
         goal: &SystemReference<'_>,
         out: &mut DesiredMotion,
@@ -114,7 +115,7 @@ impl EuclideanTemplate {
         }
         match &self.inertia {
             DesiredInertia::Model => {
-                out.mass_matrix.copy_from(&equation.mass_matrix);
+                out.mass_matrix.copy_from(M);
                 projection::coriolis_matrix(model, workspace, &mut self.C);
                 out.inertial.gemv(1.0, &self.C, &self.xi_E, 0.0);
             }

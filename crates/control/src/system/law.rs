@@ -58,33 +58,64 @@ impl SystemLaw {
         desired: &DesiredMotion,
     ) -> Result<&DVector<f64>, LawError> {
         let mass = self.mass.factor(M).ok_or(LawError::Mass)?;
-        self.A.copy_from(B);
-        mass.solve_mut(&mut self.A);
         self.force.copy_from(b);
         mass.solve_mut(&mut self.force);
+        self.A.copy_from(B);
+        mass.solve_mut(&mut self.A);
+        self.weigh_effects(&desired.mass_matrix)?;
 
+        self.desired.copy_from(&desired.bias);
+        self.desired
+            .gemv(1.0, &desired.mass_matrix, &self.force, -1.0);
+        self.input.gemv_tr(1.0, &self.A, &self.desired, 0.0);
+        self.metric.solve_mut(&mut self.input);
+        Ok(&self.input)
+    }
+
+    /// A and H alone, for any desired inertia: how inputs compare that come from elsewhere.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    ///
+    /// # Panics
+    /// As [`solve`](Self::solve).
+    pub fn weigh(
+        &mut self,
+        M: &DMatrix<f64>,
+        B: &DMatrix<f64>,
+        M_bar: &DMatrix<f64>,
+    ) -> Result<(), LawError> {
+        let mass = self.mass.factor(M).ok_or(LawError::Mass)?;
+        self.A.copy_from(B);
+        mass.solve_mut(&mut self.A);
+        self.weigh_effects(M_bar)
+    }
+
+    /// H of A, factorised.
+    fn weigh_effects(&mut self, M_bar: &DMatrix<f64>) -> Result<(), LawError> {
         // Column by column: a product of whole matrices would allocate.
         for j in 0..self.A.ncols() {
             let mut weighted = self.weighted.column_mut(j);
-            weighted.gemv(1.0, &desired.mass_matrix, &self.A.column(j), 0.0);
+            weighted.gemv(1.0, M_bar, &self.A.column(j), 0.0);
             for i in 0..=j {
                 let entry = self.A.column(i).dot(&weighted);
                 (self.H[(i, j)], self.H[(j, i)]) = (entry, entry);
             }
         }
-        self.desired.copy_from(&desired.bias);
-        self.desired
-            .gemv(1.0, &desired.mass_matrix, &self.force, -1.0);
-        self.input.gemv_tr(1.0, &self.A, &self.desired, 0.0);
         let metric = self.metric.factor(&self.H).ok_or(LawError::Inputs)?;
         // Rounding can make a singular H pass: compare the pivots with the diagonal.
         let L = metric.l_dirty();
         let independent = (0..L.nrows()).all(|i| L[(i, i)].powi(2) > 1e-12 * self.H[(i, i)]);
-        if !independent {
-            return Err(LawError::Inputs);
+        if independent {
+            Ok(())
+        } else {
+            Err(LawError::Inputs)
         }
-        metric.solve_mut(&mut self.input);
-        Ok(&self.input)
+    }
+
+    /// A, n x p: the acceleration that each input causes.
+    pub fn effects(&self) -> &DMatrix<f64> {
+        &self.A
     }
 
     /// H, p x p: the metric in which a limited input should be nearest to u0, after [`solve`](Self::solve).
@@ -111,5 +142,12 @@ impl Factor {
         array.copy_from(matrix);
         self.0 = Cholesky::new(array);
         self.0.as_ref()
+    }
+
+    /// Solves with the last factors, which must be there.
+    fn solve_mut(&self, b: &mut DVector<f64>) {
+        if let Some(factors) = &self.0 {
+            factors.solve_mut(b);
+        }
     }
 }

@@ -50,19 +50,25 @@
 mod controller;
 pub mod design;
 mod euclidean;
+mod feedback;
 mod jacobian;
 mod law;
 mod linearisation;
 mod matching;
 pub mod reference;
+mod settings;
+mod strategy;
 mod template;
 mod transport;
+mod trial;
 
 pub use controller::{SystemController, SystemError};
 pub use euclidean::{DesiredInertia, EuclideanTemplate, NotEuclidean};
+pub use feedback::RestFeedback;
 pub use law::SystemLaw;
 pub use linearisation::Linearisation;
 pub use matching::{SystemMatching, matching_force};
+pub use strategy::Strategy;
 pub use template::{DesiredMotion, SystemPair, SystemReference, SystemTemplate};
 pub use transport::{
     JointMap, Map, PairMap, PairMapKind, PointMap, TransportError, TransportMap, Transported,

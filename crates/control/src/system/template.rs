@@ -119,6 +119,11 @@ impl SystemTemplate {
         &self.pairs
     }
 
+    /// Its pairs, and the map that goes with them.
+    pub(super) fn pairs_and_map(&mut self) -> (&[SystemPair], &mut dyn TransportMap) {
+        (&self.pairs, self.map.as_mut())
+    }
+
     /// Its approach.
     pub fn approach(&self) -> Approach {
         self.approach

@@ -1,14 +1,31 @@
-//! A free body with a load on a ball joint, and an arm on a hinge that carries a slider: eleven degrees of freedom, four inputs more than a
-//! quadcopter has.
+//! A free body with a load on a ball joint, and an arm on a hinge that carries a slider: eleven degrees of freedom, with a motor in each.
 
-use fly_control::system::{JointMap, SystemController, SystemPair, SystemTemplate};
-use fly_control::template::{Approach, Pair};
+use fly_control::ControllerSettings;
+use fly_control::system::SystemController;
 use fly_lie::{SE3, SO3};
-use fly_mechanics::multibody::{Body, BodyId, Joint, Model};
-use fly_mechanics::{PseudoInertia, SecondMoment};
-use nalgebra::{DMatrix, Matrix3, Matrix4, Vector3};
+use fly_mechanics::multibody::{Body, Joint, Model};
+use fly_mechanics::{Actuators, Inputs, Motor, PseudoInertia, System};
+use nalgebra::{Matrix3, Vector3};
 
-/// The system.
+/// The system; no motor gives more than the `effort`.
+pub fn system(effort: f64) -> System {
+    let mut system = System::new("eleven", model());
+    let mut motors = Vec::new();
+    for joint in system.model.bodies() {
+        let ways = 0..system.model.velocity_range(joint).len();
+        motors.extend(ways.map(|component| Motor {
+            name: format!("{} {component}", system.model.name(joint)),
+            joint,
+            component,
+            effort: [-effort, effort],
+            time_constant: 0.0,
+        }));
+    }
+    system.inputs = Inputs::new(&system.model, Actuators::none(), Vec::new(), motors).unwrap();
+    system
+}
+
+/// Its bodies.
 pub fn model() -> Model<f64> {
     let at = |x, y, z| SE3::new(SO3::identity(), Vector3::new(x, y, z));
     let inertia = |mass: f64| {
@@ -39,21 +56,33 @@ pub fn model() -> Model<f64> {
         .unwrap()
 }
 
-/// Energies between every body and the one that carries it.
-pub fn controller(approach: Approach) -> SystemController {
-    let model = model();
-    let moment = |weight: f64| -> Matrix4<f64> {
-        let points = [Vector3::x(), Vector3::y(), Vector3::z(), Vector3::zeros()];
-        *SecondMoment::from_points(points.map(|h| (weight, h * 0.3))).matrix4()
+/// Energies between every body and the one that carries it: those of four points, the origin and one 0.3 m along each axis.
+pub fn controller(approach: &str, effort: f64) -> SystemController {
+    let of = |weight: f64| {
+        let (whole, about_origin) = (4.0 * weight, 0.18 * weight);
+        format!(
+            "{{ weight = {whole}, center = [0.075, 0.075, 0.075], moment_about_origin = [{about_origin}, {about_origin}, {about_origin}] }}"
+        )
     };
-    let pairs = model.bodies().map(|b| SystemPair {
-        a: model.parent(b).unwrap_or(BodyId::WORLD),
-        b,
-        energies: Pair::new(moment(9.0), moment(6.0), moment(1.0)),
-    });
-    let template = SystemTemplate::new(&model, approach, pairs.collect(), Box::new(JointMap));
-    let inputs = model.dof();
-    SystemController::new(model, template, inputs)
+    let energies = format!(
+        "stiffness = {}, damping = {}, inertia = {}",
+        of(9.0),
+        of(6.0),
+        of(1.0)
+    );
+    let pairs = [
+        ("world", "airframe"),
+        ("airframe", "load"),
+        ("airframe", "arm"),
+        ("arm", "slider"),
+    ]
+    .map(|(from, to)| format!("{{ from = '{from}', to = '{to}', {energies} }},\n"));
+    let text = format!(
+        "approach = '{approach}'\nallocation = 'active_set'\npairs = [{}]",
+        pairs.concat()
+    );
+    let settings: ControllerSettings = toml::from_str(&text).unwrap();
+    SystemController::for_system(&system(effort), &settings).unwrap()
 }
 
 /// A state or reference: configuration, velocity, acceleration.
@@ -63,9 +92,4 @@ pub fn motion(model: &Model<f64>, mut next: impl FnMut() -> f64) -> [Vec<f64>; 3
     let mut x = model.neutral_configuration();
     model.integrate(&mut x, &numbers());
     [x, numbers(), numbers()]
-}
-
-/// Every coordinate has an input.
-pub fn inputs(model: &Model<f64>) -> DMatrix<f64> {
-    DMatrix::identity(model.dof(), model.dof())
 }

@@ -7,7 +7,8 @@ use fly_control::allocation::Limits;
 use fly_control::law::InputMatrix;
 use fly_control::settings::{
     AllocationMethod, HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, Moment,
-    PairSettings, PoleSettings, SecondMomentSettings, YawSettings,
+    PairSettings, PoleSettings, SecondMomentSettings, TransportSettings, VehiclePoleSettings,
+    YawSettings,
 };
 use fly_control::template::{Approach, Transport};
 use fly_control::trajectory::{Independent, Lissajous};
@@ -92,7 +93,7 @@ impl Example {
             other => panic!("unknown approach {other}"),
         };
         let pairs = config.get("ctrl").map(pair).into_iter().collect();
-        let poles = config.get("p").map(|p| PoleSettings {
+        let poles = config.get("p").map(|p| VehiclePoleSettings {
             horizontal: None,
             polynomial: Some(numbers(p).try_into().unwrap()),
             mass: Some(number(&config["mbar"])),
@@ -103,10 +104,11 @@ impl Example {
             },
         });
         ControllerSettings {
-            approach,
-            transport,
+            approach: approach.into(),
+            transport: Some(TransportSettings::Pair(transport, None)),
             pairs,
-            poles,
+            poles: poles.map(PoleSettings::Vehicle),
+            gains: std::collections::BTreeMap::new(),
             projection_weight: config["rho"].as_f64().unwrap_or(0.0),
             input_rate_limit: None,
             allocation: if self.constrained {
@@ -195,8 +197,9 @@ fn pair(ctrl: &Value) -> PairSettings {
         SecondMomentSettings::new(
             number(&ctrl[weight]),
             vector3(&ctrl[center]).into(),
-            Moment(matrix3(&ctrl[moment])),
+            Moment::Matrix(matrix3(&ctrl[moment])),
         )
+        .into()
     };
     PairSettings {
         from: "world".into(),

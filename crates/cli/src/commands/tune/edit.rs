@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use fly_control::settings::{ControllerSettings, Moment, PairSettings, PoleSettings};
-use fly_control::settings::{SecondMomentSettings, YawSettings};
+use fly_control::settings::{ControllerSettings, EnergySettings, Moment, PairSettings};
+use fly_control::settings::{PoleSettings, SecondMomentSettings, VehiclePoleSettings, YawSettings};
 use nalgebra::Matrix3;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
@@ -57,7 +57,7 @@ pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> 
 fn put_settings(document: &mut DocumentMut, settings: &ControllerSettings) -> Option<()> {
     let controller = table(document.as_table_mut(), "controller")?;
     match (&settings.poles, settings.pairs.as_slice()) {
-        (Some(poles), _) => {
+        (Some(PoleSettings::Vehicle(poles)), _) => {
             controller.remove("pairs");
             put_poles(table(controller, "poles")?, poles)
         }
@@ -69,7 +69,7 @@ fn put_settings(document: &mut DocumentMut, settings: &ControllerSettings) -> Op
     }
 }
 
-fn put_poles(table: &mut dyn TableLike, poles: &PoleSettings) -> Option<()> {
+fn put_poles(table: &mut dyn TableLike, poles: &VehiclePoleSettings) -> Option<()> {
     for (key, numbers) in [
         ("horizontal", poles.horizontal),
         ("polynomial", poles.polynomial),
@@ -113,20 +113,30 @@ fn put_pair(table: &mut dyn TableLike, pair: &PairSettings) -> Option<()> {
         ("damping", &pair.damping),
         ("inertia", &pair.inertia),
     ] {
-        put_moment(inline(table, key)?, moment);
+        match moment {
+            EnergySettings::Number(number) => put(table, key, *number),
+            EnergySettings::Moments(moments) => put_moment(inline(table, key)?, moments),
+        }
     }
     Some(())
 }
 
 fn put_moment(table: &mut dyn TableLike, moment: &SecondMomentSettings) {
-    put(table, "weight", moment.weight);
+    put(table, "weight", moment.weight.unwrap_or(0.0));
     if moment.center != [0.0; 3] || table.contains_key("center") {
         put_numbers(table, "center", &moment.center);
     }
     table.remove("moment_about_origin");
-    let Some(Moment(about)) = moment.moment else {
-        table.remove("moment");
-        return;
+    let about = match moment.moment {
+        Some(Moment::Matrix(about)) => about,
+        Some(Moment::AboutAxis(number)) => {
+            put(table, "moment", number);
+            return;
+        }
+        None => {
+            table.remove("moment");
+            return;
+        }
     };
     if about == Matrix3::from_diagonal(&about.diagonal()) {
         put_numbers(table, "moment", about.diagonal().as_slice());

@@ -23,5 +23,6 @@ mod two_masses;
 pub use linear_model::{LinearMatching, LinearModel, NotAtRest};
 pub use matched::{Match, MatchError, Matched};
 pub use pvtol::PvtolEnergies;
+pub(crate) use state_feedback::Lehmer;
 pub use state_feedback::{PlacementError, StateFeedback};
 pub use two_masses::TwoMassesEnergies;

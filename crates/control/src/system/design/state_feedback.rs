@@ -72,14 +72,7 @@ impl StateFeedback {
     /// # Errors
     /// [`PlacementError`].
     pub fn place(model: &LinearModel, poles: &[Complex<f64>]) -> Result<Self, PlacementError> {
-        let n = model.dof();
-        if poles.len() != 2 * n {
-            return Err(PlacementError::Count {
-                expected: 2 * n,
-                found: poles.len(),
-            });
-        }
-        let factors = factors(poles).ok_or(PlacementError::Conjugates)?;
+        let factors = Self::check(model.dof(), poles)?;
         if model.inertia.clone().cholesky().is_none() {
             return Err(PlacementError::Mass);
         }
@@ -87,6 +80,22 @@ impl StateFeedback {
             return Ok(feedback);
         }
         Self::coupled(model, &factors).ok_or(PlacementError::Uncontrollable)
+    }
+
+    /// Whether these can be the poles of a system with n degrees of freedom.
+    ///
+    /// # Errors
+    /// [`PlacementError::Count`], [`PlacementError::Conjugates`].
+    pub fn check_poles(dof: usize, poles: &[Complex<f64>]) -> Result<(), PlacementError> {
+        Self::check(dof, poles).map(|_| ())
+    }
+
+    fn check(dof: usize, poles: &[Complex<f64>]) -> Result<Vec<[f64; 2]>, PlacementError> {
+        let (expected, found) = (2 * dof, poles.len());
+        if found != expected {
+            return Err(PlacementError::Count { expected, found });
+        }
+        factors(poles).ok_or(PlacementError::Conjugates)
     }
 
     /// du for an error and its rate, n numbers each; p numbers, written to `out`. No allocation.
@@ -244,10 +253,10 @@ fn sylvester(F: &DMatrix<f64>, L: &DMatrix<f64>, C: &DMatrix<f64>) -> Option<DMa
 }
 
 /// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
-pub(super) struct Lehmer(pub u64);
+pub(crate) struct Lehmer(pub u64);
 
 impl Lehmer {
-    pub(super) fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self.0 * 48_271 % 2_147_483_647;
         self.0 as f64 / 1_073_741_823.5 - 1.0
     }

@@ -1,0 +1,238 @@
+//! The desired energies between two bodies.
+
+use std::fmt;
+
+use fly_mechanics::SecondMoment;
+use fly_mechanics::multibody::{BodyId, Joint, JointKind, Model};
+use nalgebra::{Matrix4, Vector3};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+use super::moment::Definite;
+use super::{SecondMomentSettings, SettingsError, finite};
+use crate::system::SystemPair;
+use crate::template::Pair;
+
+/// The desired energies of one pair of bodies.
+///
+/// One number is the one way that a hinge or a slider moves; a body in the plane has a weight, where that acts, and the moment about its joint's
+/// axis.
+///
+/// ```
+/// # use fly_control::settings::ControllerSettings;
+/// let settings: ControllerSettings = toml::from_str(
+///     r#"
+///     [[pairs]]
+///     from = "base"
+///     to = "arm"
+///     stiffness = 25
+///     damping = 8
+///     inertia = 1
+///     [[pairs]]
+///     to = "plate"
+///     stiffness = { weight = 6, center = [-0.1, 0.15, 0], moment = 3 }
+///     damping = { weight = 4, moment = 2 }
+///     inertia = { weight = 1, moment = 0.3 }
+///     "#,
+/// )?;
+/// settings.validate()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairSettings {
+    /// The body, or `world`, that it is seen from. Default `world`.
+    #[serde(default = "world")]
+    pub from: String,
+    /// The body that moves.
+    pub to: String,
+    /// K': N/m, N m/rad.
+    pub stiffness: EnergySettings,
+    /// D': N s/m, N m s/rad.
+    pub damping: EnergySettings,
+    /// M': kg, kg m^2.
+    pub inertia: EnergySettings,
+}
+
+/// The name of the inertial frame.
+pub(super) fn world() -> String {
+    "world".into()
+}
+
+/// A stiffness, damping or inertia.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EnergySettings {
+    /// One number, for a body that is carried by a hinge (a moment about its axis) or a slider (a weight).
+    Number(f64),
+    /// `{ weight, center, moment }`.
+    Moments(SecondMomentSettings),
+}
+
+impl From<SecondMomentSettings> for EnergySettings {
+    fn from(moments: SecondMomentSettings) -> Self {
+        Self::Moments(moments)
+    }
+}
+
+impl PairSettings {
+    /// Its energies, with their names.
+    fn energies(&self) -> [(&'static str, &EnergySettings); 3] {
+        [
+            ("stiffness", &self.stiffness),
+            ("damping", &self.damping),
+            ("inertia", &self.inertia),
+        ]
+    }
+
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        for (name, energy) in self.energies() {
+            match energy {
+                EnergySettings::Number(number) => finite(name, &[*number])?,
+                EnergySettings::Moments(moments) => {
+                    moments.validate().map_err(|error| error.inside(name))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of the world and a free body with this name.
+    pub(super) fn of_free_body(&self, name: &str) -> Result<Pair, SettingsError> {
+        if self.from != world() {
+            let message = format!("expected \"world\", found \"{}\"", self.from);
+            return Err(SettingsError::new("from", message));
+        }
+        if self.to != name {
+            let message = format!("expected \"{name}\", found \"{}\"", self.to);
+            return Err(SettingsError::new("to", message));
+        }
+        let [k, d, m] = self.energies().map(|(name, energy)| {
+            let definite = match name {
+                "inertia" => Definite::Positive,
+                _ => Definite::Semi,
+            };
+            match energy {
+                EnergySettings::Number(_) => Err(needs_table(name, &self.to)),
+                EnergySettings::Moments(moments) => moments
+                    .of_free_body(name, definite)
+                    .map(|moment| *moment.matrix4())
+                    .map_err(|error| error.inside(name)),
+            }
+        });
+        Ok(Pair::new(k?, d?, m?))
+    }
+
+    /// Of two bodies of a system.
+    pub(crate) fn of_system(&self, model: &Model<f64>) -> Result<SystemPair, SettingsError> {
+        let a = body(model, "from", &self.from)?;
+        let b = body(model, "to", &self.to)?;
+        if b == BodyId::WORLD {
+            return Err(SettingsError::new(
+                "to",
+                "expected a body that moves, found the world",
+            ));
+        }
+        if a == b {
+            let message = format!("expected another body than `to`, found \"{}\"", self.from);
+            return Err(SettingsError::new("from", message));
+        }
+        let joint = model.joint(b);
+        let [k, d, m] = self
+            .energies()
+            .map(|(name, energy)| energy.matrix(name, &self.to, joint));
+        Ok(SystemPair {
+            a,
+            b,
+            energies: Pair::new(k?, d?, m?),
+        })
+    }
+}
+
+impl EnergySettings {
+    /// The 4x4 matrix, for a body that is carried by this joint.
+    fn matrix(
+        &self,
+        name: &str,
+        body: &str,
+        joint: Option<&Joint<f64>>,
+    ) -> Result<Matrix4<f64>, SettingsError> {
+        let moments = match (self, joint.map(Joint::kind)) {
+            (Self::Moments(moments), _) => moments.clone(),
+            (Self::Number(moment), Some(JointKind::Revolute(_))) => {
+                let moment = super::Moment::AboutAxis(*moment);
+                SecondMomentSettings::new(0.0, [0.0; 3], moment)
+            }
+            (Self::Number(weight), Some(JointKind::Prismatic)) => {
+                let weight = SecondMoment::from_points([(*weight, Vector3::zeros())]);
+                return Ok(*weight.matrix4());
+            }
+            (Self::Number(_), _) => return Err(needs_table(name, body)),
+        };
+        let moment = moments
+            .second_moment(joint.and_then(axis).as_ref())
+            .map_err(|error| error.inside(name))?;
+        Ok(*moment.matrix4())
+    }
+}
+
+/// The body of this name.
+pub(crate) fn body(model: &Model<f64>, key: &str, name: &str) -> Result<BodyId, SettingsError> {
+    if name == world() {
+        return Ok(BodyId::WORLD);
+    }
+    model
+        .body_id(name)
+        .map_err(|error| SettingsError::new(key, error.to_string()))
+}
+
+fn needs_table(key: &str, body: &str) -> SettingsError {
+    SettingsError::new(
+        key,
+        format!(
+            "expected a table with `weight` and `moment`, found one number, which is for hinges and sliders: the joint of `{body}` is none"
+        ),
+    )
+}
+
+/// The one direction about which a joint turns, in the axes of the body that it carries.
+fn axis(joint: &Joint<f64>) -> Option<Vector3<f64>> {
+    match joint.kind() {
+        JointKind::Revolute(_)
+        | JointKind::Screw { .. }
+        | JointKind::Cylindrical(_)
+        | JointKind::Planar(_)
+        | JointKind::Schoenflies(_) => Some(joint.axes().matrix().column(2).into_owned()),
+        _ => None,
+    }
+}
+
+impl<'de> Deserialize<'de> for EnergySettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const KEYS: &[&str] = &["weight", "center", "moment", "moment_about_origin"];
+        deserializer.deserialize_struct("energy", KEYS, EnergyVisitor)
+    }
+}
+
+struct EnergyVisitor;
+
+impl<'de> Visitor<'de> for EnergyVisitor {
+    type Value = EnergySettings;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(
+            "a table with `weight`, `center` and `moment`, or one number for a hinge or slider",
+        )
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<EnergySettings, E> {
+        Ok(EnergySettings::Number(value))
+    }
+
+    integers_are_numbers!();
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<EnergySettings, A::Error> {
+        SecondMomentSettings::deserialize(MapAccessDeserializer::new(map))
+            .map(EnergySettings::Moments)
+    }
+}

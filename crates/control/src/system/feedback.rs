@@ -1,0 +1,135 @@
+//! State feedback about a reference at rest, in flight.
+#![allow(non_snake_case)]
+
+use fly_mechanics::Inputs;
+use fly_mechanics::multibody::{Model, Workspace};
+use nalgebra::{Complex, DMatrix, DVector, Matrix6xX};
+
+use super::design::{LinearModel, PlacementError, StateFeedback};
+use super::{SystemError, SystemReference};
+use crate::inputs::pseudo_inverse;
+
+/// `u0 = u_R - F_K eps - F_D eps'` with the poles of small errors where they should be.
+///
+/// The gains and the input `u_R` that holds the system are found for one configuration at rest, that of the first reference unless
+/// [`SystemController::rest_at`](super::SystemController::rest_at) names another. `eps` is the velocity that leads from the reference to the
+/// state in a unit of time, joint by joint, `eps' = xi - xi_R`. As long as the system's equations do not change with the configuration,
+/// like those of a free body that is moved or turned about the vertical, the reference may wander.
+///
+/// A baseline: away from its configuration, in large errors and at speed nothing is said of what it does.
+#[derive(Clone, Debug)]
+pub struct RestFeedback {
+    poles: Vec<Complex<f64>>,
+    placed: Option<Placed>,
+    eps: DVector<f64>,
+    eps_dot: DVector<f64>,
+}
+
+#[derive(Clone, Debug)]
+struct Placed {
+    feedback: StateFeedback,
+    /// `u_R`.
+    at_rest: DVector<f64>,
+}
+
+/// Of the differences by which the forces of the inputs are derived, rad, m.
+const STEP: f64 = 1e-5;
+
+impl RestFeedback {
+    /// With these poles, 1/s, of a system with n degrees of freedom.
+    ///
+    /// # Errors
+    /// [`PlacementError::Count`], [`PlacementError::Conjugates`].
+    pub fn new(dof: usize, poles: Vec<Complex<f64>>) -> Result<Self, PlacementError> {
+        StateFeedback::check_poles(dof, &poles)?;
+        Ok(Self {
+            poles,
+            placed: None,
+            eps: DVector::zeros(dof),
+            eps_dot: DVector::zeros(dof),
+        })
+    }
+
+    /// Whether the gains have been found.
+    pub fn is_placed(&self) -> bool {
+        self.placed.is_some()
+    }
+
+    /// Finds the gains for rest in this configuration. Allocates.
+    ///
+    /// # Errors
+    /// [`SystemError`] if no input holds the system there, or the inputs cannot move everything.
+    pub fn place(
+        &mut self,
+        model: &Model<f64>,
+        inputs: &Inputs,
+        x: &[f64],
+    ) -> Result<(), SystemError> {
+        let (n, p) = (model.dof(), inputs.input_dim());
+        let mut workspace = Workspace::new(model);
+        let mut J = Matrix6xX::zeros(n);
+        let mut at = |x: &[f64], B: &mut DMatrix<f64>| {
+            workspace.update(model, x, &vec![0.0; n]);
+            workspace.update_jacobians(model);
+            inputs.input_matrix(&workspace, &mut J, B);
+        };
+        let mut B = DMatrix::zeros(n, p);
+        at(x, &mut B);
+        let mut linear = LinearModel::at_rest(model, x, B.clone())?;
+
+        let mut bias = DVector::zeros(n);
+        model.bias(
+            &mut Workspace::new(model),
+            x,
+            &vec![0.0; n],
+            bias.as_mut_slice(),
+        );
+        let at_rest = pseudo_inverse(&B) * bias;
+        // What B(x) u_R changes with the configuration belongs to the stiffness.
+        for j in 0..n {
+            let mut force = |step: f64| {
+                let (mut beside, mut along) = (x.to_vec(), vec![0.0; n]);
+                along[j] = step;
+                model.integrate(&mut beside, &along);
+                at(&beside, &mut B);
+                &B * &at_rest
+            };
+            let slope = (force(STEP) - force(-STEP)) / (2.0 * STEP);
+            let mut column = linear.stiffness.column_mut(j);
+            column -= slope;
+        }
+        let feedback = StateFeedback::place(&linear, &self.poles)?;
+        self.placed = Some(Placed { feedback, at_rest });
+        Ok(())
+    }
+
+    /// Writes u0, p numbers. The first call [places](Self::place) the gains, unless that has been done; no allocation afterwards.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    ///
+    /// # Panics
+    /// If a slice has another length than the system.
+    pub fn input(
+        &mut self,
+        model: &Model<f64>,
+        inputs: &Inputs,
+        (x, xi): (&[f64], &[f64]),
+        goal: &SystemReference<'_>,
+        out: &mut DVector<f64>,
+    ) -> Result<(), SystemError> {
+        if self.placed.is_none() {
+            self.place(model, inputs, goal.configuration)?;
+        }
+        let Some(Placed { feedback, at_rest }) = &self.placed else {
+            return Ok(());
+        };
+        model.difference(goal.configuration, x, self.eps.as_mut_slice());
+        for ((error, xi), xi_R) in self.eps_dot.iter_mut().zip(xi).zip(goal.velocity) {
+            *error = xi - xi_R;
+        }
+        feedback.input(&self.eps, &self.eps_dot, out);
+        *out += at_rest;
+        Ok(())
+    }
+}

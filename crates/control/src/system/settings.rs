@@ -1,0 +1,226 @@
+//! From the section `[controller]` to what a system's controller pursues.
+
+use fly_mechanics::multibody::{BodyId, JointKind};
+use fly_mechanics::{System, Vehicle};
+use nalgebra::{DMatrix, DVector};
+
+use super::{
+    DesiredInertia, EuclideanTemplate, JointMap, PairMap, PairMapKind, PointMap, RestFeedback,
+    Strategy, SystemPair, SystemTemplate, TransportMap,
+};
+use crate::settings::pair::body;
+use crate::settings::{
+    ApproachSettings, ControllerSettings, GainSettings, Numbers, PoleSettings, SettingsError,
+    TransportSettings,
+};
+use crate::template::{Approach, Transport};
+
+impl ControllerSettings {
+    /// What they ask of this system.
+    pub(super) fn strategy(&self, system: &System) -> Result<Strategy, SettingsError> {
+        self.validate()?;
+        Ok(match self.approach {
+            ApproachSettings::Particle => self.template(system, Approach::Particle)?.into(),
+            ApproachSettings::Body => self.template(system, Approach::Body)?.into(),
+            ApproachSettings::Energy => self.template(system, Approach::Energy)?.into(),
+            ApproachSettings::JointPd
+            | ApproachSettings::ComputedTorque
+            | ApproachSettings::Linear => self.euclidean(system)?.into(),
+            ApproachSettings::StateFeedback => self.feedback(system)?.into(),
+        })
+    }
+
+    fn template(
+        &self,
+        system: &System,
+        approach: Approach,
+    ) -> Result<SystemTemplate, SettingsError> {
+        let model = &system.model;
+        let pairs = self.system_pairs(system)?;
+        let map = self.map(system, &pairs)?;
+        Ok(SystemTemplate::new(model, approach, pairs, map))
+    }
+
+    fn system_pairs(&self, system: &System) -> Result<Vec<SystemPair>, SettingsError> {
+        let Some(PoleSettings::Vehicle(_)) = self.poles else {
+            let pairs = self.pairs.iter().enumerate();
+            return pairs
+                .map(|(i, pair)| {
+                    pair.of_system(&system.model)
+                        .map_err(|error| error.inside(&format!("pairs.{i}")))
+                })
+                .collect();
+        };
+        let vehicle = Vehicle::try_from(system.clone()).map_err(|error| {
+            SettingsError::new(
+                "poles",
+                format!("expected pairs, found poles, from which they follow for a vehicle of one body only: {error}"),
+            )
+        })?;
+        let inputs = vehicle.actuators.input_matrix();
+        let energies = self.pair(&vehicle.body_name, &vehicle.body, inputs)?;
+        Ok(vec![SystemPair {
+            a: BodyId::WORLD,
+            b: body(&system.model, "poles", &vehicle.body_name)?,
+            energies,
+        }])
+    }
+
+    fn map(
+        &self,
+        system: &System,
+        pairs: &[SystemPair],
+    ) -> Result<Box<dyn TransportMap>, SettingsError> {
+        let model = &system.model;
+        let of_pair = |transport: Transport, pair: usize| -> Box<dyn TransportMap> {
+            let kind = match transport {
+                Transport::Adjoint => PairMapKind::Adjoint,
+                Transport::Centred => PairMapKind::Centred,
+            };
+            Box::new(PairMap::new(model, kind, pair))
+        };
+        let seen = |name: &crate::settings::SeenSettings| {
+            Ok((
+                body(model, "transport.from", &name.from)?,
+                body(model, "transport.of", &name.of)?,
+            ))
+        };
+        Ok(match &self.transport {
+            // What a vehicle of one body has.
+            None if is_free_body(system) => of_pair(Transport::default(), 0),
+            None | Some(TransportSettings::Joint) => Box::new(JointMap),
+            Some(TransportSettings::Pair(transport, None)) => {
+                if pairs.len() != 1 {
+                    let message = format!(
+                        "expected one pair for this map, or its name as in {{ map = \"centred\", of = \"tool\" }}; found {} pairs",
+                        pairs.len()
+                    );
+                    return Err(SettingsError::new("transport", message));
+                }
+                of_pair(*transport, 0)
+            }
+            Some(TransportSettings::Pair(transport, Some(name))) => {
+                let (a, b) = seen(name)?;
+                let index = pairs.iter().position(|pair| (pair.a, pair.b) == (a, b));
+                let index = index.ok_or_else(|| {
+                    SettingsError::new(
+                        "transport.of",
+                        format!(
+                            "expected one of the pairs, found none from \"{}\" to \"{}\"",
+                            name.from, name.of
+                        ),
+                    )
+                })?;
+                of_pair(*transport, index)
+            }
+            Some(TransportSettings::Point(point, name)) => {
+                let (a, b) = seen(name)?;
+                Box::new(PointMap::new(model, a, b, (*point).into()))
+            }
+        })
+    }
+}
+
+/// Whether the system is one body that moves freely.
+fn is_free_body(system: &System) -> bool {
+    let model = &system.model;
+    let mut bodies = model.bodies();
+    let (Some(one), None) = (bodies.next(), bodies.next()) else {
+        return false;
+    };
+    let joint = model.joint(one);
+    joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
+}
+
+/// # The baselines
+impl ControllerSettings {
+    fn euclidean(&self, system: &System) -> Result<EuclideanTemplate, SettingsError> {
+        let model = &system.model;
+        let n = model.dof();
+        self.check_joints(system)?;
+        let stiffness = self.gain(system, "stiffness", |gains| Some(&gains.stiffness))?;
+        let damping = self.gain(system, "damping", |gains| Some(&gains.damping))?;
+        let inertia = match self.approach {
+            ApproachSettings::JointPd => DesiredInertia::Model,
+            ApproachSettings::Linear => {
+                DesiredInertia::Constant(
+                    self.gain(system, "inertia", |gains| gains.inertia.as_ref())?,
+                )
+            }
+            _ => DesiredInertia::Constant(DMatrix::identity(n, n)),
+        };
+        EuclideanTemplate::new(model, inertia, damping, stiffness).map_err(|error| {
+            let message = format!("{} cannot control it: {error}", self.approach.name());
+            SettingsError::new("approach", message)
+        })
+    }
+
+    /// Whether the gains are those of the joints that move.
+    fn check_joints(&self, system: &System) -> Result<(), SettingsError> {
+        let names: Vec<&str> = moving(system).map(|(name, _)| name).collect();
+        let known = || format!("`{}`", names.join("`, `"));
+        if let Some(unknown) = self
+            .gains
+            .keys()
+            .find(|name| !names.contains(&name.as_str()))
+        {
+            return Err(SettingsError::new(
+                format!("gains.{unknown}"),
+                format!("expected joints that move: {}; found `{unknown}`", known()),
+            ));
+        }
+        if let Some(missing) = names.iter().find(|name| !self.gains.contains_key(**name)) {
+            return Err(SettingsError::new(
+                "gains",
+                format!(
+                    "expected gains of every joint: {}; those of `{missing}` are missing",
+                    known()
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The diagonal matrix of a gain.
+    fn gain<'a>(
+        &'a self,
+        system: &System,
+        key: &str,
+        of: impl Fn(&'a GainSettings) -> Option<&'a Numbers>,
+    ) -> Result<DMatrix<f64>, SettingsError> {
+        let mut diagonal = DVector::zeros(system.model.dof());
+        for (name, range) in moving(system) {
+            let Some(numbers) = self.gains.get(name).and_then(&of) else {
+                continue;
+            };
+            let ways = range.len();
+            let each = numbers.expand(ways).ok_or_else(|| {
+                let found = numbers.as_slice().len();
+                SettingsError::new(
+                    format!("gains.{name}.{key}"),
+                    format!("expected one number, or one for each of the joint's {ways} ways to move, found {found}"),
+                )
+            })?;
+            diagonal.as_mut_slice()[range].copy_from_slice(&each);
+        }
+        Ok(DMatrix::from_diagonal(&diagonal))
+    }
+
+    fn feedback(&self, system: &System) -> Result<RestFeedback, SettingsError> {
+        let poles = match &self.poles {
+            Some(PoleSettings::List(poles)) => poles.clone(),
+            // Refused by `validate`.
+            Some(PoleSettings::Vehicle(_)) | None => Vec::new(),
+        };
+        RestFeedback::new(system.model.dof(), poles)
+            .map_err(|error| SettingsError::new("poles", error.to_string()))
+    }
+}
+
+/// Joints that move, with their places in the velocity.
+fn moving(system: &System) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
+    let joints = system.model.bodies().zip(&system.joints);
+    joints
+        .map(|(body, joint)| (joint.name.as_str(), system.model.velocity_range(body)))
+        .filter(|(_, range)| !range.is_empty())
+}

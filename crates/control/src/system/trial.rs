@@ -1,0 +1,222 @@
+//! Whether there is a closed loop at all: tried out before the flight.
+#![allow(non_snake_case)]
+
+use fly_mechanics::System;
+use fly_mechanics::multibody::{Model, Workspace};
+use nalgebra::{DMatrix, DVector, Matrix6xX};
+
+use super::design::Lehmer;
+use super::transport::Map;
+use super::{Linearisation, Strategy, SystemLaw, SystemTemplate, TransportError, Transported};
+use crate::controller::ControllerError;
+use crate::law::LawError;
+use crate::settings::SettingsError;
+use crate::template::Approach;
+
+/// In how many configurations beside the neutral one.
+const TRIALS: usize = 8;
+/// A direction with less than this part of the others' inertia has none.
+const SINGULAR: f64 = 1e-9;
+/// Numbers typed with six digits may miss a semidefinite sum by this part.
+const TYPED: f64 = 1e-5;
+/// How well a transport map must fit the potential.
+const FIT: f64 = 1e-6;
+
+/// Whether the strategy asks for a motion that exists and that the inputs can act on, in at least one of several configurations: a system that
+/// is singular somewhere is so in few of them. What must hold everywhere must hold in all of them.
+pub(super) fn try_out(system: &System, strategy: &mut Strategy) -> Result<(), ControllerError> {
+    let mut numbers = Lehmer(20_211_105);
+    let model = &system.model;
+    let mut trial = Trial::new(system);
+    let mut failure = None;
+    let mut x = model.neutral_configuration();
+    for _ in 0..=TRIALS {
+        let goal = somewhere(model, &mut numbers);
+        trial.place(&x, &goal);
+        match trial.run(strategy)? {
+            None => failure = Some(None),
+            Some(error) if failure.is_none() => failure = Some(Some(error)),
+            Some(_) => {}
+        }
+        x = goal;
+    }
+    failure.flatten().map_or(Ok(()), Err)
+}
+
+fn somewhere(model: &Model<f64>, numbers: &mut Lehmer) -> Vec<f64> {
+    let mut x = model.neutral_configuration();
+    let along: Vec<f64> = (0..model.dof()).map(|_| 1.5 * numbers.next()).collect();
+    model.integrate(&mut x, &along);
+    x
+}
+
+/// A system at rest in one configuration while it should be in another.
+struct Trial<'a> {
+    system: &'a System,
+    actual: Workspace<f64>,
+    reference: Workspace<f64>,
+    /// M.
+    mass_matrix: DMatrix<f64>,
+    /// B.
+    inputs: DMatrix<f64>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(system: &'a System) -> Self {
+        let n = system.model.dof();
+        Self {
+            actual: Workspace::new(&system.model),
+            reference: Workspace::new(&system.model),
+            mass_matrix: DMatrix::zeros(n, n),
+            inputs: DMatrix::zeros(n, system.inputs.input_dim()),
+            system,
+        }
+    }
+
+    fn place(&mut self, x: &[f64], goal: &[f64]) {
+        let model = &self.system.model;
+        let rest = vec![0.0; model.dof()];
+        for (workspace, x) in [(&mut self.actual, x), (&mut self.reference, goal)] {
+            workspace.update(model, x, &rest);
+            workspace.update_jacobians(model);
+        }
+        let mut J = Matrix6xX::zeros(model.dof());
+        (self.system.inputs).input_matrix(&self.actual, &mut J, &mut self.inputs);
+        model.mass_matrix(&mut self.actual, x, &mut self.mass_matrix);
+    }
+
+    /// What fails here but need not fail elsewhere.
+    ///
+    /// # Errors
+    /// What must not fail anywhere.
+    fn run(&self, strategy: &mut Strategy) -> Result<Option<ControllerError>, ControllerError> {
+        match strategy {
+            Strategy::Template(template) => self.template(template),
+            Strategy::Euclidean(_) | Strategy::Feedback(_) => {
+                Ok(self.law(&self.mass_matrix).err().map(ControllerError::from))
+            }
+        }
+    }
+
+    fn law(&self, M_bar: &DMatrix<f64>) -> Result<(), LawError> {
+        let (n, p) = self.inputs.shape();
+        SystemLaw::new(n, p).weigh(&self.mass_matrix, &self.inputs, M_bar)
+    }
+
+    fn template(
+        &self,
+        template: &mut SystemTemplate,
+    ) -> Result<Option<ControllerError>, ControllerError> {
+        let model = &self.system.model;
+        let sum = Linearisation::new(model, &self.actual, template.pairs());
+        let refuse = |message: String| Err(SettingsError::new("pairs", message).into());
+        for (name, matrix) in [("stiffness", &sum.stiffness), ("damping", &sum.damping)] {
+            if let Sign::Negative(value) = Sign::of(matrix, TYPED) {
+                return refuse(format!(
+                    "expected pairs whose {name} together is positive semidefinite, found the eigenvalue {value:.3e}: a single pair's may be \
+                     negative only if the others make up for it"
+                ));
+            }
+        }
+        match Sign::of(&sum.inertia, SINGULAR) {
+            Sign::Negative(value) => {
+                return refuse(format!(
+                    "expected pairs whose inertia together is positive definite, found the eigenvalue {value:.3e}: a single pair's may be \
+                     negative only if the others make up for it"
+                ));
+            }
+            Sign::Singular(direction) => {
+                let message = format!(
+                    "expected pairs that give every way of moving a desired inertia, found none for the joint of `{}`: add a pair whose inertia \
+                     moves with it",
+                    self.mover(direction)
+                );
+                return Ok(Some(SettingsError::new("pairs", message).into()));
+            }
+            Sign::Positive => {}
+        }
+        if template.approach() == Approach::Energy
+            && let Some(error) = self.map(template)?
+        {
+            return Ok(Some(error));
+        }
+        Ok(self.law(&sum.inertia).err().map(ControllerError::from))
+    }
+
+    fn map(
+        &self,
+        template: &mut SystemTemplate,
+    ) -> Result<Option<ControllerError>, ControllerError> {
+        let mut map = Map::new(self.system.model.dof());
+        let (pairs, transport) = template.pairs_and_map();
+        let at = Transported {
+            model: &self.system.model,
+            pairs,
+            actual: &self.actual,
+            reference: &self.reference,
+        };
+        if let Err(error) = transport.evaluate(&at, &mut map) {
+            return Ok(Some(
+                SettingsError::new("transport", error.to_string()).into(),
+            ));
+        }
+        match at.check(&map, FIT) {
+            Ok(()) => Ok(None),
+            Err(TransportError::Unfit { .. }) => Err(SettingsError::new(
+                "transport",
+                "expected a map that fits the stiffness of the pairs, or the total energy would not decrease, Konz (5.43): `joint` fits pairs of \
+                 bodies that one joint connects, `adjoint` and `centred` one pair that moves in as many ways as the system, \
+                 { point = [x, y, z], of = \"body\" } a pair whose stiffness is in that point",
+            )
+            .into()),
+            Err(error) => Ok(Some(SettingsError::new("transport", error.to_string()).into())),
+        }
+    }
+
+    /// The body whose joint moves in this direction.
+    fn mover(&self, direction: usize) -> &str {
+        let model = &self.system.model;
+        let mut bodies = model.bodies();
+        let body = bodies.find(|body| model.velocity_range(*body).contains(&direction));
+        body.map_or("", |body| model.name(body))
+    }
+}
+
+/// What kind of energy a symmetric matrix makes.
+enum Sign {
+    Positive,
+    /// None along this coordinate, above all.
+    Singular(usize),
+    /// With this least eigenvalue, in units in which the diagonal is 1.
+    Negative(f64),
+}
+
+impl Sign {
+    /// To this part of its diagonal.
+    fn of(matrix: &DMatrix<f64>, tolerance: f64) -> Self {
+        let diagonal = matrix.diagonal();
+        let largest = diagonal.amax();
+        if let Some(least) = diagonal.iter().find(|x| **x < -tolerance * largest) {
+            return Self::Negative(*least);
+        }
+        // In units in which kilograms and kilogram square metres compare.
+        let floor = 1e-12 * largest;
+        let unit = diagonal.map(|x| if x > floor { x.sqrt().recip() } else { 0.0 });
+        let scaled = DMatrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| {
+            matrix[(i, j)] * unit[i] * unit[j]
+        });
+        let eigen = scaled.symmetric_eigen();
+        let mut least = 0;
+        for (i, value) in eigen.eigenvalues.iter().enumerate() {
+            if *value < eigen.eigenvalues[least] {
+                least = i;
+            }
+        }
+        let vector: DVector<f64> = eigen.eigenvectors.column(least).into_owned();
+        match eigen.eigenvalues.get(least) {
+            Some(value) if *value < -tolerance => Self::Negative(*value),
+            Some(value) if *value <= tolerance => Self::Singular(vector.iamax()),
+            _ => Self::Positive,
+        }
+    }
+}
