@@ -1,11 +1,12 @@
 //! Where it starts.
 
 use fly_hal::{Error, nearest};
+use fly_lie::operators::join;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::System;
 use fly_mechanics::actuators::Inputs;
 use fly_mechanics::integrate::Motion;
-use fly_mechanics::multibody::BodyId;
+use fly_mechanics::multibody::{BodyId, Joint, JointKind, Model};
 use nalgebra::{Vector3, Vector4, Vector6};
 use toml::Spanned;
 
@@ -35,14 +36,32 @@ pub(super) fn motion(
         let (pose, twist) = pose_and_twist(keys)?;
         let range = model.velocity_range(body);
         let placement = model.placement(body).copied().unwrap_or(SE3::identity());
-        let step = (placement.inverse() * pose).log();
-        moved[range.clone()].copy_from_slice(step.as_slice());
+        let step = placement.inverse() * pose;
+        let coordinates = join(&step.translation, &step.rotation.log());
+        moved[range.clone()].copy_from_slice(coordinates.as_slice());
         motion.velocity[range].copy_from_slice(twist.as_slice());
     } else {
         no_pose(keys, system)?;
     }
-    model.integrate(&mut motion.configuration, &moved);
+    place(model, &mut moved, &mut motion.configuration);
     Ok(motion)
+}
+
+/// Moves every joint along its parent's axes and then turns it: at once, a body would move along an arc.
+fn place(model: &Model<f64>, turned: &mut [f64], configuration: &mut [f64]) {
+    let mut moved = vec![0.0; turned.len()];
+    for body in model.bodies() {
+        let directions = match model.joint(body).map(Joint::kind) {
+            Some(JointKind::Planar(_)) => 2,
+            Some(JointKind::Schoenflies(_) | JointKind::Free(_)) => 3,
+            _ => continue,
+        };
+        let start = model.velocity_range(body).start;
+        let range = start..start + directions;
+        moved[range.clone()].swap_with_slice(&mut turned[range]);
+    }
+    model.integrate(configuration, &moved);
+    model.integrate(configuration, turned);
 }
 
 fn pose_and_twist(keys: &InitialKeys) -> Result<(SE3<f64>, Vector6<f64>), Error> {
@@ -54,7 +73,7 @@ fn pose_and_twist(keys: &InitialKeys) -> Result<(SE3<f64>, Vector6<f64>), Error>
     let rotation = (keys.attitude.as_ref()).map_or(Ok(SO3::identity()), attitude)?;
     let pose = SE3::new(rotation, vector(keys.position.as_ref())?);
     let velocity = rotation.inverse().act(&vector(keys.velocity.as_ref())?);
-    let twist = fly_lie::operators::join(&velocity, &vector(keys.angular_velocity.as_ref())?);
+    let twist = join(&velocity, &vector(keys.angular_velocity.as_ref())?);
     Ok((pose, twist))
 }
 
