@@ -235,6 +235,60 @@ fn the_quadcopter_tracks_its_curve() {
     );
 }
 
+/// Two rounds at up to 4 m/s on a circle, from rest to rest.
+const ROUNDS: &str = r#"[flight]
+rate_hz = 500
+
+[vehicle]
+file = "quick.toml"
+
+[controller.poles]
+horizontal = [-5, -5, -5, -5]
+yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }
+
+[reference]
+kind = "circle"
+center = [-2, 0, 0]
+radius = 2
+period = 3
+turns = 2
+yaw_deg = 0
+
+[backend]
+plugin = "sim"
+"#;
+
+#[test]
+fn drag_in_the_model_is_tracked_as_exactly_as_none() {
+    let folder = Folder::new();
+    without_lag(&folder, "quadcopter");
+    folder.write("rounds.toml", ROUNDS);
+    let error = |set: &[&str]| {
+        let mut arguments = vec!["--config", "rounds.toml"];
+        arguments.extend(set.iter().flat_map(|set| ["--set", set]));
+        folder.flies(&[&arguments[..], &["--log", "flight.mcap"]].concat());
+        let errors = measure(&folder, &arguments, "flight.mcap", f64::INFINITY);
+        println!(
+            "{set:?}: rms {} m, {} rad, max {} m, {} rad",
+            errors.position.rms(),
+            errors.attitude.rms(),
+            errors.position.max(),
+            errors.attitude.max()
+        );
+        [errors.position.max(), errors.attitude.max()]
+    };
+    let drag =
+        "bodies.airframe.drag={ linear = [0.4, 0.25, 0.1], angular = [0.001, 0.001, 0.002] }";
+    let [both, plant] = ["vehicle", "backend.sim.vehicle"].map(|key| format!("{key}.{drag}"));
+    let (none, known, ignored) = (error(&[]), error(&[&both]), error(&[&plant]));
+    for (known, none) in known.iter().zip(none) {
+        // What is left is of the input that is held between two steps.
+        assert!(*known < 1.2 * none, "{known} {none}");
+    }
+    // Drag of 1 m/s^2 against k/m of 5^2/4 1/s^2 or so.
+    assert!(none[0] < 1e-3 && ignored[0] > 0.1, "{none:?} {ignored:?}");
+}
+
 #[test]
 fn the_quadcopter_recovers_from_upside_down() {
     let folder = Folder::new();

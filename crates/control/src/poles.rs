@@ -15,6 +15,17 @@
 //! with all centres on the body z axis through the centre of mass and moments about these centres. (5.163) prints
 //! `p0 p3` where `p0 p3^2` belongs in Pi. The height obeys `l^2 + d/m l + k/m`; four poles at -a give it -a (0.4 +- 0.2 i).
 //!
+//! A body with [`Drag`](fly_mechanics::Drag) is met exactly as well, which is not in the dissertation: with `delta = d_x/m` of the model
+//! (1/s) all this holds for `q2 = p2 - delta p3 + delta^2`, `q1 = p1 - delta q2`, `q3 = p3 - 2 delta` in the place of `p2, p1, p3`, and
+//!
+//! ```text
+//! d' = d + m delta       l = h - (h - s) m delta/d'       Upsilon = m delta (h - s)(l - eps)
+//! ```
+//!
+//! in the place of d, l and Upsilon. So much for `eps = 0` and the same drag along x and y: where these differ their mean is taken, and where
+//! `eps` is not zero the turn of the drag with it is left out; both move the poles by a part of `delta`, as
+//! [`ClosedLoop`](crate::analysis::ClosedLoop) tells.
+//!
 //! `eps` is the centre of percussion of the actuators in that plane: where a side force and the torque that comes with it act,
 //! (5.176). It is zero for a quadcopter. Where the planes differ, the poles are placed in the one with the *larger* eps:
 //! placed in the other, `s - eps` can become tiny and with it a pole huge (-496 1/s for a bicopter with poles at -5).
@@ -52,8 +63,10 @@ pub struct Matched {
     pub damping: f64,
     /// m, kg.
     pub mass: f64,
-    /// h = l, height of the centres of stiffness and damping, m.
+    /// h, height of the centre of stiffness, m.
     pub stiffness_height: f64,
+    /// l, height of the centre of damping, m: h without drag.
+    pub damping_height: f64,
     /// s, height of the centre of the desired mass, m.
     pub mass_height: f64,
     /// Theta about its centre, diagonal, kg m^2.
@@ -79,6 +92,11 @@ pub enum PoleError {
          desired energies of each pair instead"
     )]
     Vehicle(String),
+    /// The drag of the body alone is more damping than these poles have.
+    #[error(
+        "drag of {0:.3} 1/s per mass damps the body more than these poles allow: expected faster poles, or less drag"
+    )]
+    Drag(f64),
     /// The parameters do not form an inertia.
     #[error(
         "the desired moments of inertia would be {0:.3e}, {1:.3e} kg m^2: expected positive numbers; try slower poles"
@@ -186,6 +204,10 @@ pub(crate) struct Plane {
     pub mass_height: f64,
     /// Pi about its centre, N m.
     pub stiffness_moment: f64,
+    /// l, m.
+    pub damping_height: f64,
+    /// Upsilon about its centre, N m s.
+    pub damping_moment: f64,
 }
 
 /// `q = p1 p2 - p0 p3` of a polynomial whose roots all have negative real parts, by the criterion of Hurwitz.
@@ -201,18 +223,33 @@ pub(crate) fn stable(polynomial: [f64; 4]) -> Result<f64, PoleError> {
     }
 }
 
-/// For a desired mass m, an offset eps of the flat output above the centre of mass, and gravity g.
-pub(crate) fn plane(polynomial: [f64; 4], m: f64, eps: f64, g: f64) -> Result<Plane, PoleError> {
-    let [p0, p1, _, p3] = polynomial;
-    let q = stable(polynomial)?;
+/// For a desired mass m, an offset eps of the flat output above the centre of mass, gravity g, and drag per mass delta.
+pub(crate) fn plane(
+    polynomial: [f64; 4],
+    m: f64,
+    eps: f64,
+    g: f64,
+    delta: f64,
+) -> Result<Plane, PoleError> {
+    stable(polynomial)?;
+    let [p0, p1, p2, p3] = polynomial;
+    // What the vehicle without drag would have to be asked for.
+    let p2 = p2 - delta * p3 + delta * delta;
+    let p1 = p1 - delta * p2;
+    let p3 = p3 - 2.0 * delta;
+    let q = stable([p0, p1, p2, p3]).map_err(|_| PoleError::Drag(delta))?;
     let h = eps + g * p3 / p1;
     let s = eps + g * p1 / q;
+    let damping = m * (p1 * p1 / q + delta);
+    let l = h - (h - s) * m * delta / damping;
     Ok(Plane {
         stiffness: m * p0 * p1 / q,
-        damping: m * p1 * p1 / q,
+        damping,
         stiffness_height: h,
         mass_height: s,
         stiffness_moment: m * g * (h - s),
+        damping_height: l,
+        damping_moment: m * delta * (h - s) * (l - eps),
     })
 }
 
@@ -224,22 +261,30 @@ impl Poles {
     pub fn place(&self, body: &FreeBody<f64>, B: &InputMatrix) -> Result<Matched, PoleError> {
         let [eps_x, eps_y] = percussion(body, B)?;
         let m = self.mass;
-        let plane = plane(self.polynomial, m, eps_x.max(eps_y), body.gravity().norm())?;
+        let drag = (body.drag()).map_or(0.0, |drag| 0.5 * (drag.linear().x + drag.linear().y));
+        let plane = plane(
+            self.polynomial,
+            m,
+            eps_x.max(eps_y),
+            body.gravity().norm(),
+            drag / body.inertia().mass(),
+        )?;
         let (h, s) = (plane.stiffness_height, plane.mass_height);
         let Theta_x = m * (h - s) * (s - eps_y);
         let Theta_y = m * (h - s) * (s - eps_x);
         if !(Theta_x > 0.0 && Theta_y > 0.0) {
             return Err(PoleError::Inertia(Theta_x, Theta_y));
         }
-        let Pi = plane.stiffness_moment;
+        let (Pi, Upsilon) = (plane.stiffness_moment, plane.damping_moment);
         Ok(Matched {
             stiffness: plane.stiffness,
             damping: plane.damping,
             mass: m,
             stiffness_height: h,
+            damping_height: plane.damping_height,
             mass_height: s,
             inertia_moment: Vector3::new(Theta_x, Theta_y, self.yaw_inertia),
-            damping_moment: Vector3::new(0.0, 0.0, self.yaw_damping),
+            damping_moment: Vector3::new(Upsilon, Upsilon, self.yaw_damping),
             stiffness_moment: Vector3::new(Pi, Pi, self.yaw_stiffness),
         })
     }
@@ -259,7 +304,7 @@ impl Matched {
                 self.stiffness_height,
                 &self.stiffness_moment,
             ),
-            moment(self.damping, self.stiffness_height, &self.damping_moment),
+            moment(self.damping, self.damping_height, &self.damping_moment),
             moment(self.mass, self.mass_height, &self.inertia_moment),
         )
     }

@@ -171,12 +171,16 @@ fn a_loop_without_lags_has_no_margin_to_give() {
 
 #[test]
 fn the_closed_loop_is_the_derivative_of_the_step() {
-    // The whole step and the plant, by differences, against the matrices in closed form; also where the vehicle hovers tilted
-    // and where its centre of mass is not the origin.
+    // The whole step and the plant, by differences, against the matrices in closed form; also where the vehicle hovers tilted,
+    // where its centre of mass is not the origin, and with drag.
     let moved = TRICOPTER.replace(
         "mass = 1.0",
         "mass = 1.0\ncenter_of_mass = [0.01, -0.02, 0.03]",
     );
+    let drag =
+        "[bodies.airframe]\ndrag = { linear = [0.9, 0.5, 0.2], angular = [0.01, 0.02, 0.03] }";
+    let [slow, slow_moved] =
+        [QUADCOPTER, &moved].map(|text| text.replace("[bodies.airframe]", drag));
     let tilted = SO3::exp(&Vector3::new(0.2, -0.1, 0.7));
     let cases = [
         (
@@ -186,6 +190,8 @@ fn the_closed_loop_is_the_derivative_of_the_step() {
         ),
         (TRICOPTER, SKEWED_PAIR, tilted),
         (&moved, SKEWED_PAIR, tilted),
+        (&slow, QUADCOPTER_POLES, SO3::identity()),
+        (&slow_moved, SKEWED_PAIR, tilted),
     ];
     for (description, tables, attitude) in cases {
         let vehicle = vehicle(description);

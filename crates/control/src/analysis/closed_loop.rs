@@ -16,7 +16,7 @@ use crate::template::Pair;
 /// With the pose `G_R exp(delta)` and `x = [delta; xi]`, at rest exactly to first order:
 ///
 /// ```text
-/// delta' = xi,   M xi' = B u - b_delta delta,   u = u_R + K x                     the model and the law, Konz (5.73), (5.86b)
+/// delta' = xi,   M xi' = B u - b_delta delta - D xi,   u = u_R + K x              the model and the law, Konz (5.73), (5.86b)
 /// K: bbar = K0 delta + D0 xi                                                      the same for all approaches, Konz (5.71)
 /// T_i v_i' + v_i = (K x)_i                                                        actuators with a first-order lag T_i
 /// ```
@@ -26,6 +26,8 @@ use crate::template::Pair;
 pub struct ClosedLoop {
     /// d xi' / d delta with the inputs held.
     gravity: Matrix6<f64>,
+    /// d xi' / d xi with the inputs held.
+    drag: Matrix6<f64>,
     /// `M^-1 B` from commands to accelerations, 6 x p.
     effect: DMatrix<f64>,
     /// From `[delta; xi]` to commands, p x 12.
@@ -85,6 +87,7 @@ impl ClosedLoop {
         }
 
         let turn = turn_of_weight(vehicle, attitude);
+        let damping = body.damping_matrix();
         let template = desired(controller.template().pair());
         let to_commands = commands_of_inputs(vehicle, &input);
         let mut gain = DMatrix::zeros(p, 12);
@@ -93,7 +96,8 @@ impl ClosedLoop {
             let (db, db_bar) = if column < 6 {
                 (turn.column(column).into_owned(), &template.stiffness)
             } else {
-                (Vector6::zeros(), &template.damping)
+                let resistance = damping.column(column - 6);
+                (resistance.into_owned(), &template.damping)
             };
             let db_bar = Vector6::from_iterator(db_bar.column(column % 6).iter().copied());
             controller.law().unconstrained(&db, &db_bar, &mut du);
@@ -104,6 +108,7 @@ impl ClosedLoop {
         let effect = DMatrix::from_fn(6, p, |i, j| effect[(i, j)]) * to_commands.transpose();
         Ok(Self {
             gravity: -body.inverse_mass_matrix() * turn,
+            drag: -body.inverse_mass_matrix() * damping,
             effect,
             gain,
             input,
@@ -145,6 +150,7 @@ impl ClosedLoop {
         let [mut held, mut rate] = [(); 2].map(|()| DMatrix::zeros(size, size));
         held.view_mut((0, 6), (6, 6)).fill_with_identity();
         held.view_mut((6, 0), (6, 6)).copy_from(&self.gravity);
+        held.view_mut((6, 6), (6, 6)).copy_from(&self.drag);
         for i in (0..lags.len()).filter(|i| !slow.contains(i)) {
             let immediate = self.effect.column(i) * self.gain.row(i);
             let mut block = held.view_mut((6, 0), (6, 12));

@@ -92,11 +92,10 @@ impl ReferenceSettings {
             Self::Recorded(s) => {
                 let posture = s.posture.unwrap_or(usual);
                 check_posture(posture, full)?;
-                return Ok(Reference::Recorded(Recorded::new(
-                    posture,
-                    *vehicle.body.gravity(),
-                    SE3::identity(),
-                )));
+                return Ok(Reference::Recorded(
+                    Recorded::new(posture, *vehicle.body.gravity(), SE3::identity())
+                        .of_body(&vehicle.body),
+                ));
             }
             Self::Rest(_) | Self::Joints(_) | Self::Transfer(_) => {
                 let kind = self.kind();
@@ -120,8 +119,7 @@ fn along<P: Path + 'static>(
     key: &str,
 ) -> Result<Box<dyn Trajectory>, SettingsError> {
     check_posture(posture, full)?;
-    let center = vehicle.body.inertia().center_of_mass();
-    let along = Along::new(path, posture, *vehicle.body.gravity(), center);
+    let along = Along::new(path, posture, &vehicle.body);
     Ok(Box::new(along.map_err(|error| {
         SettingsError::new(key, error.to_string())
     })?))

@@ -100,14 +100,10 @@ impl MinimumSnapSettings {
             .collect();
         let curve = MinimumSnap::new(&points, self.max_speed, self.max_acceleration)
             .ok_or_else(|| SettingsError::new("points", "expected points that are apart"))?;
-        let (gravity, center) = (
-            *vehicle.body.gravity(),
-            vehicle.body.inertia().center_of_mass(),
-        );
         let inputs = ReferenceInputs::new(vehicle);
         let flown = |factor: f64| {
             let path = curve.stretched(factor);
-            let mut along = Along::new(path, posture, gravity, center).ok()?;
+            let mut along = Along::new(path, posture, &vehicle.body).ok()?;
             let end = along.duration()?;
             let holds = (0..=SAMPLES).all(|i| {
                 let point = along.at(end * f64::from(i) / f64::from(SAMPLES));

@@ -1,18 +1,19 @@
 //! A body that moves along a path.
 
 use fly_lie::SO3;
+use fly_mechanics::FreeBody;
 use nalgebra::Vector3;
 use serde::Deserialize;
 
-use super::flat::Attitude;
-use super::jet::{Jet, Jet3, dot};
+use super::flat::{Attitude, Demand, Load};
+use super::jet::Jet3;
 use super::{Path, PathPoint, ReferencePoint, Trajectory, flat};
 
 /// How the body is held while it moves along a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Posture {
-    /// Body z along the thrust that the motion needs: what an underactuated vehicle must do.
+    /// Body z along the thrust that the motion needs against gravity and drag: what an underactuated vehicle must do.
     Thrust,
     /// Body z upwards, whatever the motion: needs side forces, hence a fully actuated vehicle.
     Level,
@@ -23,7 +24,7 @@ pub enum Posture {
 pub struct Along<P> {
     path: P,
     posture: Posture,
-    gravity: Vector3<f64>,
+    load: Load,
     center_of_mass: Vector3<f64>,
     /// The last attitude that was defined, held where none is.
     attitude: SO3<f64>,
@@ -48,33 +49,26 @@ pub struct Singular {
 const LEAST_THRUST: f64 = 0.5;
 
 impl<P: Path> Along<P> {
-    /// Along `path` in the field `gravity` (m/s^2), with the centre of mass in body coordinates (m).
+    /// A body with this inertia and drag in its field of gravity, along `path`.
     ///
     /// # Errors
     /// [`Singular`] if somewhere along the path the posture is not defined (checked at 2000 points of its horizon).
-    pub fn new(
-        path: P,
-        posture: Posture,
-        gravity: Vector3<f64>,
-        center_of_mass: Vector3<f64>,
-    ) -> Result<Self, Singular> {
+    pub fn new(path: P, posture: Posture, body: &FreeBody<f64>) -> Result<Self, Singular> {
         let along = Self {
             path,
             posture,
-            gravity,
-            center_of_mass,
+            load: Load::of_body(body),
+            center_of_mass: body.inertia().center_of_mass(),
             attitude: SO3::identity(),
         };
         let step = along.path.horizon() / 2000.0;
         for i in 0..=2000 {
             let time = step * f64::from(i);
             let point = along.path.at(time);
-            let up = along.up(&point.position);
-            let thrust = dot(&up, &up).value().sqrt();
-            if thrust.is_nan()
-                || thrust <= LEAST_THRUST
-                || along.attitude_at(time, &up, &point).is_none()
-            {
+            let demand = along.demand(&point.position);
+            let attitude = along.attitude_at(time, &demand, &point);
+            let thrust = flat::least_thrust(&demand, attitude.as_ref());
+            if thrust.is_nan() || thrust <= LEAST_THRUST || attitude.is_none() {
                 return Err(Singular {
                     time,
                     thrust,
@@ -90,17 +84,17 @@ impl<P: Path> Along<P> {
         &self.path
     }
 
-    fn attitude_at(&self, t: f64, up: &Jet3<3>, point: &PathPoint) -> Option<Attitude> {
+    fn attitude_at(&self, t: f64, demand: &Demand, point: &PathPoint) -> Option<Attitude> {
         match self.path.forward(t) {
-            Some(forward) => flat::attitude_forward(up, &forward),
-            None => flat::attitude(up, &point.side),
+            Some(forward) => flat::attitude_forward(demand, &forward),
+            None => flat::attitude(demand, &point.side),
         }
     }
 
-    fn up(&self, position: &Jet3<5>) -> Jet3<3> {
+    fn demand(&self, position: &Jet3<5>) -> Demand {
         match self.posture {
-            Posture::Thrust => flat::thrust_direction(position, &self.gravity),
-            Posture::Level => [Jet::constant(0.0), Jet::constant(0.0), Jet::constant(1.0)],
+            Posture::Thrust => self.load.demand_along(position),
+            Posture::Level => flat::level(),
         }
     }
 }
@@ -108,9 +102,9 @@ impl<P: Path> Along<P> {
 impl<P: Path> Trajectory for Along<P> {
     fn at(&mut self, t: f64) -> ReferencePoint {
         let point = self.path.at(t);
-        let up = self.up(&point.position);
+        let demand = self.demand(&point.position);
         let held = || flat::constant_attitude(&self.attitude);
-        let attitude = self.attitude_at(t, &up, &point).unwrap_or_else(held);
+        let attitude = self.attitude_at(t, &demand, &point).unwrap_or_else(held);
         let reference = flat::reference(&point.position, &attitude, &self.center_of_mass);
         self.attitude = reference.pose.rotation;
         reference

@@ -54,6 +54,11 @@ impl<const N: usize> Jet<N> {
         Jet(a)
     }
 
+    /// Its derivative: `M < N` terms.
+    pub fn first_derivative<const M: usize>(&self) -> Jet<M> {
+        Jet(std::array::from_fn(|k| self.0[k + 1] * (k + 1) as f64))
+    }
+
     /// Its second derivative, two terms shorter: `M = N - 2`.
     pub fn second_derivative<const M: usize>(&self) -> Jet<M> {
         let mut a = [0.0; M];

@@ -3,9 +3,10 @@
 
 use fly_lie::operators::join;
 use fly_lie::{SE3, SO3};
+use fly_mechanics::FreeBody;
 use nalgebra::Vector3;
 
-use super::flat::{self, Attitude};
+use super::flat::{self, Attitude, Load};
 use super::jet::{Jet, Jet3};
 use super::path::side_of_yaw;
 use super::{Posture, ReferencePoint, Trajectory};
@@ -29,7 +30,7 @@ pub struct Setpoint {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
     posture: Posture,
-    gravity: Vector3<f64>,
+    load: Load,
     point: ReferencePoint,
 }
 
@@ -38,16 +39,23 @@ impl Recorded {
     pub fn new(posture: Posture, gravity: Vector3<f64>, start: SE3<f64>) -> Self {
         Self {
             posture,
-            gravity,
+            load: Load::of_gravity(gravity),
             point: ReferencePoint::at_rest(start),
         }
+    }
+
+    /// The same for a body in its field of gravity, with its drag.
+    #[must_use]
+    pub fn of_body(mut self, body: &FreeBody<f64>) -> Self {
+        self.load = Load::of_body(body);
+        self
     }
 
     /// Takes a new setpoint.
     ///
     /// A missing position stays what it was; missing velocities, accelerations and angular velocities are zero. A missing
-    /// attitude keeps the heading of the last one and is upright, or has body z along the thrust that the acceleration
-    /// needs. The angular acceleration is taken as zero.
+    /// attitude keeps the heading of the last one and is upright, or has body z along the thrust that velocity and acceleration
+    /// need. The angular acceleration is taken as zero.
     pub fn update(&mut self, setpoint: &Setpoint) {
         let known = |v: Option<Vector3<f64>>| v.filter(|v| v.iter().all(|x| x.is_finite()));
         let position = known(setpoint.position).unwrap_or(self.point.pose.translation);
@@ -60,7 +68,7 @@ impl Recorded {
             .attitude
             .filter(|R| R.matrix().iter().all(|x| x.is_finite()));
         let attitude = given.map_or_else(
-            || self.posture(&acceleration),
+            || self.posture(&velocity, &acceleration),
             |R| flat::constant_attitude(&R),
         );
         let mut point = flat::reference(&position, &attitude, &Vector3::zeros());
@@ -75,15 +83,15 @@ impl Recorded {
         }
     }
 
-    fn posture(&self, acceleration: &Vector3<f64>) -> Attitude {
+    fn posture(&self, velocity: &Vector3<f64>, acceleration: &Vector3<f64>) -> Attitude {
         let R = self.point.pose.rotation;
-        let up = match self.posture {
-            Posture::Thrust => acceleration - self.gravity,
-            Posture::Level => Vector3::z(),
+        let held = |v: &Vector3<f64>| std::array::from_fn(|i| Jet::constant(v[i]));
+        let demand = match self.posture {
+            Posture::Thrust => self.load.demand(&held(velocity), &held(acceleration)),
+            Posture::Level => flat::level(),
         };
         let yaw = R.matrix()[(1, 0)].atan2(R.matrix()[(0, 0)]);
-        let up: Jet3<3> = std::array::from_fn(|i| Jet::constant(up[i]));
-        flat::attitude(&up, &side_of_yaw(Jet::constant(yaw)))
+        flat::attitude(&demand, &side_of_yaw(Jet::constant(yaw)))
             .unwrap_or_else(|| flat::constant_attitude(&R))
     }
 }

@@ -65,7 +65,7 @@ fn parameters(example: &Example, controller: &Controller, file: &Value, report: 
         ("d", m.damping),
         ("m", m.mass),
         ("h", m.stiffness_height),
-        ("l", m.stiffness_height),
+        ("l", m.damping_height),
         ("s", m.mass_height),
     ];
     for (key, value) in scalars {

@@ -41,7 +41,7 @@ impl PvtolEnergies {
         mass: f64,
         polynomial: [f64; 4],
     ) -> Result<Self, PoleError> {
-        let plane = plane(polynomial, mass, offset, gravity)?;
+        let plane = plane(polynomial, mass, offset, gravity, 0.0)?;
         let lever = plane.stiffness_height - plane.mass_height;
         Ok(Self {
             stiffness: plane.stiffness,

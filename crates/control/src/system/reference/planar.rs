@@ -35,6 +35,8 @@ impl JointMotion for PlanarBody {
 ///
 /// where u is the direction of the body in which thrust without torque acts, and r the centre of mass. In the dissertation u is the body's y axis,
 /// and the centre of mass its origin.
+///
+/// Without drag: on a centre of mass away from y it would push in proportion to the rate of alpha, and y is no flat output any more.
 pub struct Pvtol {
     /// The motion of the flat output: the first two coordinates of a path in the joint's own axes.
     pub output: Box<dyn Path>,
