@@ -320,7 +320,8 @@ fn past_the_singularity(gimbal: bool, beside: f64) -> (f64, f64) {
         equation.update(&model, &actual);
         match &mut computed_torque {
             Some(euclidean) => {
-                euclidean.evaluate(&model, &actual, &equation, (x, xi), &goal, &mut desired);
+                let M = &equation.mass_matrix;
+                euclidean.evaluate(&model, &actual, M, (x, xi), &goal, &mut desired);
             }
             None => template
                 .evaluate(&model, &actual, xi, &mut reference, &goal, &mut desired)

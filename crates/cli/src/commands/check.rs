@@ -4,13 +4,15 @@ use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::config::{Configuration, Options};
+use crate::config::{Configuration, Flown, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
 
 mod backend;
 mod controller;
+mod poles;
 mod reference;
+mod system;
 mod vehicle;
 
 /// What was looked at and what was found.
@@ -48,9 +50,14 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> 
     let configuration = Configuration::load(options)?;
     let mut findings = Findings::default();
     findings.fine("configuration", options.config.display());
-    vehicle::check(&configuration, &mut findings);
-    controller::check(&configuration, &mut findings)?;
-    reference::check(&configuration, &mut findings)?;
+    match configuration.flown() {
+        Flown::Vehicle(vehicle) => {
+            vehicle::check(vehicle, &mut findings);
+            controller::check(&configuration, vehicle, &mut findings)?;
+            reference::check(&configuration, vehicle, &mut findings)?;
+        }
+        Flown::System(system) => system::check(&configuration, system, &mut findings)?,
+    }
     backend::check(&configuration, plugin_dirs, &mut findings)?;
 
     let mut out = Vec::new();

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
+use fly_control::system::SystemController;
+use fly_control::system::reference::SystemTrajectory;
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
-use fly_mechanics::Vehicle;
+use fly_mechanics::{System, Vehicle};
 
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
-use super::sections::{self, BackendSection, FlightSection, SafetySection};
-use super::{controller, reference, vehicle};
+use super::sections::{self, BackendSection, FlightSection, SafetyAction, SafetySection};
+use super::vehicle::{self, Described};
+use super::{controller, reference};
 
 /// The names of the sections.
 const SECTIONS: &[&str] = &[
@@ -30,8 +33,10 @@ pub struct Configuration {
     pub flight: FlightSection,
     /// `[vehicle]` as a document of its own: the controller's model.
     pub vehicle_text: Fragment,
-    /// The vehicle that it describes.
-    pub vehicle: Vehicle,
+    /// The controller's model: the bodies, joints, rotors and motors that it describes.
+    pub system: System,
+    /// The same as one free body with rotors, where it is nothing else.
+    pub vehicle: Option<Vehicle>,
     /// `[controller]`.
     pub controller: ControllerSettings,
     /// `[reference]`.
@@ -65,41 +70,111 @@ impl Configuration {
         problems.finish()?;
         let (
             Some((flight, safety, backend)),
-            Some((vehicle_text, vehicle)),
+            Some(Described {
+                text: vehicle_text,
+                system,
+                vehicle,
+            }),
             Some(controller),
             Some(reference),
         ) = (sections, vehicle, controller, reference)
         else {
             return Err(Diagnostic::new("the configuration could not be read").into());
         };
-        let document = Arc::new(document);
-        Ok(Self {
-            document,
+        let configuration = Self {
+            document: Arc::new(document),
             flight,
             vehicle_text,
+            system,
             vehicle,
             controller,
             reference,
             safety,
             backend,
-        })
+        };
+        configuration.check_descent()?;
+        Ok(configuration)
     }
 
-    /// The controller for the vehicle.
+    /// Refuses a descent of what is no vehicle.
+    fn check_descent(&self) -> Result<(), ConfigError> {
+        let (Flown::System(system), Some(SafetyAction::Descend)) = (self.flown(), self.safety.then)
+        else {
+            return Ok(());
+        };
+        let diagnostic = Diagnostic::new("`safety.then` is not possible");
+        let label = format!(
+            "expected \"rest\" or \"terminate\", found \"descend\": `{}` is not flown as a vehicle of one body",
+            system.name
+        );
+        Err(match self.document.place("safety.then") {
+            Some(place) => diagnostic.at(place, label),
+            None => diagnostic.note(label),
+        }
+        .into())
+    }
+}
+
+/// What is flown, and how.
+#[derive(Clone, Copy, Debug)]
+pub enum Flown<'a> {
+    /// One free body with rotors, by the law with constant matrices.
+    Vehicle(&'a Vehicle),
+    /// A system of bodies, by the law with matrices of the moment; a vehicle too, where a textbook controller flies it.
+    System(&'a System),
+}
+
+/// # What flies it
+impl Configuration {
+    /// What is flown, and how.
+    pub fn flown(&self) -> Flown<'_> {
+        match &self.vehicle {
+            Some(vehicle) if self.controller.approach.template().is_some() => {
+                Flown::Vehicle(vehicle)
+            }
+            _ => Flown::System(&self.system),
+        }
+    }
+
+    /// The controller for a vehicle of one body.
     ///
     /// # Errors
     /// These settings and this vehicle make none, with the place of the setting at fault.
-    pub fn build_controller(&self) -> Result<Controller, ConfigError> {
-        Controller::new(&self.vehicle, &self.controller)
+    pub fn build_controller(&self, vehicle: &Vehicle) -> Result<Controller, ConfigError> {
+        Controller::new(vehicle, &self.controller)
             .map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
 
-    /// The reference for the vehicle.
+    /// The controller for a system.
+    ///
+    /// # Errors
+    /// These settings and this system make none, with the place of the setting at fault.
+    pub fn build_system_controller(
+        &self,
+        system: &System,
+    ) -> Result<SystemController, ConfigError> {
+        SystemController::for_system(system, &self.controller)
+            .map_err(|error| controller::explain_controller(&self.document, &error).into())
+    }
+
+    /// The reference for a vehicle of one body.
     ///
     /// # Errors
     /// The vehicle cannot follow it at all, with the place of the setting at fault.
-    pub fn build_reference(&self) -> Result<Reference, ConfigError> {
-        let reference = self.reference.build(&self.vehicle);
+    pub fn build_reference(&self, vehicle: &Vehicle) -> Result<Reference, ConfigError> {
+        let reference = self.reference.build(vehicle);
+        reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
+    }
+
+    /// The reference for a system.
+    ///
+    /// # Errors
+    /// The system cannot follow it, with the place of the setting at fault.
+    pub fn build_system_reference(
+        &self,
+        system: &System,
+    ) -> Result<Box<dyn SystemTrajectory>, ConfigError> {
+        let reference = self.reference.build_for_system(system);
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
     }
 }

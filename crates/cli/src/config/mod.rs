@@ -22,7 +22,7 @@ mod system;
 mod tree;
 mod vehicle;
 
-pub use configuration::Configuration;
+pub use configuration::{Configuration, Flown};
 pub use diagnostic::{ConfigError, Diagnostic};
 pub use document::{Document, Fragment, Options};
 pub use model::{Model, check_sections, controller_in};

@@ -7,10 +7,11 @@ use fly_control::{Controller, ControllerSettings};
 use fly_mechanics::Vehicle;
 
 use super::configuration::check_names;
+use super::controller;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Options};
 use super::source::{Origin, Source};
-use super::{controller, vehicle};
+use super::vehicle::{self, Described};
 
 /// `[vehicle]` and, where there is one, `[controller]`.
 #[derive(Clone, Debug)]
@@ -36,8 +37,19 @@ impl Model {
             _ => None,
         };
         problems.finish()?;
-        let Some((_, vehicle)) = vehicle else {
+        let Some(Described {
+            system, vehicle, ..
+        }) = vehicle
+        else {
             return Err(Diagnostic::new("the vehicle could not be read").into());
+        };
+        let Some(vehicle) = vehicle else {
+            let why = Vehicle::try_from(system)
+                .err()
+                .map(|error| error.to_string());
+            return Err(Diagnostic::new("this is no vehicle of one body")
+                .note(why.unwrap_or_default())
+                .into());
         };
         Ok(Self {
             document,

@@ -87,12 +87,13 @@ impl FlightSection {
 }
 
 /// What the supervisor does when it can no longer hold the last command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafetyAction {
-    /// Level attitude and a steady descent on the last good attitude, then terminate.
-    #[default]
+    /// Level attitude and a steady descent on the last good attitude, then terminate; of vehicles of one body.
     Descend,
+    /// Come to rest in place, a vehicle level, then terminate.
+    Rest,
     /// Ask the backend to terminate at once.
     Terminate,
 }
@@ -103,11 +104,11 @@ pub enum SafetyAction {
 pub struct SafetySection {
     /// How long the last command is held, ms, 0 to 50. Default 50.
     pub hold_ms: f64,
-    /// What comes then. Default `"descend"`.
-    pub then: SafetyAction,
+    /// What comes then. Default: `"descend"` for vehicles of one body, `"rest"` for other systems.
+    pub then: Option<SafetyAction>,
     /// How fast to sink when descending, m/s, > 0. Default 0.5.
     pub descent_rate: f64,
-    /// How long a descent may last before the backend is asked to terminate, s, > 0. Default 30.
+    /// How long a descent, or the rest in place, may last before the backend is asked to terminate, s, > 0. Default 30.
     pub max_descent_time: f64,
     /// Height at which a descent ends as well, m. Without it a descent lasts for `max_descent_time`.
     pub ground_height: Option<f64>,
@@ -119,7 +120,7 @@ impl Default for SafetySection {
     fn default() -> Self {
         Self {
             hold_ms: 50.0,
-            then: SafetyAction::Descend,
+            then: None,
             descent_rate: 0.5,
             max_descent_time: 30.0,
             ground_height: None,

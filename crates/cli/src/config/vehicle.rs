@@ -1,22 +1,45 @@
 //! `[vehicle]`: the description that `fly-mechanics` reads, with its errors in the user's files.
 
-use fly_mechanics::Vehicle;
 use fly_mechanics::description::{DescriptionError, Problem};
+use fly_mechanics::{System, Vehicle, VehicleError};
 
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::{Document, Fragment};
 use super::sections::section;
 
-/// The text of `[vehicle]`, and the vehicle that it describes.
-pub(super) fn read(document: &Document) -> Result<(Fragment, Vehicle), ConfigError> {
-    let fragment = section(document, "vehicle")?.ok_or_else(|| {
+/// What `[vehicle]` describes.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// Its text, a document of its own.
+    pub text: Fragment,
+    /// Its bodies, joints, rotors and motors.
+    pub system: System,
+    /// The same as one free body with rotors, where it is nothing else.
+    pub vehicle: Option<Vehicle>,
+}
+
+/// Reads `[vehicle]`.
+pub(super) fn read(document: &Document) -> Result<Described, ConfigError> {
+    let text = section(document, "vehicle")?.ok_or_else(|| {
         Diagnostic::new("no vehicle is described")
             .note("the configuration has no section `[vehicle]`")
             .help("add `[vehicle]` with `file = \"vehicles/quadcopter.toml\"`")
     })?;
-    let vehicle =
-        Vehicle::from_toml(fragment.text()).map_err(|error| explain(&fragment, &error))?;
-    Ok((fragment, vehicle))
+    let wrong = |error: DescriptionError| explain(&text, &error);
+    let system = System::from_toml(text.text()).map_err(wrong)?;
+    let vehicle = match Vehicle::try_from(system.clone()) {
+        Ok(vehicle) => Some(vehicle),
+        // Read as a vehicle, the error has its place.
+        Err(VehicleError::WithoutMass { .. }) => {
+            Some(Vehicle::from_toml(text.text()).map_err(wrong)?)
+        }
+        Err(_) => None,
+    };
+    Ok(Described {
+        text,
+        system,
+        vehicle,
+    })
 }
 
 fn explain(fragment: &Fragment, error: &DescriptionError) -> Diagnostic {

@@ -2,22 +2,6 @@
 
 use fly_hal::Description;
 
-/// The groups that make up the state of the vehicle, in the order of [`Binding::state`].
-pub const STATE_GROUPS: [&str; 4] = [
-    "pose.position",
-    "pose.quaternion",
-    "twist.linear",
-    "twist.angular",
-];
-/// Index of `pose.position` in [`STATE_GROUPS`].
-pub const POSITION: usize = 0;
-/// Index of `pose.quaternion` in [`STATE_GROUPS`].
-pub const QUATERNION: usize = 1;
-/// Index of `twist.linear` in [`STATE_GROUPS`].
-pub const LINEAR: usize = 2;
-/// Index of `twist.angular` in [`STATE_GROUPS`].
-pub const ANGULAR: usize = 3;
-
 /// Where a frame carries one group: the places of its values and of its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupBinding {
@@ -25,9 +9,12 @@ pub struct GroupBinding {
     pub group: usize,
     /// Indices of the values in the frame, in canonical order.
     pub values: [usize; 4],
-    /// How many of these there are: 3 or 4.
+    /// How many of these there are: 1 to 4.
     pub length: usize,
 }
+
+/// The last component of the names of groups that are unit quaternions.
+const QUATERNION: &str = "quaternion";
 
 impl GroupBinding {
     /// The first three numbers of the group.
@@ -37,6 +24,15 @@ impl GroupBinding {
             values[self.values[1]],
             values[self.values[2]],
         ]
+    }
+
+    /// Its numbers, in canonical order; behind the last one zeros.
+    pub fn numbers(&self, values: &[f64]) -> [f64; 4] {
+        let mut numbers = [0.0; 4];
+        for (number, index) in numbers.iter_mut().zip(&self.values[..self.length]) {
+            *number = values[*index];
+        }
+        numbers
     }
 
     /// The four numbers of a quaternion.
@@ -52,11 +48,20 @@ impl GroupBinding {
     }
 }
 
+/// A group that is a part of the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateBinding {
+    /// Where it is.
+    pub group: GroupBinding,
+    /// Whether its four numbers are an attitude.
+    pub quaternion: bool,
+}
+
 /// Which signals of a backend carry the state, the commands and the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
-    /// The four groups of the state, in the order of [`STATE_GROUPS`].
-    pub state: [GroupBinding; 4],
+    /// The groups of the state, in the order in which they were asked for.
+    pub state: Vec<StateBinding>,
     /// For each command of the backend, the vehicle's command that it is.
     pub commands: Vec<usize>,
 }
@@ -109,16 +114,17 @@ pub enum BindingError {
 }
 
 impl Binding {
-    /// Finds the state's signals and the vehicle's `commands` among those of a backend.
+    /// Finds the groups that make up the state and the vehicle's `commands` among what a backend has.
     ///
     /// # Errors
     /// A measurement or a command is missing, or the backend wants a command that the vehicle does not have.
     pub fn new(
         backend: &str,
         description: &Description,
+        groups: &[String],
         commands: &[String],
     ) -> Result<Self, BindingError> {
-        let state = state(backend, description)?;
+        let state = state(backend, description, groups)?;
         let offered: Vec<String> = description
             .commands()
             .map(|signal| signal.name.clone())
@@ -160,30 +166,31 @@ impl Binding {
     }
 }
 
-fn state(backend: &str, description: &Description) -> Result<[GroupBinding; 4], BindingError> {
-    let bound = STATE_GROUPS.map(|group| bind(description, group));
-    if let [
-        Some(position),
-        Some(quaternion),
-        Some(linear),
-        Some(angular),
-    ] = bound
-    {
-        return Ok([position, quaternion, linear, angular]);
-    }
-    let missing = STATE_GROUPS
+fn state(
+    backend: &str,
+    description: &Description,
+    groups: &[String],
+) -> Result<Vec<StateBinding>, BindingError> {
+    let bound: Option<Vec<_>> = groups
         .iter()
-        .flat_map(|group| fly_hal::signal::group_names(group))
-        .filter(|name| description.value_index(name).is_none())
+        .map(|name| {
+            Some(StateBinding {
+                group: bind(description, name)?,
+                quaternion: name.ends_with(QUATERNION),
+            })
+        })
         .collect();
-    let offered = description
-        .frame_signals()
-        .map(|signal| signal.name.clone())
-        .collect();
-    Err(BindingError::Measurements {
+    bound.ok_or_else(|| BindingError::Measurements {
         backend: backend.to_owned(),
-        missing,
-        offered,
+        missing: groups
+            .iter()
+            .flat_map(|group| fly_hal::signal::group_names(group))
+            .filter(|name| description.value_index(name).is_none())
+            .collect(),
+        offered: description
+            .frame_signals()
+            .map(|signal| signal.name.clone())
+            .collect(),
     })
 }
 
@@ -224,6 +231,17 @@ mod tests {
             .to_vec()
     }
 
+    /// The groups that tell the state of one body.
+    fn body() -> [String; 4] {
+        [
+            "pose.position",
+            "pose.quaternion",
+            "twist.linear",
+            "twist.angular",
+        ]
+        .map(str::to_owned)
+    }
+
     fn describe(groups: &[&str], signals: &[&str]) -> Description {
         let description = groups
             .iter()
@@ -247,20 +265,51 @@ mod tests {
             ],
             &["rotor.1.thrust", "rotor.0.thrust", "rotor.0.tilt"],
         );
-        let binding = Binding::new("test", &description, &vehicle()).expect("everything is there");
+        let binding =
+            Binding::new("test", &description, &body(), &vehicle()).expect("everything is there");
         let values: Vec<f64> = (0..15).map(f64::from).collect();
-        assert_eq!(binding.state[POSITION].vector(&values), [12.0, 13.0, 14.0]);
-        assert_eq!(
-            binding.state[QUATERNION].quaternion(&values),
-            [5.0, 6.0, 7.0, 8.0]
-        );
-        assert_eq!(binding.state[LINEAR].vector(&values), [9.0, 10.0, 11.0]);
-        assert_eq!(binding.state[ANGULAR].vector(&values), [2.0, 3.0, 4.0]);
-        assert_eq!(binding.state.map(|state| state.group), [4, 2, 3, 1]);
+        let numbers = [
+            [12.0, 13.0, 14.0, 0.0],
+            [5.0, 6.0, 7.0, 8.0],
+            [9.0, 10.0, 11.0, 0.0],
+            [2.0, 3.0, 4.0, 0.0],
+        ];
+        for ((state, numbers), group) in binding.state.iter().zip(numbers).zip([4, 2, 3, 1]) {
+            assert_eq!(state.group.numbers(&values), numbers);
+            assert_eq!(state.group.group, group);
+            assert_eq!(state.quaternion, group == 2);
+        }
 
         let mut ordered = [0.0; 3];
         binding.order_commands(&[10.0, 20.0, 30.0], &mut ordered);
         assert_eq!(ordered, [30.0, 10.0, 20.0]);
+    }
+
+    #[test]
+    fn joints_are_bound_by_their_numbers() {
+        let groups = ["joint.1", "joint.0.quaternion"];
+        let description = describe(&groups, &["motor.0.effort"]);
+        let asked = ["joint.0.quaternion", "joint.1"].map(str::to_owned);
+        let commands = ["motor.0.effort".to_owned()];
+        let binding = Binding::new("test", &description, &asked, &commands).expect("complete");
+        let values: Vec<f64> = (0..6).map(f64::from).collect();
+        assert_eq!(
+            binding.state[0].group.numbers(&values),
+            [2.0, 3.0, 4.0, 5.0]
+        );
+        assert!(binding.state[0].quaternion);
+        assert_eq!(
+            binding.state[1].group.numbers(&values),
+            [0.0, 1.0, 0.0, 0.0]
+        );
+        let asked = ["joint.2".to_owned()];
+        let error = Binding::new("test", &description, &asked, &commands).expect_err("no joint 2");
+        assert!(
+            error.to_string().starts_with(
+                "the backend `test` does not measure `joint.2.position`, `joint.2.velocity`;"
+            ),
+            "{error}"
+        );
     }
 
     #[test]
@@ -272,8 +321,8 @@ mod tests {
             "twist.angular",
         ];
         let check = |groups: &[&str], signals: &[&str], expected: &str| {
-            let error =
-                Binding::new("radio", &describe(groups, signals), &vehicle()).expect_err(expected);
+            let error = Binding::new("radio", &describe(groups, signals), &body(), &vehicle())
+                .expect_err(expected);
             assert_eq!(error.to_string(), expected);
         };
         check(

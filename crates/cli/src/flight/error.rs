@@ -2,6 +2,7 @@
 
 use fly_control::SettingsError;
 use fly_log::LogError;
+use fly_mechanics::ActuatedDynamicsError;
 
 use super::binding::BindingError;
 use crate::config::ConfigError;
@@ -17,6 +18,24 @@ pub enum FlightError {
     /// This vehicle cannot follow recorded setpoints.
     #[error("the recorded reference: {0}")]
     Reference(SettingsError),
+    /// The controller's model has no dynamics.
+    #[error("`{system}` cannot be predicted: {error}")]
+    Model {
+        /// Its name.
+        system: String,
+        /// Why.
+        error: ActuatedDynamicsError,
+    },
+    /// A recording of another controller's flight has setpoints of one body only.
+    #[error(
+        "the backend `{backend}` replays the flight of another controller, which a vehicle of one body can follow, but not `{system}`"
+    )]
+    Foreign {
+        /// The backend's name.
+        backend: String,
+        /// What should follow.
+        system: String,
+    },
     /// The backend could not be loaded, configured, started or armed.
     #[error(transparent)]
     Backend(#[from] Failure),
@@ -41,9 +60,9 @@ impl FlightError {
     /// The exit code of the command.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Configuration(_) | Self::Reference(_) => Exit::Usage,
+            Self::Configuration(_) | Self::Reference(_) | Self::Model { .. } => Exit::Usage,
             Self::Backend(failure) => failure.exit,
-            Self::Binding(_) | Self::NoSetpoints { .. } => Exit::Backend,
+            Self::Binding(_) | Self::NoSetpoints { .. } | Self::Foreign { .. } => Exit::Backend,
             Self::Log(_) => Exit::Internal,
         }
     }

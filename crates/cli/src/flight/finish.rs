@@ -77,7 +77,7 @@ impl Flight {
             statistics: self.statistics,
             step_times: self.step_times,
             solver_fallbacks: self.solver_fallbacks,
-            reference: self.pilot.reference().describe(&self.reference_kind),
+            reference: self.pilot.guidance().describe(&self.reference_kind),
             supervisor,
             backend: self.backend,
             backend_report,

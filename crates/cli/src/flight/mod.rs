@@ -1,14 +1,15 @@
 //! The flight: frames in, commands out, and what happens when frames fail.
 
 pub mod binding;
+pub mod craft;
 pub mod descent;
 pub mod difference;
 mod error;
 mod finish;
+pub mod guidance;
 pub mod limits;
 pub mod observation;
 pub mod pilot;
-pub mod prediction;
 mod prepare;
 mod recorder;
 pub mod reference;

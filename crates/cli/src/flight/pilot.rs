@@ -1,16 +1,14 @@
 //! From a frame to commands: supervisor, state, reference, controller and check, in this order. No backend, no log, no clock.
 
-use fly_control::{Controller, ReferencePoint, Step};
+use fly_control::Step;
+use fly_control::system::reference::SystemPoint;
 use fly_hal::Frame;
-use fly_lie::SE3;
-use fly_mechanics::{State, Vehicle};
 
 use super::binding::Binding;
-use super::descent::Descent;
+use super::craft::Craft;
+use super::guidance::Guidance;
 use super::limits;
 use super::observation::Observation;
-use super::prediction::Predictor;
-use super::reference::FlightReference;
 use super::supervisor::{Action, Fault, Supervisor};
 
 /// Nanoseconds as seconds.
@@ -29,20 +27,16 @@ pub enum Reading {
 
 /// What the pilot is made of.
 pub struct Parts {
-    /// The controller's model.
-    pub vehicle: Vehicle,
+    /// The controller's model, and what is known of its state.
+    pub craft: Craft,
     /// Where the frame carries the state.
     pub binding: Binding,
-    /// The control law.
-    pub controller: Controller,
-    /// What is followed.
-    pub reference: FlightReference,
+    /// What is followed, and the control law.
+    pub guidance: Box<dyn Guidance>,
     /// Who decides when frames fail.
     pub supervisor: Supervisor,
     /// Groups older than this are stale, ns.
     pub stale_after: i64,
-    /// Rate of the descent, m/s.
-    pub descent_rate: f64,
     /// Height at which a descent is over, m.
     pub ground_height: Option<f64>,
     /// Whether the commands move what is measured. They do not in a recording of another controller's flight, where the model
@@ -53,21 +47,22 @@ pub struct Parts {
 /// Decides the commands of each tick. After the first tick it does not allocate.
 pub struct Pilot {
     parts: Parts,
-    predictor: Predictor,
+    observation: Observation,
     /// Time of the first complete frame: the flight's zero.
     start: Option<i64>,
     previous: i64,
     /// When the controller was last asked.
     controlled: i64,
-    state: Option<State<f64>>,
+    /// Whether a state is known.
+    known: bool,
     /// When each group of the state was measured.
-    known: [i64; 4],
-    point: ReferencePoint,
+    stamps: Vec<i64>,
     /// In force: the last commands that passed the check, in the vehicle's order.
     commands: Vec<f64>,
     candidate: Vec<f64>,
     commanded: bool,
-    descent: Option<(i64, Descent)>,
+    /// When the flight was given up.
+    given_up: Option<i64>,
 }
 
 /// What the pilot decided in one tick.
@@ -82,20 +77,19 @@ pub struct Decision {
 impl Pilot {
     /// A pilot that has not seen a frame.
     pub fn new(parts: Parts) -> Self {
-        let commands = vec![f64::NAN; parts.vehicle.actuators.command_names().len()];
+        let commands = vec![f64::NAN; parts.craft.system().inputs.input_dim()];
         Self {
-            predictor: Predictor::new(&parts.vehicle),
+            observation: Observation::new(&parts.binding),
+            stamps: vec![i64::MIN; parts.binding.state.len()],
             parts,
             start: None,
             previous: 0,
             controlled: 0,
-            state: None,
-            known: [i64::MIN; 4],
-            point: ReferencePoint::at_rest(SE3::identity()),
+            known: false,
             candidate: commands.clone(),
             commands,
             commanded: false,
-            descent: None,
+            given_up: None,
         }
     }
 
@@ -108,21 +102,23 @@ impl Pilot {
         };
         if decision.action == Action::Control {
             let start = *self.start.get_or_insert(time);
-            self.point = self
-                .parts
-                .reference
-                .at(seconds(time.saturating_sub(start)), frame);
-            decision = self.control(time);
+            let flight_time = seconds(time.saturating_sub(start));
+            decision = match self.parts.guidance.lead(flight_time, frame) {
+                Ok(()) => self.control(time),
+                Err(fault) => self.rejected(time, fault),
+            };
         }
-        if decision.action == Action::Descend && self.is_down() {
+        if decision.action == Action::Retreat && self.is_down() {
             self.parts.supervisor.landed();
             decision.action = Action::Stop;
         }
-        if decision.action == Action::Descend && !decision.computed {
-            self.point = self.descent(time);
+        if decision.action == Action::Retreat && !decision.computed {
+            let since = *self.given_up.get_or_insert(time);
+            let retreat_time = seconds(time.saturating_sub(since));
+            self.parts.guidance.retreat(retreat_time, &self.parts.craft);
             decision = self.control(time);
             if decision.computed {
-                decision.action = Action::Descend;
+                decision.action = Action::Retreat;
             }
         }
         decision
@@ -130,58 +126,54 @@ impl Pilot {
 
     /// Brings the state up to date: as measured, or as predicted and corrected by what is still good.
     fn observe(&mut self, time: i64, reading: Reading, frame: &Frame) -> Result<(), Fault> {
-        let observation =
-            Observation::new(&self.parts.binding, frame, time, self.parts.stale_after);
+        let parts = &mut self.parts;
+        self.observation
+            .read(&parts.binding, frame, time, parts.stale_after);
         let verdict = match reading {
-            Reading::Fresh => observation.verdict(),
+            Reading::Fresh => self.observation.verdict(),
             Reading::Nothing(fault) => Err(fault),
         };
         let elapsed = seconds(time.saturating_sub(self.previous));
         self.previous = time;
-        let all_new = observation
-            .stamps
-            .iter()
-            .zip(&self.known)
-            .all(|(stamp, known)| stamp > known);
-        let modelled = self.commanded && self.parts.commands_act;
-        match &self.state {
-            // What was measured long ago is not how things are: a value that comes a second time is predicted onwards.
-            Some(state) if modelled && (verdict.is_err() || !all_new) => {
-                let predicted = self.predictor.predict(state, &self.commands, elapsed);
-                self.state = Some(observation.correct(&predicted, &mut self.known));
+        let all_new = self.observation.all_new(&self.stamps);
+        let modelled = self.commanded && parts.commands_act;
+        // What was measured long ago is not how things are: a value that comes a second time is predicted onwards.
+        let predicted = self.known && modelled && (verdict.is_err() || !all_new);
+        if predicted {
+            parts.craft.predict(&self.commands, elapsed);
+        } else if verdict.is_ok() {
+            if modelled {
+                parts.craft.follow(&self.commands, elapsed);
             }
-            _ if verdict.is_ok() => {
-                if modelled {
-                    self.predictor.follow(&self.commands, elapsed);
-                }
-                self.state = Some(observation.state());
-                self.known = observation.stamps;
-            }
-            _ => {}
+            // A recording may repeat itself, and leap back in its stamps: the frame is believed as it is.
+            self.stamps.fill(i64::MIN);
+            self.known = true;
+        } else {
+            return verdict;
+        }
+        for group in self.observation.news(&mut self.stamps) {
+            let numbers = parts.binding.state[group].group.numbers(&frame.values);
+            parts.craft.take(group, &numbers);
         }
         verdict
     }
 
     /// Runs the controller towards the present reference and checks what it says.
     fn control(&mut self, time: i64) -> Decision {
-        let Some(state) = &self.state else {
+        if !self.known {
             return Decision {
                 action: Action::Wait,
                 computed: false,
             };
-        };
+        }
         let parts = &mut self.parts;
         let elapsed = seconds(time.saturating_sub(self.controlled));
         self.controlled = time;
-        let step = parts.controller.step_after(elapsed, state, &self.point);
-        let actuators = &parts.vehicle.actuators;
-        actuators.commands_from_input(step.input.as_slice(), &mut self.candidate);
-        // Where the law has no finite answer the allocation repeats its last one, which would pass for a command.
-        let checked = if step.unconstrained.iter().all(|value| value.is_finite()) {
-            limits::check(&self.candidate, actuators.command_limits())
-        } else {
-            Err(Fault::Controller)
-        };
+        let inputs = &parts.craft.system().inputs;
+        let checked = parts.guidance.step(elapsed, &parts.craft).and_then(|step| {
+            inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
+            limits::check(&self.candidate, inputs.command_limits())
+        });
         match checked {
             Ok(()) => {
                 std::mem::swap(&mut self.commands, &mut self.candidate);
@@ -192,30 +184,28 @@ impl Pilot {
                     computed: true,
                 }
             }
-            Err(fault) => Decision {
-                action: parts.supervisor.rejected(time, fault),
-                computed: false,
-            },
+            Err(fault) => self.rejected(time, fault),
         }
     }
 
-    /// Whether the vehicle has come down to the ground.
+    fn rejected(&mut self, time: i64, fault: Fault) -> Decision {
+        Decision {
+            action: self.parts.supervisor.rejected(time, fault),
+            computed: false,
+        }
+    }
+
+    /// Whether what flies has come down to the ground.
     fn is_down(&self) -> bool {
-        let height = self.state.map(|state| state.pose.translation.z);
+        let height = self
+            .parts
+            .craft
+            .tracked_motion()
+            .map(|(pose, _)| pose.translation.z);
         self.parts
             .ground_height
             .zip(height)
             .is_some_and(|(ground, height)| height <= ground)
-    }
-
-    /// The reference of the descent, which begins with the first call.
-    fn descent(&mut self, time: i64) -> ReferencePoint {
-        let (state, rate) = (&self.state, self.parts.descent_rate);
-        let (since, descent) = self.descent.get_or_insert_with(|| {
-            let here = state.unwrap_or_else(|| State::at_rest(SE3::identity()));
-            (time, Descent::new(&here, rate))
-        });
-        descent.at(seconds(time.saturating_sub(*since)))
     }
 }
 
@@ -226,19 +216,26 @@ impl Pilot {
         self.commanded.then_some(self.commands.as_slice())
     }
 
-    /// The state that the controller used, measured or predicted; `None` before the first complete frame.
-    pub fn state(&self) -> Option<&State<f64>> {
-        self.state.as_ref()
+    /// The state that the controller used, measured or predicted, in the model that it used; `None` before the first complete frame.
+    pub fn state(&self) -> Option<&Craft> {
+        self.known.then_some(&self.parts.craft)
     }
 
     /// The reference that the controller followed last.
-    pub fn point(&self) -> &ReferencePoint {
-        &self.point
+    pub fn point(&self) -> &SystemPoint {
+        self.parts.guidance.point()
+    }
+
+    /// Distance (m) and angle (rad) between the state and the reference; 0 before the first complete frame.
+    pub fn errors(&self) -> [f64; 2] {
+        let reference = &self.point().configuration;
+        self.state()
+            .map_or([0.0; 2], |craft| craft.errors(reference))
     }
 
     /// The controller's last step.
     pub fn step(&self) -> &Step {
-        self.parts.controller.last()
+        self.parts.guidance.last()
     }
 
     /// When the first complete frame came, ns.
@@ -256,14 +253,19 @@ impl Pilot {
         &mut self.parts.supervisor
     }
 
-    /// What is followed.
-    pub fn reference(&self) -> &FlightReference {
-        &self.parts.reference
+    /// What is followed, and how.
+    pub fn guidance(&self) -> &dyn Guidance {
+        self.parts.guidance.as_ref()
     }
 
-    /// The controller's model.
-    pub fn vehicle(&self) -> &Vehicle {
-        &self.parts.vehicle
+    /// The controller's model, with what is known of its state.
+    pub fn craft(&self) -> &Craft {
+        &self.parts.craft
+    }
+
+    /// The same, to compute poses with it.
+    pub fn craft_mut(&mut self) -> &mut Craft {
+        &mut self.parts.craft
     }
 
     /// Where frames carry the state, and the order of the backend's commands.

@@ -8,10 +8,13 @@ use std::time::Instant;
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
 use fly_hal::{Clock, Instance, Plugin, ReferenceSource};
 use fly_log::{Header, Pace, Writer};
+use fly_mechanics::Vehicle;
 
 use super::binding::Binding;
+use super::craft::Craft;
 use super::difference::differences;
 use super::error::FlightError;
+use super::guidance::{Guidance, SystemGuidance, VehicleGuidance};
 use super::pilot::{Parts, Pilot};
 use super::recorder::{self, Recorder};
 use super::reference::FlightReference;
@@ -20,7 +23,7 @@ use super::session::Flight;
 use super::supervisor::{OnLoss, Supervisor};
 use super::{FlightOptions, nanoseconds};
 use crate::backend::{self, Backend};
-use crate::config::{BackendSection, Configuration, Origin, SafetyAction};
+use crate::config::{BackendSection, Configuration, Flown, Origin, SafetyAction};
 use crate::telemetry::{FlightStatistics, Histogram, Progress};
 
 impl Flight {
@@ -42,12 +45,15 @@ impl Flight {
         } = backend::open(configuration, &options.plugin_dirs, options.arm)?;
         let name = plugin.info().name.clone();
 
-        let (kind, reference) = reference(configuration, &instance, &name)?;
+        let (kind, guidance) = guidance(configuration, &instance, &name)?;
         let foreign = instance.description().wants_reference == ReferenceSource::Recorded;
-        let vehicle = &configuration.vehicle;
-        let commands = vehicle.actuators.command_names();
-        let binding = Binding::new(&name, instance.description(), commands)?;
-        let controller = configuration.build_controller()?;
+        let system = &configuration.system;
+        let craft = Craft::new(system).map_err(|error| FlightError::Model {
+            system: system.name.clone(),
+            error,
+        })?;
+        let commands = system.inputs.command_names();
+        let binding = Binding::new(&name, instance.description(), &craft.groups(), commands)?;
         let mut notes = recorded_differences(configuration);
 
         let comparison = {
@@ -82,7 +88,7 @@ impl Flight {
             instance.arm().map_err(failed)?;
         }
 
-        let duration = duration(configuration, foreign, &reference);
+        let duration = duration(configuration, foreign, guidance.duration());
         let supervisor = Supervisor::new(
             nanoseconds(configuration.safety.hold().as_secs_f64()),
             on_loss(configuration, foreign),
@@ -91,13 +97,11 @@ impl Flight {
         let frame = instance.description().frame();
         let ordered = vec![0.0; commands.len()];
         let pilot = Pilot::new(Parts {
-            vehicle: vehicle.clone(),
+            craft,
             binding,
-            controller,
-            reference,
+            guidance,
             supervisor,
             stale_after: nanoseconds(configuration.safety.stale_ms * 1e-3),
-            descent_rate: configuration.safety.descent_rate,
             ground_height: configuration.safety.ground_height,
             commands_act: !foreign,
         });
@@ -152,10 +156,45 @@ fn announce(plugin: &Plugin, configuration: &Configuration, reference: &str) {
     );
 }
 
-/// The reference and the name of its kind: the configured one, but the recorded one for a recording of another controller's
-/// flight, unless the user chose one on the command line.
+/// The name of the reference's kind, and what follows it.
+fn guidance(
+    configuration: &Configuration,
+    instance: &Instance,
+    backend: &str,
+) -> Result<(String, Box<dyn Guidance>), FlightError> {
+    match configuration.flown() {
+        Flown::Vehicle(vehicle) => {
+            let (kind, reference) = reference(configuration, vehicle, instance, backend)?;
+            let controller = configuration.build_controller(vehicle)?;
+            let safety = &configuration.safety;
+            let rate = match safety.then {
+                Some(SafetyAction::Rest) => 0.0,
+                Some(SafetyAction::Descend | SafetyAction::Terminate) | None => safety.descent_rate,
+            };
+            let model = &configuration.system.model;
+            let guidance = VehicleGuidance::new(model, reference, controller, rate);
+            Ok((kind, Box::new(guidance)))
+        }
+        Flown::System(system) => {
+            if instance.description().wants_reference == ReferenceSource::Recorded {
+                return Err(FlightError::Foreign {
+                    backend: backend.to_owned(),
+                    system: system.name.clone(),
+                });
+            }
+            let reference = configuration.build_system_reference(system)?;
+            let controller = configuration.build_system_controller(system)?;
+            let kind = configuration.reference.kind().to_owned();
+            Ok((kind, Box::new(SystemGuidance::new(reference, controller))))
+        }
+    }
+}
+
+/// The reference of a vehicle and the name of its kind: the configured one, but the recorded one for a recording of another
+/// controller's flight, unless the user chose one on the command line.
 fn reference(
     configuration: &Configuration,
+    vehicle: &Vehicle,
     instance: &Instance,
     backend: &str,
 ) -> Result<(String, FlightReference), FlightError> {
@@ -163,15 +202,14 @@ fn reference(
     let recorded = ReferenceSettings::Recorded(RecordedSettings::default());
     let chosen = from_flag(configuration, "reference.kind");
     let (settings, built) = match description.wants_reference {
-        ReferenceSource::Recorded if !chosen => (
-            &recorded,
-            recorded
-                .build(&configuration.vehicle)
-                .map_err(FlightError::Reference)?,
-        ),
-        ReferenceSource::Recorded | ReferenceSource::Configured => {
-            (&configuration.reference, configuration.build_reference()?)
+        ReferenceSource::Recorded if !chosen => {
+            let built = recorded.build(vehicle).map_err(FlightError::Reference)?;
+            (&recorded, built)
         }
+        ReferenceSource::Recorded | ReferenceSource::Configured => (
+            &configuration.reference,
+            configuration.build_reference(vehicle)?,
+        ),
     };
     let reference =
         FlightReference::new(built, description).ok_or_else(|| FlightError::NoSetpoints {
@@ -193,12 +231,9 @@ fn from_flag(configuration: &Configuration, path: &str) -> bool {
 fn duration(
     configuration: &Configuration,
     foreign: bool,
-    reference: &FlightReference,
+    of_reference: Option<f64>,
 ) -> Option<f64> {
-    let configured = configuration
-        .flight
-        .duration
-        .or_else(|| reference.duration());
+    let configured = configuration.flight.duration.or(of_reference);
     configured.filter(|_| !foreign || from_flag(configuration, "flight.duration"))
 }
 
@@ -212,12 +247,16 @@ fn longest_gap(configuration: &Configuration) -> i64 {
 
 fn on_loss(configuration: &Configuration, foreign: bool) -> OnLoss {
     let safety = &configuration.safety;
-    match safety.then {
+    let usual = match configuration.flown() {
+        Flown::Vehicle(_) => SafetyAction::Descend,
+        Flown::System(_) => SafetyAction::Rest,
+    };
+    let duration = nanoseconds(safety.max_descent_time);
+    match safety.then.unwrap_or(usual) {
         _ if foreign => OnLoss::Pause,
         SafetyAction::Terminate => OnLoss::Terminate,
-        SafetyAction::Descend => OnLoss::Descend {
-            duration: nanoseconds(safety.max_descent_time),
-        },
+        SafetyAction::Descend => OnLoss::Descend { duration },
+        SafetyAction::Rest => OnLoss::Rest { duration },
     }
 }
 
@@ -266,8 +305,7 @@ fn create_log(
     backend: &str,
     real_time: bool,
 ) -> Result<Recorder, FlightError> {
-    let description = instance.description();
-    let vehicle = &configuration.vehicle;
+    let system = &configuration.system;
     let path = match options.log.as_ref().or(configuration.flight.log.as_ref()) {
         Some(path) => path.clone(),
         None => default_log(configuration.document.name()),
@@ -275,15 +313,11 @@ fn create_log(
     let header = Header {
         configuration: configuration.document.text().to_owned(),
         vehicle: configuration.vehicle_text.text().to_owned(),
-        vehicle_name: vehicle.name.clone(),
+        vehicle_name: system.name.clone(),
         backend: backend.to_owned(),
         rate_hz: configuration.flight.rate_hz,
         seed: configuration.flight.seed,
-        ..recorder::header(
-            description,
-            vehicle.actuators.command_names(),
-            vehicle.actuators.input_dim(),
-        )
+        ..recorder::header(instance.description(), system)
     };
     let pace = if real_time {
         Pace::RealTime
@@ -291,7 +325,7 @@ fn create_log(
         Pace::Stepped
     };
     let writer = Writer::create(path, &header, pace)?;
-    Ok(Recorder::new(writer, description.groups.len()))
+    Ok(Recorder::new(writer, &header))
 }
 
 /// `<configuration>-<UTC time>.mcap` in the current folder; a second flight in the same second gets a number.

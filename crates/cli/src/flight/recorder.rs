@@ -5,10 +5,12 @@ use fly_hal::{Description, Frame};
 use fly_lie::SE3;
 use fly_log::{
     Class, Control, Energies, GroupStatus, Header, Level, Reference, Row, RunMetadata, Signal,
-    State, Stats, Status, Writer,
+    State, Stats, Status, SystemReference, SystemState, Writer,
 };
-use nalgebra::Vector6;
+use fly_mechanics::System;
+use fly_mechanics::measurements::Measurements;
 
+use super::craft::Craft;
 use super::pilot::{Decision, Pilot};
 use super::supervisor::Mode;
 use crate::telemetry::{LogSummary, Message};
@@ -21,10 +23,16 @@ const SOLVERS: [&str; 3] = ["none", "active_set", "osqp"];
 pub struct Recorder {
     writer: Writer,
     groups: Vec<GroupStatus>,
+    /// Of the bodies of a system; empty for a vehicle of one body.
+    poses: Vec<[f64; 7]>,
 }
 
-/// The part of a log's head that the backend's description and the vehicle give.
-pub fn header(description: &Description, commands: &[String], input_dim: usize) -> Header {
+/// The part of a log's head that the backend's description and the controller's model give.
+pub fn header(description: &Description, system: &System) -> Header {
+    let (model, inputs) = (&system.model, &system.inputs);
+    // One body says everything by its pose.
+    let several = model.body_count() > 1 || Measurements::tracked(model).is_none();
+    let of_several = |count: usize| if several { count } else { 0 };
     let signal = |signal: &fly_hal::Signal| {
         let class = match signal.class {
             fly_hal::Class::Measurement => Class::Measurement,
@@ -45,8 +53,13 @@ pub fn header(description: &Description, commands: &[String], input_dim: usize) 
     Header {
         signals: description.frame_signals().map(signal).collect(),
         groups: description.groups.clone(),
-        commands: commands.iter().map(command).collect(),
-        input_dim,
+        commands: inputs.command_names().iter().map(command).collect(),
+        input_dim: inputs.input_dim(),
+        bodies: (model.bodies().filter(|_| several))
+            .map(|body| model.name(body).to_owned())
+            .collect(),
+        config_dim: of_several(model.config_dim()),
+        dof: of_several(model.dof()),
         modes: Mode::ALL.map(|mode| mode.name().to_owned()).to_vec(),
         solvers: SOLVERS.map(str::to_owned).to_vec(),
         ..Header::default()
@@ -54,11 +67,12 @@ pub fn header(description: &Description, commands: &[String], input_dim: usize) 
 }
 
 impl Recorder {
-    /// Records to a log that was just created, of frames with so many groups.
-    pub fn new(writer: Writer, groups: usize) -> Self {
+    /// Records to a log that was just created with this head.
+    pub fn new(writer: Writer, header: &Header) -> Self {
         Self {
             writer,
-            groups: vec![GroupStatus::default(); groups],
+            groups: vec![GroupStatus::default(); header.groups.len()],
+            poses: vec![[0.0; 7]; header.bodies.len()],
         }
     }
 
@@ -80,7 +94,7 @@ impl Recorder {
         time: i64,
         status: Status,
         frame: &Frame,
-        pilot: &Pilot,
+        pilot: &mut Pilot,
         decision: Decision,
         sent: bool,
     ) {
@@ -90,16 +104,31 @@ impl Recorder {
                 valid: from.valid,
             };
         }
-        let control = decision.computed.then(|| control(pilot));
+        if pilot.state().is_some() {
+            let poses = self.poses.iter_mut();
+            for (to, at) in poses.zip(pilot.craft_mut().poses()) {
+                *to = pose(&at);
+            }
+        }
+        let several = !self.poses.is_empty();
+        let state = pilot.state();
+        let control = decision.computed.then(|| control(pilot, several));
         self.writer.push(&Row {
             time,
             status,
             mode: pilot.supervisor().mode() as u8,
             values: &frame.values,
             groups: &self.groups,
-            state: pilot.state().map(|state| State {
-                pose: pose(&state.pose),
-                twist: array(&state.twist),
+            state: state
+                .and_then(Craft::tracked_motion)
+                .map(|(at, twist)| State {
+                    pose: pose(&at),
+                    twist: twist.into(),
+                }),
+            system: state.filter(|_| several).map(|craft| SystemState {
+                configuration: craft.configuration(),
+                velocity: craft.velocity(),
+                poses: &self.poses,
             }),
             control,
             commands: pilot.commands().filter(|_| sent),
@@ -130,15 +159,27 @@ impl Recorder {
     }
 }
 
-fn control(pilot: &Pilot) -> Control<'_> {
-    let (step, point) = (pilot.step(), pilot.point());
+fn control(pilot: &Pilot, several: bool) -> Control<'_> {
+    let (step, point, craft) = (pilot.step(), pilot.point(), pilot.craft());
     let energies = &step.energies;
     Control {
-        reference: Reference {
-            pose: pose(&point.pose),
-            twist: array(&point.twist),
-            acceleration: array(&point.acceleration),
-        },
+        reference: craft.tracked().map(|body| {
+            let six = |all: &[f64]| {
+                let own = &all[craft.system().model.velocity_range(body)];
+                std::array::from_fn(|i| own[i])
+            };
+            Reference {
+                pose: pose(&craft.pose(body, &point.configuration)),
+                twist: six(&point.velocity),
+                acceleration: six(&point.acceleration),
+            }
+        }),
+        system: several.then_some(SystemReference {
+            configuration: &point.configuration,
+            velocity: &point.velocity,
+            acceleration: &point.acceleration,
+        }),
+        errors: pilot.errors(),
         u0: step.unconstrained.as_slice(),
         u: step.input.as_slice(),
         energies: Energies {
@@ -162,8 +203,4 @@ fn control(pilot: &Pilot) -> Control<'_> {
 fn pose(pose: &SE3<f64>) -> [f64; 7] {
     let (r, q) = (pose.translation, pose.rotation.to_quaternion());
     [r[0], r[1], r[2], q[0], q[1], q[2], q[3]]
-}
-
-fn array(vector: &Vector6<f64>) -> [f64; 6] {
-    (*vector).into()
 }

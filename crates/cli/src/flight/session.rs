@@ -179,7 +179,7 @@ impl Flight {
     /// Does what was decided. Answers whether commands were sent, and whether that was the end.
     fn act(&mut self, time: i64, action: Action) -> (bool, Option<End>) {
         match action {
-            Action::Control | Action::Hold | Action::Descend => {
+            Action::Control | Action::Hold | Action::Retreat => {
                 let (true, Some(commands)) = (self.sending, self.pilot.commands()) else {
                     return (false, None);
                 };
@@ -242,7 +242,7 @@ impl Flight {
 
     /// Whether the configured duration has passed. A descent is not cut short by it: nothing would be commanded any more.
     fn is_over(&self, time: i64) -> bool {
-        if self.pilot.supervisor().mode() == Mode::Descending {
+        if self.pilot.supervisor().mode().is_retreat() {
             return false;
         }
         let Some((start, duration)) = self.pilot.start().zip(self.duration) else {
@@ -254,7 +254,7 @@ impl Flight {
 
     /// Statistics and progress.
     fn count(&mut self, decision: Decision) {
-        let (position, attitude) = self.errors();
+        let [position, attitude] = self.pilot.errors();
         if decision.action == Action::Control {
             let step = self.pilot.step();
             self.statistics
@@ -265,7 +265,7 @@ impl Flight {
         }
         let commanding = matches!(
             decision.action,
-            Action::Control | Action::Hold | Action::Descend
+            Action::Control | Action::Hold | Action::Retreat
         );
         if let (true, Some(comparison), Some(commands)) =
             (commanding, &mut self.comparison, self.pilot.commands())
@@ -277,19 +277,6 @@ impl Flight {
             .update(self.flight_time(), position, attitude, alarm);
     }
 
-    /// Distance (m) and angle (rad) between the state and the reference.
-    fn errors(&self) -> (f64, f64) {
-        let Some(state) = self.pilot.state() else {
-            return (0.0, 0.0);
-        };
-        let point = self.pilot.point();
-        let error = state.pose.rotation.inverse() * point.pose.rotation;
-        (
-            (state.pose.translation - point.pose.translation).norm(),
-            error.log().norm(),
-        )
-    }
-
     fn log(&mut self, tick: &Tick, decision: Decision, sent: bool) {
         let recorder = &mut self.recorder;
         self.telemetry
@@ -298,7 +285,7 @@ impl Flight {
             tick.time,
             tick.status,
             &self.frame,
-            &self.pilot,
+            &mut self.pilot,
             decision,
             sent,
         );
@@ -331,8 +318,12 @@ impl Flight {
                 "{at:.3} s: frames are back after {:.0} ms",
                 seconds(gap) * 1e3
             ),
-            Event::DescentStarted(fault) => {
-                tracing::error!("{at:.3} s: {}: levelling and descending", describe(fault));
+            Event::RetreatStarted(fault) => {
+                let what = match self.pilot.supervisor().mode() {
+                    Mode::Resting => "coming to rest in place",
+                    _ => "levelling and descending",
+                };
+                tracing::error!("{at:.3} s: {}: {what}", describe(fault));
             }
             Event::Terminated(fault) => {
                 tracing::error!("{at:.3} s: {}: terminating", describe(fault));
@@ -343,14 +334,14 @@ impl Flight {
                     describe(fault)
                 );
             }
-            Event::DescentEnded => tracing::error!("{at:.3} s: the descent is over"),
+            Event::RetreatEnded => tracing::error!("{at:.3} s: that is over"),
         }
     }
 
     pub(super) fn describe(&self, fault: Fault) -> String {
         fault.describe(
             &self.instance.description().groups,
-            self.pilot.vehicle().actuators.command_names(),
+            self.pilot.craft().system().inputs.command_names(),
         )
     }
 }

@@ -5,7 +5,7 @@
 //!           ┌───────────────────────┐
 //!           v                       │
 //! Waiting ─> Flying ── fault ──> Holding ── hold elapsed ──> Descending ── time or ground ──> Ended
-//!                                   │                        (latched)
+//!                                   │                        or Resting (latched)
 //!                                   ├── hold elapsed, terminate ──> Ended
 //!                                   └── hold elapsed, shadow flight ──> Paused ── good frame ──> Flying
 //! ```
@@ -32,8 +32,10 @@ pub enum Fault {
     NonFinite(usize),
     /// A quaternion is too far from unit length to be an attitude.
     NotUnit(usize),
-    /// The controller's result is not finite; nothing was sent.
+    /// The controller's result is not finite, or it has none; nothing was sent.
     Controller,
+    /// The reference cannot be followed at this time.
+    Reference,
     /// The computed command (by its index) is not finite or outside its limits and was not sent.
     Command(usize),
     /// The backend reported an error instead of a frame.
@@ -56,6 +58,7 @@ impl Fault {
             Self::NonFinite(index) => format!("`{}` is not finite", group(index)),
             Self::NotUnit(index) => format!("`{}` is not a unit quaternion", group(index)),
             Self::Controller => "the controller's result is not finite and was not sent".to_owned(),
+            Self::Reference => "the reference cannot be followed".to_owned(),
             Self::Command(index) => {
                 let name = commands.get(index).map_or("?", String::as_str);
                 format!("the computed `{name}` violates its limits and was not sent")
@@ -71,6 +74,11 @@ impl Fault {
 pub enum OnLoss {
     /// Level the attitude and descend for at most this long (ns); never leaves that mode again.
     Descend {
+        /// After this long the flight ends.
+        duration: i64,
+    },
+    /// Come to rest in place and stay there for at most this long (ns); never leaves that mode again.
+    Rest {
         /// After this long the flight ends.
         duration: i64,
     },
@@ -93,7 +101,9 @@ pub enum Mode {
     Paused,
     /// Level attitude and descent, latched.
     Descending,
-    /// The descent is over.
+    /// At rest in place, latched.
+    Resting,
+    /// Descent or rest is over.
     Ended,
 }
 
@@ -108,8 +118,8 @@ pub enum Action {
     Hold,
     /// Skip this tick of a recording.
     Pause,
-    /// Run the controller on the measured or predicted state with the reference of the descent.
-    Descend,
+    /// Run the controller on the measured or predicted state with the reference of the descent, or of the rest in place.
+    Retreat,
     /// End the flight.
     Stop,
 }
@@ -121,14 +131,14 @@ pub enum Event {
     HoldStarted(Fault),
     /// Frames came back after this long (ns).
     Resumed(i64),
-    /// The descent began because of this fault.
-    DescentStarted(Fault),
+    /// The descent, or the rest in place, began because of this fault.
+    RetreatStarted(Fault),
     /// The flight is ended because of this fault.
     Terminated(Fault),
     /// The ticks of the recording are skipped because of this fault.
     PauseStarted(Fault),
-    /// The descent is over.
-    DescentEnded,
+    /// That is over.
+    RetreatEnded,
 }
 
 /// Counts of what the supervisor did.
@@ -140,7 +150,7 @@ pub struct Report {
     pub longest_dropout: i64,
     /// Pauses of a shadow flight.
     pub pauses: u64,
-    /// When (frame time, ns) and why the flight was given up: the descent began, or it was terminated.
+    /// When (frame time, ns) and why the flight was given up: the descent or the rest began, or it was terminated.
     pub given_up: Option<(i64, Fault)>,
 }
 
@@ -202,7 +212,7 @@ impl Supervisor {
     pub fn frame(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
         match (self.mode, frame) {
             (Mode::Ended, _) => Action::Stop,
-            (Mode::Descending, _) => self.descend(time),
+            (Mode::Descending | Mode::Resting, _) => self.retreat(time),
             (Mode::Flying | Mode::Holding, Ok(()))
                 if self.on_loss != OnLoss::Pause
                     && time.saturating_sub(self.last_good) > self.longest_gap.max(self.hold) =>
@@ -217,8 +227,8 @@ impl Supervisor {
     /// The command computed at `time` was refused by the host's check.
     pub fn rejected(&mut self, time: i64, fault: Fault) -> Action {
         match self.mode {
-            // The descent has no better command than the last one that was good.
-            Mode::Descending => Action::Hold,
+            // There is no better command than the last one that was good.
+            Mode::Descending | Mode::Resting => Action::Hold,
             Mode::Waiting | Mode::Flying | Mode::Holding | Mode::Paused | Mode::Ended => {
                 self.lost(time, fault)
             }
@@ -235,9 +245,9 @@ impl Supervisor {
                 self.event = Some(Event::Resumed(gap));
             }
             Mode::Paused => self.event = Some(Event::Resumed(time.saturating_sub(self.last_good))),
-            Mode::Waiting | Mode::Flying | Mode::Descending | Mode::Ended => {}
+            Mode::Waiting | Mode::Flying | Mode::Descending | Mode::Resting | Mode::Ended => {}
         }
-        if self.mode != Mode::Descending {
+        if !self.mode.is_retreat() {
             self.mode = Mode::Flying;
             self.last_good = time;
         }
@@ -264,7 +274,7 @@ impl Supervisor {
     /// The descent reached the ground.
     pub fn landed(&mut self) {
         self.mode = Mode::Ended;
-        self.event = Some(Event::DescentEnded);
+        self.event = Some(Event::RetreatEnded);
     }
 
     fn lost(&mut self, time: i64, fault: Fault) -> Action {
@@ -272,7 +282,7 @@ impl Supervisor {
             Mode::Waiting => Action::Wait,
             Mode::Ended => Action::Stop,
             Mode::Paused => Action::Pause,
-            Mode::Descending => self.descend(time),
+            Mode::Descending | Mode::Resting => self.retreat(time),
             Mode::Flying | Mode::Holding if time.saturating_sub(self.last_good) < self.hold => {
                 if self.mode == Mode::Flying {
                     self.mode = Mode::Holding;
@@ -293,23 +303,28 @@ impl Supervisor {
                     self.event = Some(Event::Terminated(fault));
                     Action::Stop
                 }
-                OnLoss::Descend { .. } => {
-                    self.mode = Mode::Descending;
+                OnLoss::Descend { .. } | OnLoss::Rest { .. } => {
+                    self.mode = if matches!(self.on_loss, OnLoss::Rest { .. }) {
+                        Mode::Resting
+                    } else {
+                        Mode::Descending
+                    };
                     self.report.given_up = Some((time, fault));
-                    self.event = Some(Event::DescentStarted(fault));
-                    Action::Descend
+                    self.event = Some(Event::RetreatStarted(fault));
+                    Action::Retreat
                 }
             },
         }
     }
 
-    fn descend(&mut self, time: i64) -> Action {
-        let (OnLoss::Descend { duration }, Some((since, _))) = (self.on_loss, self.report.given_up)
+    fn retreat(&mut self, time: i64) -> Action {
+        let (OnLoss::Descend { duration } | OnLoss::Rest { duration }, Some((since, _))) =
+            (self.on_loss, self.report.given_up)
         else {
             return Action::Stop;
         };
         if time.saturating_sub(since) < duration {
-            return Action::Descend;
+            return Action::Retreat;
         }
         self.landed();
         Action::Stop
@@ -318,14 +333,20 @@ impl Supervisor {
 
 impl Mode {
     /// All modes, in the order of their numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Waiting,
         Self::Flying,
         Self::Holding,
         Self::Paused,
         Self::Descending,
+        Self::Resting,
         Self::Ended,
     ];
+
+    /// Whether the flight was given up and is not over yet.
+    pub fn is_retreat(self) -> bool {
+        matches!(self, Self::Descending | Self::Resting)
+    }
 
     /// The word for it in logs.
     pub fn name(self) -> &'static str {
@@ -335,6 +356,7 @@ impl Mode {
             Self::Holding => "holding",
             Self::Paused => "paused",
             Self::Descending => "descending",
+            Self::Resting => "resting",
             Self::Ended => "ended",
         }
     }

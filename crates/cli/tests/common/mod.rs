@@ -131,8 +131,9 @@ pub fn measure(folder: &Folder, arguments: &[&str], log: &str, until: f64) -> Er
             .collect(),
     };
     let configuration = fly::config::Configuration::load(&options).unwrap();
-    let fly_control::Reference::Planned(mut reference) = configuration.build_reference().unwrap()
-    else {
+    let vehicle = configuration.vehicle.as_ref().expect("one free body");
+    let built = configuration.build_reference(vehicle).unwrap();
+    let fly_control::Reference::Planned(mut reference) = built else {
         panic!("a planned reference")
     };
     let recording =

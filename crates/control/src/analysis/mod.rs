@@ -5,6 +5,7 @@
 //!   leaves it stable.
 //! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
 //!   of the closed loop.
+//! - [`system_poles`]: the poles of a whole system under its controller, whatever its approach.
 //! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
 //! - [`LyapunovMonitor`]: whether, and where [`Theory`] says so, the total energy of the errors falls in flight as the theory says.
 
@@ -14,6 +15,7 @@ mod hover;
 mod lag;
 mod mode;
 mod monitor;
+mod system_loop;
 
 pub use crate::system::Linearisation;
 pub use closed_loop::{AnalysisError, ClosedLoop, desired};
@@ -22,3 +24,4 @@ pub use hover::{Command, HoverMargins};
 pub use lag::LagMargin;
 pub use mode::{Mode, modes};
 pub use monitor::{Balance, LyapunovMonitor, Report, Rise, Silence, Theory};
+pub use system_loop::{SystemLoopError, system_poles};

@@ -11,5 +11,5 @@ pub use recording::{FlightHeader, Frame, Frames, Kind, MotorGeometry, Motors, Op
 pub use signal::{Class, GroupStatus, Signal, Status};
 pub use writer::{
     Control, Energies, Header, Level, Pace, Pushed, Reference, Row, RunMetadata, State, Stats,
-    Writer,
+    SystemReference, SystemState, Writer,
 };

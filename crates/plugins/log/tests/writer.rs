@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Tick, header, write};
-use fly_log::{LogError, Pace, Pushed, RunMetadata, Writer};
+use fly_log::schema::{fly, foxglove};
+use fly_log::{Control, LogError, Pace, Pushed, RunMetadata, SystemReference, SystemState, Writer};
+use prost::Message as _;
 
 fn run(text: &str, step: u64) -> RunMetadata {
     RunMetadata {
@@ -169,4 +171,109 @@ fn a_full_queue_drops_and_counts_in_real_time_only() {
     );
     let stats = writer.finish(RunMetadata::default()).unwrap();
     assert_eq!((stats.dropped, stats.rows), (dropped, count - dropped));
+}
+
+#[test]
+fn a_system_is_written_with_all_its_bodies() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arm.mcap");
+    let header = fly_log::Header {
+        bodies: vec!["upper arm".into(), "forearm".into()],
+        config_dim: 3,
+        dof: 2,
+        ..header()
+    };
+    let mut writer = Writer::create(&path, &header, Pace::Stepped).unwrap();
+    let poses = [
+        [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0],
+        [0.5, 0.0, 1.0, 0.6, 0.8, 0.0, 0.0],
+    ];
+    let (tick, u) = (Tick::number(0), [0.0; 3]);
+    let row = tick.row(&u);
+    let control = row.control.clone().unwrap();
+    let mut row = fly_log::Row {
+        state: None,
+        system: Some(SystemState {
+            configuration: &[0.25, -0.0, f64::NAN],
+            velocity: &[1.0, 2.0],
+            poses: &poses,
+        }),
+        control: Some(Control {
+            reference: None,
+            system: Some(SystemReference {
+                configuration: &[0.5, 0.75, 1.0],
+                velocity: &[3.0, 4.0],
+                acceleration: &[5.0, 6.0],
+            }),
+            errors: [0.125, 0.375],
+            ..control
+        }),
+        ..row
+    };
+    assert_eq!(writer.push(&row), Pushed::Queued);
+    row.system = Some(SystemState {
+        configuration: &[0.25],
+        velocity: &[1.0, 2.0],
+        poses: &poses,
+    });
+    assert_eq!(writer.push(&row), Pushed::Failed, "a number is missing");
+    assert!(matches!(
+        writer.finish(run("", 1)),
+        Err(LogError::Shape {
+            expected: 3,
+            found: 1,
+            ..
+        })
+    ));
+
+    let mut writer = Writer::create(&path, &header, Pace::Stepped).unwrap();
+    row.system = Some(SystemState {
+        configuration: &[0.25, -0.0, f64::NAN],
+        velocity: &[1.0, 2.0],
+        poses: &poses,
+    });
+    writer.push(&row);
+    writer.finish(run("", 1)).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let messages: std::collections::BTreeMap<String, Vec<u8>> = mcap::MessageStream::new(&bytes)
+        .unwrap()
+        .map(Result::unwrap)
+        .map(|message| (message.channel.topic.clone(), message.data.into_owned()))
+        .collect();
+    let topics: Vec<_> = messages.keys().map(String::as_str).collect();
+    let expected = [
+        "/fly/command",
+        "/fly/control",
+        "/fly/frame",
+        "/fly/system/reference",
+        "/fly/system/state",
+        "/tf",
+    ];
+    assert_eq!(topics, expected);
+
+    let motion = |topic: &str| fly::SystemMotion::decode(messages[topic].as_slice()).unwrap();
+    let (state, to) = (motion("/fly/system/state"), motion("/fly/system/reference"));
+    assert_eq!(state.configuration[..2], [0.25, 0.0]);
+    assert!(state.configuration[1].is_sign_negative() && state.configuration[2].is_nan());
+    assert_eq!(
+        (state.velocity, state.acceleration),
+        (vec![1.0, 2.0], vec![])
+    );
+    assert_eq!(
+        (to.velocity, to.acceleration),
+        (vec![3.0, 4.0], vec![5.0, 6.0])
+    );
+    let tf = foxglove::FrameTransforms::decode(messages["/tf"].as_slice()).unwrap();
+    let (last, rotation) = (&tf.transforms[1], tf.transforms[1].rotation.unwrap());
+    assert_eq!(
+        (last.parent_frame_id.as_str(), last.child_frame_id.as_str()),
+        ("world", "forearm")
+    );
+    assert_eq!((rotation.w, rotation.x), (0.6, 0.8));
+    let control = fly::Control::decode(messages["/fly/control"].as_slice()).unwrap();
+    assert_eq!(control.position_error, None);
+    assert_eq!(
+        (control.position_error_norm, control.attitude_error),
+        (0.125, 0.375)
+    );
 }

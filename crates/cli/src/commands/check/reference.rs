@@ -2,6 +2,7 @@
 
 use fly_control::inputs::{REACH, ReferenceInputs};
 use fly_control::{Reference, Trajectory};
+use fly_mechanics::Vehicle;
 
 use super::Findings;
 use crate::config::{ConfigError, Configuration};
@@ -15,11 +16,14 @@ const SAMPLES: f64 = 5000.0;
 
 pub(super) fn check(
     configuration: &Configuration,
+    vehicle: &Vehicle,
     findings: &mut Findings,
 ) -> Result<(), ConfigError> {
-    match configuration.build_reference()? {
+    match configuration.build_reference(vehicle)? {
         Reference::Recorded(_) => findings.fine("reference", "recorded: what the backend delivers"),
-        Reference::Planned(mut trajectory) => planned(configuration, trajectory.as_mut(), findings),
+        Reference::Planned(mut trajectory) => {
+            planned(configuration, vehicle, trajectory.as_mut(), findings);
+        }
     }
     Ok(())
 }
@@ -47,10 +51,10 @@ impl Worst {
 
 fn planned(
     configuration: &Configuration,
+    vehicle: &Vehicle,
     trajectory: &mut dyn Trajectory,
     findings: &mut Findings,
 ) {
-    let vehicle = &configuration.vehicle;
     let inputs = ReferenceInputs::new(vehicle);
     let end = configuration
         .flight

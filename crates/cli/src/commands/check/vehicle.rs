@@ -5,13 +5,11 @@ use fly_lie::SE3;
 use fly_mechanics::{State, Vehicle};
 
 use super::Findings;
-use crate::config::Configuration;
 
 /// Singular values below this share of the largest count as zero.
 const RANK: f64 = 1e-9;
 
-pub(super) fn check(configuration: &Configuration, findings: &mut Findings) {
-    let vehicle = &configuration.vehicle;
+pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     let actuators = &vehicle.actuators;
     let inputs = actuators.input_dim();
     findings.fine(

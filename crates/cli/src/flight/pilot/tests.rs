@@ -1,11 +1,15 @@
 //! The pilot with a plant of its own: the model, integrated between the ticks.
 
+use fly_control::Controller;
 use fly_control::settings::{ControllerSettings, HoverSettings, ReferenceSettings};
 use fly_hal::{Description, GroupStatus};
-use fly_lie::SO3;
+use fly_lie::{SE3, SO3};
 use fly_mechanics::integrate::rk4;
+use fly_mechanics::{State, System, Vehicle};
 use nalgebra::Vector3;
 
+use super::super::guidance::VehicleGuidance;
+use super::super::reference::FlightReference;
 use super::super::supervisor::{Mode, OnLoss};
 use super::*;
 
@@ -51,6 +55,7 @@ const CONTROLLER: &str = r"
 /// The vehicle, the frames it sends, and the pilot.
 struct Bench {
     pilot: Pilot,
+    vehicle: Vehicle,
     plant: State<f64>,
     frame: Frame,
     time: i64,
@@ -72,40 +77,49 @@ impl Bench {
 
     /// With further keys of the section `[controller]`.
     fn with(keys: &str, on_loss: OnLoss, start: State<f64>) -> Self {
+        let hover = ReferenceSettings::Hover(HoverSettings::default());
+        Self::following(&hover, keys, on_loss, start)
+    }
+
+    /// With this reference.
+    fn following(
+        reference: &ReferenceSettings,
+        keys: &str,
+        on_loss: OnLoss,
+        start: State<f64>,
+    ) -> Self {
         let vehicle = Vehicle::from_toml(VEHICLE).expect("a vehicle");
+        let system = System::from_toml(VEHICLE).expect("a system");
         let text = keys.to_owned() + CONTROLLER;
         let settings: ControllerSettings = toml::from_str(&text).expect("settings");
         let controller = Controller::new(&vehicle, &settings).expect("a controller");
-        let description = [
-            "pose.position",
-            "pose.quaternion",
-            "twist.linear",
-            "twist.angular",
-        ]
-        .iter()
-        .try_fold(Description::new(), |description, group| {
-            description.with_group(group)
-        })
-        .and_then(|description| description.with_signals(vehicle.actuators.command_names()))
-        .expect("canonical");
-        let binding = Binding::new("bench", &description, vehicle.actuators.command_names())
-            .expect("complete");
-        let reference = ReferenceSettings::Hover(HoverSettings::default())
-            .build(&vehicle)
-            .expect("a reference");
+        let craft = Craft::new(&system).expect("dynamics");
+        let commands = vehicle.actuators.command_names();
+        let description = craft
+            .groups()
+            .iter()
+            .try_fold(Description::new(), |description, group| {
+                description.with_group(group)
+            })
+            .and_then(|description| description.with_signals(commands))
+            .expect("canonical");
+        let binding =
+            Binding::new("bench", &description, &craft.groups(), commands).expect("complete");
+        let reference = reference.build(&vehicle).expect("a reference");
+        let reference = FlightReference::new(reference, &description).expect("planned");
+        let guidance = VehicleGuidance::new(&system.model, reference, controller, 0.5);
         let pilot = Pilot::new(Parts {
-            reference: FlightReference::new(reference, &description).expect("planned"),
+            guidance: Box::new(guidance),
             supervisor: Supervisor::new(50 * MS, on_loss),
             stale_after: 20 * MS,
-            descent_rate: 0.5,
             ground_height: None,
             commands_act: true,
-            vehicle,
+            craft,
             binding,
-            controller,
         });
         Self {
             pilot,
+            vehicle,
             plant: start,
             frame: description.frame(),
             time: 0,
@@ -138,7 +152,7 @@ impl Bench {
         }
         let decision = self.pilot.decide(self.time, reading, &self.frame);
         if let Some(commands) = self.pilot.commands() {
-            let vehicle = self.pilot.vehicle();
+            let vehicle = &self.vehicle;
             let wrench = vehicle.actuators.wrench(commands);
             self.plant = rk4(&self.plant, seconds(TICK), |state| {
                 vehicle.body.acceleration(state, &wrench)
@@ -150,6 +164,13 @@ impl Bench {
 
     fn run(&mut self, ticks: usize, wrong: Wrong) -> Vec<Decision> {
         (0..ticks).map(|_| self.tick(wrong)).collect()
+    }
+
+    /// What the pilot knows of the state.
+    fn known(&self) -> State<f64> {
+        let craft = self.pilot.state().expect("flying");
+        let (pose, twist) = craft.tracked_motion().expect("a free body");
+        State { pose, twist }
     }
 
     fn tilt(&self) -> f64 {
@@ -278,7 +299,7 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
         );
         assert!(decisions[24..].iter().all(|decision| *decision
             == Decision {
-                action: Action::Descend,
+                action: Action::Retreat,
                 computed: true
             }));
         // The model is the plant, so that even blind it ends level, below where it was, sinking at the given rate.
@@ -288,7 +309,7 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
         assert!((bench.plant.velocity_in_world().z + 0.5).abs() < 0.01);
         assert!((-2.3..-1.3).contains(&moved.z), "sank by {}", moved.z);
         // Latched: good frames do not bring the flight back.
-        assert_eq!(bench.tick(Wrong::Nothing).action, Action::Descend);
+        assert_eq!(bench.tick(Wrong::Nothing).action, Action::Retreat);
         assert_eq!(
             bench
                 .run(600, Wrong::Nothing)
@@ -301,6 +322,20 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
 }
 
 #[test]
+fn a_rest_stays_in_place() {
+    let duration = 4000 * MS;
+    let mut bench = Bench::new(OnLoss::Rest { duration }, disturbed());
+    bench.run(150, Wrong::Nothing);
+    let decisions = bench.run(25, Wrong::NotFinite(0));
+    assert_eq!(
+        decisions.last().map(|decision| decision.action),
+        Some(Action::Retreat)
+    );
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Resting);
+    assert_eq!(bench.pilot.supervisor().mode().name(), "resting");
+}
+
+#[test]
 fn the_descent_ends_at_the_ground() {
     let mut bench = Bench::new(DESCEND, disturbed());
     bench.pilot.parts.ground_height = Some(-1.0);
@@ -310,7 +345,7 @@ fn the_descent_ends_at_the_ground() {
         ticks += 1;
         assert!(ticks < 1700, "well before its time");
     }
-    let height = bench.pilot.state().expect("flying").pose.translation.z;
+    let height = bench.known().pose.translation.z;
     assert!((-1.1..=-1.0).contains(&height), "{height}");
 }
 
@@ -322,7 +357,7 @@ fn groups_that_are_still_good_correct_the_prediction() {
     // A gust that the model knows nothing of.
     bench.plant.twist[5] += 0.3;
     bench.tick(Wrong::NotFinite(0));
-    let state = bench.pilot.state().expect("flying");
+    let state = bench.known();
     assert!(
         (state.twist[5] - bench.plant.twist[5]).abs() < 0.02,
         "the gyroscope is believed"
@@ -337,7 +372,7 @@ fn what_repeats_itself_is_predicted_onwards() {
         // Not yet stale: that takes 20 ms.
         for decision in bench.run(9, Wrong::Stale(group)) {
             assert_eq!(decision.action, Action::Control);
-            let (known, true_state) = (bench.pilot.state().expect("flying"), &bench.plant);
+            let (known, true_state) = (bench.known(), &bench.plant);
             // The plant is one tick ahead of the frame.
             let ahead = true_state.velocity_in_world().norm() * seconds(TICK) + 1e-5;
             assert!((known.pose.translation - true_state.pose.translation).norm() < ahead);
@@ -368,17 +403,16 @@ fn the_reference_runs_from_the_first_complete_frame() {
 
     let settings: LissajousSettings =
         toml::from_str("amplitude = [1, 0, 0]\nangular_frequency = [0.7, 0, 0]").expect("settings");
-    let mut bench = Bench::new(DESCEND, State::at_rest(SE3::identity()));
-    let planned = ReferenceSettings::Lissajous(settings)
-        .build(bench.pilot.vehicle())
-        .expect("a reference");
-    bench.pilot.parts.reference =
-        FlightReference::new(planned, &Description::new()).expect("planned");
+    let start = State::at_rest(SE3::identity());
+    let mut bench = Bench::following(&ReferenceSettings::Lissajous(settings), "", DESCEND, start);
     bench.time = 777 * TICK;
     bench.run(100, Wrong::NotFinite(0));
     bench.run(251, Wrong::Nothing);
     // The last of 251 ticks is half a second after the first.
-    let x = bench.pilot.point().pose.translation.x;
+    let craft = bench.pilot.craft();
+    let body = craft.tracked().expect("a free body");
+    let reference = craft.pose(body, &bench.pilot.point().configuration);
+    let x = reference.translation.x;
     assert!((x - (0.7_f64 * 0.5).sin()).abs() < 1e-12, "{x}");
 }
 

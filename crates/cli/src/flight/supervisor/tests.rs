@@ -18,7 +18,7 @@ fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
                 Ok(())
             };
             let mut action = supervisor.frame(time, frame);
-            if tick == 'c' && matches!(action, Action::Control | Action::Descend) {
+            if tick == 'c' && matches!(action, Action::Control | Action::Retreat) {
                 action = supervisor.rejected(time, Fault::Command(0));
             } else if action == Action::Control {
                 supervisor.commanded(time);
@@ -28,7 +28,7 @@ fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
                 Action::Control => 'C',
                 Action::Hold => 'H',
                 Action::Pause => 'P',
-                Action::Descend => 'D',
+                Action::Retreat => 'D',
                 Action::Stop => 'S',
             }
         })
@@ -122,8 +122,8 @@ fn events_are_told_once() {
         Event::HoldStarted(fault),
         Event::Resumed(30 * MS),
         Event::HoldStarted(fault),
-        Event::DescentStarted(fault),
-        Event::DescentEnded,
+        Event::RetreatStarted(fault),
+        Event::RetreatEnded,
     ];
     assert_eq!(events, expected);
 }
@@ -135,7 +135,7 @@ fn a_gap_that_no_tick_told_of_is_a_loss() {
     supervisor.commanded(7000 * MS);
     assert_eq!(supervisor.frame(7154 * MS, Ok(())), Action::Control);
     supervisor.commanded(7154 * MS);
-    assert_eq!(supervisor.frame(i64::MAX, Ok(())), Action::Descend);
+    assert_eq!(supervisor.frame(i64::MAX, Ok(())), Action::Retreat);
     assert_eq!(supervisor.report().given_up, Some((i64::MAX, Fault::Gap)));
 
     // The recording of another controller's flight goes on where it goes on.
@@ -153,7 +153,7 @@ fn times_at_both_ends_of_their_range_do_not_wrap() {
     supervisor.commanded(i64::MIN);
     assert_eq!(
         supervisor.frame(i64::MAX, Err(Fault::Missing)),
-        Action::Descend
+        Action::Retreat
     );
 }
 

@@ -31,13 +31,13 @@ pub struct Control {
     /// Who flies: the name of the supervisor's mode.
     #[prost(string, tag = "2")]
     pub mode: ::prost::alloc::string::String,
-    /// Position minus reference position, world, m.
+    /// Position minus reference position of the body that is free in the world, world, m; absent without one.
     #[prost(message, optional, tag = "3")]
     pub position_error: ::core::option::Option<super::foxglove::Vector3>,
-    /// Length of `position_error`, m.
+    /// Its length, m; of a system the distances of all joints from their references, root of the sum of squares.
     #[prost(double, tag = "4")]
     pub position_error_norm: f64,
-    /// Angle of the rotation from the reference attitude to the attitude, rad.
+    /// Angle of the rotation from the reference attitude to the attitude, rad; of a system of all joints, root of the sum of squares.
     #[prost(double, tag = "5")]
     pub attitude_error: f64,
     /// Input that the law asks for.
@@ -153,4 +153,20 @@ pub struct Motion {
     /// Rate of change of `angular_velocity`, rad/s^2; only of a reference.
     #[prost(message, optional, tag = "7")]
     pub angular_acceleration: ::core::option::Option<super::foxglove::Vector3>,
+}
+/// Where a whole system is, or ought to be, and how it moves, in the coordinates of its model.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SystemMotion {
+    /// Flight time.
+    #[prost(message, optional, tag = "1")]
+    pub timestamp: ::core::option::Option<::prost_types::Timestamp>,
+    /// Coordinates of all joints, in the order of the bodies: rad, m, entries of rotation matrices.
+    #[prost(double, repeated, tag = "2")]
+    pub configuration: ::prost::alloc::vec::Vec<f64>,
+    /// Velocity coordinates, rad/s and m/s.
+    #[prost(double, repeated, tag = "3")]
+    pub velocity: ::prost::alloc::vec::Vec<f64>,
+    /// Their rates of change; only of a reference.
+    #[prost(double, repeated, tag = "4")]
+    pub acceleration: ::prost::alloc::vec::Vec<f64>,
 }

@@ -10,7 +10,7 @@ use prost_types::Timestamp;
 
 use super::layout::Item;
 use super::metadata::{RunMetadata, header_records};
-use super::row::{Control, Header, Level, Reference, Row, State};
+use super::row::{Control, Header, Level, Reference, Row, SystemState};
 use crate::schema::{descriptor_of, fly, foxglove};
 use crate::signal::Status;
 
@@ -32,8 +32,13 @@ const CHANNELS: [(&str, &str); 8] = [
     ("/fly/reference", "fly.Motion"),
     ("/fly/control", "fly.Control"),
 ];
-/// The last channel carries the names of the commands.
+/// This channel carries the names of the commands.
 const COMMAND: (&str, &str) = ("/fly/command", "fly.Command");
+/// The last ones, in the logs of systems of several bodies.
+const SYSTEM_CHANNELS: [(&str, &str); 2] = [
+    ("/fly/system/state", "fly.SystemMotion"),
+    ("/fly/system/reference", "fly.SystemMotion"),
+];
 
 const POSE: usize = 0;
 const REFERENCE_POSE: usize = 1;
@@ -44,6 +49,8 @@ const STATE: usize = 5;
 const REFERENCE: usize = 6;
 const CONTROL: usize = 7;
 const COMMANDS: usize = 8;
+const SYSTEM_STATE: usize = 9;
+const SYSTEM_REFERENCE: usize = 10;
 
 /// Writes the messages of rows and events.
 pub struct Encoder<W: Write + Seek> {
@@ -51,6 +58,7 @@ pub struct Encoder<W: Write + Seek> {
     channels: Vec<u16>,
     start: i64,
     vehicle: String,
+    bodies: Vec<String>,
     modes: Vec<String>,
     solvers: Vec<String>,
     /// For every command: the rotor, and whether it is a tilt.
@@ -77,7 +85,10 @@ impl<W: Write + Seek> Encoder<W> {
             mcap.write_metadata(&record)?;
         }
         let mut channels = Vec::new();
-        for (topic, message) in CHANNELS.into_iter().chain([COMMAND]) {
+        let system = SYSTEM_CHANNELS
+            .into_iter()
+            .filter(|_| !header.bodies.is_empty());
+        for (topic, message) in CHANNELS.into_iter().chain([COMMAND]).chain(system) {
             let schema = mcap.add_schema(message, "protobuf", &descriptor_of(message))?;
             let mut metadata = BTreeMap::new();
             if topic == COMMAND.0 {
@@ -95,6 +106,7 @@ impl<W: Write + Seek> Encoder<W> {
             channels,
             start: header.start,
             vehicle: header.vehicle_name.clone(),
+            bodies: header.bodies.clone(),
             modes: header.modes.clone(),
             solvers: header.solvers.clone(),
             rotors: header.commands.iter().map(|c| rotor_of(&c.name)).collect(),
@@ -171,35 +183,40 @@ impl<W: Write + Seek> Encoder<W> {
             },
         )?;
         if let Some(state) = &row.state {
-            let pose = pose(&state.pose);
-            self.message(POSE, time, &pose_in_world(time, pose))?;
-            self.message(
-                TF,
-                time,
-                &foxglove::FrameTransforms {
-                    transforms: vec![foxglove::FrameTransform {
-                        timestamp: stamp,
-                        parent_frame_id: WORLD.to_owned(),
-                        child_frame_id: self.vehicle.clone(),
-                        translation: pose.position,
-                        rotation: pose.orientation,
-                    }],
-                },
-            )?;
+            self.message(POSE, time, &pose_in_world(time, pose(&state.pose)))?;
             self.message(STATE, time, &motion(time, &state.pose, &state.twist, None))?;
         }
+        let transforms = self.transforms(time, row);
+        if !transforms.is_empty() {
+            self.message(TF, time, &foxglove::FrameTransforms { transforms })?;
+        }
+        if let Some(SystemState {
+            configuration,
+            velocity,
+            ..
+        }) = row.system
+        {
+            let message = system_motion(time, configuration, velocity, &[]);
+            self.message(SYSTEM_STATE, time, &message)?;
+        }
         if let Some(control) = &row.control {
-            let Reference {
+            if let Some(Reference {
                 pose: at,
                 twist,
                 acceleration,
-            } = &control.reference;
-            self.message(REFERENCE_POSE, time, &pose_in_world(time, pose(at)))?;
-            self.message(
-                REFERENCE,
-                time,
-                &motion(time, at, twist, Some(acceleration)),
-            )?;
+            }) = &control.reference
+            {
+                self.message(REFERENCE_POSE, time, &pose_in_world(time, pose(at)))?;
+                self.message(
+                    REFERENCE,
+                    time,
+                    &motion(time, at, twist, Some(acceleration)),
+                )?;
+            }
+            if let Some(to) = &control.system {
+                let message = system_motion(time, to.configuration, to.velocity, to.acceleration);
+                self.message(SYSTEM_REFERENCE, time, &message)?;
+            }
             let message = self.control(time, row, control);
             self.message(CONTROL, time, &message)?;
         }
@@ -223,17 +240,17 @@ impl<W: Write + Seek> Encoder<W> {
                 .cloned()
                 .unwrap_or_else(|| index.to_string())
         };
-        let error = row
+        let position = row
             .state
-            .as_ref()
-            .map(|state| errors(state, &control.reference));
-        let (position, attitude) = error.unwrap_or(([f64::NAN; 3], f64::NAN));
+            .zip(control.reference)
+            .map(|(state, to)| std::array::from_fn(|i| state.pose[i] - to.pose[i]));
+        let [distance, angle] = control.errors;
         fly::Control {
             timestamp: Some(timestamp(time)),
             mode: name(&self.modes, row.mode),
-            position_error: Some(vector(position)),
-            position_error_norm: position.iter().map(|e| e * e).sum::<f64>().sqrt(),
-            attitude_error: attitude,
+            position_error: position.map(vector),
+            position_error_norm: distance,
+            attitude_error: angle,
             u0: control.u0.to_vec(),
             u: control.u.to_vec(),
             kinetic_energy: control.energies.kinetic,
@@ -244,6 +261,27 @@ impl<W: Write + Seek> Encoder<W> {
             saturated: control.saturated,
             solver: name(&self.solvers, control.solver),
             iterations: control.iterations,
+        }
+    }
+
+    /// The frames of all bodies that are known; those of a vehicle of one body under the vehicle's name.
+    fn transforms(&self, time: u64, row: &Row) -> Vec<foxglove::FrameTransform> {
+        let transform = |child: &str, at: &[f64; 7]| {
+            let pose = pose(at);
+            foxglove::FrameTransform {
+                timestamp: Some(timestamp(time)),
+                parent_frame_id: WORLD.to_owned(),
+                child_frame_id: child.to_owned(),
+                translation: pose.position,
+                rotation: pose.orientation,
+            }
+        };
+        match (&row.system, &row.state) {
+            (Some(system), _) => (self.bodies.iter().zip(system.poses))
+                .map(|(body, at)| transform(body, at))
+                .collect(),
+            (None, Some(state)) => vec![transform(&self.vehicle, &state.pose)],
+            (None, None) => Vec::new(),
         }
     }
 
@@ -289,15 +327,6 @@ impl<W: Write + Seek> Encoder<W> {
     }
 }
 
-/// Position error in the world and angle between the attitudes.
-fn errors(state: &State, reference: &Reference) -> ([f64; 3], f64) {
-    let position = std::array::from_fn(|i| state.pose[i] - reference.pose[i]);
-    let quaternion =
-        |pose: &[f64; 7]| nalgebra::Quaternion::new(pose[3], pose[4], pose[5], pose[6]);
-    let error = quaternion(&reference.pose).conjugate() * quaternion(&state.pose);
-    (position, 2.0 * error.imag().norm().atan2(error.w.abs()))
-}
-
 /// The rotor of a command `rotor.{i}.thrust` or `rotor.{i}.tilt`, and whether it is a tilt.
 fn rotor_of(name: &str) -> Option<(usize, bool)> {
     let (index, kind) = name.strip_prefix("rotor.")?.split_once('.')?;
@@ -325,6 +354,20 @@ fn motion(
         angular_velocity: Some(half(twist, 3)),
         acceleration: acceleration.map(|six| half(six, 0)),
         angular_acceleration: acceleration.map(|six| half(six, 3)),
+    }
+}
+
+fn system_motion(
+    time: u64,
+    configuration: &[f64],
+    velocity: &[f64],
+    acceleration: &[f64],
+) -> fly::SystemMotion {
+    fly::SystemMotion {
+        timestamp: Some(timestamp(time)),
+        configuration: configuration.to_vec(),
+        velocity: velocity.to_vec(),
+        acceleration: acceleration.to_vec(),
     }
 }
 

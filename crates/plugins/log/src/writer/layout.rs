@@ -1,6 +1,8 @@
 //! How a row or an event crosses the queue: as 64-bit words, so that neither side allocates.
 
-use super::row::{Control, Energies, Header, Level, Reference, Row, State};
+use super::row::{
+    Control, Energies, Header, Level, Reference, Row, State, SystemReference, SystemState,
+};
 use crate::error::LogError;
 use crate::signal::{GroupStatus, Status};
 
@@ -17,6 +19,9 @@ pub struct Layout {
     groups: usize,
     inputs: usize,
     commands: usize,
+    bodies: usize,
+    config_dim: usize,
+    dof: usize,
 }
 
 /// What comes out of the queue.
@@ -41,6 +46,10 @@ pub struct Buffers {
     u0: Vec<f64>,
     u: Vec<f64>,
     commands: Vec<f64>,
+    configuration: [Vec<f64>; 2],
+    velocity: [Vec<f64>; 2],
+    acceleration: Vec<f64>,
+    poses: Vec<[f64; 7]>,
     target: String,
     message: String,
 }
@@ -52,12 +61,28 @@ impl Layout {
             groups: header.groups.len(),
             inputs: header.input_dim,
             commands: header.commands.len(),
+            bodies: header.bodies.len(),
+            config_dim: header.config_dim,
+            dof: header.dof,
         }
     }
 
     /// Words of one row, the first of which says that it is one.
     pub const fn row_words(&self) -> usize {
-        4 + self.values + 2 * self.groups + 13 + 19 + 2 * self.inputs + 4 + self.commands
+        4 + self.values
+            + 2 * self.groups
+            + 13
+            + self.system_words()
+            + self.control_words()
+            + self.commands
+    }
+
+    const fn system_words(&self) -> usize {
+        self.config_dim + self.dof + 7 * self.bodies
+    }
+
+    const fn control_words(&self) -> usize {
+        19 + self.config_dim + 2 * self.dof + 2 + 2 * self.inputs + 4
     }
 
     /// Words of the longest item.
@@ -99,7 +124,10 @@ impl Layout {
             | u64::from(row.state.is_some()) << 1
             | u64::from(row.control.is_some()) << 2
             | u64::from(row.commands.is_some()) << 3
-            | u64::from(row.control.as_ref().is_some_and(|c| c.saturated)) << 4;
+            | u64::from(row.control.as_ref().is_some_and(|c| c.saturated)) << 4
+            | u64::from(row.system.is_some()) << 5
+            | u64::from(row.control.as_ref().is_some_and(|c| c.reference.is_some())) << 6
+            | u64::from(row.control.as_ref().is_some_and(|c| c.system.is_some())) << 7;
         let solver = row.control.as_ref().map_or(0, |c| c.solver);
         words.push(ROW | flags << 8 | u64::from(row.mode) << 16 | u64::from(solver) << 24);
         words.push(row.time.cast_unsigned());
@@ -117,18 +145,48 @@ impl Layout {
         let state = row.state.unwrap_or_default();
         extend(words, &state.pose);
         extend(words, &state.twist);
+        if let Some(system) = &row.system {
+            check(
+                "`configuration`",
+                self.config_dim,
+                system.configuration.len(),
+            )?;
+            check("`velocity`", self.dof, system.velocity.len())?;
+            check("`poses`", self.bodies, system.poses.len())?;
+            extend(words, system.configuration);
+            extend(words, system.velocity);
+            extend(words, system.poses.as_flattened());
+        } else {
+            words.resize(words.len() + self.system_words(), 0);
+        }
         if let Some(control) = &row.control {
             check("`u0`", self.inputs, control.u0.len())?;
             check("`u`", self.inputs, control.u.len())?;
-            extend(words, &control.reference.pose);
-            extend(words, &control.reference.twist);
-            extend(words, &control.reference.acceleration);
+            let reference = control.reference.unwrap_or_default();
+            extend(words, &reference.pose);
+            extend(words, &reference.twist);
+            extend(words, &reference.acceleration);
+            if let Some(system) = &control.system {
+                check(
+                    "`configuration`",
+                    self.config_dim,
+                    system.configuration.len(),
+                )?;
+                check("`velocity`", self.dof, system.velocity.len())?;
+                check("`acceleration`", self.dof, system.acceleration.len())?;
+                extend(words, system.configuration);
+                extend(words, system.velocity);
+                extend(words, system.acceleration);
+            } else {
+                words.resize(words.len() + self.config_dim + 2 * self.dof, 0);
+            }
+            extend(words, &control.errors);
             extend(words, control.u0);
             extend(words, control.u);
             let e = &control.energies;
             extend(words, &[e.kinetic, e.potential, e.dissipation, e.total]);
         } else {
-            words.resize(words.len() + 19 + 2 * self.inputs + 4, 0);
+            words.resize(words.len() + self.control_words(), 0);
         }
         if let Some(commands) = row.commands {
             check("`commands`", self.commands, commands.len())?;
@@ -195,17 +253,35 @@ impl Layout {
             pose: rest.array(),
             twist: rest.array(),
         };
+        let [configuration, desired_configuration] = &mut buffers.configuration;
+        let [velocity, desired_velocity] = &mut buffers.velocity;
+        rest.fill(self.config_dim, configuration);
+        rest.fill(self.dof, velocity);
+        buffers.poses.clear();
+        for _ in 0..self.bodies {
+            buffers.poses.push(rest.array());
+        }
         let reference = Reference {
             pose: rest.array(),
             twist: rest.array(),
             acceleration: rest.array(),
         };
+        rest.fill(self.config_dim, desired_configuration);
+        rest.fill(self.dof, desired_velocity);
+        rest.fill(self.dof, &mut buffers.acceleration);
+        let errors = rest.array();
         rest.fill(self.inputs, &mut buffers.u0);
         rest.fill(self.inputs, &mut buffers.u);
         let [kinetic, potential, dissipation, total] = rest.array();
         rest.fill(self.commands, &mut buffers.commands);
         let control = Control {
-            reference,
+            reference: flag(6).then_some(reference),
+            system: flag(7).then_some(SystemReference {
+                configuration: desired_configuration,
+                velocity: desired_velocity,
+                acceleration: &buffers.acceleration,
+            }),
+            errors,
             u0: &buffers.u0,
             u: &buffers.u,
             energies: Energies {
@@ -226,6 +302,11 @@ impl Layout {
             values: &buffers.values,
             groups: &buffers.groups,
             state: flag(1).then_some(state),
+            system: flag(5).then_some(SystemState {
+                configuration,
+                velocity,
+                poses: &buffers.poses,
+            }),
             control: flag(2).then_some(control),
             commands: flag(3).then_some(&buffers.commands),
         })

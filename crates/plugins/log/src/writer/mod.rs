@@ -15,7 +15,10 @@ use std::time::Duration;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 pub use metadata::RunMetadata;
-pub use row::{Control, Energies, Header, Level, Pace, Pushed, Reference, Row, State};
+pub use row::{
+    Control, Energies, Header, Level, Pace, Pushed, Reference, Row, State, SystemReference,
+    SystemState,
+};
 
 use crate::error::LogError;
 use encode::Encoder;

@@ -27,6 +27,12 @@ pub struct Header {
     pub commands: Vec<Signal>,
     /// Length of [`Control::u0`] and [`Control::u`].
     pub input_dim: usize,
+    /// Bodies of a system, the child frames of `/tf` in the order of [`SystemState::poses`]; empty for a vehicle of one body.
+    pub bodies: Vec<String>,
+    /// Length of [`SystemState::configuration`]; 0 for a vehicle of one body.
+    pub config_dim: usize,
+    /// Length of [`SystemState::velocity`]; 0 for a vehicle of one body.
+    pub dof: usize,
     /// Names that [`Row::mode`] counts into.
     pub modes: Vec<String>,
     /// Names that [`Control::solver`] counts into.
@@ -46,8 +52,10 @@ pub struct Row<'a> {
     pub values: &'a [f64],
     /// The frame's groups, as read.
     pub groups: &'a [GroupStatus],
-    /// The state that the controller used; none when it is not known.
+    /// The state that the controller used, of the body that is free in the world; none when it is not known, or there is no such body.
     pub state: Option<State>,
+    /// The state that the controller used, of a whole system; none when it is not known, or there is but one body.
+    pub system: Option<SystemState<'a>>,
     /// The controller's step; none when it did not run.
     pub control: Option<Control<'a>>,
     /// What was sent to the backend; none when nothing was.
@@ -74,6 +82,28 @@ pub struct Reference {
     pub acceleration: [f64; 6],
 }
 
+/// Where a whole system is and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SystemState<'a> {
+    /// Coordinates of its joints, length `config_dim`.
+    pub configuration: &'a [f64],
+    /// Velocity coordinates, length `dof`.
+    pub velocity: &'a [f64],
+    /// Pose of every body in the world, as [`State::pose`].
+    pub poses: &'a [[f64; 7]],
+}
+
+/// Where a whole system ought to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SystemReference<'a> {
+    /// As [`SystemState::configuration`].
+    pub configuration: &'a [f64],
+    /// As [`SystemState::velocity`].
+    pub velocity: &'a [f64],
+    /// Rate of change of the velocity, length `dof`.
+    pub acceleration: &'a [f64],
+}
+
 /// Energies of the error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energies {
@@ -90,8 +120,12 @@ pub struct Energies {
 /// One step of the controller.
 #[derive(Clone, Debug)]
 pub struct Control<'a> {
-    /// The reference it followed.
-    pub reference: Reference,
+    /// The reference it followed, of the body that is free in the world; none when there is no such body.
+    pub reference: Option<Reference>,
+    /// The reference it followed, of a whole system; none when there is but one body.
+    pub system: Option<SystemReference<'a>>,
+    /// Distance (m) and angle (rad) from the reference to the state.
+    pub errors: [f64; 2],
     /// Input that the law asks for, length `input_dim`.
     pub u0: &'a [f64],
     /// Input inside the limits, length `input_dim`.

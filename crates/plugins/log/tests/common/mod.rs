@@ -41,6 +41,7 @@ pub fn header() -> Header {
         input_dim: 3,
         modes: vec!["flying".into(), "holding".into()],
         solvers: vec!["none".into(), "osqp".into()],
+        ..Header::default()
     }
 }
 
@@ -102,12 +103,15 @@ impl Tick {
                 pose: [t, 2.0 * t, 1.0, half.cos(), 0.0, 0.0, half.sin()],
                 twist: [1.0, 2.0, 0.0, 0.0, 0.0, 1.0],
             }),
+            system: None,
             control: (self.status == Status::Fresh).then_some(Control {
-                reference: Reference {
+                reference: Some(Reference {
                     pose: [t, 2.0 * t, 0.0, 1.0, 0.0, 0.0, 0.0],
                     twist: [1.0, 2.0, 0.0, 0.0, 0.0, 0.0],
                     acceleration: [0.5; 6],
-                },
+                }),
+                system: None,
+                errors: [1.0, 2.0 * half.sin().abs().atan2(half.cos().abs())],
                 u0: u,
                 u,
                 energies: Energies {

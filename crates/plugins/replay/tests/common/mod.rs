@@ -93,6 +93,7 @@ pub fn write(path: &Path) {
             values: &tick.values,
             groups: &tick.groups,
             state: None,
+            system: None,
             control: None,
             commands: tick.commands.as_ref().map(|commands| &commands[..]),
         });

@@ -1,0 +1,170 @@
+//! Can a system of bodies do what it should?
+#![allow(non_snake_case)]
+
+use fly_control::analysis::system_poles;
+use fly_control::system::SystemController;
+use fly_control::system::reference::{SystemPoint, SystemTrajectory};
+use fly_mechanics::System;
+use fly_mechanics::multibody::Workspace;
+use nalgebra::{DMatrix, Matrix6xX};
+
+use super::{Findings, poles};
+use crate::config::{ConfigError, Configuration};
+
+/// How finely the reference is looked at, s.
+const SAMPLE: f64 = 0.01;
+/// How much of a reference that goes on for ever is looked at, s.
+const HORIZON: f64 = 60.0;
+/// At most this many samples, however long the flight.
+const SAMPLES: f64 = 5000.0;
+
+pub(super) fn check(
+    configuration: &Configuration,
+    system: &System,
+    findings: &mut Findings,
+) -> Result<(), ConfigError> {
+    let model = &system.model;
+    findings.fine(
+        "system",
+        format_args!(
+            "{}: {}, {}, {} kg",
+            system.name,
+            count(model.body_count(), "body", "bodies"),
+            count(model.dof(), "degree of freedom", "degrees of freedom"),
+            model.mass()
+        ),
+    );
+    for note in &system.notes {
+        findings.warning("", note);
+    }
+    let mut trajectory = configuration.build_system_reference(system)?;
+    let mut controller = configuration.build_system_controller(system)?;
+    let mut start = SystemPoint::new(model);
+    if let Err(error) = trajectory.at(0.0, &mut start) {
+        findings.problem("reference", error);
+        return Ok(());
+    }
+    inputs(system, &start, findings);
+
+    let settings = &configuration.controller;
+    let allocation = format!("{:?}", settings.allocation).to_lowercase();
+    let approach = settings.approach.name();
+    findings.fine(
+        "controller",
+        format_args!("{approach}, limits by {allocation}"),
+    );
+    match system_poles(system, &mut controller, &start.configuration) {
+        Ok(found) => poles::tell("poles at the start", found, findings),
+        // A moving system need not be able to rest.
+        Err(error) => findings.warning("poles at the start", error),
+    }
+    reference(
+        configuration,
+        trajectory.as_mut(),
+        &mut controller,
+        findings,
+    );
+    Ok(())
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// How many ways to move the inputs reach where the reference begins.
+fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
+    let (model, inputs) = (&system.model, &system.inputs);
+    let (n, p) = (model.dof(), inputs.input_dim());
+    let mut workspace = Workspace::new(model);
+    workspace.update(model, &start.configuration, &start.velocity);
+    workspace.update_jacobians(model);
+    let mut B = DMatrix::zeros(n, p);
+    inputs.input_matrix(&workspace, &mut Matrix6xX::zeros(n), &mut B);
+    // By columns of equal length: rotors and motors have different units.
+    for mut column in B.column_iter_mut() {
+        let length = column.norm();
+        if length > 0.0 {
+            column /= length;
+        }
+    }
+    let rank = B
+        .col_piv_qr()
+        .r()
+        .diagonal()
+        .iter()
+        .filter(|r| r.abs() > 1e-9)
+        .count();
+    let kind = if rank == n {
+        "fully actuated"
+    } else {
+        "underactuated"
+    };
+    if rank < p {
+        findings.problem(
+            "inputs",
+            format_args!("{p} inputs, but they move it in {rank} ways only"),
+        );
+    } else {
+        findings.fine("inputs", format_args!("{p}, rank {rank}: {kind}"));
+    }
+}
+
+/// Follows the reference exactly, and looks at what the inputs would have to be.
+fn reference(
+    configuration: &Configuration,
+    trajectory: &mut dyn SystemTrajectory,
+    controller: &mut SystemController,
+    findings: &mut Findings,
+) {
+    let end = configuration
+        .flight
+        .duration
+        .or(trajectory.duration())
+        .unwrap_or(HORIZON);
+    let step = SAMPLE.max(end / SAMPLES);
+    let limits = configuration.system.inputs.limits();
+    let mut point = SystemPoint::new(controller.model());
+    let (mut worst, mut when) = (f64::NEG_INFINITY, 0.0);
+    let mut index = 0.0;
+    trajectory.restart();
+    while index * step <= end {
+        let time = index * step;
+        index += 1.0;
+        if let Err(error) = trajectory.at(time, &mut point) {
+            findings.problem("reference", error);
+            return;
+        }
+        let goal = point.as_reference();
+        match controller.step(&point.configuration, &point.velocity, &goal) {
+            Err(error) => {
+                findings.problem("reference", format_args!("at {time:.2} s: {error}"));
+                return;
+            }
+            Ok(step) => {
+                let excess = limits.violation(step.unconstrained.as_slice());
+                if excess > worst || excess.is_nan() {
+                    (worst, when) = (excess, time);
+                }
+            }
+        }
+    }
+    let sampled = format!("{end} s looked at");
+    if limits.rows() == 0 {
+        findings.fine("reference", sampled);
+    } else if worst > 0.0 {
+        findings.warning(
+            "reference",
+            format_args!(
+                "{sampled}: needs inputs {worst:.2} N or N m beyond the limits at {when:.2} s"
+            ),
+        );
+    } else {
+        findings.fine(
+            "reference",
+            format_args!(
+                "{sampled}: inputs stay {:.2} N or N m inside the limits (least at {when:.2} s)",
+                -worst
+            ),
+        );
+    }
+}

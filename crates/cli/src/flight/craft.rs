@@ -1,0 +1,324 @@
+//! The model of what is flown, in the state that is known of it.
+
+use fly_lie::SE3;
+use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::measurements::Measurements;
+use fly_mechanics::multibody::{BodyId, Workspace};
+use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
+use nalgebra::Vector6;
+
+/// Longest step of the integration, s: well below the time constants of rotors.
+const STEP: f64 = 2e-3;
+/// A gap longer than this many steps tells nothing about the system any more; the rest of it is skipped.
+const MOST_STEPS: u32 = 500;
+
+/// A system of bodies with what is known of it: where its joints are, how they move, and what its actuators are believed to do.
+///
+/// What is measured is put into it; what is not is predicted. After construction nothing allocates.
+pub struct Craft {
+    system: System,
+    measurements: Measurements,
+    tracked: Option<BodyId>,
+    /// Configuration, velocity, then what the actuators do behind their lags.
+    motion: Motion<f64>,
+    started: bool,
+    dynamics: ActuatedDynamics,
+    integrator: RungeKutta<f64>,
+    /// For poses of bodies.
+    workspace: Workspace<f64>,
+}
+
+/// # Construction
+impl Craft {
+    /// In its neutral configuration, at rest. Its actuators take the value of the first commands at once.
+    ///
+    /// # Errors
+    /// The system has no dynamics.
+    pub fn new(system: &System) -> Result<Self, ActuatedDynamicsError> {
+        let model = &system.model;
+        let tracked = Measurements::tracked(model);
+        let mut motion = Motion::at_rest(model);
+        motion
+            .velocity
+            .resize(model.dof() + system.inputs.input_dim(), 0.0);
+        let mut craft = Self {
+            measurements: Measurements::new(model, tracked),
+            dynamics: ActuatedDynamics::new(system, STEP)?,
+            integrator: RungeKutta::new(model, Scheme::RungeKutta4),
+            workspace: Workspace::new(model),
+            system: system.clone(),
+            tracked,
+            motion,
+            started: false,
+        };
+        // The first step allocates.
+        let before = craft.motion.clone();
+        craft.predict(&vec![0.0; system.inputs.input_dim()], 0.0);
+        (craft.motion, craft.started) = (before, false);
+        Ok(craft)
+    }
+}
+
+/// # What is known
+impl Craft {
+    /// The system.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The names of the groups that tell its state.
+    pub fn groups(&self) -> Vec<String> {
+        let groups = self.measurements.groups().iter();
+        groups.map(|group| group.name.clone()).collect()
+    }
+
+    /// Where its joints are, x.
+    pub fn configuration(&self) -> &[f64] {
+        &self.motion.configuration
+    }
+
+    /// How they move, xi.
+    pub fn velocity(&self) -> &[f64] {
+        &self.motion.velocity[..self.system.model.dof()]
+    }
+
+    /// The one body that is free in the world.
+    pub fn tracked(&self) -> Option<BodyId> {
+        self.tracked
+    }
+
+    /// The pose that this body has in the world if it is free there, and else in its joint, in a configuration.
+    pub fn pose(&self, body: BodyId, configuration: &[f64]) -> SE3<f64> {
+        self.measurements
+            .pose(&self.system.model, body, configuration)
+    }
+
+    /// Pose in the world and twist of the tracked body.
+    pub fn tracked_motion(&self) -> Option<(SE3<f64>, Vector6<f64>)> {
+        let body = self.tracked?;
+        let range = self.system.model.velocity_range(body);
+        let twist = Vector6::from_column_slice(&self.velocity()[range]);
+        Some((self.pose(body, self.configuration()), twist))
+    }
+
+    /// The poses of all bodies in the world, in their order.
+    pub fn poses(&mut self) -> impl Iterator<Item = SE3<f64>> + '_ {
+        let model = &self.system.model;
+        let velocity = &self.motion.velocity[..model.dof()];
+        self.workspace
+            .update(model, &self.motion.configuration, velocity);
+        let workspace = &self.workspace;
+        model
+            .bodies()
+            .map(|body| workspace.pose(BodyId::WORLD, body))
+    }
+
+    /// Distance (m) and angle (rad) between the state and a reference, of all joints: roots of the sums of squares.
+    pub fn errors(&self, reference: &[f64]) -> [f64; 2] {
+        let mut squares = [0.0; 2];
+        for body in self.system.model.bodies() {
+            let to = self.pose(body, reference);
+            let is = self.pose(body, self.configuration());
+            squares[0] += (is.translation - to.translation).norm_squared();
+            squares[1] += (is.rotation.inverse() * to.rotation).log().norm_squared();
+        }
+        squares.map(f64::sqrt)
+    }
+}
+
+/// # Measuring and predicting
+impl Craft {
+    /// Believes the numbers of one group.
+    pub fn take(&mut self, group: usize, numbers: &[f64]) {
+        let model = &self.system.model;
+        let length = self.measurements.groups()[group].range.len();
+        let velocity = &mut self.motion.velocity[..model.dof()];
+        let configuration = &mut self.motion.configuration;
+        self.measurements
+            .write(model, group, &numbers[..length], configuration, velocity);
+    }
+
+    /// The commands were in force for `duration` s and the state was measured at its end: only the actuators move on,
+    /// by the exact solution of their first-order lags.
+    pub fn follow(&mut self, commands: &[f64], duration: f64) {
+        self.begin(commands);
+        let lags = self.system.inputs.time_constants();
+        let actual = &mut self.motion.velocity[self.system.model.dof()..];
+        for ((actual, command), lag) in actual.iter_mut().zip(commands).zip(lags) {
+            let remaining = if *lag > 0.0 {
+                (-duration / lag).exp()
+            } else {
+                0.0
+            };
+            *actual = command + (*actual - command) * remaining;
+        }
+    }
+
+    /// Moves the state on by `duration` s under the commands, by Runge-Kutta steps of the model.
+    pub fn predict(&mut self, commands: &[f64], duration: f64) {
+        self.begin(commands);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        // between 1 and the limit
+        let steps = (duration / STEP).ceil().clamp(1.0, f64::from(MOST_STEPS)) as u32;
+        let step = (duration / f64::from(steps)).min(STEP);
+        let Self {
+            system,
+            motion,
+            dynamics,
+            integrator,
+            ..
+        } = self;
+        let n = system.model.dof();
+        let lags = system.inputs.time_constants();
+        // Without a lag the command acts as it is; with one it is integrated along with the bodies.
+        for ((actual, command), lag) in motion.velocity[n..].iter_mut().zip(commands).zip(lags) {
+            if *lag <= 0.0 {
+                *actual = *command;
+            }
+        }
+        for _ in 0..steps {
+            integrator.step(&system.model, motion, step, |motion, rates| {
+                dynamics.rates(system, commands, motion, rates);
+            });
+        }
+    }
+
+    fn begin(&mut self, commands: &[f64]) {
+        if !self.started {
+            let n = self.system.model.dof();
+            self.motion.velocity[n..].copy_from_slice(commands);
+            self.started = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEAM: &str = r#"
+        name = "beam"
+        [bodies.airframe]
+        mass = 1.0
+        inertia = [0.01, 0.01, 0.02]
+        [[rotors]]
+        body = "airframe"
+        position = [0.0, 0.0, 0.0]
+        axis = [0.0, 0.0, 1.0]
+        drag_ratio = 0.0
+        thrust = [0.0, 30.0]
+        time_constant = 0.05
+    "#;
+
+    fn craft() -> Craft {
+        let system = System::from_toml(BEAM).expect("a good description");
+        Craft::new(&system).expect("dynamics")
+    }
+
+    fn actual(craft: &Craft) -> f64 {
+        craft.motion.velocity[6]
+    }
+
+    #[test]
+    fn a_rise_of_thrust_is_predicted_with_its_lag() {
+        let mut craft = craft();
+        craft.follow(&[9.81], 1.0);
+        let (thrust, duration, lag) = (12.0, 0.2, 0.05);
+        craft.predict(&[thrust], duration);
+        // z'' = (thrust - 9.81) (1 - exp(-t / lag)), integrated twice.
+        let decayed = (-duration / lag).exp();
+        let velocity = (thrust - 9.81) * (duration - lag * (1.0 - decayed));
+        let height = (thrust - 9.81)
+            * (duration * duration / 2.0 - lag * duration + lag * lag * (1.0 - decayed));
+        let (pose, twist) = craft.tracked_motion().expect("a free body");
+        assert!(
+            (twist[2] - velocity).abs() < 1e-7,
+            "{} against {velocity}",
+            twist[2]
+        );
+        assert!(
+            (pose.translation.z - height).abs() < 1e-8,
+            "{} against {height}",
+            pose.translation.z
+        );
+    }
+
+    #[test]
+    fn following_and_predicting_agree_on_the_actuators() {
+        let (mut follower, mut predictor) = (craft(), craft());
+        follower.follow(&[5.0], 0.1);
+        predictor.predict(&[5.0], 0.1);
+        for (command, duration) in [(9.0, 0.01), (2.0, 0.03), (7.0, 0.002)] {
+            follower.follow(&[command], duration);
+            predictor.predict(&[command], duration);
+        }
+        // Each Runge-Kutta step of h = 2 ms errs by (h / lag)^5 / 120 = 8.5e-10 of a change of up to 7 N.
+        assert!((actual(&follower) - actual(&predictor)).abs() < 1e-7);
+    }
+
+    #[test]
+    fn many_short_predictions_are_one_long_one() {
+        let (mut many, mut one) = (craft(), craft());
+        for craft in [&mut many, &mut one] {
+            craft.take(1, &[0.6, 0.0, 0.8, 0.0]);
+            craft.take(2, &[0.3, 0.0, 0.0, 0.0]);
+            craft.take(3, &[0.1, -0.2, 1.0, 0.0]);
+        }
+        for _ in 0..50 {
+            many.predict(&[10.0], 2e-3);
+        }
+        one.predict(&[10.0], 0.1);
+        let pairs = many.motion.velocity.iter().zip(&one.motion.velocity);
+        assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12));
+        let [distance, angle] = many.errors(one.configuration());
+        assert!(distance < 1e-12 && angle < 1e-7, "{distance} {angle}");
+    }
+
+    #[test]
+    fn a_gap_without_end_ends() {
+        let mut craft = craft();
+        craft.predict(&[9.81], 1e9);
+        assert!(craft.velocity().iter().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn the_errors_of_all_joints_count() {
+        let text = r#"
+            name = "crane"
+            [bodies.boom]
+            joint = { type = "revolute", axis = [0, 0, 1] }
+            mass = 1.0
+            inertia = [1, 1, 1]
+            [bodies.trolley]
+            parent = "boom"
+            joint = { type = "prismatic", axis = [1, 0, 0] }
+            mass = 1.0
+            inertia = [1, 1, 1]
+            [bodies.load]
+            parent = "trolley"
+            joint = "spherical"
+            center_of_mass = [0, 0, -1]
+            mass = 1.0
+            inertia = [1, 1, 1]
+        "#;
+        let mut craft = Craft::new(&System::from_toml(text).expect("a crane")).expect("dynamics");
+        let reference = craft.configuration().to_vec();
+        let names = [
+            "joint.0",
+            "joint.1",
+            "joint.2.quaternion",
+            "joint.2.angular",
+        ];
+        assert_eq!(craft.groups(), names);
+        craft.take(0, &[0.3, 0.0]);
+        craft.take(1, &[-0.25, 0.0]);
+        let (sin, cos) = 0.2_f64.sin_cos();
+        craft.take(2, &[cos, sin, 0.0, 0.0]);
+        let [distance, angle] = craft.errors(&reference);
+        assert!((distance - 0.25).abs() < 1e-15 && (angle - 0.5).abs() < 1e-15);
+        let poses: Vec<_> = craft.poses().collect();
+        let trolley = poses[1].translation;
+        assert!((trolley.x + 0.25 * 0.3_f64.cos()).abs() < 1e-15);
+        assert!((trolley.y + 0.25 * 0.3_f64.sin()).abs() < 1e-15);
+    }
+}
