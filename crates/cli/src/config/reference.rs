@@ -1,7 +1,9 @@
 //! `[reference]`: what is to be flown, one structure for each `kind`.
 
 use fly_control::ReferenceSettings;
-use fly_control::settings::SampledSettings;
+use fly_control::settings::{
+    PathSettings, PlanarSettings, PvtolSettings, SampledSettings, ToolSettings, TwoMassesSettings,
+};
 
 use super::controller::explain;
 use super::decode::hint;
@@ -64,12 +66,8 @@ fn read_kind(
         "waypoints" => ReferenceSettings::Waypoints(fragment.decode_without(&rest)?),
         "minimum_snap" => ReferenceSettings::MinimumSnap(fragment.decode_without(&rest)?),
         "sampled" => {
-            let mut sampled: SampledSettings = fragment.decode_without(&rest)?;
-            // A relative path counts from where it was written.
-            if let Some(file) = document.place("reference.file") {
-                let written = sampled.file.to_string_lossy().into_owned();
-                sampled.file = file.source.resolve(&written);
-            }
+            let mut sampled = fragment.decode_without(&rest)?;
+            resolve(document, "reference.file", &mut sampled);
             ReferenceSettings::Sampled(sampled)
         }
         "independent" => ReferenceSettings::Independent(fragment.decode_without(&rest)?),
@@ -77,6 +75,40 @@ fn read_kind(
         "rest" => ReferenceSettings::Rest(fragment.decode_without(&rest)?),
         "joints" => ReferenceSettings::Joints(fragment.decode_without(&rest)?),
         "transfer" => ReferenceSettings::Transfer(fragment.decode_without(&rest)?),
+        "tool" => {
+            let mut tool: ToolSettings = fragment.decode_without(&rest)?;
+            resolve_path(document, &mut tool.path);
+            ReferenceSettings::Tool(tool)
+        }
+        "two_masses" => {
+            let mut masses: TwoMassesSettings = fragment.decode_without(&rest)?;
+            resolve_path(document, &mut masses.path);
+            ReferenceSettings::TwoMasses(masses)
+        }
+        "pvtol" => {
+            let mut pvtol: PvtolSettings = fragment.decode_without(&rest)?;
+            resolve_path(document, &mut pvtol.path);
+            ReferenceSettings::Pvtol(pvtol)
+        }
+        "planar" => {
+            let mut planar: PlanarSettings = fragment.decode_without(&rest)?;
+            resolve_path(document, &mut planar.path);
+            ReferenceSettings::Planar(planar)
+        }
         _ => return Ok(None),
     }))
+}
+
+/// A relative path of a file counts from where it was written.
+fn resolve(document: &Document, key: &str, sampled: &mut SampledSettings) {
+    if let Some(file) = document.place(key) {
+        let written = sampled.file.to_string_lossy().into_owned();
+        sampled.file = file.source.resolve(&written);
+    }
+}
+
+fn resolve_path(document: &Document, path: &mut PathSettings) {
+    if let PathSettings::Sampled(sampled) = path {
+        resolve(document, "reference.path.file", sampled);
+    }
 }

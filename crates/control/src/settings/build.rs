@@ -97,13 +97,17 @@ impl ReferenceSettings {
                         .of_body(&vehicle.body),
                 ));
             }
-            Self::Rest(_) | Self::Joints(_) | Self::Transfer(_) => {
+            Self::Rest(_)
+            | Self::Joints(_)
+            | Self::Transfer(_)
+            | Self::Tool(_)
+            | Self::TwoMasses(_)
+            | Self::Pvtol(_)
+            | Self::Planar(_) => {
                 let kind = self.kind();
                 return Err(SettingsError::new(
                     "kind",
-                    format!(
-                        "expected a kind for vehicles, found {kind}, which is for systems with joints"
-                    ),
+                    format!("expected a kind for vehicles, found {kind}, which is for systems"),
                 ));
             }
         }))
@@ -135,6 +139,12 @@ fn check_posture(posture: Posture, full: bool) -> Result<(), SettingsError> {
     Ok(())
 }
 
+/// Roll, pitch and yaw in degrees: turned about z, then y, then x.
+pub(super) fn attitude([roll, pitch, yaw]: [f64; 3]) -> SO3<f64> {
+    let turn = |axis: Vector3<f64>, degrees: f64| SO3::exp(&(axis * degrees.to_radians()));
+    turn(Vector3::z(), yaw) * turn(Vector3::y(), pitch) * turn(Vector3::x(), roll)
+}
+
 impl HoverSettings {
     fn hover(&self, full: bool) -> Result<Hover, SettingsError> {
         let [roll, pitch, yaw] =
@@ -148,21 +158,18 @@ impl HoverSettings {
                 ),
             ));
         }
-        let turn = |axis: Vector3<f64>, degrees: f64| SO3::exp(&(axis * degrees.to_radians()));
-        let attitude =
-            turn(Vector3::z(), yaw) * turn(Vector3::y(), pitch) * turn(Vector3::x(), roll);
         // An upright attitude is exactly upright.
         let attitude = if roll == 0.0 && pitch == 0.0 {
             upright(yaw.to_radians())
         } else {
-            attitude
+            attitude([roll, pitch, yaw])
         };
         Ok(Hover::new(SE3::new(attitude, self.position.into())))
     }
 }
 
 impl LissajousSettings {
-    fn lissajous(&self) -> Lissajous {
+    pub(super) fn lissajous(&self) -> Lissajous {
         Lissajous {
             amplitude: self.amplitude.into(),
             angular_frequency: self.angular_frequency.into(),
@@ -186,7 +193,7 @@ impl LoopSettings {
 }
 
 impl WaypointsSettings {
-    fn path(&self) -> Waypoints {
+    pub(super) fn path(&self) -> Waypoints {
         let point = |p: &WaypointSettings| Waypoint {
             position: p.position.into(),
             yaw: p.yaw_deg.to_radians(),
@@ -203,7 +210,7 @@ impl WaypointsSettings {
 }
 
 impl IndependentSettings {
-    fn independent(&self) -> Independent {
+    pub(super) fn independent(&self) -> Independent {
         Independent {
             position: Lissajous {
                 amplitude: self.amplitude.into(),

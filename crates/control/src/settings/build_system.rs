@@ -33,6 +33,13 @@ impl ReferenceSettings {
             Self::Rest(s) => Box::new(InJoints::new(model, s.motion(system)?)),
             Self::Joints(s) => Box::new(InJoints::new(model, s.motion(system)?)),
             Self::Transfer(s) => Box::new(InJoints::new(model, s.motion(system)?)),
+            Self::Tool(s) => Box::new(s.trajectory(system)?),
+            Self::TwoMasses(s) => Box::new(InJoints::new(model, s.motion(system)?)),
+            Self::Pvtol(s) => Box::new(InJoints::new(model, s.motion(system)?)),
+            Self::Planar(s) => Box::new(s.trajectory(system)?),
+            Self::Sampled(s) if !s.names_position()? => {
+                Box::new(InJoints::new(model, s.motion(system)?))
+            }
             Self::Recorded(_) => {
                 return Err(SettingsError::new(
                     "kind",
@@ -49,6 +56,8 @@ impl ReferenceSettings {
         match self {
             Self::Rest(_) | Self::Joints(_) => "joints",
             Self::Transfer(_) => "to",
+            Self::Tool(_) | Self::TwoMasses(_) | Self::Pvtol(_) | Self::Planar(_) => "path",
+            Self::Sampled(_) => "file",
             _ => "kind",
         }
     }
@@ -144,7 +153,7 @@ fn free_body(system: &System) -> Result<(BodyId, Vehicle), String> {
     let vehicle = Vehicle {
         name: system.name.clone(),
         body_name: model.name(body).to_owned(),
-        body: FreeBody::new(inertia, *model.gravity()),
+        body: FreeBody::new(inertia, *model.gravity()).with_drag(model.drag(body).copied()),
         actuators,
     };
     Ok((body, vehicle))

@@ -20,20 +20,24 @@ mod approach;
 mod build;
 mod build_system;
 mod controller;
+mod flat;
 mod gains;
 mod joints;
 mod manoeuvre;
 mod moment;
 mod numbers;
 pub(crate) mod pair;
+mod path;
 mod poles;
 mod reference;
 mod through;
+mod tool;
 mod transport;
 
 pub use approach::ApproachSettings;
 pub use build::Reference;
 pub use controller::{AllocationMethod, ControllerSettings};
+pub use flat::{AngleSettings, PlanarSettings, PvtolSettings, TwoMassesSettings};
 pub use gains::GainSettings;
 pub use joints::{
     JointTable, JointValues, JointsSettings, LegSettings, RestSettings, SineSettings,
@@ -45,12 +49,14 @@ pub use manoeuvre::{
 pub use moment::{Moment, SecondMomentSettings};
 pub use numbers::Numbers;
 pub use pair::{EnergySettings, PairSettings};
+pub use path::{LineSettings, PathSettings};
 pub use poles::{PoleSettings, VehiclePoleSettings, YawSettings};
 pub use reference::{
     HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, RecordedSettings,
     ReferenceSettings, WaypointSettings, WaypointsSettings,
 };
 pub use through::{MinimumSnapSettings, SampledSettings, ThroughSettings};
+pub use tool::ToolSettings;
 pub use transport::{SeenSettings, TransportSettings};
 
 /// A setting that cannot be used.

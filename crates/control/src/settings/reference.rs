@@ -2,11 +2,13 @@
 
 use serde::Deserialize;
 
+use super::flat::{PlanarSettings, PvtolSettings, TwoMassesSettings};
 use super::joints::{JointsSettings, RestSettings, TransferSettings};
 use super::manoeuvre::{
     BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,
 };
 use super::through::{MinimumSnapSettings, SampledSettings};
+use super::tool::ToolSettings;
 use super::{SettingsError, finite, not_negative, positive};
 use crate::trajectory::Posture;
 
@@ -51,6 +53,14 @@ pub enum ReferenceSettings {
     Joints(JointsSettings),
     /// Joints from rest to rest.
     Transfer(TransferSettings),
+    /// A body follows a way in the world.
+    Tool(ToolSettings),
+    /// Two masses with a spring.
+    TwoMasses(TwoMassesSettings),
+    /// The planar aircraft.
+    Pvtol(PvtolSettings),
+    /// A body in a plane.
+    Planar(PlanarSettings),
 }
 
 /// `kind = "hover"`.
@@ -186,7 +196,7 @@ pub struct RecordedSettings {
 
 impl ReferenceSettings {
     /// The names of all kinds.
-    pub const KINDS: [&'static str; 17] = [
+    pub const KINDS: [&'static str; 21] = [
         "hover",
         "takeoff",
         "landing",
@@ -204,10 +214,22 @@ impl ReferenceSettings {
         "rest",
         "joints",
         "transfer",
+        "tool",
+        "two_masses",
+        "pvtol",
+        "planar",
     ];
 
     /// The names of those that are for systems, see [`build_for_system`](Self::build_for_system).
-    pub const SYSTEM_KINDS: [&'static str; 3] = ["rest", "joints", "transfer"];
+    pub const SYSTEM_KINDS: [&'static str; 7] = [
+        "rest",
+        "joints",
+        "transfer",
+        "tool",
+        "two_masses",
+        "pvtol",
+        "planar",
+    ];
 
     /// The name of its kind.
     pub fn kind(&self) -> &'static str {
@@ -229,6 +251,10 @@ impl ReferenceSettings {
             Self::Rest(_) => "rest",
             Self::Joints(_) => "joints",
             Self::Transfer(_) => "transfer",
+            Self::Tool(_) => "tool",
+            Self::TwoMasses(_) => "two_masses",
+            Self::Pvtol(_) => "pvtol",
+            Self::Planar(_) => "planar",
         }
     }
 
@@ -253,6 +279,10 @@ impl ReferenceSettings {
             Self::Rest(s) => s.validate(),
             Self::Joints(s) => s.validate(),
             Self::Transfer(s) => s.validate(),
+            Self::Tool(s) => s.validate(),
+            Self::TwoMasses(s) => s.validate(),
+            Self::Pvtol(s) => s.validate(),
+            Self::Planar(s) => s.validate(),
             Self::Sampled(_) | Self::Recorded(_) => Ok(()),
         }
     }
@@ -276,7 +306,7 @@ impl HoverSettings {
 }
 
 impl LissajousSettings {
-    fn validate(&self) -> Result<(), SettingsError> {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
         finite("amplitude", &self.amplitude)?;
         finite("angular_frequency", &self.angular_frequency)?;
         finite("phase", &self.phase)?;
@@ -296,7 +326,7 @@ impl LoopSettings {
 }
 
 impl WaypointsSettings {
-    fn validate(&self) -> Result<(), SettingsError> {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
         if self.points.is_empty() {
             return Err(SettingsError::new(
                 "points",
@@ -315,7 +345,7 @@ impl WaypointsSettings {
 }
 
 impl IndependentSettings {
-    fn validate(&self) -> Result<(), SettingsError> {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
         finite("amplitude", &self.amplitude)?;
         finite("angular_frequency", &self.angular_frequency)?;
         finite("phase", &self.phase)?;

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use fly_mechanics::Vehicle;
+use fly_mechanics::{System, Vehicle};
 use serde::Deserialize;
 
 use super::{SettingsError, finite, positive};
 use crate::Trajectory;
 use crate::inputs::ReferenceInputs;
-use crate::trajectory::{Along, MinimumSnap, Posture, Sampled};
+use crate::system::reference::{JointSamples, coordinates};
+use crate::trajectory::{Along, MinimumSnap, Posture, Sampled, Table};
 
 /// `kind = "minimum_snap"`: through points without stopping, as fast as the limits allow.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -44,7 +45,8 @@ pub struct ThroughSettings {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SampledSettings {
-    /// Comma-separated values with the columns `time`, `x`, `y`, `z` (s, m) and `yaw` (rad, may be left out).
+    /// Comma-separated values with the columns `time`, `x`, `y`, `z` (s, m) and `yaw` (rad, may be left out); of a system `time` and its joints
+    /// by name (rad, m), or `joint.coordinate` where a joint has several.
     pub file: PathBuf,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<Posture>,
@@ -157,10 +159,59 @@ impl MinimumSnapSettings {
 
 impl SampledSettings {
     pub(super) fn path(&self) -> Result<Sampled, SettingsError> {
-        let name = self.file.display();
-        let failed =
-            |why: &dyn std::fmt::Display| SettingsError::new("file", format!("{name}: {why}"));
-        let text = std::fs::read_to_string(&self.file).map_err(|error| failed(&error))?;
-        Sampled::from_csv(&text).map_err(|error| failed(&error))
+        Sampled::from_csv(&self.text()?).map_err(|error| self.failed(&error))
+    }
+
+    /// Whether its columns are those of a position, not of joints.
+    pub(super) fn names_position(&self) -> Result<bool, SettingsError> {
+        let text = self.text()?;
+        let mut lines = text.lines().map(str::trim);
+        let header = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+        let columns = header.unwrap_or_default().split(',').map(str::trim);
+        Ok(columns.take(4).eq(["time", "x", "y", "z"]))
+    }
+
+    /// The joints of a system that its columns name.
+    pub(super) fn motion(&self, system: &System) -> Result<JointSamples, SettingsError> {
+        if self.posture.is_some() {
+            return Err(SettingsError::new(
+                "posture",
+                "expected none: joints have no posture",
+            ));
+        }
+        let mut known = Vec::new();
+        let model = &system.model;
+        for (body, data) in model.bodies().zip(&system.joints) {
+            let names = model.joint(body).map_or(&[][..], coordinates);
+            for (name, place) in names.iter().zip(model.velocity_range(body)) {
+                known.push((format!("{}.{name}", data.name), place));
+                if names.len() == 1 {
+                    known.push((data.name.clone(), place));
+                }
+            }
+        }
+        let place = |column: &str| {
+            let mut known = known.iter();
+            known.find_map(|(name, place)| (name == column).then_some(*place))
+        };
+        let expected = "time, then joints by name: `shoulder`, or `ball.yaw` of several coordinates, each once";
+        let all_known = |columns: &[&str]| {
+            let mut places: Vec<_> = columns.iter().map(|column| place(column)).collect();
+            places.sort_unstable();
+            !places.is_empty() && places[0].is_some() && places.windows(2).all(|p| p[0] != p[1])
+        };
+        let table = Table::from_csv(&self.text()?, expected, all_known)
+            .map_err(|error| self.failed(&error))?;
+        let places = table.columns().iter().filter_map(|column| place(column));
+        let places = places.collect();
+        Ok(JointSamples::new(table, places, vec![0.0; model.dof()]))
+    }
+
+    fn text(&self) -> Result<String, SettingsError> {
+        std::fs::read_to_string(&self.file).map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, why: &dyn std::fmt::Display) -> SettingsError {
+        SettingsError::new("file", format!("{}: {why}", self.file.display()))
     }
 }

@@ -49,7 +49,7 @@ impl PointJacobian {
 }
 
 /// `J^+` of a matrix with `k <= 6` rows and independent columns, in the first n rows and k columns; `None` if they depend on each other to twelve
-/// digits. Rows of zeros may follow those that count.
+/// digits, seven if n < 6. Rows of zeros may follow those that count.
 pub(super) fn left_inverse(J: &DMatrixView<'_, f64>) -> Option<Matrix6<f64>> {
     let (k, n) = J.shape();
     if n > k {
@@ -65,7 +65,12 @@ pub(super) fn left_inverse(J: &DMatrixView<'_, f64>) -> Option<Matrix6<f64>> {
         for i in n..6 {
             gram[(i, i)] = scale * scale;
         }
-        gram.try_inverse()? * padded.transpose()
+        let gram = gram.try_inverse()?;
+        // Beyond that the squares of the columns are dependent to rounding, and their inverse is chance.
+        if gram.amax() * scale * scale > 1e14 {
+            return None;
+        }
+        gram * padded.transpose()
     };
     (inverse.amax() * scale < 1e12).then_some(inverse)
 }

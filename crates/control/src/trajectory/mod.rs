@@ -9,34 +9,42 @@
 
 mod along;
 mod barrel_roll;
+mod carried;
 pub mod flat;
 mod flip;
 mod helix;
 mod hover;
 mod independent;
 pub mod jet;
+mod line;
 mod lissajous;
 mod minimum_snap;
+mod moved;
 mod path;
 mod recorded;
 mod sampled;
 mod smooth;
+mod table;
 mod vertical_loop;
 mod waypoints;
 
 pub use along::{Along, Posture, Singular};
 pub use barrel_roll::BarrelRoll;
+pub use carried::Carried;
 pub use flip::{Flip, FlipAxis};
 pub use helix::Helix;
 pub use hover::Hover;
 pub use independent::Independent;
 pub(crate) use independent::roll_pitch_yaw;
+pub use line::Line;
 pub use lissajous::Lissajous;
 pub use minimum_snap::MinimumSnap;
+pub use moved::{Headed, Moved};
 pub use path::{Path, PathPoint};
 pub use recorded::{Recorded, Setpoint};
-pub use sampled::{Sample, SampleError, Sampled};
+pub use sampled::Sampled;
 pub use smooth::{PEAK_SPEED, peak_acceleration, shortest_duration, smooth, smooth_integral};
+pub use table::{SampleError, Table};
 pub use vertical_loop::VerticalLoop;
 pub use waypoints::{Waypoint, Waypoints};
 

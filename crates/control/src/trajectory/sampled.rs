@@ -1,160 +1,32 @@
 //! A path through samples.
 
-use nalgebra::Vector3;
-
 use super::jet::{Jet, Jet3};
 use super::path::side_of_yaw;
-use super::smooth::smooth;
+use super::table::{SampleError, Table};
 use super::{Path, PathPoint};
 
-/// Samples that a curve is fitted through at once: a polynomial of one degree less.
-const FIT: usize = 7;
-
-/// One row: time (s), position (m), yaw (rad).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
-    /// s.
-    pub time: f64,
-    /// m.
-    pub position: Vector3<f64>,
-    /// rad; turns are counted, not folded.
-    pub yaw: f64,
-}
-
-/// A path through samples at any rising times.
-///
-/// About every sample lies the polynomial of degree 6 through it and its neighbours; between two samples the path goes over from the
-/// one polynomial to the other along [`smooth`], so that it passes all samples and has four continuous derivatives. Before the first and
-/// after the last sample it rests there; where the samples do not come to rest themselves, the reference jumps in velocity.
+/// A path through the rows of a [`Table`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sampled {
-    samples: Vec<Sample>,
-}
-
-/// Why samples make no path.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SampleError {
-    /// The header.
-    #[error("line 1: expected the columns time,x,y,z or time,x,y,z,yaw, found {0}")]
-    Header(String),
-    /// A row that is not of numbers.
-    #[error("line {line}: expected {expected} finite numbers separated by commas, found {found}")]
-    Row {
-        /// Counted from 1.
-        line: usize,
-        /// How many columns there are.
-        expected: usize,
-        /// The row.
-        found: String,
-    },
-    /// Times that do not rise.
-    #[error("line {line}: expected a time after {before} s, found {found} s")]
-    Time {
-        /// Counted from 1.
-        line: usize,
-        /// The time of the row before.
-        before: f64,
-        /// The time of this row.
-        found: f64,
-    },
-    /// Too few rows.
-    #[error("expected at least {FIT} samples, found {0}")]
-    Few(usize),
-}
+pub struct Sampled(Table);
 
 impl Sampled {
-    /// From comma-separated values: a header `time,x,y,z` or `time,x,y,z,yaw` (s, m, rad), then one row for each sample. Empty lines and
-    /// lines that begin with `#` are left out.
+    /// From comma-separated values: a header `time,x,y,z` or `time,x,y,z,yaw` (s, m, rad; turns of the yaw are counted, not folded), then one
+    /// row for each sample, see [`Table::from_csv`].
     ///
     /// # Errors
     /// [`SampleError`], with the line.
     pub fn from_csv(text: &str) -> Result<Self, SampleError> {
-        let lines = text
-            .lines()
-            .enumerate()
-            .map(|(i, line)| (i + 1, line.trim()));
-        let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-        let header = lines.next().map_or("", |(_, line)| line);
-        let names: Vec<&str> = header.split(',').map(str::trim).collect();
-        let columns = match names.as_slice() {
-            ["time", "x", "y", "z"] => 4,
-            ["time", "x", "y", "z", "yaw"] => 5,
-            _ => return Err(SampleError::Header(quoted(header))),
-        };
-        let mut samples: Vec<Sample> = Vec::new();
-        for (line, text) in lines {
-            let row: Vec<f64> = text
-                .split(',')
-                .filter_map(|x| x.trim().parse().ok())
-                .filter(|x: &f64| x.is_finite())
-                .collect();
-            if row.len() != columns || text.split(',').count() != columns {
-                return Err(SampleError::Row {
-                    line,
-                    expected: columns,
-                    found: quoted(text),
-                });
-            }
-            let sample = Sample {
-                time: row[0],
-                position: Vector3::new(row[1], row[2], row[3]),
-                yaw: row.get(4).copied().unwrap_or(0.0),
-            };
-            if let Some(before) = samples.last().filter(|last| last.time >= sample.time) {
-                return Err(SampleError::Time {
-                    line,
-                    before: before.time,
-                    found: sample.time,
-                });
-            }
-            samples.push(sample);
-        }
-        if samples.len() < FIT {
-            return Err(SampleError::Few(samples.len()));
-        }
-        Ok(Self { samples })
-    }
-
-    /// The samples.
-    pub fn samples(&self) -> &[Sample] {
-        &self.samples
-    }
-
-    /// The polynomial about a sample: position and yaw.
-    fn fit(&self, index: usize, t: f64) -> [Jet<5>; 4] {
-        let first = index.saturating_sub(FIT / 2).min(self.samples.len() - FIT);
-        let near = &self.samples[first..first + FIT];
-        let t = Jet::<5>::linear(t, 1.0);
-        let mut sum = [Jet::constant(0.0); 4];
-        // Lagrange's form.
-        for (i, sample) in near.iter().enumerate() {
-            let mut weight = Jet::constant(1.0);
-            for (j, other) in near.iter().enumerate() {
-                if i != j {
-                    let way = sample.time - other.time;
-                    weight = weight * (t - Jet::constant(other.time)).scale(way.recip());
-                }
-            }
-            let [x, y, z]: [f64; 3] = sample.position.into();
-            for (sum, value) in sum.iter_mut().zip([x, y, z, sample.yaw]) {
-                *sum = *sum + weight.scale(value);
-            }
-        }
-        sum
+        let expected = "time,x,y,z or time,x,y,z,yaw";
+        Table::from_csv(text, expected, |columns| {
+            matches!(columns, ["x", "y", "z"] | ["x", "y", "z", "yaw"])
+        })
+        .map(Self)
     }
 
     fn curve(&self, t: f64) -> [Jet<5>; 4] {
-        let last = self.samples.len() - 1;
-        let after = self.samples.partition_point(|sample| sample.time <= t);
-        if after == 0 || after > last && t > self.samples[last].time {
-            let Sample { position, yaw, .. } = self.samples[if after == 0 { 0 } else { last }];
-            return [position.x, position.y, position.z, yaw].map(Jet::constant);
-        }
-        let index = (after - 1).min(last - 1);
-        let [from, to] = [self.samples[index].time, self.samples[index + 1].time];
-        let part = smooth(Jet::linear((t - from) / (to - from), (to - from).recip()));
-        let (a, b) = (self.fit(index, t), self.fit(index + 1, t));
-        std::array::from_fn(|i| a[i] + (b[i] - a[i]) * part)
+        let mut curves = [Jet::constant(0.0); 4];
+        self.0.curves(t, &mut curves[..self.0.columns().len()]);
+        curves
     }
 }
 
@@ -173,17 +45,8 @@ impl Path for Sampled {
     }
 
     fn horizon(&self) -> f64 {
-        self.samples.last().map_or(0.0, |last| last.time)
+        self.0.end()
     }
-}
-
-/// Long lines cut short.
-fn quoted(text: &str) -> String {
-    let mut short: String = text.chars().take(40).collect();
-    if short.len() < text.len() {
-        short.push_str("...");
-    }
-    format!("`{short}`")
 }
 
 #[cfg(test)]

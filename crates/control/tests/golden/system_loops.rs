@@ -1,161 +1,117 @@
 //! Closed loops of whole systems: the law in every stage of the integration.
+#![allow(non_snake_case)]
 
-use fly_control::system::reference::{
-    InJoints, InverseKinematics, JointSines, PlanarBody, Pvtol, SystemPoint, SystemTrajectory,
-    Target, TwoMasses,
-};
+use fly_control::ReferenceSettings;
+use fly_control::system::reference::{SystemPoint, SystemTrajectory};
 use fly_control::system::{DesiredMotion, SystemLaw, SystemTemplate};
-use fly_control::trajectory::jet::Jet;
-use fly_control::trajectory::{Lissajous, Path, PathPoint, smooth};
 use fly_lie::SO3;
 use fly_mechanics::multibody::{BodyId, Workspace};
+use fly_mechanics::{Actuators, Inputs, Motor, Rotor};
 use fly_testing::golden::{File, number, numbers};
-use nalgebra::{DMatrix, DVector, Matrix3, Vector2, Vector3};
+use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use serde_json::Value;
 
 use crate::data::{absolute, matrix, relative};
 use crate::systems::{System, terms};
 
-/// The reference of a file.
+/// The reference of a file, as a configuration says it.
 fn reference(system: &System, data: &Value) -> Box<dyn SystemTrajectory> {
     let config = &data["config"];
     let get = |key: &str| number(&config[key]);
-    let model = &system.model;
-    let sines = |offset: Vec<f64>| {
-        Box::new(InJoints::new(
-            model,
-            JointSines {
-                amplitude: numbers(&config["A"]),
-                angular_frequency: numbers(&config["w"]),
-                phase: config.get("ph").map_or(vec![0.0; offset.len()], numbers),
-                ..JointSines::at_rest(offset)
-            },
-        ))
+    let lissajous = || {
+        let in_plane = |key: &str| [&numbers(&config[key])[..2], &[0.0]].concat();
+        let (A, w, ph) = (in_plane("A"), in_plane("w"), in_plane("ph"));
+        format!(
+            "path = {{ kind = 'lissajous', amplitude = {A:?}, angular_frequency = {w:?}, phase = {ph:?} }}\n"
+        )
     };
-    let in_plane = |key: &str| {
-        let v = numbers(&config[key]);
-        Vector3::new(v[0], v[1], 0.0)
+    let line = |to: Vec<f64>| {
+        let (start, duration) = (get("t1"), get("t2") - get("t1"));
+        format!(
+            "path = {{ kind = 'line', to = {to:?}, start = {start:?}, duration = {duration:?} }}\n"
+        )
     };
-    match system.example.as_str() {
-        "prismatic" => sines(vec![0.0]),
-        "revolute" => sines(vec![get("off")]),
-        "arm" => sines(numbers(&config["off"])),
-        "orientation" => sines(vec![0.0; 3]),
+    let sine = |name: usize, i: usize, offset: f64| {
+        let part = |key: &str| config.get(key).map_or(0.0, |x| numbers(x)[i]);
+        let (A, w, ph) = (part("A"), part("w"), part("ph"));
+        format!(
+            "[joints.{name}]\noffset = {offset:?}\namplitude = {A:?}\nangular_frequency = {w:?}\nphase = {ph:?}\n"
+        )
+    };
+    let text = match system.example.as_str() {
+        "prismatic" => "kind = 'joints'\n".to_owned() + &sine(1, 0, 0.0),
+        "revolute" => "kind = 'joints'\n".to_owned() + &sine(1, 0, get("off")),
+        "arm" => {
+            let offsets = numbers(&config["off"]).into_iter().enumerate();
+            let joints = offsets.map(|(i, offset)| sine(i + 1, i, offset));
+            "kind = 'joints'\n".to_owned() + &joints.collect::<String>()
+        }
+        "orientation" => {
+            let [A, w, ph] = ["A", "w", "ph"].map(|key| numbers(&config[key]));
+            format!(
+                "kind = 'joints'\njoints.1 = {{ amplitude = {A:?}, angular_frequency = {w:?}, phase = {ph:?} }}"
+            )
+        }
         "planar" => {
-            let path = Waving {
-                position: lissajous(&in_plane),
-                angle: [get("a0"), get("a1"), get("a2"), get("a3")],
-            };
-            Box::new(InJoints::new(model, PlanarBody(Box::new(path))))
+            let [a0, a1, a2, a3] = ["a0", "a1", "a2", "a3"].map(get);
+            let angle = format!(
+                "angle = {{ offset = {a0:?}, rate = {a1:?}, amplitude = {a2:?}, angular_frequency = {a3:?} }}\n"
+            );
+            "kind = 'planar'\n".to_owned() + &lissajous() + &angle
         }
-        "pvtol" => {
-            let motion = Pvtol {
-                output: Box::new(lissajous(&in_plane)),
-                offset: get("Th") * get("beta").tan() / (get("m") * get("l")),
-                gravity: Vector2::new(0.0, -9.81),
-                up: Vector2::y(),
-                center: Vector2::zeros(),
-            };
-            Box::new(InJoints::new(model, motion))
-        }
-        "two_masses" => {
-            let motion = TwoMasses {
-                output: Box::new(Line {
-                    from: Vector3::zeros(),
-                    to: Vector3::z() * get("dz"),
-                    start: get("t1"),
-                    end: get("t2"),
-                }),
-                ratio: get("k") / get("m2"),
-                length: 0.0,
-                gravity: 0.0,
-                carried: false,
-                swapped: false,
-            };
-            Box::new(InJoints::new(model, motion))
-        }
+        "pvtol" => "kind = 'pvtol'\n".to_owned() + &lissajous(),
+        "two_masses" => "kind = 'two_masses'\n".to_owned() + &line(vec![get("dz"), 0.0, 0.0]),
         "scara" => {
             let (start, l2) = (numbers(&config["thA"]), get("l2"));
-            let tool = Vector3::new(l2, 0.0, 0.0);
-            let body = system.model.body_id("2").expect("the second link");
-            let mut workspace = Workspace::new(&system.model);
-            workspace.update(&system.model, &start, &[0.0; 2]);
-            let line = Line {
-                from: workspace.pose(BodyId::WORLD, body).act(&tool),
-                to: in_plane("rB"),
-                start: get("t1"),
-                end: get("t2"),
-            };
-            let target = Target::Point(tool, Box::new(line));
-            Box::new(InverseKinematics::new(
-                system.model.clone(),
-                body,
-                target,
-                &start,
-            ))
+            let joints = format!("joints = {{ 1 = {:?}, 2 = {:?} }}\n", start[0], start[1]);
+            let tool = format!("kind = 'tool'\nbody = '2'\npoint = [{l2:?}, 0, 0]\n");
+            tool + &joints + &line([numbers(&config["rB"]), vec![0.0]].concat())
         }
         other => panic!("no reference for {other}"),
+    };
+    let settings: ReferenceSettings = toml::from_str(&text).expect("valid settings");
+    let described = driven(system, data);
+    match settings.build_for_system(&described) {
+        Ok(reference) => reference,
+        Err(error) => panic!("{text}{error}"),
     }
 }
 
-fn lissajous(in_plane: &dyn Fn(&str) -> Vector3<f64>) -> Lissajous {
-    Lissajous {
-        amplitude: in_plane("A"),
-        angular_frequency: in_plane("w"),
-        phase: in_plane("ph"),
-        offset: Vector3::zeros(),
-        yaw_rate: 0.0,
-    }
-}
-
-/// A lissajous figure with the heading `a0 + a1 t + a2 sin(a3 t)`.
-struct Waving {
-    position: Lissajous,
-    angle: [f64; 4],
-}
-
-impl Path for Waving {
-    fn at(&self, t: f64) -> PathPoint {
-        let [a0, a1, a2, a3] = self.angle;
-        let (sine, _) = Jet::<3>::linear(a3 * t, a3).sin_cos();
-        let (s, c) = (Jet::linear(a0 + a1 * t, a1) + sine.scale(a2)).sin_cos();
-        PathPoint {
-            position: self.position.position(t),
-            side: [-s, c, Jet::constant(0.0)],
+/// The system with the inputs from which a reference takes its flat output.
+fn driven(system: &System, data: &Value) -> fly_mechanics::System {
+    let model = &system.model;
+    let get = |key: &str| number(&data["config"][key]);
+    let (mut rotors, mut motors) = (Vec::new(), Vec::new());
+    let first = model.body_id("1").expect("the first body");
+    match system.example.as_str() {
+        "pvtol" => {
+            for side in [1.0, -1.0] {
+                let (sin, cos) = get("beta").sin_cos();
+                rotors.push(Rotor {
+                    name: side.to_string(),
+                    position: Vector3::new(side * get("l"), 0.0, 0.0),
+                    axis: Vector3::new(side * sin, cos, 0.0),
+                    drag_ratio: 0.0,
+                    thrust: [0.0, 10.0],
+                    time_constant: 0.0,
+                    tilt: None,
+                });
+            }
         }
+        "two_masses" => motors.push(Motor {
+            name: "force".to_owned(),
+            joint: first,
+            component: 0,
+            effort: [-10.0, 10.0],
+            time_constant: 0.0,
+        }),
+        _ => {}
     }
-    fn duration(&self) -> Option<f64> {
-        None
-    }
-    fn horizon(&self) -> f64 {
-        0.0
-    }
-}
-
-/// From one point to another between two times.
-struct Line {
-    from: Vector3<f64>,
-    to: Vector3<f64>,
-    start: f64,
-    end: f64,
-}
-
-impl Path for Line {
-    fn at(&self, t: f64) -> PathPoint {
-        let duration = self.end - self.start;
-        let s = smooth(Jet::linear((t - self.start) / duration, 1.0 / duration));
-        let way = self.to - self.from;
-        PathPoint {
-            position: [0, 1, 2].map(|i| Jet::constant(self.from[i]) + s.scale(way[i])),
-            side: [Jet::constant(0.0), Jet::constant(1.0), Jet::constant(0.0)],
-        }
-    }
-    fn duration(&self) -> Option<f64> {
-        Some(self.end)
-    }
-    fn horizon(&self) -> f64 {
-        self.end
-    }
+    let carriers = vec![first; rotors.len()];
+    let rotors = Actuators::new(rotors).expect("rotors");
+    let mut described = fly_mechanics::System::new(&system.example, model.clone());
+    described.inputs = Inputs::new(model, rotors, carriers, motors).expect("inputs");
+    described
 }
 
 /// Everything that acts in the closed loop.
@@ -334,7 +290,7 @@ pub fn compare(data: &Value, report: &mut File) {
                 &format!("reference {key}"),
                 found,
                 &numbers(&data["reference"][*key]),
-                1e-10,
+                1e-12,
             );
         }
         scalars(name, &data["scalars"][name], &found[3], &errors, report);

@@ -34,6 +34,9 @@ pub struct InverseKinematics {
     point: PointJacobian,
     J: Matrix6xX<f64>,
     J_dot: Matrix6xX<f64>,
+    /// The velocities that are free to move the body, and their columns of J.
+    moving: Vec<usize>,
+    columns: Matrix6xX<f64>,
 }
 
 /// Newton's method doubles its digits in each step near the solution.
@@ -45,9 +48,30 @@ impl InverseKinematics {
     /// # Panics
     /// If `start` has another length than the model's configuration.
     pub fn new(model: Model<f64>, body: BodyId, target: Target, start: &[f64]) -> Self {
+        Self::holding(model, body, target, start, &[])
+    }
+
+    /// While these bodies' joints rest where they are in `start`, as all do that are not between the world and the body.
+    ///
+    /// # Panics
+    /// As [`InverseKinematics::new`].
+    pub fn holding(
+        model: Model<f64>,
+        body: BodyId,
+        target: Target,
+        start: &[f64],
+        held: &[BodyId],
+    ) -> Self {
         assert_eq!(start.len(), model.config_dim(), "length of the start");
         let n = model.dof();
+        let chain = std::iter::successors(Some(body), |body| model.parent(*body));
+        let mut moving: Vec<usize> = (chain.filter(|body| !held.contains(body)))
+            .flat_map(|body| model.velocity_range(body))
+            .collect();
+        moving.sort_unstable();
         Self {
+            columns: Matrix6xX::zeros(moving.len()),
+            moving,
             workspace: Workspace::new(&model),
             body,
             target,
@@ -60,6 +84,11 @@ impl InverseKinematics {
             J_dot: Matrix6xX::zeros(n),
             model,
         }
+    }
+
+    /// How many velocities are free to move the body.
+    pub fn moving(&self) -> usize {
+        self.moving.len()
     }
 
     /// What should move at the time `t`: where it should be is compared with where it is in the workspace.
@@ -109,6 +138,16 @@ impl InverseKinematics {
                     .jacobian_rate(BodyId::WORLD, self.body, &mut self.J_dot);
             }
         }
+        for (i, j) in self.moving.iter().enumerate() {
+            self.columns.set_column(i, &self.J.column(*j));
+        }
+    }
+
+    /// Velocities of all joints from those that move.
+    fn spread(moving: &[usize], from: &Vector6<f64>, to: &mut [f64]) {
+        for (i, from) in moving.iter().zip(from.iter()) {
+            to[*i] = *from;
+        }
     }
 
     fn singular(&self, time: f64) -> Infeasible {
@@ -127,7 +166,6 @@ struct Goal {
 
 impl SystemTrajectory for InverseKinematics {
     fn at(&mut self, t: f64, out: &mut SystemPoint) -> Result<(), Infeasible> {
-        let n = self.model.dof();
         self.velocity.fill(0.0);
         let mut distance = f64::INFINITY;
         for _ in 0..STEPS {
@@ -140,9 +178,9 @@ impl SystemTrajectory for InverseKinematics {
                 break;
             }
             self.jacobians();
-            let inverse = left_inverse(&self.J.as_view()).ok_or_else(|| self.singular(t))?;
+            let inverse = left_inverse(&self.columns.as_view()).ok_or_else(|| self.singular(t))?;
             let step = inverse * error;
-            self.step.copy_from_slice(&step.as_slice()[..n]);
+            Self::spread(&self.moving, &step, &mut self.step);
             // Never more than half a radian at once: far away Newton's method is not to be trusted.
             let largest = step.amax();
             if largest > 0.5 {
@@ -165,9 +203,9 @@ impl SystemTrajectory for InverseKinematics {
             .update(&self.model, &self.configuration, self.velocity.as_slice());
         self.jacobians();
         let goal = self.goal(t);
-        let inverse = left_inverse(&self.J.as_view()).ok_or_else(|| self.singular(t))?;
+        let inverse = left_inverse(&self.columns.as_view()).ok_or_else(|| self.singular(t))?;
         let velocity = inverse * goal.velocity;
-        self.velocity.copy_from_slice(&velocity.as_slice()[..n]);
+        Self::spread(&self.moving, &velocity, self.velocity.as_mut_slice());
         // The Jacobian's rate is one along the motion.
         self.workspace
             .update(&self.model, &self.configuration, self.velocity.as_slice());
@@ -175,8 +213,8 @@ impl SystemTrajectory for InverseKinematics {
         let acceleration = inverse * (goal.acceleration - &self.J_dot * &self.velocity);
         out.configuration.copy_from_slice(&self.configuration);
         out.velocity.copy_from_slice(self.velocity.as_slice());
-        out.acceleration
-            .copy_from_slice(&acceleration.as_slice()[..n]);
+        out.acceleration.fill(0.0);
+        Self::spread(&self.moving, &acceleration, &mut out.acceleration);
         Ok(())
     }
 

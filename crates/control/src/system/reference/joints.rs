@@ -32,7 +32,7 @@ pub fn coordinates(joint: &Joint<f64>) -> &'static [&'static str] {
         JointKind::Revolute(_) | JointKind::Screw { .. } => &["angle"],
         JointKind::Prismatic => &["position"],
         JointKind::Cylindrical(_) => &["position", "angle"],
-        JointKind::Universal { .. } => &["first angle", "second angle"],
+        JointKind::Universal { .. } => &["first", "second"],
         JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => &["roll", "pitch", "yaw"],
         JointKind::Planar(_) => &["x", "y", "angle"],
         JointKind::Schoenflies(_) => &["x", "y", "z", "angle"],
@@ -121,6 +121,25 @@ impl<M: JointMotion> SystemTrajectory for InJoints<M> {
     fn duration(&self) -> Option<f64> {
         self.motion.duration()
     }
+}
+
+/// The configuration that these coordinates stand for.
+pub(crate) fn configuration(model: &Model<f64>, q: &[f64]) -> Vec<f64> {
+    let mut point = SystemPoint::new(model);
+    let q: Vec<Jet<3>> = q.iter().map(|q| Jet::constant(*q)).collect();
+    for body in model.bodies() {
+        if let Some(joint) = model.joint(body) {
+            let xi = model.velocity_range(body);
+            write(
+                joint,
+                &q[xi.clone()],
+                &mut point.configuration[model.config_range(body)],
+                &mut point.velocity[xi.clone()],
+                &mut point.acceleration[xi],
+            );
+        }
+    }
+    point.configuration
 }
 
 /// Configuration, velocity and acceleration of one joint.

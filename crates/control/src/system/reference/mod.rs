@@ -1,7 +1,7 @@
 //! References of whole systems: configuration, velocity and acceleration at any time, Konz 5.7, 5.8.
 //!
 //! Who knows how the joints move gives a [`JointMotion`], and [`InJoints`] makes configuration and velocity of it, whatever the joints'
-//! coordinates: [`JointSines`], [`JointTransfer`], and the flat outputs of [`TwoMasses`], [`PlanarBody`] and [`Pvtol`]. [`InverseKinematics`]
+//! coordinates: [`JointSines`], [`JointTransfer`], [`JointSamples`], and the flat outputs of [`TwoMasses`], [`PlanarBody`] and [`Pvtol`]. [`InverseKinematics`]
 //! moves a body in the world, [`OfFreeBody`] flies a system that is one free body along any [`Trajectory`](crate::Trajectory).
 
 mod free;
@@ -13,8 +13,9 @@ mod two_masses;
 
 pub use free::OfFreeBody;
 pub use inverse::{InverseKinematics, Target};
+pub(crate) use joints::configuration;
 pub use joints::{InJoints, JointMotion, coordinates};
-pub use motions::{JointLeg, JointSines, JointTransfer};
+pub use motions::{JointLeg, JointSamples, JointSines, JointTransfer};
 pub use planar::{PlanarBody, Pvtol};
 pub use two_masses::TwoMasses;
 

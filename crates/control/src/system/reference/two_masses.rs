@@ -7,19 +7,17 @@ use crate::trajectory::jet::Jet;
 /// Two masses on a line with a spring between them, a force on the first: the position of the second is a flat output.
 ///
 /// ```text
-/// z_1 = z_2 - length + (z_2'' - g) / w,   w = k / m_2        Konz (5.143), which prints a minus and has neither length nor gravity
+/// m_2 z_2'' + k (z_2 - z_1) + c = 0:   z_1 = z_2 + z_2'' / w + offset,   w = k / m_2,   offset = c / k
 /// ```
 ///
-/// The coordinates are those of the first joint, then the second's.
+/// Konz (5.143) prints `z_2 - z_2'' / w` and has no offset. The coordinates are those of the two joints.
 pub struct TwoMasses {
     /// The motion of the second mass along the line: the z coordinate of a path, m.
     pub output: Box<dyn Path>,
     /// w: stiffness of the spring over the second mass, 1/s².
     pub ratio: f64,
-    /// How far the second mass is from the first one where the spring is at rest, m.
-    pub length: f64,
-    /// g: free fall along the line, m/s².
-    pub gravity: f64,
+    /// How far the first mass is ahead where nothing moves, m: by the spring's length at rest, and by the weight that it carries.
+    pub offset: f64,
     /// Whether the first mass carries the second, whose coordinate then is the distance.
     pub carried: bool,
     /// Whether the second mass has the first coordinate.
@@ -29,9 +27,9 @@ pub struct TwoMasses {
 impl JointMotion for TwoMasses {
     fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible> {
         let [.., z_2] = self.output.at(t).position;
-        let pull = z_2.second_derivative::<3>() - Jet::constant(self.gravity);
+        let pull = z_2.second_derivative::<3>().scale(self.ratio.recip());
         let z_2 = z_2.truncate::<3>();
-        let z_1 = z_2 + pull.scale(self.ratio.recip()) - Jet::constant(self.length);
+        let z_1 = z_2 + pull + Jet::constant(self.offset);
         let second = if self.carried { z_2 - z_1 } else { z_2 };
         let (first, last) = if self.swapped { (1, 0) } else { (0, 1) };
         (q[first], q[last]) = (z_1, second);

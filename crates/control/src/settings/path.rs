@@ -1,0 +1,165 @@
+//! Ways in the world, as `path` of the kinds for systems.
+
+use fly_lie::SE3;
+use nalgebra::Vector3;
+use serde::Deserialize;
+
+use super::manoeuvre::HelixSettings;
+use super::through::{MinimumSnapSettings, SampledSettings};
+use super::{
+    IndependentSettings, LissajousSettings, SettingsError, WaypointsSettings, finite, not_negative,
+    positive,
+};
+use crate::trajectory::jet::derivative;
+use crate::trajectory::{Line, MinimumSnap, Moved, Path, Posture};
+
+/// A way in the world: `kind` and the keys of that kind, as those of vehicles but for `posture`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PathSettings {
+    /// Straight, from rest to rest.
+    Line(LineSettings),
+    /// Sinusoids along the axes.
+    Lissajous(LissajousSettings),
+    /// A horizontal circle.
+    Circle(HelixSettings),
+    /// A helix about the vertical.
+    Helix(HelixSettings),
+    /// From point to point.
+    Waypoints(WaypointsSettings),
+    /// Through points without stopping, at most at `max_speed`.
+    MinimumSnap(MinimumSnapSettings),
+    /// From a file.
+    Sampled(SampledSettings),
+    /// Position and attitude on their own: only where a whole pose is asked for.
+    Independent(IndependentSettings),
+}
+
+/// `kind = "line"`: straight, from rest to rest.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineSettings {
+    /// Where it begins, m. Default: where the body is in the beginning.
+    pub from: Option<[f64; 3]>,
+    /// Where it ends, m.
+    pub to: [f64; 3],
+    /// When it starts, s. Default 0.
+    #[serde(default)]
+    pub start: f64,
+    /// How long it takes, s, > 0.
+    pub duration: f64,
+    /// Yaw, degrees. Default 0.
+    #[serde(default)]
+    pub yaw_deg: f64,
+}
+
+impl LineSettings {
+    fn validate(&self) -> Result<(), SettingsError> {
+        finite("from", self.from.as_ref().map_or(&[][..], |from| from))?;
+        finite("to", &self.to)?;
+        not_negative("start", self.start)?;
+        positive("duration", self.duration)?;
+        finite("yaw_deg", &[self.yaw_deg])
+    }
+}
+
+impl PathSettings {
+    fn posture(&self) -> Option<Posture> {
+        match self {
+            Self::Line(_) | Self::Independent(_) => None,
+            Self::Lissajous(s) => s.posture,
+            Self::Circle(s) | Self::Helix(s) => s.posture,
+            Self::Waypoints(s) => s.posture,
+            Self::MinimumSnap(s) => s.posture,
+            Self::Sampled(s) => s.posture,
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        let own = match self {
+            Self::Line(s) => s.validate(),
+            Self::Lissajous(s) => s.validate(),
+            Self::Circle(s) => s.validate(false),
+            Self::Helix(s) => s.validate(true),
+            Self::Waypoints(s) => s.validate(),
+            Self::MinimumSnap(s) => s.validate(),
+            Self::Independent(s) => s.validate(),
+            Self::Sampled(_) => Ok(()),
+        };
+        own.map_err(|error| error.inside("path"))?;
+        if self.posture().is_some() {
+            return Err(SettingsError::new(
+                "path.posture",
+                "expected none: a way alone has no posture",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The way, which begins at `here` unless it says where.
+    pub(super) fn path(&self, here: Vector3<f64>) -> Result<Box<dyn Path>, SettingsError> {
+        Ok(match self {
+            Self::Line(s) => Box::new(Line {
+                from: s.from.map_or(here, Vector3::from),
+                to: s.to.into(),
+                start: s.start,
+                duration: s.duration,
+                yaw: s.yaw_deg.to_radians(),
+            }),
+            Self::Lissajous(s) => Box::new(s.lissajous()),
+            Self::Circle(s) | Self::Helix(s) => Box::new(s.path()),
+            Self::Waypoints(s) => Box::new(s.path()),
+            Self::MinimumSnap(s) => Box::new(fastest(s)?),
+            Self::Sampled(s) => Box::new(s.path().map_err(|error| error.inside("path"))?),
+            Self::Independent(_) => {
+                return Err(SettingsError::new(
+                    "path.kind",
+                    "expected a way of a point, found independent, which moves position and attitude",
+                ));
+            }
+        })
+    }
+
+    /// The way in the coordinates of a frame; it must not leave the frame's coordinates `kept`.
+    pub(super) fn path_in(
+        &self,
+        frame: &SE3<f64>,
+        kept: std::ops::Range<usize>,
+        what: &str,
+    ) -> Result<Box<dyn Path>, SettingsError> {
+        let moved = Moved {
+            path: self.path(frame.translation)?,
+            world: frame.inverse(),
+        };
+        for i in 0..=200 {
+            let time = moved.horizon() * f64::from(i) / 200.0;
+            let at = derivative(&moved.at(time).position, 0);
+            let left = (0..3).filter(|k| !kept.contains(k)).map(|k| at[k].abs());
+            let left = left.fold(0.0, f64::max);
+            // Rounding of positions and attitudes.
+            if left > 1e-9 * (1.0 + at.norm()) {
+                return Err(SettingsError::new(
+                    "path",
+                    format!(
+                        "at {time} s it leaves the {what} on which the body moves by {left:.6} m"
+                    ),
+                ));
+            }
+        }
+        Ok(Box::new(moved))
+    }
+}
+
+/// The curve as fast as its greatest speed allows.
+fn fastest(s: &MinimumSnapSettings) -> Result<MinimumSnap, SettingsError> {
+    let points: Vec<_> = (s.points.iter())
+        .map(|p| (Vector3::from(p.position), p.yaw_deg.to_radians()))
+        .collect();
+    let curve = MinimumSnap::new(&points, s.max_speed, s.max_acceleration)
+        .ok_or_else(|| SettingsError::new("path.points", "expected points that are apart"))?;
+    let speeds = (0..=1000).map(|i| {
+        let time = curve.horizon() * f64::from(i) / 1000.0;
+        derivative(&curve.at(time).position, 1).norm()
+    });
+    Ok(curve.stretched(speeds.fold(0.0, f64::max) / s.max_speed))
+}

@@ -1,0 +1,120 @@
+//! `kind = "tool"`: a body of a system follows a way in the world.
+
+use fly_lie::{SE3, SO3};
+use fly_mechanics::System;
+use fly_mechanics::multibody::{BodyId, Workspace};
+use nalgebra::Vector3;
+use serde::Deserialize;
+
+use super::build::attitude;
+use super::joints::{JointTable, filled, finite_table, joint};
+use super::path::PathSettings;
+use super::{SettingsError, finite};
+use crate::Trajectory;
+use crate::system::reference::{InverseKinematics, Target, configuration};
+use crate::trajectory::Carried;
+
+/// `kind = "tool"`: a body, or a point of it, follows a way in the world, by inverse kinematics.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolSettings {
+    /// The name of the body.
+    pub body: String,
+    /// The point that follows the way, m in the body's frame. Default: the whole pose follows, its origin along the way.
+    pub point: Option<[f64; 3]>,
+    /// Where the joints are in the beginning, nearly, rad or m: elbow up or down. Default: the neutral configuration.
+    #[serde(default)]
+    pub joints: JointTable,
+    /// Joints that rest there.
+    #[serde(default)]
+    pub held: Vec<String>,
+    /// Roll, pitch and yaw of the body, degrees, to which the way's yaw is added. Default: the attitude in the beginning, turned by how far the
+    /// way's yaw has changed.
+    pub attitude_deg: Option<[f64; 3]>,
+    /// The way.
+    pub path: PathSettings,
+}
+
+impl ToolSettings {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        finite("point", self.point.as_ref().map_or(&[][..], |p| p))?;
+        finite(
+            "attitude_deg",
+            self.attitude_deg.as_ref().map_or(&[][..], |p| p),
+        )?;
+        finite_table("joints", &self.joints)?;
+        if self.point.is_some() && self.attitude_deg.is_some() {
+            return Err(SettingsError::new(
+                "attitude_deg",
+                "expected point or attitude_deg, found both: a point has no attitude",
+            ));
+        }
+        self.path.validate()
+    }
+
+    pub(super) fn trajectory(&self, system: &System) -> Result<InverseKinematics, SettingsError> {
+        let model = &system.model;
+        let body = match model.body_id(&self.body) {
+            Ok(BodyId::WORLD) => {
+                return Err(SettingsError::new(
+                    "body",
+                    "expected a body that moves, found the world",
+                ));
+            }
+            Ok(body) => body,
+            Err(error) => return Err(SettingsError::new("body", error.to_string())),
+        };
+        let mut held = Vec::new();
+        for (i, name) in self.held.iter().enumerate() {
+            held.push(joint(system, name, &format!("held.{i}"))?);
+        }
+        let start = configuration(model, &filled(system, "joints", &self.joints)?);
+        let mut workspace = Workspace::new(model);
+        workspace.update(model, &start, &vec![0.0; model.dof()]);
+        let pose = workspace.pose(BodyId::WORLD, body);
+        let (target, rows) = match self.point.map(Vector3::from) {
+            Some(point) => (Target::Point(point, self.path.path(pose.act(&point))?), 3),
+            None => (Target::Pose(self.whole(&pose)?), 6),
+        };
+        let kinematics = InverseKinematics::holding(model.clone(), body, target, &start, &held);
+        match kinematics.moving() {
+            0 => Err(SettingsError::new(
+                "body",
+                format!(
+                    "expected a body that moves, found `{}`, which does not",
+                    self.body
+                ),
+            )),
+            n if n > rows => Err(SettingsError::new(
+                "held",
+                format!(
+                    "expected joints that leave at most {rows} degrees of freedom to `{}`, found {n}: name others that should rest",
+                    self.body
+                ),
+            )),
+            _ => Ok(kinematics),
+        }
+    }
+
+    /// The way of the whole body from this pose.
+    fn whole(&self, start: &SE3<f64>) -> Result<Box<dyn Trajectory>, SettingsError> {
+        if let PathSettings::Independent(s) = &self.path {
+            if self.attitude_deg.is_some() {
+                return Err(SettingsError::new(
+                    "attitude_deg",
+                    "expected none beside a way of kind independent, which moves the attitude",
+                ));
+            }
+            return Ok(Box::new(s.independent()));
+        }
+        let mut carried = Carried {
+            path: self.path.path(start.translation)?,
+            attitude: SO3::identity(),
+        };
+        carried.attitude = match self.attitude_deg {
+            Some(angles) => attitude(angles),
+            None => carried.at(0.0).pose.rotation.inverse() * start.rotation,
+        };
+        Ok(Box::new(carried))
+    }
+}

@@ -1,0 +1,42 @@
+//! A body carried along a path.
+#![allow(non_snake_case)]
+
+use fly_lie::SO3;
+use nalgebra::Vector3;
+
+use super::jet::{Jet, normalized};
+use super::{Path, ReferencePoint, Trajectory, flat};
+
+/// A body whose origin follows a path and that turns with the path's heading about the vertical: `R = Rz(yaw) R_0`.
+pub struct Carried {
+    /// The way of the body's origin; its side direction must be horizontal.
+    pub path: Box<dyn Path>,
+    /// R_0: the attitude for yaw zero.
+    pub attitude: SO3<f64>,
+}
+
+impl Trajectory for Carried {
+    fn at(&mut self, t: f64) -> ReferencePoint {
+        let point = self.path.at(t);
+        let [x, y, _] = normalized(&point.side);
+        let zero = Jet::constant(0.0);
+        let turn = [
+            [y, -x, zero],
+            [x, y, zero],
+            [zero, zero, Jet::constant(1.0)],
+        ];
+        let R = self.attitude.matrix();
+        let attitude = std::array::from_fn(|j| {
+            std::array::from_fn(|i| {
+                turn[0][i].scale(R[(0, j)])
+                    + turn[1][i].scale(R[(1, j)])
+                    + turn[2][i].scale(R[(2, j)])
+            })
+        });
+        flat::reference(&point.position, &attitude, &Vector3::zeros())
+    }
+
+    fn duration(&self) -> Option<f64> {
+        self.path.duration()
+    }
+}

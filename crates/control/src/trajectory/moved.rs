@@ -1,0 +1,87 @@
+//! Paths seen from elsewhere, or with another heading.
+
+use fly_lie::SE3;
+
+use super::jet::{Jet, Jet3};
+use super::{Path, PathPoint};
+
+/// A path in the coordinates of another frame.
+pub struct Moved {
+    /// The path in the world.
+    pub path: Box<dyn Path>,
+    /// The world in the frame.
+    pub world: SE3<f64>,
+}
+
+impl Path for Moved {
+    fn at(&self, t: f64) -> PathPoint {
+        let point = self.path.at(t);
+        let mut position = self.turned(&point.position);
+        for (p, offset) in position.iter_mut().zip(self.world.translation.iter()) {
+            *p = *p + Jet::constant(*offset);
+        }
+        PathPoint {
+            position,
+            side: self.turned(&point.side),
+        }
+    }
+
+    fn forward(&self, t: f64) -> Option<Jet3<3>> {
+        self.path.forward(t).map(|forward| self.turned(&forward))
+    }
+
+    fn duration(&self) -> Option<f64> {
+        self.path.duration()
+    }
+
+    fn horizon(&self) -> f64 {
+        self.path.horizon()
+    }
+}
+
+impl Moved {
+    fn turned<const N: usize>(&self, v: &Jet3<N>) -> Jet3<N> {
+        let matrix = self.world.rotation.matrix();
+        std::array::from_fn(|i| {
+            v[0].scale(matrix[(i, 0)]) + v[1].scale(matrix[(i, 1)]) + v[2].scale(matrix[(i, 2)])
+        })
+    }
+}
+
+/// A path with the heading `offset + rate t + amplitude sin(angular_frequency t + phase)` about the third axis.
+pub struct Headed {
+    /// The path.
+    pub path: Box<dyn Path>,
+    /// Where the heading swings about, rad.
+    pub offset: f64,
+    /// How fast that turns, rad/s.
+    pub rate: f64,
+    /// Amplitude, rad.
+    pub amplitude: f64,
+    /// Angular frequency, rad/s.
+    pub angular_frequency: f64,
+    /// Phase at t = 0, rad.
+    pub phase: f64,
+}
+
+impl Path for Headed {
+    fn at(&self, t: f64) -> PathPoint {
+        let w = self.angular_frequency;
+        let (sine, _) = Jet::linear(w * t + self.phase, w).sin_cos();
+        let angle =
+            Jet::linear(self.offset + self.rate * t, self.rate) + sine.scale(self.amplitude);
+        PathPoint {
+            side: super::path::side_of_yaw(angle),
+            ..self.path.at(t)
+        }
+    }
+
+    fn duration(&self) -> Option<f64> {
+        let turns = self.rate != 0.0 || (self.amplitude != 0.0 && self.angular_frequency != 0.0);
+        self.path.duration().filter(|_| !turns)
+    }
+
+    fn horizon(&self) -> f64 {
+        self.path.horizon()
+    }
+}
