@@ -569,7 +569,7 @@ error: `controller.approach` cannot be \"particles\"
  --> flight.toml:9:12
   |
 9 | approach = \"particles\"
-  |            ^^^^^^^^^^^ expected \"particle\", \"body\" or \"energy\"
+  |            ^^^^^^^^^^^ expected \"particle\", \"body\", \"energy\", \"joint_pd\", \"computed_torque\", \"linear\" or \"state_feedback\"
   |
   = help: did you mean \"particle\"?
 ",
@@ -597,12 +597,6 @@ error: unknown key `controller.pairs[0].damping.wight`
    |                                                       ^^^^^ expected `weight`, `center`, `moment` or `moment_about_origin`
    |
    = help: did you mean `weight`?
-
-error: missing key `controller.pairs[0].damping.weight`
-  --> flight.toml:10:47
-   |
-10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.wight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
-   |                                               ^^^^^^^ `weight` must be given in this table
 ");
     }
 

@@ -262,6 +262,12 @@ fn a_state_that_is_not_finite_keeps_the_last_input() {
     let after = controller.step(&state, &reference);
     assert!((&after.input - &before.input).amax() < 1e-14);
     assert!(after.unconstrained.iter().any(|u| u.is_nan()));
+
+    // The last one, not the last that met the limits.
+    let hover = ReferencePoint::at_rest(SE3::identity());
+    let before = controller.step(&State::at_rest(hover.pose), &hover).clone();
+    assert!(!before.saturated());
+    assert_eq!(controller.step(&state, &reference).input, before.input);
 }
 
 #[test]

@@ -2,13 +2,15 @@
 
 use nalgebra::DMatrix;
 
-use super::{Allocation, AllocationError, Allocator, Limits};
+use super::{Allocation, AllocationError, Allocator, Limits, Outcome};
 
 /// Limits, how fast inputs may change, and a solver for when they are met.
 pub(crate) struct Limited {
     limits: Limits,
     allocator: Box<dyn Allocator>,
     rate: Option<Rate>,
+    /// Whether there is an input before.
+    begun: bool,
 }
 
 /// `|u - u_before| <= most * elapsed`, one row for each input after the rows of the limits.
@@ -18,8 +20,6 @@ struct Rate {
     /// Bounds of all rows.
     lower: Vec<f64>,
     upper: Vec<f64>,
-    /// Whether there is an input before.
-    begun: bool,
 }
 
 impl Limited {
@@ -37,24 +37,25 @@ impl Limited {
             most,
             lower: limits.lower().to_vec(),
             upper: limits.upper().to_vec(),
-            begun: false,
         });
         Ok(Self {
             allocator: make(&limits)?,
             limits,
             rate,
+            begun: false,
         })
     }
 
     /// Replaces the `input` before by the one nearest to `desired` that the limits allow, `elapsed` seconds later.
     ///
-    /// The input before satisfies the limits and of course its own rates, so that there always is one.
+    /// The input before satisfies the limits and of course its own rates, so that there always is one. It stays where the desired one is not
+    /// finite; if there is none before, one inside the limits takes its place.
     pub fn allocate(&mut self, desired: &[f64], elapsed: f64, input: &mut [f64]) -> Allocation {
-        if self.admit(desired, elapsed, input) {
-            return self.begin(Allocation::FREE);
+        if let Some(allocation) = self.settle(desired, elapsed, input) {
+            return allocation;
         }
-        let allocation = self.allocator.solve(desired, input);
-        self.begin(allocation)
+        self.begun = true;
+        self.allocator.solve(desired, input)
     }
 
     /// The same in a metric of the moment.
@@ -65,36 +66,41 @@ impl Limited {
         elapsed: f64,
         input: &mut [f64],
     ) -> Result<Allocation, AllocationError> {
-        if self.admit(desired, elapsed, input) {
-            return Ok(self.begin(Allocation::FREE));
+        if let Some(allocation) = self.settle(desired, elapsed, input) {
+            return Ok(allocation);
         }
         self.allocator.set_metric(metric)?;
-        let allocation = self.allocator.solve(desired, input);
-        Ok(self.begin(allocation))
+        self.begun = true;
+        Ok(self.allocator.solve(desired, input))
     }
 
-    /// Takes the desired input if the limits and the rates around the input before allow it.
-    fn admit(&mut self, desired: &[f64], elapsed: f64, input: &mut [f64]) -> bool {
+    /// What needs no solver: a desired input that the limits and the rates around the input before allow, or one that is not finite.
+    fn settle(&mut self, desired: &[f64], elapsed: f64, input: &mut [f64]) -> Option<Allocation> {
+        if !desired.iter().all(|u| u.is_finite()) {
+            let mut allocation = Allocation {
+                solver: self.allocator.solver(),
+                outcome: Outcome::NotFinite,
+                ..Allocation::FREE
+            };
+            if !self.begun {
+                allocation = self.allocator.solve(desired, input);
+            }
+            return Some(allocation);
+        }
         if let Some(rate) = &mut self.rate {
-            rate.surround(input, elapsed);
+            rate.surround(input, if self.begun { elapsed } else { f64::INFINITY });
             // Cannot fail: the input is finite, and bounds around it do not cross.
             let taken = self.limits.set_bounds(&rate.lower, &rate.upper);
             debug_assert_eq!(taken, Ok(()));
             let taken = self.allocator.set_bounds(&rate.lower, &rate.upper);
             debug_assert_eq!(taken, Ok(()));
         }
-        let inside = self.limits.contain(desired);
-        if inside {
-            input.copy_from_slice(desired);
+        if !self.limits.contain(desired) {
+            return None;
         }
-        inside
-    }
-
-    fn begin(&mut self, allocation: Allocation) -> Allocation {
-        if let Some(rate) = &mut self.rate {
-            rate.begun |= allocation.outcome != super::Outcome::NotFinite;
-        }
-        allocation
+        input.copy_from_slice(desired);
+        self.begun = true;
+        Some(Allocation::FREE)
     }
 }
 
@@ -108,11 +114,7 @@ impl Rate {
             .zip(before)
             .zip(&self.most)
         {
-            let reach = if self.begun {
-                most * elapsed.max(0.0)
-            } else {
-                f64::INFINITY
-            };
+            let reach = most * elapsed.max(0.0);
             (*lower, *upper) = (u - reach, u + reach);
         }
     }

@@ -14,6 +14,7 @@ mod formulas;
 mod qp;
 mod samples;
 mod system_loops;
+mod system_settings;
 mod systems;
 
 use fly_testing::golden::{Report, files, json};
@@ -38,6 +39,7 @@ fn main() {
             Family::System => {
                 let file = report.file(&path);
                 systems::samples(&data, file);
+                system_settings::compare(&data, file);
                 system_loops::compare(&data, file);
             }
             Family::Eleven => eleven::compare(&data, report.file(&path)),
