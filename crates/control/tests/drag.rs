@@ -153,6 +153,31 @@ fn drag_turns_the_body_and_leaves_its_path() {
     }
 }
 
+/// A system of one free body has the same references; what it carries may not be dragged elsewhere.
+#[test]
+fn systems_of_one_body_follow_the_same_references() {
+    let text = any_drag(QUADCOPTER);
+    let (vehicle, system) = (vehicle(&text), System::from_toml(&text).unwrap());
+    let settings: ReferenceSettings = toml::from_str(REFERENCES[3]).unwrap();
+    let mut of_system = settings.build_for_system(&system).unwrap();
+    let mut point = fly_control::system::reference::SystemPoint::new(&system.model);
+    of_system.at(3.3, &mut point).unwrap();
+    let expected = planned(&vehicle, REFERENCES[3]).at(3.3);
+    let twist = Vector6::from_column_slice(&point.velocity);
+    assert!((twist - expected.twist).amax() < 1e-12);
+    let load = "[bodies.load]\nparent = 'airframe'\njoint = 'fixed'\nmass = 0.1\nposition = [0.1, 0, 0]\nshape = { sphere = { radius = 0.1 } }\n";
+    let loaded = System::from_toml(&(text + load)).unwrap();
+    let Err(error) = settings.build_for_system(&loaded) else {
+        panic!("it is not followed");
+    };
+    assert!(
+        error
+            .to_string()
+            .contains("its drag acts beside the centre of mass"),
+        "{error}"
+    );
+}
+
 /// A level flight at a constant velocity, where the lean follows from a triangle of forces.
 #[test]
 fn it_leans_against_the_wind_of_its_motion() {

@@ -3,6 +3,7 @@
 use fly_lie::SE3;
 use fly_mechanics::multibody::{BodyId, JointKind, Workspace};
 use fly_mechanics::{Actuators, FreeBody, PseudoInertia, Rotor, System, Vehicle};
+use nalgebra::Vector3;
 
 use super::{Reference, ReferenceSettings, SettingsError};
 use crate::system::reference::{InJoints, Infeasible, OfFreeBody, SystemPoint, SystemTrajectory};
@@ -142,6 +143,16 @@ fn free_body(system: &System) -> Result<(BodyId, Vehicle), String> {
         }
     }
     let inertia = total.ok_or_else(|| format!("`{}` has no mass", model.name(body)))?;
+    let center = |inertia: &PseudoInertia<f64>| inertia.center_of_mass();
+    let own = model.inertia(body).map_or_else(Vector3::zeros, center);
+    let drag = model.drag(body).copied();
+    let elsewhere = (model.bodies()).any(|other| other != body && model.drag(other).is_some());
+    // Without other masses the two are the same number but for rounding.
+    if elsewhere || (drag.is_some() && (own - center(&inertia)).amax() > 1e-12) {
+        return Err(
+            "its drag acts beside the centre of mass of all that is fixed to it".to_owned(),
+        );
+    }
     let carried = system
         .inputs
         .rotors()
@@ -153,7 +164,7 @@ fn free_body(system: &System) -> Result<(BodyId, Vehicle), String> {
     let vehicle = Vehicle {
         name: system.name.clone(),
         body_name: model.name(body).to_owned(),
-        body: FreeBody::new(inertia, *model.gravity()).with_drag(model.drag(body).copied()),
+        body: FreeBody::new(inertia, *model.gravity()).with_drag(drag),
         actuators,
     };
     Ok((body, vehicle))
