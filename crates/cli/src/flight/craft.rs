@@ -1,6 +1,7 @@
 //! The model of what is flown, in the state that is known of it.
 
 use fly_lie::SE3;
+use fly_lie::operators::{angular, linear};
 use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
@@ -123,6 +124,33 @@ impl Craft {
             squares[1] += (is.rotation.inverse() * to.rotation).log().norm_squared();
         }
         squares.map(f64::sqrt)
+    }
+}
+
+/// # Names
+impl Craft {
+    /// What [`errors`](Self::errors) are: of a vehicle of one body those of position and attitude; of a system those of the joints that slide
+    /// and of those that turn, if there are any.
+    pub fn error_names(&self) -> [Option<&'static str>; 2] {
+        let model = &self.system.model;
+        if self.tracked.is_some() && model.body_count() == 1 {
+            return [Some("position error"), Some("attitude error")];
+        }
+        let mut moves = [false; 2];
+        for body in model.bodies() {
+            let Some(joint) = model.joint(body) else {
+                continue;
+            };
+            let own = &self.motion.configuration[model.config_range(body)];
+            for direction in joint.subspace(own).columns() {
+                moves[0] |= linear(direction).norm() > 0.0;
+                moves[1] |= angular(direction).norm() > 0.0;
+            }
+        }
+        [
+            moves[0].then_some("sliding error"),
+            moves[1].then_some("turning error"),
+        ]
     }
 }
 
@@ -302,6 +330,7 @@ mod tests {
             inertia = [1, 1, 1]
         "#;
         let mut craft = Craft::new(&System::from_toml(text).expect("a crane")).expect("dynamics");
+        assert!(craft.error_names().iter().all(Option::is_some));
         let reference = craft.configuration().to_vec();
         let names = [
             "joint.0",

@@ -1,6 +1,8 @@
 //! Why a flight did not begin.
 
 use fly_control::SettingsError;
+use fly_control::system::SystemError;
+use fly_control::system::reference::Infeasible;
 use fly_log::LogError;
 use fly_mechanics::ActuatedDynamicsError;
 
@@ -18,6 +20,12 @@ pub enum FlightError {
     /// This vehicle cannot follow recorded setpoints.
     #[error("the recorded reference: {0}")]
     Reference(SettingsError),
+    /// The system cannot follow the reference from its beginning.
+    #[error("the reference: {0}")]
+    Infeasible(#[from] Infeasible),
+    /// There is no law where the reference begins.
+    #[error("the controller: {0}")]
+    Law(#[from] SystemError),
     /// The controller's model has no dynamics.
     #[error("`{system}` cannot be predicted: {error}")]
     Model {
@@ -60,7 +68,11 @@ impl FlightError {
     /// The exit code of the command.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Configuration(_) | Self::Reference(_) | Self::Model { .. } => Exit::Usage,
+            Self::Configuration(_)
+            | Self::Reference(_)
+            | Self::Infeasible(_)
+            | Self::Law(_)
+            | Self::Model { .. } => Exit::Usage,
             Self::Backend(failure) => failure.exit,
             Self::Binding(_) | Self::NoSetpoints { .. } | Self::Foreign { .. } => Exit::Backend,
             Self::Log(_) => Exit::Internal,

@@ -4,6 +4,7 @@ pub mod binding;
 pub mod craft;
 pub mod descent;
 pub mod difference;
+mod energy;
 mod error;
 mod finish;
 pub mod guidance;

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
+use fly_control::system::reference::SystemPoint;
 use fly_hal::{Clock, Instance, Plugin, ReferenceSource};
 use fly_log::{Header, Pace, Writer};
 use fly_mechanics::Vehicle;
@@ -13,6 +14,7 @@ use fly_mechanics::Vehicle;
 use super::binding::Binding;
 use super::craft::Craft;
 use super::difference::differences;
+use super::energy::EnergyWatch;
 use super::error::FlightError;
 use super::guidance::{Guidance, SystemGuidance, VehicleGuidance};
 use super::pilot::{Parts, Pilot};
@@ -45,7 +47,7 @@ impl Flight {
         } = backend::open(configuration, &options.plugin_dirs, options.arm)?;
         let name = plugin.info().name.clone();
 
-        let (kind, guidance) = guidance(configuration, &instance, &name)?;
+        let (kind, mut guidance) = guidance(configuration, &instance, &name)?;
         let foreign = instance.description().wants_reference == ReferenceSource::Recorded;
         let system = &configuration.system;
         let craft = Craft::new(system).map_err(|error| FlightError::Model {
@@ -96,6 +98,7 @@ impl Flight {
         .with_longest_gap(longest_gap(configuration));
         let frame = instance.description().frame();
         let ordered = vec![0.0; commands.len()];
+        let energy = (!foreign).then(|| EnergyWatch::new(guidance.as_mut(), commands.len()));
         let pilot = Pilot::new(Parts {
             craft,
             binding,
@@ -119,6 +122,7 @@ impl Flight {
             ordered,
             pilot,
             comparison,
+            energy,
             statistics: FlightStatistics::default(),
             solver_fallbacks: 0,
             expected_solver: configuration.controller.allocation,
@@ -182,8 +186,13 @@ fn guidance(
                     system: system.name.clone(),
                 });
             }
-            let reference = configuration.build_system_reference(system)?;
-            let controller = configuration.build_system_controller(system)?;
+            let mut reference = configuration.build_system_reference(system)?;
+            let mut controller = configuration.build_system_controller(system)?;
+            // State feedback finds its gains here, not in flight.
+            let mut first = SystemPoint::new(&system.model);
+            reference.at(0.0, &mut first)?;
+            reference.restart();
+            controller.rest_at(&first.configuration)?;
             let kind = configuration.reference.kind().to_owned();
             Ok((kind, Box::new(SystemGuidance::new(reference, controller))))
         }

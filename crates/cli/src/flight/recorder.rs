@@ -88,14 +88,15 @@ impl Recorder {
             .event(time, level, &message.target, &message.text);
     }
 
-    /// Writes one tick; `sent` says whether the commands in force were passed to the backend. Does not allocate.
+    /// Writes one tick, with the rate of the energy and that which the theory lets it have, W; `sent` says whether the commands in force were
+    /// passed to the backend. Does not allocate.
     pub fn tick(
         &mut self,
         time: i64,
         status: Status,
         frame: &Frame,
         pilot: &mut Pilot,
-        decision: Decision,
+        (decision, rates): (Decision, Option<[f64; 2]>),
         sent: bool,
     ) {
         for (to, from) in self.groups.iter_mut().zip(&frame.groups) {
@@ -112,7 +113,7 @@ impl Recorder {
         }
         let several = !self.poses.is_empty();
         let state = pilot.state();
-        let control = decision.computed.then(|| control(pilot, several));
+        let control = decision.computed.then(|| control(pilot, several, rates));
         self.writer.push(&Row {
             time,
             status,
@@ -159,7 +160,7 @@ impl Recorder {
     }
 }
 
-fn control(pilot: &Pilot, several: bool) -> Control<'_> {
+fn control(pilot: &Pilot, several: bool, rates: Option<[f64; 2]>) -> Control<'_> {
     let (step, point, craft) = (pilot.step(), pilot.point(), pilot.craft());
     let energies = &step.energies;
     Control {
@@ -188,6 +189,7 @@ fn control(pilot: &Pilot, several: bool) -> Control<'_> {
             dissipation: energies.dissipation,
             total: energies.total,
         },
+        energy_rates: rates,
         active: u32::try_from(step.active()).unwrap_or(u32::MAX),
         saturated: step.saturated(),
         solver: match step.allocation.solver {

@@ -10,6 +10,7 @@ use fly_hal::{Deadline, ErrorKind, Frame, Instance, ReadOutcome};
 use fly_log::Status;
 
 use super::End;
+use super::energy::EnergyWatch;
 use super::pilot::{Decision, Pilot, Reading, seconds};
 use super::recorder::Recorder;
 use super::replay::Comparison;
@@ -38,6 +39,8 @@ pub struct Flight {
     pub(super) ordered: Vec<f64>,
     pub(super) pilot: Pilot,
     pub(super) comparison: Option<Comparison>,
+    /// Not in a recording of another controller's flight, whose commands do nothing.
+    pub(super) energy: Option<EnergyWatch>,
     pub(super) statistics: FlightStatistics,
     pub(super) solver_fallbacks: u64,
     pub(super) expected_solver: AllocationMethod,
@@ -107,7 +110,9 @@ impl Flight {
             self.tell(tick.time, event);
         }
         self.count(decision);
-        self.log(&tick, decision, sent);
+        let rates = (self.energy.as_mut())
+            .and_then(|watch| watch.observe(tick.time, &self.pilot, decision));
+        self.log(&tick, decision, sent, rates);
         end.or_else(|| self.is_over(tick.time).then_some(End::Completed))
     }
 
@@ -277,7 +282,7 @@ impl Flight {
             .update(self.flight_time(), position, attitude, alarm);
     }
 
-    fn log(&mut self, tick: &Tick, decision: Decision, sent: bool) {
+    fn log(&mut self, tick: &Tick, decision: Decision, sent: bool, rates: Option<[f64; 2]>) {
         let recorder = &mut self.recorder;
         self.telemetry
             .drain(|message| recorder.message(tick.time, message));
@@ -286,7 +291,7 @@ impl Flight {
             tick.status,
             &self.frame,
             &mut self.pilot,
-            decision,
+            (decision, rates),
             sent,
         );
     }

@@ -35,8 +35,12 @@ pub struct Summary {
     pub rate: f64,
     /// Whether the backend keeps its own clock, so that a real-time factor tells nothing.
     pub real_time: bool,
+    /// What the errors in distance and in angle are called; those that there cannot be have no name.
+    pub errors: [Option<&'static str>; 2],
     /// Errors, saturation and energies.
     pub statistics: FlightStatistics,
+    /// Whether the energy of the errors fell as the theory says, in words; none in a recording of another controller's flight.
+    pub energy: Option<String>,
     /// Times of the control steps.
     pub step_times: Histogram,
     /// How many steps a solver other than the chosen one answered.
@@ -68,17 +72,20 @@ impl Summary {
                     format!("max {} {unit}", significant(magnitude.max() * scale, 4)),
                 ]
             };
-            table.row(
-                "position error",
-                error(&statistics.position_error, 1.0, "m"),
-            );
-            table.row(
-                "attitude error",
-                error(&statistics.attitude_error, 1f64.to_degrees(), "deg"),
-            );
+            let [distance, angle] = self.errors;
+            if let Some(label) = distance {
+                table.row(label, error(&statistics.position_error, 1.0, "m"));
+            }
+            if let Some(label) = angle {
+                let degrees = 1f64.to_degrees();
+                table.row(label, error(&statistics.attitude_error, degrees, "deg"));
+            }
             if let (Some(start), Some(end)) = (statistics.energy_start, statistics.energy_end) {
                 let energy = |when, value| format!("{when} {} J", significant(value, 4));
                 table.row("energy W", [energy("start", start), energy("end", end)]);
+            }
+            if let Some(energy) = &self.energy {
+                table.lines("", [energy.as_str()]);
             }
             let share = 100.0 * statistics.saturated as f64 / statistics.steps as f64;
             table.row(
@@ -229,7 +236,9 @@ mod tests {
             flight_time: 20.0,
             wall_time: 0.1,
             rate: 500.0,
+            errors: [Some("position error"), Some("attitude error")],
             statistics,
+            energy: Some("W fell as expected in 1 of 1 steps".to_owned()),
             step_times,
             reference: "independent".to_owned(),
             backend: "sim 0.1.0".to_owned(),
@@ -251,6 +260,7 @@ tricopter: flown after 20.000 s at 500 Hz
   position error    rms 3.536 m     max 4.000 m
   attitude error    rms 0.3536 deg  max 0.5000 deg
   energy W          start 2.500 J   end 1.000e-5 J
+                    W fell as expected in 1 of 1 steps
   saturated         1 of 2 steps (50.0 %)
   step time         median 100 ns   p99 12.0 us     max 12.0 us
   real-time factor  200

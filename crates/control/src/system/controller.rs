@@ -10,6 +10,7 @@ use super::trial::try_out;
 use super::{DesiredMotion, Strategy, SystemLaw, SystemReference, TransportError};
 use crate::Energies;
 use crate::allocation::{Allocation, AllocationError, Limited, Limits};
+use crate::analysis::Theory;
 use crate::controller::{ControllerError, Step, allocator};
 use crate::law::LawError;
 use crate::settings::{AllocationMethod, ControllerSettings, SettingsError};
@@ -363,8 +364,28 @@ impl Projection {
     }
 }
 
+/// # What the theory says
+impl SystemController {
+    /// When the total energy of the errors falls in this closed loop. Allocates.
+    pub fn theory(&mut self) -> Theory {
+        let (n, p) = (self.model.dof(), self.inputs.input_dim());
+        match &mut self.strategy {
+            Strategy::Template(template) => Theory::of_system(&self.model, template, p),
+            Strategy::Euclidean(_) if p < n => Theory::Underactuated { inputs: p, dof: n },
+            // A quadratic potential, and the identity as the map that suits it.
+            Strategy::Euclidean(_) => Theory::Falls,
+            Strategy::Feedback(_) => Theory::NoEnergies,
+        }
+    }
+}
+
 /// # The last step
 impl SystemController {
+    /// H, p x p: the metric of the inputs in the last step, without a weight of the projection.
+    pub fn metric(&self) -> &DMatrix<f64> {
+        self.law.metric()
+    }
+
     /// The result of the last step.
     pub fn last(&self) -> &Step {
         &self.step

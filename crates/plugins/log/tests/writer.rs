@@ -191,7 +191,7 @@ fn a_system_is_written_with_all_its_bodies() {
     let (tick, u) = (Tick::number(0), [0.0; 3]);
     let row = tick.row(&u);
     let control = row.control.clone().unwrap();
-    let mut row = fly_log::Row {
+    let row = fly_log::Row {
         state: None,
         system: Some(SystemState {
             configuration: &[0.25, -0.0, f64::NAN],
@@ -210,28 +210,6 @@ fn a_system_is_written_with_all_its_bodies() {
         }),
         ..row
     };
-    assert_eq!(writer.push(&row), Pushed::Queued);
-    row.system = Some(SystemState {
-        configuration: &[0.25],
-        velocity: &[1.0, 2.0],
-        poses: &poses,
-    });
-    assert_eq!(writer.push(&row), Pushed::Failed, "a number is missing");
-    assert!(matches!(
-        writer.finish(run("", 1)),
-        Err(LogError::Shape {
-            expected: 3,
-            found: 1,
-            ..
-        })
-    ));
-
-    let mut writer = Writer::create(&path, &header, Pace::Stepped).unwrap();
-    row.system = Some(SystemState {
-        configuration: &[0.25, -0.0, f64::NAN],
-        velocity: &[1.0, 2.0],
-        poses: &poses,
-    });
     writer.push(&row);
     writer.finish(run("", 1)).unwrap();
     let bytes = std::fs::read(&path).unwrap();
@@ -273,7 +251,43 @@ fn a_system_is_written_with_all_its_bodies() {
     let control = fly::Control::decode(messages["/fly/control"].as_slice()).unwrap();
     assert_eq!(control.position_error, None);
     assert_eq!(
+        (control.energy_rate, control.expected_energy_rate),
+        (Some(-1.5), Some(-1.0))
+    );
+    assert_eq!(
         (control.position_error_norm, control.attitude_error),
         (0.125, 0.375)
     );
+}
+
+#[test]
+fn a_row_with_a_number_too_few_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = fly_log::Header {
+        bodies: vec!["arm".into()],
+        config_dim: 3,
+        dof: 2,
+        ..header()
+    };
+    let path = folder.path().join("arm.mcap");
+    let mut writer = Writer::create(path, &header, Pace::Stepped).unwrap();
+    let (tick, u) = (Tick::number(0), [0.0; 3]);
+    let row = fly_log::Row {
+        system: Some(SystemState {
+            configuration: &[0.25],
+            velocity: &[1.0, 2.0],
+            poses: &[[0.0; 7]],
+        }),
+        ..tick.row(&u)
+    };
+    assert_eq!(writer.push(&row), Pushed::Failed);
+    let error = writer.finish(run("", 1));
+    assert!(matches!(
+        error,
+        Err(LogError::Shape {
+            expected: 3,
+            found: 1,
+            ..
+        })
+    ));
 }

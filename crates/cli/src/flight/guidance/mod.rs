@@ -4,8 +4,10 @@ mod system;
 mod vehicle;
 
 use fly_control::Step;
+use fly_control::analysis::Theory;
 use fly_control::system::reference::SystemPoint;
 use fly_hal::Frame;
+use nalgebra::DMatrix;
 
 pub use system::SystemGuidance;
 pub use vehicle::VehicleGuidance;
@@ -34,6 +36,12 @@ pub trait Guidance {
 
     /// The last step.
     fn last(&self) -> &Step;
+
+    /// H of the last step, p x p: what a change of the inputs means for the energies.
+    fn metric(&self) -> &DMatrix<f64>;
+
+    /// When the total energy of the errors falls, as the theory says.
+    fn theory(&mut self) -> Theory;
 
     /// The reference that was followed last.
     fn point(&self) -> &SystemPoint;

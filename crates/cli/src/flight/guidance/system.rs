@@ -1,9 +1,11 @@
 //! A system of bodies: trajectories of its joints, and the law with matrices of the moment.
 
 use fly_control::Step;
+use fly_control::analysis::Theory;
 use fly_control::system::SystemController;
 use fly_control::system::reference::{SystemPoint, SystemTrajectory};
 use fly_hal::Frame;
+use nalgebra::DMatrix;
 
 use super::{Guidance, finite};
 use crate::flight::craft::Craft;
@@ -73,6 +75,14 @@ impl Guidance for SystemGuidance {
 
     fn last(&self) -> &Step {
         self.controller.last()
+    }
+
+    fn metric(&self) -> &DMatrix<f64> {
+        self.controller.metric()
+    }
+
+    fn theory(&mut self) -> Theory {
+        self.controller.theory()
     }
 
     fn point(&self) -> &SystemPoint {

@@ -1,11 +1,13 @@
 //! A vehicle of one body: trajectories of poses, and the law with constant matrices.
 
+use fly_control::analysis::Theory;
 use fly_control::system::reference::SystemPoint;
 use fly_control::{Controller, ReferencePoint, Step};
 use fly_hal::Frame;
 use fly_lie::SE3;
 use fly_mechanics::State;
 use fly_mechanics::multibody::{Joint, Model};
+use nalgebra::DMatrix;
 
 use super::{Guidance, finite};
 use crate::flight::craft::Craft;
@@ -83,6 +85,15 @@ impl Guidance for VehicleGuidance {
 
     fn last(&self) -> &Step {
         self.controller.last()
+    }
+
+    fn metric(&self) -> &DMatrix<f64> {
+        self.controller.law().metric()
+    }
+
+    fn theory(&mut self) -> Theory {
+        let approach = self.controller.template().approach();
+        Theory::of_body(approach, self.controller.input_dim())
     }
 
     fn point(&self) -> &SystemPoint {

@@ -70,6 +70,12 @@ pub struct Control {
     /// Iterations of the solver.
     #[prost(uint32, tag = "15")]
     pub iterations: u32,
+    /// How fast the total energy changes, W; absent where the theory says nothing of it.
+    #[prost(double, optional, tag = "16")]
+    pub energy_rate: ::core::option::Option<f64>,
+    /// How fast it should: -2 R, W.
+    #[prost(double, optional, tag = "17")]
+    pub expected_energy_rate: ::core::option::Option<f64>,
 }
 /// One tick as the backend answered it: what a replay feeds to the controller again.
 ///

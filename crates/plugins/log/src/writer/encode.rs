@@ -257,6 +257,8 @@ impl<W: Write + Seek> Encoder<W> {
             potential_energy: control.energies.potential,
             dissipation: control.energies.dissipation,
             total_energy: control.energies.total,
+            energy_rate: control.energy_rates.map(|[measured, _]| measured),
+            expected_energy_rate: control.energy_rates.map(|[_, expected]| expected),
             active_limits: control.active,
             saturated: control.saturated,
             solver: name(&self.solvers, control.solver),

@@ -82,7 +82,7 @@ impl Layout {
     }
 
     const fn control_words(&self) -> usize {
-        19 + self.config_dim + 2 * self.dof + 2 + 2 * self.inputs + 4
+        19 + self.config_dim + 2 * self.dof + 2 + 2 * self.inputs + 4 + 2
     }
 
     /// Words of the longest item.
@@ -185,6 +185,7 @@ impl Layout {
             extend(words, control.u);
             let e = &control.energies;
             extend(words, &[e.kinetic, e.potential, e.dissipation, e.total]);
+            extend(words, &control.energy_rates.unwrap_or([f64::NAN; 2]));
         } else {
             words.resize(words.len() + self.control_words(), 0);
         }
@@ -273,6 +274,7 @@ impl Layout {
         rest.fill(self.inputs, &mut buffers.u0);
         rest.fill(self.inputs, &mut buffers.u);
         let [kinetic, potential, dissipation, total] = rest.array();
+        let energy_rates: [f64; 2] = rest.array();
         rest.fill(self.commands, &mut buffers.commands);
         let control = Control {
             reference: flag(6).then_some(reference),
@@ -290,6 +292,7 @@ impl Layout {
                 dissipation,
                 total,
             },
+            energy_rates: Some(energy_rates).filter(|[measured, _]| !measured.is_nan()),
             active: words[2] as u32,
             saturated: flag(4),
             solver: (words[0] >> 24) as u8,

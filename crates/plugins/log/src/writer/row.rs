@@ -132,6 +132,8 @@ pub struct Control<'a> {
     pub u: &'a [f64],
     /// Energies of the error.
     pub energies: Energies,
+    /// How fast their total changes, and how fast it should by the theory, W; none where the theory says nothing.
+    pub energy_rates: Option<[f64; 2]>,
     /// Number of active limits.
     pub active: u32,
     /// Whether `u` differs from `u0`.

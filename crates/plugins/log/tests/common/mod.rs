@@ -120,6 +120,7 @@ impl Tick {
                     dissipation: 0.5,
                     total: 0.25 + t,
                 },
+                energy_rates: (self.time % 4_000_000 == 0).then_some([-1.5, -1.0]),
                 active: 1,
                 saturated: true,
                 solver: 1,
