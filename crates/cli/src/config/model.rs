@@ -44,11 +44,13 @@ impl Model {
             return Err(Diagnostic::new("the vehicle could not be read").into());
         };
         let Some(vehicle) = vehicle else {
-            let why = Vehicle::try_from(system)
-                .err()
-                .map(|error| error.to_string());
-            return Err(Diagnostic::new("this is no vehicle of one body")
-                .note(why.unwrap_or_default())
+            let title = format!("`{}` is no vehicle of one body", system.name);
+            let diagnostic = match Vehicle::try_from(system) {
+                Err(why) => Diagnostic::new(title).note(why.to_string()),
+                Ok(_) => Diagnostic::new(title),
+            };
+            return Err(diagnostic
+                .help("`fly check` tells the poles of any system under its controller")
                 .into());
         };
         Ok(Self {

@@ -10,6 +10,7 @@ use nalgebra::{DMatrix, Matrix6xX};
 
 use super::{Findings, poles};
 use crate::config::{ConfigError, Configuration};
+use crate::telemetry::significant;
 
 /// How finely the reference is looked at, s.
 const SAMPLE: f64 = 0.01;
@@ -31,7 +32,7 @@ pub(super) fn check(
             system.name,
             count(model.body_count(), "body", "bodies"),
             count(model.dof(), "degree of freedom", "degrees of freedom"),
-            model.mass()
+            significant(model.mass(), 4)
         ),
     );
     for note in &system.notes {

@@ -1,0 +1,193 @@
+//! Systems that are no vehicle of one body: flown, watched, interrupted, replayed.
+
+mod common;
+
+use common::{Folder, without_run};
+
+/// Two links with motors, which swing about a reference.
+const ARM: &str = r#"
+[flight]
+duration = 1.0
+rate_hz = 250
+
+[vehicle]
+name = "arm"
+
+[vehicle.bodies.upper]
+joint = { type = "revolute", axis = [0, 1, 0], damping = 0.05 }
+shape = { box = [0.04, 0.04, 0.5] }
+mass = 1.0
+center_of_mass = [0, 0, -0.25]
+
+[vehicle.bodies.lower]
+parent = "upper"
+position = [0, 0, -0.5]
+joint = { name = "elbow", type = "revolute", axis = [0, 1, 0] }
+shape = { box = [0.04, 0.04, 0.5] }
+mass = 0.6
+center_of_mass = [0, 0, -0.25]
+
+[[vehicle.motors]]
+joint = "upper"
+effort = 20
+
+[[vehicle.motors]]
+joint = "elbow"
+effort = 8
+
+[controller]
+approach = "energy"
+allocation = "active_set"
+pairs = [
+    { to = "upper", stiffness = 9, damping = 6, inertia = 1 },
+    { from = "upper", to = "lower", stiffness = 16, damping = 8, inertia = 1 },
+]
+
+[reference]
+kind = "joints"
+joints = { upper = { amplitude = 0.6, angular_frequency = 2 }, elbow = { offset = 0.5 } }
+
+[backend]
+plugin = "sim"
+
+[backend.sim]
+initial = { joints = { upper = 0.2, elbow = 0.1 } }
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("arm.toml", ARM);
+    folder
+}
+
+#[test]
+fn an_arm_follows_its_reference() {
+    let folder = folder();
+    let summary = folder.flies(&["--config", "arm.toml", "--log", "arm.mcap"]);
+    assert!(summary.contains("turning error "), "{summary}");
+    assert!(
+        !summary.contains("sliding error"),
+        "nothing slides: {summary}"
+    );
+    assert!(
+        summary.contains("W fell as expected in 250 of 250 steps"),
+        "{summary}"
+    );
+    let log = fly_log::Recording::open(folder.path("arm.mcap"), &fly_log::Options::default())
+        .expect("a log");
+    let [upper, elbow] =
+        ["joint.0.position", "joint.1.position"].map(|name| log.signal(name).expect(name));
+    let (first, last) = (log.frames.iter().next(), log.frames.iter().last());
+    let (first, last) = (first.expect("frames"), last.expect("frames"));
+    assert_eq!((first.values[upper], first.values[elbow]), (0.2, 0.1));
+    // Each joint for itself, as it is told to: error e with e'' + 6 e' + 9 e = 0 from e(0) = 0.2, e'(0) = -1.2 for the shoulder, and
+    // e'' + 8 e' + 16 e = 0 from e(0) = -0.4, e'(0) = 0 for the elbow; the input is held for 4 ms.
+    let t = last.time as f64 * 1e-9;
+    let shoulder = (0.2 + (3.0 * 0.2 - 1.2) * t) * (-3.0 * t).exp() + 0.6 * (2.0 * t).sin();
+    let bent = 0.5 - 0.4 * (1.0 + 4.0 * t) * (-4.0 * t).exp();
+    assert!(
+        (last.values[upper] - shoulder).abs() < 2e-3,
+        "{} {shoulder}",
+        last.values[upper]
+    );
+    assert!(
+        (last.values[elbow] - bent).abs() < 2e-3,
+        "{} {bent}",
+        last.values[elbow]
+    );
+}
+
+#[test]
+fn the_same_flight_gives_the_same_log() {
+    let folder = folder();
+    for log in ["a.mcap", "b.mcap"] {
+        let noise = "backend.sim.noise={ joint_position = 1e-3, joint_velocity = 1e-2 }";
+        folder.flies(&[
+            "--config",
+            "arm.toml",
+            "--set",
+            noise,
+            "--set",
+            "flight.duration=0.3",
+            "--log",
+            log,
+        ]);
+    }
+    let [a, b] = ["a.mcap", "b.mcap"].map(|log| std::fs::read(folder.path(log)).expect("a log"));
+    assert_eq!(without_run(&a), without_run(&b));
+}
+
+#[test]
+fn a_replay_commands_what_was_commanded() {
+    let folder = folder();
+    let set = ["--set", "flight.duration=0.4"];
+    let arguments = [&["--config", "arm.toml", "--log", "arm.mcap"], &set[..]].concat();
+    folder.flies(&arguments);
+    let summary = folder.flies(&[
+        "--config",
+        "arm.toml",
+        "--backend",
+        "replay",
+        "--set",
+        "backend.replay.log=arm.mcap",
+        "--log",
+        "again.mcap",
+    ]);
+    assert!(
+        summary.contains("recomputed commands exactly equal the recorded ones"),
+        "{summary}"
+    );
+    assert!(summary.contains("motor.1.effort"), "{summary}");
+}
+
+#[test]
+fn without_its_sensors_an_arm_comes_to_rest_in_place() {
+    let folder = folder();
+    let blind = "backend.sim.faults=[{ kind = \"missing\", from = 0.6, until = inf }]";
+    let (summary, told) = folder.ends(
+        &[
+            "--config",
+            "arm.toml",
+            "--set",
+            blind,
+            "--set",
+            "safety.max_descent_time=2",
+            "--log",
+            "arm.mcap",
+        ],
+        4,
+    );
+    assert!(told.contains("coming to rest in place"), "{told}");
+    assert!(summary.contains("SAFETY STOP"), "{summary}");
+    let error = "`safety.then` is not possible";
+    let (_, told) = folder.ends(&["--config", "arm.toml", "--set", "safety.then=descend"], 2);
+    assert!(told.contains(error) && told.contains("--set"), "{told}");
+}
+
+#[test]
+fn a_check_tells_what_the_arm_can_do() {
+    let folder = folder();
+    let (report, _) = folder.ends(&["check", "--config", "arm.toml"], 0);
+    for line in [
+        "arm: 2 bodies, 2 degrees of freedom, 1.600 kg",
+        "2, rank 2: fully actuated",
+        "slowest -3.00, fastest -4.00 1/s",
+        "1 s looked at: inputs stay",
+        "everything is in order",
+    ] {
+        assert!(report.contains(line), "{line}\n{report}");
+    }
+    let weak = ["--set", "vehicle.motors.0.effort=1"];
+    let (report, _) = folder.ends(&[&["check", "--config", "arm.toml"], &weak[..]].concat(), 0);
+    assert!(report.contains("beyond the limits"), "{report}");
+    let unstable = "controller.pairs.1.damping=-8";
+    let (report, _) = folder.ends(&["check", "--config", "arm.toml", "--set", unstable], 2);
+    assert_eq!(report, "");
+}
+
+#[test]
+fn what_tunes_vehicles_says_what_it_was_given() {
+    let folder = folder();
+    let (_, told) = folder.ends(&["tune", "--config", "arm.toml", "--bandwidth", "2"], 2);
+    assert!(told.contains("`arm` is no vehicle of one body"), "{told}");
+}
