@@ -143,7 +143,9 @@ fn a_replay_commands_what_was_commanded() {
 #[test]
 fn without_its_sensors_an_arm_comes_to_rest_in_place() {
     let folder = folder();
-    let blind = "backend.sim.faults=[{ kind = \"missing\", from = 0.6, until = inf }]";
+    // Of the elbow the model has to know everything.
+    let blind =
+        "backend.sim.faults=[{ kind = \"missing\", group = \"joint.1\", from = 0.6, until = inf }]";
     let (summary, told) = folder.ends(
         &[
             "--config",
@@ -159,6 +161,24 @@ fn without_its_sensors_an_arm_comes_to_rest_in_place() {
     );
     assert!(told.contains("coming to rest in place"), "{told}");
     assert!(summary.contains("SAFETY STOP"), "{summary}");
+    let log = fly_log::Recording::open(folder.path("arm.mcap"), &fly_log::Options::default())
+        .expect("a log");
+    let [position, velocity] =
+        ["joint.0.position", "joint.0.velocity"].map(|name| log.signal(name).expect(name));
+    let frames: Vec<_> = log.frames.iter().collect();
+    let (lost, last) = (&frames[163], &frames[frames.len() - 1]);
+    assert!(
+        lost.values[velocity].abs() > 0.2,
+        "it moves while it is lost"
+    );
+    assert!(last.time - lost.time > 1_900_000_000, "two seconds of rest");
+    assert!(
+        last.values[velocity].abs() < 0.01,
+        "{}",
+        last.values[velocity]
+    );
+    let moved = last.values[position] - lost.values[position];
+    assert!(moved.abs() < 0.01, "{moved}");
     let error = "`safety.then` is not possible";
     let (_, told) = folder.ends(&["--config", "arm.toml", "--set", "safety.then=descend"], 2);
     assert!(told.contains(error) && told.contains("--set"), "{told}");

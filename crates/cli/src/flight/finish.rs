@@ -61,6 +61,17 @@ impl Flight {
                 self.write_errors
             ));
         }
+        let [infeasible, unfinished] = self.not_optimal;
+        if infeasible > 0 {
+            self.notes.push(format!(
+                "in {infeasible} steps no input was within all limits: the nearest to them was commanded"
+            ));
+        }
+        if unfinished > 0 {
+            self.notes.push(format!(
+                "in {unfinished} steps the solver ran out of iterations: an input within the limits was commanded, but not the nearest"
+            ));
+        }
         if self.telemetry.lost() > 0 {
             self.notes.push(format!(
                 "{} messages are missing in the log: too many at once",

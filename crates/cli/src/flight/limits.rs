@@ -13,7 +13,13 @@ pub const TOLERANCE: f64 = 1e-6;
 /// [`Fault::Command`] with its index.
 pub fn check(commands: &[f64], limits: &[[f64; 2]]) -> Result<(), Fault> {
     let good = |command: f64, [low, high]: [f64; 2]| {
-        let tolerance = TOLERANCE * (high - low);
+        let range = high - low;
+        // A motor may have no limit to a side: there is no part of its range then, and nothing rounds.
+        let tolerance = if range.is_finite() {
+            TOLERANCE * range
+        } else {
+            0.0
+        };
         // A NaN fails every comparison.
         command >= low - tolerance && command <= high + tolerance && command.is_finite()
     };
@@ -36,6 +42,16 @@ mod tests {
         let limits = [[0.2, 7.0], [-1.0, 1.0]];
         let check = |commands: [f64; 2]| super::check(&commands, &limits);
         assert_eq!(check([0.2, 1.0]), Ok(()));
+        let one_sided = [[0.0, f64::INFINITY], [f64::NEG_INFINITY, f64::INFINITY]];
+        assert_eq!(super::check(&[1e9, -1e9], &one_sided), Ok(()));
+        assert_eq!(
+            super::check(&[-1e-3, 0.0], &one_sided),
+            Err(Fault::Command(0))
+        );
+        assert_eq!(
+            super::check(&[0.0, f64::INFINITY], &one_sided),
+            Err(Fault::Command(1))
+        );
         assert_eq!(check([7.0 + 6e-6, -1.0]), Ok(()));
         assert_eq!(check([7.0 + 8e-6, -1.0]), Err(Fault::Command(0)));
         assert_eq!(check([3.0, -1.1]), Err(Fault::Command(1)));

@@ -125,6 +125,7 @@ impl Flight {
             energy,
             statistics: FlightStatistics::default(),
             solver_fallbacks: 0,
+            not_optimal: [0; 2],
             expected_solver: configuration.controller.allocation,
             step_times: Histogram::default(),
             progress: Progress::start(duration, options.progress, &options.telemetry),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use fly_control::allocation::Solver;
+use fly_control::allocation::{Outcome, Solver};
 use fly_control::settings::AllocationMethod;
 use fly_hal::{Deadline, ErrorKind, Frame, Instance, ReadOutcome};
 use fly_log::Status;
@@ -43,6 +43,8 @@ pub struct Flight {
     pub(super) energy: Option<EnergyWatch>,
     pub(super) statistics: FlightStatistics,
     pub(super) solver_fallbacks: u64,
+    /// Steps for which nothing was within the limits, and steps whose solution was not finished.
+    pub(super) not_optimal: [u64; 2],
     pub(super) expected_solver: AllocationMethod,
     pub(super) step_times: Histogram,
     pub(super) progress: Progress,
@@ -267,6 +269,9 @@ impl Flight {
             let fallback = self.expected_solver == AllocationMethod::Osqp
                 && step.allocation.solver == Solver::ActiveSet;
             self.solver_fallbacks += u64::from(fallback);
+            let outcome = step.allocation.outcome;
+            self.not_optimal[0] += u64::from(outcome == Outcome::Infeasible);
+            self.not_optimal[1] += u64::from(outcome == Outcome::Unfinished);
         }
         let commanding = matches!(
             decision.action,
