@@ -63,12 +63,17 @@ impl<'a> ReferenceInputs<'a> {
 
     /// The input that keeps the vehicle on the reference.
     pub fn at(&self, point: &ReferencePoint) -> ReferenceInput {
+        self.of_wrench(&self.wrench(point))
+    }
+
+    /// The wrench that keeps the vehicle on the reference, `M xidot_R + b_R`.
+    pub fn wrench(&self, point: &ReferencePoint) -> Vector6<f64> {
         let body = &self.vehicle.body;
         let state = State {
             pose: point.pose,
             twist: point.twist,
         };
-        self.of_wrench(&(body.mass_matrix() * point.acceleration + body.bias(&state)))
+        body.mass_matrix() * point.acceleration + body.bias(&state)
     }
 }
 

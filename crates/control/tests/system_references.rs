@@ -235,6 +235,25 @@ fn kinds_of_vehicles_fly_systems_that_are_one_free_body() {
     }
 }
 
+const BICOPTER: &str = include_str!("../../../configs/vehicles/bicopter.toml");
+
+/// A vehicle on a spring that would have a part in its attitudes.
+const SPRUNG: &str = "
+name = 'sprung'
+[bodies.airframe]
+mass = 1
+inertia = [0.01, 0.01, 0.02]
+[[rotors]]
+body = 'airframe'
+position = [0, 0, 0]
+axis = [0, 0, 1]
+thrust = [0, 20]
+[[springs]]
+from = 'world'
+to = 'airframe'
+stiffness = { weight = 3 }
+";
+
 /// Two links in a plane, and a branch that has nothing to do with the tool.
 const ARM: &str = "
 name = 'arm'
@@ -347,6 +366,30 @@ fn inputs_can_give_what_flat_outputs_need() {
         assert!(missing < 1e-12 * (1.0 + fastest), "{text}: {missing}");
         assert!(fastest > 1.0);
     }
+}
+
+/// What the whole equation of motion asks for, drag and all, the inputs can give.
+#[test]
+fn references_of_one_body_systems_know_its_drag() {
+    let drag = "drag = { linear = [0.35, 0.2, 0.1], angular = [0.002, 0.001, 0.003] }\ncenter_of_mass = [0, 0, 0.02]\nmass = ";
+    let joint = "joint = { type = 'free', coordinates = 'quaternion' }\nposition = [1, 2, 3]\norientation = { rpy_deg = [10, 20, 90] }\n";
+    let text = "kind = 'lissajous'\namplitude = [1.5, 1, 0.4]\nangular_frequency = [1.1, 1.6, 0.8]\nyaw_rate = 0.5";
+    let dragged = QUADCOPTER.replacen("mass = ", drag, 1);
+    for description in [
+        &dragged,
+        &dragged.replacen("drag = ", &format!("{joint}drag = "), 1),
+    ] {
+        let system = system(description);
+        let (missing, fastest) = missing(&system, text);
+        assert!(missing < 1e-9 && fastest > 1.0, "{missing} {fastest}");
+    }
+    // Pitching, of the body whose torques come with side forces.
+    let bicopter = system(BICOPTER);
+    let pitching = "kind = 'lissajous'\namplitude = [1, 0, 0.3]\nangular_frequency = [1.4, 0, 0.9]";
+    let (exact, fastest) = missing(&bicopter, pitching);
+    assert!(exact < 1e-9 && fastest > 1.0, "{exact} {fastest}");
+    let (rough, _) = missing(&bicopter, &format!("{pitching}\npoint_height = 0"));
+    assert!(rough > 1e-4, "{rough}");
 }
 
 #[test]
@@ -502,6 +545,16 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "path.posture: expected none",
     ),
     (
+        CANTED,
+        "kind = 'planar'\npath = { kind = 'circle', radius = 1, period = 3, point_height = 0.1 }",
+        "path.point_height: expected none",
+    ),
+    (
+        SPRUNG,
+        "kind = 'circle'\nradius = 1\nperiod = 3",
+        "kind: expected a kind of reference that says where every joint is, found circle, whose attitudes",
+    ),
+    (
         ARM,
         "kind = 'sampled'\nfile = 'none.csv'",
         "file: none.csv: No such file",
@@ -515,6 +568,15 @@ const REFUSED: &[(&str, &str, &str)] = &[
 
 #[test]
 fn what_a_system_cannot_follow_is_refused_with_its_key() {
+    // Drag of a planar aircraft.
+    let dragged = CANTED.replace("mass = 0.9", "mass = 0.9\ndrag = { linear = [0.2, 0, 0] }");
+    let Err(error) = settings(CANTED_PATH).build_for_system(&system(&dragged)) else {
+        panic!("accepted with drag");
+    };
+    assert_eq!(
+        error.to_string(),
+        "kind: expected one body on a planar joint, driven by two independent thrusts in its plane, found drag, with which no point of it is free"
+    );
     for (description, text, expected) in REFUSED {
         match settings(text).build_for_system(&system(description)) {
             Ok(_) => panic!("accepted: {text}"),

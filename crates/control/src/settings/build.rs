@@ -11,8 +11,8 @@ use super::reference::{
 };
 use crate::matching::fully_actuated;
 use crate::trajectory::{
-    Along, Hover, Independent, Lissajous, Path, Posture, Recorded, Trajectory, VerticalLoop,
-    Waypoint, Waypoints,
+    Along, Hover, Independent, Lissajous, Path, Posture, Recorded, Singular, Trajectory,
+    VerticalLoop, Waypoint, Waypoints,
 };
 
 /// A reference that is ready to be flown.
@@ -31,57 +31,34 @@ impl ReferenceSettings {
     /// Those of [`validate`](Self::validate), and what this vehicle cannot follow at all.
     pub fn build(&self, vehicle: &Vehicle) -> Result<Reference, SettingsError> {
         self.validate()?;
-        let full = fully_actuated(vehicle.actuators.input_matrix());
-        let usual = if full {
-            Posture::Level
-        } else {
-            Posture::Thrust
-        };
+        let follower = Follower::new(vehicle);
+        let full = follower.full;
         Ok(Reference::Planned(match self {
             Self::Hover(s) => Box::new(s.hover(full)?),
-            Self::Lissajous(s) => along(
-                s.lissajous(),
-                s.posture.unwrap_or(usual),
-                full,
-                vehicle,
-                "amplitude",
-            )?,
-            Self::Loop(s) => along(
-                s.path(),
-                s.posture.unwrap_or(Posture::Thrust),
-                full,
-                vehicle,
-                "duration",
-            )?,
-            Self::Waypoints(s) => along(
-                s.path(),
-                s.posture.unwrap_or(usual),
-                full,
-                vehicle,
-                "max_acceleration",
-            )?,
-            Self::MinimumSnap(s) => {
-                let posture = s.posture.unwrap_or(usual);
-                check_posture(posture, full)?;
-                s.trajectory(vehicle, posture)?
+            Self::Lissajous(s) => {
+                follower.along(s.lissajous(), s.posture, s.point_height, "amplitude")?
             }
-            Self::Sampled(s) => {
-                along(s.path()?, s.posture.unwrap_or(usual), full, vehicle, "file")?
+            Self::Loop(s) => {
+                let posture = s.posture.unwrap_or(Posture::Thrust);
+                follower.along(s.path(), Some(posture), s.point_height, "duration")?
             }
-            Self::Circle(s) | Self::Helix(s) => along(
-                s.path(),
-                s.posture.unwrap_or(usual),
-                full,
-                vehicle,
-                "period",
-            )?,
-            Self::Takeoff(s) => along(s.path(), usual, full, vehicle, "max_acceleration")?,
-            Self::Landing(s) => along(s.path(), usual, full, vehicle, "max_acceleration")?,
+            Self::Waypoints(s) => {
+                follower.along(s.path(), s.posture, s.point_height, "max_acceleration")?
+            }
+            Self::MinimumSnap(s) => s.trajectory(&follower)?,
+            Self::Sampled(s) => follower.along(s.path()?, s.posture, s.point_height, "file")?,
+            Self::Circle(s) | Self::Helix(s) => {
+                follower.along(s.path(), s.posture, s.point_height, "period")?
+            }
+            Self::Takeoff(s) => follower.along(s.path(), None, None, "max_acceleration")?,
+            Self::Landing(s) => follower.along(s.path(), None, None, "max_acceleration")?,
             Self::Flip(s) => {
                 let path = s.path(vehicle.body.gravity().norm());
-                along(path, Posture::Thrust, full, vehicle, "distance")?
+                follower.along(path, Some(Posture::Thrust), None, "distance")?
             }
-            Self::BarrelRoll(s) => along(s.path(), Posture::Thrust, full, vehicle, "duration")?,
+            Self::BarrelRoll(s) => {
+                follower.along(s.path(), Some(Posture::Thrust), None, "duration")?
+            }
             Self::Independent(_) if !full => {
                 return Err(SettingsError::new(
                     "kind",
@@ -90,8 +67,7 @@ impl ReferenceSettings {
             }
             Self::Independent(s) => Box::new(s.independent()),
             Self::Recorded(s) => {
-                let posture = s.posture.unwrap_or(usual);
-                check_posture(posture, full)?;
+                let posture = follower.posture(s.posture)?;
                 return Ok(Reference::Recorded(
                     Recorded::new(posture, *vehicle.body.gravity(), SE3::identity())
                         .of_body(&vehicle.body),
@@ -114,29 +90,61 @@ impl ReferenceSettings {
     }
 }
 
-/// A body along a path, or the key that makes it impossible.
-fn along<P: Path + 'static>(
-    path: P,
-    posture: Posture,
+/// A vehicle that is to follow paths.
+pub(super) struct Follower<'a> {
+    pub vehicle: &'a Vehicle,
+    /// Whether its inputs can give every wrench.
     full: bool,
-    vehicle: &Vehicle,
-    key: &str,
-) -> Result<Box<dyn Trajectory>, SettingsError> {
-    check_posture(posture, full)?;
-    let along = Along::new(path, posture, &vehicle.body);
-    Ok(Box::new(along.map_err(|error| {
-        SettingsError::new(key, error.to_string())
-    })?))
 }
 
-fn check_posture(posture: Posture, full: bool) -> Result<(), SettingsError> {
-    if posture == Posture::Level && !full {
-        return Err(SettingsError::new(
-            "posture",
-            "expected thrust, found level, which needs six independent inputs",
-        ));
+impl<'a> Follower<'a> {
+    fn new(vehicle: &'a Vehicle) -> Self {
+        Self {
+            full: fully_actuated(vehicle.actuators.input_matrix()),
+            vehicle,
+        }
     }
-    Ok(())
+
+    /// The posture that is asked for, or the usual one of this vehicle.
+    pub fn posture(&self, asked: Option<Posture>) -> Result<Posture, SettingsError> {
+        match asked {
+            Some(Posture::Level) if !self.full => Err(SettingsError::new(
+                "posture",
+                "expected thrust, found level, which needs six independent inputs",
+            )),
+            Some(posture) => Ok(posture),
+            None if self.full => Ok(Posture::Level),
+            None => Ok(Posture::Thrust),
+        }
+    }
+
+    /// The vehicle along a path, with the point at this height or where that makes the motion exact.
+    pub fn exactly<P: Path>(
+        &self,
+        path: P,
+        posture: Posture,
+        height: Option<f64>,
+    ) -> Result<Along<P>, Singular> {
+        let along = Along::new(path, posture, &self.vehicle.body)?;
+        Ok(match height {
+            Some(height) => along.with_point_height(height),
+            None => along.exact_for(self.vehicle),
+        })
+    }
+
+    /// The same, or the key that makes it impossible.
+    fn along<P: Path + 'static>(
+        &self,
+        path: P,
+        posture: Option<Posture>,
+        height: Option<f64>,
+        key: &str,
+    ) -> Result<Box<dyn Trajectory>, SettingsError> {
+        let along = self.exactly(path, self.posture(posture)?, height);
+        Ok(Box::new(along.map_err(|error| {
+            SettingsError::new(key, error.to_string())
+        })?))
+    }
 }
 
 /// Roll, pitch and yaw in degrees: turned about z, then y, then x.

@@ -6,6 +6,7 @@ use fly_mechanics::{Actuators, FreeBody, PseudoInertia, Rotor, System, Vehicle};
 use nalgebra::Vector3;
 
 use super::{Reference, ReferenceSettings, SettingsError};
+use crate::matching::fully_actuated;
 use crate::system::reference::{InJoints, Infeasible, OfFreeBody, SystemPoint, SystemTrajectory};
 
 /// A reference without an end is looked at for this long, s.
@@ -19,7 +20,8 @@ impl ReferenceSettings {
     /// The reference for this system.
     ///
     /// Kinds that say how joints or bodies of a system move suit any system that has them. Those of vehicles suit a system that is one free body,
-    /// with whatever is fixed to it. What follows is looked at in advance, for 60 s if it has no end.
+    /// with whatever is fixed to it; on springs or dampers only if its inputs can give every wrench, as its attitudes would not follow from the
+    /// motion otherwise. What follows is looked at in advance, for 60 s if it has no end.
     ///
     /// # Errors
     /// Those of [`validate`](Self::validate), what this system cannot follow at all, and what it cannot follow at some instant: joints beyond
@@ -75,6 +77,19 @@ impl ReferenceSettings {
             )
         };
         let (body, vehicle) = free_body(system).map_err(|why| unsuited(&why))?;
+        let model = &system.model;
+        let links = model.springs().len() + model.dampers().len();
+        if links > 0 && !fully_actuated(vehicle.actuators.input_matrix()) {
+            return Err(SettingsError::new(
+                "kind",
+                format!(
+                    "expected a kind of reference that says where every joint is, found {}, whose attitudes follow from gravity, drag and \
+                     thrust alone, and springs or dampers act on `{}`",
+                    self.kind(),
+                    vehicle.body_name
+                ),
+            ));
+        }
         let Reference::Planned(trajectory) = self.build(&vehicle)? else {
             return Err(unsuited("setpoints arrive in flight"));
         };

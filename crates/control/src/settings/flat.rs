@@ -224,8 +224,12 @@ impl PvtolSettings {
         if !is_planar(system, body) {
             return Err(refused("another joint"));
         }
-        if system.model.springs().len() + system.model.dampers().len() > 0 {
+        let model = &system.model;
+        if model.springs().len() + model.dampers().len() > 0 {
             return Err(refused("springs or dampers besides"));
+        }
+        if model.bodies().any(|body| model.drag(body).is_some()) {
+            return Err(refused("drag, with which no point of it is free"));
         }
         let mut equation = Equation::new(system);
         equation.bias(&[0.0; 3], &[0.0; 3]);

@@ -34,6 +34,9 @@ pub struct HelixSettings {
     pub yaw_deg: Option<f64>,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<Posture>,
+    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
+    /// is exact for this vehicle, 0 if nowhere.
+    pub point_height: Option<f64>,
 }
 
 /// `kind = "flip"`: a turn by 360 degrees in a hop.
@@ -154,6 +157,7 @@ impl HelixSettings {
         }
         finite("start_angle_deg", &[self.start_angle_deg])?;
         finite("yaw_deg", self.yaw_deg.as_slice())?;
+        finite("point_height", self.point_height.as_slice())?;
         let ramp = self.ramp.unwrap_or(self.period);
         positive("ramp", ramp)?;
         if let Some(turns) = self.turns {

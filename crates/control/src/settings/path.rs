@@ -64,14 +64,15 @@ impl LineSettings {
 }
 
 impl PathSettings {
-    fn posture(&self) -> Option<Posture> {
+    /// How a body would be held along it.
+    fn held(&self) -> (Option<Posture>, Option<f64>) {
         match self {
-            Self::Line(_) | Self::Independent(_) => None,
-            Self::Lissajous(s) => s.posture,
-            Self::Circle(s) | Self::Helix(s) => s.posture,
-            Self::Waypoints(s) => s.posture,
-            Self::MinimumSnap(s) => s.posture,
-            Self::Sampled(s) => s.posture,
+            Self::Line(_) | Self::Independent(_) => (None, None),
+            Self::Lissajous(s) => (s.posture, s.point_height),
+            Self::Circle(s) | Self::Helix(s) => (s.posture, s.point_height),
+            Self::Waypoints(s) => (s.posture, s.point_height),
+            Self::MinimumSnap(s) => (s.posture, s.point_height),
+            Self::Sampled(s) => (s.posture, s.point_height),
         }
     }
 
@@ -84,14 +85,18 @@ impl PathSettings {
             Self::Waypoints(s) => s.validate(),
             Self::MinimumSnap(s) => s.validate(),
             Self::Independent(s) => s.validate(),
-            Self::Sampled(_) => Ok(()),
+            Self::Sampled(s) => s.validate(),
         };
         own.map_err(|error| error.inside("path"))?;
-        if self.posture().is_some() {
-            return Err(SettingsError::new(
-                "path.posture",
-                "expected none: a way alone has no posture",
-            ));
+        let (posture, height) = self.held();
+        for (key, given) in [
+            ("path.posture", posture.is_some()),
+            ("path.point_height", height.is_some()),
+        ] {
+            if given {
+                let expected = "expected none: a way alone holds no body";
+                return Err(SettingsError::new(key, expected));
+            }
         }
         Ok(())
     }

@@ -95,6 +95,9 @@ pub struct LissajousSettings {
     pub yaw_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<Posture>,
+    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
+    /// is exact for this vehicle, 0 if nowhere.
+    pub point_height: Option<f64>,
 }
 
 /// `kind = "loop"`: a vertical circle from its lowest point, rest to rest.
@@ -116,6 +119,9 @@ pub struct LoopSettings {
     pub heading_deg: f64,
     /// `thrust` (turns over) or `level`. Default `thrust`.
     pub posture: Option<Posture>,
+    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
+    /// is exact for this vehicle, 0 if nowhere.
+    pub point_height: Option<f64>,
 }
 
 /// `kind = "waypoints"`: straight ways from rest to rest.
@@ -135,6 +141,9 @@ pub struct WaypointsSettings {
     pub max_yaw_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<Posture>,
+    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
+    /// is exact for this vehicle, 0 if nowhere.
+    pub point_height: Option<f64>,
 }
 
 /// One of the `points`.
@@ -283,7 +292,8 @@ impl ReferenceSettings {
             Self::TwoMasses(s) => s.validate(),
             Self::Pvtol(s) => s.validate(),
             Self::Planar(s) => s.validate(),
-            Self::Sampled(_) | Self::Recorded(_) => Ok(()),
+            Self::Sampled(s) => s.validate(),
+            Self::Recorded(_) => Ok(()),
         }
     }
 }
@@ -311,6 +321,7 @@ impl LissajousSettings {
         finite("angular_frequency", &self.angular_frequency)?;
         finite("phase", &self.phase)?;
         finite("offset", &self.offset)?;
+        finite("point_height", self.point_height.as_slice())?;
         finite("yaw_rate", &[self.yaw_rate])
     }
 }
@@ -321,6 +332,7 @@ impl LoopSettings {
         positive("duration", self.duration)?;
         not_negative("start", self.start)?;
         finite("position", &self.position)?;
+        finite("point_height", self.point_height.as_slice())?;
         finite("heading_deg", &[self.heading_deg])
     }
 }
@@ -338,6 +350,7 @@ impl WaypointsSettings {
             finite(&format!("points.{i}.yaw_deg"), &[point.yaw_deg])?;
             not_negative(&format!("points.{i}.hold"), point.hold)?;
         }
+        finite("point_height", self.point_height.as_slice())?;
         positive("max_speed", self.max_speed)?;
         positive("max_acceleration", self.max_acceleration)?;
         positive("max_yaw_rate", self.max_yaw_rate)

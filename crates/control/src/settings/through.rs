@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use fly_mechanics::{System, Vehicle};
+use fly_mechanics::System;
 use serde::Deserialize;
 
+use super::build::Follower;
 use super::{SettingsError, finite, positive};
 use crate::Trajectory;
 use crate::inputs::ReferenceInputs;
 use crate::system::reference::{JointSamples, coordinates};
-use crate::trajectory::{Along, MinimumSnap, Posture, Sampled, Table};
+use crate::trajectory::{MinimumSnap, Posture, Sampled, Table};
 
 /// `kind = "minimum_snap"`: through points without stopping, as fast as the limits allow.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -28,6 +29,9 @@ pub struct MinimumSnapSettings {
     pub max_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<Posture>,
+    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
+    /// is exact for this vehicle, 0 if nowhere.
+    pub point_height: Option<f64>,
 }
 
 /// One of the `points`.
@@ -50,6 +54,9 @@ pub struct SampledSettings {
     pub file: PathBuf,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
     pub posture: Option<Posture>,
+    /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
+    /// is exact for this vehicle, 0 if nowhere.
+    pub point_height: Option<f64>,
 }
 
 fn two() -> f64 {
@@ -84,6 +91,7 @@ impl MinimumSnapSettings {
                 ));
             }
         }
+        finite("point_height", self.point_height.as_slice())?;
         positive("max_speed", self.max_speed)?;
         positive("max_acceleration", self.max_acceleration)?;
         positive("max_rate", self.max_rate)
@@ -92,9 +100,10 @@ impl MinimumSnapSettings {
     /// The fastest of all stretched curves that stays inside the limits of speed and rate and of the vehicle's inputs.
     pub(super) fn trajectory(
         &self,
-        vehicle: &Vehicle,
-        posture: Posture,
+        follower: &Follower<'_>,
     ) -> Result<Box<dyn Trajectory>, SettingsError> {
+        let vehicle = follower.vehicle;
+        let posture = follower.posture(self.posture)?;
         let points: Vec<_> = self
             .points
             .iter()
@@ -103,15 +112,17 @@ impl MinimumSnapSettings {
         let curve = MinimumSnap::new(&points, self.max_speed, self.max_acceleration)
             .ok_or_else(|| SettingsError::new("points", "expected points that are apart"))?;
         let inputs = ReferenceInputs::new(vehicle);
-        let flown = |factor: f64| {
+        let mut coupled = false;
+        let mut flown = |factor: f64| {
             let path = curve.stretched(factor);
-            let mut along = Along::new(path, posture, &vehicle.body).ok()?;
+            let mut along = follower.exactly(path, posture, self.point_height).ok()?;
             let end = along.duration()?;
             let holds = (0..=SAMPLES).all(|i| {
                 let point = along.at(end * f64::from(i) / f64::from(SAMPLES));
                 let speed = point.twist.fixed_rows::<3>(0).norm();
                 let rate = point.twist.fixed_rows::<3>(3).norm();
                 let needed = inputs.at(&point);
+                coupled |= !needed.reached();
                 speed <= self.max_speed
                     && rate <= self.max_rate
                     && needed.reached()
@@ -132,10 +143,12 @@ impl MinimumSnapSettings {
             while flown(slow).is_none() {
                 (fast, slow) = (slow, slow * 1.2);
                 if slow > SLOWEST {
-                    return Err(SettingsError::new(
-                        "points",
-                        "expected a way that the vehicle can fly at some speed, found limits or attitudes that it cannot meet at any",
-                    ));
+                    let expected = if coupled {
+                        "expected a way whose wrench the inputs can make, such as one in a vertical plane with yaw_deg along or across it"
+                    } else {
+                        "expected a way that the vehicle can fly at some speed, found limits or attitudes that it cannot meet at any"
+                    };
+                    return Err(SettingsError::new("points", expected));
                 }
             }
         }
@@ -158,6 +171,10 @@ impl MinimumSnapSettings {
 }
 
 impl SampledSettings {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        finite("point_height", self.point_height.as_slice())
+    }
+
     pub(super) fn path(&self) -> Result<Sampled, SettingsError> {
         Sampled::from_csv(&self.text()?).map_err(|error| self.failed(&error))
     }
@@ -173,11 +190,14 @@ impl SampledSettings {
 
     /// The joints of a system that its columns name.
     pub(super) fn motion(&self, system: &System) -> Result<JointSamples, SettingsError> {
-        if self.posture.is_some() {
-            return Err(SettingsError::new(
-                "posture",
-                "expected none: joints have no posture",
-            ));
+        for (key, given) in [
+            ("posture", self.posture.is_some()),
+            ("point_height", self.point_height.is_some()),
+        ] {
+            if given {
+                let expected = "expected none beside samples of joints";
+                return Err(SettingsError::new(key, expected));
+            }
         }
         let mut known = Vec::new();
         let model = &system.model;

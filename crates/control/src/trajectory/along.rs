@@ -19,15 +19,19 @@ pub enum Posture {
     Level,
 }
 
-/// A body whose centre of mass moves along a [`Path`].
+/// A body whose centre of mass moves along a [`Path`], or a point [above](Self::with_point_height) it.
 #[derive(Clone, Debug)]
 pub struct Along<P> {
     path: P,
     posture: Posture,
     load: Load,
     center_of_mass: Vector3<f64>,
+    /// How far above the centre of mass the point is that follows the path, m.
+    pub(super) height: f64,
+    /// The direction in which the path is raised by as much: against gravity.
+    up: Vector3<f64>,
     /// The last attitude that was defined, held where none is.
-    attitude: SO3<f64>,
+    pub(super) attitude: SO3<f64>,
 }
 
 /// A path that passes a point where no attitude follows from the motion.
@@ -59,6 +63,8 @@ impl<P: Path> Along<P> {
             posture,
             load: Load::of_body(body),
             center_of_mass: body.inertia().center_of_mass(),
+            height: 0.0,
+            up: -(body.gravity().try_normalize(0.0)).unwrap_or_else(|| -Vector3::z()),
             attitude: SO3::identity(),
         };
         let step = along.path.horizon() / 2000.0;
@@ -77,6 +83,20 @@ impl<P: Path> Along<P> {
             }
         }
         Ok(along)
+    }
+
+    /// The same path for the point at this height above the centre of mass along body z, m: the thrust points along what that point needs, as
+    /// the flat outputs of vehicles ask whose torques come with side forces (Konz 5.5.3). The path is raised by the height, so that at
+    /// rest the centre of mass is on it as before.
+    #[must_use]
+    pub fn with_point_height(mut self, height: f64) -> Self {
+        self.height = height;
+        self
+    }
+
+    /// How far above the centre of mass the point is that follows the path, m.
+    pub fn point_height(&self) -> f64 {
+        self.height
     }
 
     /// The path.
@@ -105,7 +125,9 @@ impl<P: Path> Trajectory for Along<P> {
         let demand = self.demand(&point.position);
         let held = || flat::constant_attitude(&self.attitude);
         let attitude = self.attitude_at(t, &demand, &point).unwrap_or_else(held);
-        let reference = flat::reference(&point.position, &attitude, &self.center_of_mass);
+        let center = self.center_of_mass + Vector3::z() * self.height;
+        let mut reference = flat::reference(&point.position, &attitude, &center);
+        reference.pose.translation += self.up * self.height;
         self.attitude = reference.pose.rotation;
         reference
     }

@@ -10,6 +10,7 @@
 mod along;
 mod barrel_roll;
 mod carried;
+mod exact;
 pub mod flat;
 mod flip;
 mod helix;

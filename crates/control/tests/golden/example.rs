@@ -161,6 +161,7 @@ impl Example {
                 offset: [0.0; 3],
                 yaw_rate: number(&reference[1]["psi1"]),
                 posture: None,
+                point_height: None,
             }),
             Some("loop") => ReferenceSettings::Loop(LoopSettings {
                 radius: number(&reference[1]),
@@ -169,6 +170,7 @@ impl Example {
                 position: [0.0; 3],
                 heading_deg: 0.0,
                 posture: None,
+                point_height: None,
             }),
             other => panic!("unknown reference {other:?}"),
         }
