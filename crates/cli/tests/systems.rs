@@ -3,6 +3,8 @@
 mod common;
 
 use common::{Folder, without_run};
+use fly_log::schema::{fly as messages, foxglove};
+use prost::Message;
 
 /// Two links with motors, which swing about a reference.
 const ARM: &str = r#"
@@ -95,6 +97,79 @@ fn an_arm_follows_its_reference() {
         "{} {bent}",
         last.values[elbow]
     );
+}
+
+/// The messages of a topic.
+fn messages_of<M: Message + Default>(folder: &Folder, log: &str, topic: &str) -> Vec<M> {
+    let bytes = std::fs::read(folder.path(log)).expect("a log");
+    mcap::MessageStream::new(&bytes)
+        .expect("a log")
+        .map(|message| message.expect("a message"))
+        .filter(|message| message.channel.topic == topic)
+        .map(|message| M::decode(&*message.data).expect("a message of this kind"))
+        .collect()
+}
+
+#[test]
+fn the_log_shows_all_bodies_and_how_their_energy_falls() {
+    let folder = folder();
+    folder.flies(&[
+        "--config",
+        "arm.toml",
+        "--set",
+        "flight.duration=0.2",
+        "--log",
+        "arm.mcap",
+    ]);
+    let states: Vec<messages::SystemMotion> = messages_of(&folder, "arm.mcap", "/fly/system/state");
+    let goals: Vec<messages::SystemMotion> =
+        messages_of(&folder, "arm.mcap", "/fly/system/reference");
+    let frames: Vec<foxglove::FrameTransforms> = messages_of(&folder, "arm.mcap", "/tf");
+    let steps: Vec<messages::Control> = messages_of(&folder, "arm.mcap", "/fly/control");
+    assert_eq!(
+        [states.len(), goals.len(), frames.len(), steps.len()],
+        [51; 4]
+    );
+    assert_eq!(states[0].configuration, [0.2, 0.1]);
+    assert_eq!(states[0].velocity, [0.0, 0.0]);
+    assert_eq!(goals[0].configuration, [0.0, 0.5]);
+    assert_eq!(goals[0].velocity, [1.2, 0.0]);
+    assert_eq!(goals[0].acceleration, [0.0, 0.0]);
+
+    // The elbow hangs half a metre below the shoulder, swung by 0.2 rad about y.
+    let [upper, lower] = frames[0].transforms.as_slice() else {
+        panic!("two bodies: {:?}", frames[0])
+    };
+    assert_eq!(
+        [&upper.child_frame_id, &lower.child_frame_id],
+        ["upper", "lower"]
+    );
+    let elbow = lower.translation.expect("a place");
+    assert!((elbow.x + 0.5 * 0.2_f64.sin()).abs() < 1e-15);
+    assert!((elbow.z + 0.5 * 0.2_f64.cos()).abs() < 1e-15);
+    let turned = lower.rotation.expect("an attitude");
+    assert!((turned.w - 0.15_f64.cos()).abs() < 1e-15 && (turned.y - 0.15_f64.sin()).abs() < 1e-15);
+
+    assert_eq!(
+        steps[0].position_error, None,
+        "nothing is free in the world"
+    );
+    assert!((steps[0].attitude_error - 0.2_f64.hypot(0.4)).abs() < 1e-15);
+    assert_eq!(
+        (steps[0].energy_rate, steps[0].expected_energy_rate),
+        (None, None)
+    );
+    for pair in steps.windows(2) {
+        let slope = (pair[1].total_energy - pair[0].total_energy) / 4e-3;
+        let measured = pair[1].energy_rate.expect("a rate");
+        assert!(
+            (measured - slope).abs() < 1e-9 * slope.abs(),
+            "{measured} {slope}"
+        );
+        let expected = pair[1].expected_energy_rate.expect("a rate");
+        let mean = -(pair[0].dissipation + pair[1].dissipation);
+        assert!((expected - mean).abs() < 1e-12, "{expected} {mean}");
+    }
 }
 
 #[test]
