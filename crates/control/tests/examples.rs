@@ -348,3 +348,142 @@ fn a_fast_reference_needs_a_stiff_spring() {
         assert_eq!(found < 0.01 * start, stiffness > PI * PI);
     }
 }
+
+// ---- Hinges, Konz 5.7.2, Fig. 5.4 and 5.5, and two of them, Fig. 5.1
+
+/// Hinges about parallel axes, one on the other, half a metre apart.
+fn hinges(count: usize) -> Model<f64> {
+    let apart = SE3::new(SO3::identity(), Vector3::new(0.5, 0.0, 0.0));
+    let mut builder = Model::builder();
+    for i in 0..count {
+        let hinge = Joint::revolute(Vector3::z()).expect("an axis");
+        let mut body = Body::new(i.to_string(), hinge);
+        if i > 0 {
+            body = body.parent((i - 1).to_string()).placed(apart);
+        }
+        builder = builder.body(body);
+    }
+    builder.build().expect("a model")
+}
+
+/// The template with a moment between each of these pairs of bodies; -1 is the world.
+fn between(count: usize, approach: Approach, pairs: &[[i32; 2]]) -> Desired {
+    let model = hinges(count);
+    let body = |i: i32| match i {
+        -1 => BodyId::WORLD,
+        _ => model.body_id(&i.to_string()).expect("a body"),
+    };
+    let pairs = pairs.iter().map(|[a, b]| SystemPair {
+        a: body(*a),
+        b: body(*b),
+        energies: Pair::new(planar(0.0, 25.0), planar(0.0, 8.0), planar(0.0, 1.0)),
+    });
+    let pairs = pairs.collect();
+    Desired::new(model, approach, pairs, Box::new(JointMap))
+}
+
+/// (5.98): `Theta e'' + Upsilon e' + Pi sin(e) = 0`, at any amplitude.
+fn pendulum(e: f64, e_dot: f64) -> f64 {
+    -8.0 * e_dot - 25.0 * e.sin()
+}
+
+#[test]
+fn a_hinge_behaves_like_a_damped_pendulum() {
+    let mut energy = between(1, Approach::Energy, &[[-1, 0]]);
+    let mut particle = between(1, Approach::Particle, &[[-1, 0]]);
+    for amplitude in [0.01, 0.5, 1.5, 2.5, 3.1, 9.0] {
+        for (rate, [q_R, w_R, a_R]) in [
+            (0.0, [0.0; 3]),
+            (-2.0, [0.4, 3.9, -2.0]),
+            (5.0, [-1.2, -1.0, 9.0]),
+        ] {
+            let (q, w) = (q_R + amplitude, w_R + rate);
+            let goal = SystemReference {
+                configuration: &[q_R],
+                velocity: &[w_R],
+                acceleration: &[a_R],
+            };
+            let found = energy.acceleration(&[q], &[w], &goal)[0];
+            assert!((found - a_R - pendulum(amplitude, rate)).abs() < 1e-12);
+            let potential = energy.motion.energies.potential;
+            assert!((potential - 25.0 * (1.0 - amplitude.cos())).abs() < 1e-12);
+            // (5.95): the reference counts as far as it points the same way.
+            let (sin, cos) = amplitude.sin_cos();
+            let expected = a_R * cos + w_R * w_R * sin - 8.0 * (w - w_R * cos) - 25.0 * sin;
+            let found = particle.acceleration(&[q], &[w], &goal)[0];
+            assert!((found - expected).abs() < 1e-12);
+        }
+    }
+}
+
+/// From nearly everywhere it falls to the reference; half a turn away it stands on its head, a saddle with the poles `-4 +- sqrt(41)`.
+#[test]
+fn a_hinge_settles_from_nearly_everywhere() {
+    let mut desired = between(1, Approach::Energy, &[[-1, 0]]);
+    let model = desired.model.clone();
+    for start in [0.1, 1.0, 2.0, 3.0, PI - 1e-4, PI + 1e-4, 6.0] {
+        let mut motion = Motion::at_rest(&model);
+        motion.configuration = vec![start];
+        let mut integrator = RungeKutta::new(&model, Scheme::RungeKutta4);
+        let goal = SystemReference {
+            configuration: &[0.0],
+            velocity: &[0.0],
+            acceleration: &[0.0],
+        };
+        let mut last = f64::INFINITY;
+        for _ in 0..1000 {
+            integrator.step(&model, &mut motion, 1e-2, |at, rates| {
+                let xi_dot = desired.acceleration(&at.configuration, &at.velocity, &goal);
+                rates.copy_from_slice(xi_dot.as_slice());
+            });
+            let total = desired.at(&motion.configuration, &motion.velocity, &goal);
+            let total = total.energies.total;
+            // Rounding of 25 (1 - cos e).
+            assert!(total <= last + 1e-13, "W falls: {last} {total}");
+            last = total;
+        }
+        let turns = if start > PI { 1.0 } else { 0.0 };
+        let e = motion.configuration[0] - std::f64::consts::TAU * turns;
+        assert!(e.abs() < 1e-9, "{start}: {e}");
+    }
+    let h = 1e-6;
+    let rest = [PI - h, PI + h].map(|q| {
+        let goal = SystemReference {
+            configuration: &[0.0],
+            velocity: &[0.0],
+            acceleration: &[0.0],
+        };
+        desired.acceleration(&[q], &[0.0], &goal)[0]
+    });
+    // Rounding of 25 sin(pi).
+    let pushed = (rest[1] - rest[0]) / (2.0 * h);
+    assert!((pushed - 25.0).abs() < 1e-7, "pushed away: {pushed}");
+}
+
+/// Springs from the world hold every rod for itself, springs in the hinges every hinge for itself; either couples what the other leaves alone.
+#[test]
+fn pairs_decide_what_moves_for_itself() {
+    let (x, xi) = ([1.1, -0.4], [0.7, -2.0]);
+    let goal = SystemReference {
+        configuration: &[-0.3, 0.5],
+        velocity: &[0.2, 1.0],
+        acceleration: &[-1.5, 0.6],
+    };
+    // Of angles that count from the world, and of those in the hinges.
+    let absolute = |v: &[f64]| [v[0], v[0] + v[1]];
+    let relative = |v: &[f64]| [v[0], v[1]];
+    let miss = |found: &DVector<f64>, of: &dyn Fn(&[f64]) -> [f64; 2]| {
+        let [q, w] = [&x, &xi].map(|v| of(v));
+        let [q_R, w_R, a_R] = [goal.configuration, goal.velocity, goal.acceleration].map(of);
+        let a = of(found.as_slice());
+        let misses = [0, 1].map(|i| a[i] - a_R[i] - pendulum(q[i] - q_R[i], w[i] - w_R[i]));
+        misses[0].abs().max(misses[1].abs())
+    };
+    for approach in [Approach::Body, Approach::Energy] {
+        let by_world = between(2, approach, &[[-1, 0], [-1, 1]]).acceleration(&x, &xi, &goal);
+        let by_hinge = between(2, approach, &[[-1, 0], [0, 1]]).acceleration(&x, &xi, &goal);
+        assert!(miss(&by_world, &absolute) < 1e-12, "{by_world}");
+        assert!(miss(&by_hinge, &relative) < 1e-12, "{by_hinge}");
+        assert!(miss(&by_world, &relative) > 1.0 && miss(&by_hinge, &absolute) > 1.0);
+    }
+}
