@@ -488,7 +488,7 @@ error: `vehicle.rotors[0].thrust` is not possible
 error: no configuration was given
 
 Try `fly --config tricopter.toml`. Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, \
-tricopter-load.toml, tricopter-tilted.toml, tricopter.toml.
+tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, and 17 examples: `fly configs` lists them.
 For more information, try '--help'.
 ");
     }
@@ -629,7 +629,7 @@ error: there is no reference of kind `hoover`
  --> --set:1:22
   |
 1 | --set reference.kind=hoover
-  |                      ^^^^^^ expected `hover`, `takeoff`, `landing`, `circle`, `helix`, `lissajous`, `loop`, `flip`, `barrel_roll`, `waypoints`, `minimum_snap`, `sampled`, `independent` or `recorded`
+  |                      ^^^^^^ expected `hover`, `takeoff`, `landing`, `circle`, `helix`, `lissajous`, `loop`, `flip`, `barrel_roll`, `waypoints`, `minimum_snap`, `sampled`, `independent`, `recorded`, `rest`, `joints`, `transfer`, `tool`, `two_masses`, `pvtol` or `planar`
   |
   = help: did you mean `hover`?
 ");

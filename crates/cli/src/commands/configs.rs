@@ -17,10 +17,9 @@ pub fn run(name: Option<&str>) -> Result<Exit, Failure> {
         return Ok(Exit::Flown);
     };
     let shipped = shipped::find(name).ok_or_else(|| {
-        let names: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
         let message = format!(
             "no configuration `{name}` is shipped\n\nShipped are {}.",
-            names.join(", ")
+            shipped::listed(SHIPPED.iter())
         );
         Failure::new(Exit::Usage, message)
     })?;

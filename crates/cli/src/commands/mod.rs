@@ -41,13 +41,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 /// The configuration that the command line names.
 fn options(arguments: &Arguments) -> Result<Options, Failure> {
     arguments.configuration.options().ok_or_else(|| {
-        let names: Vec<&str> = shipped::flights().map(|one| one.name).collect();
+        let last = shipped::flights().last();
         Failure::new(
             Exit::Usage,
             format_args!(
                 "no configuration was given\n\nTry `fly --config {}`. Shipped are {}.\nFor more information, try '--help'.",
-                names.last().copied().unwrap_or("FILE"),
-                names.join(", "),
+                last.map_or("FILE", |one| one.name),
+                shipped::listed(shipped::flights()),
             ),
         )
     })

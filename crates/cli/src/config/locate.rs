@@ -22,15 +22,15 @@ pub(super) fn system(path: &Path) -> Result<Arc<Source>, Diagnostic> {
 fn named(
     path: &Path,
     what: &str,
-    likely: impl Iterator<Item = &'static Shipped>,
+    likely: impl Iterator<Item = &'static Shipped> + Clone,
 ) -> Result<Arc<Source>, Diagnostic> {
     let name = path.to_string_lossy();
     match (read(path, &name, None), shipped::find(&name)) {
         (Ok(source), _) => Ok(source),
         (Err(Unread::Missing), Some(shipped)) => Ok(shipped_source(shipped, None)),
         (Err(Unread::Missing), None) => {
-            let names: Vec<&str> = likely.map(|one| one.name).collect();
-            Err(missing(what, &name, path, &names))
+            let names: Vec<&str> = likely.clone().map(|one| one.name).collect();
+            Err(missing(what, &name, path, &names, &shipped::listed(likely)))
         }
         (Err(Unread::Failed(diagnostic)), _) => Err(diagnostic),
     }
@@ -40,10 +40,8 @@ fn named(
 pub(super) fn vehicle(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic> {
     if let Origin::Shipped(from) = by.source.origin {
         // Shipped files name each other relative to their own folder.
-        let full = match from.rsplit_once('/') {
-            Some((folder, _)) => format!("{folder}/{name}"),
-            None => name.to_owned(),
-        };
+        let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let full = joined(folder, name);
         if let Some(shipped) = shipped::find(&full) {
             return Ok(shipped_source(shipped, Some(by)));
         }
@@ -59,8 +57,9 @@ pub(super) fn vehicle(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic>
             let vehicles = SHIPPED
                 .iter()
                 .filter(|one| one.name.starts_with("vehicles/"));
-            let names: Vec<&str> = vehicles.map(|one| one.name).collect();
-            Err(missing("vehicle file", name, &path, &names).at(by.clone(), "named here"))
+            let names: Vec<&str> = vehicles.clone().map(|one| one.name).collect();
+            let listed = shipped::listed(vehicles);
+            Err(missing("vehicle file", name, &path, &names, &listed).at(by.clone(), "named here"))
         }
         (Err(Unread::Failed(diagnostic)), _) => Err(diagnostic.at(by.clone(), "named here")),
     }
@@ -102,8 +101,21 @@ fn shipped_source(shipped: &'static Shipped, by: Option<&Place>) -> Arc<Source> 
     })
 }
 
+/// The path of a file that another one of this folder names, without any `..`.
+fn joined(folder: &str, name: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in name.split('/') {
+        match part {
+            "." => {}
+            ".." => _ = parts.pop(),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
 /// Neither a file nor shipped: what was searched, and which of the shipped `names` is like it.
-fn missing(what: &str, name: &str, path: &Path, names: &[&str]) -> Diagnostic {
+fn missing(what: &str, name: &str, path: &Path, names: &[&str], listed: &str) -> Diagnostic {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
     let diagnostic = Diagnostic::new(format!("the {what} `{name}` does not exist")).note(format!(
         "searched {}, then the shipped configurations",
@@ -116,6 +128,6 @@ fn missing(what: &str, name: &str, path: &Path, names: &[&str]) -> Diagnostic {
     let similar = near.and_then(|near| names.iter().find(|full| full.ends_with(near)));
     match similar {
         Some(similar) => diagnostic.help(format!("`{similar}` is shipped; did you mean that one?")),
-        None => diagnostic.help(format!("shipped are {}", names.join(", "))),
+        None => diagnostic.help(format!("shipped are {listed}")),
     }
 }

@@ -29,15 +29,36 @@ macro_rules! shipped {
 
 /// Every file below `configs/`. A test compares this list with the folder.
 pub const SHIPPED: &[Shipped] = shipped![
+    "examples/arm-joints.toml",
+    "examples/arm-tool.toml",
+    "examples/bicopter-hover.toml",
+    "examples/double-pendulum-absolute.toml",
+    "examples/double-pendulum-relative.toml",
+    "examples/orientation.toml",
+    "examples/planar-spinning.toml",
+    "examples/planar.toml",
+    "examples/prismatic.toml",
+    "examples/pvtol.toml",
+    "examples/quadcopter-hover.toml",
+    "examples/revolute.toml",
+    "examples/scara-joints.toml",
+    "examples/scara-tool.toml",
+    "examples/tricopter-eight-bodies.toml",
+    "examples/tricopter-pitching.toml",
+    "examples/two-masses.toml",
     "quadcopter-loop.toml",
     "quadcopter-upside-down.toml",
     "quadcopter.toml",
     "systems/arm6.toml",
     "systems/double_pendulum.toml",
+    "systems/double_pendulum_driven.toml",
     "systems/four_bar.toml",
     "systems/scara.toml",
+    "systems/scara_two_links.toml",
     "systems/tricopter_carrying.toml",
+    "systems/tricopter_eight_bodies.toml",
     "systems/tricopter_with_load.toml",
+    "systems/welding_arm.toml",
     "tricopter-load.toml",
     "tricopter-tilted.toml",
     "tricopter.toml",
@@ -48,12 +69,30 @@ pub const SHIPPED: &[Shipped] = shipped![
 
 /// The shipped configurations that can be flown: all but the vehicles and systems.
 pub fn flights() -> impl Iterator<Item = &'static Shipped> + Clone {
-    SHIPPED.iter().filter(|shipped| !shipped.name.contains('/'))
+    SHIPPED.iter().filter(|shipped| !is_system(shipped))
 }
 
 /// The shipped systems and vehicles: all that cannot be flown by themselves.
 pub fn systems() -> impl Iterator<Item = &'static Shipped> + Clone {
-    SHIPPED.iter().filter(|shipped| shipped.name.contains('/'))
+    SHIPPED.iter().filter(|shipped| is_system(shipped))
+}
+
+fn is_system(shipped: &Shipped) -> bool {
+    ["systems/", "vehicles/"]
+        .iter()
+        .any(|folder| shipped.name.starts_with(folder))
+}
+
+/// The names of these in a sentence, and how many examples are among them.
+pub fn listed(all: impl Iterator<Item = &'static Shipped>) -> String {
+    let names = all.map(|one| one.name);
+    let (examples, others): (Vec<_>, Vec<_>) =
+        names.partition(|name| name.starts_with("examples/"));
+    let names = others.join(", ");
+    match examples.len() {
+        0 => names,
+        count => format!("{names}, and {count} examples: `fly configs` lists them"),
+    }
 }
 
 /// The shipped configuration of this name; `.toml` may be left out.
