@@ -88,3 +88,43 @@ fn a_file_of_samples_that_is_wrong_is_shown_where_it_is_named() {
         "{stderr}"
     );
 }
+
+/// A bicopter pitches and rolls exactly; any other motion it follows nearly, which is said.
+#[test]
+fn a_bicopter_is_told_what_it_follows_only_nearly() {
+    let folder = Folder::new();
+    let poles =
+        "horizontal = [-4, -4, -4, -4]\nyaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }";
+    let text = |reference: &str, drag: &str| {
+        format!(
+            "[flight]\nduration = 6.0\n[vehicle]\nfile = \"vehicles/bicopter.toml\"\n{drag}\n[controller]\napproach = \"particle\"\n\
+             [controller.poles]\n{poles}\n[reference]\n{reference}\n[backend]\nplugin = \"sim\"\n"
+        )
+    };
+    let pitching =
+        "kind = \"lissajous\"\namplitude = [1, 0, 0.3]\nangular_frequency = [0.8, 0, 0.5]";
+    let round = "kind = \"circle\"\nradius = 1\nperiod = 5";
+    let drag = "bodies.airframe.drag.linear = [0.3, 0.3, 0]";
+    for (reference, drag, exact) in [
+        (pitching, "", true),
+        (pitching, drag, false),
+        (round, "", false),
+    ] {
+        folder.write("flight.toml", &text(reference, drag));
+        let (report, _) = folder.ends(&["check", "--config", "flight.toml"], 0);
+        let said = report.contains("% of the wrench that it needs at");
+        assert_eq!(said, !exact, "{report}");
+        assert_eq!(
+            report.contains("it is followed nearly, not exactly"),
+            !exact
+        );
+        assert!(!report.contains("PROBLEM"), "{report}");
+    }
+    folder.write("flight.toml", &text(pitching, ""));
+    let named = "reference.point_height=inf";
+    let (_, stderr) = folder.ends(&["check", "--config", "flight.toml", "--set", named], 2);
+    assert!(
+        stderr.contains("`reference.point_height` is not finite"),
+        "{stderr}"
+    );
+}

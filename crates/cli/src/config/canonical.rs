@@ -47,6 +47,11 @@ impl SourceMap {
         Some(place)
     }
 
+    /// Where the whole text came from.
+    pub fn whole(&self) -> Option<Place> {
+        self.root.clone()
+    }
+
     fn at(&self, offset: usize) -> Option<&Segment> {
         self.segments
             .iter()

@@ -2,6 +2,7 @@
 
 use fly_control::{ControllerError, ControllerSettings, SettingsError};
 
+use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::{Document, show_path};
 use super::sections::section;
@@ -23,9 +24,22 @@ pub(super) fn read(document: &Document) -> Result<ControllerSettings, ConfigErro
 pub(super) fn explain(document: &Document, section: &str, error: &SettingsError) -> Diagnostic {
     let path = format!("{section}.{}", error.key);
     let diagnostic = Diagnostic::new(format!("`{}` cannot be used", show_path(&path)));
-    match document.nearest_place(&path) {
+    let named =
+        (error.unknown.as_ref()).filter(|unknown| path.ends_with(&format!(".{}", unknown.name)));
+    let place = match named {
+        Some(_) => document.entry(&path).map(|entry| entry.key_place.clone()),
+        None => document.nearest_place(&path),
+    };
+    let diagnostic = match place {
         Some(place) => diagnostic.at(place, error.message.as_str()),
         None => diagnostic.note(error.message.as_str()),
+    };
+    match &error.unknown {
+        Some(unknown) => {
+            let known: Vec<&str> = unknown.known.iter().map(String::as_str).collect();
+            hint(diagnostic, &unknown.name, &known)
+        }
+        None => diagnostic,
     }
 }
 

@@ -205,6 +205,11 @@ impl Fragment {
         self.map.place(span)
     }
 
+    /// Where the table itself stands; `None` when the user did not write it at all.
+    pub fn whole(&self) -> Option<Place> {
+        self.map.whole()
+    }
+
     /// The file that a relative path at byte `offset` of the text means: relative to the file it was written in, or to
     /// the current folder when a flag or a shipped configuration says it.
     pub fn resolve_path(&self, offset: usize, path: &str) -> PathBuf {

@@ -13,6 +13,7 @@ mod diagnostic;
 mod document;
 mod locate;
 mod model;
+mod path;
 mod reference;
 mod sections;
 mod set;

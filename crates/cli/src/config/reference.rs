@@ -9,9 +9,11 @@ use super::controller::explain;
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, list};
 use super::document::{Document, Fragment};
+use super::path;
 use super::sections::section;
+use super::source::Place;
 
-const KIND: &str = "kind";
+pub(super) const KIND: &str = "kind";
 
 /// The kind first, then its own keys: read in one go, errors inside would lose their place.
 pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError> {
@@ -21,30 +23,47 @@ pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError
             .help("add `[reference]` with `kind = \"hover\"`")
     })?;
     let kinds = ReferenceSettings::KINDS;
-    let Some(entry) = document.entry("reference.kind") else {
-        let label = format!("expected `kind`, one of {}", list(&kinds));
-        return Err(fragment
-            .diagnostic("missing key `reference.kind`", &(0..0), label)
-            .into());
-    };
-    let place = entry.node.place.clone();
-    let Some(kind) = entry.node.as_string() else {
-        return Err(Diagnostic::new("`reference.kind` has the wrong type")
-            .at(place, format!("expected a string, one of {}", list(&kinds)))
-            .into());
-    };
-    let settings = read_kind(document, &fragment, &kind)?.ok_or_else(|| {
-        let diagnostic = Diagnostic::new(format!("there is no reference of kind `{kind}`"));
-        hint(
-            diagnostic.at(place, format!("expected {}", list(&kinds))),
-            &kind,
-            &kinds,
-        )
-    })?;
+    let (kind, place) = kind_of(document, &fragment, &kinds)?;
+    let settings = read_kind(document, &fragment, &kind)?
+        .ok_or_else(|| no_kind("reference", &kind, place, &kinds))?;
     settings
         .validate()
         .map_err(|error| explain(document, "reference", &error))?;
     Ok(settings)
+}
+
+/// What the `kind` of this table says, and where.
+pub(super) fn kind_of(
+    document: &Document,
+    fragment: &Fragment,
+    kinds: &[&str],
+) -> Result<(String, Place), ConfigError> {
+    let key = format!("{}.{KIND}", fragment.path());
+    let Some(entry) = document.entry(&key) else {
+        let label = format!("expected `kind`, one of {}", list(kinds));
+        let diagnostic = Diagnostic::new(format!("missing key `{key}`"));
+        return Err(match fragment.whole() {
+            Some(table) => diagnostic.at(table, label).into(),
+            None => diagnostic.note(label).into(),
+        });
+    };
+    let place = entry.node.place.clone();
+    match entry.node.as_string() {
+        Some(kind) => Ok((kind, place)),
+        None => Err(Diagnostic::new(format!("`{key}` has the wrong type"))
+            .at(place, format!("expected a string, one of {}", list(kinds)))
+            .into()),
+    }
+}
+
+/// There is no such kind of this.
+pub(super) fn no_kind(what: &str, kind: &str, place: Place, kinds: &[&str]) -> Diagnostic {
+    let diagnostic = Diagnostic::new(format!("there is no {what} of kind `{kind}`"));
+    hint(
+        diagnostic.at(place, format!("expected {}", list(kinds))),
+        kind,
+        kinds,
+    )
 }
 
 fn read_kind(
@@ -53,6 +72,9 @@ fn read_kind(
     kind: &str,
 ) -> Result<Option<ReferenceSettings>, ConfigError> {
     let rest = [KIND];
+    if matches!(kind, "tool" | "two_masses" | "pvtol" | "planar") {
+        path::look_at(document)?;
+    }
     Ok(Some(match kind {
         "hover" => ReferenceSettings::Hover(fragment.decode_without(&rest)?),
         "lissajous" => ReferenceSettings::Lissajous(fragment.decode_without(&rest)?),

@@ -228,7 +228,7 @@ fn looked_at(
                 return Err(SettingsError::new(
                     key,
                     format!(
-                        "at {time} s joint `{name}` would be at {x:.6}: expected within its limits [{low}, {high}]"
+                        "at {time} s joint `{name}` would be at {x:.6}: expected within its limits [{low:.6}, {high:.6}]"
                     ),
                 ));
             }

@@ -123,14 +123,19 @@ pub(super) fn joint(system: &System, name: &str, key: &str) -> Result<BodyId, Se
     system.joint_named(name).ok_or_else(|| {
         let moving = (system.model.bodies().zip(&system.joints))
             .filter(|(body, _)| !system.model.velocity_range(*body).is_empty())
-            .map(|(_, joint)| format!("`{}`", joint.name));
+            .map(|(_, joint)| joint.name.clone());
         let moving: Vec<_> = moving.collect();
-        let known = if moving.is_empty() {
+        let expected = if moving.is_empty() {
             "no joint: nothing moves".to_owned()
         } else {
-            format!("a joint of the system: {}", moving.join(", "))
+            format!("a joint of the system: `{}`", moving.join("`, `"))
         };
-        SettingsError::new(key, format!("expected {known}; found `{name}`"))
+        SettingsError::unknown(
+            key,
+            format!("expected {expected}; found `{name}`"),
+            name,
+            moving,
+        )
     })
 }
 

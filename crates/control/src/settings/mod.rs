@@ -67,6 +67,17 @@ pub struct SettingsError {
     pub key: String,
     /// What was expected and what was found.
     pub message: String,
+    /// The name that is not known, where that is what is wrong.
+    pub unknown: Option<UnknownName>,
+}
+
+/// A name that is not known, as a value or as the last part of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The name.
+    pub name: String,
+    /// Those that are known.
+    pub known: Vec<String>,
 }
 
 impl SettingsError {
@@ -75,6 +86,24 @@ impl SettingsError {
         Self {
             key: key.into(),
             message: message.into(),
+            unknown: None,
+        }
+    }
+
+    /// An error at a key whose last part, or whose value, names what is not known.
+    pub(crate) fn unknown(
+        key: impl Into<String>,
+        message: impl Into<String>,
+        name: &str,
+        known: Vec<String>,
+    ) -> Self {
+        let unknown = UnknownName {
+            name: name.to_owned(),
+            known,
+        };
+        Self {
+            unknown: Some(unknown),
+            ..Self::new(key, message)
         }
     }
 

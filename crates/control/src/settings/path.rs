@@ -14,6 +14,8 @@ use crate::trajectory::jet::derivative;
 use crate::trajectory::{Line, MinimumSnap, Moved, Path, Posture};
 
 /// A way in the world: `kind` and the keys of that kind, as those of vehicles but for `posture`.
+///
+/// Errors inside know no place in the text, as those of [`ReferenceSettings`](super::ReferenceSettings).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PathSettings {
@@ -64,6 +66,18 @@ impl LineSettings {
 }
 
 impl PathSettings {
+    /// The names of all kinds.
+    pub const KINDS: [&'static str; 8] = [
+        "line",
+        "lissajous",
+        "circle",
+        "helix",
+        "waypoints",
+        "minimum_snap",
+        "sampled",
+        "independent",
+    ];
+
     /// How a body would be held along it.
     fn held(&self) -> (Option<Posture>, Option<f64>) {
         match self {

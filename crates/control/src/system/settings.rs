@@ -164,9 +164,11 @@ impl ControllerSettings {
             .keys()
             .find(|name| !names.contains(&name.as_str()))
         {
-            return Err(SettingsError::new(
+            return Err(SettingsError::unknown(
                 format!("gains.{unknown}"),
                 format!("expected joints that move: {}; found `{unknown}`", known()),
+                unknown,
+                names.iter().map(|name| (*name).to_owned()).collect(),
             ));
         }
         if let Some(missing) = names.iter().find(|name| !self.gains.contains_key(**name)) {

@@ -103,10 +103,14 @@ impl Problem {
                     None => diagnostic,
                 }
             }
-            Kind::Missing { key } => show(
-                format!("missing key `{}`", join(key)),
-                format!("`{key}` must be given in this table"),
-            ),
+            Kind::Missing { key } => {
+                let title = format!("missing key `{}`", join(key));
+                let label = format!("`{key}` must be given in this table");
+                match fragment.whole() {
+                    Some(table) if self.path.is_empty() => Diagnostic::new(title).at(table, label),
+                    _ => show(title, label),
+                }
+            }
             Kind::WrongType { expected, found } => show(
                 format!("`{path}` has the wrong type"),
                 format!("expected {expected}, found {found}"),
@@ -192,7 +196,9 @@ fn humane_expected(expected: &str) -> String {
         "path string" => "a path".to_owned(),
         "a sequence" => "an array".to_owned(),
         "a map" => "a table".to_owned(),
-        other if other.starts_with("struct ") => "a table".to_owned(),
+        other if other.starts_with("struct ") || other.starts_with("internally tagged enum ") => {
+            "a table".to_owned()
+        }
         other
             if other.starts_with("an array of length ")
                 || other.starts_with("a tuple of size ") =>

@@ -82,7 +82,7 @@ pub enum Infeasible {
     },
     /// No configuration takes the body where it should be.
     #[error(
-        "at {time} s `{body}` cannot reach its target: the nearest configuration found leaves {distance:e} (m, rad)"
+        "at {time} s `{body}` cannot reach its target: the nearest configuration found leaves {distance:.2e} (m, rad)"
     )]
     Unreachable {
         /// When, s.

@@ -1,0 +1,38 @@
+//! `path` of the kinds of `[reference]` that have one: what is wrong in it, at its place.
+
+use fly_control::settings::{
+    HelixSettings, IndependentSettings, LineSettings, LissajousSettings, MinimumSnapSettings,
+    PathSettings, SampledSettings, WaypointsSettings,
+};
+use serde::de::DeserializeOwned;
+
+use super::diagnostic::ConfigError;
+use super::document::{Document, Fragment};
+use super::reference::{KIND, kind_of, no_kind};
+
+const PATH: &str = "reference.path";
+
+/// Reads the table as what its kind says, so that it can be read as a part of the whole afterwards: that cannot tell the place
+/// of an error inside.
+pub(super) fn look_at(document: &Document) -> Result<(), ConfigError> {
+    // Missing, or no table: whoever reads the whole says so.
+    let Some(fragment) = document.table(PATH) else {
+        return Ok(());
+    };
+    let kinds = PathSettings::KINDS;
+    let (kind, place) = kind_of(document, &fragment, &kinds)?;
+    match kind.as_str() {
+        "line" => is::<LineSettings>(&fragment),
+        "lissajous" => is::<LissajousSettings>(&fragment),
+        "circle" | "helix" => is::<HelixSettings>(&fragment),
+        "waypoints" => is::<WaypointsSettings>(&fragment),
+        "minimum_snap" => is::<MinimumSnapSettings>(&fragment),
+        "sampled" => is::<SampledSettings>(&fragment),
+        "independent" => is::<IndependentSettings>(&fragment),
+        _ => Err(no_kind("path", &kind, place, &kinds).into()),
+    }
+}
+
+fn is<T: DeserializeOwned>(fragment: &Fragment) -> Result<(), ConfigError> {
+    fragment.decode_without::<T>(&[KIND]).map(drop)
+}
