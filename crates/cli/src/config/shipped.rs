@@ -29,6 +29,14 @@ macro_rules! shipped {
 
 /// Every file below `configs/`. A test compares this list with the folder.
 pub const SHIPPED: &[Shipped] = shipped![
+    "baselines/gimbal-computed-torque.toml",
+    "baselines/gimbal-pair.toml",
+    "baselines/pi-joint-pd.toml",
+    "baselines/pi-pair.toml",
+    "baselines/tilt-energy.toml",
+    "baselines/tilt-state-feedback.toml",
+    "baselines/two-link-joint-pd.toml",
+    "baselines/two-link-pairs.toml",
     "examples/arm-joints.toml",
     "examples/arm-tool.toml",
     "examples/bicopter-hover.toml",
@@ -87,7 +95,7 @@ fn is_system(shipped: &Shipped) -> bool {
 pub fn listed(all: impl Iterator<Item = &'static Shipped>) -> String {
     let names = all.map(|one| one.name);
     let (examples, others): (Vec<_>, Vec<_>) =
-        names.partition(|name| name.starts_with("examples/"));
+        names.partition(|name| name.starts_with("examples/") || name.starts_with("baselines/"));
     let names = others.join(", ");
     match examples.len() {
         0 => names,

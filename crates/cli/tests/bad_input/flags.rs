@@ -81,7 +81,7 @@ fn no_configuration() {
 error: no configuration was given
 
 Try `fly --config tricopter.toml`. Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, \
-tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, and 17 examples: `fly configs` lists them.
+tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, and 25 examples: `fly configs` lists them.
 For more information, try '--help'.
 ");
 }

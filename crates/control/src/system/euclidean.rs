@@ -25,7 +25,8 @@ pub enum DesiredInertia {
 /// ```
 ///
 /// These are baselines: they treat angles as numbers on a line. A joint that is a turn away is turned all the way back, and a body's attitude has
-/// no such coordinates; pairs of bodies ([`SystemTemplate`](super::SystemTemplate)) know better.
+/// no such coordinates; pairs of bodies ([`SystemTemplate`](super::SystemTemplate)) know better. `docs/baselines.md` in the repository flies both
+/// beyond a half turn and past the singularity of a gimbal.
 #[derive(Clone, Debug)]
 pub struct EuclideanTemplate {
     inertia: DesiredInertia,

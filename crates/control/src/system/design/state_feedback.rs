@@ -7,7 +7,8 @@ use super::LinearModel;
 
 /// `u = u_R - F_K eps - F_D eps'` with the poles of the linearised closed loop where they should be.
 ///
-/// A baseline: it knows the system for small errors about one reference at rest only.
+/// A baseline: it knows the system for small errors about one reference at rest only. `docs/baselines.md` in the repository flies it beside
+/// the energy-based approach with the same poles.
 ///
 /// ```
 /// use fly_control::system::design::{LinearModel, StateFeedback};
