@@ -206,9 +206,12 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
     let power = 10_f64.powf(rough.log10().floor());
     let nice = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
     let step = nice.into_iter().find(|s| *s >= rough).unwrap_or(nice[3]);
-    let first = (low / step).ceil() as i64;
-    let last = (high / step).floor() as i64;
-    (first..=last).map(|i| i as f64 * step).collect()
+    let first = (low / step).ceil();
+    // The steps are so large that there are at most six.
+    (0..=6)
+        .map(|i| (first + f64::from(i)) * step)
+        .take_while(|v| *v <= high)
+        .collect()
 }
 
 /// Without the digits that binary fractions leave behind.
