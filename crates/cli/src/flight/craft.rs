@@ -8,7 +8,7 @@ use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 use nalgebra::Vector6;
 
-/// Longest step of the integration, s: well below the time constants of rotors.
+/// Longest step of the integration, s: well below the time constants of rotors. Quicker actuators are not integrated.
 const STEP: f64 = 2e-3;
 /// A gap longer than this many steps tells nothing about the system any more; the rest of it is skipped.
 const MOST_STEPS: u32 = 500;
@@ -22,6 +22,8 @@ pub struct Craft {
     tracked: Option<BodyId>,
     /// Configuration, velocity, then what the actuators do behind their lags.
     motion: Motion<f64>,
+    /// Before the last step of a prediction.
+    before: Motion<f64>,
     started: bool,
     dynamics: ActuatedDynamics,
     integrator: RungeKutta<f64>,
@@ -49,13 +51,14 @@ impl Craft {
             workspace: Workspace::new(model),
             system: system.clone(),
             tracked,
+            before: motion.clone(),
             motion,
             started: false,
         };
         // The first step allocates.
-        let before = craft.motion.clone();
+        let start = craft.motion.clone();
         craft.predict(&vec![0.0; system.inputs.input_dim()], 0.0);
-        (craft.motion, craft.started) = (before, false);
+        (craft.motion, craft.started) = (start, false);
         Ok(craft)
     }
 }
@@ -172,17 +175,11 @@ impl Craft {
         self.begin(commands);
         let lags = self.system.inputs.time_constants();
         let actual = &mut self.motion.velocity[self.system.model.dof()..];
-        for ((actual, command), lag) in actual.iter_mut().zip(commands).zip(lags) {
-            let remaining = if *lag > 0.0 {
-                (-duration / lag).exp()
-            } else {
-                0.0
-            };
-            *actual = command + (*actual - command) * remaining;
-        }
+        settle(actual, commands, lags, duration, f64::INFINITY);
     }
 
-    /// Moves the state on by `duration` s under the commands, by Runge-Kutta steps of the model.
+    /// Moves the state on by `duration` s under the commands, by Runge-Kutta steps of the model. Where the model has no motion, because its mass
+    /// matrix is singular or its numbers leave all bounds, the bodies stay as they were: nothing better is known of them.
     pub fn predict(&mut self, commands: &[f64], duration: f64) {
         self.begin(commands);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -192,22 +189,30 @@ impl Craft {
         let Self {
             system,
             motion,
+            before,
             dynamics,
             integrator,
             ..
         } = self;
         let n = system.model.dof();
         let lags = system.inputs.time_constants();
-        // Without a lag the command acts as it is; with one it is integrated along with the bodies.
-        for ((actual, command), lag) in motion.velocity[n..].iter_mut().zip(commands).zip(lags) {
-            if *lag <= 0.0 {
-                *actual = *command;
-            }
-        }
         for _ in 0..steps {
+            before.clone_from(motion);
+            // With its lag an actuator is integrated along with the bodies, but where the scheme would not follow it.
+            settle(&mut motion.velocity[n..], commands, lags, step, STEP);
             integrator.step(&system.model, motion, step, |motion, rates| {
                 dynamics.rates(system, commands, motion, rates);
+                for (rate, lag) in rates[n..].iter_mut().zip(lags) {
+                    if *lag < STEP {
+                        *rate = 0.0;
+                    }
+                }
             });
+            let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+            if !(finite(&motion.configuration) && finite(&motion.velocity[..n])) {
+                (motion.configuration).copy_from_slice(&before.configuration);
+                motion.velocity[..n].copy_from_slice(&before.velocity[..n]);
+            }
         }
     }
 
@@ -216,6 +221,20 @@ impl Craft {
             let n = self.system.model.dof();
             self.motion.velocity[n..].copy_from_slice(commands);
             self.started = true;
+        }
+    }
+}
+
+/// The exact solution of the first-order lags, of those that are shorter than `slowest` s.
+fn settle(actual: &mut [f64], commands: &[f64], lags: &[f64], duration: f64, slowest: f64) {
+    for ((actual, command), lag) in actual.iter_mut().zip(commands).zip(lags) {
+        if *lag < slowest {
+            let remaining = if *lag > 0.0 {
+                (-duration / lag).exp()
+            } else {
+                0.0
+            };
+            *actual = command + (*actual - command) * remaining;
         }
     }
 }
@@ -300,6 +319,64 @@ mod tests {
         assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12));
         let [distance, angle] = many.errors(one.configuration());
         assert!(distance < 1e-12 && angle < 1e-7, "{distance} {angle}");
+    }
+
+    #[test]
+    fn actuators_faster_than_a_step_are_predicted() {
+        let quick = BEAM.replace("time_constant = 0.05", "time_constant = 1e-4");
+        let mut craft = Craft::new(&System::from_toml(&quick).expect("good")).expect("dynamics");
+        craft.follow(&[9.81], 1.0);
+        let (thrust, duration) = (12.0, 0.2);
+        craft.predict(&[thrust], duration);
+        assert!(
+            (actual(&craft) - thrust).abs() < 1e-12,
+            "{}",
+            actual(&craft)
+        );
+        let (_, twist) = craft.tracked_motion().expect("a free body");
+        // But for the lag itself, 0.1 ms.
+        let velocity = (thrust - 9.81) * duration;
+        assert!(
+            (twist[2] - velocity).abs() < 1e-3,
+            "{} {velocity}",
+            twist[2]
+        );
+    }
+
+    #[test]
+    fn what_has_no_dynamics_stays_as_it_is_known() {
+        // A body in three rings of no mass: while the middle one is straight, nothing says how the outer two share a turn.
+        let text = r#"
+            name = "gimbal"
+            [bodies.outer]
+            joint = { type = "revolute", axis = [0, 0, 1] }
+            [bodies.middle]
+            parent = "outer"
+            joint = { type = "revolute", axis = [0, 1, 0] }
+            [bodies.top]
+            parent = "middle"
+            joint = { type = "revolute", axis = [0, 0, 1] }
+            mass = 1.0
+            inertia = [0.1, 0.1, 0.1]
+            [[motors]]
+            joint = "outer"
+            time_constant = 0.01
+        "#;
+        let mut craft = Craft::new(&System::from_toml(text).expect("good")).expect("dynamics");
+        let known = [[0.3, 0.1], [0.0, 0.0], [0.5, 0.2]];
+        for (joint, numbers) in known.iter().enumerate() {
+            craft.take(joint, numbers);
+        }
+        craft.follow(&[0.0], 0.0);
+        craft.predict(&[1.0], 0.05);
+        assert_eq!(craft.configuration(), [0.3, 0.0, 0.5]);
+        assert_eq!(craft.velocity(), [0.1, 0.0, 0.2]);
+        // The motor goes on nevertheless, and so does the body once the ring is known to be turned.
+        let lagging = 1.0 - (-5.0_f64).exp();
+        assert!((craft.motion.velocity[3] - lagging).abs() < 1e-4);
+        craft.take(1, &[1.0, 0.0]);
+        craft.predict(&[1.0], 0.01);
+        assert!(craft.configuration()[0] > 0.301 && craft.velocity()[0].is_finite());
     }
 
     #[test]
