@@ -275,6 +275,24 @@ fn a_check_tells_what_the_arm_can_do() {
     let weak = ["--set", "vehicle.motors.0.effort=1"];
     let (report, _) = folder.ends(&[&["check", "--config", "arm.toml"], &weak[..]].concat(), 0);
     assert!(report.contains("beyond the limits"), "{report}");
+    // Finite numbers with no finite motion.
+    let endless = "reference.joints.elbow={ amplitude = 1e308, angular_frequency = 9 }";
+    let (report, _) = folder.ends(&["check", "--config", "arm.toml", "--set", endless], 1);
+    assert!(report.contains("no finite input follows it"), "{report}");
+    let (_, told) = folder.ends(
+        &[
+            "check",
+            "--config",
+            "arm.toml",
+            "--set",
+            "safety.ground_height=0.0",
+        ],
+        2,
+    );
+    assert!(
+        told.contains("`safety.ground_height` is not possible"),
+        "{told}"
+    );
     let unstable = "controller.pairs.1.damping=-8";
     let (report, _) = folder.ends(&["check", "--config", "arm.toml", "--set", unstable], 2);
     assert_eq!(report, "");

@@ -226,11 +226,10 @@ fn systems_without_a_controller() {
         PAIRS,
         "nothing drives `arm`: a controller needs rotors or motors",
     );
-    let coupled = format!("{ARM}\n[[couplings]]\njoint = 'elbow'\nof = 'shoulder'\nratio = 2\n");
-    if let Ok(coupled) = System::from_toml(&coupled) {
-        let error = build(&coupled, PAIRS).err().unwrap();
-        assert!(error.contains("`arm` has couplings"), "{error}");
-    }
+    let terms = "[{ joint = 'elbow' }, { joint = 'shoulder', component = 1, factor = 2 }]";
+    let coupled = format!("{ARM}\n[[couplings]]\nname = 'belt'\nterms = {terms}\n");
+    let error = build(&system(&coupled), PAIRS).err().unwrap();
+    assert!(error.contains("`arm` has couplings"), "{error}");
     let looped = format!(
         "{ARM}\n[[loops]]\nname = 'rod'\ntype = 'distance'\nlength = 0.5\nfrom = 'world'\nfrom_frame = {{ position = [0.6, 0, 0] }}\nto = 'lower'\n"
     );
@@ -562,4 +561,37 @@ fn state_feedback_needs_a_reference_at_which_something_holds_the_system() {
         controller.rest_at(&x),
         Err(SystemError::NotAtRest(_))
     ));
+}
+
+#[test]
+fn a_place_to_rest_is_near() {
+    let hover = system(QUADCOPTER);
+    let controller = SystemController::for_system(&hover, &toml::from_str(HOVER).unwrap()).unwrap();
+    let body = hover.model.bodies().next().unwrap();
+    let joint = hover.model.joint(body).unwrap();
+    let turn = |x, y, z| fly_lie::SO3::exp(&Vector3::new(x, y, z));
+    let place = Vector3::new(3.0, -2.0, 5.0);
+    for (tilt, yaw) in [(0.6, 0.0), (-1.0, 2.0), (1.4, -3.0)] {
+        let mut x = hover.model.neutral_configuration();
+        let tilted = SE3::new(turn(0.0, 0.0, yaw) * turn(0.0, tilt, 0.0), place);
+        joint.coordinates(&tilted, &mut x);
+        assert!(controller.rest_near(&mut x));
+        let found = joint.pose(&x);
+        let level = SE3::new(turn(0.0, 0.0, yaw), place);
+        let error = (level.inverse() * found).log().norm();
+        assert!(error < 1e-6, "tilted by {tilt}: {error}");
+    }
+    // Upside down the rotors would have to pull.
+    let mut x = hover.model.neutral_configuration();
+    joint.coordinates(&SE3::new(turn(3.0, 0.0, 0.0), place), &mut x);
+    let before = x.clone();
+    assert!(!controller.rest_near(&mut x));
+    assert_eq!(x, before);
+
+    // Everything has its motor: the place is as good as any.
+    let arm = system(ARM);
+    let controller = SystemController::for_system(&arm, &toml::from_str(PAIRS).unwrap()).unwrap();
+    let mut x = [0.3, 0.5, -0.7];
+    assert!(controller.rest_near(&mut x));
+    assert_eq!(x, [0.3, 0.5, -0.7]);
 }

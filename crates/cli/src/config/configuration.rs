@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fly_control::system::SystemController;
 use fly_control::system::reference::SystemTrajectory;
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
+use fly_mechanics::measurements::Measurements;
 use fly_mechanics::{System, Vehicle};
 
 use super::decode::hint;
@@ -93,6 +94,7 @@ impl Configuration {
             backend,
         };
         configuration.check_descent()?;
+        configuration.check_ground()?;
         Ok(configuration)
     }
 
@@ -108,6 +110,24 @@ impl Configuration {
             system.name
         );
         Err(match self.document.place("safety.then") {
+            Some(place) => diagnostic.at(place, label),
+            None => diagnostic.note(label),
+        }
+        .into())
+    }
+
+    /// Refuses a ground for what has no height.
+    fn check_ground(&self) -> Result<(), ConfigError> {
+        let tracked = Measurements::tracked(&self.system.model);
+        if tracked.is_some() || self.safety.ground_height.is_none() {
+            return Ok(());
+        }
+        let diagnostic = Diagnostic::new("`safety.ground_height` is not possible");
+        let label = format!(
+            "expected none: `{}` has no body whose height it could be, the only one that is free in the world",
+            self.system.name
+        );
+        Err(match self.document.place("safety.ground_height") {
             Some(place) => diagnostic.at(place, label),
             None => diagnostic.note(label),
         }

@@ -1,58 +1,16 @@
 //! Kinds of `[reference]` that say how the joints of a system move.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use fly_mechanics::System;
 use fly_mechanics::multibody::BodyId;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-use super::{SettingsError, finite, not_negative, positive};
+use super::{Numbers, SettingsError, finite, not_negative, positive};
 use crate::system::reference::{JointLeg, JointSines, JointTransfer, coordinates};
 
-/// What a joint has one of for each degree of freedom: a number, or a list of them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JointValues(pub Vec<f64>);
-
-/// Values of joints by the joints' names.
-pub type JointTable = BTreeMap<String, JointValues>;
-
-impl<'de> Deserialize<'de> for JointValues {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ValuesVisitor)
-    }
-}
-
-struct ValuesVisitor;
-
-impl<'de> Visitor<'de> for ValuesVisitor {
-    type Value = JointValues;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a number, or a list of one for each degree of freedom")
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<JointValues, E> {
-        Ok(JointValues(vec![value]))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<JointValues, E> {
-        self.visit_f64(value as f64)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<JointValues, E> {
-        self.visit_f64(value as f64)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JointValues, A::Error> {
-        let mut values = Vec::new();
-        while let Some(value) = seq.next_element()? {
-            values.push(value);
-        }
-        Ok(JointValues(values))
-    }
-}
+/// Values of joints by the joints' names: a number, or a list of one for each degree of freedom.
+pub type JointTable = BTreeMap<String, Numbers>;
 
 /// `kind = "rest"`: a system at rest.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -76,15 +34,15 @@ pub struct JointsSettings {
 #[serde(deny_unknown_fields)]
 pub struct SineSettings {
     /// Where it swings about, rad or m. Default 0.
-    pub offset: Option<JointValues>,
+    pub offset: Option<Numbers>,
     /// How fast that moves, rad/s or m/s. Default 0.
-    pub rate: Option<JointValues>,
+    pub rate: Option<Numbers>,
     /// Amplitude, rad or m. Default 0.
-    pub amplitude: Option<JointValues>,
+    pub amplitude: Option<Numbers>,
     /// Angular frequency, rad/s. Default 0.
-    pub angular_frequency: Option<JointValues>,
+    pub angular_frequency: Option<Numbers>,
     /// Phase, rad. Default 0.
-    pub phase: Option<JointValues>,
+    pub phase: Option<Numbers>,
 }
 
 /// `kind = "transfer"`: joints from rest to rest, with `to` and `duration`, or with several `legs`.
@@ -144,12 +102,12 @@ fn write(
     system: &System,
     key: &str,
     name: &str,
-    values: &JointValues,
+    values: &Numbers,
     q: &mut [f64],
 ) -> Result<(), SettingsError> {
     let body = joint(system, name, key)?;
     let names = system.model.joint(body).map_or(&[][..], coordinates);
-    let JointValues(values) = values;
+    let values = values.as_slice();
     if values.len() != names.len() {
         let expected = match names {
             [] => "nothing: the joint is fixed".to_owned(),
@@ -192,7 +150,7 @@ pub(super) fn filled(
 
 pub(super) fn finite_table(key: &str, table: &JointTable) -> Result<(), SettingsError> {
     let mut entries = table.iter();
-    entries.try_for_each(|(name, JointValues(x))| finite(&format!("{key}.{name}"), x))
+    entries.try_for_each(|(name, x)| finite(&format!("{key}.{name}"), x.as_slice()))
 }
 
 impl RestSettings {
@@ -206,7 +164,7 @@ impl RestSettings {
 }
 
 impl SineSettings {
-    fn parts(&self) -> [(&'static str, Option<&JointValues>); 5] {
+    fn parts(&self) -> [(&'static str, Option<&Numbers>); 5] {
         [
             ("offset", self.offset.as_ref()),
             ("rate", self.rate.as_ref()),
@@ -221,7 +179,7 @@ impl JointsSettings {
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         for (name, sine) in &self.joints {
             for (part, values) in sine.parts() {
-                let values = values.map_or(&[][..], |JointValues(x)| x);
+                let values = values.map_or(&[][..], Numbers::as_slice);
                 finite(&format!("joints.{name}.{part}"), values)?;
             }
         }

@@ -40,8 +40,7 @@ pub use controller::{AllocationMethod, ControllerSettings};
 pub use flat::{AngleSettings, PlanarSettings, PvtolSettings, TwoMassesSettings};
 pub use gains::GainSettings;
 pub use joints::{
-    JointTable, JointValues, JointsSettings, LegSettings, RestSettings, SineSettings,
-    TransferSettings,
+    JointTable, JointsSettings, LegSettings, RestSettings, SineSettings, TransferSettings,
 };
 pub use manoeuvre::{
     BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,

@@ -6,6 +6,7 @@ use fly_mechanics::{Inputs, System};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use super::design::{NotAtRest, PlacementError};
+use super::rest;
 use super::trial::try_out;
 use super::{DesiredMotion, Strategy, SystemLaw, SystemReference, TransportError};
 use crate::Energies;
@@ -210,6 +211,19 @@ impl SystemController {
             }
             Strategy::Template(_) | Strategy::Euclidean(_) => Ok(()),
         }
+    }
+}
+
+/// # Places to rest
+impl SystemController {
+    /// Moves a configuration to one near by in which the inputs hold the system at rest within their limits: a tilted multicopter is levelled where
+    /// it is, its heading kept; a system with an input for every way to move stays as it is. Answers whether one was found; if not, the
+    /// configuration stays. Allocates.
+    ///
+    /// # Panics
+    /// If the configuration has another length than the system's.
+    pub fn rest_near(&self, configuration: &mut [f64]) -> bool {
+        rest::nearest(&self.model, &self.inputs, configuration)
     }
 }
 

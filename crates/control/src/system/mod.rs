@@ -56,6 +56,7 @@ mod law;
 mod linearisation;
 mod matching;
 pub mod reference;
+mod rest;
 mod settings;
 mod strategy;
 mod template;

@@ -142,8 +142,13 @@ fn reference(
                 return;
             }
             Ok(step) => {
+                if !step.unconstrained.iter().all(|input| input.is_finite()) {
+                    let message = format_args!("at {time:.2} s: no finite input follows it");
+                    findings.problem("reference", message);
+                    return;
+                }
                 let excess = limits.violation(step.unconstrained.as_slice());
-                if excess > worst || excess.is_nan() {
+                if excess > worst {
                     (worst, when) = (excess, time);
                 }
             }

@@ -17,7 +17,7 @@ use super::supervisor::Fault;
 
 /// A reference and the law that follows it, for what [`Craft`] knows.
 ///
-/// No function of it allocates after its first call, but to tell of an error.
+/// No function of it allocates after its first call, but to tell of an error, and once to find where a system can rest.
 pub trait Guidance {
     /// Puts the reference where it is at flight time `time` (s), to which `frame` belongs.
     ///

@@ -23,7 +23,7 @@ pub struct SystemGuidance {
 }
 
 impl SystemGuidance {
-    /// Of this reference and this law. Given up, the system stops where it is.
+    /// Of this reference and this law. Given up, the system stops where it is, or near by where its inputs can hold it.
     pub fn new(reference: Box<dyn SystemTrajectory>, controller: SystemController) -> Self {
         let point = SystemPoint::new(controller.model());
         Self {
@@ -56,6 +56,11 @@ impl Guidance for SystemGuidance {
             self.resting = true;
             let point = &mut self.point;
             point.configuration.copy_from_slice(craft.configuration());
+            if !self.controller.rest_near(&mut point.configuration) {
+                tracing::warn!(
+                    "nothing holds the system at rest near here: it is told to stay where it is"
+                );
+            }
             point.velocity.fill(0.0);
             point.acceleration.fill(0.0);
         }
