@@ -277,7 +277,7 @@ fn a_check_tells_what_the_arm_can_do() {
     assert!(report.contains("beyond the limits"), "{report}");
     // Finite numbers with no finite motion.
     let endless = "reference.joints.elbow={ amplitude = 1e308, angular_frequency = 9 }";
-    let (report, _) = folder.ends(&["check", "--config", "arm.toml", "--set", endless], 1);
+    let (report, _) = folder.ends(&["check", "--config", "arm.toml", "--set", endless], 5);
     assert!(report.contains("no finite input follows it"), "{report}");
     let (_, told) = folder.ends(
         &[
@@ -303,4 +303,62 @@ fn what_tunes_vehicles_says_what_it_was_given() {
     let folder = folder();
     let (_, told) = folder.ends(&["tune", "--config", "arm.toml", "--bandwidth", "2"], 2);
     assert!(told.contains("`arm` is no vehicle of one body"), "{told}");
+}
+
+/// A quadcopter that is lost while it tilts to come back.
+const LOST: &str = r#"
+[flight]
+duration = 3.0
+
+[vehicle]
+file = "vehicles/quadcopter.toml"
+
+[controller]
+approach = "state_feedback"
+allocation = "active_set"
+poles = [-2, -2, -2.2, -2.2, -2.4, -2.4, -2.6, -2.6, [-2, 1], [-2, -1], [-3, 1], [-3, -1]]
+
+[reference]
+kind = "hover"
+
+[safety]
+# Twelve poles close together take their time.
+max_descent_time = 20.0
+
+[backend]
+plugin = "sim"
+
+[backend.sim]
+initial = { position = [0.5, 0.0, 0.0] }
+faults = [{ kind = "missing", from = 0.15, until = inf }]
+"#;
+
+#[test]
+fn a_vehicle_under_state_feedback_comes_to_rest_level() {
+    let folder = Folder::new();
+    folder.write("lost.toml", LOST);
+    // The gains know of no lag.
+    let quick = [0, 1, 2, 3].map(|rotor| format!("vehicle.rotors.{rotor}.time_constant=0.0"));
+    let mut arguments = vec!["--config", "lost.toml", "--log", "lost.mcap"];
+    for set in &quick {
+        arguments.extend(["--set", set]);
+    }
+    let (_, told) = folder.ends(&arguments, 4);
+    assert!(told.contains("coming to rest in place"), "{told}");
+    let goals: Vec<messages::Motion> = messages_of(&folder, "lost.mcap", "/fly/reference");
+    let states: Vec<messages::Motion> = messages_of(&folder, "lost.mcap", "/fly/state");
+    let tilt = |motion: &messages::Motion| {
+        let attitude = motion.attitude.expect("an attitude");
+        2.0 * attitude.x.hypot(attitude.y)
+    };
+    let lost = states.iter().map(tilt).fold(0.0, f64::max);
+    assert!(lost > 0.05, "it tilted: {lost}");
+    let (goal, last) = (
+        goals.last().expect("a goal"),
+        states.last().expect("a state"),
+    );
+    assert!(tilt(goal) < 1e-6, "told to be level: {goal:?}");
+    let place = |motion: &messages::Motion| motion.position.expect("a position");
+    let off = (place(last).x - place(goal).x).hypot(place(last).y - place(goal).y);
+    assert!(off < 1e-3, "{last:?} {goal:?}");
 }

@@ -92,7 +92,7 @@ impl FlightSection {
 pub enum SafetyAction {
     /// Level attitude and a steady descent on the last good attitude, then terminate; of vehicles of one body.
     Descend,
-    /// Come to rest in place, a vehicle level, then terminate.
+    /// Come to rest in place, or near by where the inputs can hold it (a multicopter level), then terminate.
     Rest,
     /// Ask the backend to terminate at once.
     Terminate,
@@ -110,7 +110,7 @@ pub struct SafetySection {
     pub descent_rate: f64,
     /// How long a descent, or the rest in place, may last before the backend is asked to terminate, s, > 0. Default 30.
     pub max_descent_time: f64,
-    /// Height at which a descent ends as well, m. Without it a descent lasts for `max_descent_time`.
+    /// Height at which a descent or rest ends as well, m, of the one body that is free in the world. Without it it lasts for `max_descent_time`.
     pub ground_height: Option<f64>,
     /// A measurement older than this counts as stale, ms, > 0. Default 100.
     pub stale_ms: f64,
