@@ -197,7 +197,9 @@ impl Craft {
         let n = system.model.dof();
         let lags = system.inputs.time_constants();
         for _ in 0..steps {
-            before.clone_from(motion);
+            // Not as a whole: that would allocate.
+            (before.configuration).copy_from_slice(&motion.configuration);
+            before.velocity.copy_from_slice(&motion.velocity);
             // With its lag an actuator is integrated along with the bodies, but where the scheme would not follow it.
             settle(&mut motion.velocity[n..], commands, lags, step, STEP);
             integrator.step(&system.model, motion, step, |motion, rates| {
