@@ -260,6 +260,24 @@ fn without_its_sensors_an_arm_comes_to_rest_in_place() {
 }
 
 #[test]
+fn a_law_without_an_answer_from_the_start_is_no_flight() {
+    let folder = folder();
+    // Stretched out, the tool cannot be told to move along the arm.
+    let transport = "controller.transport={ point = [0, 0, -0.5], of = \"lower\" }";
+    let pairs = "controller.pairs=[{ to = \"lower\", stiffness = { weight = 9, center = [0, 0, -0.5] }, \
+        damping = { weight = 6, center = [0, 0, -0.5] }, inertia = { weight = 1, center = [0, 0, -0.5] } }]";
+    let straight = "backend.sim.initial.joints={ upper = 0.2 }";
+    let mut arguments = vec!["--config", "arm.toml", "--log", "arm.mcap"];
+    for set in [transport, pairs, straight] {
+        arguments.extend(["--set", set]);
+    }
+    let (summary, told) = folder.ends(&arguments, 4);
+    assert!(told.contains("is singular here"), "{told}");
+    assert!(told.contains("terminating"), "{told}");
+    assert!(summary.contains("given up at 0.0"), "{summary}");
+}
+
+#[test]
 fn a_check_tells_what_the_arm_can_do() {
     let folder = folder();
     let (report, _) = folder.ends(&["check", "--config", "arm.toml"], 0);

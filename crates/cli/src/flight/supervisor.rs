@@ -164,6 +164,8 @@ pub struct Supervisor {
     last_good: i64,
     /// Longest time between two good frames, ns; see [`with_longest_gap`](Self::with_longest_gap).
     longest_gap: i64,
+    /// Frame time of the first command that was refused before there was a good one.
+    refused_since: Option<i64>,
     /// Frame time of the first of the commands that the backend did not pass on, until one is.
     unsent_since: Option<i64>,
     report: Report,
@@ -179,6 +181,7 @@ impl Supervisor {
             mode: Mode::Waiting,
             last_good: 0,
             longest_gap: i64::MAX,
+            refused_since: None,
             unsent_since: None,
             report: Report::default(),
             event: None,
@@ -229,6 +232,14 @@ impl Supervisor {
         match self.mode {
             // There is no better command than the last one that was good.
             Mode::Descending | Mode::Resting => Action::Hold,
+            // Frames come, and there never was a command that could be held: that is no flight.
+            Mode::Waiting if self.on_loss != OnLoss::Pause => {
+                let since = *self.refused_since.get_or_insert(time);
+                if time.saturating_sub(since) < self.hold {
+                    return Action::Wait;
+                }
+                self.terminate(time, fault)
+            }
             Mode::Waiting | Mode::Flying | Mode::Holding | Mode::Paused | Mode::Ended => {
                 self.lost(time, fault)
             }
@@ -297,12 +308,7 @@ impl Supervisor {
                     self.event = Some(Event::PauseStarted(fault));
                     Action::Pause
                 }
-                OnLoss::Terminate => {
-                    self.mode = Mode::Ended;
-                    self.report.given_up = Some((time, fault));
-                    self.event = Some(Event::Terminated(fault));
-                    Action::Stop
-                }
+                OnLoss::Terminate => self.terminate(time, fault),
                 OnLoss::Descend { .. } | OnLoss::Rest { .. } => {
                     self.mode = if matches!(self.on_loss, OnLoss::Rest { .. }) {
                         Mode::Resting
@@ -315,6 +321,13 @@ impl Supervisor {
                 }
             },
         }
+    }
+
+    fn terminate(&mut self, time: i64, fault: Fault) -> Action {
+        self.mode = Mode::Ended;
+        self.report.given_up = Some((time, fault));
+        self.event = Some(Event::Terminated(fault));
+        Action::Stop
     }
 
     fn retreat(&mut self, time: i64) -> Action {

@@ -6,6 +6,7 @@ use fly_mechanics::Vehicle;
 
 use super::Findings;
 use crate::config::{ConfigError, Configuration};
+use crate::telemetry::significant;
 
 /// How finely the reference is looked at, s.
 const SAMPLE: f64 = 0.01;
@@ -83,10 +84,10 @@ fn planned(
     // Not above, so that what is not a number is too much.
     let reached = missing.value <= REACH;
     if !reached {
-        let share = 100.0 * missing.value;
+        let share = significant(100.0 * missing.value, 2);
         let when = missing.time;
         let finding = format!(
-            "{sampled}: the inputs cannot make {share:.2} % of the wrench that it needs at {when:.2} s"
+            "{sampled}: the inputs cannot make {share} % of the wrench that it needs at {when:.2} s"
         );
         if missing.value <= NEARLY {
             findings.warning(

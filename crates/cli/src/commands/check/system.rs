@@ -48,12 +48,19 @@ pub(super) fn check(
     inputs(system, &start, findings);
 
     let settings = &configuration.controller;
-    let allocation = format!("{:?}", settings.allocation).to_lowercase();
     let approach = settings.approach.name();
-    findings.fine(
-        "controller",
-        format_args!("{approach}, limits by {allocation}"),
-    );
+    if system.inputs.limits().rows() == 0 {
+        findings.fine(
+            "controller",
+            format_args!("{approach}; inputs have no limits"),
+        );
+    } else {
+        let allocation = format!("{:?}", settings.allocation).to_lowercase();
+        findings.fine(
+            "controller",
+            format_args!("{approach}, limits by {allocation}"),
+        );
+    }
     match system_poles(system, &mut controller, &start.configuration) {
         Ok(found) => poles::tell("poles at the start", found, findings),
         // A moving system need not be able to rest.

@@ -57,6 +57,9 @@ fn decisions_per_tick() {
     check(".xxx.xxxx.x.", "CHHHCHHHHCHC");
     // Before the first good frame nothing is known and nothing is sent.
     check("xxxxxxxxxx.x", "WWWWWWWWWWCH");
+    // Nor is anything for a moment while commands are refused; where there never is a good one the flight ends.
+    check("xxcc.xc.", "WWWWCHHC");
+    check("xccccccc", "WWWWWWSS");
     // A refused command is a fault like a missing frame, and so is the mix of both.
     check(".cccccc", "CHHHHDH");
     check(".xcxc.", "CHHHHC");
@@ -74,6 +77,12 @@ fn a_shadow_flight_pauses_and_goes_on() {
     assert_eq!(supervisor.report().pauses, 1);
     assert_eq!(supervisor.report().dropouts, 1);
     assert_eq!(supervisor.report().given_up, None);
+}
+
+#[test]
+fn a_shadow_flight_waits_for_a_command_of_its_own() {
+    let mut supervisor = Supervisor::new(50 * MS, OnLoss::Pause);
+    assert_eq!(run(&mut supervisor, "cccccccccc."), "WWWWWWWWWWC");
 }
 
 #[test]

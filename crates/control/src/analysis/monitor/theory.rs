@@ -78,7 +78,8 @@ impl fmt::Display for Silence {
             ),
             Self::Underactuated { inputs, dof } => write!(
                 f,
-                "{inputs} inputs cannot give all that the desired motion asks of {dof} degrees of freedom"
+                "{inputs} {} cannot give all that the desired motion asks of {dof} degrees of freedom",
+                if *inputs == 1 { "input" } else { "inputs" }
             ),
             Self::NoEnergies => write!(f, "this controller has no desired energies"),
         }
