@@ -262,13 +262,14 @@ fn without_its_sensors_an_arm_comes_to_rest_in_place() {
 #[test]
 fn a_law_without_an_answer_from_the_start_is_no_flight() {
     let folder = folder();
-    // Stretched out, the tool cannot be told to move along the arm.
+    // Stretched out, the tool cannot be told to move along the arm; nothing moves it from there.
+    let weightless = "vehicle.gravity=[0, 0, 0]";
     let transport = "controller.transport={ point = [0, 0, -0.5], of = \"lower\" }";
     let pairs = "controller.pairs=[{ to = \"lower\", stiffness = { weight = 9, center = [0, 0, -0.5] }, \
         damping = { weight = 6, center = [0, 0, -0.5] }, inertia = { weight = 1, center = [0, 0, -0.5] } }]";
-    let straight = "backend.sim.initial.joints={ upper = 0.2 }";
+    let straight = "backend.sim.initial.joints={ upper = 0.2, elbow = 0 }";
     let mut arguments = vec!["--config", "arm.toml", "--log", "arm.mcap"];
-    for set in [transport, pairs, straight] {
+    for set in [weightless, transport, pairs, straight] {
         arguments.extend(["--set", set]);
     }
     let (summary, told) = folder.ends(&arguments, 4);

@@ -80,12 +80,19 @@ impl Summary {
                 let degrees = 1f64.to_degrees();
                 table.row(label, error(&statistics.attitude_error, degrees, "deg"));
             }
-            if let (Some(start), Some(end)) = (statistics.energy_start, statistics.energy_end) {
+            let ends = statistics.energy_start.zip(statistics.energy_end);
+            // State feedback has none.
+            if let Some((start, end)) = ends.filter(|ends| *ends != (0.0, 0.0)) {
                 let energy = |when, value| format!("{when} {} J", significant(value, 4));
                 table.row("energy W", [energy("start", start), energy("end", end)]);
             }
             if let Some(energy) = &self.energy {
-                table.lines("", [energy.as_str()]);
+                let label = if ends == Some((0.0, 0.0)) {
+                    "energy W"
+                } else {
+                    ""
+                };
+                table.lines(label, [energy.as_str()]);
             }
             let share = 100.0 * statistics.saturated as f64 / statistics.steps as f64;
             table.row(
