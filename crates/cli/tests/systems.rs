@@ -324,6 +324,16 @@ fn what_tunes_vehicles_says_what_it_was_given() {
     assert!(told.contains("`arm` is no vehicle of one body"), "{told}");
 }
 
+#[test]
+fn a_sensor_that_never_speaks_is_named() {
+    let folder = folder();
+    let mute =
+        "backend.sim.faults=[{ kind = \"missing\", group = \"joint.1\", from = 0, until = inf }]";
+    let (summary, told) = folder.ends(&["--config", "arm.toml", "--set", mute], 3);
+    let expected = "no complete frame came within 10.0 s: `joint.1` is marked invalid";
+    assert!(told.contains(expected), "{told}\n{summary}");
+}
+
 /// A quadcopter that is lost while it tilts to come back.
 const LOST: &str = r#"
 [flight]

@@ -238,6 +238,11 @@ impl Pilot {
         self.parts.guidance.last()
     }
 
+    /// What is wrong with the last frame, if something is.
+    pub fn doubt(&self) -> Option<Fault> {
+        self.observation.verdict().err()
+    }
+
     /// When the first complete frame came, ns.
     pub fn start(&self) -> Option<i64> {
         self.start

@@ -240,10 +240,13 @@ impl Flight {
         let waited = time.saturating_sub(self.first.unwrap_or(time));
         let too_long = self.patience.is_some_and(|patience| waited > patience);
         too_long.then(|| {
-            End::Backend(format!(
-                "no complete frame came within {:.1} s",
-                seconds(waited)
-            ))
+            let message = format!("no complete frame came within {:.1} s", seconds(waited));
+            // Of frames that came, what is wrong with the last one.
+            let doubt = self.pilot.doubt().filter(|_| self.last_fresh.is_some());
+            End::Backend(match doubt {
+                Some(fault) => format!("{message}: {}", self.describe(fault)),
+                None => message,
+            })
         })
     }
 
