@@ -195,3 +195,73 @@ fn mistakes_are_named() {
     assert!(Drag::new(Vector3::new(0.0, f64::NAN, 0.0), Vector3::zeros()).is_err());
     assert!(Drag::new(Vector3::zeros(), Vector3::new(0.0, f64::INFINITY, 0.0)).is_err());
 }
+
+/// In a tree of joints, energy goes where the drag of each body takes it and nowhere else: force times velocity of each centre of mass.
+#[test]
+fn bodies_in_joints_lose_the_energy_that_their_drag_takes() {
+    let text = format!(
+        "{GLIDER}
+[bodies.tow]
+parent = 'airframe'
+position = [-0.3, 0.1, 0.05]
+joint = {{ type = 'universal', axis = [0, 0, 1], second_axis = [0, 1, 0] }}
+center_of_mass = [-0.6, 0.02, -0.1]
+mass = 0.3
+inertia = [0.004, 0.005, 0.006]
+drag = {{ linear = [0.05, 0.3, 0.2], angular = [0.001, 0.004, 0.002] }}
+[bodies.sock]
+parent = 'tow'
+position = [-1, 0, 0]
+joint = {{ type = 'spherical', velocity = 'absolute' }}
+center_of_mass = [-0.2, 0, 0]
+mass = 0.1
+inertia = [0.001, 0.002, 0.003]
+drag = {{ linear = [0.1, 0.4, 0.4] }}
+"
+    );
+    let model = System::from_toml(&text).unwrap().model;
+    let mut workspace = Workspace::new(&model);
+    let mut random = Random::new(11);
+    let n = model.dof();
+    for _ in 0..20 {
+        let mut x = model.neutral_configuration();
+        model.integrate(&mut x, &random.numbers(n, 1.0));
+        let xi = random.numbers(n, 2.0);
+        workspace.update(&model, &x, &xi);
+        let power: f64 = model
+            .bodies()
+            .map(|body| {
+                let twist = workspace.twist(BodyId::WORLD, body);
+                let (v, w) = (linear(&twist), twist.fixed_rows::<3>(3).into_owned());
+                let center = model.inertia(body).unwrap().center_of_mass();
+                let slid = v + w.cross(&center);
+                let drag = model.drag(body).unwrap();
+                slid.dot(&drag.linear().component_mul(&slid))
+                    + w.dot(&drag.angular().component_mul(&w))
+            })
+            .sum();
+        assert!((workspace.dissipated_power(&model) - power).abs() < 1e-12 * power);
+
+        let mut acceleration = vec![0.0; n];
+        let still = vec![0.0; n];
+        (model.forward_dynamics(&mut workspace, &x, &xi, &still, &mut acceleration)).expect("mass");
+        let mut energy = |h: f64| {
+            // To second order along the motion.
+            let (mut beside, mut along) = (x.clone(), vec![0.0; n]);
+            for (along, (xi, rate)) in along.iter_mut().zip(xi.iter().zip(&acceleration)) {
+                *along = h * xi + 0.5 * h * h * rate;
+            }
+            model.integrate(&mut beside, &along);
+            let faster = xi.iter().zip(&acceleration).map(|(xi, rate)| xi + h * rate);
+            let faster: Vec<f64> = faster.collect();
+            workspace.update(&model, &beside, &faster);
+            workspace.energy(&model)
+        };
+        let h = 1e-5;
+        let rate = (energy(h) - energy(-h)) / (2.0 * h);
+        assert!(
+            (rate + power).abs() < 1e-6 * (1.0 + power),
+            "{rate} {power}"
+        );
+    }
+}
