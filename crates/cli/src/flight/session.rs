@@ -240,6 +240,12 @@ impl Flight {
         let waited = time.saturating_sub(self.first.unwrap_or(time));
         let too_long = self.patience.is_some_and(|patience| waited > patience);
         too_long.then(|| {
+            if let Some(fault) = self.pilot.refusal() {
+                // The backend did its part.
+                let (waited, fault) = (seconds(waited), self.describe(fault));
+                tracing::error!("no command was found within {waited:.1} s: {fault}");
+                return End::SafetyStop;
+            }
             let message = format!("no complete frame came within {:.1} s", seconds(waited));
             // Of frames that came, what is wrong with the last one.
             let doubt = self.pilot.doubt().filter(|_| self.last_fresh.is_some());
@@ -250,9 +256,11 @@ impl Flight {
         })
     }
 
-    /// Whether the configured duration has passed. A descent is not cut short by it: nothing would be commanded any more.
+    /// Whether the configured duration has passed. A descent is not cut short by it: nothing would be commanded any more. And where no command was
+    /// ever found, nothing was flown.
     fn is_over(&self, time: i64) -> bool {
-        if self.pilot.supervisor().mode().is_retreat() {
+        let mode = self.pilot.supervisor().mode();
+        if mode.is_retreat() || mode == Mode::Waiting {
             return false;
         }
         let Some((start, duration)) = self.pilot.start().zip(self.duration) else {
