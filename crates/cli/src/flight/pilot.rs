@@ -63,7 +63,6 @@ pub struct Pilot {
     commanded: bool,
     /// When the flight was given up.
     given_up: Option<i64>,
-    refusal: Option<Fault>,
 }
 
 /// What the pilot decided in one tick.
@@ -91,7 +90,6 @@ impl Pilot {
             commands,
             commanded: false,
             given_up: None,
-            refusal: None,
         }
     }
 
@@ -191,7 +189,6 @@ impl Pilot {
     }
 
     fn rejected(&mut self, time: i64, fault: Fault) -> Decision {
-        self.refusal = Some(fault);
         Decision {
             action: self.parts.supervisor.rejected(time, fault),
             computed: false,
@@ -244,11 +241,6 @@ impl Pilot {
     /// What is wrong with the last frame, if something is.
     pub fn doubt(&self) -> Option<Fault> {
         self.observation.verdict().err()
-    }
-
-    /// Why the last command that was computed from a good frame was none, if one was.
-    pub fn refusal(&self) -> Option<Fault> {
-        self.refusal
     }
 
     /// When the first complete frame came, ns.

@@ -240,12 +240,6 @@ impl Flight {
         let waited = time.saturating_sub(self.first.unwrap_or(time));
         let too_long = self.patience.is_some_and(|patience| waited > patience);
         too_long.then(|| {
-            if let Some(fault) = self.pilot.refusal() {
-                // The backend did its part.
-                let (waited, fault) = (seconds(waited), self.describe(fault));
-                tracing::error!("no command was found within {waited:.1} s: {fault}");
-                return End::SafetyStop;
-            }
             let message = format!("no complete frame came within {:.1} s", seconds(waited));
             // Of frames that came, what is wrong with the last one.
             let doubt = self.pilot.doubt().filter(|_| self.last_fresh.is_some());
