@@ -144,6 +144,7 @@ fn joints_come_back_too() {
                 valid,
             }),
             state: None,
+            system: None,
             control: None,
             commands: Some(&[f64::from(k)]),
         });
