@@ -199,11 +199,23 @@ impl Sign {
         if let Some(least) = diagonal.iter().find(|x| **x < -tolerance * largest) {
             return Self::Negative(*least);
         }
-        // In units in which kilograms and kilogram square metres compare.
+        if largest == 0.0 {
+            return match matrix.iamax_full() {
+                (i, j) if matrix[(i, j)] != 0.0 => Self::Negative(-matrix[(i, j)].abs()),
+                (i, _) => Self::Singular(i),
+            };
+        }
+        // In units in which kilograms and kilogram square metres compare. What couples a direction without energy to another one makes
+        // the energy negative somewhere, however small it is beside the others.
         let floor = 1e-12 * largest;
-        let unit = diagonal.map(|x| if x > floor { x.sqrt().recip() } else { 0.0 });
+        let unit = diagonal.map(|x| x.max(floor).sqrt().recip());
         let scaled = DMatrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| {
-            matrix[(i, j)] * unit[i] * unit[j]
+            let entry = if i == j {
+                diagonal[i].max(0.0)
+            } else {
+                matrix[(i, j)]
+            };
+            entry * unit[i] * unit[j]
         });
         let eigen = scaled.symmetric_eigen();
         let mut least = 0;
@@ -218,5 +230,38 @@ impl Sign {
             Some(value) if *value <= tolerance => Self::Singular(vector.iamax()),
             _ => Self::Positive,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::dmatrix;
+
+    use super::*;
+
+    fn sign(matrix: &DMatrix<f64>) -> char {
+        match Sign::of(matrix, 1e-9) {
+            Sign::Positive => '+',
+            Sign::Singular(_) => '0',
+            Sign::Negative(_) => '-',
+        }
+    }
+
+    #[test]
+    fn the_sign_of_an_energy_is_that_of_its_least_direction() {
+        assert_eq!(sign(&dmatrix![4.0, 1.0; 1.0, 1.0]), '+');
+        assert_eq!(sign(&dmatrix![4.0, 2.0; 2.0, 1.0]), '0');
+        assert_eq!(sign(&dmatrix![4.0, 2.1; 2.1, 1.0]), '-');
+        assert_eq!(sign(&dmatrix![1.0, 0.0; 0.0, -1e-3]), '-');
+        assert_eq!(sign(&dmatrix![1.0, 0.0; 0.0, -1e-15]), '0', "rounding");
+        // Units far apart: a ton, and a gram at a millimetre.
+        assert_eq!(sign(&dmatrix![1e3, 1e-7; 1e-7, 1e-9]), '+');
+        // No energy along the second way of moving, and yet it is coupled to the first.
+        assert_eq!(sign(&dmatrix![1.0, 0.3; 0.3, 0.0]), '-');
+        assert_eq!(sign(&dmatrix![1.0, 1e-17; 1e-17, 0.0]), '0', "rounding");
+        assert_eq!(sign(&dmatrix![0.0, 1.0; 1.0, 0.0]), '-');
+        assert_eq!(sign(&DMatrix::zeros(2, 2)), '0');
+        let along = Sign::of(&dmatrix![1.0, 0.0; 0.0, 0.0], 1e-9);
+        assert!(matches!(along, Sign::Singular(1)));
     }
 }
