@@ -24,6 +24,17 @@ pub enum AllocationMethod {
     None,
 }
 
+impl AllocationMethod {
+    /// Its name in a configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Osqp => "osqp",
+            Self::ActiveSet => "active_set",
+            Self::None => "none",
+        }
+    }
+}
+
 impl Default for AllocationMethod {
     fn default() -> Self {
         if cfg!(feature = "osqp") {

@@ -1,8 +1,8 @@
 //! Where a system can rest.
 #![allow(non_snake_case)]
 
-use fly_mechanics::Inputs;
 use fly_mechanics::multibody::{Model, Workspace};
+use fly_mechanics::{Inputs, PseudoInverse};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use crate::inputs::pseudo_inverse;
@@ -25,6 +25,8 @@ pub(super) fn nearest(model: &Model<f64>, inputs: &Inputs, x: &mut [f64]) -> boo
     let mut forces = Forces::new(model, inputs);
     let mut now = x.to_vec();
     let mut slope = DMatrix::zeros(n, n);
+    let mut inverse = PseudoInverse::new(n, n);
+    inverse.tolerance = FLAT;
     for _ in 0..STEPS {
         let [missing, held] = forces.at(&now);
         if !(missing.iter().chain(held.iter()).all(|f| f.is_finite())) {
@@ -48,10 +50,8 @@ pub(super) fn nearest(model: &Model<f64>, inputs: &Inputs, x: &mut [f64]) -> boo
             let change = beside(DIFFERENCE) - beside(-DIFFERENCE);
             slope.set_column(j, &(change / (2.0 * DIFFERENCE)));
         }
-        let Ok(inverse) = slope.clone().pseudo_inverse(FLAT * slope.amax()) else {
-            return false;
-        };
-        let mut step = -(inverse * missing);
+        inverse.decompose(&slope);
+        let mut step = -(inverse.matrix() * missing);
         let length = step.norm();
         if length > LONGEST {
             step *= LONGEST / length;

@@ -14,8 +14,8 @@ pub(super) fn check(
 ) -> Result<(), ConfigError> {
     let settings = &configuration.controller;
     let controller = configuration.build_controller(vehicle)?;
-    let name = format!("{:?}", settings.approach).to_lowercase();
-    let allocation = format!("{:?}", settings.allocation).to_lowercase();
+    let name = settings.approach.name();
+    let allocation = settings.allocation.name();
     findings.fine(
         "controller",
         format_args!("{name}-based, limits by {allocation}"),

@@ -5,15 +5,9 @@ use fly_control::{Reference, Trajectory};
 use fly_mechanics::Vehicle;
 
 use super::Findings;
+use super::sampling::{Worst, instants};
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
-
-/// How finely the reference is looked at, s.
-const SAMPLE: f64 = 0.01;
-/// How much of a reference that goes on for ever is looked at, s.
-const HORIZON: f64 = 60.0;
-/// At most this many samples, however long the flight.
-const SAMPLES: f64 = 5000.0;
 
 /// A vehicle that misses less than this part of a wrench still follows: a disturbance of 10 % of its weight, as wind would be.
 const NEARLY: f64 = 0.1;
@@ -32,27 +26,6 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The worst that was met and when.
-#[derive(Clone, Copy)]
-struct Worst {
-    value: f64,
-    time: f64,
-}
-
-impl Worst {
-    const NONE: Self = Self {
-        value: f64::NEG_INFINITY,
-        time: 0.0,
-    };
-
-    fn meet(&mut self, value: f64, time: f64) {
-        // A NaN is worse than anything.
-        if value > self.value || value.is_nan() {
-            *self = Self { value, time };
-        }
-    }
-}
-
 fn planned(
     configuration: &Configuration,
     vehicle: &Vehicle,
@@ -60,17 +33,9 @@ fn planned(
     findings: &mut Findings,
 ) {
     let inputs = ReferenceInputs::new(vehicle);
-    let end = configuration
-        .flight
-        .duration
-        .or(trajectory.duration())
-        .unwrap_or(HORIZON);
-    let step = SAMPLE.max(end / SAMPLES);
+    let (end, instants) = instants(configuration, trajectory.duration());
     let (mut missing, mut excess) = (Worst::NONE, Worst::NONE);
-    let mut index = 0.0;
-    while index * step <= end {
-        let time = index * step;
-        index += 1.0;
+    for time in instants {
         let point = trajectory.at(time);
         let needed = inputs.at(&point);
         missing.meet(needed.share(), time);

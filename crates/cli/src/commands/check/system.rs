@@ -8,16 +8,10 @@ use fly_mechanics::System;
 use fly_mechanics::multibody::Workspace;
 use nalgebra::{DMatrix, Matrix6xX};
 
-use super::{Findings, poles};
+use super::sampling::{Worst, instants};
+use super::{Findings, poles, rank};
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
-
-/// How finely the reference is looked at, s.
-const SAMPLE: f64 = 0.01;
-/// How much of a reference that goes on for ever is looked at, s.
-const HORIZON: f64 = 60.0;
-/// At most this many samples, however long the flight.
-const SAMPLES: f64 = 5000.0;
 
 pub(super) fn check(
     configuration: &Configuration,
@@ -55,7 +49,7 @@ pub(super) fn check(
             format_args!("{approach}; inputs have no limits"),
         );
     } else {
-        let allocation = format!("{:?}", settings.allocation).to_lowercase();
+        let allocation = settings.allocation.name();
         findings.fine(
             "controller",
             format_args!("{approach}, limits by {allocation}"),
@@ -88,20 +82,7 @@ fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
     workspace.update_jacobians(model);
     let mut B = DMatrix::zeros(n, p);
     inputs.input_matrix(&workspace, &mut Matrix6xX::zeros(n), &mut B);
-    // By columns of equal length: rotors and motors have different units.
-    for mut column in B.column_iter_mut() {
-        let length = column.norm();
-        if length > 0.0 {
-            column /= length;
-        }
-    }
-    let rank = B
-        .col_piv_qr()
-        .r()
-        .diagonal()
-        .iter()
-        .filter(|r| r.abs() > 1e-9)
-        .count();
+    let rank = rank(&B);
     let kind = if rank == n {
         "fully actuated"
     } else {
@@ -124,20 +105,12 @@ fn reference(
     controller: &mut SystemController,
     findings: &mut Findings,
 ) {
-    let end = configuration
-        .flight
-        .duration
-        .or(trajectory.duration())
-        .unwrap_or(HORIZON);
-    let step = SAMPLE.max(end / SAMPLES);
+    let (end, instants) = instants(configuration, trajectory.duration());
     let limits = configuration.system.inputs.limits();
     let mut point = SystemPoint::new(controller.model());
-    let (mut worst, mut when) = (f64::NEG_INFINITY, 0.0);
-    let mut index = 0.0;
+    let mut excess = Worst::NONE;
     trajectory.restart();
-    while index * step <= end {
-        let time = index * step;
-        index += 1.0;
+    for time in instants {
         if let Err(error) = trajectory.at(time, &mut point) {
             findings.problem("reference", error);
             return;
@@ -154,13 +127,14 @@ fn reference(
                     findings.problem("reference", message);
                     return;
                 }
-                let excess = limits.violation(step.unconstrained.as_slice());
-                if excess > worst {
-                    (worst, when) = (excess, time);
-                }
+                excess.meet(limits.violation(step.unconstrained.as_slice()), time);
             }
         }
     }
+    let Worst {
+        value: worst,
+        time: when,
+    } = excess;
     let sampled = format!("{end} s looked at");
     if limits.rows() == 0 {
         findings.fine("reference", sampled);

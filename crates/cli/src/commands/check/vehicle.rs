@@ -1,13 +1,12 @@
 //! Can this vehicle hold itself in the air?
+#![allow(non_snake_case)]
 
 use fly_control::inputs::ReferenceInputs;
 use fly_lie::SE3;
 use fly_mechanics::{State, Vehicle};
+use nalgebra::DMatrix;
 
-use super::Findings;
-
-/// Singular values below this share of the largest count as zero.
-const RANK: f64 = 1e-9;
+use super::{Findings, rank};
 
 pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     let actuators = &vehicle.actuators;
@@ -21,10 +20,8 @@ pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
             actuators.rotors().len()
         ),
     );
-    let rank = actuators
-        .input_matrix()
-        .clone_owned()
-        .rank(rank_tolerance(vehicle));
+    let B = actuators.input_matrix();
+    let rank = rank(&DMatrix::from_fn(6, inputs, |i, j| B[(i, j)]));
     let kind = match (rank, inputs) {
         (6, _) => "fully actuated",
         _ => "underactuated",
@@ -37,10 +34,6 @@ pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     }
     findings.fine("inputs", format_args!("{inputs}, rank {rank}: {kind}"));
     hover(vehicle, findings);
-}
-
-fn rank_tolerance(vehicle: &Vehicle) -> f64 {
-    RANK * vehicle.actuators.input_matrix().norm()
 }
 
 /// The smallest input that carries the level vehicle, and how far from its limits it is.

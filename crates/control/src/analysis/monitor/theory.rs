@@ -3,8 +3,9 @@
 
 use std::fmt;
 
+use fly_mechanics::PseudoInverse;
 use fly_mechanics::multibody::{Model, Workspace};
-use nalgebra::Matrix6xX;
+use nalgebra::{DMatrix, Matrix6xX};
 
 use crate::system::{DesiredMotion, SystemReference, SystemTemplate, Transported};
 use crate::template::Approach;
@@ -207,11 +208,14 @@ fn one_invertible_pair(model: &Model<f64>, template: &SystemTemplate, at: &Sampl
     reference.jacobian(pair.a, pair.b, &mut J_R);
     let E = actual.pose(pair.a, pair.b).inverse() * reference.pose(pair.a, pair.b);
     let carried = E.adjoint() * J_R;
-    let factors = J.clone().svd(true, true);
-    let largest = factors.singular_values.max();
-    if n > 6 || factors.singular_values.min() < DIGITS * largest {
-        return (n > 6).then_some(false);
+    if n > 6 {
+        return Some(false);
     }
-    let coordinates = factors.solve(&carried, 0.0).ok()?;
+    let mut inverse = PseudoInverse::new(6, n);
+    inverse.tolerance = DIGITS;
+    if inverse.decompose(&DMatrix::from_fn(6, n, |i, j| J[(i, j)])) < n {
+        return None;
+    }
+    let coordinates = inverse.matrix() * &carried;
     Some((J * coordinates - &carried).amax() <= DIGITS * carried.amax())
 }
