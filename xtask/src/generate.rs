@@ -2,7 +2,7 @@
 //!
 //! | from                                   | to                                          |
 //! |----------------------------------------|---------------------------------------------|
-//! | `crates/plugins/log/proto/**/*.proto`  | `crates/plugins/log/src/generated/*`        |
+//! | `crates/log/proto/**/*.proto`  | `crates/log/src/generated/*`        |
 //! | the ABI types of `crates/hal`           | `crates/hal/include/fly_plugin.h`           |
 //!
 //! With `--check` nothing is written: a file that would change is an error.
@@ -53,7 +53,7 @@ pub fn run(arguments: &[String]) -> Outcome {
 
 /// Messages in Rust, and the descriptors that a log carries for its readers.
 fn protobuf() -> Result<Vec<File>> {
-    let log = workspace::root().join("crates/plugins/log");
+    let log = workspace::root().join("crates/log");
     let proto = log.join("proto");
     let generated = log.join("src/generated");
     let mut inputs = Vec::new();

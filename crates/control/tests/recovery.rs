@@ -8,6 +8,7 @@
 //! cargo test -p fly-control --test recovery -- --ignored --nocapture
 //! ```
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::f64::consts::TAU;

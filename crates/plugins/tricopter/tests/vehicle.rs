@@ -1,8 +1,8 @@
 //! The plugin against vehicles of which only the messages exist. What it shares with the quadcopter is tested there.
 
-#[path = "../../mavlink/tests/common/mod.rs"]
+#[path = "../../../mavlink/tests/suite/common/mod.rs"]
 mod common;
-#[path = "../../mavlink/tests/common/plugin.rs"]
+#[path = "../../../mavlink/tests/suite/common/plugin.rs"]
 mod plugin;
 
 use common::Flying;

@@ -1,0 +1,84 @@
+//! `[controller]` of a vehicle.
+
+use crate::bad_input::spoiled;
+
+#[test]
+fn missing() {
+    let pairs = "pairs = [{ to = \"core\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]\n";
+    spoiled(
+        "flight.toml",
+        pairs,
+        "",
+        "\
+error: `controller.pairs` cannot be used
+ --> flight.toml:8:1
+  |
+8 | [controller]
+  | ^^^^^^^^^^^^ expected pairs or poles, found neither
+",
+    );
+}
+
+#[test]
+fn unknown_name() {
+    spoiled(
+        "flight.toml",
+        "\"particle\"",
+        "\"particles\"",
+        "\
+error: `controller.approach` cannot be \"particles\"
+ --> flight.toml:9:12
+  |
+9 | approach = \"particles\"
+  |            ^^^^^^^^^^^ expected \"particle\", \"body\", \"energy\", \"joint_pd\", \"computed_torque\", \"linear\" or \"state_feedback\"
+  |
+  = help: did you mean \"particle\"?
+",
+    );
+}
+
+#[test]
+fn wrong_length_inside_an_inline_table() {
+    spoiled("flight.toml", "moment = [1, 1, 1]", "moment = [1, 1, 1, 1]", "\
+error: `controller.pairs[0].inertia.moment` has the wrong length
+  --> flight.toml:10:100
+   |
+10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, 1, 1] } }]
+   |                                                                                                    ^^^^^^^^^^^^ expected an array of 3 values, found one of 4
+");
+}
+
+#[test]
+fn unknown_key_inside_an_inline_table() {
+    spoiled("flight.toml", "damping.weight", "damping.wight", "\
+error: unknown key `controller.pairs[0].damping.wight`
+  --> flight.toml:10:55
+   |
+10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.wight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
+   |                                                       ^^^^^ expected `weight`, `center`, `moment` or `moment_about_origin`
+   |
+   = help: did you mean `weight`?
+");
+}
+
+#[test]
+fn not_positive_definite() {
+    spoiled("flight.toml", "moment = [1, 1, 1]", "moment = [1, 1, -1]", "\
+error: `controller.pairs[0].inertia.moment` cannot be used
+  --> flight.toml:10:100
+   |
+10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, -1] } }]
+   |                                                                                                    ^^^^^^^^^^ expected a positive definite inertia together with its weight, found the eigenvalue -1.000e0
+");
+}
+
+#[test]
+fn a_body_that_is_not_there() {
+    spoiled("flight.toml", "to = \"core\"", "to = \"airframe\"", "\
+error: `controller.pairs[0].to` cannot be used
+  --> flight.toml:10:17
+   |
+10 | pairs = [{ to = \"airframe\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
+   |                 ^^^^^^^^^^ expected \"core\", found \"airframe\"
+");
+}

@@ -1,0 +1,131 @@
+//! The command line.
+
+use crate::bad_input::{folder, set};
+
+#[test]
+fn set_without_value() {
+    set(
+        "flight.duration",
+        "\
+error: `--set` needs a key and a value
+ --> --set:1:7
+  |
+1 | --set flight.duration
+  |       ^^^^^^^^^^^^^^^ expected key=value, found no `=`
+  |
+  = help: for example --set flight.duration=5
+",
+    );
+}
+
+#[test]
+fn set_without_key() {
+    set(
+        "=5",
+        "\
+error: `--set` needs a key before the `=`
+ --> --set:1:7
+  |
+1 | --set =5
+  |       ^ expected names joined by dots
+  |
+  = help: for example --set flight.duration=5
+",
+    );
+}
+
+#[test]
+fn set_of_an_unknown_key() {
+    set(
+        "flight.rate=250",
+        "\
+error: unknown key `flight.rate`
+ --> --set:1:14
+  |
+1 | --set flight.rate=250
+  |              ^^^^ expected `duration`, `rate_hz`, `seed` or `log`
+  |
+  = help: did you mean `rate_hz`?
+",
+    );
+}
+
+#[test]
+fn set_to_a_wrong_value() {
+    set(
+        "flight.duration=1O",
+        "\
+error: `flight.duration` has the wrong type
+ --> --set:1:23
+  |
+1 | --set flight.duration=1O
+  |                       ^^ expected a number, found the string \"1O\"
+",
+    );
+}
+
+#[test]
+fn set_inside_an_included_file() {
+    set("vehicle.rotors.0.thrust=[8, 0.5]", "\
+error: `vehicle.rotors[0].thrust` is not possible
+ --> --set:1:31
+  |
+1 | --set vehicle.rotors.0.thrust=[8, 0.5]
+  |                               ^^^^^^^^ rotor `left`: the smallest thrust must be below the largest, found [8, 0.5] N
+");
+}
+
+#[test]
+fn no_configuration() {
+    folder().fails(&["check"], 2, "\
+error: no configuration was given
+
+Try `fly --config tricopter.toml`. Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, \
+tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, and 25 examples: `fly configs` lists them.
+For more information, try '--help'.
+");
+}
+
+#[test]
+fn missing_configuration() {
+    let folder = folder();
+    let searched = folder.path("tricoptre.toml").display().to_string();
+    folder.fails(
+        &["check", "--config", "tricoptre.toml"],
+        2,
+        &format!(
+            "\
+error: the configuration `tricoptre.toml` does not exist
+ |
+ = note: searched {searched}, then the shipped configurations
+ = help: `tricopter.toml` is shipped; did you mean that one?
+"
+        ),
+    );
+}
+
+#[test]
+fn a_folder_as_configuration() {
+    folder().fails(
+        &["check", "--config", "."],
+        2,
+        "error: cannot read `.`: it is a folder, expected a TOML file\n",
+    );
+}
+
+#[test]
+fn unknown_flag() {
+    folder().fails(
+        &["check", "--confg", "flight.toml"],
+        2,
+        "\
+error: unexpected argument '--confg' found
+
+  tip: a similar argument exists: '--config'
+
+Usage: fly check --config <FILE>
+
+For more information, try '--help'.
+",
+    );
+}

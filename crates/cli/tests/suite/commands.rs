@@ -1,0 +1,300 @@
+//! The commands that do not fly, and the shipped configurations.
+
+use crate::common;
+
+use common::{Folder, line};
+use fly::config::shipped::{self, SHIPPED};
+
+/// Runs a command that must succeed silently but for its standard output, which it returns.
+#[track_caller]
+fn output(arguments: &[&str]) -> String {
+    let output = Folder::new().fly(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors, "", "{arguments:?}");
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_shipped_flight_passes_its_check() {
+    let mut checked = 0;
+    for flight in shipped::flights() {
+        let report = output(&["check", "--config", flight.name]);
+        let verdict = report.lines().last().unwrap();
+        // The fast loop asks for more than the rotors can give, on purpose.
+        let expected = if flight.name == "quadcopter-loop.toml" {
+            "it can fly, with 1 warning"
+        } else {
+            "everything is in order"
+        };
+        assert_eq!(verdict, expected, "{}\n{report}", flight.name);
+        checked += 1;
+    }
+    assert_eq!(checked, 6 + 25);
+}
+
+#[test]
+fn check_knows_the_vehicle_and_the_closed_loop() {
+    let report = output(&["check", "--config", "quadcopter"]);
+    assert_eq!(line(&report, "inputs"), "4, rank 4: underactuated");
+    // 0.9 kg * 9.81 m/s^2 / 4 rotors, 2.0073 N above the least thrust of 0.2 N.
+    assert_eq!(
+        line(&report, "hover"),
+        "thrusts 2.21, 2.21, 2.21, 2.21 N, 2.01 N inside the limits"
+    );
+    // Four poles at -a give the vertical motion a (-0.4 +- 0.2 i); rounding splits the fourfold pole a little.
+    let poles = line(&report, "poles in hover");
+    assert!(
+        poles.starts_with("slowest -2.00 +- 1.00i, fastest -5.0"),
+        "{poles}"
+    );
+
+    let report = output(&["check", "--config", "tricopter"]);
+    assert_eq!(line(&report, "inputs"), "6, rank 6: fully actuated");
+    // Position: 1 l^2 + 6 l + 9 = (l + 3)^2. Attitude: 0.012 l^2 + 0.144 l + 0.432 = 0.012 (l + 6)^2.
+    assert_eq!(
+        line(&report, "poles in hover"),
+        "slowest -3.00, fastest -6.00 1/s"
+    );
+}
+
+#[test]
+fn check_finds_what_a_flight_would_fail_on() {
+    let folder = Folder::new();
+    let check = |set: &str| {
+        let output = folder.fly(&["check", "--config", "quadcopter", "--set", set]);
+        assert_eq!(
+            output.status.code(),
+            Some(5),
+            "{set}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // 4 kg * 9.81 m/s^2 / 4 = 9.81 N on rotors of 7 N.
+    let report = check("vehicle.bodies.airframe.mass=4");
+    let hover = "PROBLEM: thrusts 9.81, 9.81, 9.81, 9.81 N: 2.81 N beyond the limits";
+    assert_eq!(line(&report, "hover"), hover);
+    assert_eq!(report.lines().last(), Some("1 problem and 1 warning found"));
+
+    let report = check("controller.poles.yaw.damping=0");
+    let poles = line(&report, "poles in hover");
+    assert!(
+        poles.starts_with("PROBLEM: slowest ") && poles.ends_with("the closed loop is not stable"),
+        "{poles}"
+    );
+}
+
+#[test]
+fn backends_are_listed() {
+    let report = output(&["backends"]);
+    for name in ["quadcopter", "replay", "sim", "tricopter"] {
+        assert!(
+            report.contains(&format!("{name} {}: ", env!("CARGO_PKG_VERSION"))),
+            "{name} in\n{report}"
+        );
+        assert!(
+            report.contains(&format!("libfly_plugin_{name}.so")),
+            "{report}"
+        );
+    }
+    assert_eq!(
+        line(&report, "ABI"),
+        format!(
+            "{}.{}",
+            fly_hal::abi::FLY_ABI_MAJOR,
+            fly_hal::abi::FLY_ABI_MINOR
+        )
+    );
+    assert!(
+        report.contains("clock    stepped") && report.contains("clock    real time"),
+        "{report}"
+    );
+    assert!(report.contains("pose.position.*"), "{report}");
+}
+
+#[test]
+fn a_backend_that_does_not_load_is_listed_with_its_reason() {
+    let folder = Folder::new();
+    folder.write("plugins/libfly_plugin_broken.so", "not a library");
+    let output = folder.fly(&["backends", "--plugin-dir", "plugins"]);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{report}");
+    assert!(report.contains("broken: does not load\n"), "{report}");
+    assert!(
+        report.contains("is not a library that can be loaded"),
+        "{report}"
+    );
+}
+
+#[test]
+fn plugins_conform() {
+    let report = output(&["conformance", "sim"]);
+    assert!(
+        report.starts_with("sim ") && report.ends_with(" checks, 0 failed\n"),
+        "{report}"
+    );
+    // Nobody is there to talk to: what needs a vehicle is skipped, the rest holds.
+    for plugin in ["quadcopter", "tricopter"] {
+        let key = |key: &str| format!("backend.{plugin}.{key}");
+        let (link, timeout) = (key("link=udpin:127.0.0.1:0"), key("connect_timeout=0.1"));
+        let report = output(&["conformance", plugin, "--set", &link, "--set", &timeout]);
+        assert!(
+            report.contains("skipped ") && report.ends_with(" checks, 0 failed\n"),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn conformance_fails_for_what_does_not_load() {
+    let folder = Folder::new();
+    folder.write("text.so", "not a library");
+    let output = folder.fly(&["conformance", "./text.so"]);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(5), "{report}");
+    assert!(report.contains("FAILED   loads: "), "{report}");
+}
+
+#[test]
+fn shipped_configurations_are_listed_and_printed() {
+    let list = output(&["configs"]);
+    assert_eq!(list.lines().count(), SHIPPED.len());
+    for (line, shipped) in list.lines().zip(SHIPPED) {
+        assert!(line.starts_with(shipped.name), "{line}");
+        assert!(
+            line.len() > shipped.name.len() + 20,
+            "`{}` begins with a comment that says what it is",
+            shipped.name
+        );
+        assert_eq!(output(&["configs", shipped.name]), shipped.text);
+    }
+    Folder::new().fails(&["configs", "nothing"], 2, "\
+error: no configuration `nothing` is shipped
+
+Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, systems/arm6.toml, systems/double_pendulum.toml, \
+systems/double_pendulum_driven.toml, systems/four_bar.toml, systems/scara.toml, systems/scara_two_links.toml, \
+systems/tricopter_carrying.toml, systems/tricopter_eight_bodies.toml, systems/tricopter_with_load.toml, systems/welding_arm.toml, \
+tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, vehicles/bicopter.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml, \
+and 25 examples: `fly configs` lists them.
+");
+}
+
+#[test]
+fn systems_are_shown_and_written() {
+    assert_eq!(
+        output(&["system", "systems/four_bar.toml"]),
+        "\
+four_bar: 3 bodies, 0.481269 kg, 3 degrees of freedom, 3 coordinates, 1 input, 1 damper, 1 loop
+world
+├─ crank: 0.084823 kg, revolute about [0, 1, 0]
+│  └─ coupler: 0.2268 kg, revolute about [0, 1, 0]
+└─ rocker: 0.169646 kg, revolute about [0, 1, 0]
+"
+    );
+    for shipped in shipped::systems() {
+        assert!(output(&["system", shipped.name]).lines().count() >= 3);
+        let text = output(&["system", "--toml", shipped.name]);
+        assert!(text.contains("\n[bodies."), "{text}");
+    }
+
+    let folder = Folder::new();
+    let robot = "<robot name=\"r\">\n  <link name=\"arm\">\n    <inertial><mass value=\"-1\"/></inertial>\n  </link>\n</robot>\n";
+    folder.write("robot.urdf", robot);
+    folder.fails(
+        &["system", "robot.urdf"],
+        2,
+        "\
+error: `link[arm].inertial` is not possible
+ --> robot.urdf:3:5
+  |
+3 |     <inertial><mass value=\"-1\"/></inertial>
+  |     ^^^^^^^^^^ missing element <inertia>
+",
+    );
+}
+
+#[test]
+fn help_documents_the_exit_codes() {
+    let help = output(&["--help"]);
+    for code in [
+        "0  flown",
+        "1  internal",
+        "2  the command line",
+        "3  the backend",
+        "4  the supervisor",
+        "5  a check",
+    ] {
+        assert!(help.contains(&format!("\n  {code}")), "{code:?} in\n{help}");
+    }
+    assert_eq!(
+        output(&["--version"]),
+        format!("fly {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn completions_and_manual_pages() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(
+            output(&["completions", shell]).contains("backend"),
+            "{shell}"
+        );
+    }
+    let folder = Folder::new();
+    assert_eq!(folder.fly(&["man", "share/man"]).status.code(), Some(0));
+    let page = std::fs::read_to_string(folder.path("share/man/fly.1")).unwrap();
+    assert!(page.contains("Exit codes"), "{page}");
+    assert!(folder.path("share/man/fly-check.1").exists());
+
+    folder.write("file", "");
+    folder.fails(
+        &["man", "file"],
+        1,
+        "error: cannot make the folder file: File exists (os error 17)\n",
+    );
+}
+
+/// `fly backends | true` and the like: a reader that has gone is no error, and where the error's reader has gone the exit
+/// code still tells.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    use std::process::{Command, Stdio};
+
+    let closed = || Stdio::from(std::io::pipe().unwrap().1);
+    let run = |arguments: &[&str], stderr: Stdio| {
+        let folder = Folder::new();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fly"))
+            .args(arguments)
+            .current_dir(folder.path("."))
+            .env("FLY_PLUGIN_PATH", common::plugins())
+            .env_remove("RUST_LOG")
+            .stdout(closed())
+            .stderr(stderr)
+            .spawn()
+            .unwrap();
+        let mut errors = String::new();
+        if let Some(mut stderr) = child.stderr.take() {
+            std::io::Read::read_to_string(&mut stderr, &mut errors).unwrap();
+        }
+        (child.wait().unwrap().code(), errors)
+    };
+    for arguments in [
+        &["backends"][..],
+        &["configs"],
+        &["configs", "tricopter.toml"],
+        &["check", "--config", "tricopter.toml"],
+        &["completions", "bash"],
+        &["conformance", "sim"],
+    ] {
+        assert_eq!(
+            run(arguments, Stdio::piped()),
+            (Some(0), String::new()),
+            "{arguments:?}"
+        );
+    }
+    assert_eq!(
+        run(&["check", "--config", "nosuch.toml"], closed()).0,
+        Some(2)
+    );
+}

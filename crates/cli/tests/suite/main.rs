@@ -1,0 +1,17 @@
+//! The tests of `fly`: one program, so that they link once.
+
+mod allocation;
+mod bad_input;
+mod baselines;
+mod commands;
+mod common;
+mod document;
+mod examples;
+mod flights;
+mod misbehaviour;
+mod real_time;
+mod references;
+mod replay;
+mod safety;
+mod systems;
+mod tune;

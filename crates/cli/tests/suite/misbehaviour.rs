@@ -1,0 +1,248 @@
+//! Plugins that fail in flight: the flight ends in order, whatever they do.
+
+use crate::common;
+
+use common::Folder;
+
+/// Flies the quadcopter with the plugin that does this; the exit code must be as given. Answers what was printed.
+#[track_caller]
+fn fly(folder: &Folder, does: &str, code: i32) -> (String, String) {
+    let table = format!("backend.mischief.deeds=[{does}]");
+    let arguments = [
+        "--config",
+        "quadcopter.toml",
+        "--backend",
+        "mischief",
+        "--set",
+        &table,
+        "--set",
+        "flight.duration=3",
+    ];
+    let allocation = [
+        "--set",
+        "controller.allocation=active_set",
+        "--set",
+        "safety.max_descent_time=2",
+        "--log",
+        "flight.mcap",
+    ];
+    let printed = folder.ends(&[&arguments[..], &allocation].concat(), code);
+    assert!(
+        !printed.1.contains("panicked at") || does.contains("panic"),
+        "{}",
+        printed.1
+    );
+    printed
+}
+
+/// The log is finished and holds the flight until then.
+#[track_caller]
+fn logged_until(folder: &Folder, time: f64) {
+    assert_eq!(folder.files(), ["flight.mcap"]);
+    let recording =
+        fly_log::Recording::open(folder.path("flight.mcap"), &fly_log::Options::default())
+            .expect("a sound log");
+    assert!(
+        (recording.duration() - time).abs() < 0.01,
+        "the log ends after {} s",
+        recording.duration()
+    );
+}
+
+#[test]
+fn a_panic_in_flight_ends_it_with_exit_code_3_and_a_finished_log() {
+    for (deed, function) in [("panic_in_read", "read"), ("panic_in_write", "write")] {
+        let folder = Folder::new();
+        let (summary, messages) = fly(&folder, &format!("{{ does = \"{deed}\", from = 1.0 }}"), 3);
+        assert!(
+            summary.starts_with("quadcopter: BACKEND FAILED ("),
+            "{summary}"
+        );
+        assert!(
+            summary.contains(&format!("up to no good in {function}")),
+            "{summary}"
+        );
+        assert!(
+            messages.contains(&format!("up to no good in {function}")),
+            "the plugin's own message: {messages}"
+        );
+        assert!(
+            summary.contains("position error"),
+            "the table is printed all the same"
+        );
+        logged_until(&folder, 1.0);
+    }
+}
+
+#[test]
+fn a_panic_at_the_end_does_not_undo_the_flight() {
+    let folder = Folder::new();
+    let (summary, _) = fly(&folder, "{ does = \"panic_in_stop\", from = 0.0 }", 0);
+    assert!(
+        summary.starts_with("quadcopter: flown after 3.000 s"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("note              the backend did not stop in order: "),
+        "{summary}"
+    );
+    logged_until(&folder, 3.0);
+}
+
+#[test]
+fn reads_that_fail_for_good_end_in_a_descent_and_exit_code_3() {
+    let folder = Folder::new();
+    let (summary, messages) = fly(&folder, "{ does = \"fail_to_read\", from = 1.0 }", 3);
+    assert!(
+        summary.starts_with("quadcopter: BACKEND FAILED (nothing but noise on the line) after 3.0"),
+        "{summary}"
+    );
+    assert!(
+        messages.contains("the backend reports an error: levelling and descending"),
+        "{messages}"
+    );
+    assert!(
+        summary.contains("supervisor        given up at 1.0"),
+        "{summary}"
+    );
+    // It commands until the end of the descent.
+    assert!(summary.contains("calls           15"), "{summary}");
+    logged_until(&folder, 3.05);
+}
+
+#[test]
+fn reads_that_fail_for_a_moment_do_not_end_the_flight() {
+    let folder = Folder::new();
+    let (summary, _) = fly(
+        &folder,
+        "{ does = \"fail_to_read\", from = 1.0, until = 1.03 }",
+        0,
+    );
+    assert!(
+        summary.starts_with("quadcopter: flown after 3.000 s"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("1 dropout bridged, the longest of 32 ms"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("note              15 reads of the backend failed"),
+        "{summary}"
+    );
+    logged_until(&folder, 3.0);
+}
+
+#[test]
+fn an_error_that_is_over_is_not_blamed_for_what_comes_later() {
+    let folder = Folder::new();
+    let deeds = "{ does = \"fail_to_read\", from = 0.5, until = 0.53 }, { does = \"stand_still\", from = 1.0 }";
+    let (summary, _) = fly(&folder, deeds, 4);
+    assert!(
+        summary.starts_with("quadcopter: SAFETY STOP after "),
+        "{summary}"
+    );
+    let deeds = "{ does = \"fail_to_read\", from = 0.5, until = 0.53 }, { does = \"fail_to_write\", from = 1.0 }";
+    let (summary, _) = fly(&folder, deeds, 3);
+    assert!(
+        summary.starts_with("quadcopter: BACKEND FAILED (the line is dead)"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_dead_line_ends_the_flight_at_once() {
+    let folder = Folder::new();
+    let (summary, _) = fly(&folder, "{ does = \"fail_to_write\", from = 1.0 }", 3);
+    assert!(
+        summary.starts_with("quadcopter: BACKEND FAILED (the line is dead) after 0.998 s"),
+        "{summary}"
+    );
+    logged_until(&folder, 0.998);
+}
+
+#[test]
+fn time_that_stands_still_is_a_fault() {
+    let folder = Folder::new();
+    let (_, messages) = fly(&folder, "{ does = \"stand_still\", from = 1.0 }", 4);
+    assert!(
+        messages.contains("the frame's time did not advance: levelling and descending"),
+        "{messages}"
+    );
+}
+
+#[test]
+fn a_frame_that_comes_twice_costs_one_tick() {
+    let folder = Folder::new();
+    let (summary, _) = fly(&folder, "{ does = \"stutter\", from = 1.0 }", 0);
+    assert!(
+        summary.starts_with("quadcopter: flown after 3.000 s"),
+        "{summary}"
+    );
+    assert!(summary.contains("1 dropout bridged"), "{summary}");
+}
+
+#[test]
+fn a_leap_of_time_does_not_pass_for_a_flight_that_was_flown() {
+    let folder = Folder::new();
+    let (summary, messages) = fly(&folder, "{ does = \"leap\", from = 1.0 }", 4);
+    assert!(
+        messages.contains("time jumped: levelling and descending"),
+        "{messages}"
+    );
+    assert!(
+        summary.contains("given up at 3600.998 s: time jumped"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_backend_without_more_frames_ends_the_flight() {
+    let folder = Folder::new();
+    let (summary, _) = fly(&folder, "{ does = \"end\", from = 1.0 }", 0);
+    assert!(
+        summary.starts_with("quadcopter: flown to the last frame after 0.998 s"),
+        "{summary}"
+    );
+    logged_until(&folder, 0.998);
+}
+
+#[test]
+fn a_backend_that_does_not_start_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let (summary, messages) = fly(&folder, "{ does = \"fail_to_start\", from = 0.0 }", 3);
+    assert_eq!(summary, "");
+    assert!(messages.contains("the door is locked"), "{messages}");
+    assert_eq!(folder.files(), [""; 0]);
+}
+
+#[test]
+fn messages_of_the_plugin_reach_the_log_and_with_v_the_terminal() {
+    let folder = Folder::new();
+    let (_, quiet) = fly(&folder, "", 0);
+    assert!(!quiet.contains("started"), "{quiet}");
+    let table = "backend.mischief.deeds=[]";
+    let arguments = [
+        "--config",
+        "quadcopter.toml",
+        "--backend",
+        "mischief",
+        "--set",
+        table,
+        "--set",
+        "flight.duration=0.1",
+    ];
+    let (_, messages) = folder.ends(
+        &[&arguments[..], &["-v", "--log", "flight.mcap"]].concat(),
+        0,
+    );
+    assert!(
+        messages.contains("INFO fly_plugin_mischief: started"),
+        "{messages}"
+    );
+    let log = std::fs::read(folder.path("flight.mcap")).expect("a log");
+    assert!(
+        common::holds_message(&log, "fly_plugin_mischief", "started"),
+        "the log has the message"
+    );
+}

@@ -1,0 +1,275 @@
+//! A backend that keeps its own clock: pacing, --arm, and Ctrl-C.
+
+use crate::common;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Folder;
+
+/// Compiles the quadcopter that never moves into the folder.
+fn statue(folder: &Folder, defines: &[&str]) -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let library = folder.path("libfly_plugin_statue.so");
+    let output = Command::new("cc")
+        .args([
+            "-std=gnu11",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-O1",
+            "-shared",
+            "-fPIC",
+            "-I",
+        ])
+        .arg(manifest.join("../hal/include"))
+        .args(defines)
+        .arg("-o")
+        .args([&library, &manifest.join("tests/plugins/statue/statue.c")])
+        .output()
+        .expect("this test needs a C compiler");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    library
+}
+
+/// The quadcopter's configuration, hovering, flown by the statue.
+fn configuration(folder: &Folder, duration: f64) -> String {
+    configuration_with(folder, duration, &[])
+}
+
+/// The same, of a statue that was compiled with these flags.
+fn configuration_with(folder: &Folder, duration: f64, defines: &[&str]) -> String {
+    let library = statue(folder, defines);
+    let path = format!(
+        "{}/../../configs/quadcopter.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(path).expect("a shipped configuration");
+    let section = |name: &str| text.find(name).expect("a section");
+    let (reference, safety, backend) = (
+        section("[reference]"),
+        section("[safety]"),
+        section("[backend]"),
+    );
+    let hover = "[reference]\nkind = \"hover\"\n";
+    let plugin = format!("[backend]\nplugin = \"{}\"\n", library.display());
+    let text = [&text[..reference], hover, &text[safety..backend], &plugin].concat();
+    let text: Vec<String> = text
+        .lines()
+        .map(|line| {
+            if line.starts_with("duration") {
+                format!("duration = {duration}")
+            } else {
+                line.to_owned()
+            }
+        })
+        .collect();
+    folder.write("statue.toml", &text.join("\n"));
+    "statue.toml".to_owned()
+}
+
+#[test]
+fn without_arm_nothing_is_sent_and_that_is_said_once() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 0.5);
+    let (summary, messages) = folder.ends(&["--config", &config, "--log", "flight.mcap"], 0);
+    let squeezed = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        squeezed.contains("calls 0 writes, armed 0 times, stopped 1 times, read "),
+        "{summary}"
+    );
+    assert!(
+        squeezed.contains(
+            "note no command is sent: `statue` may move something, and --arm was not given"
+        ),
+        "{summary}"
+    );
+    assert_eq!(
+        messages.matches("--arm was not given").count(),
+        1,
+        "{messages}"
+    );
+    assert!(
+        !summary.contains("real-time factor"),
+        "the world's clock is nobody's merit: {summary}"
+    );
+    assert!(
+        summary.contains("land 0, terminate 0, disarm 0"),
+        "{summary}"
+    );
+    // Everything is computed and logged all the same.
+    assert!(squeezed.contains("position error rms 0 m"), "{summary}");
+}
+
+#[test]
+fn with_arm_every_tick_is_sent_at_the_rate_of_the_flight() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 0.5);
+    let began = Instant::now();
+    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    assert!(
+        began.elapsed() >= Duration::from_millis(500),
+        "flown in {:?}",
+        began.elapsed()
+    );
+    let line = summary
+        .lines()
+        .find(|line| line.contains("calls"))
+        .expect("the plugin's report");
+    assert!(line.contains("armed 1 times, stopped 1 times"), "{line}");
+    let writes: u32 = line
+        .split_whitespace()
+        .nth(1)
+        .and_then(|count| count.parse().ok())
+        .expect("a count");
+    // 500 Hz for half a second; a loaded machine misses some deadlines and does not make up for them.
+    assert!((50..=260).contains(&writes), "{line}");
+}
+
+#[test]
+fn ctrl_c_ends_in_order() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 60.0);
+    for signal in ["-INT", "-TERM"] {
+        let mut flight = Command::new(env!("CARGO_BIN_EXE_fly"))
+            .args(["--config", &config, "--arm", "--log", "flight.mcap"])
+            .current_dir(folder.path("."))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        // Under way once the log grows.
+        let part = folder.path("flight.mcap.part");
+        let began = Instant::now();
+        while !part.exists() && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let killed = Command::new("kill")
+            .args([signal, &flight.id().to_string()])
+            .status()
+            .expect("kill");
+        assert!(killed.success());
+        let status = flight.wait().expect("it ends");
+        let mut summary = String::new();
+        flight
+            .stdout
+            .take()
+            .expect("piped")
+            .read_to_string(&mut summary)
+            .expect("text");
+        assert_eq!(status.code(), Some(0), "{summary}");
+        assert!(
+            summary.starts_with("statue: interrupted after "),
+            "{summary}"
+        );
+        assert!(summary.contains("stopped 1 times"), "{summary}");
+        assert!(
+            summary.contains("land 1, terminate 0, disarm 0"),
+            "it may be in the air: {summary}"
+        );
+        assert!(
+            folder.path("flight.mcap").exists() && !part.exists(),
+            "the log is finished"
+        );
+        std::fs::remove_file(folder.path("flight.mcap")).expect("a log");
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_finished_costs_the_log_and_not_the_flight() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 1.0);
+    let part = folder.path("flight.mcap.part");
+    let vandal = std::thread::spawn(move || {
+        let began = Instant::now();
+        while !part.exists() && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::fs::remove_file(&part).expect("a log that is being written");
+    });
+    let (summary, _) = folder.ends(&["--config", &config, "--log", "flight.mcap"], 1);
+    vandal.join().expect("it was there");
+    assert!(summary.starts_with("statue: flown after "), "{summary}");
+    assert!(summary.contains("LOST: cannot write the log"), "{summary}");
+}
+
+#[test]
+fn a_flight_that_is_over_leaves_a_vehicle_that_lands() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 0.3);
+    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    assert!(
+        summary.contains("land 1, terminate 0, disarm 0"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_vehicle_that_was_armed_and_never_flown_is_disarmed() {
+    let folder = Folder::new();
+    let config = configuration_with(&folder, 1.0, &["-DSEES=false"]);
+    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 3);
+    assert!(
+        summary.contains("no complete frame came within"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("land 0, terminate 0, disarm 1"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn commands_that_are_lost_for_a_moment_do_not_end_the_flight() {
+    let folder = Folder::new();
+    let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=23"];
+    let config = configuration_with(&folder, 0.5, &deaf);
+    let (summary, messages) =
+        folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    assert!(summary.starts_with("statue: flown after "), "{summary}");
+    assert!(
+        summary.contains("3 commands were not passed on by the backend"),
+        "{summary}"
+    );
+    assert_eq!(
+        messages.matches("the line drops everything").count(),
+        1,
+        "{messages}"
+    );
+}
+
+#[test]
+fn a_line_that_stays_dead_ends_in_the_descent() {
+    let folder = Folder::new();
+    let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=1000000"];
+    let config = configuration_with(&folder, 60.0, &deaf);
+    let arguments = [
+        "--config",
+        &config,
+        "--arm",
+        "--set",
+        "safety.max_descent_time=0.5",
+        "--log",
+        "flight.mcap",
+    ];
+    let (summary, messages) = folder.ends(&arguments, 3);
+    assert!(
+        summary.starts_with("statue: BACKEND FAILED (the line drops everything)"),
+        "{summary}"
+    );
+    assert!(
+        messages.contains("the backend does not pass the commands on: levelling and descending"),
+        "{messages}"
+    );
+    assert!(
+        summary.contains("land 0, terminate 1, disarm 0"),
+        "{summary}"
+    );
+}

@@ -1,0 +1,190 @@
+//! Recorded against recomputed: own logs give back every bit, another controller's flight is followed in shadow.
+
+use crate::common;
+
+use std::path::Path;
+
+use common::Folder;
+
+const EQUAL: &str = "recomputed commands exactly equal the recorded ones";
+
+/// Replays `log` with these arguments; the exit code must be as given. Answers the summary and the messages.
+#[track_caller]
+fn replay(folder: &Folder, arguments: &[&str], log: &str, code: i32) -> (String, String) {
+    let log = format!("backend.replay.log={log}");
+    folder.ends(
+        &[
+            arguments,
+            &["--backend", "replay", "--set", &log, "--log", "again.mcap"],
+        ]
+        .concat(),
+        code,
+    )
+}
+
+/// The numbers of steps that were compared, one for each command.
+fn compared(summary: &str) -> Vec<u64> {
+    let lines = summary
+        .lines()
+        .filter(|line| line.trim_start().starts_with("rotor."));
+    let count = |line: &str| {
+        line.split_whitespace()
+            .rev()
+            .nth(1)
+            .and_then(|count| count.parse().ok())
+    };
+    lines.map(|line| count(line).expect("a count")).collect()
+}
+
+#[test]
+fn own_logs_are_recomputed_bit_for_bit() {
+    for config in [
+        "tricopter.toml",
+        "tricopter-tilted.toml",
+        "quadcopter-loop.toml",
+        "quadcopter-upside-down.toml",
+    ] {
+        for allocation in [
+            "controller.allocation=active_set",
+            "controller.allocation=osqp",
+        ] {
+            let folder = Folder::new();
+            let noise = "backend.sim.noise={ position = 0.001, attitude = 0.001, velocity = 0.005, angular_velocity = 0.005 }";
+            let arguments = [
+                "--config",
+                config,
+                "--set",
+                allocation,
+                "--set",
+                noise,
+                "--set",
+                "flight.duration=3",
+            ];
+            folder.flies(&[&arguments[..], &["--log", "flight.mcap"]].concat());
+            let (summary, messages) = replay(&folder, &arguments, "flight.mcap", 0);
+            assert!(summary.contains(EQUAL), "{config} {allocation}\n{summary}");
+            assert_eq!(messages, "", "{config}: the configurations do not differ");
+            let compared = compared(&summary);
+            assert!(
+                compared.len() >= 4 && compared.iter().all(|steps| *steps == 1501),
+                "{compared:?}\n{summary}"
+            );
+        }
+    }
+}
+
+#[test]
+fn dropouts_and_the_descent_are_recomputed_as_well() {
+    let folder = Folder::new();
+    let faults = "backend.sim.faults=[{ kind = \"missing\", from = 0.5, until = 0.53 }, \
+                  { kind = \"non_finite\", from = 0.8, until = 0.84 }, \
+                  { kind = \"stale\", from = 1.0, until = 1.05, group = \"twist.linear\" }, \
+                  { kind = \"missing\", from = 1.5, until = 3.0, group = \"pose.quaternion\" }, \
+                  { kind = \"missing\", from = 2.0, until = 3.0 }]";
+    let arguments = [
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        faults,
+        "--set",
+        "safety.max_descent_time=2",
+    ];
+    folder.ends(&[&arguments[..], &["--log", "flight.mcap"]].concat(), 4);
+    // It comes to the same decisions, and says so in the same way.
+    let (summary, _) = replay(&folder, &arguments, "flight.mcap", 4);
+    assert!(summary.contains(EQUAL), "{summary}");
+    assert!(
+        compared(&summary).iter().all(|steps| *steps > 1500),
+        "{summary}"
+    );
+}
+
+#[test]
+fn another_configuration_is_told_and_makes_a_difference() {
+    let folder = Folder::new();
+    let arguments = ["--config", "tricopter.toml", "--set", "flight.duration=1"];
+    folder.flies(&[&arguments[..], &["--log", "flight.mcap"]].concat());
+    let (summary, messages) = replay(
+        &folder,
+        &[&arguments[..], &["--set", "controller.approach=body"]].concat(),
+        "flight.mcap",
+        0,
+    );
+    assert!(
+        summary.contains("recorded minus recomputed commands"),
+        "{summary}"
+    );
+    let told = "the recorded configuration differs: controller.approach: recorded \"energy\", now \"body\"";
+    assert!(
+        summary.contains(told) && messages.contains(told),
+        "{summary}\n{messages}"
+    );
+}
+
+#[test]
+fn a_log_can_be_replayed_onto_itself() {
+    let folder = Folder::new();
+    let arguments = [
+        "--config",
+        "quadcopter-loop.toml",
+        "--set",
+        "flight.duration=1",
+    ];
+    folder.flies(&[&arguments[..], &["--log", "again.mcap"]].concat());
+    for _ in 0..2 {
+        let (summary, _) = replay(&folder, &arguments, "again.mcap", 0);
+        assert!(summary.contains(EQUAL), "{summary}");
+        assert_eq!(folder.files(), ["again.mcap"]);
+    }
+}
+
+#[test]
+fn a_real_flight_is_followed_in_shadow() {
+    let log = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/logs/px4ulogrs_quadrotor_local.ulg");
+    let log = std::env::var_os("FLY_LOGS_DIR").map_or(log, |folder| {
+        Path::new(&folder).join("px4ulogrs_quadrotor_local.ulg")
+    });
+    if !log.exists() {
+        println!("SKIPPED: {} is not there", log.display());
+        return;
+    }
+    let folder = Folder::new();
+    let (summary, _) = replay(
+        &folder,
+        &["--config", "quadcopter.toml"],
+        &log.display().to_string(),
+        0,
+    );
+    // All of it, not only the seconds that the configuration would fly.
+    assert!(
+        summary.starts_with("quadcopter: flown to the last frame after 92."),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("recorded: the flown path, smoothed"),
+        "{summary}"
+    );
+    assert!(
+        summary.contains("recorded minus recomputed commands"),
+        "{summary}"
+    );
+    let compared = compared(&summary);
+    assert!(
+        compared.len() == 4 && compared.iter().all(|steps| *steps > 4000),
+        "{summary}"
+    );
+
+    // The configured reference is flown when it is asked for.
+    let chosen = [
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "reference.kind=lissajous",
+    ];
+    let (summary, _) = replay(&folder, &chosen, &log.display().to_string(), 0);
+    assert!(
+        summary.contains("reference         ") && summary.contains(" lissajous\n"),
+        "{summary}"
+    );
+}

@@ -1,0 +1,393 @@
+//! Systems that are no vehicle of one body: flown, watched, interrupted, replayed.
+
+use crate::common;
+
+use common::{Folder, without_run};
+use fly_log::schema::{fly as messages, foxglove};
+use prost::Message;
+
+/// Two links with motors, which swing about a reference.
+const ARM: &str = r#"
+[flight]
+duration = 1.0
+rate_hz = 250
+
+[vehicle]
+name = "arm"
+
+[vehicle.bodies.upper]
+joint = { type = "revolute", axis = [0, 1, 0], damping = 0.05 }
+shape = { box = [0.04, 0.04, 0.5] }
+mass = 1.0
+center_of_mass = [0, 0, -0.25]
+
+[vehicle.bodies.lower]
+parent = "upper"
+position = [0, 0, -0.5]
+joint = { name = "elbow", type = "revolute", axis = [0, 1, 0] }
+shape = { box = [0.04, 0.04, 0.5] }
+mass = 0.6
+center_of_mass = [0, 0, -0.25]
+
+[[vehicle.motors]]
+joint = "upper"
+effort = 20
+
+[[vehicle.motors]]
+joint = "elbow"
+effort = 8
+
+[controller]
+approach = "energy"
+allocation = "active_set"
+pairs = [
+    { to = "upper", stiffness = 9, damping = 6, inertia = 1 },
+    { from = "upper", to = "lower", stiffness = 16, damping = 8, inertia = 1 },
+]
+
+[reference]
+kind = "joints"
+joints = { upper = { amplitude = 0.6, angular_frequency = 2 }, elbow = { offset = 0.5 } }
+
+[backend]
+plugin = "sim"
+
+[backend.sim]
+initial = { joints = { upper = 0.2, elbow = 0.1 } }
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("arm.toml", ARM);
+    folder
+}
+
+#[test]
+fn an_arm_follows_its_reference() {
+    let folder = folder();
+    let summary = folder.flies(&["--config", "arm.toml", "--log", "arm.mcap"]);
+    assert!(summary.contains("turning error "), "{summary}");
+    assert!(
+        !summary.contains("sliding error"),
+        "nothing slides: {summary}"
+    );
+    assert!(
+        summary.contains("W fell as expected in 250 of 250 steps"),
+        "{summary}"
+    );
+    let log = fly_log::Recording::open(folder.path("arm.mcap"), &fly_log::Options::default())
+        .expect("a log");
+    let [upper, elbow] =
+        ["joint.0.position", "joint.1.position"].map(|name| log.signal(name).expect(name));
+    let (first, last) = (log.frames.iter().next(), log.frames.iter().last());
+    let (first, last) = (first.expect("frames"), last.expect("frames"));
+    assert_eq!((first.values[upper], first.values[elbow]), (0.2, 0.1));
+    // Each joint for itself, as it is told to: error e with e'' + 6 e' + 9 e = 0 from e(0) = 0.2, e'(0) = -1.2 for the shoulder, and
+    // e'' + 8 e' + 16 e = 0 from e(0) = -0.4, e'(0) = 0 for the elbow; the input is held for 4 ms.
+    let t = last.time as f64 * 1e-9;
+    let shoulder = (0.2 + (3.0 * 0.2 - 1.2) * t) * (-3.0 * t).exp() + 0.6 * (2.0 * t).sin();
+    let bent = 0.5 - 0.4 * (1.0 + 4.0 * t) * (-4.0 * t).exp();
+    assert!(
+        (last.values[upper] - shoulder).abs() < 2e-3,
+        "{} {shoulder}",
+        last.values[upper]
+    );
+    assert!(
+        (last.values[elbow] - bent).abs() < 2e-3,
+        "{} {bent}",
+        last.values[elbow]
+    );
+}
+
+/// The messages of a topic.
+fn messages_of<M: Message + Default>(folder: &Folder, log: &str, topic: &str) -> Vec<M> {
+    let bytes = std::fs::read(folder.path(log)).expect("a log");
+    mcap::MessageStream::new(&bytes)
+        .expect("a log")
+        .map(|message| message.expect("a message"))
+        .filter(|message| message.channel.topic == topic)
+        .map(|message| M::decode(&*message.data).expect("a message of this kind"))
+        .collect()
+}
+
+#[test]
+fn the_log_shows_all_bodies_and_how_their_energy_falls() {
+    let folder = folder();
+    folder.flies(&[
+        "--config",
+        "arm.toml",
+        "--set",
+        "flight.duration=0.2",
+        "--log",
+        "arm.mcap",
+    ]);
+    let states: Vec<messages::SystemMotion> = messages_of(&folder, "arm.mcap", "/fly/system/state");
+    let goals: Vec<messages::SystemMotion> =
+        messages_of(&folder, "arm.mcap", "/fly/system/reference");
+    let frames: Vec<foxglove::FrameTransforms> = messages_of(&folder, "arm.mcap", "/tf");
+    let steps: Vec<messages::Control> = messages_of(&folder, "arm.mcap", "/fly/control");
+    assert_eq!(
+        [states.len(), goals.len(), frames.len(), steps.len()],
+        [51; 4]
+    );
+    assert_eq!(states[0].configuration, [0.2, 0.1]);
+    assert_eq!(states[0].velocity, [0.0, 0.0]);
+    assert_eq!(goals[0].configuration, [0.0, 0.5]);
+    assert_eq!(goals[0].velocity, [1.2, 0.0]);
+    assert_eq!(goals[0].acceleration, [0.0, 0.0]);
+
+    // The elbow hangs half a metre below the shoulder, swung by 0.2 rad about y.
+    let [upper, lower] = frames[0].transforms.as_slice() else {
+        panic!("two bodies: {:?}", frames[0])
+    };
+    assert_eq!(
+        [&upper.child_frame_id, &lower.child_frame_id],
+        ["upper", "lower"]
+    );
+    let elbow = lower.translation.expect("a place");
+    assert!((elbow.x + 0.5 * 0.2_f64.sin()).abs() < 1e-15);
+    assert!((elbow.z + 0.5 * 0.2_f64.cos()).abs() < 1e-15);
+    let turned = lower.rotation.expect("an attitude");
+    assert!((turned.w - 0.15_f64.cos()).abs() < 1e-15 && (turned.y - 0.15_f64.sin()).abs() < 1e-15);
+
+    assert_eq!(
+        steps[0].position_error, None,
+        "nothing is free in the world"
+    );
+    assert!((steps[0].attitude_error - 0.2_f64.hypot(0.4)).abs() < 1e-15);
+    assert_eq!(
+        (steps[0].energy_rate, steps[0].expected_energy_rate),
+        (None, None)
+    );
+    for pair in steps.windows(2) {
+        let slope = (pair[1].total_energy - pair[0].total_energy) / 4e-3;
+        let measured = pair[1].energy_rate.expect("a rate");
+        assert!(
+            (measured - slope).abs() < 1e-9 * slope.abs(),
+            "{measured} {slope}"
+        );
+        let expected = pair[1].expected_energy_rate.expect("a rate");
+        let mean = -(pair[0].dissipation + pair[1].dissipation);
+        assert!((expected - mean).abs() < 1e-12, "{expected} {mean}");
+    }
+}
+
+#[test]
+fn the_same_flight_gives_the_same_log() {
+    let folder = folder();
+    for log in ["a.mcap", "b.mcap"] {
+        let noise = "backend.sim.noise={ joint_position = 1e-3, joint_velocity = 1e-2 }";
+        folder.flies(&[
+            "--config",
+            "arm.toml",
+            "--set",
+            noise,
+            "--set",
+            "flight.duration=0.3",
+            "--log",
+            log,
+        ]);
+    }
+    let [a, b] = ["a.mcap", "b.mcap"].map(|log| std::fs::read(folder.path(log)).expect("a log"));
+    assert_eq!(without_run(&a), without_run(&b));
+}
+
+#[test]
+fn a_replay_commands_what_was_commanded() {
+    let folder = folder();
+    let set = ["--set", "flight.duration=0.4"];
+    let arguments = [&["--config", "arm.toml", "--log", "arm.mcap"], &set[..]].concat();
+    folder.flies(&arguments);
+    let summary = folder.flies(&[
+        "--config",
+        "arm.toml",
+        "--backend",
+        "replay",
+        "--set",
+        "backend.replay.log=arm.mcap",
+        "--log",
+        "again.mcap",
+    ]);
+    assert!(
+        summary.contains("recomputed commands exactly equal the recorded ones"),
+        "{summary}"
+    );
+    assert!(summary.contains("motor.1.effort"), "{summary}");
+}
+
+#[test]
+fn without_its_sensors_an_arm_comes_to_rest_in_place() {
+    let folder = folder();
+    // Of the elbow the model has to know everything.
+    let blind =
+        "backend.sim.faults=[{ kind = \"missing\", group = \"joint.1\", from = 0.6, until = inf }]";
+    let (summary, told) = folder.ends(
+        &[
+            "--config",
+            "arm.toml",
+            "--set",
+            blind,
+            "--set",
+            "safety.max_descent_time=2",
+            "--log",
+            "arm.mcap",
+        ],
+        4,
+    );
+    assert!(told.contains("coming to rest in place"), "{told}");
+    assert!(summary.contains("SAFETY STOP"), "{summary}");
+    let log = fly_log::Recording::open(folder.path("arm.mcap"), &fly_log::Options::default())
+        .expect("a log");
+    let [position, velocity] =
+        ["joint.0.position", "joint.0.velocity"].map(|name| log.signal(name).expect(name));
+    let frames: Vec<_> = log.frames.iter().collect();
+    let (lost, last) = (&frames[163], &frames[frames.len() - 1]);
+    assert!(
+        lost.values[velocity].abs() > 0.2,
+        "it moves while it is lost"
+    );
+    assert!(last.time - lost.time > 1_900_000_000, "two seconds of rest");
+    assert!(
+        last.values[velocity].abs() < 0.01,
+        "{}",
+        last.values[velocity]
+    );
+    let moved = last.values[position] - lost.values[position];
+    assert!(moved.abs() < 0.01, "{moved}");
+    let error = "`safety.then` is not possible";
+    let (_, told) = folder.ends(&["--config", "arm.toml", "--set", "safety.then=descend"], 2);
+    assert!(told.contains(error) && told.contains("--set"), "{told}");
+}
+
+#[test]
+fn a_law_without_an_answer_from_the_start_is_no_flight() {
+    let folder = folder();
+    // Stretched out, the tool cannot be told to move along the arm; nothing moves it from there.
+    let weightless = "vehicle.gravity=[0, 0, 0]";
+    let transport = "controller.transport={ point = [0, 0, -0.5], of = \"lower\" }";
+    let pairs = "controller.pairs=[{ to = \"lower\", stiffness = { weight = 9, center = [0, 0, -0.5] }, \
+        damping = { weight = 6, center = [0, 0, -0.5] }, inertia = { weight = 1, center = [0, 0, -0.5] } }]";
+    let straight = "backend.sim.initial.joints={ upper = 0.2, elbow = 0 }";
+    let mut arguments = vec!["--config", "arm.toml", "--log", "arm.mcap"];
+    for set in [weightless, transport, pairs, straight] {
+        arguments.extend(["--set", set]);
+    }
+    let (summary, told) = folder.ends(&arguments, 4);
+    assert!(told.contains("is singular here"), "{told}");
+    assert!(told.contains("terminating"), "{told}");
+    assert!(summary.contains("given up at 0.0"), "{summary}");
+}
+
+#[test]
+fn a_check_tells_what_the_arm_can_do() {
+    let folder = folder();
+    let (report, _) = folder.ends(&["check", "--config", "arm.toml"], 0);
+    for line in [
+        "arm: 2 bodies, 2 degrees of freedom, 1.600 kg",
+        "2, rank 2: fully actuated",
+        "slowest -3.00, fastest -4.00 1/s",
+        "1 s looked at: inputs stay",
+        "everything is in order",
+    ] {
+        assert!(report.contains(line), "{line}\n{report}");
+    }
+    let weak = ["--set", "vehicle.motors.0.effort=1"];
+    let (report, _) = folder.ends(&[&["check", "--config", "arm.toml"], &weak[..]].concat(), 0);
+    assert!(report.contains("beyond the limits"), "{report}");
+    // Finite numbers with no finite motion.
+    let endless = "reference.joints.elbow={ amplitude = 1e308, angular_frequency = 9 }";
+    let (report, _) = folder.ends(&["check", "--config", "arm.toml", "--set", endless], 5);
+    assert!(report.contains("no finite input follows it"), "{report}");
+    let (_, told) = folder.ends(
+        &[
+            "check",
+            "--config",
+            "arm.toml",
+            "--set",
+            "safety.ground_height=0.0",
+        ],
+        2,
+    );
+    assert!(
+        told.contains("`safety.ground_height` is not possible"),
+        "{told}"
+    );
+    let unstable = "controller.pairs.1.damping=-8";
+    let (report, _) = folder.ends(&["check", "--config", "arm.toml", "--set", unstable], 2);
+    assert_eq!(report, "");
+}
+
+#[test]
+fn what_tunes_vehicles_says_what_it_was_given() {
+    let folder = folder();
+    let (_, told) = folder.ends(&["tune", "--config", "arm.toml", "--bandwidth", "2"], 2);
+    assert!(told.contains("`arm` is no vehicle of one body"), "{told}");
+}
+
+#[test]
+fn a_sensor_that_never_speaks_is_named() {
+    let folder = folder();
+    let mute =
+        "backend.sim.faults=[{ kind = \"missing\", group = \"joint.1\", from = 0, until = inf }]";
+    let (summary, told) = folder.ends(&["--config", "arm.toml", "--set", mute], 3);
+    let expected = "no complete frame came within 10.0 s: `joint.1` is marked invalid";
+    assert!(told.contains(expected), "{told}\n{summary}");
+}
+
+/// A quadcopter that is lost while it tilts to come back.
+const LOST: &str = r#"
+[flight]
+duration = 3.0
+
+[vehicle]
+file = "vehicles/quadcopter.toml"
+
+[controller]
+approach = "state_feedback"
+allocation = "active_set"
+poles = [-2, -2, -2.2, -2.2, -2.4, -2.4, -2.6, -2.6, [-2, 1], [-2, -1], [-3, 1], [-3, -1]]
+
+[reference]
+kind = "hover"
+
+[safety]
+# Twelve poles close together take their time.
+max_descent_time = 20.0
+
+[backend]
+plugin = "sim"
+
+[backend.sim]
+initial = { position = [0.5, 0.0, 0.0] }
+faults = [{ kind = "missing", from = 0.15, until = inf }]
+"#;
+
+#[test]
+fn a_vehicle_under_state_feedback_comes_to_rest_level() {
+    let folder = Folder::new();
+    folder.write("lost.toml", LOST);
+    // The gains know of no lag.
+    let quick = [0, 1, 2, 3].map(|rotor| format!("vehicle.rotors.{rotor}.time_constant=0.0"));
+    let mut arguments = vec!["--config", "lost.toml", "--log", "lost.mcap"];
+    for set in &quick {
+        arguments.extend(["--set", set]);
+    }
+    let (_, told) = folder.ends(&arguments, 4);
+    assert!(told.contains("coming to rest in place"), "{told}");
+    let goals: Vec<messages::Motion> = messages_of(&folder, "lost.mcap", "/fly/reference");
+    let states: Vec<messages::Motion> = messages_of(&folder, "lost.mcap", "/fly/state");
+    let tilt = |motion: &messages::Motion| {
+        let attitude = motion.attitude.expect("an attitude");
+        2.0 * attitude.x.hypot(attitude.y)
+    };
+    let lost = states.iter().map(tilt).fold(0.0, f64::max);
+    assert!(lost > 0.05, "it tilted: {lost}");
+    let (goal, last) = (
+        goals.last().expect("a goal"),
+        states.last().expect("a state"),
+    );
+    assert!(tilt(goal) < 1e-6, "told to be level: {goal:?}");
+    let place = |motion: &messages::Motion| motion.position.expect("a position");
+    let off = (place(last).x - place(goal).x).hypot(place(last).y - place(goal).y);
+    assert!(off < 1e-3, "{last:?} {goal:?}");
+}

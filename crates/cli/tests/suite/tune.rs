@@ -1,0 +1,373 @@
+//! `fly tune`: what it prints, and what it writes into a configuration.
+
+use crate::common;
+
+use common::{Folder, line};
+use fly::config::shipped;
+
+/// Runs `fly tune` on a shipped or written configuration: what it prints.
+#[track_caller]
+fn tune(folder: &Folder, arguments: &[&str], code: i32) -> String {
+    let (stdout, stderr) = folder.ends(&[&["tune"], arguments].concat(), code);
+    assert_eq!(stderr, "", "{arguments:?}");
+    stdout
+}
+
+/// The lines below this heading up to the next one, with single spaces.
+fn section(report: &str, heading: &str) -> Vec<String> {
+    let lines = report.lines().skip_while(|line| *line != heading).skip(1);
+    let below = lines.take_while(|line| line.starts_with(' '));
+    below
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+fn copy(folder: &Folder, shipped_name: &str, name: &str) -> String {
+    let text = shipped::find(shipped_name).unwrap().text.to_owned();
+    folder.write(name, &text);
+    text
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path(name)).unwrap()
+}
+
+#[test]
+fn the_analysis_of_a_quadcopter_has_the_published_figures() {
+    let report = tune(&Folder::new(), &["--config", "quadcopter"], 0);
+    // Four poles at -5: k/m = 5, d/m = 4, h = 9.81/25, s = 9.81/125; the height has 5 (-0.4 +- 0.2 i).
+    assert_eq!(
+        section(&report, "parameters")[1..],
+        [
+            "stiffness 4.500 N/m [2.77, 2.77, 0.320] N m/rad [0, 0, 0.392]",
+            "damping 3.600 N s/m [0, 0, 0.160] N m s/rad [0, 0, 0.392]",
+            "inertia 0.9000 kg [0.0222, 0.0222, 0.0200] kg m^2 [0, 0, 0.0785]",
+        ]
+    );
+    assert_eq!(
+        section(&report, "closed loop")[1..],
+        [
+            "-2.00 +- 1.00i 1 0.894 0.500 s 2.24 rad/s",
+            "-4.00 2 1.00 0.250 s 4.00 rad/s",
+            "-5.00 8 1.00 0.200 s 5.00 rad/s",
+        ]
+    );
+    assert!(
+        line(&report, "common to all").starts_with("stable below 0.114 s"),
+        "{report}"
+    );
+    // 0.1137 / 0.03.
+    assert_eq!(
+        line(&report, "the vehicle's own"),
+        "up to 0.0300 s: stable up to 3.79 times as much"
+    );
+    // (28 - 8.829)/0.9, (8.829 - 0.8)/0.9, acos(8.829/28).
+    assert_eq!(line(&report, "climb, sink"), "21.3 m/s^2  8.92 m/s^2");
+    assert_eq!(
+        line(&report, "lean"),
+        "71.6 degrees until the weight is not carried"
+    );
+}
+
+#[test]
+fn the_analysis_of_a_tricopter_has_the_published_figures() {
+    let report = tune(&Folder::new(), &["--config", "tricopter"], 0);
+    assert_eq!(
+        section(&report, "closed loop")[1..],
+        [
+            "-3.00 6 1.00 0.333 s 3.00 rad/s",
+            "-6.00 6 1.00 0.167 s 6.00 rad/s",
+        ]
+    );
+    assert_eq!(
+        line(&report, "common to all"),
+        "stable below 0.333 s (there it oscillates with 6.00 rad/s)"
+    );
+    assert_eq!(
+        line(&report, "rotor.0.tilt"),
+        "1.38 degrees  of -60.0 to 60.0"
+    );
+    assert_eq!(
+        line(&report, "tilt at rest"),
+        "38.1 degrees in every direction"
+    );
+}
+
+#[test]
+fn poles_are_written_between_the_comments() {
+    let folder = Folder::new();
+    let before = copy(&folder, "quadcopter.toml", "mine.toml");
+    let arguments = ["--config", "mine.toml", "--poles", "-4,-4,-3,-3"];
+    let turn = ["--attitude-poles", "-2,-3", "--write", "mine.toml"];
+    let report = tune(&folder, &[&arguments[..], &turn].concat(), 0);
+    assert!(report.ends_with("\nwritten to mine.toml\n"), "{report}");
+    let after = read(&folder, "mine.toml");
+    let changed: Vec<_> = before
+        .lines()
+        .zip(after.lines())
+        .filter(|(before, after)| before != after)
+        .collect();
+    assert_eq!(before.lines().count(), after.lines().count());
+    // 0.011 kg m^2 (l + 2)(l + 3).
+    assert_eq!(
+        changed,
+        [
+            (
+                "horizontal = [-5.0, -5.0, -5.0, -5.0]  # 1/s",
+                "horizontal = [-4.0, -4.0, -3.0, -3.0]  # 1/s",
+            ),
+            (
+                "yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 } # kg m^2, N m s/rad, N m/rad",
+                "yaw = { inertia = 0.011, damping = 0.055, stiffness = 0.066 } # kg m^2, N m s/rad, N m/rad",
+            ),
+        ]
+    );
+    // What was written is what was analysed; once more changes nothing.
+    let again = tune(&folder, &["--config", "mine.toml"], 0);
+    assert_eq!(report, again + "written to mine.toml\n");
+    tune(&folder, &[&arguments[..], &turn].concat(), 0);
+    assert_eq!(read(&folder, "mine.toml"), after);
+    assert_eq!(folder.files(), ["mine.toml"]);
+    folder.flies(&["--config", "mine.toml", "--set", "flight.duration=0.1"]);
+
+    // Complex poles are written as their polynomial: (l + 3)^2 (l^2 + 4 l + 5).
+    let complex = ["--poles", "-3,-3,-2+1i,-2-1i", "--write", "mine.toml"];
+    tune(
+        &folder,
+        &[&["--config", "mine.toml"], &complex[..]].concat(),
+        0,
+    );
+    let after = read(&folder, "mine.toml");
+    assert!(
+        after.contains("polynomial = [45.0, 66.0, 38.0, 10.0]"),
+        "{after}"
+    );
+    assert!(!after.contains("horizontal"), "{after}");
+}
+
+#[test]
+fn energies_are_written_between_the_comments() {
+    let folder = Folder::new();
+    let before = copy(&folder, "tricopter.toml", "mine.toml");
+    let arguments = [
+        "--config",
+        "mine.toml",
+        "--poles",
+        "-2,-2",
+        "--attitude-poles",
+        "-5,-5",
+        "--write",
+        "mine.toml",
+    ];
+    tune(&folder, &arguments, 0);
+    let after = read(&folder, "mine.toml");
+    let expected = before
+        .replace(
+            "weight = 9.0, moment = [0.432, 0.432, 0.792]",
+            "weight = 4.0, moment = [0.3, 0.3, 0.55]",
+        )
+        .replace(
+            "weight = 6.0, moment = [0.144, 0.144, 0.264]",
+            "weight = 4.0, moment = [0.12, 0.12, 0.22]",
+        );
+    assert_eq!(after, expected);
+}
+
+#[test]
+fn a_controller_may_be_written_in_any_way() {
+    let folder = Folder::new();
+    let rest = "[vehicle]\nfile = 'vehicles/tricopter.toml' # the model\n";
+    let pair = "to = 'airframe', stiffness = { weight = 1 }, damping = {}, inertia = {}";
+    for controller in [
+        String::new(),
+        "controller = { allocation = 'active_set' } # brief\n".to_owned(),
+        format!("controller.pairs = [{{ {pair} }}]\n"),
+        "controller.poles.horizontal = [-1, -1, -1, -1]\n".to_owned(),
+        "[controller]\n# mine\nallocation = 'active_set'\n\n".to_owned(),
+        "[controller.poles]\nhorizontal = [-1, -1, -1, -1]\nyaw = { inertia = 1, damping = 1, stiffness = 1 }\n\n"
+            .to_owned(),
+        "[[controller.pairs]]\nto = 'one'\n\n[[controller.pairs]]\nto = 'two'\n\n".to_owned(),
+        "[[controller.pairs]]\nfrom = 'hill'\nto = 'one'\n[controller.pairs.stiffness]\nweight = 3 # N/m\n\
+         moment_about_origin = [1, 1, 1]\ncenter = [1, 1, 1]\n\n"
+            .to_owned(),
+    ] {
+        folder.write("any.toml", &format!("{controller}{rest}"));
+        let arguments = ["--config", "any.toml", "--bandwidth", "2", "--write", "any.toml"];
+        let report = tune(&folder, &arguments, 0);
+        let after = read(&folder, "any.toml");
+        assert!(after.contains("# the model"), "{after}");
+        for kept in ["# brief", "# mine", "# N/m", "'active_set'"] {
+            assert_eq!(after.contains(kept), controller.contains(kept), "{after}");
+        }
+        let again = tune(&folder, &["--config", "any.toml"], 0);
+        assert_eq!(report, again + "written to any.toml\n", "{after}");
+    }
+}
+
+#[test]
+fn a_vehicle_file_is_enough() {
+    let folder = Folder::new();
+    copy(&folder, "vehicles/bicopter.toml", "craft.toml");
+    let report = tune(
+        &folder,
+        &["--config", "craft.toml", "--poles", "-4,-4,-4,-4"],
+        0,
+    );
+    assert!(
+        line(&report, "common to all").starts_with("stable below 0.142 s"),
+        "{report}"
+    );
+    let report = tune(
+        &folder,
+        &[
+            "--config",
+            "craft.toml",
+            "--poles",
+            "-4,-4,-4,-4",
+            "--set",
+            "gravity=[0,0,-1.62]",
+        ],
+        5,
+    );
+    // On the moon 0.81 N each, below the least thrust of 2 N.
+    assert!(
+        report.ends_with("PROBLEM: hover needs inputs 1.18 N beyond the limits of the actuators\n"),
+        "{report}"
+    );
+    // What is wrong in it is shown where it stands.
+    let text = shipped::find("vehicles/bicopter.toml").unwrap().text;
+    folder.write("craft.toml", &text.replace("mass = 1.0 ", "mass = -1.0"));
+    let (_, stderr) = folder.ends(&["tune", "--config", "craft.toml", "--bandwidth", "1"], 2);
+    assert!(stderr.contains("--> craft.toml:7:8"), "{stderr}");
+}
+
+#[test]
+fn what_has_problems_is_not_written() {
+    let folder = Folder::new();
+    let before = copy(&folder, "quadcopter.toml", "mine.toml");
+    for (arguments, problem) in [
+        // Rotors of 0.03 s bear 0.57/46 s.
+        (
+            &["--bandwidth", "20"][..],
+            "PROBLEM: the closed loop is not stable with the vehicle's own lags: expected at most 0.412 times those, up to 0.0300 s",
+        ),
+        (
+            &[
+                "--bandwidth",
+                "2",
+                "--set",
+                "vehicle.bodies.airframe.mass=4",
+            ],
+            "PROBLEM: hover needs inputs 2.81 N beyond the limits of the actuators",
+        ),
+    ] {
+        let all = [
+            &["--config", "mine.toml", "--write", "mine.toml"],
+            arguments,
+        ]
+        .concat();
+        let report = tune(&folder, &all, 5);
+        assert_eq!(report.lines().last(), Some(problem), "{report}");
+        assert_eq!(read(&folder, "mine.toml"), before);
+    }
+    // Without damping about the vertical.
+    let set = ["--set", "controller.poles.yaw.damping=0"];
+    let report = tune(&folder, &[&["--config", "mine.toml"], &set[..]].concat(), 5);
+    assert!(
+        report.contains("PROBLEM: the closed loop is not stable even without a lag"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_file_keeps_its_place_and_its_permissions() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = Folder::new();
+    copy(&folder, "quadcopter.toml", "real/mine.toml");
+    let real = folder.path("real/mine.toml");
+    let mode = |mode| std::fs::set_permissions(&real, PermissionsExt::from_mode(mode)).unwrap();
+    mode(0o640);
+    symlink("real/mine.toml", folder.path("link.toml")).unwrap();
+    let arguments = [
+        "--config",
+        "quadcopter",
+        "--bandwidth",
+        "2",
+        "--write",
+        "link.toml",
+    ];
+    tune(&folder, &arguments, 0);
+    assert!(folder.path("link.toml").is_symlink());
+    assert!(read(&folder, "real/mine.toml").contains("-4.59"));
+    let kept = std::fs::metadata(&real).unwrap().permissions().mode() & 0o777;
+    assert_eq!(kept, 0o640);
+    assert_eq!(folder.files(), ["link.toml", "real"]);
+
+    mode(0o440);
+    let (_, stderr) = folder.ends(&[&["tune"], &arguments[..]].concat(), 1);
+    assert_eq!(
+        stderr,
+        "error: cannot replace `link.toml`: it is write-protected\n"
+    );
+}
+
+#[test]
+fn wishes_and_files_that_are_wrong_are_refused() {
+    let folder = Folder::new();
+    let text = copy(&folder, "vehicles/quadcopter.toml", "craft.toml");
+    folder.write("broken.toml", "[controller\n");
+    let fails = |arguments: &[&str], expected: &str| {
+        let all = [&["tune", "--config", "quadcopter"], arguments].concat();
+        let before = folder.files();
+        let (_, stderr) = folder.ends(&all, 2);
+        assert!(stderr.starts_with(expected), "{expected}\nfound:\n{stderr}");
+        assert_eq!(folder.files(), before);
+    };
+    fails(
+        &["--poles", "-1,-2"],
+        "error: expected 4 poles of the motion across, found 2\n",
+    );
+    fails(
+        &["--poles", "-1,-2,-3,+1"],
+        "error: expected poles of the motion across with negative real parts, found 1+0i\n",
+    );
+    fails(
+        &["--poles", "-1,-2,-3,fast"],
+        "error: invalid value 'fast' for '--poles <POLES>': expected numbers such as -3 or -2+1i\n",
+    );
+    fails(
+        &["--poles", "-1,-1,-1,-1", "--bandwidth", "2"],
+        "error: the argument '--poles <POLES>' cannot be used with '--bandwidth <RAD/S>'\n",
+    );
+    fails(
+        &["--write", "mine.toml"],
+        "error: the following required arguments were not provided:\n",
+    );
+    let write = |file| ["--bandwidth", "2", "--write", file];
+    fails(
+        &write("mine.toml"),
+        "error: the configuration `mine.toml` does not exist\n\nMake one first: fly configs quadcopter.toml > mine.toml\n",
+    );
+    fails(
+        &write("broken.toml"),
+        "error: broken.toml is not valid TOML\n",
+    );
+    fails(&write("craft.toml"), "error: unknown key `name`\n");
+    assert_eq!(read(&folder, "craft.toml"), text);
+
+    let (_, stderr) = folder.ends(&["tune", "--config", "craft.toml"], 2);
+    assert_eq!(
+        stderr,
+        "error: there is nothing to look at: craft.toml has no controller, and neither --poles nor --bandwidth was given\n\n\
+         For example --bandwidth 2\n"
+    );
+    // Two rotors cannot do what four poles are for.
+    let halves: Vec<&str> = text.split("[[rotors]]").collect();
+    folder.write("craft.toml", &halves[..3].join("[[rotors]]"));
+    let (_, stderr) = folder.ends(&["tune", "--config", "craft.toml", "--bandwidth", "1"], 2);
+    assert!(
+        stderr.contains("poles are for vehicles with one thrust along body z and three torques"),
+        "{stderr}"
+    );
+}

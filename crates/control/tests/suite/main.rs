@@ -1,0 +1,25 @@
+//! The tests of `fly-control`: one program, so that they link once.
+
+mod allocation;
+mod allocations;
+mod analysis;
+mod baselines;
+mod common;
+mod covariance;
+mod design;
+mod drag;
+#[path = "common/eleven.rs"]
+mod eleven;
+mod examples;
+mod flat_motions;
+mod general;
+mod law;
+mod monitor;
+mod settings;
+mod system;
+mod system_loop;
+mod system_references;
+mod system_settings;
+mod template;
+mod trajectories;
+mod tuning;

@@ -1,0 +1,7 @@
+//! The tests of `fly-hal`: one program, so that they link once.
+
+mod common;
+mod conformance;
+mod instance;
+mod layout;
+mod loading;

@@ -1,0 +1,9 @@
+//! The tests of `fly-lie`: one program, so that they link once.
+
+mod adversarial;
+mod attitude;
+mod exact;
+mod groups;
+mod identities;
+mod laws;
+mod serde;

@@ -1,0 +1,10 @@
+//! The tests of `fly-log`: one program, so that they link once.
+
+mod allocation;
+mod common;
+#[path = "common/ulog.rs"]
+mod made;
+mod python;
+mod recording;
+mod ulog;
+mod writer;

@@ -1,0 +1,238 @@
+//! Logs of this program, read back: bit for bit, and however broken they are.
+
+use crate::common;
+
+use std::path::Path;
+
+use common::{Tick, header, write};
+use fly_log::{Kind, LogError, Options, Recording, RunMetadata, Status};
+
+const STRICT: Options = Options {
+    allow_truncated: false,
+};
+const LENIENT: Options = Options {
+    allow_truncated: true,
+};
+
+/// A small log's bytes.
+fn log(count: usize) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.mcap");
+    write(
+        &path,
+        count,
+        RunMetadata {
+            host: "here".into(),
+            step_max: 9,
+            ..RunMetadata::default()
+        },
+    );
+    std::fs::read(path).unwrap()
+}
+
+fn read(bytes: &[u8], options: &Options) -> Result<Recording, LogError> {
+    Recording::from_bytes(Path::new("log.mcap"), bytes, options)
+}
+
+/// Compares the first `count` frames with what was written, bit for bit.
+fn assert_exact(recording: &Recording, count: usize) {
+    assert_eq!(recording.frames.len(), count);
+    for (k, frame) in recording.frames.iter().enumerate() {
+        let tick = Tick::number(k);
+        assert_eq!(
+            (frame.time, frame.status),
+            (tick.time, tick.status),
+            "tick {k}"
+        );
+        let bits = |values: &[f64]| {
+            values
+                .iter()
+                .map(|value| value.to_bits())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bits(&frame.values[..5]), bits(&tick.values), "tick {k}");
+        assert_eq!(frame.groups[..3], tick.groups, "tick {k}");
+        match tick.commands {
+            Some(commands) => assert_eq!(bits(&frame.values[5..]), bits(&commands), "tick {k}"),
+            None => assert!(
+                frame.values[5..].iter().all(|value| value.is_nan()),
+                "tick {k}"
+            ),
+        }
+        assert!(
+            frame.groups[3..]
+                .iter()
+                .all(|group| group.valid == tick.commands.is_some()),
+            "tick {k}"
+        );
+    }
+}
+
+#[test]
+fn what_was_written_comes_back_bit_for_bit() {
+    let recording = read(&log(2500), &STRICT).unwrap();
+    assert_eq!(recording.kind, Kind::Own);
+    assert!(
+        recording
+            .frames
+            .iter()
+            .any(|frame| frame.status == Status::None)
+    );
+    assert_exact(&recording, 2500);
+    let names: Vec<_> = recording
+        .signals
+        .iter()
+        .map(|signal| signal.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "pose.position.x",
+            "pose.position.y",
+            "pose.position.z",
+            "twist.angular.x",
+            "battery.voltage",
+            "recorded.rotor.0.thrust",
+            "recorded.rotor.0.tilt",
+            "recorded.rotor.1.thrust",
+        ]
+    );
+    assert_eq!(recording.signals[6].unit, "rad");
+    let read = recording.header.unwrap();
+    let written = header();
+    assert_eq!(
+        (read.configuration, read.vehicle),
+        (written.configuration, written.vehicle)
+    );
+    assert_eq!(
+        (read.vehicle_name, read.backend),
+        (written.vehicle_name, written.backend)
+    );
+    assert_eq!((read.rate_hz, read.seed, read.start), (500.0, 7, 0));
+    let run = read.run.unwrap();
+    assert_eq!((run.host.as_str(), run.step_max), ("here", 9));
+}
+
+#[test]
+fn a_log_cut_anywhere_is_refused_with_the_place_or_read_as_far_as_it_goes() {
+    let whole = log(60);
+    let mut most = 0;
+    for length in 1..whole.len() {
+        let cut = &whole[..length];
+        let Err(LogError::Truncated { offset, frames, .. }) = read(cut, &STRICT) else {
+            panic!(
+                "{length} bytes of {}: {:?}",
+                whole.len(),
+                read(cut, &STRICT)
+            );
+        };
+        assert!(offset <= length as u64, "{length}");
+        assert!(
+            frames >= most,
+            "{length} bytes: more of the file, fewer frames"
+        );
+        most = frames;
+        match read(cut, &LENIENT) {
+            Ok(recording) => assert_exact_but_last(&recording, frames),
+            Err(LogError::Truncated { frames: 0, .. }) => assert_eq!(frames, 0),
+            Err(other) => panic!("{length}: {other}"),
+        }
+    }
+    assert_eq!(most, 60);
+}
+
+/// The commands of the last frame may be cut off.
+fn assert_exact_but_last(recording: &Recording, frames: usize) {
+    assert_eq!(recording.frames.len(), frames);
+    assert_eq!(recording.skipped.len(), 1);
+    for (k, frame) in recording.frames.iter().enumerate() {
+        let tick = Tick::number(k);
+        assert_eq!((frame.time, frame.status), (tick.time, tick.status));
+        assert_eq!(frame.values[1].to_bits(), tick.values[1].to_bits());
+    }
+}
+
+#[test]
+fn a_cut_within_a_large_chunk_keeps_the_frames_before_it() {
+    let whole = log(2500);
+    let cut = &whole[..whole.len() / 3];
+    let recording = read(cut, &LENIENT).unwrap();
+    assert!(recording.frames.len() > 100, "{}", recording.frames.len());
+    assert_exact_but_last(&recording, recording.frames.len());
+}
+
+/// Every byte of a small log, changed: an error that names a place, or frames that are exactly those written (the byte
+/// does not matter to them). Never anything else, never a panic.
+#[test]
+fn a_changed_byte_never_changes_a_frame() {
+    let whole = log(40);
+    let (mut errors, mut harmless) = (0, 0);
+    for i in 0..whole.len() {
+        for change in [0x01, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[i] ^= change;
+            match read(&bytes, &STRICT) {
+                Ok(recording) => {
+                    assert_exact(&recording, 40);
+                    let header = recording.header.unwrap();
+                    assert_eq!(
+                        header.configuration,
+                        common::header().configuration,
+                        "byte {i}"
+                    );
+                    harmless += 1;
+                }
+                Err(LogError::Open { .. }) => panic!("byte {i}"),
+                Err(_) => errors += 1,
+            }
+        }
+    }
+    assert!(
+        errors > 1000 && harmless > 1000,
+        "{errors} errors, {harmless} harmless changes"
+    );
+}
+
+#[test]
+fn what_is_no_log_is_named_with_its_first_bytes() {
+    let error = read(b"time,x,y\n0,1,2\n", &STRICT).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "`log.mcap` is not a flight log: expected an MCAP file of this program (89 4d 43 41 50 30 0d 0a) \
+        or a PX4 ULog (55 4c 6f 67 01 12 35), found 74 69 6d 65 2c 78 2c 79 0a 30 2c 31 2c 32 0a"
+    );
+    let error = read(b"", &STRICT).unwrap_err().to_string();
+    assert!(error.ends_with("found an empty file"), "{error}");
+    let missing = Recording::open("no/such.mcap", &STRICT)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        missing,
+        "cannot read the log `no/such.mcap`: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn an_mcap_file_of_someone_else_is_named_as_such() {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut other = mcap::Writer::new(&mut bytes).unwrap();
+    other.finish().unwrap();
+    drop(other);
+    let error = read(bytes.get_ref(), &STRICT).unwrap_err();
+    assert!(matches!(error, LogError::ForeignMcap { .. }), "{error}");
+}
+
+#[test]
+fn the_message_of_a_truncated_log() {
+    let whole = log(60);
+    let error = read(&whole[..whole.len() - 3], &STRICT)
+        .unwrap_err()
+        .to_string();
+    let place = whole.len() - 8;
+    assert_eq!(
+        error,
+        format!(
+            "`log.mcap` is truncated at byte {place}: expected the 8 bytes that end an MCAP file; 60 complete frames precede it"
+        )
+    );
+}

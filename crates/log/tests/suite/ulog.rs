@@ -1,0 +1,482 @@
+//! ULog of made-up flights, broken in every way, and of real ones against numbers from pyulog.
+
+#![allow(clippy::excessive_precision)] // as numpy prints them
+
+use crate::made;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use fly_log::{Kind, LogError, Options, Recording};
+
+const STRICT: Options = Options {
+    allow_truncated: false,
+};
+const LENIENT: Options = Options {
+    allow_truncated: true,
+};
+
+fn read(bytes: &[u8], options: &Options) -> Result<Recording, LogError> {
+    Recording::from_bytes(Path::new("log.ulg"), bytes, options)
+}
+
+/// The values of a group at a frame.
+fn group(recording: &Recording, frame: usize, group: &str) -> Vec<f64> {
+    let index = recording
+        .groups
+        .iter()
+        .position(|name| name == group)
+        .expect(group);
+    let frame = recording.frames.get(frame).expect("a frame");
+    let of_group = recording
+        .signals
+        .iter()
+        .zip(frame.values)
+        .filter(|(signal, _)| signal.group == index);
+    of_group.map(|(_, value)| *value).collect()
+}
+
+fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (f, e) in found.iter().zip(expected) {
+        assert!(
+            (f - e).abs() <= tolerance,
+            "{what}: {found:?}, expected {expected:?}"
+        );
+    }
+}
+
+#[test]
+fn a_made_up_flight_comes_out_in_our_frames() {
+    let recording = read(&made::flight(200), &STRICT).unwrap();
+    assert_eq!((recording.kind, recording.frames.len()), (Kind::Ulog, 200));
+    assert!(recording.skipped.is_empty(), "{:?}", recording.skipped);
+    let k = 100;
+    let t = 2.0_f64;
+    assert_eq!(recording.frames.times()[k], 2_000_000_000);
+    // North is x, east is -y, down is -z; a turn to the right is negative about up.
+    assert_close(
+        &group(&recording, k, "pose.position"),
+        &[t, -2.0, 3.0],
+        1e-6,
+        "position",
+    );
+    let yaw = -0.5 * t;
+    let q = [(yaw / 2.0).cos(), 0.0, 0.0, (yaw / 2.0).sin()];
+    assert_close(
+        &group(&recording, k, "pose.quaternion"),
+        &q,
+        1e-6,
+        "attitude",
+    );
+    // Forward is x: the world velocity [1, 0, 0] seen from a body that looks to the right of north.
+    assert_close(
+        &group(&recording, k, "twist.linear"),
+        &[yaw.cos(), -yaw.sin(), 0.0],
+        1e-6,
+        "velocity",
+    );
+    assert_close(
+        &group(&recording, k, "twist.angular"),
+        &[0.0, 0.0, -0.5],
+        1e-6,
+        "rates",
+    );
+    // No setpoints: the smoothed flown path.
+    assert_close(
+        &group(&recording, k, "setpoint.position"),
+        &[t, -2.0, 3.0],
+        1e-5,
+        "setpoint",
+    );
+    assert_close(
+        &group(&recording, k, "setpoint.velocity"),
+        &[1.0, 0.0, 0.0],
+        1e-5,
+        "setpoint's velocity",
+    );
+    assert_close(
+        &group(&recording, k, "setpoint.acceleration"),
+        &[0.0; 3],
+        1e-4,
+        "setpoint's acceleration",
+    );
+    assert_close(
+        &group(&recording, k, "setpoint.angular_velocity"),
+        &[0.0, 0.0, -0.5],
+        1e-5,
+        "setpoint's rates",
+    );
+    assert_eq!(group(&recording, k, "setpoint"), [1.0]);
+    let motors = recording.motors.unwrap();
+    assert_eq!(
+        (motors.count, motors.hover_source),
+        (4, "parameter MPC_THR_HOVER")
+    );
+    assert_close(&motors.outputs[4 * k..4 * k + 4], &[0.4; 4], 1e-6, "motors");
+    let note = |name: &str| {
+        recording
+            .notes
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, text)| text.as_str())
+    };
+    assert_eq!(
+        note("setpoints"),
+        Some("position: smoothed flown path; attitude: smoothed flown path")
+    );
+    let missing = note("missing topics").unwrap();
+    assert!(
+        missing.starts_with("trajectory_setpoint, ") && missing.contains("battery_status"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn garbage_in_the_middle_is_skipped_and_counted() {
+    let mut bytes = made::head();
+    for k in 0..200 {
+        bytes.extend(made::tick(k));
+        if k == 50 || k == 120 {
+            bytes.extend([0xff; 33]);
+        }
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    assert_eq!(recording.skipped, ["2 corrupt places, 66 bytes"]);
+    assert_eq!(recording.frames.len(), 200);
+    assert!(
+        recording
+            .frames
+            .iter()
+            .all(|frame| frame.groups[..4].iter().all(|group| group.valid))
+    );
+}
+
+#[test]
+fn a_gap_makes_the_groups_invalid_and_nothing_up() {
+    let mut bytes = made::head();
+    for k in (0..100).chain(150..250) {
+        bytes.extend(made::tick(k));
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    assert_eq!(recording.frames.len(), 250);
+    let frame = recording.frames.get(125).unwrap();
+    assert!(frame.groups[..4].iter().all(|group| !group.valid));
+    assert!(frame.values[..13].iter().all(|value| value.is_nan()));
+    assert!(
+        recording.frames.get(150).unwrap().groups[..4]
+            .iter()
+            .all(|group| group.valid)
+    );
+}
+
+#[test]
+fn a_cut_log_is_an_error_with_its_place_unless_allowed() {
+    let whole = made::flight(200);
+    let cut = &whole[..whole.len() - 10];
+    let Err(LogError::Truncated { offset, frames, .. }) = read(cut, &STRICT) else {
+        panic!()
+    };
+    let last = 3 + 2 + 8 + 8 * 4;
+    assert_eq!(
+        (usize::try_from(offset).unwrap(), frames),
+        (whole.len() - last, 200)
+    );
+    let recording = read(cut, &LENIENT).unwrap();
+    assert_eq!(
+        recording.skipped,
+        [format!("a record that is cut off at byte {offset}")]
+    );
+}
+
+#[test]
+fn a_log_without_what_a_frame_needs_names_it() {
+    let text = read(&made::head(), &STRICT).unwrap_err().to_string();
+    assert!(
+        text.starts_with(
+            "`log.ulg` cannot be replayed: it needs vehicle_local_position, vehicle_attitude"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("it lacks vehicle_local_position, vehicle_attitude, vehicle_angular_velocity, actuator_motors"), "{text}");
+}
+
+/// All cuts of a small log, and all of its bytes changed: an answer, never a panic.
+#[test]
+fn nothing_that_is_broken_panics() {
+    let whole = made::flight(25);
+    let (mut read_anyway, mut refused) = (0, 0);
+    let mut check = |bytes: &[u8]| match read(bytes, &LENIENT) {
+        Ok(recording) => {
+            assert!(recording.frames.len() < 1_000_000);
+            read_anyway += 1;
+        }
+        Err(_) => refused += 1,
+    };
+    for length in 0..whole.len() {
+        check(&whole[..length]);
+    }
+    for i in 0..whole.len() {
+        for change in [0x01, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[i] ^= change;
+            check(&bytes);
+        }
+    }
+    assert!(
+        read_anyway > 1000 && refused > 1000,
+        "{read_anyway} read, {refused} refused"
+    );
+}
+
+/// A log that is not part of the project; says so aloud when it is missing.
+fn foreign(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("FLY_LOGS_DIR").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/logs"),
+        PathBuf::from,
+    );
+    let path = folder.join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    // Not `eprintln!`: the test harness would keep it to itself.
+    let _ = writeln!(
+        std::io::stderr(),
+        "SKIPPED: no {} (set FLY_LOGS_DIR to the folder of the sample logs)",
+        path.display()
+    );
+    None
+}
+
+/// Expected values of one frame, computed by numpy from what pyulog 1.2 reads, with the interpolation that is documented.
+struct Expected {
+    frame: usize,
+    time: i64,
+    position: [f64; 3],
+    quaternion: [f64; 4],
+    velocity: [f64; 3],
+    rates: [f64; 3],
+    motors: [f64; 4],
+    battery: f64,
+    attitude_setpoint: [f64; 4],
+}
+
+fn check(recording: &Recording, expected: &Expected) {
+    let k = expected.frame;
+    assert_eq!(recording.frames.times()[k], expected.time);
+    assert_close(
+        &group(recording, k, "pose.position"),
+        &expected.position,
+        1e-9,
+        "position",
+    );
+    assert_close(
+        &group(recording, k, "pose.quaternion"),
+        &expected.quaternion,
+        1e-9,
+        "attitude",
+    );
+    assert_close(
+        &group(recording, k, "twist.linear"),
+        &expected.velocity,
+        1e-9,
+        "velocity",
+    );
+    assert_close(
+        &group(recording, k, "twist.angular"),
+        &expected.rates,
+        1e-9,
+        "rates",
+    );
+    assert_close(
+        &group(recording, k, "battery")[..1],
+        &[expected.battery],
+        1e-5,
+        "battery",
+    );
+    assert_close(
+        &group(recording, k, "setpoint.quaternion"),
+        &expected.attitude_setpoint,
+        1e-9,
+        "attitude setpoint",
+    );
+    let motors = recording.motors.as_ref().unwrap();
+    assert_close(
+        &motors.outputs[motors.count * k..][..4],
+        &expected.motors,
+        1e-9,
+        "motors",
+    );
+}
+
+#[test]
+fn a_real_quadrotor_agrees_with_pyulog() {
+    let Some(path) = foreign("px4ulogrs_quadrotor_local.ulg") else {
+        return;
+    };
+    let recording = Recording::open(path, &STRICT).unwrap();
+    assert_eq!(recording.frames.len(), 4621);
+    assert!((recording.duration() - 92.382_019).abs() < 1e-6);
+    check(
+        &recording,
+        &Expected {
+            frame: 1000,
+            time: 19_996_108_000,
+            position: [
+                15.879_723_709_961_354,
+                -5.841_125_363_914_113,
+                1.929_957_508_409_047_2,
+            ],
+            quaternion: [
+                0.962_738_272_811_793_8,
+                0.007_703_208_926_273_336,
+                -0.009_351_627_892_932_318,
+                -0.270_163_331_507_727_71,
+            ],
+            velocity: [
+                2.664_170_214_373_571_7,
+                0.051_351_202_611_998_21,
+                0.372_492_827_281_742_7,
+            ],
+            rates: [
+                -0.056_222_915_200_333_595,
+                -0.000_126_289_978_067_233_02,
+                0.045_914_321_484_188_83,
+            ],
+            motors: [
+                0.752_809_252_352_705,
+                0.742_976_779_469_253_7,
+                0.585_978_578_730_570_9,
+                0.601_226_598_340_428,
+            ],
+            battery: 29.279_032,
+            attitude_setpoint: [
+                0.962_751_001_330_589_4,
+                0.005_869_505_732_697_496,
+                -0.006_637_793_319_584_451,
+                -0.270_244_330_262_908_23,
+            ],
+        },
+    );
+    let motors = recording.motors.as_ref().unwrap();
+    assert_eq!((motors.count, motors.geometry.len()), (4, 4));
+    assert!((motors.hover.unwrap() - 0.656_899_75).abs() < 1e-7);
+    // PX4's motor 0 is in front on the right and turns counter-clockwise.
+    assert!(
+        motors.geometry[0].x > 0.0
+            && motors.geometry[0].y < 0.0
+            && motors.geometry[0].yaw_ratio < 0.0
+    );
+    let note = |name: &str| {
+        recording
+            .notes
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, text)| text.as_str())
+    };
+    assert_eq!(
+        note("setpoints"),
+        Some("position: smoothed flown path; attitude: logged")
+    );
+    assert_eq!(note("missing topics"), None);
+}
+
+#[test]
+fn a_simulated_take_off_agrees_with_pyulog() {
+    let Some(path) = foreign("pyulog_sample_px4_events.ulg") else {
+        return;
+    };
+    let recording = Recording::open(path, &STRICT).unwrap();
+    assert_eq!(recording.frames.len(), 1551);
+    check(
+        &recording,
+        &Expected {
+            frame: 1000,
+            time: 19_987_154_000,
+            position: [
+                0.035_104_741_861_253_175,
+                0.014_958_862_924_760_87,
+                0.736_754_082_011_298,
+            ],
+            quaternion: [
+                0.999_931_433_532_017_5,
+                0.002_529_902_607_950_632,
+                -0.002_907_240_213_550_315,
+                -0.011_057_838_022_842_716,
+            ],
+            velocity: [
+                0.023_687_107_456_816_296,
+                0.012_097_874_220_614_153,
+                1.029_554_280_156_312,
+            ],
+            rates: [
+                9.436_942_781_321_667e-5,
+                -0.007_173_200_852_237_642,
+                0.003_779_698_546_370_491,
+            ],
+            motors: [
+                0.490_839_140_437_245_36,
+                0.492_171_576_735_377_3,
+                0.492_275_347_541_570_65,
+                0.492_696_102_000_474_9,
+            ],
+            battery: 16.047_972,
+            attitude_setpoint: [
+                0.999_927_593_174_619_7,
+                0.002_785_000_314_092_511_3,
+                -0.003_817_881_396_501_812_3,
+                -0.011_066_885_872_064_19,
+            ],
+        },
+    );
+    let position = group(&recording, 1000, "setpoint.position");
+    assert_close(
+        &position,
+        &[
+            0.019_411_074_773_278_088,
+            -0.002_114_816_331_185_866_3,
+            0.767_855_347_007_513,
+        ],
+        1e-9,
+        "setpoint",
+    );
+    assert_eq!(group(&recording, 1000, "setpoint"), [0.0]);
+}
+
+#[test]
+fn a_corrupt_log_is_read_as_far_as_it_makes_sense() {
+    let Some(path) = foreign("px4ulogrs_corrupt_format_not_utf8.ulg") else {
+        return;
+    };
+    let recording = Recording::open(path, &STRICT).unwrap();
+    assert_eq!(recording.skipped.len(), 1, "{:?}", recording.skipped);
+    assert!(recording.frames.len() > 5000);
+    let missing = recording
+        .notes
+        .iter()
+        .find(|(key, _)| key == "missing topics")
+        .map(|(_, text)| text.as_str());
+    let expected = "trajectory_setpoint, vehicle_local_position_setpoint, vehicle_attitude_setpoint, vehicle_rates_setpoint, hover_thrust_estimate";
+    assert_eq!(missing, Some(expected));
+}
+
+/// The estimator jumps by 10 m at tick 100; the counters in the log say so.
+#[test]
+fn nothing_is_smoothed_across_a_jump_of_the_estimator() {
+    let mut bytes = made::head_with_resets();
+    for k in 0..200 {
+        bytes.extend(made::tick_with_resets(k, if k < 100 { 0.0 } else { 10.0 }));
+    }
+    let recording = read(&bytes, &STRICT).unwrap();
+    for k in 0..200 {
+        let position = group(&recording, k, "pose.position");
+        assert_close(
+            &group(&recording, k, "setpoint.position"),
+            &position,
+            1e-4,
+            &format!("tick {k}"),
+        );
+    }
+    let x = |k| group(&recording, k, "pose.position")[0];
+    assert!(x(100) - x(99) > 9.9, "the test has no jump");
+}

@@ -1,0 +1,293 @@
+//! What the writer leaves on the disk.
+
+use crate::common;
+
+use common::{Tick, header, write};
+use fly_log::schema::{fly, foxglove};
+use fly_log::{Control, LogError, Pace, Pushed, RunMetadata, SystemReference, SystemState, Writer};
+use prost::Message as _;
+
+fn run(text: &str, step: u64) -> RunMetadata {
+    RunMetadata {
+        step_median: step,
+        step_p99: step * 3,
+        step_max: step * 1000,
+        real_time_factor: 1e6 / step as f64,
+        wall_start: text.repeat(3),
+        host: text.into(),
+        versions: text.repeat(50),
+        outcome: String::new(),
+    }
+}
+
+/// Start and end of the record of the run in a file, found by its name.
+fn run_record(bytes: &[u8]) -> std::ops::Range<usize> {
+    let name = b"\x07\0\0\0fly.run";
+    let at = bytes
+        .windows(name.len())
+        .position(|window| window == name)
+        .expect("a record of the run");
+    let length = u64::from_le_bytes(bytes[at - 8..at].try_into().unwrap());
+    at..at + usize::try_from(length).unwrap()
+}
+
+#[test]
+fn two_runs_differ_only_in_the_record_of_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (folder.path().join("a.mcap"), folder.path().join("b.mcap"));
+    // Long enough for several chunks: 5000 ticks are 10 s, a chunk holds at most 2 s.
+    let stats = write(&a, 5000, run("short", 7));
+    write(&b, 5000, run("a longer text, with ü", 12345));
+    assert_eq!((stats.rows, stats.events, stats.dropped), (5000, 2, 0));
+    let (a, b) = (std::fs::read(a).unwrap(), std::fs::read(b).unwrap());
+    assert_eq!(stats.bytes, a.len() as u64);
+    assert_eq!(a.len(), b.len());
+    let record = run_record(&a);
+    assert_eq!(record, run_record(&b));
+    let differing: Vec<_> = (0..a.len()).filter(|&i| a[i] != b[i]).collect();
+    assert!(
+        differing.len() > 10,
+        "the two records of the run must differ"
+    );
+    assert!(
+        differing.iter().all(|i| record.contains(i)),
+        "bytes outside of {record:?} differ: {differing:?}"
+    );
+}
+
+#[test]
+fn an_existing_log_is_replaced_at_the_end_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.mcap");
+    std::fs::write(&path, "an older flight").unwrap();
+    let mut writer = Writer::create(&path, &header(), Pace::Stepped).unwrap();
+    assert_eq!(writer.push(&Tick::number(0).row(&[0.0; 3])), Pushed::Queued);
+    assert_eq!(std::fs::read(&path).unwrap(), b"an older flight");
+    writer.finish(RunMetadata::default()).unwrap();
+    assert!(std::fs::read(&path).unwrap().starts_with(mcap::MAGIC));
+    assert!(!folder.path().join("log.mcap.part").exists());
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named_and_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no/such/folder/log.mcap");
+    let error = Writer::create(&missing, &header(), Pace::Stepped).unwrap_err();
+    let expected = format!(
+        "cannot create the log `{}`: No such file or directory (os error 2)",
+        missing.display()
+    );
+    assert_eq!(error.to_string(), expected);
+    let error = Writer::create(folder.path(), &header(), Pace::Stepped).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "cannot create the log `{}`: is a directory",
+            folder.path().display()
+        )
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_no_file_is_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("special");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let error = Writer::create(&path, &header(), Pace::Stepped).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("expected a file or nothing there, found a device, a pipe or a socket"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_stays_and_the_file_that_it_names_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, file) = (folder.path().join("link"), folder.path().join("log.mcap"));
+    std::fs::write(&file, "an older flight").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let mut writer = Writer::create(&link, &header(), Pace::Stepped).unwrap();
+    writer.push(&Tick::number(0).row(&[0.0; 3]));
+    writer.finish(RunMetadata::default()).unwrap();
+    assert!(link.is_symlink());
+    assert!(std::fs::read(&file).unwrap().starts_with(mcap::MAGIC));
+}
+
+#[test]
+fn a_writer_without_rows_leaves_nothing_and_one_with_rows_a_readable_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.mcap");
+    drop(Writer::create(&path, &header(), Pace::Stepped).unwrap());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let mut writer = Writer::create(&path, &header(), Pace::Stepped).unwrap();
+    writer.push(&Tick::number(0).row(&[0.0; 3]));
+    drop(writer);
+    assert!(!path.exists());
+    let part = std::fs::read(folder.path().join("log.mcap.part")).unwrap();
+    assert!(part.ends_with(mcap::MAGIC));
+}
+
+#[test]
+fn a_row_of_another_shape_fails_the_log_with_the_lengths() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer =
+        Writer::create(folder.path().join("log.mcap"), &header(), Pace::Stepped).unwrap();
+    let tick = Tick::number(0);
+    let mut row = tick.row(&[0.0; 3]);
+    row.values = &row.values[1..];
+    assert_eq!(writer.push(&row), Pushed::Failed);
+    let error = writer.finish(RunMetadata::default()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            LogError::Shape {
+                expected: 5,
+                found: 4,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_full_queue_drops_and_counts_in_real_time_only() {
+    let folder = tempfile::tempdir().unwrap();
+    // More than the thread can write meanwhile.
+    let count = 100_000;
+    let tick = Tick::number(1);
+    let mut writer =
+        Writer::create(folder.path().join("log.mcap"), &header(), Pace::RealTime).unwrap();
+    let dropped = (0..count)
+        .filter(|_| writer.push(&tick.row(&[0.0; 3])) == Pushed::Dropped)
+        .count() as u64;
+    assert!(
+        dropped > 0,
+        "the queue never was full: the test shows nothing"
+    );
+    let stats = writer.finish(RunMetadata::default()).unwrap();
+    assert_eq!((stats.dropped, stats.rows), (dropped, count - dropped));
+}
+
+#[test]
+fn a_system_is_written_with_all_its_bodies() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arm.mcap");
+    let header = fly_log::Header {
+        bodies: vec!["upper arm".into(), "forearm".into()],
+        config_dim: 3,
+        dof: 2,
+        ..header()
+    };
+    let mut writer = Writer::create(&path, &header, Pace::Stepped).unwrap();
+    let poses = [
+        [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0],
+        [0.5, 0.0, 1.0, 0.6, 0.8, 0.0, 0.0],
+    ];
+    let (tick, u) = (Tick::number(0), [0.0; 3]);
+    let row = tick.row(&u);
+    let control = row.control.clone().unwrap();
+    let row = fly_log::Row {
+        state: None,
+        system: Some(SystemState {
+            configuration: &[0.25, -0.0, f64::NAN],
+            velocity: &[1.0, 2.0],
+            poses: &poses,
+        }),
+        control: Some(Control {
+            reference: None,
+            system: Some(SystemReference {
+                configuration: &[0.5, 0.75, 1.0],
+                velocity: &[3.0, 4.0],
+                acceleration: &[5.0, 6.0],
+            }),
+            errors: [0.125, 0.375],
+            ..control
+        }),
+        ..row
+    };
+    writer.push(&row);
+    writer.finish(run("", 1)).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let messages: std::collections::BTreeMap<String, Vec<u8>> = mcap::MessageStream::new(&bytes)
+        .unwrap()
+        .map(Result::unwrap)
+        .map(|message| (message.channel.topic.clone(), message.data.into_owned()))
+        .collect();
+    let topics: Vec<_> = messages.keys().map(String::as_str).collect();
+    let expected = [
+        "/fly/command",
+        "/fly/control",
+        "/fly/frame",
+        "/fly/system/reference",
+        "/fly/system/state",
+        "/tf",
+    ];
+    assert_eq!(topics, expected);
+
+    let motion = |topic: &str| fly::SystemMotion::decode(messages[topic].as_slice()).unwrap();
+    let (state, to) = (motion("/fly/system/state"), motion("/fly/system/reference"));
+    assert_eq!(state.configuration[..2], [0.25, 0.0]);
+    assert!(state.configuration[1].is_sign_negative() && state.configuration[2].is_nan());
+    assert_eq!(
+        (state.velocity, state.acceleration),
+        (vec![1.0, 2.0], vec![])
+    );
+    assert_eq!(
+        (to.velocity, to.acceleration),
+        (vec![3.0, 4.0], vec![5.0, 6.0])
+    );
+    let tf = foxglove::FrameTransforms::decode(messages["/tf"].as_slice()).unwrap();
+    let (last, rotation) = (&tf.transforms[1], tf.transforms[1].rotation.unwrap());
+    assert_eq!(
+        (last.parent_frame_id.as_str(), last.child_frame_id.as_str()),
+        ("world", "forearm")
+    );
+    assert_eq!((rotation.w, rotation.x), (0.6, 0.8));
+    let control = fly::Control::decode(messages["/fly/control"].as_slice()).unwrap();
+    assert_eq!(control.position_error, None);
+    assert_eq!(
+        (control.energy_rate, control.expected_energy_rate),
+        (Some(-1.5), Some(-1.0))
+    );
+    assert_eq!(
+        (control.position_error_norm, control.attitude_error),
+        (0.125, 0.375)
+    );
+}
+
+#[test]
+fn a_row_with_a_number_too_few_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = fly_log::Header {
+        bodies: vec!["arm".into()],
+        config_dim: 3,
+        dof: 2,
+        ..header()
+    };
+    let path = folder.path().join("arm.mcap");
+    let mut writer = Writer::create(path, &header, Pace::Stepped).unwrap();
+    let (tick, u) = (Tick::number(0), [0.0; 3]);
+    let row = fly_log::Row {
+        system: Some(SystemState {
+            configuration: &[0.25],
+            velocity: &[1.0, 2.0],
+            poses: &[[0.0; 7]],
+        }),
+        ..tick.row(&u)
+    };
+    assert_eq!(writer.push(&row), Pushed::Failed);
+    let error = writer.finish(run("", 1));
+    assert!(matches!(
+        error,
+        Err(LogError::Shape {
+            expected: 3,
+            found: 1,
+            ..
+        })
+    ));
+}

@@ -1,0 +1,6 @@
+//! The tests of `fly-mavlink`: one program, so that they link once.
+
+mod common;
+mod link;
+mod serial;
+mod vehicle;

@@ -1,0 +1,147 @@
+//! Descriptions with random mistakes are read or refused, and nothing else: whatever stands in the text, no panic, and errors that stand inside
+//! of it.
+
+use fly_mechanics::System;
+use fly_mechanics::description::{DescriptionError, Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
+
+const URDF: &str = include_str!("../../testdata/urdf/arm6.urdf");
+
+/// SplitMix64: enough chance for a test, the same every time.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
+    }
+}
+
+/// What a hand at the keyboard, a generator or a bad disk puts in the place of something else.
+const SNIPPETS: [&str; 24] = [
+    "nan",
+    "-inf",
+    "1e308",
+    "-1e308",
+    "1e-320",
+    "0",
+    "-1",
+    "1e999",
+    "99999999999999999999",
+    "\"\"",
+    "[]",
+    "{}",
+    "[[",
+    "é",
+    "\0",
+    "\"world\"",
+    "world",
+    "<",
+    "/>",
+    "&amp;",
+    "&x;",
+    "<!--",
+    "true",
+    "1 2 3",
+];
+
+/// One to four mistakes: characters that are gone, twice there, or replaced; words that are exchanged with others.
+fn mutated(text: &str, chance: &mut Chance) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..=chance.below(4) {
+        let at = text.floor_char_boundary(chance.below(text.len()));
+        let end = text.floor_char_boundary(at + chance.below(12)).max(at);
+        match chance.below(5) {
+            0 => text.replace_range(at..end, ""),
+            1 => text.insert_str(at, SNIPPETS[chance.below(SNIPPETS.len())]),
+            2 => {
+                let copy = text[at..end].to_owned();
+                text.insert_str(at, &copy);
+            }
+            // A number or a word becomes another one of the same text.
+            3 | 4 => {
+                let words: Vec<(usize, &str)> = text
+                    .split(|c: char| !(c.is_alphanumeric() || "_.-".contains(c)))
+                    .filter(|word| !word.is_empty())
+                    .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+                    .collect();
+                if words.is_empty() {
+                    continue;
+                }
+                let (start, word) = words[chance.below(words.len())];
+                let new = match chance.below(2) {
+                    0 => words[chance.below(words.len())].1,
+                    _ => SNIPPETS[chance.below(SNIPPETS.len())],
+                };
+                let (range, new) = (start..start + word.len(), new.to_owned());
+                text.replace_range(range, &new);
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+/// Reads many mutations; returns how many were refused.
+fn survive(
+    original: &str,
+    count: usize,
+    read: impl Fn(&str, &mut Chance) -> Result<System, DescriptionError>,
+) -> usize {
+    let mut chance = Chance(7);
+    let mut refused = 0;
+    for _ in 0..count {
+        let text = mutated(original, &mut chance);
+        match read(&text, &mut chance) {
+            Ok(system) => {
+                assert_eq!(system.joints.len(), system.model.body_count());
+                assert!(system.model.mass().is_finite(), "{text}");
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(
+                    text.get(error.span.clone()).is_some(),
+                    "{error}: {:?}\n{text}",
+                    error.span
+                );
+                assert!(!error.to_string().is_empty());
+                let (line, column) = error.line_column(&text);
+                assert!(line >= 1 && column >= 1);
+            }
+        }
+    }
+    refused
+}
+
+#[test]
+fn toml() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/systems");
+    let (mut all, mut refused) = (0, 0);
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        refused += survive(&text, 1000, |text, _| System::from_toml(text));
+        all += 1000;
+    }
+    // Both happen, else the mutations test nothing.
+    assert!(refused > all / 4 && refused < all, "{refused} of {all}");
+}
+
+#[test]
+fn urdf() {
+    let refused = survive(URDF, 2000, |text, chance| {
+        let options = UrdfOptions {
+            root: [UrdfRoot::Fixed, UrdfRoot::Free][chance.below(2)],
+            motors: [UrdfMotors::Transmissions, UrdfMotors::EveryJoint][chance.below(2)],
+            unphysical: [Unphysical::Refuse, Unphysical::Raise][chance.below(2)],
+            ..UrdfOptions::default()
+        };
+        System::from_urdf(text, &options)
+    });
+    assert!(refused > 500 && refused < 2000, "{refused} of 2000");
+}

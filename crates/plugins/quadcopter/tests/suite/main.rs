@@ -1,0 +1,8 @@
+//! The tests of `fly-plugin-quadcopter`: one program, so that they link once.
+
+#[path = "../../../../mavlink/tests/suite/common/mod.rs"]
+mod common;
+mod conformance;
+#[path = "../../../../mavlink/tests/suite/common/plugin.rs"]
+mod plugin;
+mod vehicle;

@@ -1,0 +1,317 @@
+//! Every fault in `[backend.sim]` is told with its place, what was expected and what was found.
+
+use fly_hal::{Backend, Configuration, ErrorKind, Text};
+use fly_plugin_sim::Simulation;
+
+const CUBE: &str = include_str!("../cube.toml");
+
+/// The text with `[fault]`-like markers: what stands between `«` and `»` is the place that the error must name.
+fn check(marked: &str, message: &str, help: Option<&str>) {
+    let text = marked.replace(['«', '»'], "");
+    let Err(error) = Simulation::configure(&Configuration::new(&text, CUBE)).map(|_| ()) else {
+        panic!("accepted: {text}");
+    };
+    assert_eq!(
+        (error.message.as_str(), error.help.as_deref()),
+        (message, help),
+        "{text}"
+    );
+    assert_eq!(error.kind, ErrorKind::Configuration);
+    let location = error.location.unwrap();
+    assert_eq!(location.text, Text::Configuration);
+    if let (Some(start), Some(end)) = (marked.find('«'), marked.find('»')) {
+        assert_eq!(
+            location.span,
+            start..end - '«'.len_utf8(),
+            "{text}: at `{}`",
+            &text[location.span.clone()]
+        );
+    }
+}
+
+#[test]
+fn keys_and_types() {
+    check(
+        "«substep» = 3",
+        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`",
+        Some("did you mean `substeps`?"),
+    );
+    check(
+        "substeps = «'two'»",
+        "invalid type: string \"two\", expected u32",
+        None,
+    );
+    check(
+        "substeps = «0»",
+        "expected 1 to 1000 substeps, found 0",
+        None,
+    );
+    check(
+        "initial.«postion» = [0, 0, 1]",
+        "unknown key `postion`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `joints`, `joint_velocities`, `commands`",
+        Some("did you mean `position`?"),
+    );
+    check(
+        "initial.position = «[0, 1]»",
+        "invalid length 2, expected an array of length 3",
+        None,
+    );
+    check(
+        "initial.velocity = «[0, 1, nan]»",
+        "expected finite numbers, found NaN",
+        None,
+    );
+    check("x = «=» 1", "extra `=`, expected nothing", None);
+}
+
+#[test]
+fn attitudes() {
+    let one = "expected one of `rpy_deg`, `rotation_vector`, `quaternion`";
+    check("initial.attitude = «{}»", one, None);
+    check(
+        "initial.attitude = «{ rpy_deg = [0, 0, 0], quaternion = [1, 0, 0, 0] }»",
+        one,
+        None,
+    );
+    check(
+        "initial.attitude.quaternion = «[0, 0, 0, 0]»",
+        "a quaternion of zero is no attitude",
+        None,
+    );
+}
+
+#[test]
+fn initial_commands() {
+    check(
+        "initial.commands = «[1, 2]»",
+        "expected 3 commands (`rotor.0.thrust`, `rotor.1.thrust`, `rotor.1.tilt`), found 2",
+        None,
+    );
+    check(
+        "initial.commands = «[1, 0.5, 0]»",
+        "expected `rotor.1.thrust` from 1 to 20, found 0.5",
+        None,
+    );
+    check(
+        "initial.commands = «[nan, 1, 0]»",
+        "expected `rotor.0.thrust` from 0 to 20, found NaN",
+        None,
+    );
+}
+
+#[test]
+fn noise_and_faults() {
+    check(
+        "noise.position = «-1.0»",
+        "expected a standard deviation of at least 0, found -1",
+        None,
+    );
+    check(
+        "noise.velocity = «inf»",
+        "expected a standard deviation of at least 0, found inf",
+        None,
+    );
+    check(
+        "noise.joint_velocity = «-0.1»",
+        "expected a standard deviation of at least 0, found -0.1",
+        None,
+    );
+    check(
+        "noise.«joint_positions» = 0.1",
+        "unknown key `joint_positions`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `joint_position`, \
+         `joint_velocity`",
+        Some("did you mean `joint_position`?"),
+    );
+    check(
+        "faults = [{ kind = «'stall'», from = 0, until = 1 }]",
+        "unknown value `stall`, expected one of `missing`, `stale`, `non_finite`",
+        Some("did you mean `stale`?"),
+    );
+    check(
+        "faults = [{ kind = 'stale', from = 2, until = «1» }]",
+        "expected a time after 2 s, where the fault begins, found 1",
+        None,
+    );
+    check(
+        "faults = [{ kind = 'stale', from = «-2», until = 1 }]",
+        "expected a time of at least 0 s, found -2",
+        None,
+    );
+    check(
+        "faults = [{ kind = 'stale', from = 0, until = 1, group = «'pose.positoin'» }]",
+        "unknown group `pose.positoin`, expected one of `pose.position`, `pose.quaternion`, `twist.linear`, `twist.angular`",
+        Some("did you mean `pose.position`?"),
+    );
+}
+
+#[test]
+fn its_own_vehicle() {
+    check(
+        "vehicle = «3»",
+        "`vehicle`: expected a table, found integer",
+        None,
+    );
+    check(
+        "[vehicle]\nname = 'x'\n[vehicle.bodies.b]\nmass = «-1.0»\ninertia = [1, 1, 1]",
+        "vehicle.bodies.b.mass: the mass must be positive, found -1 kg",
+        None,
+    );
+}
+
+#[test]
+fn the_models_vehicle() {
+    let vehicle = CUBE.replace("mass = 2.0", "mas = 2.0");
+    let Err(error) = Simulation::configure(&Configuration::new("", &vehicle)) else {
+        panic!("accepted")
+    };
+    let location = error.location.unwrap();
+    assert_eq!(
+        (location.text, &vehicle[location.span]),
+        (Text::Vehicle, "mas")
+    );
+    assert_eq!(error.help.as_deref(), Some("did you mean `mass`?"));
+}
+
+#[test]
+fn steps_that_are_too_long_for_a_lag() {
+    let vehicle = CUBE.replace("time_constant = 0.05", "time_constant = 0.0004");
+    let configuration = Configuration {
+        rate_hz: 500.0,
+        ..Configuration::new("substeps = 3", &vehicle)
+    };
+    let Err(error) = Simulation::configure(&configuration) else {
+        panic!("accepted")
+    };
+    assert!(error.message.starts_with(
+        "expected simulation steps no longer than the shortest time constant of an actuator, 0.0004 s, found 0.00066"
+    ));
+    assert_eq!(error.help.as_deref(), Some("`substeps = 5` is enough"));
+    assert_eq!(error.location.unwrap().span, 11..12);
+    let enough = Configuration {
+        rate_hz: 500.0,
+        ..Configuration::new("substeps = 5", &vehicle)
+    };
+    assert!(Simulation::configure(&enough).is_ok());
+}
+
+/// A cube, a second free body, and a rod on a hinge.
+const PAIR: &str = "vehicle = { name = 'pair', bodies = { \
+    cube = { mass = 2, inertia = [0.02, 0.03, 0.04] }, \
+    ball = { mass = 1, inertia = [0.01, 0.01, 0.01] }, \
+    rod = { parent = 'cube', joint = { name = 'hinge', type = 'revolute', axis = [0, 1, 0] }, mass = 0.1, inertia = [0.1, 0.1, 0.1] } } }\n";
+
+#[test]
+fn bodies_and_joints() {
+    let check = |keys: &str, message: &str, help: Option<&str>| {
+        check(&format!("{keys}\n{PAIR}"), message, help);
+    };
+    check(
+        "body = «'bal'»",
+        "expected a body that is free in the world, one of `cube`, `ball`; found `bal`",
+        Some("did you mean `ball`?"),
+    );
+    check(
+        "body = «'rod'»",
+        "expected a body that is free in the world, one of `cube`, `ball`; found `rod`",
+        None,
+    );
+    check(
+        "body = 'cube'\ninitial.joints.«hing» = 0.1",
+        "there is no joint `hing`, expected one of `ball`, `hinge`",
+        Some("did you mean `hinge`?"),
+    );
+    check(
+        "body = 'cube'\ninitial.joints.hinge = «[0.1, 0.2]»",
+        "the joint `hinge` has 1 way to move: expected as many finite numbers, rad or m",
+        None,
+    );
+    check(
+        "body = 'cube'\ninitial.joints.ball = «nan»",
+        "the joint `ball` has 6 ways to move: expected as many finite numbers, rad or m",
+        None,
+    );
+    check(
+        "body = 'cube'\ninitial.joint_velocities.«cube» = [0, 0, 0, 0, 0, 0]",
+        "there is no joint `cube`, expected one of `ball`, `hinge`",
+        None,
+    );
+    check(
+        "body = 'cube'\ninitial.joint_velocities.hinge = «[]»",
+        "the joint `hinge` has 1 way to move: expected as many finite numbers, rad/s or m/s",
+        None,
+    );
+    check(
+        "body = 'cube'\nfaults = [{ kind = 'stale', from = 0, until = 1, group = «'joint.3'» }]",
+        "unknown group `joint.3`, expected one of `pose.position`, `pose.quaternion`, `twist.linear`, `twist.angular`, \
+         `joint.1.translation`, `joint.1.quaternion`, `joint.1.linear`, `joint.1.angular`, `joint.2`",
+        Some("did you mean `joint.2`?"),
+    );
+}
+
+#[test]
+fn nobody_is_tracked() {
+    let two = |keys: &str, key: &str| {
+        check(
+            &format!("{keys}\n{PAIR}"),
+            &format!(
+                "`{key}` is that of the tracked body, and none is: the bodies `cube`, `ball` of `pair` are free in the world"
+            ),
+            Some("say which one is meant: `body = \"cube\"`"),
+        );
+    };
+    two("initial.position = «[0, 0, 1]»", "position");
+    two("initial.attitude = «{ rpy_deg = [0, 0, 1] }»", "attitude");
+    let hinged = HINGED.replace('\n', "");
+    for key in ["velocity", "angular_velocity"] {
+        check(
+            &format!("initial.{key} = «[0, 0, 0]»\n{hinged}"),
+            &format!(
+                "`{key}` is that of the tracked body, and none is: no body of `rods` is free in the world"
+            ),
+            Some("say with `joints` and `joint_velocities` where the joints start"),
+        );
+    }
+    check(
+        &format!("body = «'rod'»\n{hinged}"),
+        "expected a body that is free in the world, which no body of `rods` is: all that moves in it is measured in its joints; found `rod`",
+        None,
+    );
+    check(
+        "initial.joints.«hinge» = 0.1",
+        "there is no joint `hinge`: no other moves in `cube` than the tracked body's",
+        None,
+    );
+}
+
+/// A rod on a hinge.
+const HINGED: &str = "vehicle = { name = 'rods', bodies = { \
+    rod = { joint = { type = 'revolute', axis = [0, 1, 0] }, mass = 0.1, inertia = [0.1, 0.1, 0.1] } } }\n";
+
+/// Where nothing in the text is to blame there is no place.
+fn refused(text: &str) -> (String, Option<String>) {
+    let Err(error) = Simulation::configure(&Configuration::new(text, CUBE)).map(|_| ()) else {
+        panic!("accepted: {text}");
+    };
+    assert!(error.location.is_none());
+    (error.message, error.help)
+}
+
+#[test]
+fn systems_that_cannot_fly() {
+    let fixed = HINGED.replace("{ type = 'revolute', axis = [0, 1, 0] }", "'fixed'");
+    assert_eq!(
+        refused(&fixed),
+        (
+            "nothing moves in `rods`: every joint is fixed".to_owned(),
+            None
+        )
+    );
+    let massless = "vehicle = { name = 'x', bodies = { cube = { mass = 1, inertia = [1, 1, 1] }, \
+        rod = { parent = 'cube', joint = { type = 'revolute', axis = [0, 1, 0] } } } }";
+    let (message, _) = refused(massless);
+    assert!(
+        message.starts_with("`x` cannot be simulated: "),
+        "{message}"
+    );
+    assert!(message.contains("`rod`"), "{message}");
+}

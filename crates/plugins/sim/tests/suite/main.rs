@@ -1,0 +1,7 @@
+//! The tests of `fly-plugin-sim`: one program, so that they link once.
+
+mod errors;
+mod flight;
+mod joints;
+mod plugin;
+mod system;
