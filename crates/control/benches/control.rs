@@ -7,9 +7,9 @@
 //! The sequences of limited inputs are `testdata/bench` (bounds that move with every step) and the flights of a
 //! quadcopter that recovers from upside down and of a tricopter that comes from afar (fixed bounds; 8 and 33 rows).
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/suite/common/mod.rs"]
 mod common;
-#[path = "../tests/common/eleven.rs"]
+#[path = "../tests/suite/common/eleven.rs"]
 mod eleven;
 
 use std::hint::black_box;
