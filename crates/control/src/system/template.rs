@@ -190,12 +190,12 @@ impl SystemTemplate {
             let motion = Motion {
                 pose: actual.pose(a, b),
                 twist: actual.twist(a, b),
-                drift: actual.twist_bias(a, b),
+                drift: actual.bias_acceleration(a, b),
             };
             let desired = Desired {
                 pose: reference.pose(a, b),
                 twist: reference.twist(a, b),
-                acceleration: &s.J_R * &s.xi_dot_R + reference.twist_bias(a, b),
+                acceleration: &s.J_R * &s.xi_dot_R + reference.bias_acceleration(a, b),
             };
             let E = error_pose(&motion, &desired);
             out.stiffness

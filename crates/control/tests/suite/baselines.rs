@@ -296,7 +296,7 @@ fn past_the_singularity(gimbal: bool, beside: f64) -> (f64, f64) {
         let inverse = J.rows(3, 3).into_owned().try_inverse().expect("beside");
         let xi = &inverse * DVector::from_column_slice(&[0.0, 1.0, 0.0]);
         kinematics.update(&model, &x, xi.as_slice());
-        let bias = kinematics.twist_bias(BodyId::WORLD, body);
+        let bias = kinematics.bias_acceleration(BodyId::WORLD, body);
         let xi_dot = -inverse * DVector::from_column_slice(&bias.as_slice()[3..]);
         (x, xi, xi_dot)
     };

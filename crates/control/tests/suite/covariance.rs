@@ -443,7 +443,7 @@ impl<'a> Loop<'a> {
             z.rows_mut(6 * i, 6).copy_from(&from.twist(a, b));
             z_dot
                 .rows_mut(6 * i, 6)
-                .copy_from(&(J * &q_ddot + from.twist_bias(a, b)));
+                .copy_from(&(J * &q_ddot + from.bias_acceleration(a, b)));
         }
         // z = S xi, z' = S xi' + S' xi
         let to = &mut self.reference;
@@ -460,7 +460,8 @@ impl<'a> Loop<'a> {
         assert!((S * &xi - &z).amax() < 1e-12, "the links tell the velocity");
         to.update(&self.model, &x, xi.as_slice());
         for (i, (a, b)) in self.plant.links.iter().enumerate() {
-            let bias: Vector6<f64> = to.twist_bias(body(&self.model, a), body(&self.model, b));
+            let bias: Vector6<f64> =
+                to.bias_acceleration(body(&self.model, a), body(&self.model, b));
             let mut rows = z_dot.rows_mut(6 * i, 6);
             rows -= bias;
         }

@@ -98,8 +98,8 @@ impl<T: RealField + Copy> Workspace<T> {
         self.frames[b.index()].twist - Ad * self.frames[a.index()].twist
     }
 
-    /// `aJ_b_dot xi`: the rate of that twist while the velocity is constant.
-    pub fn twist_bias(&self, a: BodyId, b: BodyId) -> Vector6<T> {
+    /// The bias acceleration `aJ_b_dot xi`: the rate of that twist while the velocity coordinates are constant, m/s² and rad/s².
+    pub fn bias_acceleration(&self, a: BodyId, b: BodyId) -> Vector6<T> {
         let Ad = self.pose(a, b).adjoint_inverse();
         let (a, b) = (&self.frames[a.index()], &self.frames[b.index()]);
         let carried = Ad * a.twist;

@@ -44,7 +44,7 @@ fn jacobians_and_biases_are_those_of_the_recursion() {
                 workspace.jacobian(BodyId::WORLD, body, &mut J);
                 let error = (all.jacobian(body) - &J).amax();
                 assert!(error <= 1e-14 * (1.0 + J.amax()), "seed {seed}: {error}");
-                let expected = workspace.twist_bias(BodyId::WORLD, body);
+                let expected = workspace.bias_acceleration(BodyId::WORLD, body);
                 let error = (all.bias(body) - expected).amax();
                 assert!(
                     error <= 1e-13 * (1.0 + expected.amax()),

@@ -59,7 +59,7 @@ fn twists_and_jacobians_are_derivatives() {
 
             let size = 1.0 + twist.amax() * twist.amax();
             let bias = dual.twist(BodyId::WORLD, body).map(|entry| entry.eps);
-            let expected = workspace.twist_bias(BodyId::WORLD, body);
+            let expected = workspace.bias_acceleration(BodyId::WORLD, body);
             assert!((bias - expected).amax() < 1e-12 * size, "{seed}");
 
             let xi = DVector::from_column_slice(&xi);

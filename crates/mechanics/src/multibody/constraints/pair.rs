@@ -172,7 +172,7 @@ impl<T: RealField + Copy, K: PairKind<T>> Constraint<T> for Between<T, K> {
         let FramePair { a, b, in_b, .. } = self.pair;
         let workspace = motion.workspace;
         let relative = self.pair.relative(workspace);
-        let twist_bias = in_b.adjoint_inverse() * workspace.twist_bias(a, b);
+        let bias_acceleration = in_b.adjoint_inverse() * workspace.bias_acceleration(a, b);
         let (to_b, to_a) = self.pair.transports(workspace);
         let (J_a, J_b) = (
             &workspace.jacobians[a.index()],
@@ -181,7 +181,7 @@ impl<T: RealField + Copy, K: PairKind<T>> Constraint<T> for Between<T, K> {
         for (k, equation) in self.kind.evaluate(&relative).iter().enumerate() {
             rows.residual[k] = equation.residual;
             rows.rate[k] = equation.direction.dot(&relative.twist) - equation.target_rate;
-            rows.bias[k] = -(equation.direction.dot(&twist_bias) + equation.drift);
+            rows.bias[k] = -(equation.direction.dot(&bias_acceleration) + equation.drift);
             let on_b = to_b * equation.direction;
             let on_a = to_a * equation.direction;
             for (j, column) in J_b.column_iter().enumerate() {

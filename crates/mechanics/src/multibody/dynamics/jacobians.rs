@@ -14,7 +14,7 @@ use crate::multibody::{BodyId, Model, Workspace};
 /// 0ξ_b = 0J_b ξ          0ξ_b_dot = 0J_b ξ̇ + 0J_b_dot ξ
 /// ```
 ///
-/// They are those of [`Workspace::jacobian`] and [`Workspace::twist_bias`], sooner: columns of joints that do not move a body are zero and
+/// They are those of [`Workspace::jacobian`] and [`Workspace::bias_acceleration`], sooner: columns of joints that do not move a body are zero and
 /// stay so, and those of the body's own joint are constant.
 #[derive(Clone, Debug)]
 pub struct BodyJacobians<T: RealField + Copy> {
