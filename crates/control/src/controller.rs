@@ -8,6 +8,8 @@ use crate::Energies;
 #[cfg(feature = "osqp")]
 use crate::allocation::Osqp;
 use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limited, Limits};
+use crate::analysis::LyapunovGuarantee;
+use crate::inputs::rank;
 use crate::law::{InputMatrix, Law, LawError, projection_metric};
 use crate::matching::{Matching, MatchingForce};
 use crate::settings::{AllocationMethod, ControllerSettings, SettingsError};
@@ -201,6 +203,12 @@ impl Controller {
     /// The desired closed loop.
     pub fn template(&self) -> &Template {
         &self.template
+    }
+
+    /// When the total error energy W is a Lyapunov function of this closed loop. Allocates.
+    pub fn lyapunov_guarantee(&self) -> LyapunovGuarantee {
+        let B = DMatrix::from_fn(6, self.input_dim(), |i, j| self.inputs[(i, j)]);
+        LyapunovGuarantee::of_body(self.template.approach(), rank(&B))
     }
 
     /// The law.

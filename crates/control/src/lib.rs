@@ -80,9 +80,11 @@
 pub mod allocation;
 pub mod analysis;
 mod controller;
+pub mod design;
 mod energies;
 pub mod inputs;
 pub mod law;
+mod lehmer;
 pub mod matching;
 pub mod poles;
 pub mod settings;

@@ -56,7 +56,7 @@ pub struct Poles {
 
 /// The parameters that give them, about the centre of mass of the model. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Matched {
+pub struct MatchedParameters {
     /// k, N/m.
     pub stiffness: f64,
     /// d, N s/m.
@@ -258,7 +258,11 @@ impl Poles {
     ///
     /// # Errors
     /// [`PoleError`].
-    pub fn place(&self, body: &FreeBody<f64>, B: &InputMatrix) -> Result<Matched, PoleError> {
+    pub fn place(
+        &self,
+        body: &FreeBody<f64>,
+        B: &InputMatrix,
+    ) -> Result<MatchedParameters, PoleError> {
         let [eps_x, eps_y] = percussion(body, B)?;
         let m = self.mass;
         let drag = (body.drag()).map_or(0.0, |drag| 0.5 * (drag.linear().x + drag.linear().y));
@@ -276,7 +280,7 @@ impl Poles {
             return Err(PoleError::Inertia(Theta_x, Theta_y));
         }
         let (Pi, Upsilon) = (plane.stiffness_moment, plane.damping_moment);
-        Ok(Matched {
+        Ok(MatchedParameters {
             stiffness: plane.stiffness,
             damping: plane.damping,
             mass: m,
@@ -290,7 +294,7 @@ impl Poles {
     }
 }
 
-impl Matched {
+impl MatchedParameters {
     /// As the desired energies of the pair (world, body), for a body with this centre of mass (m, body coordinates).
     pub fn pair(&self, center_of_mass: &Vector3<f64>) -> Pair {
         let moment = |weight: f64, height: f64, about_center: &Vector3<f64>| {

@@ -6,7 +6,7 @@
 //! the energies that it can follow; its turn about the vertical is free.
 //!
 //! ```
-//! use fly_control::tuning::{Wish, tune};
+//! use fly_control::tuning::{PoleSpec, tune};
 //! # use fly_control::analysis::{ClosedLoop, modes};
 //! # use fly_lie::SO3;
 //! # let rotor = |x, y, drag| {
@@ -15,7 +15,7 @@
 //! # let rotors = [rotor(0.18, 0.0, -0.016), rotor(0.0, 0.18, 0.016), rotor(-0.18, 0.0, -0.016), rotor(0.0, -0.18, 0.016)];
 //! # let body = "name = 'quadcopter'\n[bodies.frame]\nmass = 0.9\ninertia = [0.006, 0.006, 0.011]\n";
 //! # let vehicle = fly_mechanics::Vehicle::from_toml(&(body.to_owned() + &rotors.concat()))?;
-//! let settings = tune(&vehicle, &Wish::Bandwidth(2.0), None)?;
+//! let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.0), None)?;
 //! let controller = fly_control::Controller::new(&vehicle, &settings)?;
 //! let closed = ClosedLoop::new(&vehicle, &controller, &SO3::identity())?;
 //! // Four poles at -a have fallen to half the power at 2 rad/s.
@@ -34,10 +34,10 @@ use crate::settings::{
     VehiclePoleSettings, YawSettings,
 };
 
-/// What a motion should be like.
+/// What the poles of a motion should be.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
-    /// These poles, 1/s: four across of a vehicle that tilts to move sideways, else two; complex ones with their conjugates.
+pub enum PoleSpec {
+    /// These poles, 1/s: four horizontal poles of a vehicle that tilts to move sideways, else two; complex ones with conjugates.
     Poles(Vec<Complex<f64>>),
     /// All poles at `-a` with `a^n/(s + a)^n` of half the power at this frequency, rad/s.
     Bandwidth(f64),
@@ -82,7 +82,7 @@ pub enum TuningError {
 /// Attitude loops are this much faster than that of the position unless asked for otherwise.
 const ATTITUDE: f64 = 2.0;
 
-impl Wish {
+impl PoleSpec {
     /// `[p0, p1, ...]` of the monic polynomial of degree N with these poles.
     ///
     /// # Errors
@@ -119,35 +119,35 @@ impl Wish {
     }
 }
 
-/// Settings with parameters for which the vehicle moves as wished; everything else is default.
+/// Settings with parameters for which the vehicle has these poles; everything else is default.
 ///
-/// `position`: four poles of the motion across of a vehicle with four independent inputs, two of a fully actuated one.
+/// `position`: four horizontal poles of a vehicle with four independent inputs, two of a fully actuated one.
 /// `attitude`: two poles, of all of it where it is free (default: twice as fast as the position), else of the turn about the
-/// vertical (default: as fast as the motion across).
+/// vertical (default: as fast as the horizontal motion).
 ///
 /// # Errors
 /// [`TuningError`]. Whether the vehicle can be matched turns out when the controller is built.
 pub fn tune(
     vehicle: &Vehicle,
-    position: &Wish,
-    attitude: Option<&Wish>,
+    position: &PoleSpec,
+    attitude: Option<&PoleSpec>,
 ) -> Result<ControllerSettings, TuningError> {
     let inertia = vehicle.body.inertia();
     let mut settings = ControllerSettings::default();
     if !fully_actuated(vehicle.actuators.input_matrix()) {
-        let polynomial = position.polynomial::<4>("motion across")?;
-        let usual = Wish::Poles(vec![Complex::new(-polynomial[0].powf(0.25), 0.0); 2]);
+        let polynomial = position.polynomial::<4>("horizontal motion")?;
+        let usual = PoleSpec::Poles(vec![Complex::new(-polynomial[0].powf(0.25), 0.0); 2]);
         let [p0, p1] = attitude.unwrap_or(&usual).polynomial("turn")?;
         let about_vertical = inertia.inertia_about_center()[(2, 2)];
         let horizontal = match position {
-            Wish::Poles(poles) => poles.iter().all(|pole| pole.im == 0.0).then(|| {
+            PoleSpec::Poles(poles) => poles.iter().all(|pole| pole.im == 0.0).then(|| {
                 let mut real = [0.0; 4];
                 real.iter_mut()
                     .zip(poles)
                     .for_each(|(to, pole)| *to = pole.re);
                 real
             }),
-            Wish::Bandwidth(_) => Some([rounded(-polynomial[3] / 4.0); 4]),
+            PoleSpec::Bandwidth(_) => Some([rounded(-polynomial[3] / 4.0); 4]),
         };
         settings.poles = Some(PoleSettings::Vehicle(VehiclePoleSettings {
             polynomial: horizontal.is_none().then_some(polynomial),
@@ -163,8 +163,10 @@ pub fn tune(
     }
     let [k, d] = position.polynomial("position")?;
     let usual = match position {
-        Wish::Poles(poles) => Wish::Poles(poles.iter().map(|pole| pole * ATTITUDE).collect()),
-        Wish::Bandwidth(bandwidth) => Wish::Bandwidth(ATTITUDE * bandwidth),
+        PoleSpec::Poles(poles) => {
+            PoleSpec::Poles(poles.iter().map(|pole| pole * ATTITUDE).collect())
+        }
+        PoleSpec::Bandwidth(bandwidth) => PoleSpec::Bandwidth(ATTITUDE * bandwidth),
     };
     let [p0, p1] = attitude.unwrap_or(&usual).polynomial("attitude")?;
     let (mass, center) = (inertia.mass(), inertia.center_of_mass());

@@ -4,9 +4,6 @@ use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 
-use fly_mechanics::PseudoInverse;
-use nalgebra::DMatrix;
-
 use crate::config::{Configuration, Flown, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
@@ -83,20 +80,6 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> 
     } else {
         Exit::ProblemsFound
     })
-}
-
-/// What counts as a direction of its own: a column whose part beside the others is longer than this part of it.
-const INDEPENDENT: f64 = 1e-9;
-
-/// In how many directions the columns of an input matrix point, each taken with the same length: rotors and motors have different units.
-fn rank(inputs: &DMatrix<f64>) -> usize {
-    let mut columns = inputs.clone();
-    for mut column in columns.column_iter_mut() {
-        column.try_normalize_mut(0.0);
-    }
-    let mut decomposition = PseudoInverse::new(columns.nrows(), columns.ncols());
-    decomposition.tolerance = INDEPENDENT;
-    decomposition.decompose(&columns)
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -1,6 +1,6 @@
 //! `fly tune`: what the closed loop is like, and parameters that make it so.
 
-use fly_control::tuning::{self, Wish};
+use fly_control::tuning::{self, PoleSpec};
 use nalgebra::Complex;
 
 use crate::args::TuneArguments;
@@ -18,8 +18,8 @@ mod report;
 /// The vehicle cannot be read, there are no such parameters, or the file cannot be written.
 pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure> {
     let wish = |poles: &[Complex<f64>], bandwidth: Option<f64>| match bandwidth {
-        Some(bandwidth) => Some(Wish::Bandwidth(bandwidth)),
-        None => (!poles.is_empty()).then(|| Wish::Poles(poles.to_vec())),
+        Some(bandwidth) => Some(PoleSpec::Bandwidth(bandwidth)),
+        None => (!poles.is_empty()).then(|| PoleSpec::Poles(poles.to_vec())),
     };
     let position = wish(&arguments.poles, arguments.bandwidth);
     let attitude = wish(&arguments.attitude_poles, arguments.attitude_bandwidth);

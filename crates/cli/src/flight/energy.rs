@@ -1,4 +1,4 @@
-//! Whether the energy of the errors falls in flight as the theory says.
+//! Measured and predicted dW/dt of the total error energy W in flight.
 
 use fly_control::analysis::{Balance, LyapunovMonitor, Report};
 
@@ -17,12 +17,12 @@ impl EnergyWatch {
     /// For this guidance, before its flight.
     pub fn new(guidance: &mut dyn Guidance, inputs: usize) -> Self {
         Self {
-            monitor: LyapunovMonitor::new(guidance.theory(), inputs),
+            monitor: LyapunovMonitor::new(guidance.lyapunov_guarantee(), inputs),
             action: Action::Wait,
         }
     }
 
-    /// Takes what was decided at `time` (ns). Answers, in W, how fast the energy changes and how fast the theory lets it; `None` where there is
+    /// Takes what was decided at `time` (ns). Returns measured and predicted dW/dt, W; `None` where there is
     /// nothing to compare. No allocation.
     pub fn observe(&mut self, time: i64, pilot: &Pilot, decision: Decision) -> Option<[f64; 2]> {
         if !decision.computed {
@@ -42,9 +42,11 @@ impl EnergyWatch {
             .observe(flight_time, guidance.last(), guidance.metric(), moving);
         match balance {
             Balance::Rate {
-                expected, measured, ..
-            } => Some([measured, expected]),
-            Balance::Silent(_) => None,
+                predicted,
+                measured,
+                ..
+            } => Some([measured, predicted]),
+            Balance::Unchecked(_) => None,
         }
     }
 

@@ -88,7 +88,7 @@ impl Recorder {
             .event(time, level, &message.target, &message.text);
     }
 
-    /// Writes one tick, with the rate of the energy and that which the theory lets it have, W; `sent` says whether the commands in force were
+    /// Writes one tick, with measured and predicted dW/dt, W; `sent` says whether the commands in force were
     /// passed to the backend. Does not allocate.
     pub fn tick(
         &mut self,

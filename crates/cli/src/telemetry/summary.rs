@@ -39,7 +39,7 @@ pub struct Summary {
     pub errors: [Option<&'static str>; 2],
     /// Errors, saturation and energies.
     pub statistics: FlightStatistics,
-    /// Whether the energy of the errors fell as the theory says, in words; none in a recording of another controller's flight.
+    /// Whether W fell as predicted, in words; none in a recording of another controller's flight.
     pub energy: Option<String>,
     /// Times of the control steps.
     pub step_times: Histogram,

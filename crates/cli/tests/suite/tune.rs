@@ -326,11 +326,11 @@ fn wishes_and_files_that_are_wrong_are_refused() {
     };
     fails(
         &["--poles", "-1,-2"],
-        "error: expected 4 poles of the motion across, found 2\n",
+        "error: expected 4 poles of the horizontal motion, found 2\n",
     );
     fails(
         &["--poles", "-1,-2,-3,+1"],
-        "error: expected poles of the motion across with negative real parts, found 1+0i\n",
+        "error: expected poles of the horizontal motion with negative real parts, found 1+0i\n",
     );
     fails(
         &["--poles", "-1,-2,-3,fast"],

@@ -7,7 +7,7 @@
 //!   of the closed loop.
 //! - [`system_poles`]: the poles of a whole system under its controller, whatever its approach.
 //! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
-//! - [`LyapunovMonitor`]: whether, and where [`Theory`] says so, the total energy of the errors falls in flight as the theory says.
+//! - [`LyapunovMonitor`]: measured against predicted dW/dt of the total error energy in flight, wherever [`LyapunovGuarantee`] predicts it.
 
 mod closed_loop;
 mod eigenvalues;
@@ -23,5 +23,7 @@ pub(crate) use eigenvalues::eigenvalues;
 pub use hover::{Command, HoverMargins};
 pub use lag::LagMargin;
 pub use mode::{Mode, modes};
-pub use monitor::{Balance, LyapunovMonitor, Report, Rise, Silence, Theory};
+pub use monitor::{
+    Balance, LyapunovGuarantee, LyapunovMonitor, Report, Rise, UncheckedReason, input_rank,
+};
 pub use system_loop::{SystemLoopError, system_poles};

@@ -5,14 +5,14 @@ use fly_mechanics::multibody::{JointKind, Model, Workspace};
 use fly_mechanics::{Inputs, System};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
-use super::design::{NotAtRest, PlacementError};
 use super::rest;
 use super::trial::try_out;
 use super::{DesiredMotion, Strategy, SystemLaw, SystemReference, TransportError};
 use crate::Energies;
 use crate::allocation::{Allocation, AllocationError, Limited, Limits};
-use crate::analysis::Theory;
+use crate::analysis::{LyapunovGuarantee, input_rank};
 use crate::controller::{ControllerError, Step, allocator};
+use crate::design::{NotAtRest, PlacementError};
 use crate::law::LawError;
 use crate::settings::{AllocationMethod, ControllerSettings, SettingsError};
 
@@ -378,17 +378,19 @@ impl Projection {
     }
 }
 
-/// # What the theory says
+/// # The Lyapunov function
 impl SystemController {
-    /// When the total energy of the errors falls in this closed loop. Allocates.
-    pub fn theory(&mut self) -> Theory {
-        let (n, p) = (self.model.dof(), self.inputs.input_dim());
+    /// When the total error energy W is a Lyapunov function of this closed loop. Allocates.
+    pub fn lyapunov_guarantee(&mut self) -> LyapunovGuarantee {
+        let (dof, rank) = (self.model.dof(), input_rank(&self.model, &self.inputs));
         match &mut self.strategy {
-            Strategy::Template(template) => Theory::of_system(&self.model, template, p),
-            Strategy::Euclidean(_) if p < n => Theory::Underactuated { inputs: p, dof: n },
+            Strategy::Template(template) => {
+                LyapunovGuarantee::of_system(&self.model, template, rank)
+            }
+            Strategy::Euclidean(_) if rank < dof => LyapunovGuarantee::Underactuated { rank, dof },
             // A quadratic potential, and the identity as the map that suits it.
-            Strategy::Euclidean(_) => Theory::Falls,
-            Strategy::Feedback(_) => Theory::NoEnergies,
+            Strategy::Euclidean(_) => LyapunovGuarantee::Always,
+            Strategy::Feedback(_) => LyapunovGuarantee::NoEnergies,
         }
     }
 }

@@ -5,8 +5,8 @@ use fly_mechanics::Inputs;
 use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{Complex, DMatrix, DVector, Matrix6xX};
 
-use super::design::{LinearModel, PlacementError, StateFeedback};
 use super::{SystemError, SystemReference};
+use crate::design::{LinearModel, PlacementError, StateFeedback};
 use crate::inputs::pseudo_inverse;
 
 /// `u0 = u_R - F_K eps - F_D eps'` with the poles of small errors where they should be.

@@ -12,7 +12,7 @@
 //! - a [`TransportMap`] Q carries the reference's velocity to where the system is: [`JointMap`], [`PairMap`], [`PointMap`] or one's own;
 //! - [`mod@reference`] has references: sinusoids of joints, flat outputs, inverse kinematics;
 //! - [`EuclideanTemplate`] has the textbook controllers of arms (joint PD, computed torque) for comparison;
-//! - [`design`] finds parameters and gains from poles;
+//! - [`design`](crate::design) finds parameters and gains from poles;
 //! - [`SystemController`] is the whole step, with limits;
 //! - [`SystemLaw`] finds the input that comes nearest to it, and what is left over.
 //!
@@ -48,7 +48,6 @@
 //! ```
 
 mod controller;
-pub mod design;
 mod euclidean;
 mod feedback;
 mod jacobian;

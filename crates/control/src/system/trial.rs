@@ -5,11 +5,11 @@ use fly_mechanics::System;
 use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
-use super::design::Lehmer;
 use super::transport::Map;
 use super::{Linearisation, Strategy, SystemLaw, SystemTemplate, TransportError, Transported};
 use crate::controller::ControllerError;
 use crate::law::LawError;
+use crate::lehmer::Lehmer;
 use crate::settings::SettingsError;
 use crate::template::Approach;
 

@@ -8,7 +8,7 @@ use crate::eleven;
 use common::{
     QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, vehicle,
 };
-use fly_control::analysis::{LyapunovMonitor, Theory};
+use fly_control::analysis::{LyapunovGuarantee, LyapunovMonitor};
 use fly_control::settings::ReferenceSettings;
 use fly_control::trajectory::Setpoint;
 use fly_control::{Reference, Trajectory};
@@ -42,7 +42,7 @@ fn a_step_with_active_set_allocates_nothing() {
 fn the_monitor_allocates_nothing() {
     for (description, pair) in [(TRICOPTER, TRICOPTER_PAIR), (QUADCOPTER, QUADCOPTER_POLES)] {
         let mut controller = controller(description, "allocation = 'active_set'", pair);
-        let mut monitor = LyapunovMonitor::new(Theory::Falls, controller.input_dim());
+        let mut monitor = LyapunovMonitor::new(LyapunovGuarantee::Always, controller.input_dim());
         let mut random = Random(5);
         for i in 0..50 {
             let (state, reference) = (random.state(), random.reference());

@@ -9,7 +9,7 @@ use common::{
     vehicle,
 };
 use fly_control::analysis::{
-    AnalysisError, Balance, ClosedLoop, HoverMargins, LyapunovMonitor, Report, Silence, Theory,
+    AnalysisError, Balance, ClosedLoop, HoverMargins, LyapunovMonitor, Report, UncheckedReason,
     desired, modes,
 };
 use fly_control::{Controller, ReferencePoint};
@@ -404,8 +404,8 @@ fn balance(
 ) -> (f64, f64, Report) {
     let plant = vehicle(&description.replace("mass = 1.0", &format!("mass = {plant_mass}")));
     let mut controller: Controller = controller(description, keys, tables);
-    let theory = Theory::of_body(controller.template().approach(), controller.input_dim());
-    let mut monitor = LyapunovMonitor::new(theory, controller.input_dim());
+    let guarantee = controller.lyapunov_guarantee();
+    let mut monitor = LyapunovMonitor::new(guarantee, controller.input_dim());
     let mut random = Random(7);
     let mut state = State {
         pose: SE3::exp(&random.vector6(0.2)),
@@ -438,11 +438,13 @@ fn balance(
         controller.step(&state, &goal);
         let metric = controller.law().metric();
         if let Balance::Rate {
-            expected, measured, ..
+            predicted,
+            measured,
+            ..
         } = monitor.observe(t, controller.last(), metric, true)
         {
-            worst = worst.max((measured - expected).abs());
-            scale = scale.max(expected.abs());
+            worst = worst.max((measured - predicted).abs());
+            scale = scale.max(predicted.abs());
         }
         let wrench = plant.actuators.input_matrix() * &controller.last().input;
         state = integrate::rk4(&state, dt, |state| plant.body.acceleration(state, &wrench));
@@ -488,23 +490,23 @@ fn the_monitor_says_where_the_theory_gives_no_rate() {
     );
     assert_eq!(
         fly(QUADCOPTER, "", QUADCOPTER_POLES).to_string(),
-        "not checked: 4 inputs cannot give all that the desired motion asks of 6 degrees of freedom"
+        "not checked: 4 independent inputs cannot give all that the desired motion asks of 6 degrees of freedom"
     );
     // The body is far too low for its rotors.
     let mut controller = controller(TRICOPTER, "allocation = 'active_set'", TRICOPTER_PAIR);
-    let theory = Theory::of_body(controller.template().approach(), 6);
-    let mut monitor = LyapunovMonitor::new(theory, 6);
+    let guarantee = controller.lyapunov_guarantee();
+    let mut monitor = LyapunovMonitor::new(guarantee, 6);
     let goal = ReferencePoint::at_rest(SE3::identity());
     let state = State::at_rest(SE3::exp(&Vector6::new(0.0, 0.0, -9.0, 0.0, 0.0, 0.0)));
     controller.step(&state, &goal);
     // Without time in between there is no rate.
-    for (time, silence) in [
-        (0.0, Silence::First),
-        (0.1, Silence::Saturated),
-        (0.1, Silence::First),
+    for (time, reason) in [
+        (0.0, UncheckedReason::First),
+        (0.1, UncheckedReason::Saturated),
+        (0.1, UncheckedReason::First),
     ] {
         let balance = monitor.observe(time, controller.last(), controller.law().metric(), false);
-        assert_eq!(balance, Balance::Silent(silence));
+        assert_eq!(balance, Balance::Unchecked(reason));
     }
     assert_eq!(
         monitor.report().to_string(),

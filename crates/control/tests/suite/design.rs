@@ -5,11 +5,11 @@
 use crate::common;
 
 use common::{QUADCOPTER, Random, vehicle};
-use fly_control::poles::{Poles, polynomial, polynomial_of_roots};
-use fly_control::system::design::{
-    LinearModel, Match, MatchError, Matched, NotAtRest, PlacementError, PvtolEnergies,
-    StateFeedback, TwoMassesEnergies,
+use fly_control::design::{
+    LinearModel, MatchingResult, MatchingSearch, MatchingSearchError, NotAtRest, PlacementError,
+    PvtolEnergies, StateFeedback, TwoMassesEnergies,
 };
+use fly_control::poles::{Poles, polynomial, polynomial_of_roots};
 use fly_control::system::{Linearisation, SystemPair};
 use fly_control::template::Pair;
 use fly_lie::SE3;
@@ -134,7 +134,7 @@ fn two_masses_are_matched_and_have_the_poles_in_three_ways() {
     // Search: up to a factor the same.
     let start = vec![plain_pair(3.5); 3];
     let jacobians = jacobians(&model, &x, &bodies);
-    let found = Match {
+    let found = MatchingSearch {
         model: &linear,
         jacobians,
         start,
@@ -236,7 +236,7 @@ fn the_aircraft_in_the_plane_is_matched() {
     ];
     assert!(distance(&all.concat(), closed.poles().unwrap()) < 1e-2);
 
-    let found = Match {
+    let found = MatchingSearch {
         model: &linear,
         jacobians: jacobians(&model, &[0.0; 3], &bodies),
         start: vec![plain_pair(4.0)],
@@ -247,7 +247,7 @@ fn the_aircraft_in_the_plane_is_matched() {
 }
 
 /// A search that ended well: matched, positive, with the poles, and true to what it says of itself.
-fn check(linear: &LinearModel, found: &Matched, wished: &[Complex<f64>], frequency: f64) {
+fn check(linear: &LinearModel, found: &MatchingResult, wished: &[Complex<f64>], frequency: f64) {
     assert!(found.residual < 1e-10, "{}", found.residual);
     assert!(found.positive);
     assert!(missed(linear, &found.template, frequency) < 1e-8);
@@ -296,7 +296,7 @@ fn multicopters_are_matched() {
 
     // Poles of one plane; those of the other follow.
     let wished = real([-4.0, -5.0, -5.5, -6.0]);
-    let found = Match {
+    let found = MatchingSearch {
         model: &linear,
         jacobians: jacobians(&model, &x, &bodies),
         start: vec![plain_pair(5.0)],
@@ -335,7 +335,7 @@ fn what_cannot_be_matched_is_told_by_its_residual() {
     let all = jacobians(&model, &[0.0; 2], &bodies);
     let search = |pairs: usize, poles: &[Complex<f64>]| {
         let jacobians = all[..pairs].to_vec();
-        Match {
+        MatchingSearch {
             model: &linear,
             jacobians,
             start: vec![plain_pair(3.0); pairs],
@@ -344,16 +344,19 @@ fn what_cannot_be_matched_is_told_by_its_residual() {
         .solve()
     };
     let wished = real([-3.0, -3.5, -4.0, -4.5]);
-    assert_eq!(search(1, &wished), Err(MatchError::Inertia("the start")));
+    assert_eq!(
+        search(1, &wished),
+        Err(MatchingSearchError::Inertia("the start"))
+    );
     let found = search(2, &wished).unwrap();
     assert!(found.residual > 1e-2, "{}", found.residual);
     assert!(search(3, &wished).unwrap().residual < 1e-10);
     // And wrong requests.
-    let most = Err(MatchError::Poles { most: 4 });
+    let most = Err(MatchingSearchError::Poles { most: 4 });
     assert_eq!(search(3, &real([1.0, -1.0])), most);
     assert_eq!(search(3, &real([-1.0; 5])), most);
     assert_eq!(search(3, &[Complex::new(-1.0, 1.0)]), most);
-    let few = Match {
+    let few = MatchingSearch {
         model: &linear,
         jacobians: all[..2].to_vec(),
         start: vec![plain_pair(3.0)],
@@ -361,7 +364,7 @@ fn what_cannot_be_matched_is_told_by_its_residual() {
     };
     assert_eq!(
         few.solve(),
-        Err(MatchError::Pairs {
+        Err(MatchingSearchError::Pairs {
             jacobians: 2,
             pairs: 1,
             dof: 2

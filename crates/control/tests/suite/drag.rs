@@ -8,10 +8,10 @@ use common::{
     QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, vehicle,
 };
 use fly_control::analysis::ClosedLoop;
+use fly_control::design::LinearModel;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::poles::{PoleError, Poles, polynomial_of_roots};
 use fly_control::settings::ReferenceSettings;
-use fly_control::system::design::LinearModel;
 use fly_control::trajectory::flat::{Load, attitude, attitude_forward, least_thrust};
 use fly_control::trajectory::jet::Jet;
 use fly_control::trajectory::{Posture, Recorded, Setpoint};

@@ -7,10 +7,10 @@ use crate::eleven;
 
 use fly_control::Step;
 use fly_control::allocation::{Allocation, Outcome, Solver};
-use fly_control::analysis::{Balance, LyapunovMonitor, Report, Silence, Theory};
+use fly_control::analysis::{Balance, LyapunovGuarantee, LyapunovMonitor, Report, UncheckedReason};
 use fly_control::system::{
-    DesiredMotion, JointMap, PairMap, PairMapKind, SystemLaw, SystemPair, SystemReference,
-    SystemTemplate, TransportMap,
+    DesiredMotion, JointMap, PairMap, PairMapKind, SystemController, SystemLaw, SystemPair,
+    SystemReference, SystemTemplate, TransportMap,
 };
 use fly_control::template::{Approach, Pair};
 use fly_lie::{SE3, SO3};
@@ -68,8 +68,8 @@ impl Flight {
         let model = eleven::model();
         let n = model.dof();
         let mut template = template(&model, self.approach);
-        let theory = Theory::of_system(&model, &mut template, n);
-        let mut monitor = LyapunovMonitor::new(theory, n);
+        let guarantee = LyapunovGuarantee::of_system(&model, &mut template, n);
+        let mut monitor = LyapunovMonitor::new(guarantee, n);
         let mut law = SystemLaw::new(n, n);
         let (mut actual, mut reference) = (Workspace::new(&model), Workspace::new(&model));
         let mut desired = DesiredMotion::new(&model);
@@ -255,8 +255,8 @@ fn arm(planar: bool) -> Model<f64> {
 }
 
 #[test]
-fn the_theory_is_found_from_the_template() {
-    let theory =
+fn the_guarantee_is_found_from_the_template() {
+    let guarantee =
         |model: &Model<f64>, approach, pairs: &[(BodyId, BodyId)], map: Box<dyn TransportMap>| {
             let pairs = pairs.iter().map(|(a, b)| SystemPair {
                 a: *a,
@@ -264,7 +264,7 @@ fn the_theory_is_found_from_the_template() {
                 energies: energies(),
             });
             let mut template = SystemTemplate::new(model, approach, pairs.collect(), map);
-            Theory::of_system(model, &mut template, model.dof())
+            LyapunovGuarantee::of_system(model, &mut template, model.dof())
         };
     let (by_energy, by_body) = (Approach::Energy, Approach::Body);
     for planar in [false, true] {
@@ -280,29 +280,35 @@ fn the_theory_is_found_from_the_template() {
             || Box::new(PairMap::new(&model, PairMapKind::Centred, 0)) as Box<dyn TransportMap>;
         // The map of joints fits pairs across joints, that of the tool the tool; the other way round they do not.
         assert_eq!(
-            theory(&model, by_energy, &joints, of_joints()),
-            Theory::Falls
-        );
-        assert_eq!(theory(&model, by_energy, &tool, of_tool()), Theory::Falls);
-        assert_eq!(
-            theory(&model, by_energy, &tool, of_joints()),
-            Theory::FallsAtRest(by_energy)
+            guarantee(&model, by_energy, &joints, of_joints()),
+            LyapunovGuarantee::Always
         );
         assert_eq!(
-            theory(&model, by_energy, &joints, of_tool()),
-            Theory::FallsAtRest(by_energy)
+            guarantee(&model, by_energy, &tool, of_tool()),
+            LyapunovGuarantee::Always
+        );
+        assert_eq!(
+            guarantee(&model, by_energy, &tool, of_joints()),
+            LyapunovGuarantee::AtRest(by_energy)
+        );
+        assert_eq!(
+            guarantee(&model, by_energy, &joints, of_tool()),
+            LyapunovGuarantee::AtRest(by_energy)
         );
         // The tool can have every twist, or every one in the plane.
-        assert_eq!(theory(&model, by_body, &tool, of_joints()), Theory::Falls);
         assert_eq!(
-            theory(&model, by_body, &joints, of_joints()),
-            Theory::FallsAtRest(by_body)
+            guarantee(&model, by_body, &tool, of_joints()),
+            LyapunovGuarantee::Always
         );
-        let few = Theory::of_system(&model, &mut template(&model, by_energy), 2);
+        assert_eq!(
+            guarantee(&model, by_body, &joints, of_joints()),
+            LyapunovGuarantee::AtRest(by_body)
+        );
+        let few = LyapunovGuarantee::of_system(&model, &mut template(&model, by_energy), 2);
         assert_eq!(
             few,
-            Theory::Underactuated {
-                inputs: 2,
+            LyapunovGuarantee::Underactuated {
+                rank: 2,
                 dof: model.dof()
             }
         );
@@ -312,14 +318,14 @@ fn the_theory_is_found_from_the_template() {
     let load = model.body_id("load").expect("the load");
     let pairs = [(BodyId::WORLD, load)];
     assert_eq!(
-        theory(&model, by_body, &pairs, Box::new(JointMap)),
-        Theory::FallsAtRest(by_body)
+        guarantee(&model, by_body, &pairs, Box::new(JointMap)),
+        LyapunovGuarantee::AtRest(by_body)
     );
 }
 
 #[test]
 fn a_jump_of_the_reference_and_numbers_that_are_none_count_for_nothing() {
-    let mut monitor = LyapunovMonitor::new(Theory::Falls, 1);
+    let mut monitor = LyapunovMonitor::new(LyapunovGuarantee::Always, 1);
     let metric = DMatrix::identity(1, 1);
     let step = |total: f64| {
         let one = DVector::from_element(1, 0.0);
@@ -336,7 +342,7 @@ fn a_jump_of_the_reference_and_numbers_that_are_none_count_for_nothing() {
         }
         monitor.observe(time, &step(total), &metric, false)
     };
-    let first = Balance::Silent(Silence::First);
+    let first = Balance::Unchecked(UncheckedReason::First);
     assert_eq!(observe(0.0, 1.0, false), first);
     assert!(observe(0.1, 1.0, false).holds());
     assert_eq!(observe(0.2, 5.0, true), first);
@@ -352,4 +358,48 @@ fn a_jump_of_the_reference_and_numbers_that_are_none_count_for_nothing() {
         "W grew by 0.50 J (6.7 % of its largest) where it should have fallen (at 0.70 s); it fell as expected in 3 of 5 steps"
     );
     assert!((report.longest_rise - 0.2).abs() < 1e-12);
+}
+
+#[test]
+fn inputs_that_do_the_same_do_not_count_twice() {
+    // Two motors for two joints, but both turn the first: B has rank 1.
+    let system = |joints: [&str; 2]| {
+        let arm = "name = 'arm'
+            [bodies.upper]
+            joint = { type = 'revolute', axis = [0, 1, 0] }
+            shape = { sphere = { radius = 0.1 } }
+            mass = 1
+            center_of_mass = [0, 0, 0.5]
+            [bodies.lower]
+            parent = 'upper'
+            position = [0, 0, 1]
+            joint = { type = 'revolute', axis = [0, 1, 0] }
+            shape = { sphere = { radius = 0.1 } }
+            mass = 1
+            center_of_mass = [0, 0, 0.5]\n";
+        let motors =
+            joints.map(|joint| format!("[[motors]]\njoint = '{joint}'\neffort = [-9, 9]\n"));
+        fly_mechanics::System::from_toml(&(arm.to_owned() + &motors.concat())).expect("an arm")
+    };
+    let guarantee = |system: &fly_mechanics::System| {
+        let model = &system.model;
+        let ids: Vec<BodyId> = model.bodies().collect();
+        let pairs = [(BodyId::WORLD, ids[0]), (ids[0], ids[1])].map(|(a, b)| SystemPair {
+            a,
+            b,
+            energies: energies(),
+        });
+        let template =
+            SystemTemplate::new(model, Approach::Energy, pairs.to_vec(), Box::new(JointMap));
+        let controller = SystemController::new(system, template);
+        controller.expect("a controller").lyapunov_guarantee()
+    };
+    assert_eq!(
+        guarantee(&system(["upper", "lower"])),
+        LyapunovGuarantee::Always
+    );
+    assert_eq!(
+        guarantee(&system(["upper", "upper"])),
+        LyapunovGuarantee::Underactuated { rank: 1, dof: 2 }
+    );
 }

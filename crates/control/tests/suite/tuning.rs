@@ -5,7 +5,7 @@ use crate::common;
 use common::{QUADCOPTER, TRICOPTER, vehicle};
 use fly_control::Controller;
 use fly_control::analysis::{ClosedLoop, desired, modes};
-use fly_control::tuning::{TuningError, Wish, tune};
+use fly_control::tuning::{PoleSpec, TuningError, tune};
 use fly_lie::SO3;
 use nalgebra::Complex;
 
@@ -16,8 +16,8 @@ fn complex(re: f64, im: f64) -> Complex<f64> {
 /// The modes of the closed loop as `(pole, count)`.
 fn tuned(
     description: &str,
-    position: &Wish,
-    attitude: Option<&Wish>,
+    position: &PoleSpec,
+    attitude: Option<&PoleSpec>,
 ) -> Vec<(Complex<f64>, usize)> {
     let vehicle = vehicle(description);
     let settings = tune(&vehicle, position, attitude).expect("parameters");
@@ -42,15 +42,18 @@ fn holds(found: &[(Complex<f64>, usize)], pole: Complex<f64>, count: usize) {
 fn the_closed_loop_has_the_poles_that_were_asked_for() {
     let found = tuned(
         QUADCOPTER,
-        &Wish::Poles(vec![
+        &PoleSpec::Poles(vec![
             complex(-3.0, 1.0),
             complex(-3.0, -1.0),
             complex(-4.0, 0.0),
             complex(-6.0, 0.0),
         ]),
-        Some(&Wish::Poles(vec![complex(-2.0, 0.5), complex(-2.0, -0.5)])),
+        Some(&PoleSpec::Poles(vec![
+            complex(-2.0, 0.5),
+            complex(-2.0, -0.5),
+        ])),
     );
-    // Two planes, the turn, and the height, which follows from the motion across.
+    // Two planes, the turn, and the height, which follows from the horizontal motion.
     for (pole, count) in [
         (complex(-3.0, 1.0), 2),
         (complex(-4.0, 0.0), 2),
@@ -67,7 +70,7 @@ fn the_closed_loop_has_the_poles_that_were_asked_for() {
     for description in [TRICOPTER, &moved] {
         let found = tuned(
             description,
-            &Wish::Poles(vec![complex(-3.0, 2.0), complex(-3.0, -2.0)]),
+            &PoleSpec::Poles(vec![complex(-3.0, 2.0), complex(-3.0, -2.0)]),
             None,
         );
         assert_eq!(found.len(), 2, "{found:?}");
@@ -80,7 +83,7 @@ fn the_closed_loop_has_the_poles_that_were_asked_for() {
 fn a_bandwidth_is_where_half_the_power_is_left() {
     for (description, order) in [(QUADCOPTER, 4), (TRICOPTER, 2)] {
         let vehicle = vehicle(description);
-        let settings = tune(&vehicle, &Wish::Bandwidth(2.5), None).expect("parameters");
+        let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.5), None).expect("parameters");
         let controller = Controller::new(&vehicle, &settings).expect("a controller");
         let poles = desired(controller.template().pair())
             .poles()
@@ -101,7 +104,7 @@ fn the_energies_of_a_fully_actuated_vehicle_have_one_centre() {
         "mass = 1.3\ncenter_of_mass = [0.01, -0.02, 0.03]",
     );
     let vehicle = vehicle(&moved);
-    let settings = tune(&vehicle, &Wish::Bandwidth(2.0), None).expect("parameters");
+    let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.0), None).expect("parameters");
     let controller = Controller::new(&vehicle, &settings).expect("a controller");
     let pair = controller.template().pair();
     // Mbar = M: the law adds nothing to what the desired forces ask for.
@@ -116,7 +119,7 @@ fn the_energies_of_a_fully_actuated_vehicle_have_one_centre() {
 #[test]
 fn wishes_that_cannot_be_met_are_refused() {
     let poles = |poles: &[(f64, f64)]| {
-        Wish::Poles(poles.iter().map(|(re, im)| complex(*re, *im)).collect())
+        PoleSpec::Poles(poles.iter().map(|(re, im)| complex(*re, *im)).collect())
     };
     let two = [(-1.0, 0.0), (-2.0, 0.0)];
     for (description, position, attitude, expected) in [
@@ -124,7 +127,7 @@ fn wishes_that_cannot_be_met_are_refused() {
             QUADCOPTER,
             poles(&two),
             None,
-            "expected 4 poles of the motion across, found 2",
+            "expected 4 poles of the horizontal motion, found 2",
         ),
         (
             TRICOPTER,
@@ -153,9 +156,9 @@ fn wishes_that_cannot_be_met_are_refused() {
         ),
         (
             QUADCOPTER,
-            Wish::Bandwidth(0.0),
+            PoleSpec::Bandwidth(0.0),
             None,
-            "expected a positive bandwidth of the motion across, found 0 rad/s",
+            "expected a positive bandwidth of the horizontal motion, found 0 rad/s",
         ),
     ] {
         let error: TuningError = tune(&vehicle(description), &position, attitude.as_ref())

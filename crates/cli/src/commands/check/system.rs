@@ -9,9 +9,10 @@ use fly_mechanics::multibody::Workspace;
 use nalgebra::{DMatrix, Matrix6xX};
 
 use super::sampling::{Worst, instants};
-use super::{Findings, poles, rank};
+use super::{Findings, poles};
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
+use fly_control::inputs::rank;
 
 pub(super) fn check(
     configuration: &Configuration,

@@ -6,7 +6,8 @@ use fly_lie::SE3;
 use fly_mechanics::{State, Vehicle};
 use nalgebra::DMatrix;
 
-use super::{Findings, rank};
+use super::Findings;
+use fly_control::inputs::rank;
 
 pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     let actuators = &vehicle.actuators;

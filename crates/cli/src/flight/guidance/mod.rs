@@ -4,7 +4,7 @@ mod system;
 mod vehicle;
 
 use fly_control::Step;
-use fly_control::analysis::Theory;
+use fly_control::analysis::LyapunovGuarantee;
 use fly_control::system::reference::SystemPoint;
 use fly_hal::Frame;
 use nalgebra::DMatrix;
@@ -40,8 +40,8 @@ pub trait Guidance {
     /// H of the last step, p x p: what a change of the inputs means for the energies.
     fn metric(&self) -> &DMatrix<f64>;
 
-    /// When the total energy of the errors falls, as the theory says.
-    fn theory(&mut self) -> Theory;
+    /// When the total error energy W is a Lyapunov function.
+    fn lyapunov_guarantee(&mut self) -> LyapunovGuarantee;
 
     /// The reference that was followed last.
     fn point(&self) -> &SystemPoint;

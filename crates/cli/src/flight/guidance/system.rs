@@ -1,7 +1,7 @@
 //! A system of bodies: trajectories of its joints, and the law with matrices of the moment.
 
 use fly_control::Step;
-use fly_control::analysis::Theory;
+use fly_control::analysis::LyapunovGuarantee;
 use fly_control::system::SystemController;
 use fly_control::system::reference::{SystemPoint, SystemTrajectory};
 use fly_hal::Frame;
@@ -86,8 +86,8 @@ impl Guidance for SystemGuidance {
         self.controller.metric()
     }
 
-    fn theory(&mut self) -> Theory {
-        self.controller.theory()
+    fn lyapunov_guarantee(&mut self) -> LyapunovGuarantee {
+        self.controller.lyapunov_guarantee()
     }
 
     fn point(&self) -> &SystemPoint {

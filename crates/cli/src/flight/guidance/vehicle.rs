@@ -1,6 +1,6 @@
 //! A vehicle of one body: trajectories of poses, and the law with constant matrices.
 
-use fly_control::analysis::Theory;
+use fly_control::analysis::LyapunovGuarantee;
 use fly_control::system::reference::SystemPoint;
 use fly_control::{Controller, ReferencePoint, Step};
 use fly_hal::Frame;
@@ -91,9 +91,8 @@ impl Guidance for VehicleGuidance {
         self.controller.law().metric()
     }
 
-    fn theory(&mut self) -> Theory {
-        let approach = self.controller.template().approach();
-        Theory::of_body(approach, self.controller.input_dim())
+    fn lyapunov_guarantee(&mut self) -> LyapunovGuarantee {
+        self.controller.lyapunov_guarantee()
     }
 
     fn point(&self) -> &SystemPoint {

@@ -1,23 +1,23 @@
-//! Whether the total energy of the errors falls as the theory says.
+//! Measured and predicted dW/dt in flight.
 #![allow(non_snake_case)]
 
+mod guarantee;
 mod report;
-mod theory;
 
+pub use guarantee::{LyapunovGuarantee, UncheckedReason, input_rank};
 pub use report::{Report, Rise};
-pub use theory::{Silence, Theory};
 
 use nalgebra::DMatrix;
 
 use crate::Step;
 
-/// Compares in flight how fast the total energy W of the errors changes with what the theory expects.
+/// Compares the measured dW/dt of the total error energy W with the predicted one, step by step.
 ///
 /// ```text
 /// dW/dt = -2 R + xi_E^T r,   r = Mbar xi_dot + bbar                                       Konz (5.23), (5.55) for r = 0
 /// ```
 ///
-/// [`Theory`] says when W falls like this. Where it does not, or limits are active, there is nothing to compare, and the monitor says so.
+/// [`LyapunovGuarantee`] says when W falls like this. Where it does not, or limits are active, there is nothing to compare, and the monitor says so.
 ///
 /// # What is allowed
 ///
@@ -37,7 +37,7 @@ use crate::Step;
 ///
 /// ```
 /// # use fly_control::{Controller, ControllerSettings, ReferencePoint};
-/// # use fly_control::analysis::{LyapunovMonitor, Theory};
+/// # use fly_control::analysis::{LyapunovMonitor, LyapunovGuarantee};
 /// # use fly_lie::SE3;
 /// # use fly_mechanics::{FreeBody, PseudoInertia, State, integrate};
 /// # use nalgebra::{Matrix3, Matrix6xX, Vector3, Vector6};
@@ -53,7 +53,7 @@ use crate::Step;
 /// // A body that six inputs push and turn any way; energy-based, as settings are without a word.
 /// let B = Matrix6xX::identity(6);
 /// let mut controller = Controller::for_body(&body, "box", &B, None, &settings)?;
-/// let mut monitor = LyapunovMonitor::new(Theory::of_body(controller.template().approach(), 6), 6);
+/// let mut monitor = LyapunovMonitor::new(LyapunovGuarantee::of_body(controller.template().approach(), 6), 6);
 ///
 /// let goal = ReferencePoint::at_rest(SE3::identity());
 /// let mut state = State::at_rest(SE3::exp(&Vector6::new(0.3, 0.1, -0.2, 0.4, 0.0, 0.9)));
@@ -67,7 +67,7 @@ use crate::Step;
 /// ```
 #[derive(Clone, Debug)]
 pub struct LyapunovMonitor {
-    theory: Theory,
+    guarantee: LyapunovGuarantee,
     last: Option<Sample>,
     /// The input that is held since.
     held: Vec<f64>,
@@ -83,23 +83,23 @@ struct Sample {
     total: f64,
     kinetic: f64,
     dissipation: f64,
-    silence: Option<Silence>,
+    unchecked: Option<UncheckedReason>,
 }
 
 /// What the monitor says about the time since the step before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Balance {
-    /// The theory gives a rate.
+    /// dW/dt is predicted.
     Rate {
         /// `-2 R`, the mean of both ends, W.
-        expected: f64,
+        predicted: f64,
         /// The change of W by time, W.
         measured: f64,
         /// How far the two may differ because the input is held, W.
         allowed: f64,
     },
-    /// It does not.
-    Silent(Silence),
+    /// It is not.
+    Unchecked(UncheckedReason),
 }
 
 impl Balance {
@@ -107,11 +107,11 @@ impl Balance {
     pub fn holds(&self) -> bool {
         match self {
             Self::Rate {
-                expected,
+                predicted,
                 measured,
                 allowed,
-            } => measured - expected <= *allowed,
-            Self::Silent(_) => false,
+            } => measured - predicted <= *allowed,
+            Self::Unchecked(_) => false,
         }
     }
 }
@@ -123,10 +123,10 @@ const RESOLUTION: f64 = 1e-18;
 
 /// # Construction
 impl LyapunovMonitor {
-    /// For a closed loop with p inputs of which the theory says this.
-    pub fn new(theory: Theory, inputs: usize) -> Self {
+    /// For a closed loop with p inputs and this guarantee.
+    pub fn new(guarantee: LyapunovGuarantee, inputs: usize) -> Self {
         Self {
-            theory,
+            guarantee,
             last: None,
             held: vec![0.0; inputs],
             report: Report::default(),
@@ -142,7 +142,7 @@ impl LyapunovMonitor {
     ///
     /// `metric` is H of this step, p x p, without weights of the projection: [`Law::metric`](crate::law::Law::metric),
     /// [`SystemLaw::metric`](crate::system::SystemLaw::metric). `moving` tells whether the reference moves: whether its velocity or acceleration is
-    /// other than zero. A step whose energies are not finite is as none. No allocation.
+    /// other than zero. Steps with non-finite energies are ignored. No allocation.
     ///
     /// # Panics
     /// If the step or the metric has another number of inputs.
@@ -159,10 +159,10 @@ impl LyapunovMonitor {
             total: energies.total,
             kinetic: energies.kinetic,
             dissipation: energies.dissipation,
-            silence: if step.saturated() {
-                Some(Silence::Saturated)
+            unchecked: if step.saturated() {
+                Some(UncheckedReason::Saturated)
             } else {
-                self.theory.silence(moving)
+                self.guarantee.unchecked(moving)
             },
         };
         let change = self.change(step, metric);
@@ -171,9 +171,9 @@ impl LyapunovMonitor {
         let before = std::mem::replace(&mut self.last, finite.then_some(now));
         let balance = match before {
             Some(before) if finite && now.time > before.time => self.judge(&before, &now, change),
-            _ => Balance::Silent(Silence::First),
+            _ => Balance::Unchecked(UncheckedReason::First),
         };
-        if balance == Balance::Silent(Silence::First) {
+        if balance == Balance::Unchecked(UncheckedReason::First) {
             self.fall();
         }
         balance
@@ -211,16 +211,18 @@ impl LyapunovMonitor {
         self.report.steps += 1;
         self.report.largest = self.report.largest.max(before.total).max(now.total);
         // What was applied since is the input of the step before; the reference may have begun to move.
-        let moves = now.silence.filter(|silence| *silence != Silence::Saturated);
-        if let Some(silence) = before.silence.or(moves) {
-            self.report.silence = Some(silence);
+        let moves = now
+            .unchecked
+            .filter(|unchecked| *unchecked != UncheckedReason::Saturated);
+        if let Some(unchecked) = before.unchecked.or(moves) {
+            self.report.unchecked = Some(unchecked);
             self.fall();
-            return Balance::Silent(silence);
+            return Balance::Unchecked(unchecked);
         }
         let hold = (2.0 * before.kinetic.max(now.kinetic)).sqrt() * change;
         let rounding = (ROUNDING * self.report.largest + RESOLUTION) / passed;
         let rate = Balance::Rate {
-            expected: -(before.dissipation + now.dissipation),
+            predicted: -(before.dissipation + now.dissipation),
             measured: (now.total - before.total) / passed,
             allowed: hold + (now.dissipation - before.dissipation).abs() + rounding,
         };

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::Silence;
+use super::UncheckedReason;
 
 /// What a [`LyapunovMonitor`](super::LyapunovMonitor) has seen of a flight. Written out it is one line for the flight's summary.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Steps with a step before.
     pub steps: u64,
-    /// Those of them in which the theory gives a rate.
+    /// Those of them in which dW/dt is predicted.
     pub checked: u64,
     /// Those of them in which W fell as expected.
     pub as_expected: u64,
@@ -20,7 +20,7 @@ pub struct Report {
     /// The largest W of the flight, J.
     pub largest: f64,
     /// Why the last step that could not be checked could not.
-    pub silence: Option<Silence>,
+    pub unchecked: Option<UncheckedReason>,
 }
 
 /// How far W rose above where it had been, beyond what holding the input explains.
@@ -33,7 +33,7 @@ pub struct Rise {
 }
 
 impl Report {
-    /// The part of the steps in which the theory gives a rate, 0 to 1.
+    /// The part of the steps in which dW/dt is predicted, 0 to 1.
     pub fn coverage(&self) -> f64 {
         share(self.checked, self.steps)
     }
@@ -61,8 +61,8 @@ fn share(part: u64, whole: u64) -> f64 {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.checked == 0 {
-            let silence = self.silence.unwrap_or(Silence::First);
-            return write!(f, "not checked: {silence}");
+            let unchecked = self.unchecked.unwrap_or(UncheckedReason::First);
+            return write!(f, "not checked: {unchecked}");
         }
         let Rise { energy, time } = self.rise;
         if energy > 0.0 {
@@ -86,8 +86,8 @@ impl fmt::Display for Report {
             self.as_expected, self.checked
         )?;
         let rest = self.steps - self.checked;
-        match self.silence {
-            Some(silence) if rest > 0 => write!(f, " ({rest} not checked: {silence})"),
+        match self.unchecked {
+            Some(unchecked) if rest > 0 => write!(f, " ({rest} not checked: {unchecked})"),
             _ => Ok(()),
         }
     }

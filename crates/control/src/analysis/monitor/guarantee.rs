@@ -3,10 +3,12 @@
 
 use std::fmt;
 
-use fly_mechanics::PseudoInverse;
 use fly_mechanics::multibody::{Model, Workspace};
+use fly_mechanics::{Inputs, PseudoInverse};
 use nalgebra::{DMatrix, Matrix6xX};
 
+use crate::inputs::rank;
+use crate::lehmer::Lehmer;
 use crate::system::{DesiredMotion, SystemReference, SystemTemplate, Transported};
 use crate::template::Approach;
 
@@ -18,19 +20,19 @@ use crate::template::Approach;
 /// | body-based, one pair whose Jacobian can be inverted | falls | falls, Konz (5.23) |
 /// | body-based otherwise | falls | need not |
 /// | particle-based | falls | need not |
-/// | fewer inputs than degrees of freedom | need not | need not |
+/// | rank of B below the degrees of freedom | need not | need not |
 ///
 /// Konz claims it of the body-based approach in general; it fails for systems of several pairs. At rest all approaches coincide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Theory {
-    /// Always. Also of a loop with fewer inputs, if they happen to realise the template exactly.
-    Falls,
-    /// While the reference rests; of a moving one this approach says nothing.
-    FallsAtRest(Approach),
-    /// Never: there are fewer inputs than degrees of freedom, and the matching force (5.78) does work.
+pub enum LyapunovGuarantee {
+    /// Always. Also of an underactuated loop that realises the template exactly.
+    Always,
+    /// While the reference rests; this approach guarantees nothing of a moving one.
+    AtRest(Approach),
+    /// Never: B has a rank below the degrees of freedom, and the matching force (5.78) does work.
     Underactuated {
-        /// p.
-        inputs: usize,
+        /// The rank of B.
+        rank: usize,
         /// n.
         dof: usize,
     },
@@ -38,19 +40,19 @@ pub enum Theory {
     NoEnergies,
 }
 
-/// Why there is no expected rate.
+/// Why dW/dt is not predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum UncheckedReason {
     /// There is no step before, or no time has passed since.
     First,
     /// Limits were active.
     Saturated,
     /// The reference moves, of which this approach says nothing.
     MovingReference(Approach),
-    /// There are fewer inputs than degrees of freedom.
+    /// B has a rank below the degrees of freedom.
     Underactuated {
-        /// p.
-        inputs: usize,
+        /// The rank of B.
+        rank: usize,
         /// n.
         dof: usize,
     },
@@ -58,7 +60,7 @@ pub enum Silence {
     NoEnergies,
 }
 
-impl fmt::Display for Silence {
+impl fmt::Display for UncheckedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::First => write!(f, "there were no two steps to compare"),
@@ -77,10 +79,10 @@ impl fmt::Display for Silence {
                 f,
                 "the transport map does not fit the desired potential, so that nothing is known of W along a moving reference"
             ),
-            Self::Underactuated { inputs, dof } => write!(
+            Self::Underactuated { rank, dof } => write!(
                 f,
-                "{inputs} {} cannot give all that the desired motion asks of {dof} degrees of freedom",
-                if *inputs == 1 { "input" } else { "inputs" }
+                "{rank} independent {} cannot give all that the desired motion asks of {dof} degrees of freedom",
+                if *rank == 1 { "input" } else { "inputs" }
             ),
             Self::NoEnergies => write!(f, "this controller has no desired energies"),
         }
@@ -88,25 +90,25 @@ impl fmt::Display for Silence {
 }
 
 /// # Construction
-impl Theory {
-    /// Of one free body with p independent inputs.
-    pub fn of_body(approach: Approach, inputs: usize) -> Self {
+impl LyapunovGuarantee {
+    /// Of one free body whose B (6 x p) has this rank.
+    pub fn of_body(approach: Approach, rank: usize) -> Self {
         match approach {
-            _ if inputs < 6 => Self::Underactuated { inputs, dof: 6 },
-            Approach::Particle => Self::FallsAtRest(approach),
+            _ if rank < 6 => Self::Underactuated { rank, dof: 6 },
+            Approach::Particle => Self::AtRest(approach),
             // Both transport maps of a body fit.
-            Approach::Body | Approach::Energy => Self::Falls,
+            Approach::Body | Approach::Energy => Self::Always,
         }
     }
 
-    /// Of a system with p independent inputs.
+    /// Of a system whose B (n x p) has this rank, see [`input_rank`].
     ///
-    /// Whether the transport map fits is looked up at twenty states about the neutral configuration, to eight digits; states where it does not exist say
-    /// nothing. Allocates.
-    pub fn of_system(model: &Model<f64>, template: &mut SystemTemplate, inputs: usize) -> Self {
+    /// Whether the transport map fits is tested at twenty states about the neutral configuration, to eight digits; states where it does not exist are
+    /// left out. Allocates.
+    pub fn of_system(model: &Model<f64>, template: &mut SystemTemplate, rank: usize) -> Self {
         let (dof, approach) = (model.dof(), template.approach());
-        if inputs < dof {
-            return Self::Underactuated { inputs, dof };
+        if rank < dof {
+            return Self::Underactuated { rank, dof };
         }
         let fits = match approach {
             Approach::Particle => false,
@@ -114,22 +116,22 @@ impl Theory {
             Approach::Energy => everywhere(model, |at| map_fits(model, template, at)),
         };
         if fits {
-            Self::Falls
+            Self::Always
         } else {
-            Self::FallsAtRest(approach)
+            Self::AtRest(approach)
         }
     }
 }
 
 /// # Use
-impl Theory {
+impl LyapunovGuarantee {
     /// Why nothing is known of W now, if so: `moving` tells whether the reference moves.
-    pub fn silence(self, moving: bool) -> Option<Silence> {
+    pub fn unchecked(self, moving: bool) -> Option<UncheckedReason> {
         match self {
-            Self::Falls => None,
-            Self::FallsAtRest(approach) => moving.then_some(Silence::MovingReference(approach)),
-            Self::Underactuated { inputs, dof } => Some(Silence::Underactuated { inputs, dof }),
-            Self::NoEnergies => Some(Silence::NoEnergies),
+            Self::Always => None,
+            Self::AtRest(approach) => moving.then_some(UncheckedReason::MovingReference(approach)),
+            Self::Underactuated { rank, dof } => Some(UncheckedReason::Underactuated { rank, dof }),
+            Self::NoEnergies => Some(UncheckedReason::NoEnergies),
         }
     }
 }
@@ -143,23 +145,34 @@ struct Sample {
     x_R: Vec<f64>,
 }
 
-/// Whether all samples agree; those that say nothing are left out.
-fn everywhere(model: &Model<f64>, mut holds: impl FnMut(&Sample) -> Option<bool>) -> bool {
-    // Lehmer's generator: the same numbers everywhere, between -1 and 1.
-    let mut seed: u64 = 5;
-    let mut configuration = || {
-        let step: Vec<f64> = (0..model.dof())
-            .map(|_| {
-                seed = seed * 48_271 % 2_147_483_647;
-                f64::from(u32::try_from(seed).unwrap_or(u32::MAX)) / 1_073_741_823.5 - 1.0
-            })
-            .collect();
+/// The least rank of B (n x p) at [`STATES`] configurations about the neutral one. Allocates.
+pub fn input_rank(model: &Model<f64>, inputs: &Inputs) -> usize {
+    let n = model.dof();
+    let (mut B, mut J) = (DMatrix::zeros(n, inputs.input_dim()), Matrix6xX::zeros(n));
+    let ranks = configurations(model).take(STATES).map(|x| {
+        inputs.input_matrix(&kinematics(model, &x), &mut J, &mut B);
+        rank(&B)
+    });
+    ranks.min().unwrap_or(0)
+}
+
+/// Random configurations about the neutral one: the same on every machine.
+fn configurations(model: &Model<f64>) -> impl Iterator<Item = Vec<f64>> + '_ {
+    let mut numbers = Lehmer(5);
+    std::iter::repeat_with(move || {
+        let step: Vec<f64> = (0..model.dof()).map(|_| numbers.next()).collect();
         let mut x = model.neutral_configuration();
         model.integrate(&mut x, &step);
         x
-    };
+    })
+}
+
+/// Whether all samples agree; those that say nothing are left out.
+fn everywhere(model: &Model<f64>, mut holds: impl FnMut(&Sample) -> Option<bool>) -> bool {
+    let mut configurations = configurations(model);
+    let mut next = || configurations.next().unwrap_or_default();
     let samples = (0..STATES).filter_map(|_| {
-        let (x, x_R) = (configuration(), configuration());
+        let (x, x_R) = (next(), next());
         holds(&Sample { x, x_R })
     });
     let found: Vec<bool> = samples.collect();

@@ -4,6 +4,7 @@
 use nalgebra::{Complex, DMatrix, DVector};
 
 use super::LinearModel;
+use crate::lehmer::Lehmer;
 
 /// `u = u_R - F_K eps - F_D eps'` with the poles of the linearised closed loop where they should be.
 ///
@@ -11,7 +12,7 @@ use super::LinearModel;
 /// the energy-based approach with the same poles.
 ///
 /// ```
-/// use fly_control::system::design::{LinearModel, StateFeedback};
+/// use fly_control::design::{LinearModel, StateFeedback};
 /// use nalgebra::{Complex, dmatrix, dvector};
 ///
 /// // A force on the first of two masses, 1 kg and 0.5 kg, with a spring of 20 N/m between them.
@@ -251,14 +252,4 @@ fn sylvester(F: &DMatrix<f64>, L: &DMatrix<f64>, C: &DMatrix<f64>) -> Option<DMa
     let columns = DVector::from_column_slice(C.as_slice());
     let solved = matrix.lu().solve(&columns)?;
     Some(DMatrix::from_column_slice(m, m, solved.as_slice()))
-}
-
-/// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
-pub(crate) struct Lehmer(pub u64);
-
-impl Lehmer {
-    pub(crate) fn next(&mut self) -> f64 {
-        self.0 = self.0 * 48_271 % 2_147_483_647;
-        self.0 as f64 / 1_073_741_823.5 - 1.0
-    }
 }

@@ -49,7 +49,7 @@ impl LinearModel {
     /// About rest in a configuration (nu numbers), with constant B (n x p).
     ///
     /// ```
-    /// use fly_control::system::design::LinearModel;
+    /// use fly_control::design::LinearModel;
     /// use fly_mechanics::PseudoInertia;
     /// use fly_mechanics::multibody::{Body, Joint, Model};
     /// use nalgebra::{DMatrix, Matrix3, Vector3};

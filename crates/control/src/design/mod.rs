@@ -1,4 +1,4 @@
-//! Parameters and gains from wishes: poles for systems with fewer inputs than degrees of freedom.
+//! Parameters and gains from poles, for systems with fewer inputs than degrees of freedom.
 //!
 //! Such a system cannot follow every template. For small errors about a reference at rest it can if the linearised matching force
 //!
@@ -10,19 +10,18 @@
 //!
 //! - [`LinearModel`] is the system for small errors, with its [`matching`](LinearModel::matching) of a template;
 //! - [`TwoMassesEnergies`] and [`PvtolEnergies`] solve `L_D = L_K = 0` for these systems, Konz 5.8.1 and 5.8.2 (for multicopters see [`poles`](crate::poles));
-//! - [`Match`] solves it numerically for any pairs of any system;
+//! - [`MatchingSearch`] solves it numerically for any pairs of any system;
 //! - [`StateFeedback`] puts the poles where they should be without any template: the classical way, as a baseline.
 
 mod linear_model;
-mod matched;
 mod polynomial;
 mod pvtol;
+mod search;
 mod state_feedback;
 mod two_masses;
 
 pub use linear_model::{LinearMatching, LinearModel, NotAtRest};
-pub use matched::{Match, MatchError, Matched};
 pub use pvtol::PvtolEnergies;
-pub(crate) use state_feedback::Lehmer;
+pub use search::{MatchingResult, MatchingSearch, MatchingSearchError};
 pub use state_feedback::{PlacementError, StateFeedback};
 pub use two_masses::TwoMassesEnergies;

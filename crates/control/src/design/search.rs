@@ -6,7 +6,7 @@ use nalgebra::{Complex, DMatrix, DVector, Dyn, Matrix4, Matrix6xX, SymmetricEige
 
 use super::LinearModel;
 use super::polynomial::{Characteristic, remainder};
-use super::state_feedback::Lehmer;
+use crate::lehmer::Lehmer;
 use crate::poles::polynomial;
 use crate::system::Linearisation;
 use crate::template::Pair;
@@ -14,17 +14,17 @@ use crate::template::Pair;
 /// The search for desired energies that a system can follow, with poles where they should be.
 ///
 /// ```text
-/// minimise |L_D|^2 + |L_K|^2 + |rest|^2,   L_D, L_K: Konz (5.82),   rest: what the wished polynomial leaves of det(Mbar0 s^2 + Dbar0 s + Kbar0)
+/// minimise |L_D|^2 + |L_K|^2 + |rest|^2,   L_D, L_K: Konz (5.82),   rest: what the requested polynomial leaves of det(Mbar0 s^2 + Dbar0 s + Kbar0)
 /// ```
 ///
 /// over the 30 numbers K', D', M' of every pair, with energies that are positive, by Levenberg and Marquardt's method, in units in which inertias,
-/// and the mean of the wished poles, are 1.
+/// and the mean of the requested poles, are 1.
 ///
 /// It is made for a few poles, those that matter most: a polynomial of many, or with poles that two ways of moving should both have, makes the
-/// search slow, and it may end beside the goal. [`Matched::residual`] tells.
+/// search slow, and it may end beside the goal. [`MatchingResult::residual`] tells.
 ///
 /// ```
-/// use fly_control::system::design::{LinearModel, Match};
+/// use fly_control::design::{LinearModel, MatchingSearch};
 /// use fly_control::template::Pair;
 /// use nalgebra::{Complex, Matrix4, Matrix6xX, dmatrix};
 ///
@@ -42,33 +42,33 @@ use crate::template::Pair;
 /// let start = [1.0; 3].map(|m| Pair::new(weight(9.0 * m), weight(6.0 * m), weight(m))).to_vec();
 ///
 /// let poles = [-3.0, -3.5, -4.0, -5.0].map(|re| Complex::new(re, 0.0));
-/// let found = Match { model: &model, jacobians, start, poles: &poles }.solve()?;
+/// let found = MatchingSearch { model: &model, jacobians, start, poles: &poles }.solve()?;
 /// assert!(found.residual < 1e-9 && found.positive);
 /// let slowest = found.poles.iter().map(|s| s.re).fold(f64::NEG_INFINITY, f64::max);
 /// assert!((slowest + 3.0).abs() < 1e-6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Match<'a> {
+pub struct MatchingSearch<'a> {
     /// The system for small errors.
     pub model: &'a LinearModel,
     /// The Jacobian of each pair at the reference, 6 x n.
     pub jacobians: Vec<Matrix6xX<f64>>,
     /// A first idea of each pair's energies: where the search begins. Their sum must give every way of moving some inertia.
     pub start: Vec<Pair>,
-    /// Wished poles, 1/s: complex ones with their conjugates, at most 2n. The others follow from what can be matched.
+    /// Requested poles, 1/s: complex ones with their conjugates, at most 2n. The others follow from what can be matched.
     pub poles: &'a [Complex<f64>],
 }
 
 /// The best energies that were found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matched {
+pub struct MatchingResult {
     /// Of each pair, scaled so that the desired inertia is as large as the model's.
     pub pairs: Vec<Pair>,
     /// Their sum at the reference.
     pub template: Linearisation,
     /// The largest number of what was minimised, without unit: below about 1e-9 the system follows the template for small errors, and the
-    /// wished poles are among its poles.
+    /// requested poles are among its poles.
     pub residual: f64,
     /// Whether Mbar0 and Kbar0 are positive definite and Dbar0 is positive semidefinite: then W is an energy.
     pub positive: bool,
@@ -79,7 +79,7 @@ pub struct Matched {
 /// Why a search cannot begin.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum MatchError {
+pub enum MatchingSearchError {
     /// Not one Jacobian for each pair, with a column for each degree of freedom.
     #[error("found {jacobians} Jacobians for {pairs} pairs; expected one for each, 6 x {dof}")]
     Pairs {
@@ -90,9 +90,9 @@ pub enum MatchError {
         /// n.
         dof: usize,
     },
-    /// The wished poles are not those of a stable system of this size.
+    /// The requested poles are not those of a stable system of this size.
     #[error(
-        "expected at most {most} wished poles with negative real parts, complex ones with their conjugates"
+        "expected at most {most} requested poles with negative real parts, complex ones with their conjugates"
     )]
     Poles {
         /// 2n.
@@ -107,21 +107,21 @@ pub enum MatchError {
 const RESTARTS: usize = 8;
 /// How many steps from each.
 const STEPS: usize = 2000;
-/// The least eigenvalue of the desired stiffness, as part of the mean desired inertia and in units of the wished poles.
+/// The least eigenvalue of the desired stiffness, as part of the mean desired inertia and in units of the requested poles.
 const LEAST_STIFFNESS: f64 = 1e-4;
 /// What is found counts as matched below this residual.
 const MATCHED: f64 = 1e-10;
 
-impl Match<'_> {
+impl MatchingSearch<'_> {
     /// Searches from the given start and, where that ends in a bad place, from others around it: the same on every machine.
     ///
     /// # Errors
-    /// [`MatchError`]. That no energies match is no error: see [`Matched::residual`].
-    pub fn solve(&self) -> Result<Matched, MatchError> {
+    /// [`MatchingSearchError`]. That no energies match is no error: see [`MatchingResult::residual`].
+    pub fn solve(&self) -> Result<MatchingResult, MatchingSearchError> {
         let problem = Problem::new(self)?;
         let start = problem.start(&self.start);
         if problem.inertia(&start).cholesky().is_none() {
-            return Err(MatchError::Inertia("the start"));
+            return Err(MatchingSearchError::Inertia("the start"));
         }
         let mut numbers = Lehmer(1_788_401);
         let mut best: Option<(bool, f64, DVector<f64>)> = None;
@@ -150,12 +150,12 @@ impl Match<'_> {
                 break;
             }
         }
-        let (positive, residual, theta) = best.ok_or(MatchError::Inertia("the start"))?;
+        let (positive, residual, theta) = best.ok_or(MatchingSearchError::Inertia("the start"))?;
         let (pairs, template) = problem.energies(&theta, &self.jacobians);
         let poles = template
             .poles()
-            .ok_or(MatchError::Inertia("the template"))?;
-        Ok(Matched {
+            .ok_or(MatchingSearchError::Inertia("the template"))?;
+        Ok(MatchingResult {
             pairs,
             template,
             residual,
@@ -165,14 +165,14 @@ impl Match<'_> {
     }
 }
 
-/// The problem in units in which the model's inertias and the mean wished pole are 1.
+/// The problem in units in which the model's inertias and the mean requested pole are 1.
 struct Problem {
     model: LinearModel,
     complement: DMatrix<f64>,
     /// `J^T Vee(E) J` of each pair and each of the ten symmetric 4 x 4 matrices E with one number.
     effects: Vec<DMatrix<f64>>,
-    wished: Vec<f64>,
-    /// The mean size of the wished poles, 1/s.
+    requested: Vec<f64>,
+    /// The mean size of the requested poles, 1/s.
     frequency: f64,
 }
 
@@ -198,13 +198,13 @@ fn unit_moment((i, j): (usize, usize)) -> Matrix4<f64> {
 
 /// # Between the problem and its user
 impl Problem {
-    fn new(request: &Match<'_>) -> Result<Self, MatchError> {
+    fn new(request: &MatchingSearch<'_>) -> Result<Self, MatchingSearchError> {
         let model = request.model;
         let n = model.dof();
         let fits = request.jacobians.len() == request.start.len()
             && request.jacobians.iter().all(|J| J.ncols() == n);
         if !fits {
-            return Err(MatchError::Pairs {
+            return Err(MatchingSearchError::Pairs {
                 jacobians: request.jacobians.len(),
                 pairs: request.start.len(),
                 dof: n,
@@ -212,10 +212,10 @@ impl Problem {
         }
         let stable = request.poles.iter().all(|s| s.re < 0.0 && s.is_finite());
         if !stable || request.poles.len() > 2 * n {
-            return Err(MatchError::Poles { most: 2 * n });
+            return Err(MatchingSearchError::Poles { most: 2 * n });
         }
         if model.inertia.clone().cholesky().is_none() {
-            return Err(MatchError::Inertia("the model"));
+            return Err(MatchingSearchError::Inertia("the model"));
         }
         let count = request.poles.len().max(1) as f64;
         let sizes = request.poles.iter().map(|s| s.norm().ln());
@@ -231,12 +231,12 @@ impl Problem {
             let J = J * &unit;
             MOMENTS.map(|at| J.transpose() * vee_matrix4(&unit_moment(at)) * &J)
         });
-        let wished: Vec<_> = request.poles.iter().map(|s| s / frequency).collect();
+        let requested: Vec<_> = request.poles.iter().map(|s| s / frequency).collect();
         Ok(Self {
             complement: scaled.complement(),
             effects: effects.collect(),
             model: scaled,
-            wished: polynomial(&wished).ok_or(MatchError::Poles { most: 2 * n })?,
+            requested: polynomial(&requested).ok_or(MatchingSearchError::Poles { most: 2 * n })?,
             frequency,
         })
     }
@@ -377,7 +377,7 @@ impl Problem {
         let L_D = &force * &A_D - own(&self.model.damping);
         let L_K = &force * &A_K - own(&self.model.stiffness);
         let characteristic = Characteristic::new(&companion(&A_D, &A_K));
-        let rest = remainder(&characteristic.coefficients, 1.0, &self.wished);
+        let rest = remainder(&characteristic.coefficients, 1.0, &self.requested);
         let size = template.inertia.trace() / self.model.dof() as f64;
         let [damping, stiffness] =
             [template.damping, template.stiffness].map(|X| (X / size).symmetric_eigen());
@@ -411,7 +411,7 @@ impl Problem {
             let mut change = companion(&dA_D, &dA_K);
             let n = self.model.dof();
             change.view_mut((0, n), (n, n)).fill(0.0);
-            let rest = remainder(&at.characteristic.derivative(&change), 0.0, &self.wished);
+            let rest = remainder(&at.characteristic.derivative(&change), 0.0, &self.requested);
             // lambda of X / size changes by v^T dX v / size - lambda dsize / size.
             let growth = if i < third {
                 moved.trace() / n as f64
