@@ -153,8 +153,8 @@ impl Bench {
             });
         }
 
-        let polytope = vehicle.actuators.limits();
-        let interior = DVector::from_column_slice(vehicle.actuators.interior());
+        let polytope = vehicle.rotors.limits();
+        let interior = DVector::from_column_slice(vehicle.rotors.interior());
         let limits =
             Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior).expect("limits");
         let name = format!("{model}_{}_rows", limits.len());

@@ -93,14 +93,14 @@ impl Controller {
     /// # Errors
     /// [`ControllerError`].
     pub fn new(vehicle: &Vehicle, settings: &ControllerSettings) -> Result<Self, ControllerError> {
-        let actuators = &vehicle.actuators;
-        let polytope = actuators.limits();
-        let interior = DVector::from_column_slice(actuators.interior());
+        let rotors = &vehicle.rotors;
+        let polytope = rotors.limits();
+        let interior = DVector::from_column_slice(rotors.interior());
         let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;
         Self::for_body(
             &vehicle.body,
             &vehicle.body_name,
-            actuators.input_matrix(),
+            rotors.input_matrix(),
             Some(limits),
             settings,
         )

@@ -43,7 +43,7 @@ impl ReferenceInput {
 impl<'a> ReferenceInputs<'a> {
     /// For a vehicle.
     pub fn new(vehicle: &'a Vehicle) -> Self {
-        let B = vehicle.actuators.input_matrix();
+        let B = vehicle.rotors.input_matrix();
         let p = B.ncols();
         let dense = DMatrix::from_fn(6, p, |i, j| B[(i, j)]);
         let inverse = pseudo_inverse(&dense);
@@ -53,7 +53,7 @@ impl<'a> ReferenceInputs<'a> {
     /// The input that makes this wrench.
     pub fn of_wrench(&self, wrench: &Vector6<f64>) -> ReferenceInput {
         let input = &self.inverse * wrench;
-        let missing = (self.vehicle.actuators.input_matrix() * &input - wrench).norm();
+        let missing = (self.vehicle.rotors.input_matrix() * &input - wrench).norm();
         ReferenceInput {
             input,
             missing,

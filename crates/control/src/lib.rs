@@ -7,7 +7,7 @@
 //! # The law
 //!
 //! ```text
-//! model        M xidot + b = B u                      fly_mechanics::FreeBody, Actuators       Konz (5.73)
+//! model        M xidot + b = B u                      fly_mechanics::FreeBody, Rotors       Konz (5.73)
 //! template     Mbar xidot + bbar = 0                  template: particle, body, energy         Konz (5.72)
 //! law          minimise ||xidot + Mbar^-1 bbar||_Mbar subject to the model                    Konz (5.74)
 //!              u0 = H^-1 A^T (Mbar M^-1 b - bbar),  A = M^-1 B,  H = A^T Mbar A               Konz (5.86b)
@@ -56,7 +56,7 @@
 //! let mut state = State::at_rest(SE3::exp(&Vector6::new(1.0, 0.0, 0.0, 0.35, 0.0, 0.0)));
 //! for _ in 0..2000 {
 //!     let step = controller.step(&state, &goal);
-//!     let wrench = vehicle.actuators.input_matrix() * &step.input;
+//!     let wrench = vehicle.rotors.input_matrix() * &step.input;
 //!     state = integrate::rk4(&state, 2e-3, |state| vehicle.body.acceleration(state, &wrench));
 //! }
 //! assert!(state.pose.log().norm() < 1e-3);

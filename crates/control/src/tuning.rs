@@ -134,7 +134,7 @@ pub fn tune(
 ) -> Result<ControllerSettings, TuningError> {
     let inertia = vehicle.body.inertia();
     let mut settings = ControllerSettings::default();
-    if !fully_actuated(vehicle.actuators.input_matrix()) {
+    if !fully_actuated(vehicle.rotors.input_matrix()) {
         let polynomial = position.polynomial::<4>("horizontal motion")?;
         let usual = PoleSpec::Poles(vec![Complex::new(-polynomial[0].powf(0.25), 0.0); 2]);
         let [p0, p1] = attitude.unwrap_or(&usual).polynomial("turn")?;

@@ -86,7 +86,7 @@ impl Case {
             pose: SE3::new(attitude, Vector3::zeros()),
             twist: Vector6::new(v.x, v.y, v.z, 0.0, 0.0, 0.0),
         };
-        let matrix = vehicle.actuators.input_matrix();
+        let matrix = vehicle.rotors.input_matrix();
         let matrix = Matrix6x4::from_fn(|i, j| matrix[(i, j)]);
         let mut thrusts = [0.2; 4];
         let mut integrator = Integrator::new(4);

@@ -8,7 +8,7 @@ use nalgebra::{RealField, SMatrix, SVector};
 /// A fixed number of coordinates: of a tangent vector, or of a point that a group acts on.
 ///
 /// Implemented by [`SVector`] and, for direct products, by [`Pair`](crate::Pair).
-pub trait Coordinates<T>:
+pub trait CoordinateVector<T>:
     Copy
     + Debug
     + PartialEq
@@ -23,10 +23,10 @@ pub trait Coordinates<T>:
     /// The vector whose entry `i` is `entry(i)`, called in order.
     ///
     /// ```
-    /// use fly_lie::{Coordinates, Pair};
+    /// use fly_lie::{CoordinateVector, Pair};
     /// use nalgebra::{Vector2, Vector3};
     ///
-    /// let x: Pair<Vector3<f64>, Vector2<f64>> = Coordinates::from_fn(|i| 10.0 * i as f64);
+    /// let x: Pair<Vector3<f64>, Vector2<f64>> = CoordinateVector::from_fn(|i| 10.0 * i as f64);
     /// assert_eq!(x, Pair(Vector3::new(0.0, 10.0, 20.0), Vector2::new(30.0, 40.0)));
     /// assert_eq!(x.entry(4), 40.0);
     /// ```
@@ -39,7 +39,7 @@ pub trait Coordinates<T>:
     fn entry(&self, i: usize) -> T;
 }
 
-impl<T: RealField + Copy, const N: usize> Coordinates<T> for SVector<T, N> {
+impl<T: RealField + Copy, const N: usize> CoordinateVector<T> for SVector<T, N> {
     const DIM: usize = N;
 
     #[inline]
@@ -67,7 +67,7 @@ pub trait Operator<T>:
     + Mul<Self, Output = Self>
 {
     /// What it maps.
-    type Coordinates: Coordinates<T>;
+    type Coordinates: CoordinateVector<T>;
 
     /// The map that changes nothing.
     fn identity() -> Self;

@@ -5,7 +5,7 @@ use core::ops::Mul;
 
 use nalgebra::RealField;
 
-use crate::{Coordinates, Operator};
+use crate::{CoordinateVector, Operator};
 
 /// A Lie group with its algebra, in coordinates.
 ///
@@ -27,16 +27,16 @@ use crate::{Coordinates, Operator};
 /// ```
 pub trait LieGroup<T: RealField + Copy>: Copy + Debug + PartialEq + Mul<Output = Self> {
     /// Coordinates of the algebra, such as a twist.
-    type Tangent: Coordinates<T>;
+    type Tangent: CoordinateVector<T>;
     /// Linear maps of them: adjoints and Jacobians.
     type Operator: Operator<T, Coordinates = Self::Tangent>;
     /// Elements of the algebra themselves: a matrix, or the coordinates where there is no better form.
     type Algebra: Copy + Debug + PartialEq;
     /// What the group acts on.
-    type Point: Coordinates<T>;
+    type Point: CoordinateVector<T>;
 
     /// The dimension of the group.
-    const DOF: usize = <Self::Tangent as Coordinates<T>>::DIM;
+    const DOF: usize = <Self::Tangent as CoordinateVector<T>>::DIM;
 
     /// The neutral element.
     ///

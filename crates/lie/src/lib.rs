@@ -105,7 +105,7 @@ mod so2;
 mod so3;
 mod wahba;
 
-pub use coordinates::{Coordinates, Operator};
+pub use coordinates::{CoordinateVector, Operator};
 pub use coriolis::Coriolis;
 pub use decomposition::{
     SpecialPolar, SpecialSvd, kernel_projector, pseudo_inverse, range_projector, weighted_projector,

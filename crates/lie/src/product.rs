@@ -4,7 +4,7 @@ use core::ops::{Add, Mul, Neg, Sub};
 
 use nalgebra::RealField;
 
-use crate::{Coordinates, LieGroup, Operator};
+use crate::{CoordinateVector, LieGroup, Operator};
 
 /// Two groups side by side, each on its own: a vehicle and its arm, a cylindrical joint.
 ///
@@ -86,7 +86,9 @@ impl<A: Mul<Output = A>, B: Mul<Output = B>> Mul<Pair<A, B>> for Pair<A, B> {
     }
 }
 
-impl<T: RealField + Copy, A: Coordinates<T>, B: Coordinates<T>> Coordinates<T> for Pair<A, B> {
+impl<T: RealField + Copy, A: CoordinateVector<T>, B: CoordinateVector<T>> CoordinateVector<T>
+    for Pair<A, B>
+{
     const DIM: usize = A::DIM + B::DIM;
 
     #[inline]

@@ -8,7 +8,9 @@
 use std::error::Error;
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::integrate::{Adaptive, Motion, StepUnderflow, Tolerance, Variational, unforced};
+use fly_mechanics::integrate::{
+    Adaptive, StepUnderflow, SystemState, Tolerance, Variational, unforced,
+};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::Vector3;
@@ -86,7 +88,7 @@ struct Pendulum {
     model: Model<f64>,
     workspace: Workspace<f64>,
     integrator: Adaptive<f64>,
-    motion: Motion<f64>,
+    motion: SystemState<f64>,
 }
 
 impl Pendulum {
@@ -105,7 +107,7 @@ impl Pendulum {
             .placed(below(1.0))
             .inertia(beam);
         let model = Model::builder().body(upper).body(lower).build()?;
-        let mut motion = Motion::at_rest(&model);
+        let mut motion = SystemState::at_rest(&model);
         motion.configuration[..9].copy_from_slice(attitude.matrix().as_slice());
         motion.configuration[9..].copy_from_slice(of_lower.matrix().as_slice());
         let tolerance = Tolerance {

@@ -10,8 +10,8 @@ use std::error::Error;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::integrate::{self, Adaptive, StepUnderflow, Tolerance, constrained};
 use fly_mechanics::multibody::constraints::{
-    ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Coupling, LoopClosure,
-    LoopKind, Motion, Stabilization,
+    ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Coupling,
+    EvaluatedState, LoopClosure, LoopKind, Stabilization,
 };
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
@@ -42,7 +42,7 @@ fn linkage() -> Result<Model<f64>, Box<dyn Error>> {
 struct Run {
     constraints: ConstraintSet<f64>,
     solution: ConstraintWorkspace<f64>,
-    motion: integrate::Motion<f64>,
+    motion: integrate::SystemState<f64>,
 }
 
 impl Run {
@@ -50,7 +50,7 @@ impl Run {
         model: &Model<f64>,
         pivot: &LoopClosure<f64>,
         stabilization: Stabilization<f64>,
-        motion: integrate::Motion<f64>,
+        motion: integrate::SystemState<f64>,
     ) -> Result<Self, ConstraintSetError> {
         let set = ConstraintSet::builder()
             .with(pivot.clone())
@@ -77,7 +77,7 @@ impl Run {
         model: &Model<f64>,
         scratch: &mut Workspace<f64>,
     ) -> Result<f64, ConstraintError> {
-        let integrate::Motion {
+        let integrate::SystemState {
             time,
             configuration: x,
             velocity: xi,
@@ -102,7 +102,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         .with(pivot.clone())
         .with(Coupling::lock("held", "crank", 0.5))
         .build(&model)?;
-    let mut start = integrate::Motion::at_rest(&model);
+    let mut start = integrate::SystemState::at_rest(&model);
     let x = &mut start.configuration;
     x.copy_from_slice(&[0.5, -1.0, 2.5]);
     let mut closing = ConstraintWorkspace::new(&posture);
@@ -129,12 +129,12 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     for _ in 0..=20 {
         let free = drifting.solve(&model, &mut scratch)?;
         let gap = held.solve(&model, &mut scratch)?;
-        let integrate::Motion {
+        let integrate::SystemState {
             time,
             configuration: x,
             velocity: xi,
         } = &held.motion;
-        let motion = Motion::new(&model, &mut scratch, x, xi, *time);
+        let motion = EvaluatedState::new(&model, &mut scratch, x, xi, *time);
         let reaction = held
             .solution
             .reaction(&held.constraints, id, &motion, rocker);

@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::integrate::{Adaptive, Motion, Tolerance, unforced};
+use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 use fly_mechanics::multibody::{Body, Damper, EquationOfMotion, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{DMatrix, Matrix3, Vector3};
@@ -124,7 +124,7 @@ fn by_hand() -> Result<(), Box<dyn Error>> {
 }
 
 fn released(model: &Model<f64>) -> Result<Vec<[f64; 2]>, Box<dyn Error>> {
-    let mut motion = Motion::at_rest(model);
+    let mut motion = SystemState::at_rest(model);
     motion.configuration = vec![0.0, 1.0, 2.5_f64.cos(), 2.5_f64.sin()];
     let mut integrator = Adaptive::new(model, Tolerance::default());
     let mut path = Vec::new();

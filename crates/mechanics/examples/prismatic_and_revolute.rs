@@ -10,7 +10,7 @@ use std::error::Error;
 use std::f64::consts::{PI, TAU};
 
 use fly_lie::SE3;
-use fly_mechanics::integrate::{Adaptive, Motion, Tolerance, unforced};
+use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 use fly_mechanics::multibody::{Body, Damper, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{Matrix3, Vector3};
@@ -52,7 +52,7 @@ fn body(
 fn slider() -> Result<(), Box<dyn Error>> {
     let (m, d, k) = (2.0, 1.0, 8.0);
     let model = body(Joint::prismatic(Vector3::x())?, m, Vector3::zeros(), k, d)?;
-    let mut motion = Motion::at_rest(&model);
+    let mut motion = SystemState::at_rest(&model);
     motion.configuration[0] = 1.0;
 
     println!("slider: m x'' + d x' + k x = 0 (5.90), released at 1 m\n");
@@ -108,7 +108,7 @@ fn hinge() -> Result<(), Box<dyn Error>> {
     );
     let mut curves = Vec::new();
     for push in [1.0, 3.0, 5.0, 7.0, 9.0] {
-        let mut motion = Motion::at_rest(&model);
+        let mut motion = SystemState::at_rest(&model);
         motion.velocity = vec![push, 0.0, 0.0];
         let mut turn = unforced(&model);
         let mut curve = vec![[0.0, push]];

@@ -9,7 +9,7 @@ use std::error::Error;
 
 use fly_mechanics::System;
 use fly_mechanics::coordinates::Coordinates;
-use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{BodyId, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3};
 
@@ -34,7 +34,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // Hovering with the load straight down.
-    let mut motion = Motion::at_rest(model);
+    let mut motion = SystemState::at_rest(model);
     let (x, xi) = (&motion.configuration, &motion.velocity);
     let (mut M, mut hold) = (DMatrix::zeros(n, n), DVector::zeros(n));
     model.mass_matrix(&mut workspace, x, &mut M);
@@ -69,7 +69,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     input.rows_mut(0, 3).fill(model.mass() * 9.81 / 3.0);
 
     let mut scratch = Workspace::new(model);
-    let mut dynamics = |stage: &Motion<f64>, rates: &mut [f64]| {
+    let mut dynamics = |stage: &SystemState<f64>, rates: &mut [f64]| {
         let (x, xi) = (&stage.configuration, &stage.velocity[..n]);
         scratch.update(model, x, xi);
         scratch.update_jacobians(model);

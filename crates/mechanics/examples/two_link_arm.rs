@@ -10,7 +10,7 @@ use std::f64::consts::FRAC_PI_4;
 
 use fly_lie::{SE3, SO3};
 use fly_mechanics::PseudoInertia;
-use fly_mechanics::integrate::{Adaptive, Motion, Tolerance, unforced};
+use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 use fly_mechanics::multibody::forms::projection;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use nalgebra::{DMatrix, Matrix2, Matrix3, Vector2, Vector3};
@@ -101,7 +101,7 @@ fn compare(model: &Model<f64>) {
 fn swing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
     println!("\nlet go at 45 degrees above the horizontal\n");
     println!("  t [s]    q1 [rad]   q2 [rad]   tip x [m]   tip y [m]   energy [J]");
-    let mut motion = Motion::at_rest(model);
+    let mut motion = SystemState::at_rest(model);
     motion.configuration[0] = FRAC_PI_4;
     let lower = model.body_id("lower")?;
     let mut workspace = Workspace::new(model);

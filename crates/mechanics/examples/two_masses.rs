@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use fly_lie::SE3;
-use fly_mechanics::integrate::{Adaptive, Direction, Motion, Tolerance, forced, unforced};
+use fly_mechanics::integrate::{Adaptive, Direction, SystemState, Tolerance, forced, unforced};
 use fly_mechanics::multibody::{Body, EquationOfMotion, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{Matrix2, Matrix3, Vector3};
@@ -67,7 +67,7 @@ fn pulled(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
     let shift = force * m2 / (STIFFNESS * (m1 + m2));
     println!("pulled with {force} N; the closed form has {frequency:.6} rad/s\n");
     println!("  t [s]    z1 [m]      z2 [m]     difference from the closed form");
-    let mut motion = Motion::at_rest(model);
+    let mut motion = SystemState::at_rest(model);
     let mut integrator = Adaptive::new(model, Tolerance::default());
     for step in 0..=6 {
         let until = 0.5 * f64::from(step);
@@ -98,7 +98,7 @@ fn pulled(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
 fn bouncing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
     println!("\nboth fly at 1 m/s towards a wall 1 m away, off which the second bounces\n");
     println!("  impact at [s]   with [m/s]   energy [J]");
-    let mut motion = Motion::at_rest(model);
+    let mut motion = SystemState::at_rest(model);
     motion.velocity = vec![1.0, 1.0];
     let mut workspace = Workspace::new(model);
     let mut curves = vec![Vec::new(), Vec::new()];
@@ -106,7 +106,8 @@ fn bouncing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
     let mut integrator = Adaptive::new(model, Tolerance::default()).watching(&wall);
     for step in 1..=400 {
         let until = 0.01 * f64::from(step);
-        let gap = |motion: &Motion<f64>, gap: &mut [f64]| gap[0] = 1.0 - motion.configuration[1];
+        let gap =
+            |motion: &SystemState<f64>, gap: &mut [f64]| gap[0] = 1.0 - motion.configuration[1];
         while let Some(_wall) =
             integrator.advance_to_event(model, &mut motion, until, unforced(model), gap)?
         {

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use crate::System;
-use crate::integrate::Motion;
+use crate::integrate::SystemState;
 use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
 };
@@ -11,10 +11,10 @@ use crate::multibody::{MasslessJoint, Workspace};
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///
-/// A [`Motion`] of it holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n numbers of the velocity.
+/// A [`SystemState`] of it holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n numbers of the velocity.
 ///
 /// ```
-/// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+/// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme};
 /// use fly_mechanics::{ActuatedDynamics, System};
 ///
 /// let system = System::from_toml(
@@ -32,7 +32,7 @@ use crate::multibody::{MasslessJoint, Workspace};
 /// )?;
 /// let step = 0.01;
 /// let mut dynamics = ActuatedDynamics::new(&system, step)?;
-/// let mut motion = Motion::at_rest(&system.model);
+/// let mut motion = SystemState::at_rest(&system.model);
 /// motion.velocity.push(6.0); // The motor pushes with 6 N, and is told to go on.
 /// let mut integrator = RungeKutta::new(&system.model, Scheme::RungeKutta4);
 /// for _ in 0..100 {
@@ -97,7 +97,7 @@ impl ActuatedDynamics {
     pub fn close_loops(
         &mut self,
         system: &System,
-        motion: &mut Motion<f64>,
+        motion: &mut SystemState<f64>,
     ) -> Result<(), ActuatedDynamicsError> {
         let (model, workspace) = (&system.model, &mut self.workspace);
         let Some((loops, scratch)) = &mut self.loops else {
@@ -124,7 +124,7 @@ impl ActuatedDynamics {
     pub fn acceleration(
         &mut self,
         system: &System,
-        motion: &Motion<f64>,
+        motion: &SystemState<f64>,
         acceleration: &mut [f64],
     ) -> Result<(), ActuatedDynamicsError> {
         let model = &system.model;
@@ -150,7 +150,7 @@ impl ActuatedDynamics {
         &mut self,
         system: &System,
         command: &[f64],
-        motion: &Motion<f64>,
+        motion: &SystemState<f64>,
         rates: &mut [f64],
     ) {
         let n = system.model.dof();

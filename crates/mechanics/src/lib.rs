@@ -13,7 +13,7 @@
 //! | G, ξ | [`State`] |
 //! | c, D ξ, ∇V, b = c + D ξ + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::damping_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
 //! | D of a body in the air | [`Drag`] |
-//! | B, u, W u ≤ l | [`Actuators::input_matrix`], [`Actuators::limits`] |
+//! | B, u, W u ≤ l | [`Rotors::input_matrix`], [`Rotors::limits`] |
 //! | D', K' of dampers, springs or a controller | [`SecondMoment`] |
 //! | V, f_K of any springs | [`Stiffness`] |
 //! | a body about a fixed point, a rolling one | [`FixedPointBody`], [`nonholonomic::RollingBody`] |
@@ -50,8 +50,8 @@
 //!     tilt = { axis = [0, 1, 0], limit_deg = 30, time_constant = 0.05 }
 //!     "#,
 //! )?;
-//! let (body, actuators) = (&vehicle.body, &vehicle.actuators);
-//! assert_eq!(actuators.command_names(), ["rotor.0.thrust", "rotor.0.tilt"]);
+//! let (body, rotors) = (&vehicle.body, &vehicle.rotors);
+//! assert_eq!(rotors.command_names(), ["rotor.0.thrust", "rotor.0.tilt"]);
 //!
 //! // What is commanded, and what the rotor does after its lag.
 //! let commands = [9.81, 0.01];
@@ -62,10 +62,10 @@
 //! let mut integrator = Integrator::new(2);
 //! for _ in 0..1000 {
 //!     integrator.step(&mut state, &mut actual, 0.001, |state, actual, rate| {
-//!         for (i, tau) in actuators.time_constants().iter().enumerate() {
+//!         for (i, tau) in rotors.time_constants().iter().enumerate() {
 //!             rate[i] = (commands[i] - actual[i]) / tau;
 //!         }
-//!         body.acceleration(state, &actuators.wrench(actual))
+//!         body.acceleration(state, &rotors.wrench(actual))
 //!     });
 //! }
 //!
@@ -105,7 +105,7 @@ mod text;
 mod vehicle;
 
 pub use actuated::{ActuatedDynamics, ActuatedDynamicsError};
-pub use actuators::{ActuatorError, Actuators, Inputs, Motor, MotorError, Polytope, Rotor, Tilt};
+pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use body::{Drag, DragError, InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use fixed_point::FixedPointBody;

@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 
 use crate::description::{self, DescriptionError};
 use crate::multibody::{Joint, JointKind};
-use crate::{Actuators, FreeBody, System};
+use crate::{FreeBody, Rotors, System};
 
 /// A vehicle as its description gives it: one free rigid body with rotors.
 ///
@@ -34,7 +34,7 @@ use crate::{Actuators, FreeBody, System};
 ///     "#,
 /// )?;
 /// assert_eq!(vehicle.body.inertia().mass(), 0.5);
-/// assert_eq!(vehicle.actuators.input_dim(), 2);
+/// assert_eq!(vehicle.rotors.input_dim(), 2);
 /// # Ok::<(), fly_mechanics::description::DescriptionError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ pub struct Vehicle {
     /// Its inertia in the field of gravity, and its drag.
     pub body: FreeBody<f64>,
     /// Its rotors.
-    pub actuators: Actuators,
+    pub rotors: Rotors,
 }
 
 impl Vehicle {
@@ -176,7 +176,7 @@ impl TryFrom<System> for Vehicle {
             body: FreeBody::new(*inertia, *model.gravity()).with_drag(model.drag(id).copied()),
             name: system.name,
             body_name: body,
-            actuators: system.inputs.rotors().clone(),
+            rotors: system.inputs.rotors().clone(),
         })
     }
 }

@@ -26,7 +26,7 @@ mod golden_model;
 use std::f64::consts::PI;
 
 use fly_lie::SE3;
-use fly_mechanics::{Actuators, FreeBody, PseudoInertia, Rotor, SecondMoment, State, Tilt};
+use fly_mechanics::{FreeBody, PseudoInertia, Rotor, Rotors, SecondMoment, State, Tilt};
 use fly_testing::golden::{self, File, Report, array, matrix, number, numbers, vector};
 use nalgebra::{Matrix3, Vector3, Vector6};
 use serde_json::Value;
@@ -83,23 +83,18 @@ fn golden() {
 /// Model and limits of a copter: sums of a few products of numbers below ten.
 fn copter(file: &mut File, data: &Value, rotors: Vec<Rotor>) {
     let config = &data["config"];
-    let actuators = Actuators::new(rotors).expect("the rotors are right");
+    let rotors = Rotors::new(rotors).expect("the rotors are right");
     if !data["W"].is_null() {
-        let limits = actuators.limits();
+        let limits = rotors.limits();
         file.rows("W", &limits.matrix, &data["W"], 1e-15);
         file.rows("l", &limits.bound, &data["l"], 1e-14);
-        file.compare(
-            "u_feasible",
-            actuators.interior(),
-            &data["u_feasible"],
-            1e-15,
-        );
+        file.compare("u_feasible", rotors.interior(), &data["u_feasible"], 1e-15);
     }
 
     let moments = Matrix3::from_diagonal(&vector(&config["Th"]));
     model(file, data, Vector3::zeros(), moments);
     for sample in array(&data["samples"]) {
-        file.case(sample, 1e-15).is("B", actuators.input_matrix());
+        file.case(sample, 1e-15).is("B", rotors.input_matrix());
     }
 }
 

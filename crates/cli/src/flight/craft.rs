@@ -2,7 +2,7 @@
 
 use fly_lie::SE3;
 use fly_lie::operators::{angular, linear};
-use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
@@ -21,9 +21,9 @@ pub struct Craft {
     measurements: Measurements,
     tracked: Option<BodyId>,
     /// Configuration, velocity, then what the actuators do behind their lags.
-    motion: Motion<f64>,
+    motion: SystemState<f64>,
     /// Before the last step of a prediction.
-    before: Motion<f64>,
+    before: SystemState<f64>,
     started: bool,
     dynamics: ActuatedDynamics,
     integrator: RungeKutta<f64>,
@@ -40,7 +40,7 @@ impl Craft {
     pub fn new(system: &System) -> Result<Self, ActuatedDynamicsError> {
         let model = &system.model;
         let tracked = Measurements::tracked(model);
-        let mut motion = Motion::at_rest(model);
+        let mut motion = SystemState::at_rest(model);
         motion
             .velocity
             .resize(model.dof() + system.inputs.input_dim(), 0.0);

@@ -73,7 +73,7 @@ impl ClosedLoop {
         attitude: &SO3<f64>,
     ) -> Result<Self, AnalysisError> {
         let body = &vehicle.body;
-        let B = vehicle.actuators.input_matrix();
+        let B = vehicle.rotors.input_matrix();
         let p = B.ncols();
         let rest = body.bias(&State::at_rest(SE3::new(*attitude, Vector3::zeros())));
         let mut input = DVector::zeros(p);
@@ -194,7 +194,7 @@ fn turn_of_weight(vehicle: &Vehicle, attitude: &SO3<f64>) -> Matrix6<f64> {
 /// thrust, which makes the map orthogonal and leaves every lag what it is.
 fn commands_of_inputs(vehicle: &Vehicle, input: &DVector<f64>) -> DMatrix<f64> {
     let mut map = DMatrix::identity(input.len(), input.len());
-    for range in vehicle.actuators.rotor_ranges().filter(|r| r.len() == 2) {
+    for range in vehicle.rotors.rotor_ranges().filter(|r| r.len() == 2) {
         let i = range.start;
         let (sin, cos) = input[i].atan2(input[i + 1]).sin_cos();
         let block = [(0, 0, sin), (0, 1, cos), (1, 0, cos), (1, 1, -sin)];

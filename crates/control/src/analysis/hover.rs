@@ -54,7 +54,7 @@ impl HoverMargins {
     /// # Errors
     /// [`AnalysisError::Equilibrium`] if no input carries the level vehicle, whatever its limits.
     pub fn new(vehicle: &Vehicle) -> Result<Self, AnalysisError> {
-        let actuators = &vehicle.actuators;
+        let rotors = &vehicle.rotors;
         let inputs = ReferenceInputs::new(vehicle);
         let rest = |R: SO3<f64>| {
             let state = State::at_rest(SE3::new(R, Vector3::zeros()));
@@ -66,9 +66,9 @@ impl HoverMargins {
         }
         let u = level.input;
         let mut values = vec![0.0; u.len()];
-        actuators.commands_from_input(u.as_slice(), &mut values);
-        let names = actuators.command_names().iter();
-        let limits = actuators.command_limits().iter();
+        rotors.commands_from_input(u.as_slice(), &mut values);
+        let names = rotors.command_names().iter();
+        let limits = rotors.command_limits().iter();
         let commands = names.zip(limits).zip(&values);
         let commands = commands.map(|((name, limits), hover)| Command {
             name: name.clone(),
@@ -77,7 +77,7 @@ impl HoverMargins {
         });
 
         // A vehicle that tilts to move sideways cannot choose where it is pushed meanwhile.
-        let free = if fully_actuated(actuators.input_matrix()) {
+        let free = if fully_actuated(rotors.input_matrix()) {
             0
         } else {
             2
@@ -113,12 +113,12 @@ impl HoverMargins {
             most(Vector6::new(c, s, 0.0, 0.0, 0.0, 0.0))
         });
         let side = side.try_fold(f64::INFINITY, |least, a| Some(least.min(a?)));
-        let inside = -actuators.limits().violation(u.as_slice());
+        let inside = -rotors.limits().violation(u.as_slice());
         let tilt = if side.is_some() {
             let holds = |azimuth: f64, angle: f64| {
                 let (s, c) = azimuth.sin_cos();
                 let held = rest(SO3::exp(&(Vector3::new(c, s, 0.0) * angle)));
-                actuators.limits().contains(held.input.as_slice(), 0.0)
+                rotors.limits().contains(held.input.as_slice(), 0.0)
             };
             azimuths()
                 .map(|azimuth| largest_angle(|angle| holds(azimuth, angle)))
@@ -141,7 +141,7 @@ impl HoverMargins {
 
 /// From inputs to the acceleration of the centre of mass and the angular acceleration, body components, 6 x p.
 fn effect(vehicle: &Vehicle) -> DMatrix<f64> {
-    let B = vehicle.actuators.input_matrix();
+    let B = vehicle.rotors.input_matrix();
     let mut effect = vehicle.body.inverse_mass_matrix() * B;
     let center = wed3(&vehicle.body.inertia().center_of_mass());
     let shift = center * effect.fixed_rows::<3>(3);
@@ -152,7 +152,7 @@ fn effect(vehicle: &Vehicle) -> DMatrix<f64> {
 
 /// How far one can go from `u` along `way` inside the limits; zero from outside.
 fn reach(vehicle: &Vehicle, u: &[f64], way: &DVector<f64>) -> f64 {
-    let limits = vehicle.actuators.limits();
+    let limits = vehicle.rotors.limits();
     let slack = &limits.bound - &limits.matrix * DVector::from_column_slice(u);
     let speed = &limits.matrix * way;
     let bounds = slack.iter().zip(speed.iter());

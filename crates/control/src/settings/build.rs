@@ -100,7 +100,7 @@ pub(super) struct Follower<'a> {
 impl<'a> Follower<'a> {
     fn new(vehicle: &'a Vehicle) -> Self {
         Self {
-            full: fully_actuated(vehicle.actuators.input_matrix()),
+            full: fully_actuated(vehicle.rotors.input_matrix()),
             vehicle,
         }
     }

@@ -2,7 +2,7 @@
 
 use fly_lie::SE3;
 use fly_mechanics::multibody::{BodyId, JointKind, Workspace};
-use fly_mechanics::{Actuators, FreeBody, PseudoInertia, Rotor, System, Vehicle};
+use fly_mechanics::{FreeBody, PseudoInertia, Rotor, Rotors, System, Vehicle};
 use nalgebra::Vector3;
 
 use super::{Reference, ReferenceSettings, SettingsError};
@@ -79,7 +79,7 @@ impl ReferenceSettings {
         let (body, vehicle) = free_body(system).map_err(|why| unsuited(&why))?;
         let model = &system.model;
         let links = model.springs().len() + model.dampers().len();
-        if links > 0 && !fully_actuated(vehicle.actuators.input_matrix()) {
+        if links > 0 && !fully_actuated(vehicle.rotors.input_matrix()) {
             return Err(SettingsError::new(
                 "kind",
                 format!(
@@ -171,16 +171,16 @@ fn free_body(system: &System) -> Result<(BodyId, Vehicle), String> {
     let carried = system
         .inputs
         .rotors()
-        .rotors()
+        .as_slice()
         .iter()
         .zip(system.inputs.carriers());
     let rotors = carried.map(|(rotor, carrier)| placed(rotor, &pose(*carrier)));
-    let actuators = Actuators::new(rotors.collect()).map_err(|error| error.to_string())?;
+    let rotors = Rotors::new(rotors.collect()).map_err(|error| error.to_string())?;
     let vehicle = Vehicle {
         name: system.name.clone(),
         body_name: model.name(body).to_owned(),
         body: FreeBody::new(inertia, *model.gravity()).with_drag(drag),
-        actuators,
+        rotors,
     };
     Ok((body, vehicle))
 }

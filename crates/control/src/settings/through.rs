@@ -127,7 +127,7 @@ impl MinimumSnapSettings {
                     && rate <= self.max_rate
                     && needed.reached()
                     && vehicle
-                        .actuators
+                        .rotors
                         .limits()
                         .contains(needed.input.as_slice(), 0.0)
             });

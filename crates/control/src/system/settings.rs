@@ -57,7 +57,7 @@ impl ControllerSettings {
                 format!("expected pairs, found poles, from which they follow for a vehicle of one body only: {error}"),
             )
         })?;
-        let inputs = vehicle.actuators.input_matrix();
+        let inputs = vehicle.rotors.input_matrix();
         let energies = self.pair(&vehicle.body_name, &vehicle.body, inputs)?;
         Ok(vec![SystemPair {
             a: BodyId::WORLD,

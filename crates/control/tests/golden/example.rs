@@ -42,11 +42,11 @@ impl Example {
             _ => return Self::free_body(config),
         };
         let vehicle = Vehicle::from_toml(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-        let polytope = vehicle.actuators.limits();
-        let interior = DVector::from_column_slice(vehicle.actuators.interior());
+        let polytope = vehicle.rotors.limits();
+        let interior = DVector::from_column_slice(vehicle.rotors.interior());
         Self {
             body: vehicle.body,
-            inputs: vehicle.actuators.input_matrix().clone(),
+            inputs: vehicle.rotors.input_matrix().clone(),
             limits: Some(
                 Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior).unwrap(),
             ),

@@ -6,7 +6,7 @@ use fly_control::system::reference::{SystemPoint, SystemTrajectory};
 use fly_control::system::{DesiredMotion, SystemLaw, SystemTemplate};
 use fly_lie::SO3;
 use fly_mechanics::multibody::{BodyId, Workspace};
-use fly_mechanics::{Actuators, Inputs, Motor, Rotor};
+use fly_mechanics::{Inputs, Motor, Rotor, Rotors};
 use fly_testing::golden::{File, number, numbers};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use serde_json::Value;
@@ -108,7 +108,7 @@ fn driven(system: &System, data: &Value) -> fly_mechanics::System {
         _ => {}
     }
     let carriers = vec![first; rotors.len()];
-    let rotors = Actuators::new(rotors).expect("rotors");
+    let rotors = Rotors::new(rotors).expect("rotors");
     let mut described = fly_mechanics::System::new(&system.example, model.clone());
     described.inputs = Inputs::new(model, rotors, carriers, motors).expect("inputs");
     described

@@ -3,7 +3,7 @@
 use fly_control::ControllerSettings;
 use fly_control::system::{DesiredMotion, SystemController, SystemLaw, SystemReference};
 use fly_mechanics::multibody::Workspace;
-use fly_mechanics::{Actuators, Inputs, Motor};
+use fly_mechanics::{Inputs, Motor, Rotors};
 use fly_testing::golden::{File, array, number, numbers};
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
@@ -129,7 +129,7 @@ fn driven(system: &System, B: &DMatrix<f64>) -> fly_mechanics::System {
         rotors(system, B)
     } else {
         let motors = columns.collect();
-        Inputs::new(model, Actuators::none(), Vec::new(), motors).expect("motors")
+        Inputs::new(model, Rotors::none(), Vec::new(), motors).expect("motors")
     };
     driven
 }
@@ -148,7 +148,7 @@ fn rotors(system: &System, B: &DMatrix<f64>) -> Inputs {
             tilt: None,
         }
     };
-    let rotors = Actuators::new(vec![rotor(0), rotor(1)]).expect("rotors");
+    let rotors = Rotors::new(vec![rotor(0), rotor(1)]).expect("rotors");
     let body = system.model.body_id("1").expect("the body");
     Inputs::new(&system.model, rotors, vec![body; 2], Vec::new()).expect("inputs")
 }

@@ -206,7 +206,7 @@ fn the_closed_loop_is_the_derivative_of_the_step() {
             let input = &controller.step(&state, &goal).unconstrained;
             vehicle
                 .body
-                .acceleration(&state, &(vehicle.actuators.input_matrix() * input))
+                .acceleration(&state, &(vehicle.rotors.input_matrix() * input))
         };
         let mut matrix = SMatrix::<f64, 12, 12>::zeros();
         matrix.fixed_view_mut::<6, 6>(0, 6).fill_with_identity();
@@ -245,7 +245,7 @@ fn a_lag_has_the_poles_of_a_simulation_with_it() {
     )));
     let (mut asked, mut commands, mut input) = ([0.0; 6], [0.0; 6], [0.0; 6]);
     vehicle
-        .actuators
+        .rotors
         .commands_from_input(closed.input().as_slice(), &mut commands);
     let (mut samples, dt) = (Vec::new(), 1e-4);
     for step in 0..30_000 {
@@ -253,9 +253,7 @@ fn a_lag_has_the_poles_of_a_simulation_with_it() {
             samples.push(state.pose.log().norm());
         }
         let u = &controller.step(&state, &goal).unconstrained;
-        vehicle
-            .actuators
-            .commands_from_input(u.as_slice(), &mut asked);
+        vehicle.rotors.commands_from_input(u.as_slice(), &mut asked);
         for ((command, asked), lag) in commands.iter_mut().zip(asked).zip(lags) {
             *command = if lag > 0.0 {
                 asked + (*command - asked) * (-dt / lag).exp()
@@ -263,8 +261,8 @@ fn a_lag_has_the_poles_of_a_simulation_with_it() {
                 asked
             };
         }
-        vehicle.actuators.input_from_commands(&commands, &mut input);
-        let wrench = vehicle.actuators.wrench_of_input(&input);
+        vehicle.rotors.input_from_commands(&commands, &mut input);
+        let wrench = vehicle.rotors.wrench_of_input(&input);
         state = integrate::rk4(&state, dt, |state| {
             vehicle.body.acceleration(state, &wrench)
         });
@@ -446,7 +444,7 @@ fn balance(
             worst = worst.max((measured - predicted).abs());
             scale = scale.max(predicted.abs());
         }
-        let wrench = plant.actuators.input_matrix() * &controller.last().input;
+        let wrench = plant.rotors.input_matrix() * &controller.last().input;
         state = integrate::rk4(&state, dt, |state| plant.body.acceleration(state, &wrench));
     }
     (worst, scale, monitor.report().clone())

@@ -9,7 +9,7 @@ use fly_control::system::{
 use fly_control::template::{Approach, Pair};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::PseudoInertia;
-use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::forms::projection;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Matrix6xX, Vector3, Vector4};
@@ -300,14 +300,14 @@ fn past_the_singularity(gimbal: bool, beside: f64) -> (f64, f64) {
         let xi_dot = -inverse * DVector::from_column_slice(&bias.as_slice()[3..]);
         (x, xi, xi_dot)
     };
-    let mut motion = Motion::at_rest(&model);
+    let mut motion = SystemState::at_rest(&model);
     motion.configuration = coordinates(&(attitude_at(0.0) * SO3::exp(&(Vector3::z() * 0.3))));
     let (mut actual, mut reference) = (Workspace::new(&model), Workspace::new(&model));
     let mut equation = EquationOfMotion::new(&model);
     let mut desired = DesiredMotion::new(&model);
     let mut law = SystemLaw::new(3, 3);
     let mut J = Matrix6xX::zeros(3);
-    let mut control = |at: &Motion<f64>| -> (DVector<f64>, DVector<f64>) {
+    let mut control = |at: &SystemState<f64>| -> (DVector<f64>, DVector<f64>) {
         let (x, xi) = (&at.configuration, &at.velocity);
         let (x_R, xi_R, xi_dot_R) = goal_at(at.time);
         let goal = SystemReference {

@@ -16,7 +16,7 @@ use fly_control::system::{
 };
 use fly_control::template::{Approach, Pair, transport};
 use fly_lie::{SE3, SO3};
-use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, ModelBuilder, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Matrix6xX, Vector3, Vector6};
@@ -479,12 +479,12 @@ impl<'a> Loop<'a> {
         self.translate(&q, &q_dot, &q_ddot)
     }
 
-    fn start(&mut self) -> Motion<f64> {
+    fn start(&mut self) -> SystemState<f64> {
         let zip = self.plant.reference.iter().zip(self.plant.start);
         let q: Vec<f64> = zip.map(|([offset, ..], [off, _])| offset + off).collect();
         let q_dot: Vec<f64> = self.plant.start.iter().map(|[_, rate]| *rate).collect();
         let [x, xi, _] = self.translate(&q, &q_dot, &vec![0.0; q.len()]);
-        Motion {
+        SystemState {
             time: 0.0,
             configuration: x,
             velocity: xi,
@@ -498,7 +498,7 @@ impl<'a> Loop<'a> {
     }
 
     /// The input, and the rate of the velocity.
-    fn evaluate(&mut self, at: &Motion<f64>) -> (DVector<f64>, DVector<f64>) {
+    fn evaluate(&mut self, at: &SystemState<f64>) -> (DVector<f64>, DVector<f64>) {
         let [x_R, xi_R, xi_dot_R] = self.reference_at(at.time);
         let (x, xi) = (&at.configuration, &at.velocity);
         let model = &self.model;

@@ -268,7 +268,7 @@ fn check(linear: &LinearModel, found: &MatchingResult, wished: &[Complex<f64>], 
 #[test]
 fn multicopters_are_matched() {
     let quadcopter = vehicle(QUADCOPTER);
-    let inputs = quadcopter.actuators.input_matrix();
+    let inputs = quadcopter.rotors.input_matrix();
     let body = &quadcopter.body;
     let model = Model::builder()
         .body(Body::new("body", Joint::free()).inertia(*body.inertia()))

@@ -295,7 +295,7 @@ fn more_drag_than_the_poles_allow_is_refused() {
         yaw_damping: 0.16,
         yaw_stiffness: 0.32,
     };
-    let found = poles.place(&vehicle.body, vehicle.actuators.input_matrix());
+    let found = poles.place(&vehicle.body, vehicle.rotors.input_matrix());
     assert_eq!(found, Err(PoleError::Drag(10.0)));
 }
 
@@ -306,7 +306,7 @@ fn linear_models_have_it() {
     let model = System::from_toml(&text).unwrap().model;
     let x = model.neutral_configuration();
     let vehicle = vehicle(&text);
-    let B = vehicle.actuators.input_matrix();
+    let B = vehicle.rotors.input_matrix();
     let inputs = DMatrix::from_fn(6, 4, |i, j| B[(i, j)]);
     let linear = LinearModel::at_rest(&model, &x, inputs).unwrap();
     assert!((linear.damping - vehicle.body.damping_matrix()).amax() < 1e-14);

@@ -11,7 +11,7 @@ use fly_control::system::{
 use fly_control::template::{Approach, Pair};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::SecondMoment;
-use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 use nalgebra::{DVector, Matrix2, Matrix4, SymmetricEigen, Vector2, Vector3, Vector4};
 
@@ -322,10 +322,10 @@ fn a_fast_reference_needs_a_stiff_spring() {
             [damping, stiffness],
         );
         let model = desired.model.clone();
-        let mut motion = Motion::at_rest(&model);
+        let mut motion = SystemState::at_rest(&model);
         motion.configuration = vec![0.0, 1.0, 0.0];
         let mut integrator = RungeKutta::new(&model, Scheme::DormandPrince8);
-        let total = |desired: &mut Desired, at: &Motion<f64>| {
+        let total = |desired: &mut Desired, at: &SystemState<f64>| {
             let angle = [0.0, 0.0, PI * at.time];
             let goal = SystemReference {
                 configuration: &angle,
@@ -422,7 +422,7 @@ fn a_hinge_settles_from_nearly_everywhere() {
     let mut desired = between(1, Approach::Energy, &[[-1, 0]]);
     let model = desired.model.clone();
     for start in [0.1, 1.0, 2.0, 3.0, PI - 1e-4, PI + 1e-4, 6.0] {
-        let mut motion = Motion::at_rest(&model);
+        let mut motion = SystemState::at_rest(&model);
         motion.configuration = vec![start];
         let mut integrator = RungeKutta::new(&model, Scheme::RungeKutta4);
         let goal = SystemReference {

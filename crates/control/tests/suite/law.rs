@@ -27,7 +27,7 @@ fn a_fully_actuated_vehicle_realises_its_template() {
             let (state, reference) = (random.state(), random.reference());
             let forces = controller.forces(&state, &reference);
             let input = controller.step(&state, &reference).input.clone();
-            let wrench = vehicle.actuators.input_matrix() * input;
+            let wrench = vehicle.rotors.input_matrix() * input;
             let acceleration = vehicle.body.acceleration(&state, &wrench);
             let residual = controller.template().mass_matrix() * acceleration + forces.bias();
             assert!(
@@ -52,7 +52,7 @@ fn an_underactuated_vehicle_realises_it_up_to_the_matching_force() {
             "a random reference cannot be followed exactly"
         );
         let input = controller.step(&state, &reference).input.clone();
-        let wrench = vehicle.actuators.input_matrix() * input;
+        let wrench = vehicle.rotors.input_matrix() * input;
         let acceleration = vehicle.body.acceleration(&state, &wrench);
         let residual =
             controller.template().mass_matrix() * acceleration + forces.bias() - matching.force;
@@ -201,8 +201,8 @@ fn a_centre_of_mass_off_the_origin_changes_nothing() {
 #[test]
 fn rank_and_complement() {
     let (quad, tri) = (vehicle(QUADCOPTER), vehicle(TRICOPTER));
-    assert!(fully_actuated(tri.actuators.input_matrix()));
-    let inputs = quad.actuators.input_matrix();
+    assert!(fully_actuated(tri.rotors.input_matrix()));
+    let inputs = quad.rotors.input_matrix();
     assert!(!fully_actuated(inputs));
     let missing = complement(inputs);
     assert_eq!(missing.shape(), (6, 2));
@@ -347,7 +347,7 @@ fn inputs_change_no_faster_than_their_rate() {
                 // Nothing comes before the first input.
                 assert!(
                     vehicle
-                        .actuators
+                        .rotors
                         .limits()
                         .contains(step.input.as_slice(), 1e-12)
                 );
@@ -398,7 +398,7 @@ fn limits_that_leave_nothing_are_reported_with_every_step() {
     let mut controller = Controller::for_body(
         &vehicle.body,
         &vehicle.body_name,
-        vehicle.actuators.input_matrix(),
+        vehicle.rotors.input_matrix(),
         Some(limits),
         &settings("allocation = 'active_set'", QUADCOPTER_POLES),
     )

@@ -14,7 +14,7 @@ use fly_control::system::{
 };
 use fly_control::template::{Approach, Pair};
 use fly_lie::{SE3, SO3};
-use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Vector3};
@@ -83,7 +83,7 @@ impl Flight {
         };
         let (velocity, rest) = (signs(self.speed), vec![0.0; n]);
         let mut goal = model.neutral_configuration();
-        let mut motion = Motion::at_rest(&model);
+        let mut motion = SystemState::at_rest(&model);
         model.integrate(&mut motion.configuration, &signs(self.away));
         // Off the reference by the position alone.
         motion.velocity.clone_from(&velocity);

@@ -447,7 +447,7 @@ fn hover(start: Vector6<f64>, seconds: f64) -> f64 {
         let step = controller
             .step_after(2e-3, &x, state.twist.as_slice(), &goal(&x_R, &zero, &zero))
             .unwrap();
-        let wrench = vehicle.actuators.input_matrix() * &step.input;
+        let wrench = vehicle.rotors.input_matrix() * &step.input;
         state = integrate::rk4(&state, 2e-3, |state| {
             vehicle.body.acceleration(state, &wrench)
         });

@@ -371,12 +371,7 @@ fn flips_and_rolls_turn_once_over() {
                 lowest = lowest.min(point.pose.rotation.matrix()[(2, 2)]);
                 let needed = inputs.at(&point);
                 assert!(needed.reached(), "{text} {}", needed.share());
-                excess = excess.max(
-                    vehicle
-                        .actuators
-                        .limits()
-                        .violation(needed.input.as_slice()),
-                );
+                excess = excess.max(vehicle.rotors.limits().violation(needed.input.as_slice()));
             }
             // What a barrel roll pitches meanwhile is not part of its roll.
             let tolerance = if text.contains("barrel") { 0.3 } else { 1e-6 };
@@ -455,12 +450,7 @@ fn minimum_snap_is_stretched_until_the_limits_hold() {
             rate = rate.max(point.twist.fixed_rows::<3>(3).norm());
             let needed = inputs.at(&point);
             assert!(needed.reached());
-            excess = excess.max(
-                vehicle
-                    .actuators
-                    .limits()
-                    .violation(needed.input.as_slice()),
-            );
+            excess = excess.max(vehicle.rotors.limits().violation(needed.input.as_slice()));
         }
         let share = [speed / 1.5, rate / 0.8, 1.0 + excess / 7.0][binding];
         assert!(

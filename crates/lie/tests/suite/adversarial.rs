@@ -4,8 +4,8 @@
 
 use fly_lie::attitude::{AxisAngle, Euler, EulerSequence, MinimalRotation, YawTilt};
 use fly_lie::{
-    AttitudePotential, Coordinates, Cylindrical, LieGroup, NotInGroup, Operator, Rn, SE2, SE3, SO2,
-    SO3, Schoenflies, SpecialPolar, SpecialSvd, UnitQuaternion, Wahba, kernel_projector,
+    AttitudePotential, CoordinateVector, Cylindrical, LieGroup, NotInGroup, Operator, Rn, SE2, SE3,
+    SO2, SO3, Schoenflies, SpecialPolar, SpecialSvd, UnitQuaternion, Wahba, kernel_projector,
     pseudo_inverse,
 };
 use nalgebra::{Matrix3, Matrix4, Matrix6x4, RealField, Vector3, Vector4, convert};

@@ -69,7 +69,7 @@ fn operators_are_those_of_the_matrices() {
 
 /// Every subgroup moves as SE(3) does along its selection matrix, and its force is the power's dual.
 fn is_a_subgroup<G: Subgroup<f64>>(samples: impl Iterator<Item = G::Tangent>) {
-    use fly_lie::{Coordinates, Operator};
+    use fly_lie::{CoordinateVector, Operator};
     let wrench = Vector6::new(0.3, -1.0, 0.7, 0.2, 0.9, -0.4);
     let mut count = 0;
     for v in samples {
@@ -97,7 +97,7 @@ fn is_a_subgroup<G: Subgroup<f64>>(samples: impl Iterator<Item = G::Tangent>) {
 #[test]
 fn lower_pairs_are_subgroups() {
     use fly_lie::{
-        Coordinates, Cylindrical, Pitch, Planar, Prismatic, Revolute, Rn, Schoenflies, Screw,
+        CoordinateVector, Cylindrical, Pitch, Planar, Prismatic, Revolute, Rn, Schoenflies, Screw,
         Spherical,
     };
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +105,7 @@ fn lower_pairs_are_subgroups() {
     impl Pitch for Thread {
         const PITCH: f64 = 0.3;
     }
-    fn samples<C: Coordinates<f64>>() -> impl Iterator<Item = C> {
+    fn samples<C: CoordinateVector<f64>>() -> impl Iterator<Item = C> {
         (0..50).map(|k| C::from_fn(|i| 1.7 * f64::from(3 * k + 1).mul_add(0.7, i as f64).sin()))
     }
     is_a_subgroup::<Prismatic<f64>>(samples());

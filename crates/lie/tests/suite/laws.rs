@@ -8,8 +8,8 @@ use std::f64::consts::PI;
 use std::ops::Range;
 
 use fly_lie::{
-    Coordinates, Coriolis, LieGroup, Operator, Pitch, Product, Rn, SE2, SE3, SO2, SO3, Schoenflies,
-    Screw, UnitQuaternion,
+    CoordinateVector, Coriolis, LieGroup, Operator, Pitch, Product, Rn, SE2, SE3, SO2, SO3,
+    Schoenflies, Screw, UnitQuaternion,
 };
 use nalgebra::{RealField, convert};
 use num_dual::Dual64;
@@ -63,7 +63,9 @@ impl Ran {
 type Sample<C> = (C, f64);
 
 /// Every angle in every direction; `rotations` says which coordinates are rotation vectors (of one or three entries).
-fn samples<T: RealField + Copy, C: Coordinates<T>>(rotations: &[Range<usize>]) -> Vec<Sample<C>> {
+fn samples<T: RealField + Copy, C: CoordinateVector<T>>(
+    rotations: &[Range<usize>],
+) -> Vec<Sample<C>> {
     let mut all = Vec::new();
     for (i, angle) in ANGLES.into_iter().enumerate() {
         for (j, direction) in DIRECTIONS.into_iter().enumerate() {
@@ -89,7 +91,7 @@ fn near<T: RealField + Copy>(what: &str, a: T, b: T, tolerance: f64) {
 }
 
 #[track_caller]
-fn same<T: RealField + Copy, C: Coordinates<T>>(what: &str, a: &C, b: &C, tolerance: f64) {
+fn same<T: RealField + Copy, C: CoordinateVector<T>>(what: &str, a: &C, b: &C, tolerance: f64) {
     for i in 0..C::DIM {
         near(what, a.entry(i), b.entry(i), tolerance);
     }
@@ -105,7 +107,7 @@ fn same_map<T: RealField + Copy, O: Operator<T>>(what: &str, a: &O, b: &O, toler
 }
 
 /// Corners that tell any two elements apart: the origin and the unit points.
-fn corners<T: RealField + Copy, C: Coordinates<T>>() -> impl Iterator<Item = C> {
+fn corners<T: RealField + Copy, C: CoordinateVector<T>>() -> impl Iterator<Item = C> {
     (0..=C::DIM).map(|k| C::from_fn(|i| if i == k { T::one() } else { T::zero() }))
 }
 
@@ -206,12 +208,12 @@ fn laws<T: RealField + Copy, G: Coriolis<T>>(xs: &[Sample<G::Tangent>], toleranc
 }
 
 /// The dual numbers `x + eps y`.
-fn dual<C: Coordinates<f64>, D: Coordinates<Dual64>>(x: &C, y: &C) -> D {
+fn dual<C: CoordinateVector<f64>, D: CoordinateVector<Dual64>>(x: &C, y: &C) -> D {
     D::from_fn(|i| Dual64::new(x.entry(i), y.entry(i)))
 }
 
 /// The `eps` parts.
-fn eps<C: Coordinates<f64>, D: Coordinates<Dual64>>(x: &D) -> C {
+fn eps<C: CoordinateVector<f64>, D: CoordinateVector<Dual64>>(x: &D) -> C {
     C::from_fn(|i| x.entry(i).eps)
 }
 

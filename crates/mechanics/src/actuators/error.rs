@@ -5,7 +5,7 @@ use crate::text::short;
 /// Why a set of rotors cannot be used. `rotor` is the name of the one that is wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ActuatorError {
+pub enum RotorError {
     /// A number is infinite or not a number.
     #[error("rotor `{rotor}`: `{key}` must be finite, found {found}")]
     NotFinite {
@@ -109,7 +109,7 @@ pub enum ActuatorError {
     },
 }
 
-impl ActuatorError {
+impl RotorError {
     pub(super) fn not_finite(rotor: String, key: &'static str, found: f64) -> Self {
         Self::NotFinite { rotor, key, found }
     }

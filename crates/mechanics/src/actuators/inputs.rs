@@ -2,12 +2,12 @@
 
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
-use super::{Actuators, Motor, MotorError, Polytope};
+use super::{Motor, MotorError, Polytope, Rotors};
 use crate::multibody::{BodyId, Model, Workspace};
 
 /// What drives a system, `M xi_dot + b = B(x) u`, and what it can do, `W u <= l`.
 ///
-/// The inputs are those of the rotors, see [`Actuators`], then one for every motor: its effort. Commands are the same, but for the rotors
+/// The inputs are those of the rotors, see [`Rotors`], then one for every motor: its effort. Commands are the same, but for the rotors
 /// that tilt.
 ///
 /// ```
@@ -50,7 +50,7 @@ use crate::multibody::{BodyId, Model, Workspace};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inputs {
-    rotors: Actuators,
+    rotors: Rotors,
     carriers: Vec<BodyId>,
     motors: Vec<Motor>,
     /// The velocity that each motor drives.
@@ -73,11 +73,15 @@ impl Inputs {
     /// If there is not one carrier for each rotor.
     pub fn new(
         model: &Model<f64>,
-        rotors: Actuators,
+        rotors: Rotors,
         carriers: Vec<BodyId>,
         motors: Vec<Motor>,
     ) -> Result<Self, MotorError> {
-        assert_eq!(carriers.len(), rotors.rotors().len(), "carriers of rotors");
+        assert_eq!(
+            carriers.len(),
+            rotors.as_slice().len(),
+            "carriers of rotors"
+        );
         let mut driven = Vec::with_capacity(motors.len());
         for (index, motor) in motors.iter().enumerate() {
             motor.check(model)?;
@@ -94,11 +98,11 @@ impl Inputs {
 
     /// Nothing drives the system.
     pub fn none() -> Self {
-        Self::of_checked(Actuators::none(), Vec::new(), Vec::new(), Vec::new())
+        Self::of_checked(Rotors::none(), Vec::new(), Vec::new(), Vec::new())
     }
 
     fn of_checked(
-        rotors: Actuators,
+        rotors: Rotors,
         carriers: Vec<BodyId>,
         motors: Vec<Motor>,
         driven: Vec<usize>,
@@ -136,8 +140,8 @@ impl Inputs {
 
 /// # Reading
 impl Inputs {
-    /// The rotors. Their [`input_matrix`](Actuators::input_matrix) holds wrenches on the bodies that carry them.
-    pub fn rotors(&self) -> &Actuators {
+    /// The rotors. Their [`input_matrix`](Rotors::input_matrix) holds wrenches on the bodies that carry them.
+    pub fn rotors(&self) -> &Rotors {
         &self.rotors
     }
 
@@ -156,7 +160,7 @@ impl Inputs {
         self.rotors.input_dim() + self.motors.len()
     }
 
-    /// The inputs that can be produced, `W u <= l`: the rows of the rotors, see [`Actuators::limits`], then those of the motors' largest
+    /// The inputs that can be produced, `W u <= l`: the rows of the rotors, see [`Rotors::limits`], then those of the motors' largest
     /// and of their smallest efforts. A motor without a limit has no row.
     pub fn limits(&self) -> &Polytope {
         &self.limits

@@ -11,7 +11,7 @@ struct Row {
     bound: f64,
 }
 
-/// See [`Actuators::limits`](super::Actuators::limits) for the order of the rows.
+/// See [`Rotors::limits`](super::Rotors::limits) for the order of the rows.
 pub(super) fn limits(rotors: &[Rotor]) -> Polytope {
     let mut rows = Vec::new();
     let with_first = || {

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use nalgebra::{Dyn, OMatrix, U6, Vector6};
 
-pub use error::ActuatorError;
+pub use error::RotorError;
 pub use inputs::Inputs;
 pub use motor::{Motor, MotorError};
 pub use polytope::Polytope;
@@ -32,7 +32,7 @@ pub use rotor::{Rotor, Tilt};
 /// Only the construction allocates.
 ///
 /// ```
-/// use fly_mechanics::{Actuators, Rotor};
+/// use fly_mechanics::{Rotors, Rotor};
 /// use nalgebra::Vector3;
 ///
 /// // Two rotors on a beam that push up.
@@ -45,17 +45,17 @@ pub use rotor::{Rotor, Tilt};
 ///     time_constant: 0.0,
 ///     tilt: None,
 /// };
-/// let actuators = Actuators::new(vec![rotor("front", 0.2), rotor("rear", -0.2)])?;
-/// assert_eq!(actuators.command_names(), ["rotor.0.thrust", "rotor.1.thrust"]);
+/// let rotors = Rotors::new(vec![rotor("front", 0.2), rotor("rear", -0.2)])?;
+/// assert_eq!(rotors.command_names(), ["rotor.0.thrust", "rotor.1.thrust"]);
 ///
 /// // 3 N in front and 1 N in the rear lift with 4 N and pitch the nose up.
-/// let wrench = actuators.wrench(&[3.0, 1.0]);
+/// let wrench = rotors.wrench(&[3.0, 1.0]);
 /// assert_eq!(wrench[2], 4.0);
 /// assert!((wrench[4] + 0.4).abs() < 1e-15);
-/// # Ok::<(), fly_mechanics::ActuatorError>(())
+/// # Ok::<(), fly_mechanics::RotorError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Actuators {
+pub struct Rotors {
     rotors: Vec<Rotor>,
     input_matrix: OMatrix<f64, U6, Dyn>,
     limits: Polytope,
@@ -66,15 +66,15 @@ pub struct Actuators {
 }
 
 /// # Construction
-impl Actuators {
+impl Rotors {
     /// Checks the rotors, normalises their axes and sets up the maps.
     ///
     /// # Errors
-    /// The first thing that is wrong, see [`ActuatorError`].
-    pub fn new(rotors: Vec<Rotor>) -> Result<Self, ActuatorError> {
+    /// The first thing that is wrong, see [`RotorError`].
+    pub fn new(rotors: Vec<Rotor>) -> Result<Self, RotorError> {
         for (index, rotor) in rotors.iter().enumerate() {
             if rotors[..index].iter().any(|other| other.name == rotor.name) {
-                return Err(ActuatorError::DuplicateName {
+                return Err(RotorError::DuplicateName {
                     rotor: rotor.name.clone(),
                     index,
                 });
@@ -124,9 +124,9 @@ impl Actuators {
 }
 
 /// # Geometry
-impl Actuators {
+impl Rotors {
     /// The rotors, with unit axes.
-    pub fn rotors(&self) -> &[Rotor] {
+    pub fn as_slice(&self) -> &[Rotor] {
         &self.rotors
     }
 
@@ -152,7 +152,7 @@ impl Actuators {
 }
 
 /// # Limits
-impl Actuators {
+impl Rotors {
     /// The inputs that the rotors can produce, `W u <= l`: exact for fixed rotors, a polygon inside the true set for tilting ones.
     ///
     /// Rows: the upper limits of all fixed rotors, their lower limits, then for every tilting rotor the lower limit, the two tilt limits
@@ -173,7 +173,7 @@ impl Actuators {
 }
 
 /// # Commands
-impl Actuators {
+impl Rotors {
     /// The canonical signal names of the commands: all of rotor 0, then rotor 1, ...
     pub fn command_names(&self) -> &[String] {
         &self.command_names

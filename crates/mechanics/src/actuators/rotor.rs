@@ -3,7 +3,7 @@
 use fly_lie::operators::join;
 use nalgebra::{Vector3, Vector6};
 
-use super::ActuatorError;
+use super::RotorError;
 
 /// A rotor, fixed to the body or tilting about an axis of the body.
 ///
@@ -49,17 +49,17 @@ impl Rotor {
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn check(&self) -> Result<(), ActuatorError> {
+    pub fn check(&self) -> Result<(), RotorError> {
         self.clone().checked().map(|_| ())
     }
 
     /// Checks everything that can be wrong with one rotor and normalises its axes.
-    pub(super) fn checked(mut self) -> Result<Self, ActuatorError> {
+    pub(super) fn checked(mut self) -> Result<Self, RotorError> {
         let name = || self.name.clone();
         let vectors = [("position", &self.position), ("axis", &self.axis)];
         for (key, vector) in vectors {
             if let Some(found) = vector.iter().find(|x| !x.is_finite()) {
-                return Err(ActuatorError::not_finite(name(), key, *found));
+                return Err(RotorError::not_finite(name(), key, *found));
             }
         }
         let [low, high] = self.thrust;
@@ -69,19 +69,19 @@ impl Rotor {
             ("thrust", high),
         ] {
             if !found.is_finite() {
-                return Err(ActuatorError::not_finite(name(), key, found));
+                return Err(RotorError::not_finite(name(), key, found));
             }
         }
         if low >= high {
             let rotor = name();
-            return Err(ActuatorError::ThrustLimits { rotor, low, high });
+            return Err(RotorError::ThrustLimits { rotor, low, high });
         }
         check_time_constant(&self.name, "time_constant", self.time_constant)?;
         self.axis = unit(&self.name, "axis", &self.axis)?;
         if let Some(tilt) = self.tilt.take() {
             if low < 0.0 {
                 let rotor = name();
-                return Err(ActuatorError::NegativeTiltingThrust { rotor, low });
+                return Err(RotorError::NegativeTiltingThrust { rotor, low });
             }
             self.tilt = Some(tilt.checked(&self)?);
         }
@@ -102,22 +102,22 @@ impl Rotor {
 }
 
 impl Tilt {
-    fn checked(mut self, rotor: &Rotor) -> Result<Self, ActuatorError> {
+    fn checked(mut self, rotor: &Rotor) -> Result<Self, RotorError> {
         let name = || rotor.name.clone();
         if let Some(found) = self.axis.iter().find(|x| !x.is_finite()) {
-            return Err(ActuatorError::not_finite(name(), "tilt.axis", *found));
+            return Err(RotorError::not_finite(name(), "tilt.axis", *found));
         }
         if !self.limit.is_finite() {
-            return Err(ActuatorError::not_finite(name(), "tilt.limit", self.limit));
+            return Err(RotorError::not_finite(name(), "tilt.limit", self.limit));
         }
         if self.limit <= 0.0 || self.limit >= std::f64::consts::FRAC_PI_2 {
-            return Err(ActuatorError::TiltLimit {
+            return Err(RotorError::TiltLimit {
                 rotor: name(),
                 degrees: self.limit.to_degrees(),
             });
         }
         if self.segments == 0 || self.segments > Self::MAX_SEGMENTS {
-            return Err(ActuatorError::Segments {
+            return Err(RotorError::Segments {
                 rotor: name(),
                 segments: self.segments,
             });
@@ -126,7 +126,7 @@ impl Tilt {
         let axis = unit(&rotor.name, "tilt.axis", &self.axis)?;
         let cosine = axis.dot(&rotor.axis);
         if cosine.abs() > PERPENDICULAR {
-            return Err(ActuatorError::TiltAxis {
+            return Err(RotorError::TiltAxis {
                 rotor: name(),
                 degrees: cosine.clamp(-1.0, 1.0).acos().to_degrees(),
             });
@@ -136,7 +136,7 @@ impl Tilt {
         let [low, high] = rotor.thrust;
         let reachable = self.reachable_thrust(high);
         if low >= reachable {
-            return Err(ActuatorError::TooFewSegments {
+            return Err(RotorError::TooFewSegments {
                 rotor: name(),
                 segments: self.segments,
                 low,
@@ -164,24 +164,20 @@ impl Tilt {
     }
 }
 
-fn check_time_constant(rotor: &str, key: &'static str, found: f64) -> Result<(), ActuatorError> {
+fn check_time_constant(rotor: &str, key: &'static str, found: f64) -> Result<(), RotorError> {
     if !found.is_finite() {
-        return Err(ActuatorError::not_finite(rotor.to_owned(), key, found));
+        return Err(RotorError::not_finite(rotor.to_owned(), key, found));
     }
     if found < 0.0 {
         let rotor = rotor.to_owned();
-        return Err(ActuatorError::TimeConstant { rotor, key, found });
+        return Err(RotorError::TimeConstant { rotor, key, found });
     }
     Ok(())
 }
 
-fn unit(
-    rotor: &str,
-    key: &'static str,
-    axis: &Vector3<f64>,
-) -> Result<Vector3<f64>, ActuatorError> {
+fn unit(rotor: &str, key: &'static str, axis: &Vector3<f64>) -> Result<Vector3<f64>, RotorError> {
     axis.try_normalize(1e-9)
-        .ok_or_else(|| ActuatorError::ZeroAxis {
+        .ok_or_else(|| RotorError::ZeroAxis {
             rotor: rotor.to_owned(),
             key,
         })

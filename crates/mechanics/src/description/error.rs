@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::multibody::constraints::ConstraintSetError;
 use crate::multibody::{JointError, ModelError};
-use crate::{ActuatorError, DragError, InertiaError, MotorError, StiffnessError, VehicleError};
+use crate::{DragError, InertiaError, MotorError, RotorError, StiffnessError, VehicleError};
 
 /// Something wrong in a description: what, at which key, and where in the text.
 ///
@@ -164,7 +164,7 @@ pub enum Problem {
     Inertia(#[from] InertiaError<f64>),
     /// A rotor that cannot be.
     #[error(transparent)]
-    Actuator(#[from] ActuatorError),
+    Actuator(#[from] RotorError),
 }
 
 impl From<ModelError> for Problem {

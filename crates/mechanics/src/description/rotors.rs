@@ -3,7 +3,7 @@
 use super::DescriptionError;
 use super::elements::Names;
 use super::reader::Table;
-use crate::{ActuatorError, Actuators, Rotor, Tilt};
+use crate::{Rotor, RotorError, Rotors, Tilt};
 
 const SEGMENTS: usize = 8;
 
@@ -11,7 +11,7 @@ const SEGMENTS: usize = 8;
 pub(super) fn rotors<'a>(
     root: &Table<'a>,
     names: &Names<'a>,
-) -> Result<(Actuators, Vec<&'a str>), DescriptionError> {
+) -> Result<(Rotors, Vec<&'a str>), DescriptionError> {
     let tables = root.tables("rotors")?;
     let (mut rotors, mut carriers) = (Vec::new(), Vec::new());
     for (index, table) in tables.iter().enumerate() {
@@ -28,18 +28,16 @@ pub(super) fn rotors<'a>(
         carriers.push(names.body(&table.required("body")?)?);
         rotors.push(rotor(table, index)?);
     }
-    let actuators = Actuators::new(rotors).map_err(|error| match &error {
-        ActuatorError::DuplicateName { index, .. } => {
-            tables[*index].deepest(&["name"]).error(error)
-        }
+    let rotors = Rotors::new(rotors).map_err(|error| match &error {
+        RotorError::DuplicateName { index, .. } => tables[*index].deepest(&["name"]).error(error),
         _ => root.deepest(&["rotors"]).error(error),
     })?;
-    Ok((actuators, carriers))
+    Ok((rotors, carriers))
 }
 
 /// The keys under which the description has what the error is about.
-fn keys(error: &ActuatorError) -> Vec<&'static str> {
-    use ActuatorError as E;
+fn keys(error: &RotorError) -> Vec<&'static str> {
+    use RotorError as E;
     match error {
         E::ThrustLimits { .. } | E::NegativeTiltingThrust { .. } => vec!["thrust"],
         E::TiltAxis { .. } => vec!["tilt", "axis"],

@@ -76,14 +76,14 @@ fn inputs<'a>(
     joints: &[JointData],
     names: &Names<'a>,
 ) -> Result<Inputs, DescriptionError> {
-    let (actuators, carriers) = rotors::rotors(root, names)?;
+    let (rotors, carriers) = rotors::rotors(root, names)?;
     let carriers = carriers.into_iter().map(|name| {
         let body = model.body_id(name);
         body.map_err(|error| root.error(Problem::UnknownBody(error.name)))
     });
     let carriers = carriers.collect::<Result<_, _>>()?;
     let motors = motors::motors(root, model, joints)?;
-    Inputs::new(model, actuators, carriers, motors).map_err(|error| root.error(error))
+    Inputs::new(model, rotors, carriers, motors).map_err(|error| root.error(error))
 }
 
 /// All bodies as they are described, in that order.

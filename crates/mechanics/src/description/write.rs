@@ -28,7 +28,7 @@ pub(crate) fn toml(system: &System) -> String {
     for damper in system.model.dampers() {
         out.damper(&damper);
     }
-    let rotors = system.inputs.rotors().rotors();
+    let rotors = system.inputs.rotors().as_slice();
     for (rotor, carrier) in rotors.iter().zip(system.inputs.carriers()) {
         out.rotor(rotor, system.model.name(*carrier));
     }

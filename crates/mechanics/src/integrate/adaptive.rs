@@ -3,7 +3,7 @@
 use nalgebra::{RealField, convert};
 
 use super::event::locate;
-use super::{Direction, Motion, RungeKutta, Scheme};
+use super::{Direction, RungeKutta, Scheme, SystemState};
 use crate::multibody::Model;
 
 /// How large the error of a step may be.
@@ -51,20 +51,20 @@ pub struct StepUnderflow<T: std::fmt::Display + std::fmt::Debug> {
 /// integration stops there, and whoever called it changes the state (an impact), counts, or goes on:
 ///
 /// ```
-/// use fly_mechanics::integrate::{Adaptive, Direction, Motion, Tolerance};
+/// use fly_mechanics::integrate::{Adaptive, Direction, SystemState, Tolerance};
 /// use fly_mechanics::multibody::{Body, Joint, Model};
 /// use nalgebra::Vector3;
 ///
 /// // A ball falls from 1 m and bounces with half its speed.
 /// let model = Model::builder().body(Body::new("ball", Joint::prismatic(Vector3::z())?)).build()?;
-/// let mut ball = Motion::at_rest(&model);
+/// let mut ball = SystemState::at_rest(&model);
 /// ball.configuration[0] = 1.0;
 ///
 /// let events = [Direction::Falling];
 /// let mut integrator = Adaptive::new(&model, Tolerance::default()).watching(&events);
 /// let mut bounces = Vec::new();
-/// let fall = |_: &Motion<f64>, xi_dot: &mut [f64]| xi_dot[0] = -9.81;
-/// let height = |ball: &Motion<f64>, value: &mut [f64]| value[0] = ball.configuration[0];
+/// let fall = |_: &SystemState<f64>, xi_dot: &mut [f64]| xi_dot[0] = -9.81;
+/// let height = |ball: &SystemState<f64>, value: &mut [f64]| value[0] = ball.configuration[0];
 /// while let Some(_contact) = integrator.advance_to_event(&model, &mut ball, 1.0, fall, height)? {
 ///     bounces.push(ball.time);
 ///     ball.velocity[0] *= -0.5;
@@ -81,7 +81,7 @@ pub struct Adaptive<T: RealField + Copy> {
     scheme: RungeKutta<T>,
     /// The length of the next step; at the start and after an event it must be found first.
     step: Option<T>,
-    end: Motion<T>,
+    end: SystemState<T>,
     directions: Vec<Direction>,
     before: Vec<T>,
     after: Vec<T>,
@@ -95,7 +95,7 @@ impl<T: RealField + Copy> Adaptive<T> {
             tolerance,
             scheme: RungeKutta::new(model, Scheme::DormandPrince8),
             step: None,
-            end: Motion::at_rest(model),
+            end: SystemState::at_rest(model),
             directions: Vec::new(),
             before: Vec::new(),
             after: Vec::new(),
@@ -125,9 +125,9 @@ impl<T: RealField + Copy> Adaptive<T> {
     pub fn advance(
         &mut self,
         model: &Model<T>,
-        motion: &mut Motion<T>,
+        motion: &mut SystemState<T>,
         until: T,
-        mut dynamics: impl FnMut(&Motion<T>, &mut [T]),
+        mut dynamics: impl FnMut(&SystemState<T>, &mut [T]),
     ) -> Result<(), StepUnderflow<T>> {
         while motion.time < until {
             let step = self.attempt(model, motion, until, &mut dynamics)?;
@@ -150,10 +150,10 @@ impl<T: RealField + Copy> Adaptive<T> {
     pub fn advance_to_event(
         &mut self,
         model: &Model<T>,
-        motion: &mut Motion<T>,
+        motion: &mut SystemState<T>,
         until: T,
-        mut dynamics: impl FnMut(&Motion<T>, &mut [T]),
-        mut events: impl FnMut(&Motion<T>, &mut [T]),
+        mut dynamics: impl FnMut(&SystemState<T>, &mut [T]),
+        mut events: impl FnMut(&SystemState<T>, &mut [T]),
     ) -> Result<Option<usize>, StepUnderflow<T>> {
         events(motion, &mut self.before);
         while motion.time < until {
@@ -189,7 +189,7 @@ impl<T: RealField + Copy> Adaptive<T> {
     }
 
     /// Takes over the end of a step that was good.
-    fn accept(&mut self, motion: &mut Motion<T>, until: T, step: T) {
+    fn accept(&mut self, motion: &mut SystemState<T>, until: T, step: T) {
         let is_last = motion.time + step >= until;
         motion.copy_from(&self.end);
         if is_last {
@@ -202,9 +202,9 @@ impl<T: RealField + Copy> Adaptive<T> {
     fn attempt(
         &mut self,
         model: &Model<T>,
-        motion: &Motion<T>,
+        motion: &SystemState<T>,
         until: T,
-        dynamics: &mut impl FnMut(&Motion<T>, &mut [T]),
+        dynamics: &mut impl FnMut(&SystemState<T>, &mut [T]),
     ) -> Result<T, StepUnderflow<T>> {
         let mut wanted = match self.step {
             Some(step) => step,
@@ -243,9 +243,9 @@ impl<T: RealField + Copy> Adaptive<T> {
     fn try_step(
         &mut self,
         model: &Model<T>,
-        motion: &Motion<T>,
+        motion: &SystemState<T>,
         step: T,
-        dynamics: &mut impl FnMut(&Motion<T>, &mut [T]),
+        dynamics: &mut impl FnMut(&SystemState<T>, &mut [T]),
     ) {
         self.scheme.evaluate(model, motion, step, dynamics);
         self.end.copy_from(motion);
@@ -277,8 +277,8 @@ impl<T: RealField + Copy> Adaptive<T> {
     fn first_step(
         &mut self,
         model: &Model<T>,
-        motion: &Motion<T>,
-        dynamics: &mut impl FnMut(&Motion<T>, &mut [T]),
+        motion: &SystemState<T>,
+        dynamics: &mut impl FnMut(&SystemState<T>, &mut [T]),
     ) -> T {
         self.scheme.evaluate(model, motion, T::zero(), dynamics);
         let (_, rates) = self.scheme.way();

@@ -2,7 +2,7 @@
 
 use nalgebra::{RealField, convert};
 
-use super::Motion;
+use super::SystemState;
 use crate::multibody::constraints::{ConstraintSet, ConstraintWorkspace};
 use crate::multibody::{Model, Workspace};
 
@@ -15,7 +15,7 @@ use crate::multibody::{Model, Workspace};
 ///
 /// ```
 /// use fly_mechanics::PseudoInertia;
-/// use fly_mechanics::integrate::{Adaptive, Motion, Tolerance, constrained};
+/// use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, constrained};
 /// use fly_mechanics::multibody::constraints::{ConstraintSet, LoopClosure, LoopKind, Stabilization};
 /// use fly_mechanics::multibody::{Body, Joint, Model};
 /// use nalgebra::{Matrix3, Vector3};
@@ -28,7 +28,7 @@ use crate::multibody::{Model, Workspace};
 ///     .with(rod)
 ///     .stabilized(Stabilization::critically_damped(20.0))
 ///     .build(&model)?;
-/// let mut motion = Motion::<f64>::at_rest(&model);
+/// let mut motion = SystemState::<f64>::at_rest(&model);
 /// motion.configuration[0] = 1.0;
 /// let mut swing = constrained(&model, &constraints, |_, _| {});
 /// let mut integrator = Adaptive::new(&model, Tolerance::default());
@@ -42,8 +42,8 @@ use crate::multibody::{Model, Workspace};
 pub fn constrained<T: RealField + Copy>(
     model: &Model<T>,
     constraints: &ConstraintSet<T>,
-    mut force: impl FnMut(&Motion<T>, &mut [T]),
-) -> impl FnMut(&Motion<T>, &mut [T]) {
+    mut force: impl FnMut(&SystemState<T>, &mut [T]),
+) -> impl FnMut(&SystemState<T>, &mut [T]) {
     let mut workspace = Workspace::new(model);
     let mut solution = ConstraintWorkspace::new(constraints);
     let mut f = vec![T::zero(); model.dof()];

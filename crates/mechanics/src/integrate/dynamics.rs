@@ -2,7 +2,7 @@
 
 use nalgebra::{RealField, convert};
 
-use super::Motion;
+use super::SystemState;
 use crate::multibody::{Model, Workspace};
 
 /// `xi_dot` of a system that is left to its springs, dampers and gravity, as [`RungeKutta`](super::RungeKutta) and
@@ -10,7 +10,7 @@ use crate::multibody::{Model, Workspace};
 ///
 /// Where a joint moves nothing that has mass the acceleration is not a number, which [`Adaptive`](super::Adaptive) reports;
 /// [`Model::forward_dynamics`] says it as an error.
-pub fn unforced<T: RealField + Copy>(model: &Model<T>) -> impl FnMut(&Motion<T>, &mut [T]) {
+pub fn unforced<T: RealField + Copy>(model: &Model<T>) -> impl FnMut(&SystemState<T>, &mut [T]) {
     forced(model, |_, _| {})
 }
 
@@ -18,7 +18,7 @@ pub fn unforced<T: RealField + Copy>(model: &Model<T>) -> impl FnMut(&Motion<T>,
 /// for the caller to write after.
 ///
 /// ```
-/// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme, forced};
+/// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme, forced};
 /// use fly_mechanics::multibody::{Body, Joint, Model};
 /// use fly_mechanics::PseudoInertia;
 /// use nalgebra::{Matrix3, Vector3};
@@ -29,7 +29,7 @@ pub fn unforced<T: RealField + Copy>(model: &Model<T>) -> impl FnMut(&Motion<T>,
 ///     .body(Body::new("sledge", Joint::prismatic(Vector3::x())?).inertia(sledge))
 ///     .build()?;
 /// let mut pushed = forced(&model, |_, f| f[0] += 3.0);
-/// let mut motion = Motion::<f64>::at_rest(&model);
+/// let mut motion = SystemState::<f64>::at_rest(&model);
 /// let mut integrator = RungeKutta::new(&model, Scheme::RungeKutta4);
 /// for _ in 0..20 {
 ///     integrator.step(&model, &mut motion, 0.1, &mut pushed);
@@ -39,8 +39,8 @@ pub fn unforced<T: RealField + Copy>(model: &Model<T>) -> impl FnMut(&Motion<T>,
 /// ```
 pub fn forced<T: RealField + Copy>(
     model: &Model<T>,
-    mut force: impl FnMut(&Motion<T>, &mut [T]),
-) -> impl FnMut(&Motion<T>, &mut [T]) {
+    mut force: impl FnMut(&SystemState<T>, &mut [T]),
+) -> impl FnMut(&SystemState<T>, &mut [T]) {
     let mut workspace = Workspace::new(model);
     let mut f = vec![T::zero(); model.dof()];
     move |motion, rates| {

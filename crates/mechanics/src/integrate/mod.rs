@@ -7,12 +7,12 @@
 //! | [`Adaptive`] | the same | steps of order eight as long as a tolerance allows, to exact times, to events |
 //! | [`Variational`] | any model | second order, symplectic: for long runs, the energy does not drift |
 //!
-//! A [`Motion`] is where a system is and how it moves at a time; the integrators move it on. What they ask for are the rates in a state: of a
+//! A [`SystemState`] is where a system is and how it moves at a time; the integrators move it on. What they ask for are the rates in a state: of a
 //! model those of [`unforced`], those of [`forced`], or a closure of one's own, with constraints, rotors, controllers.
 //!
 //! ```
 //! use fly_mechanics::PseudoInertia;
-//! use fly_mechanics::integrate::{Adaptive, Motion, Tolerance, unforced};
+//! use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 //! use fly_mechanics::multibody::{Body, Joint, Model};
 //! use nalgebra::{Matrix3, Vector3};
 //!
@@ -21,7 +21,7 @@
 //! let model = Model::builder()
 //!     .body(Body::new("pendulum", Joint::revolute(Vector3::y())?).inertia(bob))
 //!     .build()?;
-//! let mut motion = Motion::at_rest(&model);
+//! let mut motion = SystemState::at_rest(&model);
 //! motion.configuration[0] = 0.1;
 //!
 //! let mut integrator = Adaptive::new(&model, Tolerance::default());
@@ -41,10 +41,10 @@ mod constrained;
 mod dynamics;
 mod event;
 mod free_body;
-mod motion;
 mod runge_kutta;
 mod scheme;
 mod secant;
+mod state;
 mod variational;
 
 pub use adaptive::{Adaptive, StepUnderflow, Tolerance};
@@ -52,7 +52,7 @@ pub use constrained::constrained;
 pub use dynamics::{forced, unforced};
 pub use event::Direction;
 pub use free_body::{Integrator, rk4};
-pub use motion::Motion;
 pub use runge_kutta::RungeKutta;
 pub use scheme::Scheme;
+pub use state::SystemState;
 pub use variational::{ImplicitStepError, Variational};

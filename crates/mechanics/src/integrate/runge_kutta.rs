@@ -3,7 +3,7 @@
 use nalgebra::{RealField, convert};
 
 use super::scheme::Tableau;
-use super::{Motion, Scheme};
+use super::{Scheme, SystemState};
 use crate::multibody::{Map, Model};
 
 /// Integrates a system of bodies, with other states if there are any, by steps of a given length.
@@ -11,7 +11,7 @@ use crate::multibody::{Map, Model};
 /// It holds the scratch arrays, so that a step allocates nothing; with other states, the first one does.
 ///
 /// ```
-/// use fly_mechanics::integrate::{Motion, RungeKutta, Scheme, unforced};
+/// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme, unforced};
 /// use fly_mechanics::multibody::{Body, Joint, Model};
 /// use fly_mechanics::PseudoInertia;
 /// use nalgebra::{Matrix3, Vector3};
@@ -21,7 +21,7 @@ use crate::multibody::{Map, Model};
 /// let model = Model::builder()
 ///     .body(Body::new("pendulum", Joint::revolute(Vector3::y())?).inertia(bob))
 ///     .build()?;
-/// let mut motion = Motion::at_rest(&model);
+/// let mut motion = SystemState::at_rest(&model);
 /// motion.configuration[0] = std::f64::consts::FRAC_PI_2;
 ///
 /// let mut fall = unforced(&model);
@@ -40,7 +40,7 @@ pub struct RungeKutta<T: RealField + Copy> {
     slopes: Vec<Vec<T>>,
     /// The small velocity to a stage, and the stage.
     u: Vec<T>,
-    stage: Motion<T>,
+    stage: SystemState<T>,
 }
 
 impl<T: RealField + Copy> RungeKutta<T> {
@@ -53,7 +53,7 @@ impl<T: RealField + Copy> RungeKutta<T> {
             group_slopes: vec![vec![T::zero(); n]; stages],
             slopes: vec![vec![T::zero(); n]; stages],
             u: vec![T::zero(); n],
-            stage: Motion::at_rest(model),
+            stage: SystemState::at_rest(model),
         }
     }
 
@@ -64,9 +64,9 @@ impl<T: RealField + Copy> RungeKutta<T> {
     pub fn step(
         &mut self,
         model: &Model<T>,
-        motion: &mut Motion<T>,
+        motion: &mut SystemState<T>,
         step: T,
-        dynamics: impl FnMut(&Motion<T>, &mut [T]),
+        dynamics: impl FnMut(&SystemState<T>, &mut [T]),
     ) {
         self.evaluate(model, motion, step, dynamics);
         self.finish(model, step, motion);
@@ -76,9 +76,9 @@ impl<T: RealField + Copy> RungeKutta<T> {
     pub(super) fn evaluate(
         &mut self,
         model: &Model<T>,
-        start: &Motion<T>,
+        start: &SystemState<T>,
         step: T,
-        mut dynamics: impl FnMut(&Motion<T>, &mut [T]),
+        mut dynamics: impl FnMut(&SystemState<T>, &mut [T]),
     ) {
         let states = start.velocity.len();
         assert!(states >= model.dof(), "number of velocities");
@@ -104,7 +104,7 @@ impl<T: RealField + Copy> RungeKutta<T> {
     }
 
     /// From the start of the step, with the slopes of [`evaluate`](Self::evaluate), to its end.
-    pub(super) fn finish(&mut self, model: &Model<T>, step: T, motion: &mut Motion<T>) {
+    pub(super) fn finish(&mut self, model: &Model<T>, step: T, motion: &mut SystemState<T>) {
         let weights = self.tableau.weights;
         self.u.fill(T::zero());
         add(&mut self.u, step, weights, &self.group_slopes);

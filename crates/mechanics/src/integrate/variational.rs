@@ -2,7 +2,7 @@
 
 use nalgebra::{RealField, convert};
 
-use super::Motion;
+use super::SystemState;
 use super::secant::Secant;
 use crate::multibody::{Map, MasslessJoint, Model, Recursion, Workspace};
 
@@ -26,7 +26,7 @@ use crate::multibody::{Map, MasslessJoint, Model, Recursion, Workspace};
 /// [^1]: J. E. Marsden, M. West, Discrete mechanics and variational integrators. *Acta Numerica* 10 (2001).
 ///
 /// ```
-/// use fly_mechanics::integrate::{Motion, Variational};
+/// use fly_mechanics::integrate::{SystemState, Variational};
 /// use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 /// use fly_mechanics::PseudoInertia;
 /// use nalgebra::{Matrix3, Vector3};
@@ -35,11 +35,11 @@ use crate::multibody::{Map, MasslessJoint, Model, Recursion, Workspace};
 /// let moments = Matrix3::from_diagonal(&Vector3::new(0.01, 0.01, 0.02));
 /// let body = PseudoInertia::from_center(1.0, Vector3::z() * 0.1, moments)?;
 /// let model = Model::builder().body(Body::new("top", Joint::spherical()).inertia(body)).build()?;
-/// let mut motion = Motion::at_rest(&model);
+/// let mut motion = SystemState::at_rest(&model);
 /// motion.velocity = vec![0.5, 0.0, 40.0];
 ///
 /// let mut workspace = Workspace::new(&model);
-/// let mut energy = |motion: &Motion<f64>| {
+/// let mut energy = |motion: &SystemState<f64>| {
 ///     workspace.update(&model, &motion.configuration, &motion.velocity);
 ///     workspace.energy(&model)
 /// };
@@ -56,9 +56,9 @@ pub struct Variational<T: RealField + Copy> {
     workspace: Workspace<T>,
     recursion: Recursion<T>,
     /// The middle of the step.
-    middle: Motion<T>,
+    middle: SystemState<T>,
     /// The end of the last step: if the next one starts there, its momentum and the factors of its mass matrix are known.
-    last: Motion<T>,
+    last: SystemState<T>,
     is_last_known: bool,
     /// How much the middle's velocity is ahead of that at the start: of the last step, as a guess for the next.
     lead: Vec<T>,
@@ -104,8 +104,8 @@ impl<T: RealField + Copy> Variational<T> {
         Self {
             workspace: Workspace::new(model),
             recursion: Recursion::new(model),
-            middle: Motion::at_rest(model),
-            last: Motion::at_rest(model),
+            middle: SystemState::at_rest(model),
+            last: SystemState::at_rest(model),
             is_last_known: false,
             lead: zeros(),
             momentum: zeros(),
@@ -128,9 +128,9 @@ impl<T: RealField + Copy> Variational<T> {
     pub fn step(
         &mut self,
         model: &Model<T>,
-        motion: &mut Motion<T>,
+        motion: &mut SystemState<T>,
         step: T,
-        mut force: impl FnMut(&Motion<T>, &mut [T]),
+        mut force: impl FnMut(&SystemState<T>, &mut [T]),
     ) -> Result<(), ImplicitStepError<T>> {
         let result = self.solve(model, motion, step, &mut force);
         self.is_last_known = result.is_ok();
@@ -140,9 +140,9 @@ impl<T: RealField + Copy> Variational<T> {
     fn solve(
         &mut self,
         model: &Model<T>,
-        motion: &mut Motion<T>,
+        motion: &mut SystemState<T>,
         step: T,
-        force: &mut impl FnMut(&Motion<T>, &mut [T]),
+        force: &mut impl FnMut(&SystemState<T>, &mut [T]),
     ) -> Result<(), ImplicitStepError<T>> {
         self.start(model, motion)?;
         self.secant.clear();
@@ -172,7 +172,7 @@ impl<T: RealField + Copy> Variational<T> {
     }
 
     /// The momentum at the start, the factors of the mass matrix there, and a guess for the velocity.
-    fn start(&mut self, model: &Model<T>, motion: &Motion<T>) -> Result<(), MasslessJoint> {
+    fn start(&mut self, model: &Model<T>, motion: &SystemState<T>) -> Result<(), MasslessJoint> {
         let (x, xi) = (&motion.configuration, &motion.velocity);
         if !self.is_last_known || self.last != *motion {
             self.workspace.update(model, x, xi);
@@ -192,9 +192,9 @@ impl<T: RealField + Copy> Variational<T> {
     fn evaluate(
         &mut self,
         model: &Model<T>,
-        motion: &Motion<T>,
+        motion: &SystemState<T>,
         step: T,
-        force: &mut impl FnMut(&Motion<T>, &mut [T]),
+        force: &mut impl FnMut(&SystemState<T>, &mut [T]),
     ) {
         let half = step * convert(0.5);
         self.middle.time = motion.time + half;
@@ -232,7 +232,7 @@ impl<T: RealField + Copy> Variational<T> {
     fn finish(
         &mut self,
         model: &Model<T>,
-        motion: &mut Motion<T>,
+        motion: &mut SystemState<T>,
         step: T,
     ) -> Result<(), ImplicitStepError<T>> {
         // What is left of the residual is not lost: momenta are kept to rounding whatever the tolerance.

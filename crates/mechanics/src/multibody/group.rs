@@ -1,6 +1,6 @@
 //! The groups on which joints move: their brackets and the Jacobians of their exponentials, in the joints' velocity coordinates.
 
-use fly_lie::{Coordinates, LieGroup, Operator, Rn, SE2, SE3, SO3, Schoenflies};
+use fly_lie::{CoordinateVector, LieGroup, Operator, Rn, SE2, SE3, SO3, Schoenflies};
 use nalgebra::RealField;
 
 use super::{Joint, JointKind, Model};

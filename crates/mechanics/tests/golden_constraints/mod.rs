@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fly_mechanics::multibody::constraints::{
-    Constraint, ConstraintDescription, ConstraintSet, ConstraintWorkspace, Custom, Level,
-    LoopClosure, LoopKind, Motion, Rows,
+    Constraint, ConstraintDescription, ConstraintKind, ConstraintSet, ConstraintWorkspace, Custom,
+    EvaluatedState, LoopClosure, LoopKind, Rows,
 };
 use fly_mechanics::multibody::{EquationOfMotion, Model, Workspace};
 use fly_testing::golden::{File, array, count, number, numbers, vector};
@@ -30,7 +30,7 @@ pub fn accelerations(file: &mut File, data: &Value) {
         let mut workspace = Workspace::new(&model);
         let mut constrained = ConstraintWorkspace::new(&constraints);
         let mut equation = EquationOfMotion::new(&model);
-        let motion = Motion::new(&model, &mut workspace, &x, &xi, 0.0);
+        let motion = EvaluatedState::new(&model, &mut workspace, &x, &xi, 0.0);
         constrained.update(&constraints, &motion);
         equation.update(&model, motion.workspace);
         let mut force = DVector::zeros(model.dof());
@@ -115,11 +115,11 @@ impl Constraint<f64> for AsGiven {
         self.b.len()
     }
 
-    fn level(&self, _: usize) -> Level {
-        Level::Geometric
+    fn kind(&self, _: usize) -> ConstraintKind {
+        ConstraintKind::Holonomic
     }
 
-    fn evaluate(&self, _: &Motion<'_, f64>, rows: &mut Rows<'_, f64>) {
+    fn evaluate(&self, _: &EvaluatedState<'_, f64>, rows: &mut Rows<'_, f64>) {
         rows.residual.copy_from_slice(&self.psi);
         rows.jacobian.copy_from(&self.Z);
         rows.bias.copy_from_slice(&self.b);

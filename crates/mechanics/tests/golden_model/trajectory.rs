@@ -2,7 +2,7 @@
 
 use fly_lie::SE3;
 use fly_mechanics::PseudoInertia;
-use fly_mechanics::integrate::{Adaptive, Motion, Tolerance, unforced};
+use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 use fly_testing::golden::{File, array, matrix, number, numbers, vector};
 use nalgebra::{DMatrix, DVector};
@@ -15,11 +15,11 @@ struct Free<'a> {
     model: &'a Model<f64>,
     workspace: Workspace<f64>,
     integrator: Adaptive<f64>,
-    motion: Motion<f64>,
+    motion: SystemState<f64>,
 }
 
 impl<'a> Free<'a> {
-    fn new(model: &'a Model<f64>, motion: Motion<f64>) -> Self {
+    fn new(model: &'a Model<f64>, motion: SystemState<f64>) -> Self {
         let tolerance = Tolerance {
             absolute: 1e-13,
             relative: 1e-13,
@@ -50,7 +50,7 @@ pub fn trajectory(file: &mut File, data: &Value) {
     let within = tolerance(data);
     let samples = array(&data["samples"]);
     let state = |sample: &Value| configuration(&data["system"], &sample["state"]);
-    let start = Motion {
+    let start = SystemState {
         time: number(&samples[0]["t"]),
         configuration: state(&samples[0]),
         velocity: numbers(&samples[0]["xi"]),
@@ -87,7 +87,7 @@ pub fn gyroscopes(file: &mut File, data: &Value) {
         let builder = Model::builder().gravity(vector(&case["gravity"]));
         let model = builder.body(body).build().expect("a gyroscope");
         let samples = array(&case["samples"]);
-        let start = Motion {
+        let start = SystemState {
             time: number(&samples[0]["t"]),
             configuration: matrix::<3, 3>(&samples[0]["R"]).as_slice().to_vec(),
             velocity: numbers(&samples[0]["omega"]),

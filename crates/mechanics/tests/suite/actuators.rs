@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use fly_lie::SE3;
 use fly_mechanics::integrate::Integrator;
-use fly_mechanics::{ActuatorError, Actuators, Rotor, State, Tilt, Vehicle};
+use fly_mechanics::{Rotor, RotorError, Rotors, State, Tilt, Vehicle};
 use nalgebra::{Vector3, Vector6};
 
 fn rotor(name: &str, position: Vector3<f64>, tilt: Option<Tilt>) -> Rotor {
@@ -29,7 +29,7 @@ fn tilt(axis: Vector3<f64>, segments: usize) -> Tilt {
 }
 
 /// A fixed rotor between two tilting ones.
-fn mixed(segments: usize) -> Actuators {
+fn mixed(segments: usize) -> Rotors {
     let rotors = vec![
         rotor(
             "a",
@@ -43,7 +43,7 @@ fn mixed(segments: usize) -> Actuators {
             Some(tilt(Vector3::y(), segments)),
         ),
     ];
-    Actuators::new(rotors).expect("good rotors")
+    Rotors::new(rotors).expect("good rotors")
 }
 
 fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
@@ -52,7 +52,7 @@ fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
 
 #[test]
 fn commands_and_inputs_are_ordered_rotor_by_rotor() {
-    let actuators = mixed(4);
+    let rotors = mixed(4);
     let names = [
         "rotor.0.thrust",
         "rotor.0.tilt",
@@ -60,18 +60,18 @@ fn commands_and_inputs_are_ordered_rotor_by_rotor() {
         "rotor.2.thrust",
         "rotor.2.tilt",
     ];
-    assert_eq!(actuators.command_names(), names);
-    assert_eq!(actuators.time_constants(), [0.03, 0.05, 0.03, 0.03, 0.05]);
-    assert_eq!(actuators.command_limits()[1], [-PI / 4.0, PI / 4.0]);
-    assert_eq!(actuators.command_limits()[2], [1.0, 6.0]);
+    assert_eq!(rotors.command_names(), names);
+    assert_eq!(rotors.time_constants(), [0.03, 0.05, 0.03, 0.03, 0.05]);
+    assert_eq!(rotors.command_limits()[1], [-PI / 4.0, PI / 4.0]);
+    assert_eq!(rotors.command_limits()[2], [1.0, 6.0]);
     assert_eq!(
-        actuators.rotor_ranges().collect::<Vec<_>>(),
+        rotors.rotor_ranges().collect::<Vec<_>>(),
         [0..2, 2..3, 3..5]
     );
 
     let commands = [2.0, 0.3, 4.0, 5.0, -0.7];
     let mut u = [0.0; 5];
-    actuators.input_from_commands(&commands, &mut u);
+    rotors.input_from_commands(&commands, &mut u);
     let expected = [
         2.0 * 0.3_f64.sin(),
         2.0 * 0.3_f64.cos(),
@@ -81,31 +81,30 @@ fn commands_and_inputs_are_ordered_rotor_by_rotor() {
     ];
     assert!(close(&u, &expected, 1e-15));
     let mut back = [0.0; 5];
-    actuators.commands_from_input(&u, &mut back);
+    rotors.commands_from_input(&u, &mut back);
     assert!(close(&back, &commands, 1e-15));
 }
 
 /// The wrench from first principles: force, lever and drag torque of every rotor.
 #[test]
 fn wrench_is_that_of_the_thrusts() {
-    let actuators = mixed(4);
+    let rotors = mixed(4);
     let commands = [2.0, 0.3, 4.0, 5.0, -0.7];
     let mut expected = Vector6::zeros();
     // Tilting about x by +0.3 swings the thrust from z towards x × z = -y; about y by -0.7, away from y × z = x.
     let a = Vector3::new(0.0, -0.3_f64.sin(), 0.3_f64.cos()) * 2.0;
     let c = Vector3::new(-0.7_f64.sin(), 0.0, 0.7_f64.cos()) * 5.0;
     let forces = [a, Vector3::z() * 4.0, c];
-    for (rotor, force) in actuators.rotors().iter().zip(forces) {
+    for (rotor, force) in rotors.as_slice().iter().zip(forces) {
         let torque = rotor.position.cross(&force) + force * 0.02;
         expected += Vector6::from_iterator(force.iter().chain(&torque).copied());
     }
-    assert!((actuators.wrench(&commands) - expected).amax() < 1e-15);
+    assert!((rotors.wrench(&commands) - expected).amax() < 1e-15);
     let mut u = [0.0; 5];
-    actuators.input_from_commands(&commands, &mut u);
-    assert!((actuators.wrench_of_input(&u) - expected).amax() < 1e-15);
+    rotors.input_from_commands(&commands, &mut u);
+    assert!((rotors.wrench_of_input(&u) - expected).amax() < 1e-15);
     assert!(
-        (actuators.input_matrix() * nalgebra::DVector::from_row_slice(&u) - expected).amax()
-            < 1e-15
+        (rotors.input_matrix() * nalgebra::DVector::from_row_slice(&u) - expected).amax() < 1e-15
     );
 }
 
@@ -113,22 +112,22 @@ fn wrench_is_that_of_the_thrusts() {
 #[test]
 fn limits_are_inside_what_the_rotors_can_do() {
     for segments in 1..=9 {
-        let actuators = mixed(segments);
-        let limits = actuators.limits();
+        let rotors = mixed(segments);
+        let limits = rotors.limits();
         assert_eq!(limits.rows(), 2 + 2 * (3 + segments));
         assert_eq!(limits.dim(), 5);
-        assert!(limits.violation(actuators.interior()) < -0.1);
+        assert!(limits.violation(rotors.interior()) < -0.1);
 
         let (mut inside, mut possible) = (0, 0);
-        let mut u = actuators.interior().to_vec();
+        let mut u = rotors.interior().to_vec();
         let mut commands = [0.0; 5];
         for i in 0..200 {
             for j in 0..200 {
                 u[0] = -5.0 + 0.05 * f64::from(i);
                 u[1] = -0.5 + 0.035 * f64::from(j);
-                actuators.commands_from_input(&u, &mut commands);
+                rotors.commands_from_input(&u, &mut commands);
                 let within = |range: [f64; 2], x: f64| range[0] <= x && x <= range[1];
-                let limits_of = actuators.command_limits();
+                let limits_of = rotors.command_limits();
                 let can = within(limits_of[0], commands[0]) && within(limits_of[1], commands[1]);
                 let allowed = limits.contains(&u, 0.0);
                 assert!(can || !allowed, "{segments}: {u:?}");
@@ -147,10 +146,10 @@ fn limits_are_inside_what_the_rotors_can_do() {
 
 #[test]
 fn a_number_that_is_none_is_outside() {
-    let actuators = mixed(2);
-    let mut u = actuators.interior().to_vec();
+    let rotors = mixed(2);
+    let mut u = rotors.interior().to_vec();
     u[0] = f64::NAN;
-    assert!(!actuators.limits().contains(&u, 1e9));
+    assert!(!rotors.limits().contains(&u, 1e9));
 }
 
 #[test]
@@ -165,11 +164,8 @@ fn rotors_are_checked() {
         error.to_string(),
         "rotor `a`: `position` must be finite, found NaN"
     );
-    let error = Actuators::new(vec![good.clone(), good]).expect_err("twice the same");
-    assert!(matches!(
-        error,
-        ActuatorError::DuplicateName { index: 1, .. }
-    ));
+    let error = Rotors::new(vec![good.clone(), good]).expect_err("twice the same");
+    assert!(matches!(error, RotorError::DuplicateName { index: 1, .. }));
 }
 
 /// From command to motion, nothing on the flight path allocates.
@@ -181,21 +177,21 @@ fn the_flight_path_does_not_allocate() {
     );
     let text = std::fs::read_to_string(path).expect("the tricopter");
     let vehicle = Vehicle::from_toml(&text).expect("no mistake");
-    let (actuators, body) = (&vehicle.actuators, &vehicle.body);
+    let (rotors, body) = (&vehicle.rotors, &vehicle.body);
     let mut integrator = Integrator::new(6);
     let mut state = State::at_rest(SE3::identity());
     let mut actual = [3.0, 0.0, 3.0, 0.0, 3.0, 0.0];
     let (mut u, mut commands) = ([0.0; 6], [0.0; 6]);
     let allocations = fly_testing::allocations(|| {
         for _ in 0..10 {
-            actuators.input_from_commands(&actual, &mut u);
-            actuators.commands_from_input(&u, &mut commands);
-            assert!(actuators.limits().contains(&u, 1e-9));
+            rotors.input_from_commands(&actual, &mut u);
+            rotors.commands_from_input(&u, &mut commands);
+            assert!(rotors.limits().contains(&u, 1e-9));
             integrator.step(&mut state, &mut actual, 0.001, |state, actual, rate| {
                 for i in 0..6 {
-                    rate[i] = (commands[i] - actual[i]) / actuators.time_constants()[i];
+                    rate[i] = (commands[i] - actual[i]) / rotors.time_constants()[i];
                 }
-                body.acceleration(state, &actuators.wrench(actual))
+                body.acceleration(state, &rotors.wrench(actual))
             });
         }
     });

@@ -7,8 +7,8 @@ use crate::random_tree;
 use fly_lie::SE3;
 use fly_mechanics::integrate::{self, RungeKutta, Scheme, constrained};
 use fly_mechanics::multibody::constraints::{
-    ConstraintSet, ConstraintSetBuilder, ConstraintWorkspace, Coupling, GivenVelocity, Level,
-    LoopClosure, LoopKind, Motion, PlaneContact,
+    ConstraintKind, ConstraintSet, ConstraintSetBuilder, ConstraintWorkspace, Coupling,
+    EvaluatedState, LoopClosure, LoopKind, PlaneContact, PrescribedVelocity,
 };
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 use fly_mechanics::nonholonomic::{Disc, Ellipsoid};
@@ -77,7 +77,7 @@ fn all<T: RealField + Copy>(seed: usize) -> ConstraintSetBuilder<T> {
         let row = Vector6::from_fn(|k, _| convert(if k == i { 1.0 } else { -0.3 }));
         (row, convert(0.2))
     });
-    let given = GivenVelocity {
+    let given = PrescribedVelocity {
         name: "given".to_owned(),
         a: "c".to_owned(),
         b: "e".to_owned(),
@@ -88,7 +88,7 @@ fn all<T: RealField + Copy>(seed: usize) -> ConstraintSetBuilder<T> {
         .with(PlaneContact::rolling("wheel", "b", "c", wheel).at(pose(), pose()))
         .with(PlaneContact::sliding("slider", "e", "a", egg).at(pose(), pose()))
         .with(given)
-        .with(GivenVelocity::knife_edge("edge", "d", pose()))
+        .with(PrescribedVelocity::knife_edge("edge", "d", pose()))
         .with(
             Coupling::gear("gear", "c", "c", convert(0.4), convert(0.1)).term(
                 "e",
@@ -112,7 +112,7 @@ fn equations_are_derivatives() {
         let (x, xi) = state(&fixed, &mut Random::new(seed));
         let mut workspace = Workspace::new(&fixed);
         let mut constrained = ConstraintWorkspace::new(&constraints);
-        let motion = Motion::new(&fixed, &mut workspace, &x, &xi, 0.0);
+        let motion = EvaluatedState::new(&fixed, &mut workspace, &x, &xi, 0.0);
         constrained.update(&constraints, &motion);
 
         let moving = model::<Dual64>(seed);
@@ -127,7 +127,7 @@ fn equations_are_derivatives() {
         let mut dual_workspace = Workspace::new(&moving);
         let mut dual = ConstraintWorkspace::new(&dual_constraints);
         let xi_moving = cast(&xi);
-        let motion = Motion::new(
+        let motion = EvaluatedState::new(
             &moving,
             &mut dual_workspace,
             &x_moving,
@@ -148,7 +148,7 @@ fn equations_are_derivatives() {
             };
             near(Z_xi[row] - target, constrained.rate()[row]);
             near(-constrained.bias()[row], dual.rate()[row].eps);
-            if constraints.level(row) == Level::Geometric {
+            if constraints.kind(row) == ConstraintKind::Holonomic {
                 near(constrained.rate()[row], dual.residual()[row].eps);
                 near(constrained.residual()[row], dual.residual()[row].re);
             }
@@ -170,7 +170,7 @@ fn reactions_are_the_generalised_force() {
         let solved =
             constrained.forward_dynamics(&constraints, &model, &mut workspace, &x, &xi, 0.0, &tau);
         assert!(solved.is_err());
-        let motion = Motion::new(&model, &mut workspace, &x, &xi, 0.0);
+        let motion = EvaluatedState::new(&model, &mut workspace, &x, &xi, 0.0);
         let mut sum = DVector::zeros(model.dof());
         for id in constraints.ids() {
             let name = constraints.name(id);
@@ -219,7 +219,7 @@ fn half_a_turn_is_not_closed() {
             .expect("constraints");
         let mut workspace = Workspace::new(&model);
         let mut constrained = ConstraintWorkspace::new(&constraints);
-        let motion = Motion::new(&model, &mut workspace, &[3.1], &[0.0], 0.0);
+        let motion = EvaluatedState::new(&model, &mut workspace, &[3.1], &[0.0], 0.0);
         constrained.update(&constraints, &motion);
         assert!(constrained.residual().amax() > 1.9, "{kind:?}");
         let mut x = [2.8];
@@ -278,9 +278,9 @@ fn wrong_descriptions_are_explained() {
         ball.contains("coordinate 0 of the joint of body `d`"),
         "{ball}"
     );
-    let components = GivenVelocity {
+    let components = PrescribedVelocity {
         components: Vec::new(),
-        ..GivenVelocity::knife_edge("edge", "a", SE3::identity())
+        ..PrescribedVelocity::knife_edge("edge", "a", SE3::identity())
     };
     let none = error(set().with(components));
     assert!(none.contains("0 components of a twist"), "{none}");
@@ -297,7 +297,7 @@ fn wrong_numbers_are_explained() {
     let n = model.dof();
     let (M, mut force) = (DMatrix::identity(n, n), DVector::zeros(n));
     let mut solve = |xi: &[f64], M: &DMatrix<f64>, force: &DVector<f64>| {
-        let motion = Motion::new(&model, &mut workspace, &x, xi, 0.0);
+        let motion = EvaluatedState::new(&model, &mut workspace, &x, xi, 0.0);
         constrained.update(&constraints, &motion);
         let solved = constrained.solve(&constraints, M, force);
         solved.expect_err("wrong numbers").to_string()
@@ -344,13 +344,13 @@ fn nothing_is_allocated() {
         let solved =
             solution.forward_dynamics(&constraints, &model, &mut workspace, x, xi, 0.0, &tau);
         assert!(solved.is_ok(), "{solved:?}");
-        let motion = Motion::new(&model, &mut workspace, x, xi, 0.0);
+        let motion = EvaluatedState::new(&model, &mut workspace, x, xi, 0.0);
         solution.add_wrenches(&constraints, &motion, &mut wrenches);
     };
     assert_eq!(fly_testing::allocations(|| all(&mut x, &mut xi)), 0);
 
     // Steps in time, too.
-    let mut motion = integrate::Motion {
+    let mut motion = integrate::SystemState {
         time: 0.0,
         configuration: x,
         velocity: xi,

@@ -9,8 +9,8 @@ use constrained::Simulation;
 use fly_lie::operators::linear;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::constraints::{
-    ConstraintSet, Coupling, GivenVelocity, LoopClosure, LoopKind, Motion, PlaneContact,
-    Stabilization,
+    ConstraintSet, Coupling, EvaluatedState, LoopClosure, LoopKind, PlaneContact,
+    PrescribedVelocity, Stabilization,
 };
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 use fly_mechanics::nonholonomic::{Disc, Ellipsoid, RollingBody};
@@ -111,7 +111,7 @@ fn closures_are_joints() {
             * (pose.adjoint_inverse() * Vector6::new(0.0, 0.0, -9.81, 0.0, 0.0, 0.0));
         let force = inertia.second_moment().inertial_force(&twist, &expected);
         let (constraints, model) = (&held.constraints, &held.model);
-        let motion = Motion::new(model, &mut held.workspace, &held.x, &held.xi, 0.0);
+        let motion = EvaluatedState::new(model, &mut held.workspace, &held.x, &held.xi, 0.0);
         let id = constraints.id("joint").expect("it is there");
         let body = model.body_id("body").expect("it is there");
         let reaction = held.constrained.reaction(constraints, id, &motion, body);
@@ -226,7 +226,7 @@ fn a_knife_edge_makes_a_sledge() {
         )
         .build()
         .expect("a system");
-    let edge = GivenVelocity::knife_edge("edge", "sledge", SE3::identity());
+    let edge = PrescribedVelocity::knife_edge("edge", "sledge", SE3::identity());
     let constraints = ConstraintSet::builder()
         .with(edge)
         .build(&model)
@@ -325,7 +325,7 @@ fn the_tree_moves_under_the_reactions() {
             tau,
             ..
         } = &mut simulation;
-        let motion = Motion::new(model, workspace, x, xi, 0.0);
+        let motion = EvaluatedState::new(model, workspace, x, xi, 0.0);
         let mut wrenches = vec![Vector6::zeros(); model.body_count() + 1];
         constrained.add_wrenches(constraints, &motion, &mut wrenches);
         let mut force = nalgebra::DVector::zeros(model.dof());

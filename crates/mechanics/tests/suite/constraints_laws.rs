@@ -9,8 +9,8 @@ use constrained::Simulation;
 use fly_lie::SE3;
 use fly_mechanics::PseudoInverse;
 use fly_mechanics::multibody::constraints::{
-    ConstrainedInverse, ConstraintSet, ConstraintSetBuilder, GivenVelocity, Level, LoopClosure,
-    LoopKind, PlaneContact, Stabilization,
+    ConstrainedInverse, ConstraintKind, ConstraintSet, ConstraintSetBuilder, LoopClosure, LoopKind,
+    PlaneContact, PrescribedVelocity, Stabilization,
 };
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_mechanics::nonholonomic::{Disc, Ellipsoid, Surface};
@@ -72,7 +72,7 @@ fn constrained(model: Model<f64>, seed: usize, loops: usize) -> Constrained {
             }
             _ => {
                 let row = Vector6::from_fn(|_, _| random.next());
-                set.with(GivenVelocity {
+                set.with(PrescribedVelocity {
                     name: format!("blade {k}"),
                     a: name_a.to_owned(),
                     b: name_b.to_owned(),
@@ -347,13 +347,13 @@ fn violations_decay_on_random_trees() {
         simulation.solve().expect("a solution");
         let t = h * f64::from(steps);
         for row in 0..simulation.constraints.equations() {
-            let (got, expected, start) = match simulation.constraints.level(row) {
-                Level::Geometric => (
+            let (got, expected, start) = match simulation.constraints.kind(row) {
+                ConstraintKind::Holonomic => (
                     simulation.constrained.residual()[row],
                     (-rate * t).exp() * (psi[row] + (psi_rate[row] + rate * psi[row]) * t),
                     psi[row].abs() + psi_rate[row].abs(),
                 ),
-                Level::Kinematic => (
+                ConstraintKind::Nonholonomic => (
                     simulation.constrained.rate()[row],
                     (-rate * t).exp() * psi_rate[row],
                     psi_rate[row].abs(),

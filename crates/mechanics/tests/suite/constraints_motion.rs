@@ -9,8 +9,9 @@ use std::sync::Arc;
 use constrained::{Simulation, at};
 use fly_lie::SE3;
 use fly_mechanics::multibody::constraints::{
-    ConstrainedInverse, Constraint, ConstraintError, ConstraintSet, ConstraintSetBuilder, Coupling,
-    Custom, GivenVelocity, Level, LoopClosure, LoopKind, Motion, Rows, Stabilization,
+    ConstrainedInverse, Constraint, ConstraintError, ConstraintKind, ConstraintSet,
+    ConstraintSetBuilder, Coupling, Custom, EvaluatedState, LoopClosure, LoopKind,
+    PrescribedVelocity, Rows, Stabilization,
 };
 use fly_mechanics::multibody::{Body, Joint, Model};
 use fly_mechanics::{PseudoInertia, SecondMoment};
@@ -273,7 +274,7 @@ fn violations_decay_at_the_stated_rate() {
         let rope = LoopClosure::new("rope", "sledge", "load", LoopKind::Distance { length: 0.6 })
             .between(Vector3::new(0.1, 0.2, 0.0), Vector3::new(0.0, 0.0, 0.1));
         let constraints = ConstraintSet::builder()
-            .with(GivenVelocity::knife_edge(
+            .with(PrescribedVelocity::knife_edge(
                 "edge",
                 "sledge",
                 at(-0.3, 0.0, 0.0),
@@ -289,11 +290,11 @@ fn violations_decay_at_the_stated_rate() {
         sledge.solve().expect("a solution");
         sledge
     };
-    // Critically damped at 8 / s; oscillating, with roots -3 +- 4 i; the kinematic one at a rate of its own.
+    // Critically damped at 8 / s; oscillating, with roots -3 +- 4 i; the nonholonomic one at a rate of its own.
     let oscillating = Stabilization {
         position: 25.0,
         velocity: 6.0,
-        kinematic: 5.0,
+        nonholonomic: 5.0,
     };
     for stabilization in [Stabilization::critically_damped(8.0), oscillating] {
         let mut moving = sledge(stabilization);
@@ -319,7 +320,7 @@ fn violations_decay_at_the_stated_rate() {
             };
             let got = moving.constrained.residual()[1];
             assert!((got - expected).abs() < 1e-9, "{t}: {got:e} {expected:e}");
-            let expected = slip * (-stabilization.kinematic * t).exp();
+            let expected = slip * (-stabilization.nonholonomic * t).exp();
             let got = moving.constrained.rate()[0];
             assert!((got - expected).abs() < 1e-9, "{t}: {got:e} {expected:e}");
         }
@@ -373,11 +374,11 @@ impl Constraint<f64> for Speed {
         1
     }
 
-    fn level(&self, _: usize) -> Level {
-        Level::Kinematic
+    fn kind(&self, _: usize) -> ConstraintKind {
+        ConstraintKind::Nonholonomic
     }
 
-    fn evaluate(&self, motion: &Motion<'_, f64>, rows: &mut Rows<'_, f64>) {
+    fn evaluate(&self, motion: &EvaluatedState<'_, f64>, rows: &mut Rows<'_, f64>) {
         let (xi, speed) = (motion.velocity, speed(motion.time));
         rows.rate[0] = 0.5 * (xi[0] * xi[0] + xi[1] * xi[1] - speed * speed);
         rows.jacobian[(0, 0)] = xi[0];
@@ -437,7 +438,7 @@ fn contradictions_are_explained() {
         .body(Body::new("ball", Joint::free()).inertia(ball))
         .build()
         .expect("a system");
-    let belt = |name: &str, speed: f64| GivenVelocity {
+    let belt = |name: &str, speed: f64| PrescribedVelocity {
         name: name.to_owned(),
         a: "world".to_owned(),
         b: "ball".to_owned(),

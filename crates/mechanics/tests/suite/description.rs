@@ -54,9 +54,9 @@ fn the_good_description_is_good() {
     assert_eq!(vehicle.name, "test");
     assert_eq!(vehicle.body_name, "airframe");
     assert_eq!(vehicle.body.gravity().as_slice(), [0.0, 0.0, -9.81]);
-    let names = vehicle.actuators.command_names();
+    let names = vehicle.rotors.command_names();
     assert_eq!(names, ["rotor.0.thrust", "rotor.0.tilt", "rotor.1.thrust"]);
-    assert_eq!(vehicle.actuators.rotors()[1].name, "right");
+    assert_eq!(vehicle.rotors.as_slice()[1].name, "right");
 }
 
 #[test]
@@ -479,7 +479,7 @@ fn vehicles() {
 fn a_body_without_rotors_is_a_vehicle() {
     let text = GOOD.split("[[rotors]]").next().unwrap_or_default();
     let vehicle = Vehicle::from_toml(text).expect("no mistake");
-    assert_eq!(vehicle.actuators.input_dim(), 0);
+    assert_eq!(vehicle.rotors.input_dim(), 0);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::random_tree;
 use constrained::Simulation;
 use fly_lie::SE3;
 use fly_mechanics::coordinates::{Basis, WithVelocities};
-use fly_mechanics::multibody::constraints::{ConstraintSet, GivenVelocity};
+use fly_mechanics::multibody::constraints::{ConstraintSet, PrescribedVelocity};
 use fly_mechanics::multibody::{BodyId, EquationOfMotion, Model, Workspace};
 use fly_mechanics::nonholonomic::HamelEquation;
 use nalgebra::{DMatrix, DVector, Matrix6xX, RealField, Vector6, convert};
@@ -79,7 +79,7 @@ fn hamel_agrees_with_multipliers() {
         }
         blade.replaced = Z.iamax();
 
-        let given = GivenVelocity {
+        let given = PrescribedVelocity {
             name: "blade".to_owned(),
             a: "world".to_owned(),
             b: model.name(last).to_owned(),

@@ -6,8 +6,8 @@ use crate::moving;
 use crate::random_tree;
 
 use fly_mechanics::integrate::{
-    Adaptive, Direction, ImplicitStepError, Motion, RungeKutta, Scheme, Tolerance, Variational,
-    forced, rk4, unforced,
+    Adaptive, Direction, ImplicitStepError, RungeKutta, Scheme, SystemState, Tolerance,
+    Variational, forced, rk4, unforced,
 };
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Spring, Workspace};
 use fly_mechanics::{FreeBody, PseudoInertia, SecondMoment, State};
@@ -16,31 +16,31 @@ use nalgebra::{DVector, Matrix3, Vector3};
 use random_tree::{KINDS, Random, state};
 
 /// The dynamics of a system under a force that depends on time and velocity.
-fn pushed(model: &Model<f64>) -> impl FnMut(&Motion<f64>, &mut [f64]) {
+fn pushed(model: &Model<f64>) -> impl FnMut(&SystemState<f64>, &mut [f64]) {
     forced(model, add_push)
 }
 
-fn add_push(motion: &Motion<f64>, f: &mut [f64]) {
+fn add_push(motion: &SystemState<f64>, f: &mut [f64]) {
     for (i, f) in f.iter_mut().enumerate() {
         *f += push(i, motion);
     }
 }
 
-fn push(i: usize, motion: &Motion<f64>) -> f64 {
+fn push(i: usize, motion: &SystemState<f64>) -> f64 {
     (i as f64 + 2.0 * motion.time).sin() - 0.3 * motion.velocity[i]
 }
 
-fn start(model: &Model<f64>, seed: usize) -> Motion<f64> {
+fn start(model: &Model<f64>, seed: usize) -> SystemState<f64> {
     let (configuration, velocity) = state(model, &mut Random::new(seed));
-    Motion {
+    SystemState {
         time: 0.0,
         configuration,
         velocity,
     }
 }
 
-fn distance(a: &Motion<f64>, b: &Motion<f64>) -> f64 {
-    let vector = |m: &Motion<f64>| {
+fn distance(a: &SystemState<f64>, b: &SystemState<f64>) -> f64 {
+    let vector = |m: &SystemState<f64>| {
         let numbers = m.configuration.iter().chain(&m.velocity);
         DVector::from_iterator(m.configuration.len() + m.velocity.len(), numbers.copied())
     };
@@ -78,7 +78,7 @@ fn decay(model: &Model<f64>) -> f64 {
 }
 
 /// Where an adaptive run with the tightest tolerance arrives.
-fn exact(model: &Model<f64>, start: &Motion<f64>, until: f64) -> Motion<f64> {
+fn exact(model: &Model<f64>, start: &SystemState<f64>, until: f64) -> SystemState<f64> {
     let tolerance = Tolerance {
         absolute: 1e-14,
         relative: 1e-14,
@@ -184,10 +184,10 @@ fn other_states_are_integrated_too() {
         .body(Body::new("ball", Joint::prismatic(Vector3::z()).unwrap()))
         .build()
         .unwrap();
-    let mut motion = Motion::at_rest(&model);
+    let mut motion = SystemState::at_rest(&model);
     motion.velocity.push(1.0);
     let mut integrator = Adaptive::new(&model, Tolerance::default());
-    let decay = |motion: &Motion<f64>, rates: &mut [f64]| {
+    let decay = |motion: &SystemState<f64>, rates: &mut [f64]| {
         rates[0] = motion.velocity[1];
         rates[1] = -motion.velocity[1];
     };
@@ -232,11 +232,11 @@ fn what_cannot_be_followed_is_an_error() {
         .body(Body::new("ball", Joint::prismatic(Vector3::z()).unwrap()))
         .build()
         .unwrap();
-    let mut motion = Motion::at_rest(&model);
+    let mut motion = SystemState::at_rest(&model);
     motion.velocity[0] = 1.0;
     let mut integrator = Adaptive::new(&model, Tolerance::default());
     // v' = v²: infinite after a second.
-    let burst = |motion: &Motion<f64>, rate: &mut [f64]| rate[0] = motion.velocity[0].powi(2);
+    let burst = |motion: &SystemState<f64>, rate: &mut [f64]| rate[0] = motion.velocity[0].powi(2);
     let error = integrator
         .advance(&model, &mut motion, 2.0, burst)
         .unwrap_err();
@@ -249,14 +249,14 @@ fn what_cannot_be_followed_is_an_error() {
 #[test]
 fn events_are_found_in_order() {
     let model = pendulum();
-    let mut motion = Motion::at_rest(&model);
+    let mut motion = SystemState::at_rest(&model);
     motion.configuration[0] = 0.5;
     let mut seen = Vec::new();
     let events = [Direction::Falling, Direction::Rising, Direction::Any];
     let mut integrator = Adaptive::new(&model, Tolerance::default()).watching(&events);
     loop {
         let model = &model;
-        let values = |motion: &Motion<f64>, values: &mut [f64]| {
+        let values = |motion: &SystemState<f64>, values: &mut [f64]| {
             let q = motion.configuration[0];
             values.copy_from_slice(&[q - 0.3, q + 0.1, motion.velocity[0]]);
         };
@@ -291,19 +291,19 @@ fn pendulum() -> Model<f64> {
 }
 
 /// A top that nutates, precesses and spins: not symmetric, about its tip.
-fn top() -> (Model<f64>, Motion<f64>) {
+fn top() -> (Model<f64>, SystemState<f64>) {
     let moments = Matrix3::from_diagonal(&Vector3::new(0.04, 0.05, 0.02));
     let body = PseudoInertia::from_origin(1.2, Vector3::new(0.0, 0.0, 0.15), moments);
     let body = Body::new("top", Joint::spherical()).inertia(body.unwrap());
     let model = Model::builder().body(body).build().unwrap();
-    let mut motion = Motion::at_rest(&model);
+    let mut motion = SystemState::at_rest(&model);
     model.integrate(&mut motion.configuration, &[0.4, 0.1, 0.0]);
     motion.velocity = vec![1.0, -0.5, 20.0];
     (model, motion)
 }
 
 /// Two bodies one below the other in three dimensions: a chaotic motion.
-fn double_pendulum() -> (Model<f64>, Motion<f64>) {
+fn double_pendulum() -> (Model<f64>, SystemState<f64>) {
     let rod = |spring: f64| {
         let moments = Matrix3::from_diagonal(&Vector3::new(0.09, 0.08, 0.01));
         PseudoInertia::from_center(1.0 + spring, -Vector3::z() * 0.5, moments).unwrap()
@@ -321,7 +321,7 @@ fn double_pendulum() -> (Model<f64>, Motion<f64>) {
         })
         .build()
         .unwrap();
-    let mut motion = Motion::at_rest(&model);
+    let mut motion = SystemState::at_rest(&model);
     model.integrate(&mut motion.configuration, &[1.2, 0.4, 0.0, -0.3, 1.0, 0.5]);
     motion.velocity = vec![0.5, 0.0, 1.0, 0.0, -1.0, 2.0];
     (model, motion)
@@ -338,10 +338,10 @@ struct Kept {
 }
 
 /// A run with the variational integrator.
-fn run(model: &Model<f64>, motion: &mut Motion<f64>, h: f64, steps: usize) -> Kept {
+fn run(model: &Model<f64>, motion: &mut SystemState<f64>, h: f64, steps: usize) -> Kept {
     let mut workspace = Workspace::new(model);
     let mut integrator = Variational::new(model);
-    let mut look = |motion: &Motion<f64>| {
+    let mut look = |motion: &SystemState<f64>| {
         workspace.update(model, &motion.configuration, &motion.velocity);
         let vertical = workspace.momentum(model)[5];
         let kinetic = workspace.kinetic_energy(model);
@@ -460,7 +460,7 @@ fn variational_steps_can_be_taken_back() {
 }
 
 /// A ball on a spring that oscillates with this angular frequency.
-fn oscillator(frequency: f64) -> (Model<f64>, Motion<f64>) {
+fn oscillator(frequency: f64) -> (Model<f64>, SystemState<f64>) {
     let ball = PseudoInertia::from_center(1.0, Vector3::zeros(), Matrix3::identity()).unwrap();
     let model = Model::builder()
         .body(Body::new("ball", Joint::prismatic(Vector3::x()).unwrap()).inertia(ball))
@@ -472,7 +472,7 @@ fn oscillator(frequency: f64) -> (Model<f64>, Motion<f64>) {
         })
         .build()
         .unwrap();
-    let mut motion = Motion::at_rest(&model);
+    let mut motion = SystemState::at_rest(&model);
     motion.velocity[0] = 1.0;
     (model, motion)
 }
@@ -519,7 +519,7 @@ fn nothing_is_allocated() {
     let mut dynamics = pushed(&model);
     let allocations = fly_testing::allocations(|| {
         fixed.step(&model, &mut motion, 1e-3, &mut dynamics);
-        let event = |motion: &Motion<f64>, value: &mut [f64]| value[0] = motion.time - 0.05;
+        let event = |motion: &SystemState<f64>, value: &mut [f64]| value[0] = motion.time - 0.05;
         let found = adaptive.advance_to_event(&model, &mut motion, 0.1, &mut dynamics, event);
         assert_eq!(found.unwrap(), Some(0));
         variational

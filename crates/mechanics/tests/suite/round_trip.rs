@@ -13,7 +13,7 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::description::{UrdfMotors, UrdfOptions, UrdfRoot};
 use fly_mechanics::multibody::constraints::{Coupling, LoopClosure, LoopKind};
 use fly_mechanics::multibody::{Joint, JointKind, Model};
-use fly_mechanics::{Actuators, Inputs, Motor, SecondMoment, System};
+use fly_mechanics::{Inputs, Motor, Rotors, SecondMoment, System};
 use fly_testing::golden;
 use random_tree::{Random, tree, tree_with_springs};
 
@@ -100,7 +100,7 @@ fn round_trip(system: &System) {
     assert_eq!(read.joints, system.joints);
     assert_eq!(read.inputs.carriers(), system.inputs.carriers());
     assert_eq!(read.inputs.motors(), system.inputs.motors());
-    for (a, b) in (read.inputs.rotors().rotors().iter()).zip(system.inputs.rotors().rotors()) {
+    for (a, b) in (read.inputs.rotors().as_slice().iter()).zip(system.inputs.rotors().as_slice()) {
         assert_eq!(
             (&a.name, a.position, a.drag_ratio),
             (&b.name, b.position, b.drag_ratio)
@@ -231,7 +231,7 @@ fn names_and_constraints() {
         motor("free", [f64::NEG_INFINITY, f64::INFINITY]),
         motor("pulls", [f64::NEG_INFINITY, 1e-3]),
     ];
-    let inputs = Inputs::new(&base.model, Actuators::none(), Vec::new(), motors);
+    let inputs = Inputs::new(&base.model, Rotors::none(), Vec::new(), motors);
     round_trip(&System {
         loops: loops.collect(),
         couplings: vec![gear],

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::multibody::constraints::{ConstraintWorkspace, Coupling, Motion};
+use fly_mechanics::multibody::constraints::{ConstraintWorkspace, Coupling, EvaluatedState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, System};
 use nalgebra::{DMatrix, Matrix3, Matrix6xX, Vector3};
@@ -173,7 +173,7 @@ fn the_four_bar_turns() {
         constrained
             .project_configuration(&held, model, &mut workspace, &mut x, 0.0)
             .unwrap();
-        let motion = Motion::new(model, &mut workspace, &x, &[0.0; 3], 0.0);
+        let motion = EvaluatedState::new(model, &mut workspace, &x, &[0.0; 3], 0.0);
         constrained.update(&held, &motion);
         assert_eq!(constrained.jacobian().rank(1e-9), 3);
         let tip = workspace.pose(BodyId::WORLD, coupler);

@@ -29,13 +29,7 @@ fn every_vehicle_is_read() {
         if Path::new(&name).extension().is_some_and(|e| e == "toml") {
             let vehicle = vehicle(&name);
             assert_eq!(format!("{}.toml", vehicle.name), name);
-            assert!(
-                vehicle
-                    .actuators
-                    .limits()
-                    .violation(vehicle.actuators.interior())
-                    < 0.0
-            );
+            assert!(vehicle.rotors.limits().violation(vehicle.rotors.interior()) < 0.0);
             count += 1;
         }
     }
@@ -62,13 +56,13 @@ fn vehicles_are_those_of_the_reference_flights() {
             (inertia.inertia_about_center().diagonal() - moments).amax() < 1e-17,
             "{name}"
         );
-        let actuators = &vehicle.actuators;
+        let rotors = &vehicle.rotors;
         let input_matrix = rows(&data["samples"][0]["B"]);
         assert!(
-            (actuators.input_matrix() - input_matrix).amax() < 1e-15,
+            (rotors.input_matrix() - input_matrix).amax() < 1e-15,
             "{name}: B"
         );
-        let limits = actuators.limits();
+        let limits = rotors.limits();
         assert!(
             (&limits.matrix - rows(&data["W"])).amax() < 1e-15,
             "{name}: W"

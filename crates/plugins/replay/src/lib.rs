@@ -226,7 +226,7 @@ fn foreign(
 ) -> Result<(Description, Frames), Error> {
     let vehicle = Vehicle::from_toml(configuration.vehicle)
         .map_err(|error| Error::configuration(error.to_string()).in_vehicle(error.span.clone()))?;
-    let names = vehicle.actuators.command_names();
+    let names = vehicle.rotors.command_names();
     let mut description = description(&recording);
     let thrusts = match &recording.motors {
         Some(motors) => Some(motors::thrusts(motors, &vehicle, &settings.motors)?),

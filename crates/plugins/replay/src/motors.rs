@@ -39,7 +39,7 @@ pub fn thrusts(
 ) -> Result<Thrusts, Error> {
     let (thrust_max, scale_words) = thrust_max(motors, vehicle, settings)?;
     let (map, map_words) = map(motors, vehicle, settings)?;
-    let names = vehicle.actuators.command_names();
+    let names = vehicle.rotors.command_names();
     let mut commands = Vec::with_capacity(motors.outputs.len() / motors.count.max(1) * names.len());
     let mut row = vec![0.0; names.len()];
     for outputs in motors.outputs.chunks_exact(motors.count) {
@@ -49,9 +49,7 @@ pub fn thrusts(
         );
         let u = &map * forces;
         if u.iter().all(|value| value.is_finite()) {
-            vehicle
-                .actuators
-                .commands_from_input(u.as_slice(), &mut row);
+            vehicle.rotors.commands_from_input(u.as_slice(), &mut row);
         } else {
             row.fill(f64::NAN);
         }
@@ -98,7 +96,7 @@ fn thrust_max(
         );
         return Ok((thrust, words));
     }
-    let rotors = vehicle.actuators.rotors();
+    let rotors = vehicle.rotors.as_slice();
     let thrust =
         rotors.iter().map(|rotor| rotor.thrust[1]).sum::<f64>() / rotors.len().max(1) as f64;
     Ok((
@@ -115,14 +113,14 @@ fn map(
     vehicle: &Vehicle,
     settings: &MotorSettings,
 ) -> Result<(DMatrix<f64>, String), Error> {
-    let actuators = &vehicle.actuators;
-    let rotors = actuators.rotors().len();
+    let rotors = &vehicle.rotors;
+    let count = rotors.as_slice().len();
     if let Some(order) = &settings.order {
         let motor = order.get_ref();
         let fault = |message: String| Error::configuration(message).in_configuration(order.span());
-        if motor.len() != rotors {
+        if motor.len() != count {
             return Err(fault(format!(
-                "expected a motor for each of the {rotors} rotors, found {}",
+                "expected a motor for each of the {count} rotors, found {}",
                 motor.len()
             )));
         }
@@ -138,26 +136,23 @@ fn map(
         ));
     }
     let upright = |wrench: DMatrix<f64>| -> DMatrix<f64> {
-        let b = DMatrix::from_iterator(
-            6,
-            actuators.input_dim(),
-            actuators.input_matrix().iter().copied(),
-        );
-        let mut inverse = PseudoInverse::new(6, actuators.input_dim());
+        let b =
+            DMatrix::from_iterator(6, rotors.input_dim(), rotors.input_matrix().iter().copied());
+        let mut inverse = PseudoInverse::new(6, rotors.input_dim());
         inverse.decompose(&b);
         inverse.matrix() * wrench
     };
     if motors.geometry.len() == motors.count && motors.count > 0 {
         let wrench = wrench_of(&motors.geometry, vehicle);
         let words = format!(
-            "{} recorded motors as the thrusts of the configured {rotors} rotors with the same collective thrust and \
+            "{} recorded motors as the thrusts of the configured {count} rotors with the same collective thrust and \
              torques (arms and yaw ratios scaled to the configured ones)",
             motors.count
         );
         return Ok((upright(wrench), words));
     }
-    if motors.count == rotors {
-        let order: Vec<_> = (0..rotors).collect();
+    if motors.count == count {
+        let order: Vec<_> = (0..count).collect();
         let words = "rotor i against motor i: the log does not say where its motors are".into();
         return Ok((by_order(&order, vehicle, motors.count), words));
     }
@@ -171,11 +166,11 @@ fn map(
 
 /// Rotor `i` has the thrust of motor `order[i]`, upright.
 fn by_order(order: &[usize], vehicle: &Vehicle, motors: usize) -> DMatrix<f64> {
-    let mut map = DMatrix::zeros(vehicle.actuators.input_dim(), motors);
+    let mut map = DMatrix::zeros(vehicle.rotors.input_dim(), motors);
     for (range, (rotor, &motor)) in vehicle
-        .actuators
+        .rotors
         .rotor_ranges()
-        .zip(vehicle.actuators.rotors().iter().zip(order))
+        .zip(vehicle.rotors.as_slice().iter().zip(order))
     {
         // The input of a tilting rotor is [F sin, F cos].
         let upright = range.start + usize::from(rotor.tilt.is_some());
@@ -186,7 +181,7 @@ fn by_order(order: &[usize], vehicle: &Vehicle, motors: usize) -> DMatrix<f64> {
 
 /// Wrenches of the recorded motors at 1 N each, in the size of the configured vehicle, 6 x motors.
 fn wrench_of(geometry: &[MotorGeometry], vehicle: &Vehicle) -> DMatrix<f64> {
-    let rotors = vehicle.actuators.rotors();
+    let rotors = vehicle.rotors.as_slice();
     let centre = vehicle.body.inertia().center_of_mass();
     let arm = mean(
         rotors

@@ -1,13 +1,13 @@
 //! The vehicle itself: bodies, and actuators with their lags.
 
-use fly_mechanics::integrate::{Motion, RungeKutta, Scheme};
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 
 /// A system in motion.
 pub(crate) struct Plant {
     system: System,
     /// Configuration and velocity, then what the actuators do: thrusts, tilts and efforts, in the order of the commands.
-    motion: Motion<f64>,
+    motion: SystemState<f64>,
     /// What they are told, inside their limits.
     command: Vec<f64>,
     /// The actuators have a state to start from.
@@ -22,7 +22,7 @@ impl Plant {
     /// thrusts, tilts and efforts, by default those of the first command. `step` is the time of an integration step, s.
     pub(crate) fn new(
         system: System,
-        mut motion: Motion<f64>,
+        mut motion: SystemState<f64>,
         actual: Option<Vec<f64>>,
         substeps: u32,
         step: f64,

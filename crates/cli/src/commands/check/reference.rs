@@ -39,10 +39,7 @@ fn planned(
         let point = trajectory.at(time);
         let needed = inputs.at(&point);
         missing.meet(needed.share(), time);
-        let excess_now = vehicle
-            .actuators
-            .limits()
-            .violation(needed.input.as_slice());
+        let excess_now = vehicle.rotors.limits().violation(needed.input.as_slice());
         excess.meet(excess_now, time);
     }
     let sampled = format!("{end} s looked at");

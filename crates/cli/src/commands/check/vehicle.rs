@@ -10,18 +10,18 @@ use super::Findings;
 use fly_control::inputs::rank;
 
 pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
-    let actuators = &vehicle.actuators;
-    let inputs = actuators.input_dim();
+    let rotors = &vehicle.rotors;
+    let inputs = rotors.input_dim();
     findings.fine(
         "vehicle",
         format_args!(
             "{}: {} kg, {} rotors",
             vehicle.name,
             vehicle.body.inertia().mass(),
-            actuators.rotors().len()
+            rotors.as_slice().len()
         ),
     );
-    let B = actuators.input_matrix();
+    let B = rotors.input_matrix();
     let rank = rank(&DMatrix::from_fn(6, inputs, |i, j| B[(i, j)]));
     let kind = match (rank, inputs) {
         (6, _) => "fully actuated",
@@ -50,12 +50,12 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
         findings.problem("hover", finding);
         return;
     }
-    let mut commands = vec![0.0; vehicle.actuators.command_names().len()];
+    let mut commands = vec![0.0; vehicle.rotors.command_names().len()];
     vehicle
-        .actuators
+        .rotors
         .commands_from_input(held.input.as_slice(), &mut commands);
     let text: Vec<String> = vehicle
-        .actuators
+        .rotors
         .command_names()
         .iter()
         .zip(&commands)
@@ -63,7 +63,7 @@ fn hover(vehicle: &Vehicle, findings: &mut Findings) {
         .map(|(_, thrust)| format!("{thrust:.2}"))
         .collect();
     let thrusts = format!("thrusts {} N", text.join(", "));
-    let excess = vehicle.actuators.limits().violation(held.input.as_slice());
+    let excess = vehicle.rotors.limits().violation(held.input.as_slice());
     if excess > 0.0 {
         findings.problem(
             "hover",

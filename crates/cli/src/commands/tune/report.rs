@@ -72,7 +72,7 @@ impl Report {
                 None => "stable with any".to_owned(),
             }],
         );
-        let own = vehicle.actuators.time_constants();
+        let own = vehicle.rotors.time_constants();
         let longest = own.iter().copied().fold(0.0, f64::max);
         if longest == 0.0 {
             table.row("the vehicle's own", ["none"]);

@@ -94,7 +94,7 @@ impl Bench {
         let settings: ControllerSettings = toml::from_str(&text).expect("settings");
         let controller = Controller::new(&vehicle, &settings).expect("a controller");
         let craft = Craft::new(&system).expect("dynamics");
-        let commands = vehicle.actuators.command_names();
+        let commands = vehicle.rotors.command_names();
         let description = craft
             .groups()
             .iter()
@@ -153,7 +153,7 @@ impl Bench {
         let decision = self.pilot.decide(self.time, reading, &self.frame);
         if let Some(commands) = self.pilot.commands() {
             let vehicle = &self.vehicle;
-            let wrench = vehicle.actuators.wrench(commands);
+            let wrench = vehicle.rotors.wrench(commands);
             self.plant = rk4(&self.plant, seconds(TICK), |state| {
                 vehicle.body.acceleration(state, &wrench)
             });

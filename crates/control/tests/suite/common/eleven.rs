@@ -4,7 +4,7 @@ use fly_control::ControllerSettings;
 use fly_control::system::SystemController;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Body, Joint, Model};
-use fly_mechanics::{Actuators, Inputs, Motor, PseudoInertia, System};
+use fly_mechanics::{Inputs, Motor, PseudoInertia, Rotors, System};
 use nalgebra::{Matrix3, Vector3};
 
 /// The system; no motor gives more than the `effort`.
@@ -21,7 +21,7 @@ pub fn system(effort: f64) -> System {
             time_constant: 0.0,
         }));
     }
-    system.inputs = Inputs::new(&system.model, Actuators::none(), Vec::new(), motors).unwrap();
+    system.inputs = Inputs::new(&system.model, Rotors::none(), Vec::new(), motors).unwrap();
     system
 }
 

@@ -237,7 +237,7 @@ impl<'a> Flight<'a> {
 
     /// Flies on for a time (s) with this input, in two steps of integration.
     pub fn advance(&mut self, input: &[f64], time: f64) {
-        let wrench = self.vehicle.actuators.input_matrix() * DVector::from_column_slice(input);
+        let wrench = self.vehicle.rotors.input_matrix() * DVector::from_column_slice(input);
         for _ in 0..2 {
             self.state = integrate::rk4(&self.state, 0.5 * time, |state| {
                 self.vehicle.body.acceleration(state, &wrench)

@@ -12,7 +12,7 @@ use super::{DescriptionError, Problem};
 use crate::multibody::{Body, Damper, Model};
 use crate::system::System;
 use crate::text::some;
-use crate::{Actuators, Inputs};
+use crate::{Inputs, Rotors};
 use tree::Tree;
 use xml::Element;
 
@@ -138,7 +138,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
         UrdfMotors::EveryJoint => motor::every(&model, &joints, &couplings),
         UrdfMotors::Transmissions => motor::transmissions(&robot, &model, &joints, &mut notes)?,
     };
-    let inputs = Inputs::new(&model, Actuators::none(), Vec::new(), motors)
+    let inputs = Inputs::new(&model, Rotors::none(), Vec::new(), motors)
         .map_err(|error| robot.error(error))?;
     notes.extend(tree.remarks());
     notes.extend(joint::remarks(&couplings, &elements)?);

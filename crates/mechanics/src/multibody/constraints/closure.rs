@@ -7,7 +7,7 @@ use fly_lie::{SE3, SO3};
 use nalgebra::{RealField, Vector3, Vector6, convert};
 
 use super::pair::{Between, Equations, FramePair, PairKind, Relative};
-use super::{Constraint, ConstraintDescription, ConstraintSetError, Level};
+use super::{Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError};
 use crate::multibody::{Joint, JointError, Model};
 
 /// What joins frame B of body b with frame A of body a. The axis of all of them is the z axis of the two frames, as of a
@@ -188,8 +188,8 @@ impl<T: RealField + Copy> PairKind<T> for LoopKind<T> {
         }
     }
 
-    fn level(&self, _: usize) -> Level {
-        Level::Geometric
+    fn kind(&self, _: usize) -> ConstraintKind {
+        ConstraintKind::Holonomic
     }
 
     fn evaluate(&self, relative: &Relative<T>) -> Equations<T> {

@@ -11,8 +11,8 @@ use crate::multibody::{BodyId, Model, Workspace};
 /// One or several scalar equations that the motion of a system keeps.
 ///
 /// ```text
-/// geometric:  ψ(x, t) = 0         ψ_dot = Z ξ + ∂ψ/∂t    Z ξ_dot = b = -Z_dot ξ - ...     Konz (3.80a)
-/// kinematic:  η(x, ξ, t) = 0      Z = ∂η/∂ξ              Z ξ_dot = b = -(the rest of η_dot)   Konz (3.80b, c)
+/// holonomic:     ψ(x, t) = 0         ψ_dot = Z ξ + ∂ψ/∂t    Z ξ_dot = b = -Z_dot ξ - ...     Konz (3.80a)
+/// nonholonomic:  η(x, ξ, t) = 0      Z = ∂η/∂ξ              Z ξ_dot = b = -(the rest of η_dot)   Konz (3.80b, c)
 /// ```
 ///
 /// (3.80b) prints the initial condition `Z_i^k ξ_0^k = 0`; the sum is over i. Everything that closes loops, rolls or couples joints here is an
@@ -22,16 +22,16 @@ pub trait Constraint<T: RealField + Copy>: Debug + Send + Sync {
     fn equations(&self) -> usize;
 
     /// Whether an equation ties the configuration or only the velocity.
-    fn level(&self, equation: usize) -> Level;
+    fn kind(&self, equation: usize) -> ConstraintKind;
 
     /// Writes all equations in this state. `rows` come filled with zeros.
-    fn evaluate(&self, motion: &Motion<'_, T>, rows: &mut Rows<'_, T>);
+    fn evaluate(&self, motion: &EvaluatedState<'_, T>, rows: &mut Rows<'_, T>);
 
     /// Calls `apply` with every wrench `[f; tau]` that the constraint exerts on a body, in the frame of that body, where the multipliers of
     /// its equations are these. A constraint that acts on joints instead of bodies calls it never.
     fn wrenches(
         &self,
-        motion: &Motion<'_, T>,
+        motion: &EvaluatedState<'_, T>,
         multipliers: &[T],
         apply: &mut dyn FnMut(BodyId, Vector6<T>),
     ) {
@@ -41,18 +41,18 @@ pub trait Constraint<T: RealField + Copy>: Debug + Send + Sync {
 
 /// What an equation ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Level {
+pub enum ConstraintKind {
     /// The configuration: `psi(x, t) = 0`.
-    Geometric,
+    Holonomic,
     /// The velocity alone: `eta(x, xi, t) = 0`.
-    Kinematic,
+    Nonholonomic,
 }
 
 /// The state in which constraints are evaluated.
 ///
 /// The workspace must hold it: after [`Workspace::update`] and [`Workspace::update_jacobians`] with the same slices.
 #[derive(Clone, Copy, Debug)]
-pub struct Motion<'a, T: RealField + Copy> {
+pub struct EvaluatedState<'a, T: RealField + Copy> {
     /// The system.
     pub model: &'a Model<T>,
     /// Its poses, twists and Jacobians.
@@ -65,7 +65,7 @@ pub struct Motion<'a, T: RealField + Copy> {
     pub time: T,
 }
 
-impl<'a, T: RealField + Copy> Motion<'a, T> {
+impl<'a, T: RealField + Copy> EvaluatedState<'a, T> {
     /// Brings the workspace into this state, Jacobians included.
     ///
     /// # Panics
@@ -92,7 +92,7 @@ impl<'a, T: RealField + Copy> Motion<'a, T> {
 /// The equations of one constraint: one entry, and one row of `Z`, for each of them.
 #[derive(Debug)]
 pub struct Rows<'a, T: RealField + Copy> {
-    /// `psi` of geometric equations; of no meaning for kinematic ones.
+    /// `psi` of holonomic equations; of no meaning for nonholonomic ones.
     pub residual: &'a mut [T],
     /// `psi_dot` or `eta`: how much the velocity violates the equation.
     pub rate: &'a mut [T],
@@ -118,7 +118,7 @@ pub trait ConstraintDescription<T: RealField + Copy>: Debug {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use fly_mechanics::multibody::constraints::{Constraint, ConstraintSet, Custom, Level, Motion, Rows};
+/// use fly_mechanics::multibody::constraints::{Constraint, ConstraintSet, Custom, ConstraintKind, EvaluatedState, Rows};
 /// use fly_mechanics::multibody::{Body, Joint, Model};
 ///
 /// /// The first two velocities follow a circle: `xi_0^2 + xi_1^2 = 1`.
@@ -129,10 +129,10 @@ pub trait ConstraintDescription<T: RealField + Copy>: Debug {
 ///     fn equations(&self) -> usize {
 ///         1
 ///     }
-///     fn level(&self, _: usize) -> Level {
-///         Level::Kinematic
+///     fn kind(&self, _: usize) -> ConstraintKind {
+///         ConstraintKind::Nonholonomic
 ///     }
-///     fn evaluate(&self, motion: &Motion<'_, f64>, rows: &mut Rows<'_, f64>) {
+///     fn evaluate(&self, motion: &EvaluatedState<'_, f64>, rows: &mut Rows<'_, f64>) {
 ///         let [u, v] = [motion.velocity[0], motion.velocity[1]];
 ///         rows.rate[0] = (u * u + v * v - 1.0) / 2.0;
 ///         rows.jacobian[(0, 0)] = u;

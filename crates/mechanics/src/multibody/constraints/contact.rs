@@ -8,14 +8,14 @@ use fly_lie::operators::{angular, join, linear};
 use nalgebra::RealField;
 
 use super::pair::{Between, Equations, FramePair, PairKind, Relative};
-use super::{Constraint, ConstraintDescription, ConstraintSetError, Level};
+use super::{Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError};
 use crate::multibody::Model;
 use crate::nonholonomic::Surface;
 
 /// A body's convex surface that stays in touch with a plane of another body or of the world.
 ///
 /// Rolling has three equations: the point of the body that touches has no velocity along the two axes of the plane, which ties velocities
-/// only, and the height of the lowest point is zero, which is geometric. Sliding has the last one alone. The multipliers are the contact
+/// only, and the height of the lowest point is zero, which is holonomic. Sliding has the last one alone. The multipliers are the contact
 /// force on the body in the axes of the plane, N: `[x, y, z]`, or `z`. The plane pulls, too: whether it can is for the caller to see.
 ///
 /// ```
@@ -128,11 +128,11 @@ where
         if self.rolls { 3 } else { 1 }
     }
 
-    fn level(&self, equation: usize) -> Level {
+    fn kind(&self, equation: usize) -> ConstraintKind {
         if self.rolls && equation < 2 {
-            Level::Kinematic
+            ConstraintKind::Nonholonomic
         } else {
-            Level::Geometric
+            ConstraintKind::Holonomic
         }
     }
 

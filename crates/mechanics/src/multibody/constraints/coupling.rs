@@ -5,7 +5,9 @@ use std::sync::Arc;
 use nalgebra::RealField;
 
 use super::pair::find_body;
-use super::{Constraint, ConstraintDescription, ConstraintSetError, Level, Motion, Rows};
+use super::{
+    Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError, EvaluatedState, Rows,
+};
 use crate::multibody::{AngleCoordinates, BodyId, JointKind, Model};
 
 /// A linear equation between coordinates of joints, `sum a_k q_k = offset`.
@@ -154,11 +156,11 @@ impl<T: RealField + Copy> Constraint<T> for Linear<T> {
         1
     }
 
-    fn level(&self, _: usize) -> Level {
-        Level::Geometric
+    fn kind(&self, _: usize) -> ConstraintKind {
+        ConstraintKind::Holonomic
     }
 
-    fn evaluate(&self, motion: &Motion<'_, T>, rows: &mut Rows<'_, T>) {
+    fn evaluate(&self, motion: &EvaluatedState<'_, T>, rows: &mut Rows<'_, T>) {
         rows.residual[0] = -self.offset;
         for term in &self.terms {
             rows.residual[0] += term.factor * motion.configuration[term.x];

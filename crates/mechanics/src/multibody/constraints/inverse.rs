@@ -18,7 +18,7 @@ use crate::PseudoInverse;
 /// ```
 /// use fly_mechanics::PseudoInertia;
 /// use fly_mechanics::multibody::constraints::{
-///     ConstrainedInverse, ConstraintSet, ConstraintWorkspace, Coupling, Motion,
+///     ConstrainedInverse, ConstraintSet, ConstraintWorkspace, Coupling, EvaluatedState,
 /// };
 /// use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 /// use nalgebra::{DVector, Matrix3, Vector3, dmatrix};
@@ -37,7 +37,7 @@ use crate::PseudoInverse;
 /// let (x, xi, xi_dot) = ([0.0; 2], [0.0; 2], [10.0, 2.0]);
 /// let mut force = DVector::zeros(2);
 /// model.inverse_dynamics(&mut workspace, &x, &xi, &xi_dot, force.as_mut_slice());
-/// constrained.update(&constraints, &Motion::new(&model, &mut workspace, &x, &xi, 0.0));
+/// constrained.update(&constraints, &EvaluatedState::new(&model, &mut workspace, &x, &xi, 0.0));
 /// let mut inverse = ConstrainedInverse::new(&constraints, 1);
 /// inverse.solve(&constrained, &dmatrix![1.0; 0.0], &force)?;
 /// // 2 rad/s² * (0.5 + 25 * 0.02) kg m² at the drum, a fifth of it at the motor; the drum's part goes through the teeth.

@@ -3,8 +3,8 @@
 //! A [`ConstraintSet`] is data, compiled once from descriptions that name bodies; a [`ConstraintWorkspace`] holds every scratch array.
 //!
 //! ```text
-//! geometric   ψ(x, t) = 0         ┐                         [M  -Zᵀ] [ξ_dot]   [f]
-//! kinematic   η(x, ξ, t) = 0      ┘   Z(x) ξ_dot = b        [Z   0 ] [  λ  ] = [b]      Konz (3.80), (3.83)
+//! holonomic     ψ(x, t) = 0         ┐                         [M  -Zᵀ] [ξ_dot]   [f]
+//! nonholonomic  η(x, ξ, t) = 0      ┘   Z(x) ξ_dot = b        [Z   0 ] [  λ  ] = [b]      Konz (3.80), (3.83)
 //! ```
 //!
 //! `Zᵀ λ` is the force of the constraints *on* the system. Equations may depend on each other and come and go with the configuration: the
@@ -26,7 +26,7 @@
 //!
 //! ```
 //! use fly_mechanics::multibody::constraints::{
-//!     ConstraintSet, ConstraintWorkspace, LoopClosure, LoopKind, Motion, Stabilization,
+//!     ConstraintSet, ConstraintWorkspace, LoopClosure, LoopKind, EvaluatedState, Stabilization,
 //! };
 //! use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 //! use fly_mechanics::{PseudoInertia, SecondMoment};
@@ -52,7 +52,7 @@
 //! constrained.project_configuration(&constraints, &model, &mut workspace, &mut x, 0.0)?;
 //! constrained.project_velocity(&constraints, &model, &mut workspace, &M, &x, &mut xi, 0.0)?;
 //!
-//! let motion = Motion::new(&model, &mut workspace, &x, &xi, 0.0);
+//! let motion = EvaluatedState::new(&model, &mut workspace, &x, &xi, 0.0);
 //! constrained.update(&constraints, &motion);
 //! assert!(constrained.residual()[0].abs() < 1e-12 && constrained.rate()[0].abs() < 1e-12);
 //! constrained.solve(&constraints, &M, &DVector::from_vec(vec![0.0, -2.0 * 9.81]))?;
@@ -81,12 +81,14 @@ mod velocity;
 mod workspace;
 
 pub use closure::{LoopClosure, LoopKind};
-pub use constraint::{Constraint, ConstraintDescription, Custom, Level, Motion, Rows};
+pub use constraint::{
+    Constraint, ConstraintDescription, ConstraintKind, Custom, EvaluatedState, Rows,
+};
 pub use contact::PlaneContact;
 pub use coupling::Coupling;
 pub use error::{ConstraintError, ConstraintSetError};
 pub use inverse::ConstrainedInverse;
 pub use set::{ConstraintId, ConstraintSet, ConstraintSetBuilder};
 pub use stabilization::Stabilization;
-pub use velocity::GivenVelocity;
+pub use velocity::PrescribedVelocity;
 pub use workspace::ConstraintWorkspace;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use fly_lie::SE3;
 use nalgebra::{Matrix6, RealField, Vector6};
 
-use super::{Constraint, ConstraintSetError, Level, Motion, Rows};
+use super::{Constraint, ConstraintKind, ConstraintSetError, EvaluatedState, Rows};
 use crate::multibody::{BodyId, Model, UnknownBody, Workspace};
 
 /// Frame A fixed to body a, frame B fixed to body b.
@@ -79,7 +79,7 @@ impl<T: RealField + Copy> Equations<T> {
 /// What a constraint between frames says of their relative motion.
 pub(super) trait PairKind<T: RealField + Copy>: Debug + Send + Sync {
     fn equations(&self) -> usize;
-    fn level(&self, equation: usize) -> Level;
+    fn kind(&self, equation: usize) -> ConstraintKind;
     fn evaluate(&self, relative: &Relative<T>) -> Equations<T>;
 }
 
@@ -164,11 +164,11 @@ impl<T: RealField + Copy, K: PairKind<T>> Constraint<T> for Between<T, K> {
         self.kind.equations()
     }
 
-    fn level(&self, equation: usize) -> Level {
-        self.kind.level(equation)
+    fn kind(&self, equation: usize) -> ConstraintKind {
+        self.kind.kind(equation)
     }
 
-    fn evaluate(&self, motion: &Motion<'_, T>, rows: &mut Rows<'_, T>) {
+    fn evaluate(&self, motion: &EvaluatedState<'_, T>, rows: &mut Rows<'_, T>) {
         let FramePair { a, b, in_b, .. } = self.pair;
         let workspace = motion.workspace;
         let relative = self.pair.relative(workspace);
@@ -197,7 +197,7 @@ impl<T: RealField + Copy, K: PairKind<T>> Constraint<T> for Between<T, K> {
 
     fn wrenches(
         &self,
-        motion: &Motion<'_, T>,
+        motion: &EvaluatedState<'_, T>,
         multipliers: &[T],
         apply: &mut dyn FnMut(BodyId, Vector6<T>),
     ) {

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, RealField, convert};
 
 use super::workspace::to_f64;
-use super::{ConstraintError, ConstraintSet, ConstraintWorkspace, Level, Motion};
+use super::{ConstraintError, ConstraintKind, ConstraintSet, ConstraintWorkspace, EvaluatedState};
 use crate::multibody::{Model, Workspace};
 
 const STEPS: usize = 50;
@@ -13,7 +13,7 @@ const STEPS: usize = 50;
 /// Initial conditions that keep the constraints: first the configuration, then the velocity. To hold a coordinate at a value while the others
 /// adapt, add a [`Coupling::lock`](super::Coupling::lock) to the constraints that are projected onto.
 impl<T: RealField + Copy> ConstraintWorkspace<T> {
-    /// Moves a configuration onto the geometric constraints by Newton's method, `x <- x exp(-Z^+ psi)`, with shorter steps where the full one
+    /// Moves a configuration onto the holonomic constraints by Newton's method, `x <- x exp(-Z^+ psi)`, with shorter steps where the full one
     /// does not help; the joints' groups are never left. Returns the number of steps.
     ///
     /// Each step is the shortest in the velocity coordinates. It ends where rounding does: at a residual of some 1e-12 of the largest distance in
@@ -38,7 +38,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             if self.residual.amax() <= rounding(workspace) {
                 return Ok(steps);
             }
-            self.inverse.decompose(&self.geometric);
+            self.inverse.decompose(&self.holonomic);
             self.inverse.apply(&self.residual, &mut self.step);
             // Where an angle is far from where it ought to be, the linear equation points beyond several turns.
             let longest = size(workspace);
@@ -80,7 +80,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         Ok(false)
     }
 
-    /// `psi` and `Z` of the geometric equations at rest in `x`, with zeros in the rows of the others.
+    /// `psi` and `Z` of the holonomic equations at rest in `x`, with zeros in the rows of the others.
     fn violation(
         &mut self,
         constraints: &ConstraintSet<T>,
@@ -90,16 +90,19 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         time: T,
     ) -> Result<(), ConstraintError> {
         let rest = std::mem::take(&mut self.rest);
-        self.update(constraints, &Motion::new(model, workspace, x, &rest, time));
+        self.update(
+            constraints,
+            &EvaluatedState::new(model, workspace, x, &rest, time),
+        );
         self.rest = rest;
-        self.geometric.copy_from(&self.jacobian);
+        self.holonomic.copy_from(&self.jacobian);
         for row in 0..constraints.equations() {
-            if constraints.level(row) == Level::Kinematic {
+            if constraints.kind(row) == ConstraintKind::Nonholonomic {
                 self.residual[row] = T::zero();
-                self.geometric.row_mut(row).fill(T::zero());
+                self.holonomic.row_mut(row).fill(T::zero());
             }
             let mut numbers = self
-                .geometric
+                .holonomic
                 .row(row)
                 .into_iter()
                 .chain([&self.residual[row]]);
@@ -114,7 +117,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         Ok(())
     }
 
-    /// Replaces a velocity by the nearest one that keeps all constraints, geometric and kinematic, where `M` measures: with the mass matrix this
+    /// Replaces a velocity by the nearest one that keeps all constraints, holonomic and nonholonomic, where `M` measures: with the mass matrix this
     /// is what a plastic impact does, and [`force`](ConstraintWorkspace::force) then is the impulse; with the identity, `xi - Z^+ (Z xi - r)`.
     ///
     /// # Errors
@@ -135,7 +138,10 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     ) -> Result<(), ConstraintError> {
         // Once for all that is linear in the velocity; others, as (3.80c), may need more.
         for _ in 0..STEPS {
-            self.update(constraints, &Motion::new(model, workspace, x, xi, time));
+            self.update(
+                constraints,
+                &EvaluatedState::new(model, workspace, x, xi, time),
+            );
             self.vector.copy_from_slice(xi);
             self.target.copy_from(&self.rate);
             self.target.neg_mut();
@@ -146,7 +152,10 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
                 .nearest(M, &self.vector, &self.jacobian, &self.target);
             self.check(constraints, solved, "velocity")?;
             xi.copy_from_slice(self.program.point().as_slice());
-            self.update(constraints, &Motion::new(model, workspace, x, xi, time));
+            self.update(
+                constraints,
+                &EvaluatedState::new(model, workspace, x, xi, time),
+            );
             let fastest = xi.iter().fold(T::one(), |most, xi| most.max(xi.abs()));
             // Where equations that depend on each other contradict by a little, something is left, which the check has found small enough.
             let left = self.program.residual().amax();

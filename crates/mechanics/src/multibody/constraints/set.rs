@@ -6,7 +6,8 @@ use std::sync::Arc;
 use nalgebra::{DVector, RealField, convert};
 
 use super::{
-    Constraint, ConstraintDescription, ConstraintSetError, Level, Motion, Rows, Stabilization,
+    Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError, EvaluatedState, Rows,
+    Stabilization,
 };
 use crate::multibody::Model;
 
@@ -85,9 +86,9 @@ impl<T: RealField + Copy> ConstraintSet<T> {
     ///
     /// # Panics
     /// If there is no such row.
-    pub fn level(&self, row: usize) -> Level {
+    pub fn kind(&self, row: usize) -> ConstraintKind {
         let (entry, equation) = self.find(row);
-        entry.constraint.level(equation)
+        entry.constraint.kind(equation)
     }
 
     pub(super) fn constraint(&self, id: ConstraintId) -> &dyn Constraint<T> {
@@ -104,8 +105,8 @@ impl<T: RealField + Copy> ConstraintSet<T> {
     /// [`ConstraintSetBuilder::rank_tolerance`].
     pub(super) fn tolerance(&self, residual: &DVector<T>) -> T {
         let rows = residual.iter().enumerate();
-        let geometric = rows.filter(|(row, _)| self.level(*row) == Level::Geometric);
-        let violation = geometric.fold(T::zero(), |most, (_, psi)| most.max(psi.abs()));
+        let holonomic = rows.filter(|(row, _)| self.kind(*row) == ConstraintKind::Holonomic);
+        let violation = holonomic.fold(T::zero(), |most, (_, psi)| most.max(psi.abs()));
         let drift = (violation * convert(100.0)).min(convert(1e-3));
         self.rank_tolerance.max(drift)
     }
@@ -119,7 +120,7 @@ impl<T: RealField + Copy> ConstraintSet<T> {
     }
 
     /// Fills the rows of all constraints, which must hold zeros.
-    pub(super) fn evaluate(&self, motion: &Motion<'_, T>, mut all: Rows<'_, T>) {
+    pub(super) fn evaluate(&self, motion: &EvaluatedState<'_, T>, mut all: Rows<'_, T>) {
         for entry in &self.entries {
             let range = entry.rows.clone();
             let mut rows = Rows {
@@ -145,7 +146,7 @@ pub struct ConstraintSetBuilder<T: RealField + Copy> {
 /// # Description
 impl<T: RealField + Copy> ConstraintSetBuilder<T> {
     /// One more constraint: a [`LoopClosure`](super::LoopClosure), a [`PlaneContact`](super::PlaneContact), a
-    /// [`GivenVelocity`](super::GivenVelocity), a [`Coupling`](super::Coupling), a [`Custom`](super::Custom) one.
+    /// [`PrescribedVelocity`](super::PrescribedVelocity), a [`Coupling`](super::Coupling), a [`Custom`](super::Custom) one.
     #[must_use]
     pub fn with(mut self, description: impl ConstraintDescription<T> + 'static) -> Self {
         self.descriptions.push(Box::new(description));

@@ -5,8 +5,8 @@ use nalgebra::{RealField, convert};
 /// Terms beside the equations for the acceleration, which let violations decay, Konz (A.179).
 ///
 /// ```text
-/// geometric:  ψ_ddot + velocity ψ_dot + position ψ = 0
-/// kinematic:  η_dot + kinematic η = 0
+/// holonomic:     ψ_ddot + velocity ψ_dot + position ψ = 0
+/// nonholonomic:  η_dot + nonholonomic η = 0
 /// ```
 ///
 /// Residuals here are linear in the violation, so that it decays at the stated rate; a stabilised square, as in (A.178), decays at twice the
@@ -17,8 +17,8 @@ pub struct Stabilization<T> {
     pub position: T,
     /// `Lambda_1`, 1/s.
     pub velocity: T,
-    /// `Lambda` of kinematic equations, 1/s.
-    pub kinematic: T,
+    /// `Lambda` of nonholonomic equations, 1/s.
+    pub nonholonomic: T,
 }
 
 impl<T: RealField + Copy> Stabilization<T> {
@@ -27,18 +27,18 @@ impl<T: RealField + Copy> Stabilization<T> {
         Self {
             position: T::zero(),
             velocity: T::zero(),
-            kinematic: T::zero(),
+            nonholonomic: T::zero(),
         }
     }
 
-    /// Every violation decays with this rate `r` (1/s), geometric ones without overshoot: both roots of `s^2 + 2 r s + r^2` are `-r`.
+    /// Every violation decays with this rate `r` (1/s), holonomic ones without overshoot: both roots of `s^2 + 2 r s + r^2` are `-r`.
     ///
     /// Take ten times the fastest rate of the motion, and not more than the inverse of the integrator's step.
     pub fn critically_damped(rate: T) -> Self {
         Self {
             position: rate * rate,
             velocity: rate * convert(2.0),
-            kinematic: rate,
+            nonholonomic: rate,
         }
     }
 }

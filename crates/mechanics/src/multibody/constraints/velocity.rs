@@ -6,7 +6,7 @@ use fly_lie::SE3;
 use nalgebra::{RealField, Vector6};
 
 use super::pair::{Between, Equations, FramePair, PairKind, Relative};
-use super::{Constraint, ConstraintDescription, ConstraintSetError, Level};
+use super::{Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError};
 use crate::multibody::Model;
 
 /// Components of the twist of a frame B of body b relative to body a that are given: `w_k . X = r_k` with the twist `X = [v; omega]` in B.
@@ -15,19 +15,19 @@ use crate::multibody::Model;
 ///
 /// ```
 /// use fly_lie::SE3;
-/// use fly_mechanics::multibody::constraints::{ConstraintSet, GivenVelocity};
+/// use fly_mechanics::multibody::constraints::{ConstraintSet, PrescribedVelocity};
 /// use fly_mechanics::multibody::{Body, Joint, Model};
 /// use nalgebra::Vector3;
 ///
 /// let model = Model::<f64>::builder().body(Body::new("sledge", Joint::planar(Vector3::z())?)).build()?;
 /// // The edge is 0.3 m behind the origin and points along x.
 /// let at = SE3::new(fly_lie::SO3::identity(), Vector3::new(-0.3, 0.0, 0.0));
-/// let constraints = ConstraintSet::builder().with(GivenVelocity::knife_edge("edge", "sledge", at)).build(&model)?;
+/// let constraints = ConstraintSet::builder().with(PrescribedVelocity::knife_edge("edge", "sledge", at)).build(&model)?;
 /// assert_eq!(constraints.equations(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct GivenVelocity<T: RealField + Copy> {
+pub struct PrescribedVelocity<T: RealField + Copy> {
     /// A name of its own.
     pub name: String,
     /// The body relative to which b moves, or `world`.
@@ -41,7 +41,7 @@ pub struct GivenVelocity<T: RealField + Copy> {
 }
 
 /// # Description
-impl<T: RealField + Copy> GivenVelocity<T> {
+impl<T: RealField + Copy> PrescribedVelocity<T> {
     /// A blade, skate or thin wheel along the x axis of a frame: its origin has no velocity along y.
     pub fn knife_edge(
         name: impl Into<String>,
@@ -58,7 +58,7 @@ impl<T: RealField + Copy> GivenVelocity<T> {
     }
 }
 
-impl<T: RealField + Copy> ConstraintDescription<T> for GivenVelocity<T> {
+impl<T: RealField + Copy> ConstraintDescription<T> for PrescribedVelocity<T> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -85,21 +85,21 @@ impl<T: RealField + Copy> ConstraintDescription<T> for GivenVelocity<T> {
                 });
             }
         }
-        let kind = Given(self.components.clone());
+        let kind = Prescribed(self.components.clone());
         Ok(Arc::new(Between { pair, kind }))
     }
 }
 
 #[derive(Clone, Debug)]
-struct Given<T: RealField + Copy>(Vec<(Vector6<T>, T)>);
+struct Prescribed<T: RealField + Copy>(Vec<(Vector6<T>, T)>);
 
-impl<T: RealField + Copy> PairKind<T> for Given<T> {
+impl<T: RealField + Copy> PairKind<T> for Prescribed<T> {
     fn equations(&self) -> usize {
         self.0.len()
     }
 
-    fn level(&self, _: usize) -> Level {
-        Level::Kinematic
+    fn kind(&self, _: usize) -> ConstraintKind {
+        ConstraintKind::Nonholonomic
     }
 
     fn evaluate(&self, _: &Relative<T>) -> Equations<T> {

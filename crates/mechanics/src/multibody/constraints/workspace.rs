@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector, RealField, Vector6};
 
-use super::{ConstraintError, ConstraintId, ConstraintSet, Level, Motion, Rows};
+use super::{ConstraintError, ConstraintId, ConstraintKind, ConstraintSet, EvaluatedState, Rows};
 use crate::multibody::{BodyId, Model, Workspace};
 use crate::{EqualityQp, EqualityQpError, PseudoInverse};
 
@@ -24,9 +24,9 @@ pub struct ConstraintWorkspace<T: RealField + Copy> {
     mass_matrix: DMatrix<T>,
     /// `c - f`, and targets of projections.
     pub(super) vector: DVector<T>,
-    /// Of `Z` without kinematic rows, for projections.
+    /// Of `Z` without nonholonomic rows, for projections.
     pub(super) inverse: PseudoInverse<T>,
-    pub(super) geometric: DMatrix<T>,
+    pub(super) holonomic: DMatrix<T>,
     pub(super) step: DVector<T>,
     pub(super) start: Vec<T>,
     /// No velocity.
@@ -52,7 +52,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             mass_matrix: DMatrix::zeros(n, n),
             vector: DVector::zeros(n),
             inverse,
-            geometric: DMatrix::zeros(m, n),
+            holonomic: DMatrix::zeros(m, n),
             step: DVector::zeros(n),
             start: vec![T::zero(); constraints.config_dim],
             rest: vec![T::zero(); n],
@@ -63,7 +63,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
 /// # Constraints in a state
 impl<T: RealField + Copy> ConstraintWorkspace<T> {
     /// Evaluates all constraints.
-    pub fn update(&mut self, constraints: &ConstraintSet<T>, motion: &Motion<'_, T>) {
+    pub fn update(&mut self, constraints: &ConstraintSet<T>, motion: &EvaluatedState<'_, T>) {
         self.residual.fill(T::zero());
         self.rate.fill(T::zero());
         self.jacobian.fill(T::zero());
@@ -80,9 +80,9 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         let gains = &constraints.stabilization;
         self.pull = T::zero();
         for i in 0..constraints.equations() {
-            let (by_rate, by_residual) = match constraints.level(i) {
-                Level::Geometric => (gains.velocity, gains.position),
-                Level::Kinematic => (gains.kinematic, T::zero()),
+            let (by_rate, by_residual) = match constraints.kind(i) {
+                ConstraintKind::Holonomic => (gains.velocity, gains.position),
+                ConstraintKind::Nonholonomic => (gains.nonholonomic, T::zero()),
             };
             let (rate, residual) = (self.rate[i], self.residual[i]);
             self.target[i] = self.bias[i] - by_rate * rate - by_residual * residual;
@@ -93,7 +93,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         }
     }
 
-    /// `psi`: how far the configuration is from keeping the geometric equations; of no meaning in the rows of kinematic ones.
+    /// `psi`: how far the configuration is from keeping the holonomic equations; of no meaning in the rows of nonholonomic ones.
     pub fn residual(&self) -> &DVector<T> {
         &self.residual
     }
@@ -170,7 +170,10 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         tau: &[T],
     ) -> Result<(), ConstraintError> {
         assert_eq!(tau.len(), model.dof(), "length of the force");
-        self.update(constraints, &Motion::new(model, workspace, x, xi, time));
+        self.update(
+            constraints,
+            &EvaluatedState::new(model, workspace, x, xi, time),
+        );
         model.mass_matrix(workspace, x, &mut self.mass_matrix);
         // `c - f`
         model.bias(workspace, x, xi, self.vector.as_mut_slice());
@@ -271,7 +274,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         &self,
         constraints: &ConstraintSet<T>,
         id: ConstraintId,
-        motion: &Motion<'_, T>,
+        motion: &EvaluatedState<'_, T>,
         mut apply: impl FnMut(BodyId, Vector6<T>),
     ) {
         let multipliers = &self.multipliers().as_slice()[constraints.rows(id)];
@@ -284,7 +287,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         &self,
         constraints: &ConstraintSet<T>,
         id: ConstraintId,
-        motion: &Motion<'_, T>,
+        motion: &EvaluatedState<'_, T>,
         body: BodyId,
     ) -> Vector6<T> {
         let mut sum = Vector6::zeros();
@@ -306,7 +309,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     pub fn add_wrenches(
         &self,
         constraints: &ConstraintSet<T>,
-        motion: &Motion<'_, T>,
+        motion: &EvaluatedState<'_, T>,
         wrenches: &mut [Vector6<T>],
     ) {
         for id in constraints.ids() {

@@ -6,7 +6,7 @@
 use fly_lie::{SE3, SO3};
 use fly_mechanics::integrate::{self, RungeKutta, Scheme};
 use fly_mechanics::multibody::constraints::{
-    ConstraintError, ConstraintSet, ConstraintWorkspace, Motion,
+    ConstraintError, ConstraintSet, ConstraintWorkspace, EvaluatedState,
 };
 use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{DMatrix, Vector3};
@@ -82,8 +82,8 @@ impl Simulation {
     }
 
     /// The present motion; the workspace holds it.
-    pub fn motion(&mut self) -> Motion<'_, f64> {
-        Motion::new(
+    pub fn motion(&mut self) -> EvaluatedState<'_, f64> {
+        EvaluatedState::new(
             &self.model,
             &mut self.workspace,
             &self.x,
@@ -99,14 +99,14 @@ impl Simulation {
 
     /// The classical scheme of Runge and Kutta on the group.
     pub fn step(&mut self, h: f64) {
-        let mut motion = integrate::Motion {
+        let mut motion = integrate::SystemState {
             time: self.time,
             configuration: std::mem::take(&mut self.x),
             velocity: std::mem::take(&mut self.xi),
         };
         let (model, constraints, tau) = (&self.model, &self.constraints, &self.tau);
         let (workspace, constrained) = (&mut self.workspace, &mut self.constrained);
-        let dynamics = |stage: &integrate::Motion<f64>, xi_dot: &mut [f64]| {
+        let dynamics = |stage: &integrate::SystemState<f64>, xi_dot: &mut [f64]| {
             let (x, xi) = (&stage.configuration, &stage.velocity);
             constrained
                 .forward_dynamics(constraints, model, workspace, x, xi, stage.time, tau)

@@ -5,7 +5,7 @@ use fly_lie::operators::join;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::System;
 use fly_mechanics::actuators::Inputs;
-use fly_mechanics::integrate::Motion;
+use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Joint, JointKind, Model};
 use nalgebra::{Vector3, Vector4, Vector6};
 use toml::Spanned;
@@ -18,9 +18,9 @@ pub(super) fn motion(
     keys: &InitialKeys,
     system: &System,
     tracked: Option<BodyId>,
-) -> Result<Motion<f64>, Error> {
+) -> Result<SystemState<f64>, Error> {
     let model = &system.model;
-    let mut motion = Motion::at_rest(model);
+    let mut motion = SystemState::at_rest(model);
     let mut moved = vec![0.0; model.dof()];
     for (table, numbers, unit) in [
         (&keys.joints, &mut moved, "rad or m"),

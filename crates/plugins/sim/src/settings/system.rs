@@ -3,7 +3,7 @@
 use fly_hal::{Error, nearest};
 use fly_mechanics::System;
 use fly_mechanics::description::DescriptionError;
-use fly_mechanics::integrate::Motion;
+use fly_mechanics::integrate::SystemState;
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::BodyId;
 use toml::Spanned;
@@ -88,7 +88,7 @@ pub(super) fn free_bodies(system: &System) -> Vec<(BodyId, &str)> {
 
 pub(super) fn plant(
     system: System,
-    motion: Motion<f64>,
+    motion: SystemState<f64>,
     commands: Option<Vec<f64>>,
     substeps: Option<&Spanned<u32>>,
     rate_hz: f64,

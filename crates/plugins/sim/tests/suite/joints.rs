@@ -3,7 +3,7 @@
 use fly_hal::{Backend, Configuration, Deadline, Frame, ReadOutcome};
 use fly_lie::SO3;
 use fly_mechanics::System;
-use fly_mechanics::integrate::{Adaptive, Motion, Tolerance};
+use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::Workspace;
 use fly_plugin_sim::Simulation;
@@ -110,12 +110,12 @@ fn a_double_pendulum_swings_as_mechanics_says() {
 
     let system = System::from_toml(RODS).unwrap();
     let model = &system.model;
-    let mut motion = Motion::at_rest(model);
+    let mut motion = SystemState::at_rest(model);
     motion.configuration.copy_from_slice(&[0.4, -7.0]);
     motion.velocity.copy_from_slice(&[1.5, -2.0]);
     let mut workspace = Workspace::new(model);
     let mut integrator = Adaptive::new(model, Tolerance::default());
-    let dynamics = |motion: &Motion<f64>, rates: &mut [f64]| {
+    let dynamics = |motion: &SystemState<f64>, rates: &mut [f64]| {
         let (x, xi) = (&motion.configuration, &motion.velocity);
         model
             .forward_dynamics(&mut workspace, x, xi, &[0.0, 0.7], rates)

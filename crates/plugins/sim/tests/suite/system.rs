@@ -5,7 +5,7 @@
 use fly_hal::{Backend, Configuration, Deadline};
 use fly_lie::SE3;
 use fly_mechanics::System;
-use fly_mechanics::integrate::{Adaptive, Motion, Tolerance};
+use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance};
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_plugin_sim::Simulation;
 use nalgebra::{DMatrix, DVector, Matrix6xX};
@@ -105,7 +105,7 @@ fn a_system_moves_as_mechanics_says() {
         .rotation
         .inverse()
         .act(&nalgebra::Vector3::new(0.5, 0.0, 0.0));
-    let mut motion = Motion::at_rest(model);
+    let mut motion = SystemState::at_rest(model);
     let mut step = vec![0.0; model.dof()];
     let range = |name: &str| model.velocity_range(model.body_id(name).unwrap());
     step[range("frame")].copy_from_slice(pose.log().as_slice());
@@ -120,7 +120,7 @@ fn a_system_moves_as_mechanics_says() {
     let u = DVector::from_vec(u);
     let mut workspace = Workspace::new(model);
     let mut integrator = Adaptive::new(model, Tolerance::default());
-    let dynamics = |motion: &Motion<f64>, rates: &mut [f64]| {
+    let dynamics = |motion: &SystemState<f64>, rates: &mut [f64]| {
         let (x, xi) = (&motion.configuration, &motion.velocity);
         workspace.update(model, x, xi);
         workspace.update_jacobians(model);

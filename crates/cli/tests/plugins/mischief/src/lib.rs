@@ -89,12 +89,12 @@ impl Backend for Mischief {
         .try_fold(Description::new(), |description, group| {
             description.with_group(group)
         })?
-        .with_signals(vehicle.actuators.command_names())?;
+        .with_signals(vehicle.rotors.command_names())?;
         Ok(Self {
             settings: toml::from_str(configuration.text)
                 .map_err(|error| wrong(&error.message()))?,
             description,
-            commands: vec![0.0; vehicle.actuators.input_dim()],
+            commands: vec![0.0; vehicle.rotors.input_dim()],
             vehicle,
             state: State::at_rest(SE3::identity()),
             ticks: Ticks::new(configuration.rate_hz).ok_or_else(|| wrong(&"expected a rate"))?,
@@ -129,7 +129,7 @@ impl Backend for Mischief {
         let time = self.ticks.time(self.next);
         if self.next > 0 {
             let step = (time - self.ticks.time(self.next - 1)) as f64 * 1e-9;
-            let wrench = self.vehicle.actuators.wrench(&self.commands);
+            let wrench = self.vehicle.rotors.wrench(&self.commands);
             self.state = rk4(&self.state, step, |state| {
                 self.vehicle.body.acceleration(state, &wrench)
             });

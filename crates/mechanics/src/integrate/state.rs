@@ -6,7 +6,7 @@ use crate::multibody::Model;
 
 /// Where a system is and how it moves, at a time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Motion<T: RealField + Copy> {
+pub struct SystemState<T: RealField + Copy> {
     /// The time, s.
     pub time: T,
     /// `x`, nu numbers.
@@ -15,7 +15,7 @@ pub struct Motion<T: RealField + Copy> {
     pub velocity: Vec<T>,
 }
 
-impl<T: RealField + Copy> Motion<T> {
+impl<T: RealField + Copy> SystemState<T> {
     /// At rest in the neutral configuration at the time 0.
     pub fn at_rest(model: &Model<T>) -> Self {
         Self {
