@@ -35,6 +35,26 @@ impl Class {
             Self::Auxiliary => "auxiliary",
         }
     }
+
+    /// The class of this [name](Self::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Measurement, Self::Command, Self::Auxiliary]
+            .into_iter()
+            .find(|class| class.name() == name)
+    }
+}
+
+/// Group of the recorded commands and first component of their names: `recorded.rotor.0.thrust`.
+pub const RECORDED: &str = "recorded";
+
+/// The name under which a recording gives a command: `recorded.<command>`.
+pub fn recorded(command: &str) -> String {
+    format!("{RECORDED}.{command}")
+}
+
+/// The command that a signal of a recording repeats; `None` where the signal is not `recorded.<command>`.
+pub fn recorded_command(name: &str) -> Option<&str> {
+    name.strip_prefix(RECORDED)?.strip_prefix('.')
 }
 
 /// One number that a backend gives or takes.
@@ -130,11 +150,11 @@ pub const TABLE: &[Canonical] = &{
 
 /// Looks a name up in the [table](TABLE); `None` where it is not canonical.
 pub fn meaning(name: &str) -> Option<Meaning> {
-    if let Some(command) = name.strip_prefix("recorded.") {
+    if let Some(command) = recorded_command(name) {
         let recorded = meaning(command).filter(|found| found.class == Class::Command)?;
         return Some(Meaning {
             class: Class::Auxiliary,
-            group: "recorded".into(),
+            group: RECORDED.into(),
             ..recorded
         });
     }

@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if signals == "-" {
         for log in &logs {
-            for signal in &log.recording.signals {
+            for signal in &log.recording.description.signals {
                 println!("{}: {} ({})", log.label, signal.name, signal.unit);
             }
         }
@@ -75,9 +75,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn curve(log: &Log, signal: &str) -> Result<Curve, Box<dyn Error>> {
     let (head, tail) = signal.split_once('*').unwrap_or((signal, ""));
     let several = signal.contains('*');
-    let chosen: Vec<usize> = (0..log.recording.signals.len())
+    let chosen: Vec<usize> = (0..log.recording.description.signals.len())
         .filter(|i| {
-            let name = &log.recording.signals[*i].name;
+            let name = &log.recording.description.signals[*i].name;
             if several {
                 name.starts_with(head) && name.ends_with(tail)
             } else {
@@ -146,7 +146,7 @@ fn title(logs: &[Log], signal: &str) -> String {
     let head = signal.split('*').next().unwrap_or(signal);
     let unit = logs
         .iter()
-        .flat_map(|log| &log.recording.signals)
+        .flat_map(|log| &log.recording.description.signals)
         .find(|candidate| candidate.name.starts_with(head))
         .map_or("", |candidate| &candidate.unit);
     escaped(&format!("{signal} ({unit})"))

@@ -1,7 +1,7 @@
 //! What can go wrong with a log, with what was expected, what was found and where.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Everything that writing or reading a log can fail with.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub enum LogError {
     },
     /// An MCAP file that this program did not write.
     #[error("`{}` is an MCAP file, but not a flight log of this program: {missing}", path.display())]
-    ForeignMcap {
+    OtherMcap {
         /// The file.
         path: PathBuf,
         /// What it lacks.
@@ -109,4 +109,14 @@ pub enum LogError {
         /// What is missing.
         reason: String,
     },
+}
+
+impl LogError {
+    /// [`Self::OtherMcap`], from what was expected and what was found.
+    pub(crate) fn other_mcap(path: &Path, (expected, found): (String, String)) -> Self {
+        Self::OtherMcap {
+            path: path.into(),
+            missing: format!("expected {expected}, found {found}"),
+        }
+    }
 }

@@ -1,15 +1,17 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod header;
+mod metadata;
 pub mod recording;
 pub mod schema;
-mod signal;
 mod writer;
 
 pub use error::LogError;
-pub use recording::{FlightHeader, Frame, Frames, Kind, MotorGeometry, Motors, Options, Recording};
-pub use signal::{Class, GroupStatus, Signal, Status};
+pub use header::{FlightHeader, Header};
+pub use metadata::RunMetadata;
+pub use recording::{Frame, Frames, Kind, MotorGeometry, Motors, Options, Recording};
 pub use writer::{
-    Control, Energies, Header, Level, Pace, Pushed, Reference, Row, RunMetadata, State, Stats,
-    SystemReference, SystemState, Writer,
+    Control, Energies, Level, Pace, Pushed, Reference, Row, State, Stats, Status, SystemReference,
+    SystemState, Writer,
 };

@@ -8,7 +8,7 @@ use std::time::Instant;
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
 use fly_control::system::reference::SystemPoint;
 use fly_hal::{Clock, Instance, Plugin, ReferenceSource};
-use fly_log::{Header, Pace, Writer};
+use fly_log::{FlightHeader, Header, Pace, Writer};
 use fly_mechanics::Vehicle;
 
 use super::binding::Binding;
@@ -276,15 +276,7 @@ fn recorded_differences(configuration: &Configuration) -> Vec<String> {
         return Vec::new();
     };
     // Whatever is wrong with the file, the plugin says it better.
-    let Ok(recording) = fly_log::Recording::open(
-        &path,
-        &fly_log::Options {
-            allow_truncated: true,
-        },
-    ) else {
-        return Vec::new();
-    };
-    let Some(header) = recording.header else {
+    let Ok(Some(header)) = FlightHeader::read(&path) else {
         return Vec::new();
     };
     let lines = differences(&header.configuration, configuration.document.text());
@@ -321,12 +313,15 @@ fn create_log(
         None => default_log(configuration.document.name()),
     };
     let header = Header {
-        configuration: configuration.document.text().to_owned(),
-        vehicle: configuration.vehicle_text.text().to_owned(),
-        vehicle_name: system.name.clone(),
-        backend: backend.to_owned(),
-        rate_hz: configuration.flight.rate_hz,
-        seed: configuration.flight.seed,
+        flight: FlightHeader {
+            configuration: configuration.document.text().to_owned(),
+            vehicle: configuration.vehicle_text.text().to_owned(),
+            vehicle_name: system.name.clone(),
+            backend: backend.to_owned(),
+            rate_hz: configuration.flight.rate_hz,
+            seed: configuration.flight.seed,
+            start: 0,
+        },
         ..recorder::header(instance.description(), system)
     };
     let pace = if real_time {

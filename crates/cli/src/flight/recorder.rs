@@ -4,8 +4,8 @@ use fly_control::allocation::Solver;
 use fly_hal::{Description, Frame};
 use fly_lie::SE3;
 use fly_log::{
-    Class, Control, Energies, GroupStatus, Header, Level, Reference, Row, RunMetadata, Signal,
-    State, Stats, Status, SystemReference, SystemState, Writer,
+    Control, Energies, Header, Level, Reference, Row, RunMetadata, State, Stats, Status,
+    SystemReference, SystemState, Writer,
 };
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
@@ -22,7 +22,6 @@ const SOLVERS: [&str; 3] = ["none", "active_set", "osqp"];
 #[derive(Debug)]
 pub struct Recorder {
     writer: Writer,
-    groups: Vec<GroupStatus>,
     /// Of the bodies of a system; empty for a vehicle of one body.
     poses: Vec<[f64; 7]>,
 }
@@ -33,27 +32,18 @@ pub fn header(description: &Description, system: &System) -> Header {
     // One body says everything by its pose.
     let several = model.body_count() > 1 || Measurements::tracked(model).is_none();
     let of_several = |count: usize| if several { count } else { 0 };
-    let signal = |signal: &fly_hal::Signal| {
-        let class = match signal.class {
-            fly_hal::Class::Measurement => Class::Measurement,
-            fly_hal::Class::Auxiliary => Class::Auxiliary,
-            fly_hal::Class::Command => Class::Command,
-        };
-        Signal::new(
-            &signal.name,
-            &signal.unit,
-            class,
-            signal.group.unwrap_or_default(),
-        )
-    };
-    let command = |name: &String| {
-        let unit = fly_hal::signal::meaning(name).map_or("", |meaning| meaning.unit);
-        Signal::new(name, unit, Class::Command, 0)
-    };
+    // Commands in the model's order, which is that of the rows.
+    let commands = inputs.command_names().iter();
+    let commands = commands.filter_map(|name| description.commands().find(|s| s.name == *name));
     Header {
-        signals: description.frame_signals().map(signal).collect(),
-        groups: description.groups.clone(),
-        commands: inputs.command_names().iter().map(command).collect(),
+        description: Description {
+            signals: description
+                .frame_signals()
+                .chain(commands)
+                .cloned()
+                .collect(),
+            ..description.clone()
+        },
         input_dim: inputs.input_dim(),
         bodies: (model.bodies().filter(|_| several))
             .map(|body| model.name(body).to_owned())
@@ -71,7 +61,6 @@ impl Recorder {
     pub fn new(writer: Writer, header: &Header) -> Self {
         Self {
             writer,
-            groups: vec![GroupStatus::default(); header.groups.len()],
             poses: vec![[0.0; 7]; header.bodies.len()],
         }
     }
@@ -99,12 +88,6 @@ impl Recorder {
         (decision, rates): (Decision, Option<[f64; 2]>),
         sent: bool,
     ) {
-        for (to, from) in self.groups.iter_mut().zip(&frame.groups) {
-            *to = GroupStatus {
-                stamp: from.stamp,
-                valid: from.valid,
-            };
-        }
         if pilot.state().is_some() {
             let poses = self.poses.iter_mut();
             for (to, at) in poses.zip(pilot.craft_mut().poses()) {
@@ -119,7 +102,7 @@ impl Recorder {
             status,
             mode: pilot.supervisor().mode() as u8,
             values: &frame.values,
-            groups: &self.groups,
+            groups: &frame.groups,
             state: state
                 .and_then(Craft::tracked_motion)
                 .map(|(at, twist)| State {

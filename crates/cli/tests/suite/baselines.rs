@@ -21,7 +21,8 @@ fn fly(example: &str, settings: &[&str]) -> Recording {
 #[track_caller]
 fn values(log: &Recording, name: &str) -> Vec<f64> {
     let place = log
-        .signal(name)
+        .description
+        .value_index(name)
         .unwrap_or_else(|| panic!("a signal {name}"));
     let values: Vec<f64> = log.frames.iter().map(|frame| frame.values[place]).collect();
     assert!(values.len() > 100, "a flight");
@@ -31,8 +32,8 @@ fn values(log: &Recording, name: &str) -> Vec<f64> {
 /// The largest absolute value of all signals that begin with this, from a time (s) on.
 #[track_caller]
 fn peak(log: &Recording, head: &str, from: f64) -> f64 {
-    let places: Vec<usize> = (0..log.signals.len())
-        .filter(|i| log.signals[*i].name.starts_with(head))
+    let places: Vec<usize> = (0..log.description.signals.len())
+        .filter(|i| log.description.signals[*i].name.starts_with(head))
         .collect();
     assert!(!places.is_empty(), "signals {head}");
     let late = (log.frames.iter()).filter(|frame| frame.time as f64 * 1e-9 >= from);

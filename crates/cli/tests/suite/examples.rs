@@ -49,7 +49,7 @@ impl Flight {
         let frame = frames.find(|frame| (frame.time as f64 * 1e-9 - time).abs() < 1e-6);
         let frame = frame.unwrap_or_else(|| panic!("no frame at {time} s"));
         names.map(|name| {
-            let place = self.recording.signal(name);
+            let place = self.recording.description.value_index(name);
             frame.values[place.unwrap_or_else(|| panic!("no signal {name}"))]
         })
     }

@@ -28,7 +28,7 @@ fn fly(folder: &Folder, config: &str, faults: &str, more: &[&str], code: i32) ->
 fn path(folder: &Folder) -> Vec<(f64, [f64; 3], [f64; 4])> {
     let recording =
         Recording::open(folder.path("flight.mcap"), &Options::default()).expect("a finished log");
-    let place = |name: &str| recording.signal(name).expect(name);
+    let place = |name: &str| recording.description.value_index(name).expect(name);
     let (position, quaternion) = (place("pose.position.x"), place("pose.quaternion.w"));
     let mut path = Vec::new();
     for frame in recording.frames.iter() {

@@ -77,8 +77,8 @@ fn an_arm_follows_its_reference() {
     );
     let log = fly_log::Recording::open(folder.path("arm.mcap"), &fly_log::Options::default())
         .expect("a log");
-    let [upper, elbow] =
-        ["joint.0.position", "joint.1.position"].map(|name| log.signal(name).expect(name));
+    let [upper, elbow] = ["joint.0.position", "joint.1.position"]
+        .map(|name| log.description.value_index(name).expect(name));
     let (first, last) = (log.frames.iter().next(), log.frames.iter().last());
     let (first, last) = (first.expect("frames"), last.expect("frames"));
     assert_eq!((first.values[upper], first.values[elbow]), (0.2, 0.1));
@@ -238,8 +238,8 @@ fn without_its_sensors_an_arm_comes_to_rest_in_place() {
     assert!(summary.contains("SAFETY STOP"), "{summary}");
     let log = fly_log::Recording::open(folder.path("arm.mcap"), &fly_log::Options::default())
         .expect("a log");
-    let [position, velocity] =
-        ["joint.0.position", "joint.0.velocity"].map(|name| log.signal(name).expect(name));
+    let [position, velocity] = ["joint.0.position", "joint.0.velocity"]
+        .map(|name| log.description.value_index(name).expect(name));
     let frames: Vec<_> = log.frames.iter().collect();
     let (lost, last) = (&frames[163], &frames[frames.len() - 1]);
     assert!(

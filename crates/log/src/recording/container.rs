@@ -17,8 +17,11 @@ pub enum Part<'a> {
     Message { channel: u16, data: &'a [u8] },
 }
 
-/// Takes a part, or refuses it: what it expected and what it found.
-pub type Visit<'a> = &'a mut dyn FnMut(Part) -> Result<(), (String, String)>;
+/// Why a part is refused: what was expected, and what was found.
+pub type Refusal = (String, String);
+
+/// Takes a part, or refuses it.
+pub type Visit<'a> = &'a mut dyn FnMut(Part) -> Result<(), Refusal>;
 
 /// Where a file stops making sense.
 #[derive(Debug, PartialEq)]
@@ -50,7 +53,7 @@ impl Fault {
 }
 
 /// Hands every part of the file to `visit`, in order, with the offset of its record (that of the chunk for what is
-/// inside one). `visit` may refuse a part: what it expected and what it found.
+/// inside one).
 pub fn scan(bytes: &[u8], visit: Visit) -> Result<(), Fault> {
     if !bytes.starts_with(mcap::MAGIC) {
         return Err(if mcap::MAGIC.starts_with(bytes) {

@@ -1,6 +1,8 @@
 //! Recorded ticks in memory, one array for each kind of number.
 
-use crate::signal::{GroupStatus, Status};
+use fly_hal::GroupStatus;
+
+use crate::Status;
 
 /// All ticks of a recording, in order of time.
 #[derive(Clone, Debug, Default)]

@@ -1,18 +1,20 @@
-//! Reads recorded flights: logs of this program and foreign ones.
+//! Reads recorded flights: logs of this program and PX4's ULog.
 
 mod container;
 mod frames;
+mod head;
 mod own;
 mod ulog;
 
 use std::path::{Path, PathBuf};
 
+use fly_hal::{Description, ReferenceSource, Signal};
+
 pub use frames::{Frame, Frames};
-pub use own::FlightHeader;
 pub use ulog::{MotorGeometry, Motors};
 
 use crate::error::LogError;
-use crate::signal::Signal;
+use crate::{FlightHeader, RunMetadata};
 
 /// How a log is read.
 #[derive(Clone, Debug, Default)]
@@ -47,19 +49,21 @@ pub struct Recording {
     pub path: PathBuf,
     /// Which kind of file it is.
     pub kind: Kind,
-    /// Signals in the order of a frame's values.
-    pub signals: Vec<Signal>,
-    /// Groups in the order of a frame's groups.
-    pub groups: Vec<String>,
+    /// Signals in the order of a frame's values, and groups in the order of a frame's groups. The reference is
+    /// [recorded](ReferenceSource::Recorded) where there are setpoints. Recorded commands are the signals `recorded.<command>`;
+    /// there are no signals of the class [`Command`](fly_hal::Class::Command).
+    pub description: Description,
     /// The ticks.
     pub frames: Frames,
-    /// What a log of ours says of the flight; none for foreign logs.
+    /// Which flight it is; none for a ULog.
     pub header: Option<FlightHeader>,
+    /// The record of the run; none for a ULog and for a flight that did not come to its end.
+    pub run: Option<RunMetadata>,
     /// What could not be read, one line each; empty for a sound file.
     pub skipped: Vec<String>,
     /// What was done to the data, as pairs of a short name and a sentence.
     pub notes: Vec<(String, String)>,
-    /// Recorded motors of a foreign log; a log of ours has `recorded.*` signals instead.
+    /// Recorded motors of a ULog; a log of this program has `recorded.*` signals instead.
     pub motors: Option<Motors>,
 }
 
@@ -108,9 +112,18 @@ impl Recording {
             _ => 0.0,
         }
     }
+}
 
-    /// Index of a signal in a frame's values.
-    pub fn signal(&self, name: &str) -> Option<usize> {
-        self.signals.iter().position(|signal| signal.name == name)
+/// What a recording with these signals and groups gives.
+fn described(signals: Vec<Signal>, groups: Vec<String>) -> Description {
+    let has_setpoints = signals.iter().any(|s| s.name == "setpoint.position.x");
+    Description {
+        signals,
+        groups,
+        wants_reference: if has_setpoints {
+            ReferenceSource::Recorded
+        } else {
+            ReferenceSource::Configured
+        },
     }
 }

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 
+use fly_hal::Signal;
 use mcap::records::MessageHeader;
 use mcap::{Compression, McapError, WriteOptions};
 use prost::Message;
 use prost_types::Timestamp;
 
 use super::layout::Item;
-use super::metadata::{RunMetadata, header_records};
-use super::row::{Control, Header, Level, Reference, Row, SystemState};
+use super::row::{Control, Level, Reference, Row, Status, SystemState};
+use crate::Header;
+use crate::metadata::{RunMetadata, header_records};
 use crate::schema::{descriptor_of, fly, foxglove};
-use crate::signal::Status;
 
 /// Name of the world frame.
 const WORLD: &str = "world";
@@ -92,24 +93,25 @@ impl<W: Write + Seek> Encoder<W> {
             let schema = mcap.add_schema(message, "protobuf", &descriptor_of(message))?;
             let mut metadata = BTreeMap::new();
             if topic == COMMAND.0 {
-                let names: Vec<_> = header.commands.iter().map(|c| c.name.as_str()).collect();
-                metadata.insert("values".to_owned(), names.join(" "));
+                metadata.insert("values".to_owned(), names(header.description.commands()));
             }
             if topic == CHANNELS[FRAME].0 {
-                let names: Vec<_> = header.signals.iter().map(|s| s.name.as_str()).collect();
-                metadata.insert("values".to_owned(), names.join(" "));
+                let names = names(header.description.frame_signals());
+                metadata.insert("values".to_owned(), names);
             }
             channels.push(mcap.add_channel(schema, topic, "protobuf", &metadata)?);
         }
         Ok(Self {
             mcap,
             channels,
-            start: header.start,
-            vehicle: header.vehicle_name.clone(),
+            start: header.flight.start,
+            vehicle: header.flight.vehicle_name.clone(),
             bodies: header.bodies.clone(),
             modes: header.modes.clone(),
             solvers: header.solvers.clone(),
-            rotors: header.commands.iter().map(|c| rotor_of(&c.name)).collect(),
+            rotors: (header.description.commands())
+                .map(|command| rotor_of(&command.name))
+                .collect(),
             chunk_start: None,
             sequence: 0,
             rows: 0,
@@ -327,6 +329,12 @@ impl<W: Write + Seek> Encoder<W> {
         };
         self.mcap.write_to_known_channel(&header, &self.bytes)
     }
+}
+
+/// The names of signals, in order, between spaces.
+fn names<'a>(signals: impl Iterator<Item = &'a Signal>) -> String {
+    let names: Vec<_> = signals.map(|signal| signal.name.as_str()).collect();
+    names.join(" ")
 }
 
 /// The rotor of a command `rotor.{i}.thrust` or `rotor.{i}.tilt`, and whether it is a tilt.

@@ -1,10 +1,12 @@
 //! How a row or an event crosses the queue: as 64-bit words, so that neither side allocates.
 
+use fly_hal::GroupStatus;
+
 use super::row::{
-    Control, Energies, Header, Level, Reference, Row, State, SystemReference, SystemState,
+    Control, Energies, Level, Reference, Row, State, Status, SystemReference, SystemState,
 };
+use crate::Header;
 use crate::error::LogError;
-use crate::signal::{GroupStatus, Status};
 
 /// Longest text of an event, bytes; the rest is cut.
 pub const MAX_TEXT: usize = 4096;
@@ -57,10 +59,10 @@ pub struct Buffers {
 impl Layout {
     pub fn new(header: &Header) -> Self {
         Self {
-            values: header.signals.len(),
-            groups: header.groups.len(),
+            values: header.description.frame_signals().count(),
+            groups: header.description.groups.len(),
             inputs: header.input_dim,
-            commands: header.commands.len(),
+            commands: header.description.commands().count(),
             bodies: header.bodies.len(),
             config_dim: header.config_dim,
             dof: header.dof,

@@ -2,7 +2,6 @@
 
 mod encode;
 mod layout;
-pub(crate) mod metadata;
 mod row;
 
 use std::fs::File;
@@ -14,13 +13,13 @@ use std::time::Duration;
 
 use rtrb::{Consumer, Producer, RingBuffer};
 
-pub use metadata::RunMetadata;
 pub use row::{
-    Control, Energies, Header, Level, Pace, Pushed, Reference, Row, State, SystemReference,
+    Control, Energies, Level, Pace, Pushed, Reference, Row, State, Status, SystemReference,
     SystemState,
 };
 
 use crate::error::LogError;
+use crate::{Header, RunMetadata};
 use encode::Encoder;
 use layout::{Buffers, Layout};
 

@@ -1,42 +1,15 @@
 //! What the flight thread hands over at every tick.
 
-use crate::signal::{GroupStatus, Signal, Status};
+use fly_hal::GroupStatus;
 
-/// What is known before the flight and stands at the head of the log.
-#[derive(Clone, Debug, Default)]
-pub struct Header {
-    /// The resolved configuration, TOML.
-    pub configuration: String,
-    /// The vehicle's description, TOML.
-    pub vehicle: String,
-    /// Name of the vehicle: the child frame of `/tf`.
-    pub vehicle_name: String,
-    /// Name of the backend's plugin.
-    pub backend: String,
-    /// Ticks per second, Hz.
-    pub rate_hz: f64,
-    /// Seed of the flight.
-    pub seed: u64,
-    /// Time of the backend's clock at which the flight starts, ns; 0 in simulation.
-    pub start: i64,
-    /// Measurement and auxiliary signals in the order of [`Row::values`].
-    pub signals: Vec<Signal>,
-    /// Names of the groups in the order of [`Row::groups`].
-    pub groups: Vec<String>,
-    /// Commands in the order of [`Row::commands`].
-    pub commands: Vec<Signal>,
-    /// Length of [`Control::u0`] and [`Control::u`].
-    pub input_dim: usize,
-    /// Bodies of a system, the child frames of `/tf` in the order of [`SystemState::poses`]; empty for a vehicle of one body.
-    pub bodies: Vec<String>,
-    /// Length of [`SystemState::configuration`]; 0 for a vehicle of one body.
-    pub config_dim: usize,
-    /// Length of [`SystemState::velocity`]; 0 for a vehicle of one body.
-    pub dof: usize,
-    /// Names that [`Row::mode`] counts into.
-    pub modes: Vec<String>,
-    /// Names that [`Control::solver`] counts into.
-    pub solvers: Vec<String>,
+/// What a backend answered at a tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// New data.
+    #[default]
+    Fresh,
+    /// The tick passed without new data.
+    None,
 }
 
 /// One tick.

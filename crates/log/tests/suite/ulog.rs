@@ -22,17 +22,13 @@ fn read(bytes: &[u8], options: &Options) -> Result<Recording, LogError> {
 
 /// The values of a group at a frame.
 fn group(recording: &Recording, frame: usize, group: &str) -> Vec<f64> {
-    let index = recording
-        .groups
-        .iter()
-        .position(|name| name == group)
-        .expect(group);
+    let index = recording.description.find_group(group).expect(group);
     let frame = recording.frames.get(frame).expect("a frame");
     let of_group = recording
-        .signals
-        .iter()
+        .description
+        .frame_signals()
         .zip(frame.values)
-        .filter(|(signal, _)| signal.group == index);
+        .filter(|(signal, _)| signal.group == Some(index));
     of_group.map(|(_, value)| *value).collect()
 }
 

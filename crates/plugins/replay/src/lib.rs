@@ -10,7 +10,7 @@
 //! until = 10.0             # s after the first frame
 //! allow_truncated = false  # whether a log that is cut off is replayed as far as it goes
 //!
-//! [backend.replay.motors]  # for foreign logs whose motors need it
+//! [backend.replay.motors]  # for a ULog whose motors need it
 //! thrust_max = 8.0         # N at full output
 //! hover = 0.5              # output at which the recorded vehicle hovers
 //! order = [2, 1, 3, 0]     # for every configured rotor, the recorded motor
@@ -20,7 +20,7 @@
 //! configuration gives the same commands. The commands of the log are the signals `recorded.<command>` of the same frame,
 //! and the commands of the backend are those of the log.
 //!
-//! A foreign log is put on a regular grid (see `fly_log::recording`); the reference is the one in the log
+//! A ULog is put on a regular grid (see `fly_log::recording`); the reference is the one in the log
 //! (`setpoint.*`), the commands are those of the configured vehicle, and the recorded motors are converted to them as the
 //! [report](fly_hal::Backend::report) says.
 //!
@@ -32,18 +32,16 @@ mod settings;
 use std::ops::Range;
 use std::path::Path;
 
+use fly_hal::signal::{recorded, recorded_command};
 use fly_hal::{
-    Backend, Class, Clock, Configuration, Deadline, Description, Error, ErrorKind, FrameMut,
-    GroupStatus, Info, ReadOutcome, ReferenceSource, Signal,
+    Backend, Clock, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, GroupStatus,
+    Info, ReadOutcome,
 };
 use fly_log::{Frames, Kind, LogError, Options, Recording, Status};
 use fly_mechanics::Vehicle;
 use toml::Spanned;
 
 use settings::Settings;
-
-/// Group of the recorded commands, and the start of their names.
-const RECORDED: &str = "recorded";
 
 /// A recording that is being replayed.
 #[derive(Debug)]
@@ -87,7 +85,7 @@ impl Backend for Replay {
         let range = range(&recording, &settings)?;
         let (description, frames) = match recording.kind {
             Kind::Own => own(recording, log.span())?,
-            Kind::Ulog => foreign(recording, configuration, &settings, &mut report)?,
+            Kind::Ulog => ulog(recording, configuration, &settings, &mut report)?,
         };
         Ok(Self {
             description,
@@ -109,12 +107,7 @@ impl Backend for Replay {
         self.next += 1;
         *frame.time = recorded.time;
         frame.values.copy_from_slice(recorded.values);
-        for (group, recorded) in frame.groups.iter_mut().zip(recorded.groups) {
-            *group = GroupStatus {
-                stamp: recorded.stamp,
-                valid: recorded.valid,
-            };
-        }
+        frame.groups.copy_from_slice(recorded.groups);
         Ok(match recorded.status {
             Status::Fresh => ReadOutcome::Fresh,
             Status::None => ReadOutcome::None,
@@ -188,37 +181,30 @@ fn range(recording: &Recording, settings: &Settings) -> Result<Range<usize>, Err
 
 /// A log of this program: everything as it was.
 fn own(recording: Recording, log: Range<usize>) -> Result<(Description, Frames), Error> {
-    let mut description = description(&recording);
-    let commands = description
-        .signals
-        .iter()
-        .filter_map(|signal| signal.name.strip_prefix("recorded."))
-        .filter_map(|name| {
-            fly_hal::signal::meaning(name).map(|meaning| (name.to_owned(), meaning))
-        });
-    let commands: Vec<_> = commands
-        .map(|(name, meaning)| Signal {
-            name,
-            unit: meaning.unit.into(),
-            class: meaning.class,
-            group: None,
-        })
-        .collect();
-    description.signals.extend(commands);
+    let Recording {
+        path,
+        description,
+        frames,
+        ..
+    } = recording;
     let faults = description.faults();
-    if faults.is_empty() {
-        return Ok((description, recording.frames));
+    if !faults.is_empty() {
+        let message = format!(
+            "`{}` has signals that are not known here: {}",
+            path.display(),
+            faults.join("; ")
+        );
+        return Err(Error::configuration(message).in_configuration(log));
     }
-    let message = format!(
-        "`{}` has signals that are not known here: {}",
-        recording.path.display(),
-        faults.join("; ")
-    );
-    Err(Error::configuration(message).in_configuration(log))
+    let names = description.signals.iter().map(|signal| &signal.name);
+    let commands: Vec<_> = names
+        .filter_map(|name| recorded_command(name).map(str::to_owned))
+        .collect();
+    Ok((description.with_signals(commands)?, frames))
 }
 
-/// A log of another program: its motors become commands of the configured vehicle.
-fn foreign(
+/// A ULog: its motors become commands of the configured vehicle.
+fn ulog(
     recording: Recording,
     configuration: &Configuration,
     settings: &Settings,
@@ -227,15 +213,14 @@ fn foreign(
     let vehicle = Vehicle::from_toml(configuration.vehicle)
         .map_err(|error| Error::configuration(error.to_string()).in_vehicle(error.span.clone()))?;
     let names = vehicle.rotors.command_names();
-    let mut description = description(&recording);
+    let mut description = recording.description;
     let thrusts = match &recording.motors {
         Some(motors) => Some(motors::thrusts(motors, &vehicle, &settings.motors)?),
         None => None,
     };
     if let Some(thrusts) = &thrusts {
         report.push(("recorded motors".into(), thrusts.words.clone()));
-        description =
-            description.with_signals(names.iter().map(|name| format!("{RECORDED}.{name}")))?;
+        description = description.with_signals(names.iter().map(|name| recorded(name)))?;
     }
     description = description.with_signals(names)?;
     let Some(thrusts) = thrusts else {
@@ -257,37 +242,13 @@ fn foreign(
         groups.clear();
         groups.extend_from_slice(frame.groups);
         let valid = commands.iter().all(|command| command.is_finite());
-        groups.push(fly_log::GroupStatus {
+        groups.push(GroupStatus {
             stamp: frame.time,
             valid,
         });
         frames.push(frame.time, frame.status, &values, &groups);
     }
     Ok((description, frames))
-}
-
-/// The recording's own signals and groups.
-fn description(recording: &Recording) -> Description {
-    let signal = |signal: &fly_log::Signal| Signal {
-        name: signal.name.clone(),
-        unit: signal.unit.clone(),
-        class: match signal.class {
-            fly_log::Class::Measurement => Class::Measurement,
-            fly_log::Class::Auxiliary => Class::Auxiliary,
-            fly_log::Class::Command => Class::Command,
-        },
-        group: Some(signal.group),
-    };
-    let has_setpoints = recording.signal("setpoint.position.x").is_some();
-    Description {
-        signals: recording.signals.iter().map(signal).collect(),
-        groups: recording.groups.clone(),
-        wants_reference: if has_setpoints {
-            ReferenceSource::Recorded
-        } else {
-            ReferenceSource::Configured
-        },
-    }
 }
 
 /// What is wrong with the log, at the key that names it.

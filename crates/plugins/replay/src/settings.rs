@@ -16,7 +16,7 @@ pub struct Settings {
     /// Replay the complete frames of a log that is cut off. Default: false, such a log is an error.
     #[serde(default)]
     pub allow_truncated: bool,
-    /// How recorded motors of a foreign log become thrusts.
+    /// How recorded motors of a ULog become thrusts.
     #[serde(default)]
     pub motors: MotorSettings,
 }

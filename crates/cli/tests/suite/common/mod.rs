@@ -138,8 +138,8 @@ pub fn measure(folder: &Folder, arguments: &[&str], log: &str, until: f64) -> Er
     };
     let recording =
         fly_log::Recording::open(folder.path(log), &fly_log::Options::default()).unwrap();
-    let places =
-        ["pose.position.x", "pose.quaternion.w"].map(|name| recording.signal(name).unwrap());
+    let places = ["pose.position.x", "pose.quaternion.w"]
+        .map(|name| recording.description.value_index(name).unwrap());
     let mut errors = Errors {
         position: Magnitude::default(),
         attitude: Magnitude::default(),

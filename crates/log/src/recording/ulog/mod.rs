@@ -27,6 +27,7 @@ mod topics;
 
 use std::path::Path;
 
+use fly_hal::{Description, GroupStatus, ReferenceSource};
 use fly_mavlink::frames;
 
 pub use motors::{MotorGeometry, Motors};
@@ -34,9 +35,9 @@ pub(super) use records::MAGIC;
 
 use super::frames::Frames;
 use super::{Kind, Options, Recording};
+use crate::Status;
 use crate::error::LogError;
-use crate::signal::{Class, GroupStatus, Signal, Status};
-use series::{Attitude, Motion, Series};
+use series::{Attitude, Motion, Series, rotation};
 use setpoints::{Flown, Setpoint};
 use topics::Topics;
 
@@ -61,64 +62,31 @@ const OPTIONAL: [&str; 8] = [
 /// More frames than these come from corrupt time stamps, not from a flight: 5 hours at 500 Hz.
 const MAX_FRAMES: usize = 10_000_000;
 
-/// Name of a group, class, and its signals with their units.
-type Group = (&'static str, Class, &'static [(&'static str, &'static str)]);
-
-/// Groups and their signals in the order of a frame.
-const GROUPS: [Group; 12] = [
-    (
-        "pose.position",
-        Class::Measurement,
-        &[("x", "m"), ("y", "m"), ("z", "m")],
-    ),
-    (
-        "pose.quaternion",
-        Class::Measurement,
-        &[("w", "1"), ("x", "1"), ("y", "1"), ("z", "1")],
-    ),
-    (
-        "twist.linear",
-        Class::Measurement,
-        &[("x", "m/s"), ("y", "m/s"), ("z", "m/s")],
-    ),
-    (
-        "twist.angular",
-        Class::Measurement,
-        &[("x", "rad/s"), ("y", "rad/s"), ("z", "rad/s")],
-    ),
-    (
-        "battery",
-        Class::Auxiliary,
-        &[("voltage", "V"), ("remaining", "1")],
-    ),
-    ("vehicle", Class::Auxiliary, &[("armed", "1")]),
-    (
-        "setpoint.position",
-        Class::Auxiliary,
-        &[("x", "m"), ("y", "m"), ("z", "m")],
-    ),
-    (
-        "setpoint.velocity",
-        Class::Auxiliary,
-        &[("x", "m/s"), ("y", "m/s"), ("z", "m/s")],
-    ),
-    (
-        "setpoint.acceleration",
-        Class::Auxiliary,
-        &[("x", "m/s^2"), ("y", "m/s^2"), ("z", "m/s^2")],
-    ),
-    (
-        "setpoint.quaternion",
-        Class::Auxiliary,
-        &[("w", "1"), ("x", "1"), ("y", "1"), ("z", "1")],
-    ),
-    (
-        "setpoint.angular_velocity",
-        Class::Auxiliary,
-        &[("x", "rad/s"), ("y", "rad/s"), ("z", "rad/s")],
-    ),
-    ("setpoint", Class::Auxiliary, &[("source", "1")]),
+/// Groups of signals in the order of a frame.
+const GROUPS: [&str; 12] = [
+    "pose.position",
+    "pose.quaternion",
+    "twist.linear",
+    "twist.angular",
+    "battery",
+    "vehicle",
+    "setpoint.position",
+    "setpoint.velocity",
+    "setpoint.acceleration",
+    "setpoint.quaternion",
+    "setpoint.angular_velocity",
+    "setpoint",
 ];
+
+/// The signals of every ULog.
+fn description() -> Description {
+    let groups = GROUPS
+        .into_iter()
+        .try_fold(Description::new(), Description::with_group);
+    groups
+        .expect("the groups are canonical")
+        .with_reference(ReferenceSource::Recorded)
+}
 
 /// Reads a ULog file.
 pub fn read(path: &Path, bytes: &[u8], options: &Options) -> Result<Recording, LogError> {
@@ -220,7 +188,7 @@ impl Sources {
             &rows,
             |(q, [resets]): ([f64; 4], [f64; 1])| {
                 Some(Attitude {
-                    quaternion: frames::nwu_flu_from_ned_frd(frames::normalized(q)?),
+                    rotation: rotation(q)?,
                     resets,
                 })
             },
@@ -289,11 +257,8 @@ impl Sources {
         let setpoints = setpoints::setpoints(topics, &flown);
         let (battery, armed) = (battery(topics), armed(topics));
 
-        let mut layout = Layout::default();
-        for (group, class, signals) in GROUPS {
-            layout.group(group, class, signals);
-        }
-        let mut frames = Frames::new(layout.signals.len(), layout.groups.len());
+        let description = description();
+        let mut frames = Frames::new(description.signals.len(), description.groups.len());
         let (mut values, mut groups) = (Vec::new(), Vec::new());
         for (k, &time) in grid.iter().enumerate() {
             values.clear();
@@ -309,10 +274,10 @@ impl Sources {
             let attitude = self.attitude.attitude(time);
             let velocity = motion
                 .zip(attitude)
-                .map(|(m, q)| frames::rotate_inverse(q, m.velocity));
+                .map(|(m, q)| q.inverse().act(&m.velocity.into()));
             put(motion.as_ref().map(|m| &m.position[..]), 3);
-            put(attitude.as_ref().map(|q| &q[..]), 4);
-            put(velocity.as_ref().map(|v| &v[..]), 3);
+            put(attitude.map(|q| q.wxyz()).as_ref().map(|q| q.as_slice()), 4);
+            put(velocity.as_ref().map(|v| v.as_slice()), 3);
             put(self.rates.linear(time).as_ref().map(|w| &w[..]), 3);
             put(
                 battery
@@ -334,7 +299,13 @@ impl Sources {
             put(setpoint.map(|s| &s.position[..]), 3);
             put(setpoint.map(|s| &s.velocity[..]), 3);
             put(setpoint.map(|s| &s.acceleration[..]), 3);
-            put(setpoint.map(|s| &s.quaternion[..]), 4);
+            put(
+                setpoint
+                    .map(|s| s.rotation.wxyz())
+                    .as_ref()
+                    .map(|q| q.as_slice()),
+                4,
+            );
             put(setpoint.map(|s| &s.angular_velocity[..]), 3);
             let source = setpoint.map(|s| {
                 [f64::from(u8::from(
@@ -348,10 +319,10 @@ impl Sources {
         Recording {
             path: path.into(),
             kind: Kind::Ulog,
-            signals: layout.signals,
-            groups: layout.groups,
+            description,
             frames,
             header: None,
+            run: None,
             skipped: skipped(topics),
             notes: self.notes(topics, step, setpoints.as_deref(), motors.as_ref(), missing),
             motors,
@@ -459,24 +430,4 @@ fn held<T: Copy>(values: impl Iterator<Item = Option<T>>) -> Vec<T> {
             last
         })
         .collect()
-}
-
-#[derive(Default)]
-struct Layout {
-    signals: Vec<Signal>,
-    groups: Vec<String>,
-}
-
-impl Layout {
-    fn group(&mut self, name: &str, class: Class, signals: &[(&str, &str)]) {
-        for (signal, unit) in signals {
-            self.signals.push(Signal::new(
-                format!("{name}.{signal}"),
-                *unit,
-                class,
-                self.groups.len(),
-            ));
-        }
-        self.groups.push(name.to_owned());
-    }
 }

@@ -6,7 +6,7 @@ use super::topics::Topics;
 /// Most motors that are read.
 pub const MAX_MOTORS: usize = 8;
 
-/// Recorded motors of a foreign log.
+/// Recorded motors of a ULog.
 #[derive(Clone, Debug, Default)]
 pub struct Motors {
     /// Number of motors.

@@ -1,6 +1,7 @@
 //! Samples of one quantity, and its value at any time between them.
 
-use fly_mavlink::frames::Quaternion;
+use fly_lie::{LieGroup as _, UnitQuaternion};
+use fly_mavlink::frames;
 
 /// Samples at increasing times.
 #[derive(Clone, Debug)]
@@ -182,34 +183,29 @@ impl Series<Motion> {
     }
 }
 
+/// A recorded quaternion w, x, y, z, NED from FRD, as the attitude of FLU in NWU; none where it is unknown.
+pub fn rotation(q: [f64; 4]) -> Option<UnitQuaternion<f64>> {
+    UnitQuaternion::try_from(frames::nwu_flu_from_ned_frd(frames::normalized(q)?)).ok()
+}
+
 /// An attitude and the estimator's count of jumps.
 #[derive(Clone, Copy, Debug)]
 pub struct Attitude {
-    pub quaternion: Quaternion,
+    /// World from body.
+    pub rotation: UnitQuaternion<f64>,
     pub resets: f64,
 }
 
 impl Series<Attitude> {
     /// Attitude on the shortest arc between the samples (slerp). Across a jump nothing is interpolated.
-    pub fn attitude(&self, time: i64) -> Option<Quaternion> {
+    pub fn attitude(&self, time: i64) -> Option<UnitQuaternion<f64>> {
         let place = self.place(time)?;
         let (a, b, _) = self.around(place);
         if a.resets != b.resets {
-            return Some(self.nearest(time).quaternion);
+            return Some(self.nearest(time).rotation);
         }
-        Some(slerp(a.quaternion, b.quaternion, place.fraction))
+        Some(a.rotation.interpolate(&b.rotation, place.fraction))
     }
-}
-
-/// Constant-rate rotation from `a` to `b`, unit quaternions, by the shorter way.
-pub fn slerp(a: Quaternion, b: Quaternion, s: f64) -> Quaternion {
-    let quaternion = |q: Quaternion| {
-        nalgebra::UnitQuaternion::new_normalize(nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]))
-    };
-    let (a, b) = (quaternion(a), quaternion(b));
-    let turn = (a.inverse() * b).scaled_axis();
-    let q = a * nalgebra::UnitQuaternion::from_scaled_axis(turn * s);
-    [q.w, q.i, q.j, q.k]
 }
 
 #[cfg(test)]
@@ -258,18 +254,24 @@ mod tests {
         assert_eq!(series.held(500_000_000), Some([2.0]));
     }
 
+    /// Slerp takes the shorter way whichever sign a quaternion has, and does not cross a jump of the estimator.
     #[test]
     fn halfway_of_a_quarter_turn_is_an_eighth() {
         let half = std::f64::consts::FRAC_PI_4;
-        let q = slerp(
-            [1.0, 0.0, 0.0, 0.0],
-            [-half.cos(), 0.0, 0.0, -half.sin()],
-            0.5,
-        );
-        let eighth = half / 2.0;
-        assert!(
-            (q[0] - eighth.cos()).abs() < 1e-15 && (q[3] - eighth.sin()).abs() < 1e-15,
-            "{q:?}"
-        );
+        let start = [1.0, 0.0, 0.0, 0.0];
+        let end = [-half.cos(), 0.0, 0.0, -half.sin()];
+        let halfway = |resets: [f64; 2]| {
+            let series = Series::new(
+                &[0, 10],
+                &[(start, resets[0]), (end, resets[1])],
+                |(q, resets)| {
+                    let rotation = UnitQuaternion::try_from(q).ok()?;
+                    Some(Attitude { rotation, resets })
+                },
+            );
+            series.unwrap().attitude(5000).unwrap().log()
+        };
+        assert!((halfway([0.0; 2]).z - half).abs() < 1e-15);
+        assert!((halfway([0.0, 1.0]).z - 2.0 * half).abs() < 1e-15);
     }
 }

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use fly_lie::UnitQuaternion;
 use fly_mavlink::frames;
 
-use super::series::{Attitude, Series};
+use super::series::{Attitude, Series, rotation};
 use super::smooth::Smoother;
 use super::topics::Topics;
 
@@ -21,7 +22,7 @@ pub struct Flown<'a> {
     pub positions: &'a [[f64; 3]],
     /// Velocities in the world, m/s.
     pub velocities: &'a [[f64; 3]],
-    pub attitudes: &'a [[f64; 4]],
+    pub attitudes: &'a [UnitQuaternion<f64>],
     /// First tick of every stretch without a jump of the estimator, in order, the first of all included: nothing is
     /// smoothed across a jump.
     pub stretches: &'a [usize],
@@ -51,7 +52,7 @@ pub struct Setpoint {
     /// World, m/s².
     pub acceleration: [f64; 3],
     /// World from body.
-    pub quaternion: [f64; 4],
+    pub rotation: UnitQuaternion<f64>,
     /// Body, rad/s.
     pub angular_velocity: [f64; 3],
     /// Whether position, velocity and acceleration are logged ones.
@@ -84,15 +85,15 @@ pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
             [position, ..] = path.path(&flown.positions[stretch.clone()], k - first);
             [velocity, acceleration, _] = path.path(&flown.velocities[stretch.clone()], k - first);
         }
-        let (mut quaternion, mut angular_velocity) = (flown.attitudes[k], [0.0; 3]);
+        let (mut rotation, mut angular_velocity) = (flown.attitudes[k], [0.0; 3]);
         if turn.fits(ticks) {
-            (quaternion, angular_velocity) = turn.attitude(&flown.attitudes[stretch], k - first);
+            (rotation, angular_velocity) = turn.attitude(&flown.attitudes[stretch], k - first);
         }
         let mut setpoint = Setpoint {
             position,
             velocity,
             acceleration,
-            quaternion,
+            rotation,
             angular_velocity,
             position_logged: false,
             attitude_logged: false,
@@ -109,7 +110,7 @@ pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
         {
             // The rate of the logged attitude, not `vehicle_rates_setpoint`: that one holds the attitude controller's
             // feedback, and a reference has none.
-            (setpoint.quaternion, setpoint.angular_velocity) =
+            (setpoint.rotation, setpoint.angular_velocity) =
                 (attitudes[k], turn.attitude(attitudes, k).1);
             setpoint.attitude_logged = true;
         } else if let Some(rates) = rates
@@ -181,13 +182,16 @@ fn at(series: &Series<Option<Path>>, time: i64) -> Option<Path> {
 }
 
 /// `vehicle_attitude_setpoint` on the grid with a flag for where it is known; gaps hold the flown attitude.
-fn logged_attitudes(topics: &Topics, flown: &Flown) -> Option<(Vec<[f64; 4]>, Vec<bool>)> {
+fn logged_attitudes(
+    topics: &Topics,
+    flown: &Flown,
+) -> Option<(Vec<UnitQuaternion<f64>>, Vec<bool>)> {
     let table = topics.table("vehicle_attitude_setpoint")?;
     let rows = table.rows(["q_d[0]", "q_d[1]", "q_d[2]", "q_d[3]"])?;
     let series = Series::new(&table.times, &rows, |q| {
-        let quaternion = frames::nwu_flu_from_ned_frd(frames::normalized(q)?);
+        let rotation = rotation(q)?;
         Some(Attitude {
-            quaternion,
+            rotation,
             resets: 0.0,
         })
     })?;

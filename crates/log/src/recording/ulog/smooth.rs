@@ -6,7 +6,8 @@
 //!
 //! [^1]: Smoothing and Differentiation of Data by Simplified Least Squares Procedures, Analytical Chemistry 36(8), 1964.
 
-use nalgebra::{DMatrix, Matrix3, Quaternion, UnitQuaternion, Vector3};
+use fly_lie::UnitQuaternion;
+use nalgebra::{DMatrix, Vector3};
 
 const DEGREE: usize = 3;
 
@@ -49,17 +50,19 @@ impl Smoother {
         self.evaluate(vectors, at).map(Into::into)
     }
 
-    /// Attitude (w, x, y, z) and angular velocity in the body frame, rad/s, of the fit at sample `index`.
-    pub fn attitude(&self, samples: &[[f64; 4]], index: usize) -> ([f64; 4], [f64; 3]) {
-        let quaternion =
-            |q: [f64; 4]| UnitQuaternion::new_normalize(Quaternion::new(q[0], q[1], q[2], q[3]));
+    /// Attitude and angular velocity in the body frame, rad/s, of the fit at sample `index`.
+    pub fn attitude(
+        &self,
+        samples: &[UnitQuaternion<f64>],
+        index: usize,
+    ) -> (UnitQuaternion<f64>, [f64; 3]) {
         let (centre, at) = self.window(index, samples.len());
-        let base = quaternion(samples[centre]);
-        let vectors = (0..=2 * self.half)
-            .map(|k| (base.inverse() * quaternion(samples[centre + k - self.half])).scaled_axis());
+        let base = samples[centre];
+        let window = &samples[centre - self.half..=centre + self.half];
+        let vectors = window.iter().map(|&q| (base.inverse() * q).log());
         let [phi, rate, _] = self.evaluate(vectors, at);
-        let q = base * UnitQuaternion::from_scaled_axis(phi);
-        ([q.w, q.i, q.j, q.k], (right_jacobian(phi) * rate).into())
+        let omega = UnitQuaternion::right_jacobian(&phi) * rate;
+        (base * UnitQuaternion::exp(&phi), omega.into())
     }
 
     /// Centre of the window for a sample, and where the sample is in it.
@@ -81,23 +84,6 @@ impl Smoother {
             (2.0 * c[2] + 6.0 * c[3] * at) / (self.step * self.step),
         ]
     }
-}
-
-/// Right Jacobian of the exponential map of SO(3): body angular velocity from the rate of the rotation vector.
-fn right_jacobian(phi: Vector3<f64>) -> Matrix3<f64> {
-    let (angle, hat) = (phi.norm(), phi.cross_matrix());
-    let (a, b) = if angle < 1e-4 {
-        (
-            0.5 - angle * angle / 24.0,
-            1.0 / 6.0 - angle * angle / 120.0,
-        )
-    } else {
-        (
-            (1.0 - angle.cos()) / (angle * angle),
-            (angle - angle.sin()) / (angle * angle * angle),
-        )
-    };
-    Matrix3::identity() - a * hat + b * hat * hat
 }
 
 #[cfg(test)]
@@ -147,24 +133,23 @@ mod tests {
     #[test]
     fn a_steady_turn_through_all_attitudes_has_its_rate() {
         let rate = Vector3::new(0.3, -2.0, 1.0);
-        let start = UnitQuaternion::from_euler_angles(0.1, 1.5, -3.0);
+        let start = UnitQuaternion::exp(&Vector3::new(0.1, 1.5, -3.0));
         let samples: Vec<_> = (0..300)
             .map(|k| {
-                let q = start * UnitQuaternion::from_scaled_axis(rate * f64::from(k) * 0.02);
+                let q = start * UnitQuaternion::exp(&(rate * f64::from(k) * 0.02));
                 // The sign of a quaternion means nothing: flip some.
                 let sign = if k % 3 == 0 { -1.0 } else { 1.0 };
-                [sign * q.w, sign * q.i, sign * q.j, sign * q.k]
+                UnitQuaternion::try_from_wxyz(&(sign * q.wxyz())).unwrap()
             })
             .collect();
         let smoother = Smoother::new(0.02, 0.2, samples.len()).unwrap();
-        for k in 0..samples.len() {
+        for (k, sample) in samples.iter().enumerate() {
             let (q, omega) = smoother.attitude(&samples, k);
             assert!(
                 (Vector3::from(omega) - rate).norm() < 1e-9,
                 "{k}: {omega:?}"
             );
-            let dot: f64 = q.iter().zip(&samples[k]).map(|(a, b)| a * b).sum();
-            assert!((dot.abs() - 1.0).abs() < 1e-12);
+            assert!((q.wxyz().dot(&sample.wxyz()).abs() - 1.0).abs() < 1e-12);
         }
     }
 }

@@ -2,42 +2,32 @@
 #![allow(dead_code)] // every test file uses its own part
 #![allow(clippy::cast_possible_wrap)] // small counts
 
+use fly_hal::{Description, GroupStatus};
 use fly_log::{
-    Class, Control, Energies, GroupStatus, Header, Level, Pace, Reference, Row, RunMetadata,
-    Signal, State, Stats, Status, Writer,
+    Control, Energies, FlightHeader, Header, Level, Pace, Reference, Row, RunMetadata, State,
+    Stats, Status, Writer,
 };
 use std::path::Path;
 
 /// Measurements of three groups, an auxiliary signal, two rotors of which one tilts.
 pub fn header() -> Header {
-    let measured =
-        |name: &str, unit: &str, group| Signal::new(name, unit, Class::Measurement, group);
-    let command = |name: &str, unit: &str| Signal::new(name, unit, Class::Command, 0);
+    let signals = ["twist.angular.x", "battery.voltage"];
+    let commands = ["rotor.0.thrust", "rotor.0.tilt", "rotor.1.thrust"];
+    let description = Description::new()
+        .with_group("pose.position")
+        .and_then(|description| description.with_signals(signals))
+        .and_then(|description| description.with_signals(commands));
     Header {
-        configuration: "[flight]\nduration = 1.0 # \"quoted\", tab\t, ü\n".into(),
-        vehicle: "name = \"test\"\n".into(),
-        vehicle_name: "test".into(),
-        backend: "sim".into(),
-        rate_hz: 500.0,
-        seed: 7,
-        start: 0,
-        signals: vec![
-            measured("pose.position.x", "m", 0),
-            measured("pose.position.y", "m", 0),
-            measured("pose.position.z", "m", 0),
-            measured("twist.angular.x", "rad/s", 1),
-            Signal::new("battery.voltage", "V", Class::Auxiliary, 2),
-        ],
-        groups: vec![
-            "pose.position".into(),
-            "twist.angular".into(),
-            "battery".into(),
-        ],
-        commands: vec![
-            command("rotor.0.thrust", "N"),
-            command("rotor.0.tilt", "rad"),
-            command("rotor.1.thrust", "N"),
-        ],
+        flight: FlightHeader {
+            configuration: "[flight]\nduration = 1.0 # \"quoted\", tab\t, ü\n".into(),
+            vehicle: "name = \"test\"\n".into(),
+            vehicle_name: "test".into(),
+            backend: "sim".into(),
+            rate_hz: 500.0,
+            seed: 7,
+            start: 0,
+        },
+        description: description.unwrap(),
         input_dim: 3,
         modes: vec!["flying".into(), "holding".into()],
         solvers: vec!["none".into(), "osqp".into()],

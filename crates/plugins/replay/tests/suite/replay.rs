@@ -5,10 +5,10 @@ use crate::ulog;
 
 use common::{TICKS, VEHICLE, tick, write};
 use fly_hal::{
-    Backend, Configuration, Deadline, Description, ErrorKind, Frame, ReadOutcome, ReferenceSource,
-    Text,
+    Backend, Configuration, Deadline, Description, ErrorKind, Frame, GroupStatus, ReadOutcome,
+    ReferenceSource, Text,
 };
-use fly_log::{Class, GroupStatus, Header, Pace, Row, RunMetadata, Signal, Status, Writer};
+use fly_log::{Header, Pace, Row, RunMetadata, Status, Writer};
 use fly_plugin_replay::Replay;
 
 /// Configures from a table in which `LOG` stands for the path of the log.
@@ -105,28 +105,13 @@ fn a_log_of_ours_comes_back_tick_by_tick_bit_for_bit() {
 fn joints_come_back_too() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.mcap");
-    let groups = [
-        ("joint.0", &["position", "velocity"][..]),
-        ("joint.2.quaternion", &["w", "x", "y", "z"]),
-        ("joint.2.angular", &["x", "y", "z"]),
-    ];
-    let signals = groups
-        .iter()
-        .enumerate()
-        .flat_map(|(group, (name, parts))| {
-            parts.iter().map(move |part| {
-                let name = format!("{name}.{part}");
-                let unit = fly_hal::signal::meaning(&name).unwrap().unit;
-                Signal::new(name, unit, Class::Measurement, group)
-            })
-        });
+    let groups = ["joint.0", "joint.2.quaternion", "joint.2.angular"];
     let header = Header {
-        vehicle_name: "arm".into(),
-        backend: "sim".into(),
-        rate_hz: 100.0,
-        signals: signals.collect(),
-        groups: groups.map(|(name, _)| name.into()).into(),
-        commands: vec![Signal::new("motor.0.effort", "N m", Class::Command, 0)],
+        description: groups
+            .into_iter()
+            .try_fold(Description::new(), Description::with_group)
+            .and_then(|description| description.with_signal("motor.0.effort"))
+            .unwrap(),
         ..Header::default()
     };
     let values = |k: i32| [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|i| f64::from(k + i).sin());

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use fly_log::{Class, GroupStatus, Header, Pace, Row, RunMetadata, Signal, Status, Writer};
+use fly_hal::{Description, GroupStatus};
+use fly_log::{FlightHeader, Header, Pace, Row, RunMetadata, Status, Writer};
 
 /// Two rotors, one of which tilts.
 pub const VEHICLE: &str = r#"
@@ -65,22 +66,19 @@ pub fn tick(k: usize) -> Tick {
 
 /// Writes the flight.
 pub fn write(path: &Path) {
-    let measured = |name: &str| Signal::new(name, "m", Class::Measurement, 0);
-    let command = |name: &str| Signal::new(name, "N", Class::Command, 0);
     let header = Header {
-        configuration: "[flight]\n".into(),
-        vehicle: VEHICLE.into(),
-        vehicle_name: "test".into(),
-        backend: "sim".into(),
-        rate_hz: 100.0,
-        signals: vec![
-            measured("pose.position.x"),
-            measured("pose.position.y"),
-            measured("pose.position.z"),
-            Signal::new("battery.voltage", "V", Class::Auxiliary, 1),
-        ],
-        groups: vec!["pose.position".into(), "battery".into()],
-        commands: vec![command("rotor.0.thrust"), command("rotor.1.thrust")],
+        flight: FlightHeader {
+            configuration: "[flight]\n".into(),
+            vehicle: VEHICLE.into(),
+            vehicle_name: "test".into(),
+            backend: "sim".into(),
+            rate_hz: 100.0,
+            ..FlightHeader::default()
+        },
+        description: Description::new()
+            .with_group("pose.position")
+            .and_then(|d| d.with_signals(["battery.voltage", "rotor.0.thrust", "rotor.1.thrust"]))
+            .unwrap(),
         ..Header::default()
     };
     let mut writer = Writer::create(path, &header, Pace::Stepped).unwrap();

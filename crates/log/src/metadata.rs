@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use fly_hal::{Class, Signal};
 use mcap::records::Metadata;
 
-use super::row::Header;
-use crate::signal::{Class, Signal};
+use crate::Header;
 
 /// Version of the log's layout; a reader refuses others.
 pub const FORMAT: u32 = 1;
@@ -99,27 +99,32 @@ impl RunMetadata {
 /// The records at the head of a log. The first holds a checksum of all of them, since MCAP
 /// protects only chunks.
 pub fn header_records(header: &Header) -> Vec<Metadata> {
+    let Header {
+        flight,
+        description,
+        ..
+    } = header;
     let mut records = vec![
-        record(CONFIGURATION, [("toml", header.configuration.clone())]),
+        record(CONFIGURATION, [("toml", flight.configuration.clone())]),
         record(
             VEHICLE,
             [
-                ("name", header.vehicle_name.clone()),
-                ("toml", header.vehicle.clone()),
+                ("name", flight.vehicle_name.clone()),
+                ("toml", flight.vehicle.clone()),
             ],
         ),
-        record(SIGNALS, [("table", table(&header.signals))]),
-        record(GROUPS, [("table", header.groups.join("\n"))]),
-        record(COMMANDS, [("table", table(&header.commands))]),
+        record(SIGNALS, [("table", table(description.frame_signals()))]),
+        record(GROUPS, [("table", description.groups.join("\n"))]),
+        record(COMMANDS, [("table", table(description.commands()))]),
     ];
     let log = record(
         LOG,
         [
             ("format", FORMAT.to_string()),
-            ("backend", header.backend.clone()),
-            ("rate_hz", header.rate_hz.to_string()),
-            ("seed", header.seed.to_string()),
-            ("start_ns", header.start.to_string()),
+            ("backend", flight.backend.clone()),
+            ("rate_hz", flight.rate_hz.to_string()),
+            ("seed", flight.seed.to_string()),
+            ("start_ns", flight.start.to_string()),
         ],
     );
     records.insert(0, log);
@@ -159,18 +164,24 @@ pub fn signals(table: &str) -> Option<Vec<Signal>> {
         let mut parts = line.split('\t');
         let (name, unit) = (parts.next()?, parts.next()?);
         let class = Class::from_name(parts.next()?)?;
-        let group = parts.next()?.parse().ok()?;
-        parts
-            .next()
-            .is_none()
-            .then(|| Signal::new(name, unit, class, group))
+        let group: usize = parts.next()?.parse().ok()?;
+        parts.next().is_none().then(|| Signal {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            class,
+            group: (class != Class::Command).then_some(group),
+        })
     };
     table.lines().map(line).collect()
 }
 
-fn table(signals: &[Signal]) -> String {
-    let line = |s: &Signal| format!("{}\t{}\t{}\t{}", s.name, s.unit, s.class.name(), s.group);
-    signals.iter().map(line).collect::<Vec<_>>().join("\n")
+/// Commands belong to no group; their lines say 0.
+fn table<'a>(signals: impl Iterator<Item = &'a Signal>) -> String {
+    let line = |s: &Signal| {
+        let group = s.group.unwrap_or_default();
+        format!("{}\t{}\t{}\t{group}", s.name, s.unit, s.class.name())
+    };
+    signals.map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// `text` in exactly `width` bytes.

@@ -1,0 +1,45 @@
+//! What is known of a flight before its first tick.
+
+use fly_hal::Description;
+
+/// Which flight this is: what was configured and by which backend it was flown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlightHeader {
+    /// The resolved configuration, TOML.
+    pub configuration: String,
+    /// The vehicle's description, TOML.
+    pub vehicle: String,
+    /// Name of the vehicle: the child frame of `/tf`.
+    pub vehicle_name: String,
+    /// Name of the backend's plugin.
+    pub backend: String,
+    /// Ticks per second, Hz.
+    pub rate_hz: f64,
+    /// Seed of the flight.
+    pub seed: u64,
+    /// Time of the backend's clock at which the flight starts, ns; 0 in simulation.
+    pub start: i64,
+}
+
+/// The head of a log: the flight, and the shape and names of every array in its [rows](crate::Row).
+#[derive(Clone, Debug, Default)]
+pub struct Header {
+    /// Which flight this is.
+    pub flight: FlightHeader,
+    /// The signals: those of a frame in the order of [`Row::values`](crate::Row::values), the groups in the order of
+    /// [`Row::groups`](crate::Row::groups), the commands in the order of [`Row::commands`](crate::Row::commands).
+    pub description: Description,
+    /// Length of [`Control::u0`](crate::Control::u0) and [`Control::u`](crate::Control::u).
+    pub input_dim: usize,
+    /// Bodies of a system, the child frames of `/tf` in the order of [`SystemState::poses`](crate::SystemState::poses);
+    /// empty for a vehicle of one body.
+    pub bodies: Vec<String>,
+    /// Length of [`SystemState::configuration`](crate::SystemState::configuration); 0 for a vehicle of one body.
+    pub config_dim: usize,
+    /// Length of [`SystemState::velocity`](crate::SystemState::velocity); 0 for a vehicle of one body.
+    pub dof: usize,
+    /// Names that [`Row::mode`](crate::Row::mode) counts into.
+    pub modes: Vec<String>,
+    /// Names that [`Control::solver`](crate::Control::solver) counts into.
+    pub solvers: Vec<String>,
+}

@@ -1,0 +1,219 @@
+//! The head of a log of this program: the records before its first tick.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::Path;
+
+use fly_hal::signal::{RECORDED, recorded};
+use fly_hal::{Class, Description, Signal};
+use mcap::records::{Metadata, op};
+
+use super::container::{Part, Refusal, scan};
+use super::described;
+use crate::FlightHeader;
+use crate::error::LogError;
+use crate::metadata::{
+    COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, SIGNALS, VEHICLE, checksum, signals,
+};
+
+/// Longest head that is read, bytes.
+const MAX_HEAD: u64 = 1 << 26;
+
+/// The metadata records that have been seen.
+#[derive(Default)]
+pub struct Head {
+    records: BTreeMap<String, Metadata>,
+    /// The log's format, where it is not the one that is read here.
+    pub other_format: Option<String>,
+}
+
+/// What the head declares of every tick.
+pub struct Shape {
+    /// The recorded signals, then the recorded commands as the group [`RECORDED`].
+    pub description: Description,
+    /// Indices into a recorded frame's values of those that are kept.
+    pub kept: Vec<usize>,
+    /// Values and groups of a recorded frame, and commands.
+    pub declared: [usize; 3],
+    /// Index of the group of the recorded commands.
+    pub recorded: usize,
+}
+
+impl FlightHeader {
+    /// Which flight a log of this program holds, from the first records of the file; the ticks are not read. `None` where the
+    /// file is of another kind.
+    ///
+    /// # Errors
+    /// [`LogError::Open`] for a file that cannot be read, [`LogError::Format`] for a log of another version,
+    /// [`LogError::OtherMcap`] for an MCAP file that is no log of this program or has a damaged head.
+    pub fn read(path: impl AsRef<Path>) -> Result<Option<Self>, LogError> {
+        let path = path.as_ref();
+        let bytes = first_records(path).map_err(|source| LogError::Open {
+            path: path.into(),
+            source,
+        })?;
+        if !bytes.starts_with(mcap::MAGIC) {
+            return Ok(None);
+        }
+        let mut head = Head::default();
+        // The bytes end with the head, which the scan takes for a truncated file.
+        let _ = scan(&bytes, &mut |part| match part {
+            Part::Metadata(record) => head.add(record),
+            _ => Ok(()),
+        });
+        if let Some(found) = head.other_format {
+            return Err(LogError::Format {
+                path: path.into(),
+                expected: FORMAT,
+                found,
+            });
+        }
+        head.shape()
+            .map_err(|refusal| LogError::other_mcap(path, refusal))?;
+        Ok(Some(head.flight()))
+    }
+}
+
+/// The records of an MCAP file before its first chunk.
+fn first_records(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = BufReader::new(File::open(path)?).take(MAX_HEAD);
+    let mut bytes = Vec::new();
+    file.by_ref()
+        .take(mcap::MAGIC.len() as u64)
+        .read_to_end(&mut bytes)?;
+    while bytes.starts_with(mcap::MAGIC) {
+        let start = bytes.len();
+        file.by_ref().take(9).read_to_end(&mut bytes)?;
+        let Some((&[opcode, ref length @ ..], [])) = bytes[start..].split_first_chunk::<9>() else {
+            break;
+        };
+        let length = u64::from_le_bytes(*length);
+        if opcode == op::CHUNK || length > MAX_HEAD {
+            bytes.truncate(start);
+            break;
+        }
+        file.by_ref().take(length).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+impl Head {
+    /// Takes a metadata record; refuses a log of another format.
+    pub fn add(&mut self, record: Metadata) -> Result<(), Refusal> {
+        if record.name == LOG {
+            let format = record.metadata.get("format").cloned().unwrap_or_default();
+            if format != FORMAT.to_string() {
+                self.other_format = Some(format.clone());
+                return Err((format!("log format {FORMAT}"), format!("format `{format}`")));
+            }
+        }
+        self.records.insert(record.name.clone(), record);
+        Ok(())
+    }
+
+    /// The flight; what the head does not say is empty.
+    pub fn flight(&self) -> FlightHeader {
+        let text = |record: &str, key: &str| {
+            let record = self.records.get(record);
+            let text = record.and_then(|record| record.metadata.get(key));
+            text.cloned().unwrap_or_default()
+        };
+        FlightHeader {
+            configuration: text(CONFIGURATION, "toml"),
+            vehicle: text(VEHICLE, "toml"),
+            vehicle_name: text(VEHICLE, "name"),
+            backend: text(LOG, "backend"),
+            rate_hz: text(LOG, "rate_hz").parse().unwrap_or_default(),
+            seed: text(LOG, "seed").parse().unwrap_or_default(),
+            start: text(LOG, "start_ns").parse().unwrap_or_default(),
+        }
+    }
+
+    /// What every tick holds; refused where a record is missing or their checksum is wrong.
+    pub fn shape(&self) -> Result<Shape, Refusal> {
+        let missing = |name: &str| {
+            (
+                format!("the metadata record `{name}` before the frames"),
+                "none".to_owned(),
+            )
+        };
+        let log = self.records.get(LOG).ok_or_else(|| missing(LOG))?;
+        let rest: Option<Vec<_>> = [CONFIGURATION, VEHICLE, SIGNALS, GROUPS, COMMANDS]
+            .iter()
+            .map(|&name| self.records.get(name))
+            .collect();
+        let rest = rest.ok_or_else(|| missing("fly.*"))?;
+        let (expected, found) = (
+            log.metadata.get("crc32").cloned().unwrap_or_default(),
+            checksum(std::iter::once(log).chain(rest)),
+        );
+        if expected != found {
+            return Err((
+                format!("metadata records with the checksum {expected}"),
+                found,
+            ));
+        }
+        let table = |name: &str| {
+            let record = self.records.get(name);
+            let text = record.and_then(|record| record.metadata.get("table"));
+            text.ok_or_else(|| missing(name))
+        };
+        let list = |name: &str| {
+            signals(table(name)?).ok_or_else(|| {
+                (
+                    format!("a list of signals in `{name}`"),
+                    "something else".into(),
+                )
+            })
+        };
+        let declared = list(SIGNALS)?;
+        let commands = list(COMMANDS)?;
+        let groups = table(GROUPS)?.lines().map(str::to_owned).collect();
+        Shape::new(&declared, &commands, groups)
+    }
+}
+
+impl Shape {
+    /// Of a log with these signals, commands and groups.
+    fn new(
+        declared: &[Signal],
+        commands: &[Signal],
+        mut groups: Vec<String>,
+    ) -> Result<Self, Refusal> {
+        let outside = |signal: &&Signal| signal.group.is_none_or(|group| group >= groups.len());
+        if let Some(bad) = declared.iter().find(outside) {
+            let found = bad.group.map_or("none".into(), |group| group.to_string());
+            return Err((
+                format!("a group below {}", groups.len()),
+                format!("{found} of `{}`", bad.name),
+            ));
+        }
+        // The flight may itself have been a replay: its own commands take the place of those it read.
+        let replaced: Vec<_> = commands.iter().map(|c| recorded(&c.name)).collect();
+        let kept: Vec<usize> = (0..declared.len())
+            .filter(|&i| !replaced.contains(&declared[i].name))
+            .collect();
+        let mut signals: Vec<Signal> = kept.iter().map(|&i| declared[i].clone()).collect();
+        let declared = [declared.len(), groups.len(), commands.len()];
+        let recorded = groups
+            .iter()
+            .position(|group| group == RECORDED)
+            .unwrap_or(groups.len());
+        if recorded == groups.len() && !commands.is_empty() {
+            groups.push(RECORDED.to_owned());
+        }
+        signals.extend(commands.iter().zip(replaced).map(|(command, name)| Signal {
+            name,
+            unit: command.unit.clone(),
+            class: Class::Auxiliary,
+            group: Some(recorded),
+        }));
+        Ok(Self {
+            description: described(signals, groups),
+            kept,
+            declared,
+            recorded,
+        })
+    }
+}
