@@ -9,11 +9,16 @@
 //!   clock;
 //! - [`Vehicle`]: a link to one vehicle and its telemetry, with the messages asked for that autopilots do not send by
 //!   themselves.
+//!
+//! With the feature `backend`:
+//! - [`backend`]: a vehicle as a backend of `fly-hal`, for the plugins that name the kind of vehicle.
 
 pub mod frames;
 
 #[cfg(feature = "links")]
 mod address;
+#[cfg(feature = "backend")]
+pub mod backend;
 #[cfg(feature = "links")]
 mod clock;
 #[cfg(feature = "links")]

@@ -36,18 +36,18 @@ pub struct Setup {
     /// Finds the files that paths in `text` mean: (offset, path).
     pub resolve: Arc<ResolvePath<'static>>,
     /// How long one check may take before it counts as hanging.
-    pub patience: Duration,
+    pub check_timeout: Duration,
 }
 
 impl Setup {
-    /// These texts at 500 Hz, paths relative to the current folder, half a minute of patience.
+    /// These texts at 500 Hz, paths relative to the current folder, 30 s for each check.
     pub fn new(text: impl Into<String>, vehicle: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             vehicle: vehicle.into(),
             rate_hz: 500.0,
             resolve: Arc::new(crate::configuration::resolve_in_current_folder),
-            patience: Duration::from_secs(30),
+            check_timeout: Duration::from_secs(30),
         }
     }
 
@@ -109,12 +109,12 @@ fn run_one(check: checks::Function, plugin: &Plugin, setup: &Setup) -> Outcome {
         // Nobody listens any more when it took too long.
         let _ = sender.send(check(&plugin, &owned));
     });
-    match receiver.recv_timeout(setup.patience) {
+    match receiver.recv_timeout(setup.check_timeout) {
         Ok(outcome) => {
             let _ = thread.join();
             outcome
         }
-        Err(mpsc::RecvTimeoutError::Timeout) => Outcome::Hanging(setup.patience),
+        Err(mpsc::RecvTimeoutError::Timeout) => Outcome::Hanging(setup.check_timeout),
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             Outcome::Failed("the check itself panicked".into())
         }

@@ -16,7 +16,7 @@ fn run(library: &Path, text: &str) -> Report {
     conformance::run(
         library,
         &Setup {
-            patience: Duration::from_secs(3),
+            check_timeout: Duration::from_secs(3),
             ..Setup::new(text, "")
         },
     )

@@ -37,7 +37,7 @@ pub struct LinkSettings {
 }
 
 impl Default for LinkSettings {
-    /// A ground station (255/190) with a heartbeat every second and 5 s of patience.
+    /// A ground station (255/190) with a heartbeat every second; a TCP connection is made anew after 5 s of silence.
     fn default() -> Self {
         Self {
             identity: Identity::default(),

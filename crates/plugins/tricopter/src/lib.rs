@@ -1,9 +1,9 @@
 //! A tricopter with tilting rotors over MAVLink, as a plugin: `[backend] plugin = "tricopter"`.
 //!
-//! What it reads, and that it sends no commands, stands in [`fly_mavlink_backend`].
+//! What it reads, and that it sends no commands, stands in [`fly_mavlink::backend`].
 
 use fly_hal::{Clock, Info};
-use fly_mavlink_backend::{Airframe, MavType, MavlinkVehicle};
+use fly_mavlink::backend::{Airframe, MavType, MavlinkVehicle};
 
 /// Three rotors that tilt.
 pub struct Tricopter;

@@ -13,7 +13,7 @@ use plugin::{free_port, load};
 fn check(text: String) -> Report {
     let setup = Setup {
         rate_hz: 100.0,
-        patience: Duration::from_mins(2),
+        check_timeout: Duration::from_mins(2),
         ..Setup::new(text, "")
     };
     let report = conformance::run(load("quadcopter").path(), &setup);

@@ -3,15 +3,15 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use crate::{Found, Telemetry, Vehicle, autopilot_name, type_name};
 use fly_hal::{
     Backend, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, Info, ReadOutcome,
     Request, monotonic_now,
 };
-use fly_mavlink::{Found, Telemetry, Vehicle, autopilot_name, type_name};
 
-use crate::airframe::{Airframe, describe};
-use crate::frame::Filler;
-use crate::settings::Settings;
+use super::airframe::{Airframe, describe};
+use super::frame::Filler;
+use super::settings::Settings;
 
 /// After the heartbeat the state is waited for this long, ns. It may be long in coming (without a GPS fix there is no
 /// position), so that its absence is no error.

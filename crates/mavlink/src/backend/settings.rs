@@ -17,8 +17,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::{Address, AddressError, Identity, LinkSettings, VehicleSettings};
 use fly_hal::{Configuration, Error};
-use fly_mavlink::{Address, AddressError, Identity, LinkSettings, VehicleSettings};
 use serde::Deserialize;
 use toml::Spanned;
 

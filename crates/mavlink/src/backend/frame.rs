@@ -1,14 +1,14 @@
 //! From telemetry to a frame.
 
+use crate::{Sample, Telemetry};
 use fly_hal::{FrameMut, GroupStatus};
-use fly_mavlink::{Sample, Telemetry};
 
-use crate::airframe::GROUPS;
+use super::airframe::GROUPS;
 
 /// What a vehicle sends once a second is stale after this, ns.
 const SLOW: i64 = 5_000_000_000;
 
-/// The groups of [`GROUPS`](crate::airframe::GROUPS) with the place of their values.
+/// The groups of [`GROUPS`](super::airframe::GROUPS) with the place of their values.
 const POSITION: (usize, usize) = (0, 0);
 const QUATERNION: (usize, usize) = (1, 3);
 const LINEAR: (usize, usize) = (2, 7);
@@ -110,11 +110,11 @@ impl Put<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fly_hal::Frame;
-    use fly_mavlink::Received;
-    use fly_mavlink::dialect::{
+    use crate::Received;
+    use crate::dialect::{
         ATTITUDE_QUATERNION_DATA, LOCAL_POSITION_NED_DATA, MavMessage, SYS_STATUS_DATA,
     };
+    use fly_hal::Frame;
 
     const MS: i64 = 1_000_000;
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::dialect::MavType;
 use fly_hal::{Description, Error, Info};
-use fly_mavlink::dialect::MavType;
 use toml::Spanned;
 
 /// A kind of vehicle.

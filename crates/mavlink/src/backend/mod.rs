@@ -1,12 +1,12 @@
 //! A MAVLink vehicle as a backend, for the plugins that name the kind of vehicle.
 //!
-//! A plugin is an [`Airframe`] and one line, `fly_hal::export_backend!(MavlinkVehicle<MyAirframe>)`.
+//! A plugin is an [`Airframe`] and one line, `fly_hal::export_backend!(MavlinkVehicle<MyAirframe>)`: see `crates/plugins/quadcopter`.
 //!
 //! # What crosses
 //!
 //! | signal | from | stale after `stale_after` |
 //! |---|---|---|
-//! | `pose.position.*`, `pose.quaternion.*`, `twist.*` | [`fly_mavlink::Telemetry`], in the world NWU and the body FLU | yes |
+//! | `pose.position.*`, `pose.quaternion.*`, `twist.*` | [`crate::Telemetry`], in the world NWU and the body FLU | yes |
 //! | `battery.*` | valid where the vehicle knows both voltage and charge | after 5 s |
 //! | `vehicle.armed` | heartbeat | after 5 s |
 //!
@@ -18,7 +18,7 @@
 //! # Time
 //!
 //! A frame's time and its stamps are ns of `CLOCK_MONOTONIC` since the start. A stamp is when the vehicle measured, as
-//! far as its clock can be mapped to ours ([`fly_mavlink::SenderClock`]).
+//! far as its clock can be mapped to ours ([`crate::SenderClock`]).
 
 mod airframe;
 mod frame;
@@ -29,4 +29,4 @@ pub use airframe::Airframe;
 pub use vehicle::MavlinkVehicle;
 
 /// The kinds of vehicle that a heartbeat may name.
-pub use fly_mavlink::dialect::MavType;
+pub use crate::dialect::MavType;
