@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::{ExitCode, Termination};
 
+use fly_flight::{End, FlightError, Outcome};
+
 use crate::config::{ConfigError, Diagnostic};
 
 /// How the command `fly` ends. The numbers are part of the interface.
@@ -33,6 +35,22 @@ Exit codes:
   3  the backend could not be loaded or started, or failed
   4  the supervisor ended the flight
   5  a check found problems";
+}
+
+/// A flight that the user ended was flown; one whose log was lost was not recorded, which is an error of output.
+impl From<&Outcome> for Exit {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome.end {
+            End::Completed | End::OutOfFrames | End::Interrupted
+                if outcome.summary.log.failure.is_some() =>
+            {
+                Self::Internal
+            }
+            End::Completed | End::OutOfFrames | End::Interrupted => Self::Flown,
+            End::Backend(_) => Self::Backend,
+            End::SafetyStop => Self::SafetyStop,
+        }
+    }
 }
 
 impl Termination for Exit {
@@ -103,6 +121,30 @@ impl From<ConfigError> for Failure {
             exit: Exit::Usage,
             report: Report::Config(error),
         }
+    }
+}
+
+impl From<FlightError> for Failure {
+    fn from(error: FlightError) -> Self {
+        let exit = match error {
+            // Shown with carets.
+            FlightError::Configuration(error) => return error.into(),
+            FlightError::Backend(error) => {
+                return Self {
+                    exit: Exit::Backend,
+                    report: Report::Config(error),
+                };
+            }
+            FlightError::Reference(_)
+            | FlightError::Infeasible(_)
+            | FlightError::Law(_)
+            | FlightError::Model { .. } => Exit::Usage,
+            FlightError::Binding(_)
+            | FlightError::NoSetpoints { .. }
+            | FlightError::Foreign { .. } => Exit::Backend,
+            _ => Exit::Internal,
+        };
+        Self::new(exit, error)
     }
 }
 

@@ -14,14 +14,14 @@ mod tune;
 use crate::args::{Arguments, Command};
 use crate::config::{Options, shipped};
 use crate::exit::{Exit, Failure};
-use crate::telemetry::Telemetry;
+use crate::telemetry::Terminal;
 
 /// Runs what the command line asks for.
 ///
 /// # Errors
 /// One message for the user, with its exit code.
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let telemetry = Telemetry::init(arguments.verbose, arguments.quiet)
+    let terminal = Terminal::init(arguments.verbose, arguments.quiet)
         .map_err(|error| Failure::new(Exit::Internal, error))?;
     match &arguments.command {
         Some(Command::Configs { name }) => configs::run(name.as_deref()),
@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
         Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),
-        None => fly::run(&options(arguments)?, arguments, &telemetry),
+        None => fly::run(&options(arguments)?, arguments, &terminal),
     }
 }
 

@@ -1,15 +1,12 @@
-//! What a flight tells: statistics, summary table, progress bar and traces.
+//! What the terminal shows: messages, the progress bar, tables.
 
-mod histogram;
 mod progress;
-mod statistics;
 mod summary;
 mod table;
 mod trace;
 
-pub use histogram::Histogram;
+pub use fly_flight::Magnitude;
 pub use progress::Progress;
-pub use statistics::{FlightStatistics, Magnitude};
-pub use summary::{LogSummary, Summary};
+pub use summary::Shown;
 pub use table::{Table, duration, significant};
-pub use trace::{Message, Telemetry};
+pub use trace::Terminal;

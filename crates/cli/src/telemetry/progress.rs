@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Telemetry;
+use super::Terminal;
 
 /// How often the bar is drawn.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -19,7 +19,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 pub struct Progress {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    telemetry: Telemetry,
+    terminal: Terminal,
 }
 
 /// Bits of `f64`; the drawing thread may see numbers of two neighbouring steps, which nobody can tell.
@@ -34,12 +34,12 @@ struct Shared {
 
 impl Progress {
     /// A bar up to `duration` s, or one without an end; draws nothing when standard error is no terminal or not `wanted`.
-    pub fn start(duration: Option<f64>, wanted: bool, telemetry: &Telemetry) -> Self {
+    pub fn start(duration: Option<f64>, wanted: bool, terminal: &Terminal) -> Self {
         let shared = Arc::new(Shared::default());
         let thread = (wanted && std::io::stderr().is_terminal())
             .then(|| {
                 let bar = bar(duration);
-                telemetry.set_bar(Some(bar.clone()));
+                terminal.set_bar(Some(bar.clone()));
                 let shared = Arc::clone(&shared);
                 thread::Builder::new()
                     .name("progress".to_owned())
@@ -50,12 +50,17 @@ impl Progress {
         Self {
             shared,
             thread,
-            telemetry: telemetry.clone(),
+            terminal: terminal.clone(),
         }
     }
 
     /// Tells the flight time in s and the errors in m and rad; `alarm` when the supervisor has taken over. Never waits.
-    pub fn update(&self, flight_time: f64, position_error: f64, attitude_error: f64, alarm: bool) {
+    pub fn update(
+        &self,
+        flight_time: f64,
+        [position_error, attitude_error]: [f64; 2],
+        alarm: bool,
+    ) {
         let shared = &self.shared;
         shared
             .flight_time
@@ -78,7 +83,7 @@ impl Drop for Progress {
             // The thread only draws: whatever befell it, the flight is not concerned.
             let _ = thread.join();
         }
-        self.telemetry.set_bar(None);
+        self.terminal.set_bar(None);
     }
 }
 
@@ -180,8 +185,8 @@ mod tests {
 
     #[test]
     fn a_bar_without_a_terminal_starts_no_thread() {
-        let progress = Progress::start(Some(1.0), false, &Telemetry::default());
-        progress.update(0.5, 0.1, 0.1, false);
+        let progress = Progress::start(Some(1.0), false, &Terminal::default());
+        progress.update(0.5, [0.1; 2], false);
         assert!(progress.thread.is_none());
     }
 }

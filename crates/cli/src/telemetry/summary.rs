@@ -1,78 +1,27 @@
 //! The table printed when a flight has ended.
 
 use std::fmt;
-use std::path::PathBuf;
+
+use fly_flight::{Comparison, Magnitude, Summary};
 
 use super::table::{Table, duration, significant};
-use super::{FlightStatistics, Histogram};
-use crate::flight::replay::Comparison;
 
-/// Where the flight was logged.
-#[derive(Debug, Clone, Default)]
-pub struct LogSummary {
-    /// The finished file.
-    pub path: PathBuf,
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// Steps that were not logged because the queue was full (real time only).
-    pub dropped: u64,
-    /// Why there is no log, if it could not be written to the end.
-    pub failure: Option<String>,
-}
+/// A summary as it is printed.
+pub struct Shown<'a>(pub &'a Summary);
 
-/// Everything the summary tells; printed with `Display`.
-#[derive(Debug, Clone, Default)]
-pub struct Summary {
-    /// The flight's name (the configuration's stem).
-    pub name: String,
-    /// How it ended, in words.
-    pub end: String,
-    /// Flight time in s.
-    pub flight_time: f64,
-    /// Wall-clock time of the flight in s.
-    pub wall_time: f64,
-    /// Ticks per second as they came, Hz.
-    pub rate: f64,
-    /// Whether the backend keeps its own clock, so that a real-time factor tells nothing.
-    pub real_time: bool,
-    /// What the errors in distance and in angle are called; those that there cannot be have no name.
-    pub errors: [Option<&'static str>; 2],
-    /// Errors, saturation and energies.
-    pub statistics: FlightStatistics,
-    /// Whether W fell as predicted, in words; none in a recording of another controller's flight.
-    pub energy: Option<String>,
-    /// Times of the control steps.
-    pub step_times: Histogram,
-    /// How many steps a solver other than the chosen one answered.
-    pub solver_fallbacks: u64,
-    /// What the flight followed, in words.
-    pub reference: String,
-    /// What the supervisor did, in words; empty when it had nothing to do.
-    pub supervisor: Vec<String>,
-    /// The backend: name and version.
-    pub backend: String,
-    /// What the backend reports: label and text.
-    pub backend_report: Vec<(String, String)>,
-    /// Recorded against recomputed commands.
-    pub comparison: Option<Comparison>,
-    /// The log.
-    pub log: LogSummary,
-    /// Anything else that the reader must know.
-    pub notes: Vec<String>,
-}
-
-impl Summary {
+impl Shown<'_> {
     fn table(&self) -> Table {
         let mut table = Table::default();
-        let statistics = &self.statistics;
+        let summary = self.0;
+        let statistics = &summary.statistics;
         if statistics.steps > 0 {
-            let error = |magnitude: &super::Magnitude, scale: f64, unit: &str| {
+            let error = |magnitude: &Magnitude, scale: f64, unit: &str| {
                 [
                     format!("rms {} {unit}", significant(magnitude.rms() * scale, 4)),
                     format!("max {} {unit}", significant(magnitude.max() * scale, 4)),
                 ]
             };
-            let [distance, angle] = self.errors;
+            let [distance, angle] = summary.errors;
             if let Some(label) = distance {
                 table.row(label, error(&statistics.position_error, 1.0, "m"));
             }
@@ -86,7 +35,7 @@ impl Summary {
                 let energy = |when, value| format!("{when} {} J", significant(value, 4));
                 table.row("energy W", [energy("start", start), energy("end", end)]);
             }
-            if let Some(energy) = &self.energy {
+            if let Some(energy) = &summary.energy {
                 let label = if ends == Some((0.0, 0.0)) {
                     "energy W"
                 } else {
@@ -103,48 +52,48 @@ impl Summary {
                 )],
             );
         }
-        if self.solver_fallbacks > 0 {
+        if summary.solver_fallbacks > 0 {
             table.row(
                 "solver",
                 [format!(
                     "{} steps answered by active_set instead",
-                    self.solver_fallbacks
+                    summary.solver_fallbacks
                 )],
             );
         }
         if let (Some(median), Some(p99)) = (
-            self.step_times.percentile(0.5),
-            self.step_times.percentile(0.99),
+            summary.step_times.percentile(0.5),
+            summary.step_times.percentile(0.99),
         ) {
             table.row(
                 "step time",
                 [
                     format!("median {}", duration(median)),
                     format!("p99 {}", duration(p99)),
-                    format!("max {}", duration(self.step_times.max())),
+                    format!("max {}", duration(summary.step_times.max())),
                 ],
             );
         }
-        if !self.real_time && self.wall_time > 0.0 {
+        if !summary.real_time && summary.wall_time > 0.0 {
             table.row(
                 "real-time factor",
-                [significant(self.flight_time / self.wall_time, 3)],
+                [significant(summary.flight_time / summary.wall_time, 3)],
             );
         }
-        table.row("reference", [self.reference.as_str()]);
-        if self.supervisor.is_empty() {
+        table.row("reference", [summary.reference.as_str()]);
+        if summary.supervisor.is_empty() {
             table.row("supervisor", ["nothing to do"]);
         } else {
-            table.lines("supervisor", self.supervisor.iter().map(String::as_str));
+            table.lines("supervisor", summary.supervisor.iter().map(String::as_str));
         }
-        table.row("backend", [self.backend.as_str()]);
-        for (label, text) in &self.backend_report {
+        table.row("backend", [summary.backend.as_str()]);
+        for (label, text) in &summary.backend_report {
             table.row(&format!("  {label}"), [text.as_str()]);
         }
-        if let Some(comparison) = &self.comparison {
+        if let Some(comparison) = &summary.comparison {
             compare(&mut table, comparison);
         }
-        let log = &self.log;
+        let log = &summary.log;
         match &log.failure {
             None => table.row(
                 "log",
@@ -161,7 +110,7 @@ impl Summary {
                 )],
             );
         }
-        table.lines("note", self.notes.iter().map(String::as_str));
+        table.lines("note", summary.notes.iter().map(String::as_str));
         table
     }
 }
@@ -213,13 +162,14 @@ fn size(bytes: u64) -> String {
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rate = (self.rate * 10.0).round() / 10.0;
+        let summary = self.0;
+        let rate = (summary.rate * 10.0).round() / 10.0;
         writeln!(
             f,
             "{}: {} after {:.3} s at {rate} Hz",
-            self.name, self.end, self.flight_time
+            summary.name, summary.end, summary.flight_time
         )?;
         write!(f, "{}", self.table())
     }
@@ -227,6 +177,8 @@ impl fmt::Display for Summary {
 
 #[cfg(test)]
 mod tests {
+    use fly_flight::{FlightStatistics, Histogram, LogSummary};
+
     use super::*;
 
     fn summary() -> Summary {
@@ -277,7 +229,7 @@ tricopter: flown after 20.000 s at 500 Hz
     faults          none
   log               a/b.mcap (2.35 MB)
 ";
-        assert_eq!(summary().to_string(), expected);
+        assert_eq!(Shown(&summary()).to_string(), expected);
     }
 
     #[test]
@@ -290,7 +242,7 @@ tricopter: flown after 20.000 s at 500 Hz
             comparison: Some(comparison.clone()),
             ..summary()
         };
-        let text = summary.to_string();
+        let text = Shown(&summary).to_string();
         assert!(
             text.contains(
                 "replay            recomputed commands exactly equal the recorded ones\n"
@@ -304,7 +256,7 @@ tricopter: flown after 20.000 s at 500 Hz
 
         comparison.record(&[3.0, 0.5], &[1.0, 0.5]);
         summary.comparison = Some(comparison);
-        let text = summary.to_string();
+        let text = Shown(&summary).to_string();
         assert!(
             text.contains("replay            recorded minus recomputed commands\n"),
             "{text}"
@@ -325,7 +277,7 @@ tricopter: flown after 20.000 s at 500 Hz
         summary.log.failure = Some("the disk is full".to_owned());
         summary.notes = vec!["nothing was sent: no --arm".to_owned()];
         summary.statistics = FlightStatistics::default();
-        let text = summary.to_string();
+        let text = Shown(&summary).to_string();
         assert!(text.contains("supervisor        descent from 2.050 s: no frame\n                    3 dropouts bridged\n"), "{text}");
         assert!(
             text.contains(

@@ -4,8 +4,6 @@
 
 use crate::common;
 
-use std::sync::Arc;
-
 use fly::config::{Configuration, Options};
 use fly::flight::{Flight, FlightOptions};
 
@@ -23,7 +21,7 @@ fn begun(config: &str, set: &[&str]) -> (tempfile::TempDir, Flight) {
         plugin_dirs: vec![common::plugins()],
         ..FlightOptions::default()
     };
-    let mut flight = Flight::prepare(&configuration, &options, Arc::default()).expect("a flight");
+    let mut flight = Flight::prepare(&configuration, &options).expect("a flight");
     assert_eq!(flight.tick(), None);
     (folder, flight)
 }

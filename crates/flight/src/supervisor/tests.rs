@@ -205,7 +205,7 @@ fn landing_ends_the_flight() {
 fn faults_name_the_group_and_the_command() {
     let groups = ["pose.position".to_owned(), "twist.linear".to_owned()];
     let commands = ["rotor.0.thrust".to_owned()];
-    let say = |fault: Fault| fault.describe(&groups, &commands);
+    let say = |fault: Fault| fault.describe(&groups, &commands).to_string();
     assert_eq!(say(Fault::Stale(1)), "`twist.linear` is stale");
     assert_eq!(say(Fault::NonFinite(0)), "`pose.position` is not finite");
     assert_eq!(

@@ -7,11 +7,12 @@ use super::pilot::seconds;
 use super::session::Flight;
 use super::supervisor::{Mode, Report};
 use super::{End, Outcome};
-use crate::telemetry::Summary;
+use crate::summary::Summary;
 
 impl Flight {
     /// Stops the backend, finishes the log and sums up. What fails here is told in the outcome.
     pub fn finish(mut self, end: End) -> Outcome {
+        let _messages = self.messages.enter();
         // A flight that was given up is none that was flown, whatever ended the descent.
         let given_up = self.pilot.supervisor().report().given_up.is_some();
         let end = match end {
@@ -33,9 +34,8 @@ impl Flight {
         let backend_report = self.instance.report();
         let supervisor = self.supervisor_lines();
         let last = self.last.unwrap_or(0);
-        self.telemetry
+        self.messages
             .drain(|message| self.recorder.message(last, message));
-        self.telemetry.record(false);
         let run = RunMetadata {
             step_median: self.step_times.percentile(0.5).unwrap_or(0),
             step_p99: self.step_times.percentile(0.99).unwrap_or(0),
@@ -72,10 +72,10 @@ impl Flight {
                 "in {unfinished} steps the solver ran out of iterations: an input within the limits was commanded, but not the nearest"
             ));
         }
-        if self.telemetry.lost() > 0 {
+        let lost = self.messages.lost();
+        if lost > 0 {
             self.notes.push(format!(
-                "{} messages are missing in the log: too many at once",
-                self.telemetry.lost()
+                "{lost} messages are missing in the log: too many at once"
             ));
         }
         let summary = Summary {

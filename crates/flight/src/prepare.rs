@@ -1,8 +1,6 @@
 //! From a configuration to a flight that is ready to begin: plugin, binding, controller, reference, log, in this order.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
@@ -26,21 +24,22 @@ use super::supervisor::{OnLoss, Supervisor};
 use super::{FlightOptions, nanoseconds};
 use crate::backend::{self, Backend};
 use crate::config::{BackendSection, Configuration, Flown, Origin, SafetyAction};
-use crate::telemetry::{FlightStatistics, Histogram, Progress};
+use crate::histogram::Histogram;
+use crate::messages::Messages;
+use crate::statistics::FlightStatistics;
 
 impl Flight {
-    /// Loads and configures everything, creates the log and starts the backend. The flight ends early once `interrupt` is
-    /// set.
+    /// Loads and configures everything, creates the log and starts the backend.
     ///
     /// # Errors
     /// The first thing that is wrong; nothing is left behind then.
     pub fn prepare(
         configuration: &Configuration,
         options: &FlightOptions,
-        interrupt: Arc<AtomicBool>,
     ) -> Result<Self, FlightError> {
         // Messages of the preparation belong to the flight's log as well.
-        options.telemetry.record(true);
+        let messages = Messages::new();
+        let _current = messages.enter();
         let Backend {
             plugin,
             mut instance,
@@ -128,10 +127,8 @@ impl Flight {
             not_optimal: [0; 2],
             expected_solver: configuration.controller.allocation,
             step_times: Histogram::default(),
-            progress: Progress::start(duration, options.progress, &options.telemetry),
-            telemetry: options.telemetry.clone(),
+            messages,
             recorder,
-            interrupt,
             notes,
             first: None,
             last: None,

@@ -1,7 +1,5 @@
 //! The flight itself: one tick after the other, then the end.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use fly_control::allocation::{Outcome, Solver};
@@ -15,7 +13,9 @@ use super::pilot::{Decision, Pilot, Reading, seconds};
 use super::recorder::Recorder;
 use super::replay::Comparison;
 use super::supervisor::{Action, Event, Fault, Mode};
-use crate::telemetry::{FlightStatistics, Histogram, Progress, Telemetry};
+use crate::histogram::Histogram;
+use crate::messages::Messages;
+use crate::statistics::FlightStatistics;
 
 /// A flight that is ready to begin, or under way.
 ///
@@ -47,10 +47,8 @@ pub struct Flight {
     pub(super) not_optimal: [u64; 2],
     pub(super) expected_solver: AllocationMethod,
     pub(super) step_times: Histogram,
-    pub(super) progress: Progress,
-    pub(super) telemetry: Telemetry,
+    pub(super) messages: Messages,
     pub(super) recorder: Recorder,
-    pub(super) interrupt: Arc<AtomicBool>,
     pub(super) notes: Vec<String>,
     /// Times of the first and of the last tick, ns.
     pub(super) first: Option<i64>,
@@ -86,9 +84,7 @@ impl Flight {
 
     /// Reads a frame, decides, sends, logs. Answers how the flight has ended once it has.
     pub fn tick(&mut self) -> Option<End> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return Some(End::Interrupted);
-        }
+        let _messages = self.messages.enter();
         let Some(tick) = self.read() else {
             return Some(End::OutOfFrames);
         };
@@ -287,14 +283,11 @@ impl Flight {
         {
             comparison.record(&self.frame.values, commands);
         }
-        let alarm = !matches!(self.pilot.supervisor().mode(), Mode::Flying | Mode::Waiting);
-        self.progress
-            .update(self.flight_time(), position, attitude, alarm);
     }
 
     fn log(&mut self, tick: &Tick, decision: Decision, sent: bool, rates: Option<[f64; 2]>) {
         let recorder = &mut self.recorder;
-        self.telemetry
+        self.messages
             .drain(|message| recorder.message(tick.time, message));
         recorder.tick(
             tick.time,
@@ -307,11 +300,26 @@ impl Flight {
     }
 
     /// Seconds since the first complete frame.
-    pub(super) fn flight_time(&self) -> f64 {
+    pub fn flight_time(&self) -> f64 {
         self.pilot
             .start()
             .zip(self.last)
             .map_or(0.0, |(start, last)| seconds(last.saturating_sub(start)))
+    }
+
+    /// Distance (m) and angle (rad) between the state and the reference; 0 before the first complete frame.
+    pub fn errors(&self) -> [f64; 2] {
+        self.pilot.errors()
+    }
+
+    /// Where the supervisor stands.
+    pub fn mode(&self) -> Mode {
+        self.pilot.supervisor().mode()
+    }
+
+    /// When it ends by itself, s of flight time; `None` if only its backend or its user ends it.
+    pub fn duration(&self) -> Option<f64> {
+        self.duration.map(seconds)
     }
 
     fn tell(&self, time: i64, event: Event) {
@@ -353,7 +361,7 @@ impl Flight {
         }
     }
 
-    pub(super) fn describe(&self, fault: Fault) -> String {
+    pub(super) fn describe(&self, fault: Fault) -> impl std::fmt::Display {
         fault.describe(
             &self.instance.description().groups,
             self.pilot.craft().system().inputs.command_names(),

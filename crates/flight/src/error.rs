@@ -8,7 +8,6 @@ use fly_mechanics::ActuatedDynamicsError;
 
 use super::binding::BindingError;
 use crate::config::ConfigError;
-use crate::exit::{Exit, Failure};
 
 /// Everything that keeps a flight from beginning.
 #[derive(Debug, thiserror::Error)]
@@ -44,9 +43,9 @@ pub enum FlightError {
         /// What should follow.
         system: String,
     },
-    /// The backend could not be loaded, configured, started or armed.
+    /// The backend could not be found, loaded, started or armed.
     #[error(transparent)]
-    Backend(#[from] Failure),
+    Backend(ConfigError),
     /// The backend does not fit the vehicle.
     #[error(transparent)]
     Binding(#[from] BindingError),
@@ -62,31 +61,4 @@ pub enum FlightError {
     /// The log cannot be created.
     #[error(transparent)]
     Log(#[from] LogError),
-}
-
-impl FlightError {
-    /// The exit code of the command.
-    pub fn exit(&self) -> Exit {
-        match self {
-            Self::Configuration(_)
-            | Self::Reference(_)
-            | Self::Infeasible(_)
-            | Self::Law(_)
-            | Self::Model { .. } => Exit::Usage,
-            Self::Backend(failure) => failure.exit,
-            Self::Binding(_) | Self::NoSetpoints { .. } | Self::Foreign { .. } => Exit::Backend,
-            Self::Log(_) => Exit::Internal,
-        }
-    }
-}
-
-impl From<FlightError> for Failure {
-    fn from(error: FlightError) -> Self {
-        match error {
-            // Shown with carets.
-            FlightError::Configuration(error) => error.into(),
-            FlightError::Backend(failure) => failure,
-            other => Self::new(other.exit(), other),
-        }
-    }
 }

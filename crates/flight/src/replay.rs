@@ -1,6 +1,6 @@
 //! Recorded against recomputed commands.
 
-use crate::telemetry::Magnitude;
+use crate::statistics::Magnitude;
 
 /// Prefix of the auxiliary signals that carry the commands of a recorded flight.
 pub const RECORDED: &str = "recorded.";

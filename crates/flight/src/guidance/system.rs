@@ -8,8 +8,8 @@ use fly_hal::Frame;
 use nalgebra::DMatrix;
 
 use super::{Guidance, finite};
-use crate::flight::craft::Craft;
-use crate::flight::supervisor::Fault;
+use crate::craft::Craft;
+use crate::supervisor::Fault;
 
 /// Leads any system.
 pub struct SystemGuidance {

@@ -13,6 +13,8 @@
 //! It knows neither vehicle nor backend: it is told what each tick brought and answers what to do in that tick. Time is the
 //! frames' own, so that a replayed flight takes the same decisions.
 
+use std::fmt::{self, Display};
+
 /// Why a tick gave no command of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -45,27 +47,38 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The fault in words, with the names of groups and commands.
-    pub fn describe(self, groups: &[String], commands: &[String]) -> String {
-        let group = |index: usize| groups.get(index).map_or("?", String::as_str);
-        match self {
-            Self::Missing => "no frame".to_owned(),
-            Self::Time => "the frame's time did not advance".to_owned(),
-            Self::Invalid(index) => format!("`{}` is marked invalid", group(index)),
-            Self::Stale(index) => format!("`{}` is stale", group(index)),
-            Self::Early(index) => format!("`{}` is stamped later than its frame", group(index)),
-            Self::Gap => "time jumped".to_owned(),
-            Self::NonFinite(index) => format!("`{}` is not finite", group(index)),
-            Self::NotUnit(index) => format!("`{}` is not a unit quaternion", group(index)),
-            Self::Controller => "the controller's result is not finite and was not sent".to_owned(),
-            Self::Reference => "the reference cannot be followed".to_owned(),
-            Self::Command(index) => {
-                let name = commands.get(index).map_or("?", String::as_str);
-                format!("the computed `{name}` violates its limits and was not sent")
+    /// The fault in words, with the names of groups and commands. Printing it does not allocate.
+    pub fn describe<'a>(self, groups: &'a [String], commands: &'a [String]) -> impl Display + 'a {
+        let name = |names: &'a [String], index: usize| names.get(index).map_or("?", String::as_str);
+        fmt::from_fn(move |f| match self {
+            Self::Missing => f.write_str("no frame"),
+            Self::Time => f.write_str("the frame's time did not advance"),
+            Self::Invalid(index) => write!(f, "`{}` is marked invalid", name(groups, index)),
+            Self::Stale(index) => write!(f, "`{}` is stale", name(groups, index)),
+            Self::Early(index) => {
+                write!(
+                    f,
+                    "`{}` is stamped later than its frame",
+                    name(groups, index)
+                )
             }
-            Self::Backend => "the backend reports an error".to_owned(),
-            Self::Unsent => "the backend does not pass the commands on".to_owned(),
-        }
+            Self::Gap => f.write_str("time jumped"),
+            Self::NonFinite(index) => write!(f, "`{}` is not finite", name(groups, index)),
+            Self::NotUnit(index) => {
+                write!(f, "`{}` is not a unit quaternion", name(groups, index))
+            }
+            Self::Controller => {
+                f.write_str("the controller's result is not finite and was not sent")
+            }
+            Self::Reference => f.write_str("the reference cannot be followed"),
+            Self::Command(index) => write!(
+                f,
+                "the computed `{}` violates its limits and was not sent",
+                name(commands, index)
+            ),
+            Self::Backend => f.write_str("the backend reports an error"),
+            Self::Unsent => f.write_str("the backend does not pass the commands on"),
+        })
     }
 }
 

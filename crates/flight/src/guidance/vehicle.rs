@@ -10,10 +10,10 @@ use fly_mechanics::multibody::{Joint, Model};
 use nalgebra::DMatrix;
 
 use super::{Guidance, finite};
-use crate::flight::craft::Craft;
-use crate::flight::descent::Descent;
-use crate::flight::reference::FlightReference;
-use crate::flight::supervisor::Fault;
+use crate::craft::Craft;
+use crate::descent::Descent;
+use crate::reference::FlightReference;
+use crate::supervisor::Fault;
 
 /// Leads one free body.
 pub struct VehicleGuidance {

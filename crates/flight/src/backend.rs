@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fly_hal::{ErrorKind, Instance, LoadError, Plugin, SearchPath, Text};
 
 use crate::config::{Configuration, Diagnostic, Fragment};
-use crate::exit::{Exit, Failure};
+use crate::error::FlightError;
 
 /// The chosen backend, loaded and configured, not started.
 #[derive(Debug)]
@@ -19,12 +19,12 @@ pub struct Backend {
 /// Loads and configures the backend. `armed`: the user allows a real vehicle to move.
 ///
 /// # Errors
-/// It is not found or cannot be loaded (exit code 3), or it refuses its table or the vehicle (2).
+/// It is not found or cannot be loaded , or it refuses its table or the vehicle .
 pub fn open(
     configuration: &Configuration,
     plugin_dirs: &[PathBuf],
     armed: bool,
-) -> Result<Backend, Failure> {
+) -> Result<Backend, FlightError> {
     let section = &configuration.backend;
     let search = SearchPath::standard(plugin_dirs.iter().cloned());
     let plugin = match &section.path {
@@ -50,17 +50,16 @@ pub fn open(
 }
 
 /// The file that a path in a plugin's table means.
-pub(crate) fn resolve(
-    table: &Fragment,
-    offset: usize,
-    path: &str,
-) -> Result<PathBuf, fly_hal::Error> {
+///
+/// # Errors
+/// There is no current folder.
+pub fn resolve(table: &Fragment, offset: usize, path: &str) -> Result<PathBuf, fly_hal::Error> {
     let path = table.resolve_path(offset, path);
     std::path::absolute(&path).map_err(|error| fly_hal::Error::io(path.display(), &error))
 }
 
 /// A backend's error, in the user's files where it points into the texts that the backend was given.
-pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> Failure {
+pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> FlightError {
     let section = &configuration.backend;
     let title = format!(
         "the backend `{}` reports: {}",
@@ -83,16 +82,15 @@ pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> Failure
     if let Some(help) = &error.help {
         diagnostic = diagnostic.help(help.as_str());
     }
-    let exit = if error.kind == ErrorKind::Configuration {
-        Exit::Usage
+    if error.kind == ErrorKind::Configuration {
+        FlightError::Configuration(diagnostic.into())
     } else {
-        Exit::Backend
-    };
-    Failure::diagnosed(exit, diagnostic)
+        FlightError::Backend(diagnostic.into())
+    }
 }
 
 /// Why a plugin could not be loaded, and where it was chosen.
-pub(crate) fn not_loaded(configuration: &Configuration, error: LoadError) -> Failure {
+pub fn not_loaded(configuration: &Configuration, error: LoadError) -> FlightError {
     let place = configuration.document.place("backend.plugin");
     let located = |title: String| match &place {
         Some(place) => Diagnostic::new(title).at(place.clone(), "chosen here"),
@@ -119,5 +117,5 @@ pub(crate) fn not_loaded(configuration: &Configuration, error: LoadError) -> Fai
         }
         other => located(other.to_string()),
     };
-    Failure::diagnosed(Exit::Backend, diagnostic)
+    FlightError::Backend(diagnostic.into())
 }

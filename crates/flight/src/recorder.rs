@@ -13,7 +13,8 @@ use fly_mechanics::measurements::Measurements;
 use super::craft::Craft;
 use super::pilot::{Decision, Pilot};
 use super::supervisor::Mode;
-use crate::telemetry::{LogSummary, Message};
+use crate::messages::Message;
+use crate::summary::LogSummary;
 
 /// Names of the solvers in the order of their numbers in the log.
 const SOLVERS: [&str; 3] = ["none", "active_set", "osqp"];
@@ -66,15 +67,14 @@ impl Recorder {
     }
 
     /// Writes a message of the flight at `time` (ns).
-    pub fn message(&mut self, time: i64, message: &Message) {
+    pub fn message(&mut self, time: i64, message: Message) {
         let level = match message.level {
             tracing::Level::ERROR => Level::Error,
             tracing::Level::WARN => Level::Warning,
             tracing::Level::INFO => Level::Info,
             _ => Level::Debug,
         };
-        self.writer
-            .event(time, level, &message.target, &message.text);
+        self.writer.event(time, level, message.target, message.text);
     }
 
     /// Writes one tick, with measured and predicted dW/dt, W; `sent` says whether the commands in force were

@@ -1,0 +1,303 @@
+//! Messages of one flight: the `tracing` events of whatever runs for it, kept for its log.
+//!
+//! Each flight has a dispatcher of its own, current on its thread while it is prepared, flown and finished. It keeps every
+//! event from [`Level::INFO`] on and passes all of them on to the subscriber that was current when the flight was made: what a
+//! terminal shows and what a log holds are independent, and no flight sees the messages of another one.
+
+use std::fmt::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tracing::dispatcher::{self, DefaultGuard, Dispatch};
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Messages that are kept between two ticks; a flood beyond that is counted.
+const KEPT: usize = 4096;
+/// Bytes of their texts and targets.
+const BYTES: usize = 1 << 18;
+
+/// One message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// How serious it is.
+    pub level: Level,
+    /// Who says it: a module, or a plugin's own target.
+    pub target: &'a str,
+    /// What it says, with its fields.
+    pub text: &'a str,
+}
+
+/// The messages of one flight. Keeping one does not allocate.
+#[derive(Debug)]
+pub(crate) struct Messages {
+    dispatch: Dispatch,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    waiting: AtomicBool,
+    queue: Mutex<Queue>,
+}
+
+/// Targets and texts stand one behind the other in one buffer.
+#[derive(Debug)]
+struct Queue {
+    buffer: String,
+    entries: Vec<Entry>,
+    lost: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    level: Level,
+    /// Where the target ends and the text begins.
+    text: usize,
+    end: usize,
+}
+
+impl Messages {
+    /// No messages yet. All that come are passed on to the subscriber that is current here.
+    pub fn new() -> Self {
+        let shared = Arc::new(Shared {
+            waiting: AtomicBool::new(false),
+            queue: Mutex::new(Queue {
+                buffer: String::with_capacity(BYTES),
+                entries: Vec::with_capacity(KEPT),
+                lost: 0,
+            }),
+        });
+        let dispatch = Dispatch::new(Keep {
+            shared: Arc::clone(&shared),
+            outer: dispatcher::get_default(Dispatch::clone),
+        });
+        Self { dispatch, shared }
+    }
+
+    /// Until the guard is dropped the events of this thread are this flight's.
+    pub fn enter(&self) -> DefaultGuard {
+        dispatcher::set_default(&self.dispatch)
+    }
+
+    /// Gives every kept message to `take`, oldest first. Costs one atomic operation when there is none.
+    pub fn drain(&self, mut take: impl FnMut(Message)) {
+        if !self.shared.waiting.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        let mut queue = self.shared.queue();
+        let mut start = 0;
+        for entry in &queue.entries {
+            take(Message {
+                level: entry.level,
+                target: &queue.buffer[start..entry.text],
+                text: &queue.buffer[entry.text..entry.end],
+            });
+            start = entry.end;
+        }
+        queue.entries.clear();
+        queue.buffer.clear();
+    }
+
+    /// Messages that were not kept because there were too many at once.
+    pub fn lost(&self) -> u64 {
+        self.shared.queue().lost
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    fn push(&mut self, event: &Event<'_>) {
+        let (start, metadata) = (self.buffer.len(), event.metadata());
+        let mut line = Line {
+            buffer: &mut self.buffer,
+            start: 0,
+            full: false,
+        };
+        // What does not fit is seen in `full`.
+        let _ = line.write_str(metadata.target());
+        line.start = line.buffer.len();
+        event.record(&mut line);
+        let (text, full) = (line.start, line.full);
+        if full || self.entries.len() == KEPT {
+            self.buffer.truncate(start);
+            self.lost += 1;
+            return;
+        }
+        self.entries.push(Entry {
+            level: *metadata.level(),
+            text,
+            end: self.buffer.len(),
+        });
+    }
+}
+
+/// A message and its fields on their way into the buffer.
+struct Line<'a> {
+    buffer: &'a mut String,
+    /// Where the text begins.
+    start: usize,
+    full: bool,
+}
+
+impl fmt::Write for Line<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.full |= self.buffer.len() + text.len() > BYTES;
+        if self.full {
+            return Err(fmt::Error);
+        }
+        self.buffer.push_str(text);
+        Ok(())
+    }
+}
+
+impl Visit for Line<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let gap = if self.buffer.len() == self.start {
+            ""
+        } else {
+            " "
+        };
+        let _ = match field.name() {
+            "message" => write!(self, "{gap}{value:?}"),
+            name => write!(self, "{gap}{name}={value:?}"),
+        };
+    }
+}
+
+/// Keeps events and passes everything on.
+struct Keep {
+    shared: Arc<Shared>,
+    outer: Dispatch,
+}
+
+/// What goes to a flight's log does not depend on what a terminal shows: the same flight gives the same log.
+fn is_kept(metadata: &Metadata<'_>) -> bool {
+    metadata.is_event() && *metadata.level() <= Level::INFO
+}
+
+impl Subscriber for Keep {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        // The outer subscriber may change its mind at any time.
+        Interest::sometimes()
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        // The outer subscriber gives its own hint.
+        Some(LevelFilter::INFO)
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        is_kept(metadata) || self.outer.enabled(metadata)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        if is_kept(event.metadata()) {
+            self.shared.queue().push(event);
+            self.shared.waiting.store(true, Ordering::Release);
+        }
+        if self.outer.enabled(event.metadata()) {
+            self.outer.event(event);
+        }
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        self.outer.new_span(span)
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        self.outer.record(span, values);
+    }
+
+    fn record_follows_from(&self, span: &Id, follows: &Id) {
+        self.outer.record_follows_from(span, follows);
+    }
+
+    fn enter(&self, span: &Id) {
+        self.outer.enter(span);
+    }
+
+    fn exit(&self, span: &Id) {
+        self.outer.exit(span);
+    }
+
+    fn clone_span(&self, id: &Id) -> Id {
+        self.outer.clone_span(id)
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        self.outer.try_close(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drained(messages: &Messages) -> Vec<(Level, String, String)> {
+        let mut all = Vec::new();
+        messages.drain(|one| all.push((one.level, one.target.to_owned(), one.text.to_owned())));
+        all
+    }
+
+    #[test]
+    fn events_are_kept_with_target_and_fields() {
+        let messages = Messages::new();
+        tracing::warn!("before");
+        {
+            let _current = messages.enter();
+            tracing::warn!(target: "sim", gap = 3, unit = "ms", "frame missing");
+            tracing::info!("level {}", 2);
+            tracing::debug!("a detail");
+        }
+        tracing::warn!("afterwards");
+        let expected = [
+            (Level::WARN, "sim", "frame missing gap=3 unit=\"ms\""),
+            (Level::INFO, module_path!(), "level 2"),
+        ]
+        .map(|(level, target, text)| (level, target.to_owned(), text.to_owned()));
+        assert_eq!(drained(&messages), expected);
+        assert_eq!(drained(&messages), [], "drained");
+    }
+
+    #[test]
+    fn every_flight_has_its_own_and_the_outer_subscriber_sees_all() {
+        let outer = Messages::new();
+        let _outer = outer.enter();
+        let flights = [Messages::new(), Messages::new()];
+        for (index, flight) in flights.iter().enumerate() {
+            let _current = flight.enter();
+            tracing::info!(index);
+        }
+        for (index, flight) in flights.iter().enumerate() {
+            let kept = drained(flight);
+            assert_eq!(kept.len(), 1);
+            assert_eq!(kept[0].2, format!("index={index}"));
+        }
+        assert_eq!(drained(&outer).len(), 2);
+    }
+
+    #[test]
+    fn a_flood_is_bounded_and_counted() {
+        let messages = Messages::new();
+        let _current = messages.enter();
+        for number in 0..KEPT + 10 {
+            tracing::info!(number);
+        }
+        assert_eq!(messages.lost(), 10);
+        assert_eq!(drained(&messages).len(), KEPT);
+        let long = "x".repeat(BYTES);
+        tracing::info!("{long}");
+        tracing::info!("short");
+        assert_eq!(messages.lost(), 11);
+        assert_eq!(drained(&messages).len(), 1);
+    }
+}
