@@ -22,7 +22,8 @@ use common::{
 use fly_control::allocation::Osqp;
 use fly_control::allocation::{ActiveSet, Allocator, Limits};
 use fly_control::system::SystemReference;
-use fly_control::{Controller, ReferencePoint, pair_motion};
+use fly_control::template::DesiredMotion;
+use fly_control::{Controller, ReferencePoint};
 use fly_lie::SE3;
 use fly_mechanics::State;
 use nalgebra::{DMatrix, DVector, Vector6};
@@ -60,7 +61,7 @@ fn main() {
     bench.flight(
         "quadcopter",
         QUADCOPTER,
-        &format!("projection_weight = 3.0\n{QUADCOPTER_POLES}"),
+        &format!("tilt_priority = 3.0\n{QUADCOPTER_POLES}"),
         Vector6::new(0.0, 0.0, 0.0, 3.11, 0.0, 0.0),
     );
     bench.flight(
@@ -161,7 +162,7 @@ impl Bench {
         self.allocation(
             &name,
             &limits,
-            pilot.projection_metric(),
+            pilot.allocation_metric(),
             |solver, input, time| {
                 for desired in &desired {
                     time(&mut || {
@@ -178,18 +179,17 @@ impl Bench {
             &format!("approach = '{approach}'"),
             TRICOPTER_PAIR,
         );
+        let mut template = controller.template().clone();
+        let mut desired = DesiredMotion::of_dof(nalgebra::Const);
         let mut random = common::Random(51);
         let motions: Vec<_> = (0..1000)
-            .map(|_| pair_motion(&random.state(), &random.reference()))
+            .map(|_| (random.state(), random.reference()))
             .collect();
         self.measure("pair", &format!("template_{approach}"), |time| {
-            for (motion, desired) in &motions {
+            for (state, reference) in &motions {
                 time(&mut || {
-                    black_box(
-                        controller
-                            .template()
-                            .evaluate(black_box(motion), black_box(desired)),
-                    );
+                    template.evaluate(black_box(state), black_box(reference), &mut desired);
+                    black_box(&desired);
                 });
             }
         });

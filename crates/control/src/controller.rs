@@ -1,33 +1,92 @@
 //! One control step.
 #![allow(non_snake_case)]
 
-use fly_mechanics::{FreeBody, State, Vehicle};
-use nalgebra::{DMatrix, DVector, Vector6};
+use fly_mechanics::State;
+use fly_mechanics::multibody::Model;
+use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn};
 
-use crate::Energies;
-#[cfg(feature = "osqp")]
-use crate::allocation::Osqp;
-use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limited, Limits};
-use crate::analysis::LyapunovGuarantee;
-use crate::inputs::rank;
-use crate::law::{InputMatrix, Law, LawError, projection_metric};
+use crate::allocation::{Allocation, AllocationError, Allocator, Limited, Limits};
+use crate::design::{NotAtRest, PlacementError};
+use crate::law::{Law, LawError};
 use crate::matching::{Matching, MatchingForce};
-use crate::settings::{AllocationMethod, ControllerSettings, SettingsError};
-use crate::template::{Desired, Motion, Template, TemplateForces};
-use crate::trajectory::ReferencePoint;
+use crate::plant::{FreeBodyPlant, Plant, Pursuit, SystemPlant};
+use crate::rest;
+use crate::sizes::Sizes;
+use crate::strategy::Strategy;
+use crate::system::SystemReference;
+use crate::template::{DesiredMotion, Template};
+use crate::transport::TransportError;
+use crate::{Energies, ReferencePoint};
 
-/// The tracking controller of a vehicle of one body: template, law and allocation, Konz (5.85), (5.86).
+/// The tracking controller of a vehicle or a system: desired motion, law and allocation, Konz (5.84)-(5.86).
 ///
-/// What is constant (the mass matrices, the input matrix and all that follows from them) is factorised once. A step then is
-/// the template's forces, two 6x6 products, one p x 6 product, and the allocation where the limits are met.
-pub struct Controller {
-    body: FreeBody<f64>,
-    template: Template,
-    law: Law,
-    inputs: InputMatrix,
+/// Of a vehicle (the default, [`FreeBodyPlant`]) all matrices are constant and factorised once: a step is the template's forces, two small products,
+/// and the allocation where the limits are met. Of a [system](SystemPlant) they are those of the moment.
+///
+/// `ControllerSettings::build` makes one from a configuration. In code:
+///
+/// ```
+/// use fly_control::allocation::{ActiveSet, Limits};
+/// use fly_control::plant::SystemPlant;
+/// use fly_control::system::{SystemPair, SystemReference};
+/// use fly_control::template::{Approach, Pair, Template};
+/// use fly_control::transport::JointMap;
+/// use fly_control::Controller;
+/// use fly_mechanics::System;
+/// use fly_mechanics::multibody::BodyId;
+/// use nalgebra::{DVector, Matrix4, Vector4};
+///
+/// // A pendulum that a weak motor should hold out to the side.
+/// let system = System::from_toml(
+///     r#"
+///     name = "pendulum"
+///     [bodies.arm]
+///     joint = { type = "revolute", axis = [0, 1, 0] }
+///     shape = { sphere = { radius = 0.05 } }
+///     mass = 1
+///     center_of_mass = [0, 0, -1]
+///     [[motors]]
+///     joint = "arm"
+///     effort = [-5, 5]
+///     "#,
+/// )?;
+/// // Stiffness 9 N m, damping 6 N m s and inertia 1 kg m^2 about the joint.
+/// let about_y = |moment: f64| Matrix4::from_diagonal(&Vector4::new(moment / 2.0, 0.0, moment / 2.0, 0.0));
+/// let arm = system.model.body_id("arm")?;
+/// let pair = SystemPair { a: BodyId::WORLD, b: arm, energies: Pair::new(about_y(9.0), about_y(6.0), about_y(1.0)) };
+/// let template = Template::of_system(&system.model, Approach::Energy, vec![pair], Box::new(JointMap));
+/// let (polytope, interior) = (system.inputs.limits(), DVector::from_column_slice(system.inputs.interior()));
+/// let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;
+/// let mut controller = Controller::new(SystemPlant::new(&system)?, template)?
+///     .limited(&limits, None, |limits, metric| Ok(Box::new(ActiveSet::new(limits, metric)?)))?;
+///
+/// let goal = SystemReference { configuration: &[1.0], velocity: &[0.0], acceleration: &[0.0] };
+/// let step = controller.step_after(0.0, &[0.2], &[0.0], &goal)?;
+/// // The law asks for about 8 N m: for the weight's 2 and to speed up; the motor gives what it has.
+/// assert_eq!((step.input[0], step.active()), (5.0, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Controller<P: Plant = FreeBodyPlant>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    plant: P,
+    strategy: P::Strategy,
+    law: Law<f64, P::Dof, Dyn>,
+    desired: DesiredMotion<f64, P::Dof>,
+    tilt_priority: Option<TiltPriority>,
+    /// The metric of the limits, if it is not H.
     metric: DMatrix<f64>,
     limited: Option<Limited>,
     step: Step,
+}
+
+/// How much the tilt of the free body counts when inputs are limited, see [`Law::metric_with_priority`].
+#[derive(Clone, Copy)]
+struct TiltPriority {
+    rho: f64,
+    /// The places of its angular velocities about x and y.
+    tilts: [usize; 2],
 }
 
 /// The result of one control step.
@@ -37,13 +96,23 @@ pub struct Step {
     pub input: DVector<f64>,
     /// u0, p numbers: what the law (5.86b) asks for without limits.
     pub unconstrained: DVector<f64>,
-    /// The desired energies.
+    /// The desired energies; zero for state feedback, which has none.
     pub energies: Energies,
     /// What the allocation did.
     pub allocation: Allocation,
 }
 
 impl Step {
+    /// Room for p inputs.
+    fn new(p: usize) -> Self {
+        Self {
+            input: DVector::zeros(p),
+            unconstrained: DVector::zeros(p),
+            energies: Energies::default(),
+            allocation: Allocation::FREE,
+        }
+    }
+
     /// How many limits are active.
     pub fn active(&self) -> usize {
         self.allocation.active
@@ -55,102 +124,199 @@ impl Step {
     }
 }
 
-/// Why a controller could not be built.
+/// Why there is no input.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ControllerError {
-    /// A setting cannot be used.
+#[non_exhaustive]
+pub enum StepError {
+    /// The transport map does not exist here.
     #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// There is no law for this vehicle.
+    Transport(#[from] TransportError),
+    /// There is no law here.
     #[error(transparent)]
     Law(#[from] LawError),
-    /// The limits cannot be used.
+    /// The metric of the limits is not positive definite.
     #[error(transparent)]
     Allocation(#[from] AllocationError),
-    /// Nothing drives the system.
-    #[error("nothing drives `{system}`: a controller needs rotors or motors in its description")]
-    NoInputs {
-        /// The system's name.
-        system: String,
-    },
-    /// Loops are closed or joints coupled.
-    #[error(
-        "a controller's model is a tree of bodies, but `{system}` has {key}: leave them out of the model and describe them in the plant that is \
-         simulated"
-    )]
-    Constrained {
-        /// The system's name.
-        system: String,
-        /// `loops` or `couplings`.
-        key: &'static str,
-    },
+    /// State feedback: nothing holds the system in its reference.
+    #[error("state feedback is about a reference at rest: {0}")]
+    NotAtRest(#[from] NotAtRest),
+    /// State feedback: there are no gains.
+    #[error("there is no state feedback with these poles: {0}")]
+    Placement(#[from] PlacementError),
 }
 
 /// # Construction
-impl Controller {
-    /// For a vehicle as its description gives it.
+impl<P: Plant> Controller<P>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    /// Without limits.
     ///
     /// # Errors
-    /// [`ControllerError`].
-    pub fn new(vehicle: &Vehicle, settings: &ControllerSettings) -> Result<Self, ControllerError> {
-        let rotors = &vehicle.rotors;
-        let polytope = rotors.limits();
-        let interior = DVector::from_column_slice(rotors.interior());
-        let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;
-        Self::for_body(
-            &vehicle.body,
-            &vehicle.body_name,
-            rotors.input_matrix(),
-            Some(limits),
-            settings,
-        )
+    /// [`LawError`], if the matrices are constant and there is no law.
+    pub fn new(plant: P, strategy: impl Into<P::Strategy>) -> Result<Self, LawError> {
+        let strategy = strategy.into();
+        let p = plant.input_dim();
+        Ok(Self {
+            law: plant.law(&strategy)?,
+            desired: DesiredMotion::of_dof(plant.dof()),
+            tilt_priority: None,
+            metric: DMatrix::zeros(p, p),
+            limited: None,
+            step: Step::new(p),
+            strategy,
+            plant,
+        })
     }
 
-    /// For any free body with this name, input matrix B (6 x p) and limits.
+    /// The same with a priority rho (kg m^2) of the free body's tilt when inputs are limited, see [`Law::metric_with_priority`]. Set it before
+    /// the limits; it has no effect where none or several bodies move freely.
+    #[must_use]
+    pub fn with_tilt_priority(mut self, rho: f64) -> Self {
+        let tilts = self.plant.tilts().filter(|_| rho != 0.0);
+        self.tilt_priority = tilts.map(|tilts| TiltPriority { rho, tilts });
+        self
+    }
+
+    /// The same with inputs inside these limits, and with rates (of each input, in its unit per second) if there are any. `make` gives the solver
+    /// for the rows of both and a metric.
     ///
     /// # Errors
-    /// [`ControllerError`].
-    pub fn for_body(
-        body: &FreeBody<f64>,
-        name: &str,
-        inputs: &InputMatrix,
-        limits: Option<Limits>,
-        settings: &ControllerSettings,
-    ) -> Result<Self, ControllerError> {
-        let (approach, transport) = settings.of_free_body()?;
-        let pair = settings.pair(name, body, inputs)?;
-        let template = Template::new(approach, transport, pair);
-        let (M, M_bar) = (body.mass_matrix(), template.mass_matrix());
-        let law = Law::new(M, M_bar, inputs)?;
-        let metric = projection_metric(M, M_bar, inputs, settings.projection_weight)?;
-        let limited = match limits {
-            Some(limits) if settings.allocation != AllocationMethod::None => Some(Limited::new(
-                &limits,
-                settings.rates(inputs.ncols())?,
-                |limits| allocator(settings.allocation, limits, &metric),
-            )?),
-            _ => None,
+    /// [`AllocationError`] if limits, rates and inputs do not fit together, and those of `make`.
+    pub fn limited(
+        mut self,
+        limits: &Limits,
+        rates: Option<Vec<f64>>,
+        make: impl FnOnce(&Limits, &DMatrix<f64>) -> Result<Box<dyn Allocator>, AllocationError>,
+    ) -> Result<Self, AllocationError> {
+        let p = self.plant.input_dim();
+        let metric = if P::CONSTANT {
+            self.allocation_metric().clone()
+        } else {
+            DMatrix::identity(p, p)
         };
-        let zero = DVector::zeros(inputs.ncols());
-        Ok(Self {
-            body: *body,
-            template,
-            law,
-            inputs: inputs.clone(),
-            metric,
-            limited,
-            step: Step {
-                input: zero.clone(),
-                unconstrained: zero,
-                energies: Energies::default(),
-                allocation: Allocation::FREE,
-            },
-        })
+        self.limited = Some(Limited::new(limits, rates, |limits| make(limits, &metric))?);
+        Ok(self)
     }
 }
 
 /// # Flight
-impl Controller {
+impl<P: Plant> Controller<P>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    /// The input for this state and goal, `elapsed` seconds after the one before.
+    fn advance(
+        &mut self,
+        elapsed: f64,
+        state: P::State<'_>,
+        goal: P::Goal<'_>,
+    ) -> Result<(), StepError> {
+        let (plant, u0) = (&mut self.plant, &mut self.step.unconstrained);
+        plant.update(state);
+        let pursuit = plant.pursue(&mut self.strategy, state, goal, &mut self.desired, u0)?;
+        let desired = &self.desired;
+        match pursuit {
+            Pursuit::Motion => {
+                if !P::CONSTANT {
+                    let (M, B) = (plant.mass_matrix(), plant.input_matrix());
+                    self.law.update(M, &desired.mass_matrix, B)?;
+                }
+                self.law.unconstrained(plant.bias(state), &desired.bias, u0);
+            }
+            // No template, so no desired inertia: of the inputs within the limits the one counts whose acceleration is nearest to the wanted
+            // one in the metric of the kinetic energy (Gauss's principle), which is the same in all coordinates and units.
+            Pursuit::Input => {
+                let M = plant.mass_matrix();
+                self.law.update(M, M, plant.input_matrix())?;
+            }
+        }
+        let (input, u0) = (
+            self.step.input.as_mut_slice(),
+            self.step.unconstrained.as_slice(),
+        );
+        self.step.allocation = match &mut self.limited {
+            None => {
+                input.copy_from_slice(u0);
+                Allocation::FREE
+            }
+            Some(limited) if P::CONSTANT => limited.allocate(u0, elapsed, input),
+            Some(limited) => {
+                let metric = metric(&self.law, self.tilt_priority, &mut self.metric);
+                limited.allocate_in(metric, u0, elapsed, input)?
+            }
+        };
+        self.step.energies = match pursuit {
+            Pursuit::Motion => self.desired.energies,
+            Pursuit::Input => Energies::default(),
+        };
+        Ok(())
+    }
+
+    /// The result of the last step.
+    pub fn last(&self) -> &Step {
+        &self.step
+    }
+
+    /// Number of inputs p.
+    pub fn input_dim(&self) -> usize {
+        self.plant.input_dim()
+    }
+}
+
+/// The metric in which limited inputs are nearest to what the law asks for.
+fn metric<'a, N: nalgebra::Dim>(
+    law: &'a Law<f64, N, Dyn>,
+    priority: Option<TiltPriority>,
+    room: &'a mut DMatrix<f64>,
+) -> &'a DMatrix<f64>
+where
+    DefaultAllocator: Sizes<N, Dyn>,
+{
+    match priority {
+        Some(TiltPriority { rho, tilts }) => {
+            law.metric_with_priority(tilts, rho, room);
+            room
+        }
+        None => law.metric(),
+    }
+}
+
+/// # The last step
+impl<P: Plant> Controller<P>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    /// What it pursues: of a vehicle the template.
+    pub fn strategy(&self) -> &P::Strategy {
+        &self.strategy
+    }
+
+    /// The model of what is controlled.
+    pub fn plant(&self) -> &P {
+        &self.plant
+    }
+
+    /// The law, with H.
+    pub fn law(&self) -> &Law<f64, P::Dof, Dyn> {
+        &self.law
+    }
+
+    /// H, p x p: the metric of the inputs in the last step, without the priority of tilt.
+    pub fn metric(&self) -> &DMatrix<f64> {
+        self.law.metric()
+    }
+
+    /// The metric in which limited inputs are nearest to what the law asks for, with the priority of tilt: p x p.
+    ///
+    /// See [`Law::metric_with_priority`].
+    pub fn allocation_metric(&mut self) -> &DMatrix<f64> {
+        metric(&self.law, self.tilt_priority, &mut self.metric)
+    }
+}
+
+/// # A vehicle
+impl Controller<FreeBodyPlant> {
     /// The input for this state and reference, without regard to how fast inputs may change: [`step_after`](Self::step_after)
     /// with all the time in the world.
     pub fn step(&mut self, state: &State<f64>, reference: &ReferencePoint) -> &Step {
@@ -159,8 +325,8 @@ impl Controller {
 
     /// The input for this state and reference, `elapsed` seconds after the one before.
     ///
-    /// The time matters only with an [`input_rate_limit`](ControllerSettings::input_rate_limit): each input stays within that
-    /// rate times the time of the one before. The first input has none before it.
+    /// The time matters only with rates in the limits: each input stays within its rate times the time of the one before. The first input has none
+    /// before it.
     ///
     /// Allocates nothing with `active_set`; see `Osqp` for what that does. The same calls from the first on
     /// give the same bits. Where state or reference are not finite, so is u0, and the input stays the last one if there
@@ -171,62 +337,28 @@ impl Controller {
         state: &State<f64>,
         reference: &ReferencePoint,
     ) -> &Step {
-        let forces = self.forces(state, reference);
-        let b = self.body.bias(state);
-        let step = &mut self.step;
-        step.energies = forces.energies;
-        self.law
-            .unconstrained(&b, &forces.bias(), &mut step.unconstrained);
-        let desired = step.unconstrained.as_slice();
-        step.allocation = if let Some(limited) = &mut self.limited {
-            limited.allocate(desired, elapsed, step.input.as_mut_slice())
-        } else {
-            step.input.copy_from_slice(desired);
-            Allocation::FREE
-        };
-        step
-    }
-
-    /// The result of the last step.
-    pub fn last(&self) -> &Step {
+        // With constant matrices there always is a law, and no metric to refuse.
+        let done = self.advance(elapsed, state, reference);
+        debug_assert_eq!(done, Ok(()));
         &self.step
     }
 
-    /// Number of inputs p.
-    pub fn input_dim(&self) -> usize {
-        self.inputs.ncols()
-    }
-}
-
-/// # Diagnosis
-impl Controller {
     /// The desired closed loop.
-    pub fn template(&self) -> &Template {
-        &self.template
+    pub fn template(&self) -> &Template<fly_mechanics::FreeBody<f64>> {
+        &self.strategy
     }
 
-    /// When the total error energy W is a Lyapunov function of this closed loop. Allocates.
-    pub fn lyapunov_guarantee(&self) -> LyapunovGuarantee {
-        let B = DMatrix::from_fn(6, self.input_dim(), |i, j| self.inputs[(i, j)]);
-        LyapunovGuarantee::of_body(self.template.approach(), rank(&B))
-    }
-
-    /// The law.
-    pub fn law(&self) -> &Law {
-        &self.law
-    }
-
-    /// The metric in which limited inputs are nearest to what the law asks for, with rho in it: p x p.
-    ///
-    /// See [`projection_metric`].
-    pub fn projection_metric(&self) -> &DMatrix<f64> {
-        &self.metric
-    }
-
-    /// The template's forces at this state and reference.
-    pub fn forces(&self, state: &State<f64>, reference: &ReferencePoint) -> TemplateForces {
-        let (motion, desired) = pair_motion(state, reference);
-        self.template.evaluate(&motion, &desired)
+    /// The desired motion at this state and reference.
+    pub fn desired(
+        &self,
+        state: &State<f64>,
+        reference: &ReferencePoint,
+    ) -> DesiredMotion<f64, Const<6>> {
+        let mut desired = DesiredMotion::of_dof(Const);
+        self.strategy
+            .clone()
+            .evaluate(state, reference, &mut desired);
+        desired
     }
 
     /// What the inputs cannot give of the desired closed loop, limits aside, Konz (5.78). Allocates.
@@ -237,52 +369,133 @@ impl Controller {
         &self,
         state: &State<f64>,
         reference: &ReferencePoint,
-    ) -> Result<MatchingForce, LawError> {
+    ) -> Result<MatchingForce<f64, Const<6>>, LawError> {
+        let plant = &self.plant;
         let matching = Matching::new(
-            self.body.mass_matrix(),
-            self.template.mass_matrix(),
-            &self.inputs,
+            plant.mass_matrix(),
+            self.strategy.mass_matrix(),
+            plant.input_matrix(),
         )?;
-        Ok(matching.force(
-            &self.body.bias(state),
-            &self.forces(state, reference).bias(),
-        ))
+        let b = plant.body().bias(state);
+        Ok(matching.force(&b, &self.desired(state, reference).bias))
     }
 }
 
-/// The pair (world, body) of a free body whose velocity is its twist: J = I.
-pub fn pair_motion(state: &State<f64>, reference: &ReferencePoint) -> (Motion, Desired) {
-    (
-        Motion {
-            pose: state.pose,
-            twist: state.twist,
-            drift: Vector6::zeros(),
-        },
-        Desired {
-            pose: reference.pose,
-            twist: reference.twist,
-            acceleration: reference.acceleration,
-        },
-    )
-}
+/// # A system of bodies
+impl Controller<SystemPlant> {
+    /// The input for this state and reference, without regard to how fast inputs may change: [`step_after`](Self::step_after)
+    /// with all the time in the world.
+    ///
+    /// # Errors
+    /// As [`step_after`](Self::step_after).
+    ///
+    /// # Panics
+    /// As [`step_after`](Self::step_after).
+    pub fn step(
+        &mut self,
+        x: &[f64],
+        xi: &[f64],
+        goal: &SystemReference<'_>,
+    ) -> Result<&Step, StepError> {
+        self.step_after(f64::INFINITY, x, xi, goal)
+    }
 
-/// The solver of this name.
-pub(crate) fn allocator(
-    method: AllocationMethod,
-    limits: &Limits,
-    metric: &DMatrix<f64>,
-) -> Result<Box<dyn Allocator>, ControllerError> {
-    match method {
-        #[cfg(feature = "osqp")]
-        AllocationMethod::Osqp => Ok(Box::new(Osqp::new(limits, metric)?)),
-        #[cfg(not(feature = "osqp"))]
-        AllocationMethod::Osqp => {
-            let message =
-                "expected active_set or none, found osqp, which this build does not contain";
-            Err(SettingsError::new("allocation", message).into())
+    /// The input for this state and reference, `elapsed` seconds after the one before; the time matters only with rates in the limits, as for a
+    /// vehicle.
+    ///
+    /// Allocates nothing with `active_set` (but for the first step of state feedback, see [`rest_at`](Self::rest_at)). The same calls from the first
+    /// on give the same bits. Where state or reference are not finite, neither is u0, and the input stays the last one if there are limits;
+    /// that an input may be sent is for the caller to check. State feedback has no energies: they are zero.
+    ///
+    /// # Errors
+    /// [`StepError`] where there is no law; input, energies and allocation of the last step then stay.
+    ///
+    /// # Panics
+    /// If an argument has another size than the system.
+    pub fn step_after(
+        &mut self,
+        elapsed: f64,
+        x: &[f64],
+        xi: &[f64],
+        goal: &SystemReference<'_>,
+    ) -> Result<&Step, StepError> {
+        let parts = [x, xi, goal.configuration, goal.velocity, goal.acceleration];
+        let finite = |part: &&[f64]| part.iter().all(|number| number.is_finite());
+        if parts.iter().all(finite) {
+            self.advance(elapsed, (x, xi), goal)?;
+        } else {
+            self.not_finite(elapsed);
         }
-        AllocationMethod::ActiveSet | AllocationMethod::None => {
-            Ok(Box::new(ActiveSet::new(limits, metric)?))
+        Ok(&self.step)
+    }
+
+    fn not_finite(&mut self, elapsed: f64) {
+        let step = &mut self.step;
+        step.unconstrained.fill(f64::NAN);
+        step.energies = Energies::new(f64::NAN, f64::NAN, f64::NAN);
+        let desired = step.unconstrained.as_slice();
+        step.allocation = if let Some(limited) = &mut self.limited {
+            limited.allocate(desired, elapsed, step.input.as_mut_slice())
+        } else {
+            step.input.copy_from_slice(desired);
+            Allocation::FREE
+        };
+    }
+
+    /// Finds the gains of state feedback for rest in this configuration; other strategies know no such thing. The first step does it for its own
+    /// reference otherwise. Allocates.
+    ///
+    /// # Errors
+    /// [`StepError::NotAtRest`], [`StepError::Placement`].
+    ///
+    /// # Panics
+    /// If the configuration has another length than the system's.
+    pub fn rest_at(&mut self, configuration: &[f64]) -> Result<(), StepError> {
+        match &mut self.strategy {
+            Strategy::Feedback(feedback) => {
+                feedback.place(self.plant.model(), self.plant.inputs(), configuration)
+            }
+            Strategy::Template(_) | Strategy::Euclidean(_) => Ok(()),
         }
+    }
+
+    /// Moves a configuration to one near by in which the inputs hold the system at rest within their limits: a tilted multicopter is levelled where
+    /// it is, its heading kept; a system with an input for every degree of freedom stays as it is. Returns whether one was found; if not, the
+    /// configuration stays. Allocates.
+    ///
+    /// # Panics
+    /// If the configuration has another length than the system's.
+    pub fn rest_near(&self, configuration: &mut [f64]) -> bool {
+        rest::nearest(self.plant.model(), self.plant.inputs(), configuration)
+    }
+
+    /// What it pursues, to be asked.
+    pub(crate) fn strategy_mut(&mut self) -> &mut Strategy {
+        &mut self.strategy
+    }
+
+    /// The system's bodies and joints.
+    pub fn model(&self) -> &Model<f64> {
+        self.plant.model()
+    }
+
+    /// The desired motion of the last step; state feedback has none.
+    pub fn desired(&self) -> &DesiredMotion {
+        &self.desired
+    }
+
+    /// M of the model in the last step, n x n.
+    pub fn mass_matrix(&self) -> &DMatrix<f64> {
+        self.plant.mass_matrix()
+    }
+
+    /// b of the model in the last step, n numbers: Coriolis, damping and potential forces. State feedback does not ask for it.
+    pub fn bias(&self) -> &DVector<f64> {
+        self.plant.last_bias()
+    }
+
+    /// B in the last step, n x p.
+    pub fn input_matrix(&self) -> &DMatrix<f64> {
+        self.plant.input_matrix()
     }
 }

@@ -1,12 +1,11 @@
 //! The control law: the input whose acceleration is nearest to the desired one, Konz 5.5.1.
 #![allow(non_snake_case)]
 
-use nalgebra::{Cholesky, Const, DMatrix, DVector, Dyn, OMatrix, SMatrix, SVector};
+use nalgebra::{Cholesky, DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField};
 
-/// Input matrix B, n x p; n is 6 for a free body.
-pub type InputMatrix<const N: usize = 6> = OMatrix<f64, Const<N>, Dyn>;
+use crate::sizes::Sizes;
 
-/// The law (5.86b) of a system of N degrees of freedom with constant M, Mbar and B, factorised once.
+/// The law (5.86b) of a system with n degrees of freedom and p inputs.
 ///
 /// ```text
 /// minimise 1/2 ||xidot + Mbar^-1 bbar||^2_Mbar   subject to   M xidot + b = B u                Konz (5.74)
@@ -15,13 +14,53 @@ pub type InputMatrix<const N: usize = 6> = OMatrix<f64, Const<N>, Dyn>;
 ///
 /// The dissertation drops bars in (5.86): it prints `M` and `Mbar` alike. `Mbar` itself is never inverted, so it may be
 /// singular outside the range of A. For as many independent inputs as degrees of freedom u0 is `B^-1 (b - M Mbar^-1 bbar)`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Law<const N: usize = 6> {
+///
+/// Where M, Mbar and B change, [`update`](Self::update) factorises those of the moment; where they do not,
+/// [`constant`](Self::constant) multiplies everything out once, and u0 is two small products. No call allocates but the constructors.
+///
+/// ```
+/// use fly_control::law::Law;
+/// use nalgebra::{Matrix1, Vector1};
+///
+/// // A cart of 2 kg that should move like a mass of 1 kg on a spring of 4 N/m with a damper of 4 N s/m, Konz (5.90):
+/// // 0.5 m beside its place and 1 m/s fast.
+/// let mut law = Law::constant(&Matrix1::new(2.0), &Matrix1::new(1.0), &Matrix1::new(1.0))?;
+/// let mut u0 = Vector1::zeros();
+/// law.unconstrained(&Vector1::zeros(), &Vector1::new(4.0 * 0.5 + 4.0 * 1.0), &mut u0);
+/// assert_eq!(u0[0], -12.0);
+/// # Ok::<(), fly_control::law::LawError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Law<T: RealField + Copy = f64, N: Dim = Dyn, P: Dim = Dyn>
+where
+    DefaultAllocator: Sizes<N, P>,
+{
+    mass: Factor<T, N>,
+    metric: Factor<T, P>,
+    /// Mbar.
+    M_bar: OMatrix<T, N, N>,
+    /// A.
+    A: OMatrix<T, N, P>,
+    /// Mbar A.
+    weighted: OMatrix<T, N, P>,
+    H: OMatrix<T, P, P>,
+    /// M^-1 b.
+    drift: OVector<T, N>,
+    /// Mbar M^-1 b - bbar.
+    force: OVector<T, N>,
+    constant: Option<Products<T, N, P>>,
+}
+
+/// What constant matrices come to.
+#[derive(Clone, Debug)]
+struct Products<T: RealField + Copy, N: Dim, P: Dim>
+where
+    DefaultAllocator: Sizes<N, P>,
+{
     /// Mbar M^-1.
-    ratio: SMatrix<f64, N, N>,
-    /// H^-1 A^T, p x n.
-    gain: OMatrix<f64, Dyn, Const<N>>,
-    metric: DMatrix<f64>,
+    ratio: OMatrix<T, N, N>,
+    /// H^-1 A^T.
+    gain: OMatrix<T, P, N>,
 }
 
 /// Why there is no law.
@@ -38,107 +77,203 @@ pub enum LawError {
     Inputs,
 }
 
-impl<const N: usize> Law<N> {
-    /// For the mass matrix M, the desired one Mbar, and the input matrix B (n x p).
+/// # Construction
+impl<T: RealField + Copy, N: Dim, P: Dim> Law<T, N, P>
+where
+    DefaultAllocator: Sizes<N, P>,
+{
+    /// Room for n degrees of freedom and p inputs; [`update`](Self::update) comes before anything else.
+    pub fn new(n: N, p: P) -> Self {
+        Self {
+            mass: Factor::new(n),
+            metric: Factor::new(p),
+            M_bar: OMatrix::zeros_generic(n, n),
+            A: OMatrix::zeros_generic(n, p),
+            weighted: OMatrix::zeros_generic(n, p),
+            H: OMatrix::zeros_generic(p, p),
+            drift: OVector::zeros_generic(n, nalgebra::U1),
+            force: OVector::zeros_generic(n, nalgebra::U1),
+            constant: None,
+        }
+    }
+
+    /// For a mass matrix M, a desired one Mbar (both n x n) and an input matrix B (n x p) that do not change.
     ///
     /// # Errors
     /// [`LawError`] if M or H is not positive definite.
-    pub fn new(
-        M: &SMatrix<f64, N, N>,
-        M_bar: &SMatrix<f64, N, N>,
-        B: &InputMatrix<N>,
+    pub fn constant(
+        M: &OMatrix<T, N, N>,
+        M_bar: &OMatrix<T, N, N>,
+        B: &OMatrix<T, N, P>,
     ) -> Result<Self, LawError> {
-        let mass = Cholesky::new(*M).ok_or(LawError::Mass)?;
-        let A = mass.solve(B);
-        let metric = metric(M_bar, &A);
-        let gain = factor(&metric)?.solve(&A.transpose());
+        let (n, p) = B.shape_generic();
+        let mut law = Self::new(n, p);
+        law.update(M, M_bar, B)?;
+        let mut ratio = M_bar.clone();
+        law.mass.solve_mut(&mut ratio);
         // Mbar M^-1 = (M^-1 Mbar)^T for symmetric matrices.
-        let ratio = mass.solve(M_bar).transpose();
-        Ok(Self {
-            ratio,
-            gain,
-            metric,
-        })
+        ratio.transpose_mut();
+        let mut gain = law.A.transpose();
+        law.metric.solve_mut(&mut gain);
+        law.constant = Some(Products { ratio, gain });
+        Ok(law)
+    }
+}
+
+/// # The law
+impl<T: RealField + Copy, N: Dim, P: Dim> Law<T, N, P>
+where
+    DefaultAllocator: Sizes<N, P>,
+{
+    /// Takes M, Mbar (n x n) and B (n x p) of the moment.
+    ///
+    /// # Errors
+    /// [`LawError`] if M or H is not positive definite.
+    ///
+    /// # Panics
+    /// If a matrix has another shape than this law was made for.
+    pub fn update(
+        &mut self,
+        M: &OMatrix<T, N, N>,
+        M_bar: &OMatrix<T, N, N>,
+        B: &OMatrix<T, N, P>,
+    ) -> Result<(), LawError> {
+        self.constant = None;
+        self.mass.factor(M).ok_or(LawError::Mass)?;
+        self.M_bar.copy_from(M_bar);
+        self.A.copy_from(B);
+        self.mass.solve_mut(&mut self.A);
+        // Column by column: a product of whole matrices would allocate.
+        for j in 0..self.A.ncols() {
+            let mut weighted = self.weighted.column_mut(j);
+            weighted.gemv(T::one(), M_bar, &self.A.column(j), T::zero());
+            for i in 0..=j {
+                let entry = self.A.column(i).dot(&weighted);
+                (self.H[(i, j)], self.H[(j, i)]) = (entry, entry);
+            }
+        }
+        let factors = self.metric.factor(&self.H).ok_or(LawError::Inputs)?;
+        // Rounding can make a singular H pass: compare the pivots with the diagonal.
+        let L = factors.l_dirty();
+        let least = nalgebra::convert::<f64, T>(1e-12).max(rounding());
+        let independent = (0..L.nrows()).all(|i| L[(i, i)] * L[(i, i)] > least * self.H[(i, i)]);
+        if independent {
+            Ok(())
+        } else {
+            Err(LawError::Inputs)
+        }
+    }
+
+    /// Writes u0 (p) for the model's bias b and the template's bbar (n each).
+    pub fn unconstrained(
+        &mut self,
+        b: &OVector<T, N>,
+        b_bar: &OVector<T, N>,
+        u0: &mut OVector<T, P>,
+    ) {
+        let (one, zero) = (T::one(), T::zero());
+        let f = &mut self.force;
+        if let Some(Products { ratio, gain }) = &self.constant {
+            f.gemv(one, ratio, b, zero);
+            *f -= b_bar;
+            u0.gemv(one, gain, f, zero);
+        } else {
+            f.copy_from(b_bar);
+            self.drift.copy_from(b);
+            self.mass.solve_mut(&mut self.drift);
+            f.gemv(one, &self.M_bar, &self.drift, -one);
+            u0.gemv_tr(one, &self.A, f, zero);
+            self.metric.solve_mut(u0);
+        }
+    }
+
+    /// A = M^-1 B, n x p: the acceleration that each input causes.
+    pub fn control_effectiveness(&self) -> &OMatrix<T, N, P> {
+        &self.A
     }
 
     /// H, p x p, kg-like: the metric in which a limited input is nearest to u0.
-    pub fn metric(&self) -> &DMatrix<f64> {
-        &self.metric
+    pub fn metric(&self) -> &OMatrix<T, P, P> {
+        &self.H
     }
 
-    /// Writes u0 for the model's bias b and the template's bbar. No allocation.
-    pub fn unconstrained(
-        &self,
-        b: &SVector<f64, N>,
-        b_bar: &SVector<f64, N>,
-        u0: &mut DVector<f64>,
-    ) {
-        let f = self.ratio * b - b_bar;
-        u0.gemv(1.0, &self.gain, &f, 0.0);
+    /// Writes the metric (p x p) for inputs at their limits with a priority rho (kg m^2) of the angular accelerations about body x and y; `tilts` are
+    /// their places in the velocity, 3 and 4 for a free body.
+    ///
+    /// ```text
+    /// H' = A^T (Mbar + diag(0, 0, 0, rho, rho, 0)) A
+    /// ```
+    ///
+    /// An extension, not in the dissertation. Near 180 degrees of tilt the metric H prefers to give up torque before thrust: all
+    /// rotors idle, and an underactuated vehicle with four poles at -3 1/s or faster stays upside-down. With rho between 0.3 and
+    /// 30 kg m^2 it turns. It changes nothing while the limits are inactive, as u0 keeps H.
+    ///
+    /// Measured with the shipped quadcopter (0.2 to 7 N a rotor, rho = 3, control at 500 Hz) from 2400 attitudes, 400 of them
+    /// within 2 degrees of a half turn, at rest and at 5 m/s in 14 directions, back to 0.05 m and 0.05 rad (`tests/recovery.rs`):
+    ///
+    /// | four poles at | rotor lag | fail of 2400 at rest, 33600 moving | last one back after | drop at rest, moving |
+    /// |---|---|---|---|---|
+    /// | -5 | 0 | 0, 0 | 8.6 s | 3.0 m, 7.2 m |
+    /// | -4 | 0 | 0, 0 | 8.8 s | 4.2 m, 7.2 m |
+    /// | -3.5 | 0 | 0, 0 | 9.1 s | 5.3 m, 8.4 m |
+    /// | -3.5 | 0.03 s | 0, 0 | 9.1 s | 6.4 m, 14.4 m |
+    /// | -3 | 0.03 s | 0, 0 | 10.7 s | 8.0 m, 12.5 m |
+    /// | -4 | 0.03 s | 0, 16 | | |
+    /// | -5 | 0.03 s | 8, 1513 | | |
+    /// | -4, rho = 0 | 0 | 17, 20 | | |
+    /// | -5, rho = 0 | 0 | 29, 33 | | |
+    ///
+    /// The law knows nothing of the lag: with poles too fast for it the vehicle overshoots upright under full torque and tumbles on.
+    /// An exact half turn at rest is an equilibrium of the template, with any weight.
+    pub fn metric_with_priority(&self, tilts: [usize; 2], rho: T, metric: &mut OMatrix<T, P, P>) {
+        metric.copy_from(&self.H);
+        for tilt in tilts {
+            for i in 0..self.A.ncols() {
+                for j in 0..self.A.ncols() {
+                    metric[(i, j)] += rho * self.A[(tilt, i)] * self.A[(tilt, j)];
+                }
+            }
+        }
     }
 }
 
-/// The metric for inputs at their limits with a weight rho on the angular accelerations about body x and y.
-///
-/// ```text
-/// H' = B^T M^-1 (Mbar + diag(0, 0, 0, rho, rho, 0)) M^-1 B
-/// ```
-///
-/// An extension, not in the dissertation. Near 180 degrees of tilt the metric H prefers to give up torque before thrust: all
-/// rotors idle, and an underactuated vehicle with four poles at -3 1/s or faster stays upside-down. With rho between 0.3 and
-/// 30 kg m^2 it turns. It changes nothing while the limits are inactive, as u0 keeps H.
-///
-/// Measured with the shipped quadcopter (0.2 to 7 N a rotor, rho = 3, control at 500 Hz) from 2400 attitudes, 400 of them
-/// within 2 degrees of a half turn, at rest and at 5 m/s in 14 directions, back to 0.05 m and 0.05 rad (`tests/recovery.rs`):
-///
-/// | four poles at | rotor lag | fail of 2400 at rest, 33600 moving | last one back after | drop at rest, moving |
-/// |---|---|---|---|---|
-/// | -5 | 0 | 0, 0 | 8.6 s | 3.0 m, 7.2 m |
-/// | -4 | 0 | 0, 0 | 8.8 s | 4.2 m, 7.2 m |
-/// | -3.5 | 0 | 0, 0 | 9.1 s | 5.3 m, 8.4 m |
-/// | -3.5 | 0.03 s | 0, 0 | 9.1 s | 6.4 m, 14.4 m |
-/// | -3 | 0.03 s | 0, 0 | 10.7 s | 8.0 m, 12.5 m |
-/// | -4 | 0.03 s | 0, 16 | | |
-/// | -5 | 0.03 s | 8, 1513 | | |
-/// | -4, rho = 0 | 0 | 17, 20 | | |
-/// | -5, rho = 0 | 0 | 29, 33 | | |
-///
-/// The law knows nothing of the lag: with poles too fast for it the vehicle overshoots upright under full torque and tumbles on.
-/// An exact half turn at rest is an equilibrium of the template, with any weight.
-///
-/// # Errors
-/// [`LawError`] if M or H' is not positive definite.
-pub fn projection_metric(
-    M: &SMatrix<f64, 6, 6>,
-    M_bar: &SMatrix<f64, 6, 6>,
-    B: &InputMatrix,
-    rho: f64,
-) -> Result<DMatrix<f64>, LawError> {
-    let A = Cholesky::new(*M).ok_or(LawError::Mass)?.solve(B);
-    let weight = SMatrix::from_diagonal(&SVector::<f64, 6>::new(0.0, 0.0, 0.0, rho, rho, 0.0));
-    let metric = metric(&(M_bar + weight), &A);
-    factor(&metric)?;
-    Ok(metric)
+/// What rounding makes of numbers of size 1.
+pub(crate) fn rounding<T: RealField>() -> T {
+    nalgebra::convert::<f64, T>(16.0) * T::default_epsilon()
 }
 
-fn metric<const N: usize>(M_bar: &SMatrix<f64, N, N>, A: &InputMatrix<N>) -> DMatrix<f64> {
-    let H = A.transpose() * M_bar * A;
-    // Exactly symmetric whatever the rounding.
-    let p = H.nrows();
-    DMatrix::from_fn(p, p, |i, j| 0.5 * (H[(i, j)] + H[(j, i)]))
-}
+/// A Cholesky factorisation that keeps its array.
+#[derive(Clone, Debug)]
+struct Factor<T: RealField + Copy, N: Dim>(Option<Cholesky<T, N>>, N)
+where
+    DefaultAllocator: nalgebra::allocator::Allocator<N, N>;
 
-fn factor(H: &DMatrix<f64>) -> Result<Cholesky<f64, Dyn>, LawError> {
-    let cholesky = Cholesky::new(H.clone()).ok_or(LawError::Inputs)?;
-    // Rounding can make a singular H pass: compare the pivots with the diagonal.
-    let pivots = cholesky.l_dirty().diagonal();
-    let independent = pivots
-        .iter()
-        .zip(H.diagonal().iter())
-        .all(|(pivot, h)| pivot * pivot > 1e-12 * h);
-    if independent {
-        Ok(cholesky)
-    } else {
-        Err(LawError::Inputs)
+impl<T: RealField + Copy, N: Dim> Factor<T, N>
+where
+    DefaultAllocator: nalgebra::allocator::Allocator<N, N>,
+{
+    fn new(n: N) -> Self {
+        Self(Cholesky::new(OMatrix::identity_generic(n, n)), n)
+    }
+
+    /// The factors of a matrix; `None` if it is not positive definite.
+    fn factor(&mut self, matrix: &OMatrix<T, N, N>) -> Option<&Cholesky<T, N>> {
+        // The array of the last factorisation, or a new one after a failure.
+        let n = self.1;
+        let last = self.0.take().map(Cholesky::unpack_dirty);
+        let mut array = last.unwrap_or_else(|| OMatrix::zeros_generic(n, n));
+        array.copy_from(matrix);
+        self.0 = Cholesky::new(array);
+        self.0.as_ref()
+    }
+
+    /// Solves with the last factors, which must be there.
+    fn solve_mut<C: Dim>(&self, b: &mut OMatrix<T, N, C>)
+    where
+        DefaultAllocator: nalgebra::allocator::Allocator<N, C>,
+    {
+        if let Some(factors) = &self.0 {
+            factors.solve_mut(b);
+        }
     }
 }

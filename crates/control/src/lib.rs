@@ -27,14 +27,14 @@
 //! - An underactuated vehicle with thrust along body z: [`poles`] choose the energies so that it can follow the template near
 //!   hover; `energy` with `centred`, or `particle`. `body` with these parameters is poor in aerobatics (0.62 rad of
 //!   error in a loop where `particle` has 0.05).
-//! - Recovery from upside-down at the thrust limits needs a `projection_weight` ([`law::projection_metric`]).
+//! - Recovery from upside-down at the thrust limits needs a `tilt_priority` ([`law::Law::metric_with_priority`]).
 //!
 //! # Example
 //!
 //! A quadcopter that starts 1 m beside its place and 20 degrees tilted:
 //!
 //! ```
-//! use fly_control::{Controller, ControllerSettings, ReferencePoint};
+//! use fly_control::{ControllerSettings, ReferencePoint};
 //! use fly_lie::SE3;
 //! use fly_mechanics::{State, Vehicle, integrate};
 //! use nalgebra::Vector6;
@@ -50,7 +50,7 @@
 //!     "allocation = 'active_set'
 //!      poles = { horizontal = [-5, -5, -5, -5], yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 } }",
 //! )?;
-//! let mut controller = Controller::new(&vehicle, &settings)?;
+//! let mut controller = settings.build(&vehicle)?;
 //!
 //! let goal = ReferencePoint::at_rest(SE3::identity());
 //! let mut state = State::at_rest(SE3::exp(&Vector6::new(1.0, 0.0, 0.0, 0.35, 0.0, 0.0)));
@@ -79,21 +79,33 @@
 
 pub mod allocation;
 pub mod analysis;
+pub mod baselines;
 mod controller;
 pub mod design;
 mod energies;
 pub mod inputs;
+pub mod kinematics;
 pub mod law;
 mod lehmer;
+mod linearisation;
 pub mod matching;
+pub mod plant;
 pub mod poles;
+mod rest;
 pub mod settings;
+mod sizes;
+mod strategy;
 pub mod system;
 pub mod template;
 pub mod trajectory;
+pub mod transport;
 pub mod tuning;
 
-pub use controller::{Controller, ControllerError, Step, pair_motion};
+pub use controller::{Controller, Step, StepError};
 pub use energies::Energies;
-pub use settings::{ControllerSettings, Reference, ReferenceSettings, SettingsError};
+pub use settings::{
+    ControllerError, ControllerSettings, Reference, ReferenceSettings, SettingsError,
+};
+pub use sizes::Sizes;
+pub use strategy::Strategy;
 pub use trajectory::{ReferencePoint, Trajectory};

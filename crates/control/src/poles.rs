@@ -33,9 +33,8 @@
 
 use fly_lie::operators::wed3;
 use fly_mechanics::{FreeBody, SecondMoment};
-use nalgebra::{Complex, ComplexField, Matrix2, Matrix3, Vector3};
+use nalgebra::{Complex, ComplexField, Matrix2, Matrix3, Matrix6xX, Vector3};
 
-use crate::law::InputMatrix;
 use crate::matching::complement;
 use crate::template::Pair;
 
@@ -150,7 +149,7 @@ fn product<T: ComplexField + Copy>(roots: &[T]) -> Vec<T> {
 ///
 /// # Errors
 /// [`PoleError::Vehicle`] if these wrenches have another form, or the inertia is not diagonal.
-pub fn percussion(body: &FreeBody<f64>, B: &InputMatrix) -> Result<[f64; 2], PoleError> {
+pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], PoleError> {
     let inertia = body.inertia();
     let Theta = inertia.inertia_about_center();
     let diagonal = Matrix3::from_diagonal(&Theta.diagonal());
@@ -261,7 +260,7 @@ impl Poles {
     pub fn place(
         &self,
         body: &FreeBody<f64>,
-        B: &InputMatrix,
+        B: &Matrix6xX<f64>,
     ) -> Result<MatchedParameters, PoleError> {
         let [eps_x, eps_y] = percussion(body, B)?;
         let m = self.mass;

@@ -16,7 +16,7 @@
 //! # let body = "name = 'quadcopter'\n[bodies.frame]\nmass = 0.9\ninertia = [0.006, 0.006, 0.011]\n";
 //! # let vehicle = fly_mechanics::Vehicle::from_toml(&(body.to_owned() + &rotors.concat()))?;
 //! let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.0), None)?;
-//! let controller = fly_control::Controller::new(&vehicle, &settings)?;
+//! let controller = settings.build(&vehicle)?;
 //! let closed = ClosedLoop::new(&vehicle, &controller, &SO3::identity())?;
 //! // Four poles at -a have fallen to half the power at 2 rad/s.
 //! let a = 2.0 / (2.0_f64.powf(0.25) - 1.0).sqrt();

@@ -2,7 +2,7 @@
 //! without it, from nearly upside down, it does not.
 //!
 //! The whole grid is 2400 attitudes, at rest and at 5 m/s in 14 directions, for nine controllers: 324000 flights, a quarter of
-//! an hour on two cores. What it prints stands in short at `fly_control::law::projection_metric`.
+//! an hour on two cores. What it prints stands in short at `fly_control::law::Law::metric_with_priority`.
 //!
 //! ```text
 //! cargo test -p fly-control --test recovery -- --ignored --nocapture
@@ -64,7 +64,7 @@ impl Case {
         let Self { pole, rho, .. } = self;
         controller(
             description,
-            &format!("allocation = 'active_set'\nprojection_weight = {rho}"),
+            &format!("allocation = 'active_set'\ntilt_priority = {rho}"),
             &format!(
                 "[poles]\nhorizontal = [{pole}, {pole}, {pole}, {pole}]\n\
                  yaw = {{ inertia = 0.02, damping = 0.16, stiffness = 0.32 }}"
@@ -406,8 +406,8 @@ fn an_exact_half_turn_at_rest_is_an_equilibrium_of_the_template() {
     let goal = ReferencePoint::at_rest(SE3::identity());
     let moment = |degrees| {
         controller
-            .forces(&state(degrees), &goal)
-            .bias()
+            .desired(&state(degrees), &goal)
+            .bias
             .fixed_rows::<3>(3)
             .norm()
     };

@@ -1,8 +1,7 @@
 //! Why a flight did not begin.
 
-use fly_control::SettingsError;
-use fly_control::system::SystemError;
 use fly_control::system::reference::Infeasible;
+use fly_control::{SettingsError, StepError};
 use fly_log::LogError;
 use fly_mechanics::ActuatedDynamicsError;
 
@@ -24,7 +23,7 @@ pub enum FlightError {
     Infeasible(#[from] Infeasible),
     /// There is no law where the reference begins.
     #[error("the controller: {0}")]
-    Law(#[from] SystemError),
+    Law(#[from] StepError),
     /// The controller's model has no dynamics.
     #[error("`{system}` cannot be predicted: {error}")]
     Model {

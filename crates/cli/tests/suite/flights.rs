@@ -326,7 +326,7 @@ fn without_lag_it_recovers_as_the_golden_flight_does() {
     let set = [
         "vehicle.file=quick.toml",
         "flight.duration=5",
-        "controller.projection_weight=3",
+        "controller.tilt_priority=3",
         poles,
     ];
     let golden = Golden {

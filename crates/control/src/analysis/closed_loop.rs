@@ -8,7 +8,7 @@ use nalgebra::{Complex, DMatrix, DVector, Matrix6, Vector3, Vector6};
 
 use super::eigenvalues::eigenvalues;
 use crate::Controller;
-use crate::system::Linearisation;
+use crate::linearisation::Linearisation;
 use crate::template::Pair;
 
 /// A vehicle of one body under its controller, limits aside, for small errors about a reference at rest.
@@ -78,9 +78,8 @@ impl ClosedLoop {
         let rest = body.bias(&State::at_rest(SE3::new(*attitude, Vector3::zeros())));
         let mut input = DVector::zeros(p);
         // At rest on the reference bbar = 0.
-        controller
-            .law()
-            .unconstrained(&rest, &Vector6::zeros(), &mut input);
+        let mut law = controller.law().clone();
+        law.unconstrained(&rest, &Vector6::zeros(), &mut input);
         let missing = (B * &input - rest).norm();
         if missing.is_nan() || missing > REACH * rest.norm() {
             return Err(AnalysisError::Equilibrium(missing));
@@ -100,7 +99,7 @@ impl ClosedLoop {
                 (resistance.into_owned(), &template.damping)
             };
             let db_bar = Vector6::from_iterator(db_bar.column(column % 6).iter().copied());
-            controller.law().unconstrained(&db, &db_bar, &mut du);
+            law.unconstrained(&db, &db_bar, &mut du);
             gain.set_column(column, &(&to_commands * &du));
         }
         // The map to commands is orthogonal.

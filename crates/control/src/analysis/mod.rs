@@ -17,7 +17,7 @@ mod mode;
 mod monitor;
 mod system_loop;
 
-pub use crate::system::Linearisation;
+pub use crate::linearisation::Linearisation;
 pub use closed_loop::{AnalysisError, ClosedLoop, desired};
 pub(crate) use eigenvalues::eigenvalues;
 pub use hover::{Command, HoverMargins};

@@ -6,7 +6,9 @@ use fly_mechanics::multibody::Workspace;
 use nalgebra::{Complex, DMatrix, DVector};
 
 use super::eigenvalues::eigenvalues;
-use crate::system::{SystemController, SystemError, SystemReference};
+use crate::plant::SystemPlant;
+use crate::system::SystemReference;
+use crate::{Controller, StepError};
 
 /// Why the closed loop of a system cannot be analysed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -14,7 +16,7 @@ use crate::system::{SystemController, SystemError, SystemReference};
 pub enum SystemLoopError {
     /// There is no law near the reference.
     #[error(transparent)]
-    Law(#[from] SystemError),
+    Law(#[from] StepError),
     /// The inputs do not hold the system there.
     #[error(
         "the inputs cannot hold the system at rest there: it would accelerate by {0:.3} m/s^2 or rad/s^2"
@@ -48,7 +50,7 @@ const STEP: f64 = 1e-5;
 /// If the configuration has another length than the system's.
 pub fn system_poles(
     system: &System,
-    controller: &mut SystemController,
+    controller: &mut Controller<SystemPlant>,
     configuration: &[f64],
 ) -> Result<Vec<Complex<f64>>, SystemLoopError> {
     let n = system.model.dof();
@@ -77,7 +79,7 @@ pub fn system_poles(
 /// A system under its law.
 struct Loop<'a> {
     system: &'a System,
-    controller: &'a mut SystemController,
+    controller: &'a mut Controller<SystemPlant>,
     configuration: &'a [f64],
     workspace: Workspace<f64>,
     zero: Vec<f64>,
@@ -86,7 +88,7 @@ struct Loop<'a> {
 impl<'a> Loop<'a> {
     fn new(
         system: &'a System,
-        controller: &'a mut SystemController,
+        controller: &'a mut Controller<SystemPlant>,
         configuration: &'a [f64],
     ) -> Self {
         Self {

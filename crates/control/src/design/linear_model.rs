@@ -4,8 +4,9 @@
 use fly_mechanics::multibody::{InverseDynamicsDerivatives, Model, Workspace};
 use nalgebra::{DMatrix, DVector};
 
+use crate::law::Law;
+use crate::linearisation::Linearisation;
 use crate::matching::null_space;
-use crate::system::Linearisation;
 
 /// `M0 eps'' + D0 eps' + K0 eps = B du` with the small error `eps = A^+ (x - x_R)`, Konz (5.81a).
 #[derive(Clone, Debug, PartialEq)]
@@ -124,11 +125,19 @@ impl LinearModel {
     /// F_K = -H^-1 A^T (Mbar0 M0^-1 K0 - Kbar0),   A = M0^-1 B,   H = A^T Mbar0 A
     /// ```
     pub fn gains(&self, template: &Linearisation) -> Option<[DMatrix<f64>; 2]> {
-        let mass = self.inertia.clone().cholesky()?;
-        let A = mass.solve(&self.inputs);
-        let H = (A.transpose() * &template.inertia * &A).cholesky()?;
-        let gain = |own: &DMatrix<f64>, desired: &DMatrix<f64>| {
-            H.solve(&(A.transpose() * (desired - &template.inertia * mass.solve(own))))
+        let mut law = Law::constant(&self.inertia, &template.inertia, &self.inputs).ok()?;
+        let mut gain = |own: &DMatrix<f64>, desired: &DMatrix<f64>| {
+            let (n, p) = self.inputs.shape();
+            let (mut gain, mut du) = (DMatrix::zeros(p, n), DVector::zeros(p));
+            for j in 0..n {
+                law.unconstrained(
+                    &own.column(j).into_owned(),
+                    &desired.column(j).into_owned(),
+                    &mut du,
+                );
+                gain.set_column(j, &-&du);
+            }
+            gain
         };
         Some([
             gain(&self.stiffness, &template.stiffness),

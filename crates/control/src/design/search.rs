@@ -7,8 +7,8 @@ use nalgebra::{Complex, DMatrix, DVector, Dyn, Matrix4, Matrix6xX, SymmetricEige
 use super::LinearModel;
 use super::polynomial::{Characteristic, remainder};
 use crate::lehmer::Lehmer;
+use crate::linearisation::Linearisation;
 use crate::poles::polynomial;
-use crate::system::Linearisation;
 use crate::template::Pair;
 
 /// The search for desired energies that a system can follow, with poles where they should be.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use fly_mechanics::FreeBody;
+use nalgebra::Matrix6xX;
 use serde::Deserialize;
 
 use super::{
     ApproachSettings, GainSettings, Numbers, PairSettings, PoleSettings, SettingsError,
     TransportSettings, not_negative, positive,
 };
-use crate::law::InputMatrix;
 use crate::template::{Approach, Pair, Transport};
 
 /// How inputs are brought inside their limits.
@@ -86,7 +86,11 @@ pub struct ControllerSettings {
     /// rho, kg m^2, >= 0: how much the angular accelerations of the free body about its x and y count when inputs are limited, beyond the desired
     /// inertia. Default 0; 0.3 to 30 lets an underactuated vehicle recover from upside-down.
     #[serde(default)]
-    pub projection_weight: f64,
+    pub tilt_priority: f64,
+    /// The name of `tilt_priority` until version 0.1: an error that says so.
+    #[doc(hidden)]
+    #[serde(default, deserialize_with = "renamed")]
+    pub projection_weight: (),
     /// How fast inputs may change, in their units per second (N/s, N m/s), > 0: one number, or one for each input. Rows around the input before,
     /// kept together with the limits. Default: as fast as they like. Needs an allocation. The inputs of a rotor that tilts by theta are
     /// `F sin(theta)` and `F cos(theta)`.
@@ -102,7 +106,7 @@ impl ControllerSettings {
     /// # Errors
     /// The first key that cannot be used.
     pub fn validate(&self) -> Result<(), SettingsError> {
-        not_negative("projection_weight", self.projection_weight)?;
+        not_negative("tilt_priority", self.tilt_priority)?;
         if let Some(rates) = &self.input_rate_limit {
             for rate in rates.as_slice() {
                 positive("input_rate_limit", *rate)?;
@@ -263,7 +267,7 @@ impl ControllerSettings {
         &self,
         name: &str,
         body: &FreeBody<f64>,
-        inputs: &InputMatrix,
+        inputs: &Matrix6xX<f64>,
     ) -> Result<Pair, SettingsError> {
         self.validate()?;
         if let Some(PoleSettings::Vehicle(poles)) = &self.poles {
@@ -299,4 +303,11 @@ impl ControllerSettings {
             )
         })
     }
+}
+
+/// For a key that has another name now.
+fn renamed<'de, D: serde::Deserializer<'de>>(_: D) -> Result<(), D::Error> {
+    Err(serde::de::Error::custom(
+        "projection_weight has a new name: tilt_priority",
+    ))
 }

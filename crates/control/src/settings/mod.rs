@@ -18,6 +18,7 @@ macro_rules! integers_are_numbers {
 
 mod approach;
 mod build;
+mod build_controller;
 mod build_system;
 mod controller;
 mod flat;
@@ -30,12 +31,15 @@ pub(crate) mod pair;
 mod path;
 mod poles;
 mod reference;
+mod strategy;
 mod through;
 mod tool;
 mod transport;
+mod trial;
 
 pub use approach::ApproachSettings;
 pub use build::Reference;
+pub use build_controller::ControllerError;
 pub use controller::{AllocationMethod, ControllerSettings};
 pub use flat::{AngleSettings, PlanarSettings, PvtolSettings, TwoMassesSettings};
 pub use gains::GainSettings;

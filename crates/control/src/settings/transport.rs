@@ -28,11 +28,11 @@ use crate::template::Transport;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum TransportSettings {
-    /// `"joint"`: every joint for itself, [`JointMap`](crate::system::JointMap).
+    /// `"joint"`: every joint for itself, [`JointMap`](crate::transport::JointMap).
     Joint,
-    /// `"adjoint"`, `"centred"`, or a table that names the pair: [`PairMap`](crate::system::PairMap).
+    /// `"adjoint"`, `"centred"`, or a table that names the pair: [`PairMap`](crate::transport::PairMap).
     Pair(Transport, Option<SeenSettings>),
-    /// `{ point = [x, y, z], of = "body" }`: [`PointMap`](crate::system::PointMap) of a point of a body.
+    /// `{ point = [x, y, z], of = "body" }`: [`PointMap`](crate::transport::PointMap) of a point of a body.
     Point([f64; 3], SeenSettings),
 }
 

@@ -13,28 +13,29 @@
 
 use fly_lie::SE3;
 use fly_lie::operators::{bracket, coadjoint_bracket};
-use nalgebra::Vector6;
+use nalgebra::{RealField, Vector6, convert};
 
-use super::pair::{Desired, Motion, Pair, carry};
-use crate::Energies;
+use super::pair::{Pair, PairKinematics, carry};
+use crate::{Energies, ReferencePoint};
 
 /// `[cbar, f_D]` of one pair in its own coordinates, and its energies.
-pub fn forces(
-    pair: &Pair,
-    E: &SE3<f64>,
-    motion: &Motion,
-    desired: &Desired,
-) -> ([Vector6<f64>; 2], Energies) {
+pub fn forces<T: RealField + Copy>(
+    pair: &Pair<T>,
+    E: &SE3<T>,
+    motion: &PairKinematics<T>,
+    desired: &ReferencePoint<T>,
+) -> ([Vector6<T>; 2], Energies<T>) {
+    let half: T = convert(0.5);
     let carried = carry(E, &desired.twist);
     let z_E = motion.twist - carried;
     let momentum = pair.inertia_matrix() * z_E;
-    let rate = motion.drift - carry(E, &desired.acceleration) + bracket(&z_E, &carried);
+    let rate = motion.bias_acceleration - carry(E, &desired.acceleration) + bracket(&z_E, &carried);
     let inertial = pair.inertia_matrix() * rate - coadjoint_bracket(&z_E, &momentum);
     let damping = pair.damping_matrix() * z_E;
     let energies = Energies::new(
-        0.5 * z_E.dot(&momentum),
+        half * z_E.dot(&momentum),
         pair.potential(E),
-        0.5 * z_E.dot(&damping),
+        half * z_E.dot(&damping),
     );
     ([inertial, damping], energies)
 }

@@ -11,11 +11,11 @@
 //! only with the *actual* velocity in one place, `Gamma_ijk xi^k xi_E^j`, as (5.40), (5.52), (5.85h) and [`connection`] have it.
 #![allow(non_snake_case)]
 
+use fly_lie::SE3;
 use fly_lie::operators::{angular, wed3};
-use nalgebra::{Matrix4, Matrix6, Vector6};
+use nalgebra::{Matrix4, Matrix6, RealField, Vector6, convert};
 
 use super::pair::Pair;
-use super::transport::Map;
 use crate::Energies;
 
 /// C(M', z) of one pair, 6x6 and skew-symmetric: the connection of the inertia M' along the twist z, Konz (5.66), (5.85h).
@@ -23,8 +23,8 @@ use crate::Energies;
 /// ```text
 /// C = [[m wed w, -wed w wed(m s)], [wed(m s) wed w, wed(Wed(Theta) w)]],   z = [v; w]
 /// ```
-pub fn connection(pair: &Pair, z: &Vector6<f64>) -> Matrix6<f64> {
-    let M: &Matrix4<f64> = pair.inertia();
+pub fn connection<T: RealField + Copy>(pair: &Pair<T>, z: &Vector6<T>) -> Matrix6<T> {
+    let M: &Matrix4<T> = pair.inertia();
     let w = angular(z);
     let W = wed3(&w);
     let S = wed3(&M.fixed_view::<3, 1>(0, 3).into_owned());
@@ -39,33 +39,26 @@ pub fn connection(pair: &Pair, z: &Vector6<f64>) -> Matrix6<f64> {
     C
 }
 
-/// What the energy-based template needs of a system of 6 degrees of freedom.
-pub struct System<'a> {
-    /// Mbar.
-    pub inertia: &'a Matrix6<f64>,
-    /// Dbar.
-    pub damping: &'a Matrix6<f64>,
-    /// Cbar.
-    pub connection: &'a Matrix6<f64>,
-    /// V-bar, J.
-    pub potential: f64,
-}
-
-/// `[cbar, f_D]` of a system, and its energies, for the velocity and the reference's velocity and acceleration.
-pub fn forces(
-    system: &System,
-    map: &Map,
-    xi: &Vector6<f64>,
-    xi_R: &Vector6<f64>,
-    xi_dot_R: &Vector6<f64>,
-) -> ([Vector6<f64>; 2], Energies) {
-    let xi_E = xi - map.Q * xi_R;
-    let damping = system.damping * xi_E;
-    let inertial =
-        system.connection * xi_E - system.inertia * (map.Q * xi_dot_R + map.Q_dot * xi_R);
-    let kinetic = 0.5 * xi_E.dot(&(system.inertia * xi_E));
-    (
-        [inertial, damping],
-        Energies::new(kinetic, system.potential, 0.5 * xi_E.dot(&damping)),
-    )
+/// What one pair adds: `[Vee(M') Jdot xi_E + C(M', z) J xi_E, Vee(D') J xi_E]` in its own coordinates, and its energies.
+///
+/// `z_E` is `J xi_E`, `rate` is `Jdot xi_E`, `None` for a constant J.
+pub fn forces<T: RealField + Copy>(
+    pair: &Pair<T>,
+    E: &SE3<T>,
+    z: &Vector6<T>,
+    z_E: &Vector6<T>,
+    rate: Option<&Vector6<T>>,
+) -> ([Vector6<T>; 2], Energies<T>) {
+    let half: T = convert(0.5);
+    let mut inertial = connection(pair, z) * z_E;
+    if let Some(rate) = rate {
+        inertial = pair.inertia_matrix() * rate + inertial;
+    }
+    let damping = pair.damping_matrix() * z_E;
+    let energies = Energies::new(
+        half * z_E.dot(&(pair.inertia_matrix() * z_E)),
+        pair.potential(E),
+        half * z_E.dot(&damping),
+    );
+    ([inertial, damping], energies)
 }

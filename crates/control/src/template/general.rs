@@ -21,8 +21,8 @@ use fly_lie::SE3;
 use fly_lie::operators::{bracket, vee2_3, wed_matrix3, wed6};
 use nalgebra::{Matrix3, Matrix4, Matrix6, Vector3, Vector6};
 
-use super::pair::{Desired, Motion, carry, error_pose};
-use crate::Energies;
+use super::pair::{PairKinematics, carry, error_pose};
+use crate::{Energies, ReferencePoint};
 
 /// A symmetric, positive definite 6 x 6 matrix of stiffness, damping or inertia as a distance of poses.
 ///
@@ -168,23 +168,24 @@ pub struct GeneralForces {
 
 impl GeneralPair {
     /// The particle-based template, Konz (B.52): distances of `G` and `G_R`, so that K_r stands in the axes of the frame from which both are seen.
-    pub fn particle(&self, motion: &Motion, desired: &Desired) -> GeneralForces {
+    pub fn particle(&self, motion: &PairKinematics, desired: &ReferencePoint) -> GeneralForces {
         let (G, G_R) = (motion.pose.matrix(), desired.pose.matrix());
         let (Z, Z_R) = (wed6(&motion.twist), wed6(&desired.twist));
         let rate = G * Z - G_R * Z_R;
-        let acceleration =
-            G * (wed6(&motion.drift) + Z * Z) - G_R * (wed6(&desired.acceleration) + Z_R * Z_R);
+        let acceleration = G * (wed6(&motion.bias_acceleration) + Z * Z)
+            - G_R * (wed6(&desired.acceleration) + Z_R * Z_R);
         self.forces(&G, &(G - G_R), &rate, &acceleration)
     }
 
     /// The body-based template, Konz (B.53): distances of `G_E = G_R^-1 G` and the identity, so that K_r stands in the axes of the reference. The
     /// total energy falls: `dW/dt = -2 R`.
-    pub fn body(&self, motion: &Motion, desired: &Desired) -> GeneralForces {
-        let E: SE3<f64> = error_pose(motion, desired);
+    pub fn body(&self, motion: &PairKinematics, desired: &ReferencePoint) -> GeneralForces {
+        let E: SE3<f64> = error_pose(&motion.pose, &desired.pose);
         let G_E = E.inverse().matrix();
         let carried = carry(&E, &desired.twist);
         let z_E = motion.twist - carried;
-        let drift = motion.drift - carry(&E, &desired.acceleration) + bracket(&z_E, &carried);
+        let drift =
+            motion.bias_acceleration - carry(&E, &desired.acceleration) + bracket(&z_E, &carried);
         let Z_E = wed6(&z_E);
         let acceleration = G_E * (wed6(&drift) + Z_E * Z_E);
         self.forces(

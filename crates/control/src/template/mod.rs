@@ -1,8 +1,8 @@
 //! The desired closed loop: three ways to say how a system of bodies should move towards its reference.
 //!
 //! Every pair of frames (a, b) that matters carries three desired energies, given by 4x4 second moments: a stiffness
-//! K', a damping D' and an inertia M' ([`Pair`]). From them, from how b moves seen from a ([`Motion`]) and how it should
-//! move ([`Desired`]) each approach forms its template
+//! K', a damping D' and an inertia M' ([`Pair`]). From them, from how b moves seen from a ([`PairKinematics`]) and how it should
+//! move ([`ReferencePoint`]) each approach forms its template
 //!
 //! ```text
 //! Mbar xidot + bbar = 0,      bbar = cbar + f_D + f_K                                     Konz (5.72)
@@ -14,26 +14,66 @@
 //! - [`particle`]: the difference of the velocities of particles, (5.18). In the inertial frame every error goes straight
 //!   to zero; its total energy need not decrease while the reference moves.
 //! - [`body`]: the twist of the body relative to its reference, (5.26). For one body the total energy decreases.
-//! - [`energy`]: `xi_E = xi - Q xi_R` with a [`transport`] map Q, (5.56), for which the total energy of any system decreases.
+//! - [`energy`]: `xi_E = xi - Q xi_R` with a [`transport`](crate::transport) map Q, (5.56), for which the total energy of any system decreases.
 //!   With the map (5.67) of a common centre of all three energies it moves as straight as [`particle`].
 //!
 //! The functions of [`particle`], [`body`] and [`energy`] give the contribution of one pair in the pair's own
-//! coordinates; `J^T` takes it to those of the system and the sum runs over the pairs, each unordered pair once.
+//! coordinates; `J^T` takes it to those of the system and the sum runs over the pairs, each unordered pair once:
+//!
+//! ```text
+//! Mbar = sum J^T Vee(M') J      f_K = sum J^T vee2((I - E) K')      particle, body: sum J^T (cbar + f_D) of the pair
+//! energy: f_D = sum J^T Vee(D') J xi_E,   cbar = sum J^T (Vee(M') Jdot + C(M', z) J) xi_E - Mbar (Q xidot_R + Qdot xi_R)
+//! ```
+//!
+//! [`Template`] does this for any [`Kinematics`]: a vehicle, whose one pair (world, body) has J = I, or a system of bodies.
 //! [`general`] has energies with more parameters.
-//! [`Template`] does this for one free body seen from the world, where `J = I`.
+#![allow(non_snake_case)]
 
 pub mod body;
+mod desired_motion;
 pub mod energy;
-mod free_body;
 pub mod general;
 pub mod pair;
 pub mod particle;
-pub mod transport;
 
-pub use free_body::{Template, TemplateForces};
-pub use pair::{Desired, Motion, Pair};
+pub use desired_motion::DesiredMotion;
+pub use pair::{Pair, PairKinematics};
 
+use core::borrow::Borrow;
+
+use fly_lie::SE3;
+use fly_mechanics::multibody::{Model, Workspace};
+use fly_mechanics::{FreeBody, State};
+use nalgebra::{Const, DefaultAllocator, OVector, RealField, U1, Vector6};
 use serde::Deserialize;
+
+use crate::Energies;
+use crate::kinematics::{Identity, Jacobian, Kinematics, ModelKinematics};
+use crate::sizes::Sizes;
+use crate::system::{SystemPair, SystemReference};
+use crate::transport::{TransportError, TransportMap};
+
+/// A reference of a body at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReferencePoint<T: RealField + Copy = f64> {
+    /// G_R: the pose in the world, or seen from the first frame of a pair.
+    pub pose: SE3<T>,
+    /// xi_R = [v; omega] in the reference's own frame, m/s, rad/s.
+    pub twist: Vector6<T>,
+    /// The rate of xi_R, m/s^2, rad/s^2.
+    pub acceleration: Vector6<T>,
+}
+
+impl<T: RealField + Copy> ReferencePoint<T> {
+    /// At rest at this pose.
+    pub fn at_rest(pose: SE3<T>) -> Self {
+        Self {
+            pose,
+            twist: Vector6::zeros(),
+            acceleration: Vector6::zeros(),
+        }
+    }
+}
 
 /// Which template forms the desired closed loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -48,7 +88,7 @@ pub enum Approach {
     Energy,
 }
 
-/// Which map carries the reference's velocity to the body in the energy-based approach.
+/// Which map carries the twist of a pair's reference to the pair in the energy-based approach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
@@ -57,4 +97,213 @@ pub enum Transport {
     /// About the centre of stiffness, Konz (5.67).
     #[default]
     Centred,
+}
+
+/// The desired closed loop of a vehicle or a system, Konz (5.18), (5.26) or (5.56) summed over its pairs.
+#[derive(Clone)]
+pub struct Template<K: Kinematics>
+where
+    DefaultAllocator: Sizes<K::Dof, K::Dof>,
+{
+    approach: Approach,
+    pairs: K::Pairs,
+    map: K::Map,
+    jacobian: K::Jacobian,
+    xi: OVector<K::Scalar, K::Dof>,
+    xi_R: OVector<K::Scalar, K::Dof>,
+    xi_dot_R: OVector<K::Scalar, K::Dof>,
+    xi_E: OVector<K::Scalar, K::Dof>,
+    /// `Q xi_R_dot + Q_dot xi_R`.
+    carried: OVector<K::Scalar, K::Dof>,
+    product: OVector<K::Scalar, K::Dof>,
+}
+
+/// # Construction
+impl<K: Kinematics> Template<K>
+where
+    DefaultAllocator: Sizes<K::Dof, K::Dof>,
+{
+    /// Of these pairs. The map matters for [`Approach::Energy`] only.
+    pub fn new(of: &K, approach: Approach, pairs: K::Pairs, map: K::Map) -> Self {
+        let zero = OVector::zeros_generic(of.dof(), U1);
+        Self {
+            approach,
+            pairs,
+            map,
+            jacobian: of.jacobian(),
+            xi: zero.clone(),
+            xi_R: zero.clone(),
+            xi_dot_R: zero.clone(),
+            xi_E: zero.clone(),
+            carried: zero.clone(),
+            product: zero,
+        }
+    }
+
+    /// Its pairs.
+    pub fn pairs(&self) -> &[K::Pair] {
+        self.pairs.as_ref()
+    }
+
+    /// Its approach.
+    pub fn approach(&self) -> Approach {
+        self.approach
+    }
+
+    /// Writes the transport map and its rate, whether the approach uses it or not.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn transport_map(
+        &mut self,
+        at: &K::At<'_>,
+        out: &mut crate::transport::Map<K::Scalar, K::Dof>,
+    ) -> Result<(), K::MapError> {
+        K::transport(&mut self.map, at, self.pairs.as_ref(), out)
+    }
+
+    /// Writes the desired motion. No allocation.
+    ///
+    /// # Errors
+    /// Where the transport map does not exist.
+    pub fn form(
+        &mut self,
+        at: &K::At<'_>,
+        out: &mut DesiredMotion<K::Scalar, K::Dof>,
+    ) -> Result<(), K::MapError> {
+        let (zero, one): (K::Scalar, K::Scalar) = (nalgebra::zero(), nalgebra::one());
+        let (pairs, J) = (self.pairs.as_ref(), &mut self.jacobian);
+        let energy_based = self.approach == Approach::Energy;
+        if energy_based {
+            K::transport(&mut self.map, at, pairs, &mut out.map)?;
+            let (Q, Q_dot) = (&out.map.Q, &out.map.Q_dot);
+            let velocities = [&mut self.xi, &mut self.xi_R, &mut self.xi_dot_R];
+            K::velocities(at, velocities);
+            // xi_E = xi - Q xi_R
+            self.product.gemv(one, Q, &self.xi_R, zero);
+            self.xi_E.copy_from(&self.xi);
+            self.xi_E -= &self.product;
+            self.carried.gemv(one, Q, &self.xi_dot_R, zero);
+            self.product.gemv(one, Q_dot, &self.xi_R, zero);
+            self.carried += &self.product;
+        }
+
+        out.mass_matrix.fill(zero);
+        out.inertial.fill(zero);
+        out.damping.fill(zero);
+        out.stiffness.fill(zero);
+        out.energies = Energies::default();
+        for of_pair in pairs {
+            let (motion, desired) = K::pair(at, of_pair, energy_based, J);
+            let pair: &Pair<K::Scalar> = of_pair.borrow();
+            let E = pair::error_pose(&motion.pose, &desired.pose);
+            let ([inertial, damping], energies) = match self.approach {
+                Approach::Particle => particle::forces(pair, &E, &motion, &desired),
+                Approach::Body => body::forces(pair, &E, &motion, &desired),
+                Approach::Energy => {
+                    let (z_E, rate) = (J.times(&self.xi_E), J.rate_times(&self.xi_E));
+                    energy::forces(pair, &E, &motion.twist, &z_E, rate.as_ref())
+                }
+            };
+            J.add_matrix(pair.inertia_matrix(), &mut out.mass_matrix);
+            J.add_force(&pair.stiffness_force(&E), &mut out.stiffness);
+            J.add_force(&inertial, &mut out.inertial);
+            J.add_force(&damping, &mut out.damping);
+            out.energies += energies;
+        }
+        if energy_based {
+            self.product
+                .gemv(one, &out.mass_matrix, &self.carried, zero);
+            out.inertial -= &self.product;
+        }
+        out.sum_up();
+        Ok(())
+    }
+}
+
+/// # A vehicle
+impl<T: RealField + Copy> Template<FreeBody<T>> {
+    /// Of the pair (world, body) of one free body.
+    pub fn of_body(approach: Approach, transport: Transport, pair: Pair<T>) -> Self {
+        let zero = Vector6::zeros();
+        Self {
+            approach,
+            pairs: [pair],
+            map: transport,
+            jacobian: Identity,
+            xi: zero,
+            xi_R: zero,
+            xi_dot_R: zero,
+            xi_E: zero,
+            carried: zero,
+            product: zero,
+        }
+    }
+
+    /// The pair's desired energies.
+    pub fn pair(&self) -> &Pair<T> {
+        &self.pairs[0]
+    }
+
+    /// Mbar, constant.
+    pub fn mass_matrix(&self) -> &nalgebra::Matrix6<T> {
+        self.pair().inertia_matrix()
+    }
+
+    /// Writes the desired motion at this state and reference.
+    pub fn evaluate(
+        &mut self,
+        state: &State<T>,
+        reference: &ReferencePoint<T>,
+        out: &mut DesiredMotion<T, Const<6>>,
+    ) {
+        let Ok(()) = self.form(&(state, reference), out);
+    }
+}
+
+/// # A system of bodies
+impl Template<Model<f64>> {
+    /// Of pairs of bodies.
+    pub fn of_system(
+        model: &Model<f64>,
+        approach: Approach,
+        pairs: Vec<SystemPair>,
+        map: Box<dyn TransportMap>,
+    ) -> Self {
+        Self::new(model, approach, pairs, map)
+    }
+
+    /// Its pairs, and the map that goes with them.
+    pub(crate) fn pairs_and_map(&mut self) -> (&[SystemPair], &mut dyn TransportMap) {
+        (&self.pairs, self.map.as_mut())
+    }
+
+    /// Writes the desired motion in the state for which `actual` was updated, Jacobians included, and with the velocity `xi`. `reference` is
+    /// scratch: it holds the reference's kinematics afterwards. No allocation.
+    ///
+    /// # Errors
+    /// [`TransportError`] where the transport map does not exist.
+    ///
+    /// # Panics
+    /// If slices have other lengths than the model has coordinates.
+    pub fn evaluate(
+        &mut self,
+        model: &Model<f64>,
+        actual: &Workspace<f64>,
+        xi: &[f64],
+        reference: &mut Workspace<f64>,
+        goal: &SystemReference<'_>,
+        out: &mut DesiredMotion,
+    ) -> Result<(), TransportError> {
+        reference.update(model, goal.configuration, goal.velocity);
+        reference.update_jacobians(model);
+        let at = ModelKinematics {
+            model,
+            actual,
+            velocity: xi,
+            reference,
+            goal: *goal,
+        };
+        self.form(&at, out)
+    }
 }

@@ -3,27 +3,27 @@
 
 use fly_lie::operators::{angular, join, linear, vee_matrix4, vee2_4};
 use fly_lie::{SE3, SO3};
-use nalgebra::{Matrix4, Matrix6, Vector3, Vector6};
+use nalgebra::{Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
 /// The desired energies of a pair of frames: constant 4x4 second moments `[[Wed(P), k h], [k h^T, k]]` of stiffness,
 /// damping and inertia about the origin of the moving frame, Konz (5.12) with its misprinted block (it prints
 /// `[[.., h^T], [h, ..]]`) put right.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
-    K: Matrix4<f64>,
-    D: Matrix4<f64>,
-    M: Matrix4<f64>,
-    damping6: Matrix6<f64>,
-    inertia6: Matrix6<f64>,
-    stiffness_center: Vector3<f64>,
+pub struct Pair<T: RealField + Copy = f64> {
+    K: Matrix4<T>,
+    D: Matrix4<T>,
+    M: Matrix4<T>,
+    damping6: Matrix6<T>,
+    inertia6: Matrix6<T>,
+    stiffness_center: Vector3<T>,
 }
 
-impl Pair {
+impl<T: RealField + Copy> Pair<T> {
     /// From K', D' and M'. Units of their blocks: k N/m, k h N, P Nm/rad; Ns/m, Ns, Nms; kg, kg m, kg m^2.
-    pub fn new(stiffness: Matrix4<f64>, damping: Matrix4<f64>, inertia: Matrix4<f64>) -> Self {
+    pub fn new(stiffness: Matrix4<T>, damping: Matrix4<T>, inertia: Matrix4<T>) -> Self {
         let weight = stiffness[(3, 3)];
-        let moment: Vector3<f64> = stiffness.fixed_view::<3, 1>(0, 3).into_owned();
-        let stiffness_center = if weight > 0.0 {
+        let moment: Vector3<T> = stiffness.fixed_view::<3, 1>(0, 3).into_owned();
+        let stiffness_center = if weight > T::zero() {
             moment / weight
         } else {
             Vector3::zeros()
@@ -39,90 +39,74 @@ impl Pair {
     }
 
     /// K', 4x4.
-    pub fn stiffness(&self) -> &Matrix4<f64> {
+    pub fn stiffness(&self) -> &Matrix4<T> {
         &self.K
     }
 
     /// D', 4x4.
-    pub fn damping(&self) -> &Matrix4<f64> {
+    pub fn damping(&self) -> &Matrix4<T> {
         &self.D
     }
 
     /// M', 4x4.
-    pub fn inertia(&self) -> &Matrix4<f64> {
+    pub fn inertia(&self) -> &Matrix4<T> {
         &self.M
     }
 
     /// Vee(D'), 6x6: twist to wrench.
-    pub fn damping_matrix(&self) -> &Matrix6<f64> {
+    pub fn damping_matrix(&self) -> &Matrix6<T> {
         &self.damping6
     }
 
     /// Vee(M'), 6x6: twist to momentum.
-    pub fn inertia_matrix(&self) -> &Matrix6<f64> {
+    pub fn inertia_matrix(&self) -> &Matrix6<T> {
         &self.inertia6
     }
 
     /// h, the centre of stiffness in the moving frame, m.
-    pub fn stiffness_center(&self) -> &Vector3<f64> {
+    pub fn stiffness_center(&self) -> &Vector3<T> {
         &self.stiffness_center
     }
 
     /// V-bar = 1/2 tr((I - E) K' (I - E)^T), J, Konz (5.17a).
-    pub fn potential(&self, E: &SE3<f64>) -> f64 {
+    pub fn potential(&self, E: &SE3<T>) -> T {
         let X = Matrix4::identity() - E.matrix();
         half_norm(&X, &self.K)
     }
 
     /// f_K = vee2((I - E) K'), the gradient of V-bar along the pair's twist, [N; Nm], Konz (5.18).
-    pub fn stiffness_force(&self, E: &SE3<f64>) -> Vector6<f64> {
+    pub fn stiffness_force(&self, E: &SE3<T>) -> Vector6<T> {
         vee2_4(&((Matrix4::identity() - E.matrix()) * self.K))
     }
 }
 
 /// How the second frame of a pair moves seen from the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Motion {
+pub struct PairKinematics<T: RealField + Copy = f64> {
     /// G, the pose.
-    pub pose: SE3<f64>,
+    pub pose: SE3<T>,
     /// z = J xi, the twist in the moving frame.
-    pub twist: Vector6<f64>,
+    pub twist: Vector6<T>,
     /// Jdot xi, the part of the twist's rate that needs no acceleration; zero for a free body in its own twist.
-    pub drift: Vector6<f64>,
-}
-
-/// How the second frame of a pair should move seen from the first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Desired {
-    /// G_R, the pose.
-    pub pose: SE3<f64>,
-    /// z_R = J_R xi_R, the twist in the reference's own frame.
-    pub twist: Vector6<f64>,
-    /// a_R = J_R xidot_R + Jdot_R xi_R, its rate.
-    pub acceleration: Vector6<f64>,
+    pub bias_acceleration: Vector6<T>,
 }
 
 /// E = G_E^-1 = G^-1 G_R: the reference seen from the moving frame.
-pub fn error_pose(motion: &Motion, desired: &Desired) -> SE3<f64> {
-    let R = motion.pose.rotation.matrix().transpose();
+pub fn error_pose<T: RealField + Copy>(pose: &SE3<T>, reference: &SE3<T>) -> SE3<T> {
+    let R = pose.rotation.matrix().transpose();
     SE3::new(
-        SO3::from_matrix(R * desired.pose.rotation.matrix()),
-        R * (desired.pose.translation - motion.pose.translation),
+        SO3::from_matrix(R * reference.rotation.matrix()),
+        R * (reference.translation - pose.translation),
     )
 }
 
-/// z_E = z - Ad(E) z_R, the twist of the moving frame relative to its reference, Konz (5.20).
-pub fn error_twist(E: &SE3<f64>, motion: &Motion, desired: &Desired) -> Vector6<f64> {
-    motion.twist - carry(E, &desired.twist)
-}
-
 /// Ad(E) xi without forming the matrix.
-pub fn carry(E: &SE3<f64>, xi: &Vector6<f64>) -> Vector6<f64> {
+pub fn carry<T: RealField + Copy>(E: &SE3<T>, xi: &Vector6<T>) -> Vector6<T> {
     let w = E.rotation.act(&angular(xi));
     join(&(E.rotation.act(&linear(xi)) + E.translation.cross(&w)), &w)
 }
 
 /// 1/2 tr(X A X^T), the energy of the matrix X.
-pub(super) fn half_norm(X: &Matrix4<f64>, A: &Matrix4<f64>) -> f64 {
-    0.5 * (X * A).component_mul(X).sum()
+pub(super) fn half_norm<T: RealField + Copy>(X: &Matrix4<T>, A: &Matrix4<T>) -> T {
+    convert::<f64, T>(0.5) * (X * A).component_mul(X).sum()
 }

@@ -13,22 +13,23 @@
 
 use fly_lie::SE3;
 use fly_lie::operators::{vee2_4, wed6};
-use nalgebra::{Matrix4, Vector6};
+use nalgebra::{Matrix4, RealField, Vector6};
 
-use super::pair::{Desired, Motion, Pair, half_norm};
-use crate::Energies;
+use super::pair::{Pair, PairKinematics, half_norm};
+use crate::{Energies, ReferencePoint};
 
 /// `[cbar, f_D]` of one pair in its own coordinates, and its energies.
-pub fn forces(
-    pair: &Pair,
-    E: &SE3<f64>,
-    motion: &Motion,
-    desired: &Desired,
-) -> ([Vector6<f64>; 2], Energies) {
+pub fn forces<T: RealField + Copy>(
+    pair: &Pair<T>,
+    E: &SE3<T>,
+    motion: &PairKinematics<T>,
+    desired: &ReferencePoint<T>,
+) -> ([Vector6<T>; 2], Energies<T>) {
     let E4 = E.matrix();
     let (Z, Z_R) = (wed6(&motion.twist), wed6(&desired.twist));
-    let X: Matrix4<f64> = Z - E4 * Z_R;
-    let Y = wed6(&motion.drift) + Z * Z - E4 * (wed6(&desired.acceleration) + Z_R * Z_R);
+    let X: Matrix4<T> = Z - E4 * Z_R;
+    let Y =
+        wed6(&motion.bias_acceleration) + Z * Z - E4 * (wed6(&desired.acceleration) + Z_R * Z_R);
     let inertial = vee2_4(&(Y * pair.inertia()));
     let damping = vee2_4(&(X * pair.damping()));
     let energies = Energies::new(

@@ -49,30 +49,7 @@ pub use table::{SampleError, Table};
 pub use vertical_loop::VerticalLoop;
 pub use waypoints::{Waypoint, Waypoints};
 
-use fly_lie::SE3;
-use nalgebra::Vector6;
-
-/// A reference at one instant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ReferencePoint {
-    /// G_R: the pose in the world.
-    pub pose: SE3<f64>,
-    /// xi_R = [v; omega] in the reference's own frame, m/s, rad/s.
-    pub twist: Vector6<f64>,
-    /// The rate of xi_R, m/s^2, rad/s^2.
-    pub acceleration: Vector6<f64>,
-}
-
-impl ReferencePoint {
-    /// At rest at this pose.
-    pub fn at_rest(pose: SE3<f64>) -> Self {
-        Self {
-            pose,
-            twist: Vector6::zeros(),
-            acceleration: Vector6::zeros(),
-        }
-    }
-}
+pub use crate::template::ReferencePoint;
 
 /// A reference over time.
 pub trait Trajectory: Send {

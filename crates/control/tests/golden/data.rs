@@ -1,9 +1,11 @@
 //! Numbers out of JSON, and comparisons.
 
+use fly_control::law::Law;
+use fly_control::template::DesiredMotion;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use fly_testing::golden::{File, numbers};
-use nalgebra::{DMatrix, Matrix3, Vector3, Vector6};
+use nalgebra::{DMatrix, DVector, Matrix3, Vector3, Vector6};
 use serde_json::Value;
 
 /// Compares to `tolerance` times the largest magnitude expected (times 1 if that is zero).
@@ -92,4 +94,18 @@ pub fn rows<R: nalgebra::Dim, C: nalgebra::Dim, S: nalgebra::RawStorage<f64, R, 
         .flat_map(|i| (0..m.ncols()).map(move |j| (i, j)))
         .map(|at| m[at])
         .collect()
+}
+
+/// u0 for matrices of the moment.
+pub fn solve(
+    law: &mut Law,
+    M: &DMatrix<f64>,
+    b: &DVector<f64>,
+    B: &DMatrix<f64>,
+    desired: &DesiredMotion,
+) -> DVector<f64> {
+    let mut u0 = DVector::zeros(B.ncols());
+    law.update(M, &desired.mass_matrix, B).expect("a law");
+    law.unconstrained(b, &desired.bias, &mut u0);
+    u0
 }

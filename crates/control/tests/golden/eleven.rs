@@ -1,10 +1,8 @@
 //! A free body with a load on a ball joint, and an arm on a hinge that carries a slider: eleven degrees of freedom.
 
-use fly_control::system::{
-    DesiredMotion, JointMap, Map, SystemPair, SystemReference, SystemTemplate, TransportError,
-    TransportMap, Transported,
-};
-use fly_control::template::{Approach, Pair};
+use fly_control::system::{SystemPair, SystemReference};
+use fly_control::template::{Approach, DesiredMotion, Pair, Template};
+use fly_control::transport::{JointMap, Map, TransportError, TransportMap, Transported};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
 use fly_testing::golden::{File, array, count, number, numbers};
@@ -84,7 +82,7 @@ pub fn compare(data: &Value, report: &mut File) {
         actual.update_jacobians(&model);
 
         // The model's inertias are arbitrary numbers that no mass has: its M and c are those of a desired motion towards rest.
-        let mut plant = SystemTemplate::new(
+        let mut plant = Template::of_system(
             &model,
             Approach::Particle,
             pairs(&model, &data["inertias"], ["", "", "Mp"]),
@@ -124,7 +122,7 @@ pub fn compare(data: &Value, report: &mut File) {
                 Q_dot: matrix(&A["Qdot"]),
             });
             let pairs = pairs(&model, &data["controller_parameters"], ["Kp", "Dp", "Mp"]);
-            let mut template = SystemTemplate::new(&model, approach(name), pairs, Box::new(map));
+            let mut template = Template::of_system(&model, approach(name), pairs, Box::new(map));
             template
                 .evaluate(&model, &actual, &xi, &mut reference, &goal, &mut desired)
                 .expect("a motion");

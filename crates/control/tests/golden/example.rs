@@ -4,7 +4,6 @@ use std::f64::consts::{FRAC_PI_3, PI};
 use std::fmt::Write;
 
 use fly_control::allocation::Limits;
-use fly_control::law::InputMatrix;
 use fly_control::settings::{
     AllocationMethod, HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, Moment,
     PairSettings, PoleSettings, SecondMomentSettings, TransportSettings, VehiclePoleSettings,
@@ -15,7 +14,7 @@ use fly_control::trajectory::{Independent, Lissajous};
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings, Trajectory};
 use fly_mechanics::{FreeBody, PseudoInertia, Vehicle};
 use fly_testing::golden::{number, numbers};
-use nalgebra::{DVector, Matrix6, Vector3};
+use nalgebra::{DVector, Matrix6, Matrix6xX, Vector3};
 use serde_json::Value;
 
 use crate::data::{matrix3, vector3};
@@ -25,7 +24,7 @@ const GRAVITY: [f64; 3] = [0.0, 0.0, -9.81];
 /// What a file is about.
 pub struct Example {
     pub body: FreeBody<f64>,
-    pub inputs: InputMatrix,
+    pub inputs: Matrix6xX<f64>,
     pub limits: Option<Limits>,
     vehicle: Option<Vehicle>,
     config: Value,
@@ -65,7 +64,7 @@ impl Example {
         );
         Self {
             body: FreeBody::new(inertia.unwrap(), Vector3::from(GRAVITY)),
-            inputs: InputMatrix::from_column_slice(Matrix6::<f64>::identity().as_slice()),
+            inputs: Matrix6xX::from_column_slice(Matrix6::<f64>::identity().as_slice()),
             limits: None,
             vehicle: None,
             constrained: false,
@@ -77,8 +76,8 @@ impl Example {
     pub fn controller(&self, approach: &str, allocation: AllocationMethod) -> Controller {
         let settings = self.settings(approach, allocation);
         let controller = match &self.vehicle {
-            Some(vehicle) => Controller::new(vehicle, &settings),
-            None => Controller::for_body(&self.body, "body", &self.inputs, None, &settings),
+            Some(vehicle) => settings.build(vehicle),
+            None => settings.build_for_body(&self.body, "body", &self.inputs, None),
         };
         controller.unwrap_or_else(|error| panic!("{error}"))
     }
@@ -109,13 +108,14 @@ impl Example {
             pairs,
             poles: poles.map(PoleSettings::Vehicle),
             gains: std::collections::BTreeMap::new(),
-            projection_weight: config["rho"].as_f64().unwrap_or(0.0),
+            tilt_priority: config["rho"].as_f64().unwrap_or(0.0),
             input_rate_limit: None,
             allocation: if self.constrained {
                 allocation
             } else {
                 AllocationMethod::None
             },
+            ..ControllerSettings::default()
         }
     }
 

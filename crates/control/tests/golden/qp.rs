@@ -1,10 +1,10 @@
 //! The control law with random matrices, and quadratic programs with their active sets and multipliers.
 
 use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
-use fly_control::law::{InputMatrix, Law};
+use fly_control::law::Law;
 use fly_control::matching::Matching;
 use fly_testing::golden::{File, numbers};
-use nalgebra::{DVector, SMatrix, SVector};
+use nalgebra::{Const, DVector, Dyn, OMatrix, SMatrix, SVector};
 use serde_json::Value;
 
 use crate::data::{absolute, matrix, relative, rows};
@@ -31,10 +31,10 @@ pub fn compare(file: &Value, report: &mut File) {
 fn law<const N: usize>(given: &Value, report: &mut File) {
     let square = |key: &str| SMatrix::<f64, N, N>::from_row_slice(&numbers(&given[key]));
     let (mass, desired) = (square("M"), square("Mbar"));
-    let inputs = InputMatrix::<N>::from_row_slice(&numbers(&given["B"]));
+    let inputs = OMatrix::<f64, Const<N>, Dyn>::from_row_slice(&numbers(&given["B"]));
     let column = |key: &str| SVector::<f64, N>::from_column_slice(&numbers(&given[key]));
     let (b, b_bar) = (column("b"), column("bbar"));
-    let law = Law::new(&mass, &desired, &inputs).unwrap();
+    let mut law = Law::constant(&mass, &desired, &inputs).unwrap();
     let mut u = DVector::zeros(inputs.ncols());
     law.unconstrained(&b, &b_bar, &mut u);
     relative(
@@ -57,7 +57,7 @@ fn law<const N: usize>(given: &Value, report: &mut File) {
     {
         return;
     }
-    let complement = InputMatrix::<N>::from_row_slice(&numbers(&given["Bperp"]));
+    let complement = OMatrix::<f64, Const<N>, Dyn>::from_row_slice(&numbers(&given["Bperp"]));
     let matching = Matching::with_complement(&mass, &desired, complement).unwrap();
     let force = matching.force(&b, &b_bar);
     relative(

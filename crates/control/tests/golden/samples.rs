@@ -1,12 +1,14 @@
 //! Random states and references: everything that enters a control step.
 
-use fly_control::law::InputMatrix;
 use fly_control::matching::Matching;
 use fly_control::settings::AllocationMethod;
-use fly_control::{Controller, ReferencePoint, pair_motion};
+use fly_control::transport::Map;
+use fly_control::{Controller, ReferencePoint};
 use fly_mechanics::State;
 use fly_testing::golden::{File, numbers};
 use serde_json::Value;
+
+use nalgebra::{Const, Matrix6xX};
 
 use crate::data::{matrix, pose, relative, rows, state, vector6};
 use crate::example::Example;
@@ -84,15 +86,16 @@ impl Sample<'_> {
     }
 
     fn template(&self, controller: &Controller, report: &mut File) {
-        let forces = controller.forces(self.state, self.reference);
-        let (motion, desired) = pair_motion(self.state, self.reference);
-        let map = controller.template().transport_map(&motion, &desired);
+        let forces = controller.desired(self.state, self.reference);
+        let mut map = Map::new(Const::<6>);
+        let at = (self.state, self.reference);
+        let Ok(()) = controller.template().clone().transport_map(&at, &mut map);
         let e = forces.energies;
         self.check(
             report,
             &[
                 ("Mbar", &rows(controller.template().mass_matrix())),
-                ("bbar", forces.bias().as_slice()),
+                ("bbar", forces.bias.as_slice()),
                 ("cbar", forces.inertial.as_slice()),
                 ("fD", forces.damping.as_slice()),
                 ("fK", forces.stiffness.as_slice()),
@@ -125,7 +128,7 @@ impl Sample<'_> {
 
     fn matching(&self, example: &Example, name: &str, complement: &Value, report: &mut File) {
         let controller = example.controller(name, AllocationMethod::None);
-        let given = InputMatrix::from_row_slice(&numbers(complement));
+        let given = Matrix6xX::from_row_slice(&numbers(complement));
         assert_eq!(given.ncols(), matrix(complement).ncols());
         let (mass, desired) = (
             example.body.mass_matrix(),
@@ -133,7 +136,7 @@ impl Sample<'_> {
         );
         let matching = Matching::with_complement(mass, desired, given).unwrap();
         let b = example.body.bias(self.state);
-        let b_bar = controller.forces(self.state, self.reference).bias();
+        let b_bar = controller.desired(self.state, self.reference).bias;
         let force = matching.force(&b, &b_bar);
         // Neither the force nor the distance depends on the complement: the orthonormal one gives them too.
         let own = controller

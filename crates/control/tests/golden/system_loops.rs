@@ -2,16 +2,17 @@
 #![allow(non_snake_case)]
 
 use fly_control::ReferenceSettings;
+use fly_control::law::Law;
 use fly_control::system::reference::{SystemPoint, SystemTrajectory};
-use fly_control::system::{DesiredMotion, SystemLaw, SystemTemplate};
+use fly_control::template::{DesiredMotion, Template};
 use fly_lie::SO3;
-use fly_mechanics::multibody::{BodyId, Workspace};
+use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_mechanics::{Inputs, Motor, Rotor, Rotors};
 use fly_testing::golden::{File, number, numbers};
-use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Vector3};
 use serde_json::Value;
 
-use crate::data::{absolute, matrix, relative};
+use crate::data::{absolute, matrix, relative, solve};
 use crate::systems::{System, terms};
 
 /// The reference of a file, as a configuration says it.
@@ -118,8 +119,8 @@ fn driven(system: &System, data: &Value) -> fly_mechanics::System {
 struct Loop<'a> {
     system: &'a System,
     trajectory: Box<dyn SystemTrajectory>,
-    template: SystemTemplate,
-    law: SystemLaw,
+    template: Template<Model<f64>>,
+    law: Law,
     B: DMatrix<f64>,
     actual: Workspace<f64>,
     reference: Workspace<f64>,
@@ -149,11 +150,7 @@ impl Loop<'_> {
             )
             .expect("a transport map");
         let (M, b) = terms(model, &self.actual, xi);
-        self.u.copy_from(
-            self.law
-                .solve(&M, &b, &self.B, &self.desired)
-                .expect("a law"),
-        );
+        self.u = solve(&mut self.law, &M, &b, &self.B, &self.desired);
         let xi_dot = M
             .cholesky()
             .expect("a mass matrix")
@@ -233,7 +230,7 @@ pub fn compare(data: &Value, report: &mut File) {
         let mut flight = Loop {
             trajectory: reference(&system, data),
             template: system.template(name),
-            law: SystemLaw::new(n, B.ncols()),
+            law: Law::new(Dyn(n), Dyn(B.ncols())),
             actual: Workspace::new(&system.model),
             reference: Workspace::new(&system.model),
             goal: SystemPoint::new(&system.model),

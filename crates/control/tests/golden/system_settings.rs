@@ -1,14 +1,16 @@
 //! The controllers of whole systems from settings, as a user writes them, beside those that are built by hand.
 
 use fly_control::ControllerSettings;
-use fly_control::system::{DesiredMotion, SystemController, SystemLaw, SystemReference};
+use fly_control::law::Law;
+use fly_control::system::SystemReference;
+use fly_control::template::DesiredMotion;
 use fly_mechanics::multibody::Workspace;
 use fly_mechanics::{Inputs, Motor, Rotors};
 use fly_testing::golden::{File, array, number, numbers};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Dyn};
 use serde_json::Value;
 
-use crate::data::matrix;
+use crate::data::{matrix, solve};
 use crate::systems::{System, terms};
 
 const TOLERANCE: f64 = 1e-12;
@@ -170,10 +172,11 @@ pub fn compare(data: &Value, report: &mut File) {
         );
         let settings: ControllerSettings =
             toml::from_str(&text).unwrap_or_else(|error| panic!("{error}"));
-        let mut controller = SystemController::for_system(&plant, &settings)
+        let mut controller = settings
+            .build_for_system(&plant)
             .unwrap_or_else(|error| panic!("{}: {error}", data["example"]));
         let mut template = system.template(name);
-        let mut law = SystemLaw::new(n, B.ncols());
+        let mut law = Law::new(Dyn(n), Dyn(B.ncols()));
         let mut desired = DesiredMotion::new(model);
         let (mut actual, mut reference) = (Workspace::new(model), Workspace::new(model));
         for sample in array(&data["samples"]) {
@@ -191,14 +194,14 @@ pub fn compare(data: &Value, report: &mut File) {
                 .evaluate(model, &actual, &xi, &mut reference, &goal, &mut desired)
                 .expect("a transport map");
             let (M, b) = terms(model, &actual, &xi);
-            let u = law.solve(&M, &b, &B, &desired).expect("a law");
+            let u = solve(&mut law, &M, &b, &B, &desired);
             let step = controller.step(&x, &xi, &goal).expect("a step");
             let mut check = |what: &str, found: &DVector<f64>, expected: &DVector<f64>| {
                 let error = (found - expected).amax() / (1.0 + expected.amax());
                 report.error(&format!("settings, {name}: {what}"), error, TOLERANCE);
             };
-            check("u0", &step.unconstrained, u);
-            check("u", &step.input, u);
+            check("u0", &step.unconstrained, &u);
+            check("u", &step.input, &u);
             let energies = controller.last().energies;
             check(
                 "W",

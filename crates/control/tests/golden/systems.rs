@@ -1,20 +1,21 @@
 //! Whole systems: joints, planar bodies, arms, and one of eleven degrees of freedom.
 
-use fly_control::system::{
-    DesiredMotion, JointMap, Linearisation, PairMap, PairMapKind, PointMap, SystemLaw, SystemPair,
-    SystemReference, SystemTemplate, TransportMap, Transported, matching_force,
-};
-use fly_control::template::{Approach, Pair};
+use fly_control::analysis::Linearisation;
+use fly_control::law::Law;
+use fly_control::matching::Matching;
+use fly_control::system::{SystemPair, SystemReference};
+use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
+use fly_control::transport::{JointMap, PairMap, PointMap, TransportMap, Transported};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{
     Body, BodyId, EquationOfMotion, Joint, Model, ModelBuilder, Spring, Workspace,
 };
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use fly_testing::golden::{File, array, count, number, numbers};
-use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Vector3};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Vector3};
 use serde_json::Value;
 
-use crate::data::{matrix, relative, rows, vector3};
+use crate::data::{matrix, relative, rows, solve, vector3};
 
 const TOLERANCE: f64 = 1e-10;
 
@@ -77,7 +78,7 @@ impl System {
     }
 
     /// The template of an approach as the files name it.
-    pub fn template(&self, name: &str) -> SystemTemplate {
+    pub fn template(&self, name: &str) -> Template<Model<f64>> {
         let approach = match name {
             "particle" => Approach::Particle,
             "body" => Approach::Body,
@@ -85,8 +86,8 @@ impl System {
             other => panic!("unknown approach {other}"),
         };
         let kind = match name {
-            "energy_alt" => PairMapKind::Centred,
-            _ => PairMapKind::Adjoint,
+            "energy_alt" => Transport::Centred,
+            _ => Transport::Adjoint,
         };
         let one_pair = matches!(self.example.as_str(), "planar" | "pvtol")
             || (self.example == "arm" && self.pairs.len() == 1);
@@ -95,7 +96,7 @@ impl System {
             None if one_pair => Box::new(PairMap::new(&self.model, kind, 0)),
             None => Box::new(JointMap),
         };
-        SystemTemplate::new(&self.model, approach, self.pairs.clone(), map)
+        Template::of_system(&self.model, approach, self.pairs.clone(), map)
     }
 
     /// The configuration as the files have it.
@@ -319,8 +320,8 @@ pub fn samples(data: &Value, report: &mut File) {
                 };
                 at.check(&desired.map, 1e-9).expect("a map that fits");
             }
-            let mut law = SystemLaw::new(model.dof(), B.ncols());
-            let u = law.solve(&M, &b, &B, &desired).expect("a law").clone();
+            let mut law = Law::new(Dyn(model.dof()), Dyn(B.ncols()));
+            let u = solve(&mut law, &M, &b, &B, &desired);
             let factors = M.clone().cholesky().expect("a mass matrix");
             let xi_dot = factors.solve(&(&B * &u - &b));
             let e = desired.energies;
@@ -350,10 +351,13 @@ pub fn samples(data: &Value, report: &mut File) {
                 ("xidot", xi_dot.as_slice()),
             ]);
             if let (Some(complement), Some(_)) = (data.get("Bperp"), given.get("lam")) {
-                let left = matching_force(&M, &b, &matrix(complement), &desired).expect("a force");
+                let matching =
+                    Matching::with_complement(&M, &desired.mass_matrix, matrix(complement));
+                let matching = matching.expect("regular");
+                let left = matching.force(&b, &desired.bias);
                 check(&[
                     ("lam", left.lambda.as_slice()),
-                    ("S", &rows(&left.weight)),
+                    ("S", &rows(matching.weight())),
                     ("btilde", left.force.as_slice()),
                     ("G0", &[left.distance]),
                 ]);

@@ -2,17 +2,18 @@
 
 #![allow(non_snake_case)]
 
-use fly_control::system::{
-    DesiredInertia, DesiredMotion, EuclideanTemplate, JointMap, SystemLaw, SystemPair,
-    SystemReference, SystemTemplate,
-};
-use fly_control::template::{Approach, Pair};
+use crate::common::solve;
+use fly_control::baselines::{DesiredInertia, EuclideanTemplate};
+use fly_control::law::Law;
+use fly_control::system::{SystemPair, SystemReference};
+use fly_control::template::{Approach, DesiredMotion, Pair, Template};
+use fly_control::transport::JointMap;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::PseudoInertia;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::forms::projection;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
-use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Matrix6xX, Vector3, Vector4};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Matrix6xX, Vector3, Vector4};
 
 /// An arm with three hinges and a slider.
 fn arm() -> Model<f64> {
@@ -91,11 +92,9 @@ fn input(s: &State, template: &mut EuclideanTemplate) -> DVector<f64> {
     );
     let mut b = DVector::zeros(4);
     s.equation.bias(&s.xi, b.as_mut_slice());
-    let mut law = SystemLaw::new(4, 4);
+    let mut law = Law::new(Dyn(4), Dyn(4));
     let B = DMatrix::identity(4, 4);
-    law.solve(&s.equation.mass_matrix, &b, &B, &desired)
-        .expect("a law")
-        .clone()
+    solve(&mut law, &s.equation.mass_matrix, &b, &B, &desired)
 }
 
 fn errors(s: &State) -> (DVector<f64>, DVector<f64>) {
@@ -185,7 +184,7 @@ fn linear_control_unwinds_where_the_pair_goes_the_short_way() {
         energies: Pair::new(about_z(25.0), about_z(8.0), about_z(1.0)),
     };
     let mut template =
-        SystemTemplate::new(&model, Approach::Energy, vec![pair], Box::new(JointMap));
+        Template::of_system(&model, Approach::Energy, vec![pair], Box::new(JointMap));
 
     let start = 1.9 * std::f64::consts::TAU;
     let goal = SystemReference {
@@ -268,7 +267,7 @@ fn past_the_singularity(gimbal: bool, beside: f64) -> (f64, f64) {
         energies: Pair::new(wed(K), wed(D), wed(1.0)),
     };
     let mut template =
-        SystemTemplate::new(&model, Approach::Energy, vec![pair], Box::new(JointMap));
+        Template::of_system(&model, Approach::Energy, vec![pair], Box::new(JointMap));
 
     let turned =
         |angle: f64| SO3::exp(&(Vector3::x() * beside)) * SO3::exp(&(Vector3::y() * angle));
@@ -305,7 +304,7 @@ fn past_the_singularity(gimbal: bool, beside: f64) -> (f64, f64) {
     let (mut actual, mut reference) = (Workspace::new(&model), Workspace::new(&model));
     let mut equation = EquationOfMotion::new(&model);
     let mut desired = DesiredMotion::new(&model);
-    let mut law = SystemLaw::new(3, 3);
+    let mut law = Law::new(Dyn(3), Dyn(3));
     let mut J = Matrix6xX::zeros(3);
     let mut control = |at: &SystemState<f64>| -> (DVector<f64>, DVector<f64>) {
         let (x, xi) = (&at.configuration, &at.velocity);
@@ -333,7 +332,7 @@ fn past_the_singularity(gimbal: bool, beside: f64) -> (f64, f64) {
         let mut b = DVector::zeros(3);
         equation.bias(xi, b.as_mut_slice());
         let M = &equation.mass_matrix;
-        let u = law.solve(M, &b, &B, &desired).expect("a law").clone();
+        let u = solve(&mut law, M, &b, &B, &desired);
         let rate = M.clone().cholesky().expect("a mass").solve(&(B * &u - b));
         (u, rate)
     };

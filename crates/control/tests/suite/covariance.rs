@@ -10,16 +10,18 @@
 
 #![allow(non_snake_case)]
 
-use fly_control::system::{
-    DesiredMotion, JointMap, Map, PairMap, PairMapKind, SystemLaw, SystemPair, SystemReference,
-    SystemTemplate, TransportError, TransportMap, Transported,
+use crate::common::solve;
+use fly_control::law::Law;
+use fly_control::system::{SystemPair, SystemReference};
+use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
+use fly_control::transport::{
+    JointMap, Map, PairMap, TransportError, TransportMap, Transported, adjoint,
 };
-use fly_control::template::{Approach, Pair, transport};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, ModelBuilder, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
-use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Matrix6xX, Vector3, Vector6};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Matrix6xX, Vector3, Vector6};
 
 /// The bound on what poses (m, rad) and inputs (relative to the largest) may differ by.
 const SAME: f64 = 1e-10;
@@ -314,7 +316,7 @@ const ARM: Plant = Plant {
 enum Way {
     Particle,
     Body,
-    Pair(PairMapKind),
+    Pair(Transport),
     Twists,
     Joints,
 }
@@ -349,7 +351,7 @@ impl TransportMap for Twists {
             at.reference.jacobian_rate(*a, *b, &mut J_R_dot);
             let E = at.actual.pose(*a, *b).inverse() * at.reference.pose(*a, *b);
             let (z, z_R) = (at.actual.twist(*a, *b), at.reference.twist(*a, *b));
-            let of_twist = transport::adjoint(&E, &z, &z_R);
+            let of_twist = adjoint(&E, &z, &z_R);
             S.rows_mut(6 * i, 6).copy_from(&J);
             S_dot.rows_mut(6 * i, 6).copy_from(&J_dot);
             carried.rows_mut(6 * i, 6).copy_from(&(of_twist.Q * &J_R));
@@ -373,8 +375,8 @@ struct Loop<'a> {
     plant: &'a Plant,
     description: Description,
     model: Model<f64>,
-    template: SystemTemplate,
-    law: SystemLaw,
+    template: Template<Model<f64>>,
+    law: Law,
     actual: Workspace<f64>,
     reference: Workspace<f64>,
     desired: DesiredMotion,
@@ -414,8 +416,8 @@ impl<'a> Loop<'a> {
         Self {
             plant,
             description,
-            template: SystemTemplate::new(&model, way.approach(), pairs, map),
-            law: SystemLaw::new(model.dof(), inputs),
+            template: Template::of_system(&model, way.approach(), pairs, map),
+            law: Law::new(Dyn(model.dof()), Dyn(inputs)),
             actual: Workspace::new(&model),
             reference: Workspace::new(&model),
             desired: DesiredMotion::new(&model),
@@ -540,8 +542,7 @@ impl<'a> Loop<'a> {
             desired.bias = Z.tr_mul(&desired.bias);
             desired.mass_matrix = Z.tr_mul(&desired.mass_matrix) * Z;
         }
-        let u = self.law.solve(&M, &b, &B, &self.desired).expect("a law");
-        let u = u.clone();
+        let u = solve(&mut self.law, &M, &b, &B, &self.desired);
         let rate = M.cholesky().expect("a mass").solve(&(B * &u - b));
         match turned {
             Some(Z) => (u, Z * rate),
@@ -606,8 +607,8 @@ impl Flight {
 const WAYS: [Way; 4] = [
     Way::Particle,
     Way::Body,
-    Way::Pair(PairMapKind::Adjoint),
-    Way::Pair(PairMapKind::Centred),
+    Way::Pair(Transport::Adjoint),
+    Way::Pair(Transport::Centred),
 ];
 
 /// Flies in all descriptions, with all these ways, and compares with the first description.

@@ -5,12 +5,13 @@
 use crate::common;
 
 use common::{QUADCOPTER, Random, vehicle};
+use fly_control::analysis::Linearisation;
 use fly_control::design::{
     LinearModel, MatchingResult, MatchingSearch, MatchingSearchError, NotAtRest, PlacementError,
     PvtolEnergies, StateFeedback, TwoMassesEnergies,
 };
 use fly_control::poles::{Poles, polynomial, polynomial_of_roots};
-use fly_control::system::{Linearisation, SystemPair};
+use fly_control::system::SystemPair;
 use fly_control::template::Pair;
 use fly_lie::SE3;
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Spring, Workspace};

@@ -4,11 +4,9 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use fly_control::system::{
-    DesiredMotion, JointMap, PairMap, PairMapKind, SystemPair, SystemReference, SystemTemplate,
-    TransportMap,
-};
-use fly_control::template::{Approach, Pair};
+use fly_control::system::{SystemPair, SystemReference};
+use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
+use fly_control::transport::{JointMap, PairMap, TransportMap};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::SecondMoment;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
@@ -24,7 +22,7 @@ fn planar(weight: f64, about_z: f64) -> Matrix4<f64> {
 /// A template with all that it needs.
 struct Desired {
     model: Model<f64>,
-    template: SystemTemplate,
+    template: Template<Model<f64>>,
     actual: Workspace<f64>,
     reference: Workspace<f64>,
     motion: DesiredMotion,
@@ -38,7 +36,7 @@ impl Desired {
         map: Box<dyn TransportMap>,
     ) -> Self {
         Self {
-            template: SystemTemplate::new(&model, approach, pairs, map),
+            template: Template::of_system(&model, approach, pairs, map),
             actual: Workspace::new(&model),
             reference: Workspace::new(&model),
             motion: DesiredMotion::new(&model),
@@ -228,7 +226,7 @@ fn the_potential_of_a_scara_by_its_tool() {
 
 // ---- A body in the plane whose reference turns, Konz 5.7.5, Fig. 5.8
 
-fn body_in_the_plane(approach: Approach, kind: PairMapKind, [Ups, Pi]: [f64; 2]) -> Desired {
+fn body_in_the_plane(approach: Approach, kind: Transport, [Ups, Pi]: [f64; 2]) -> Desired {
     let joint = Joint::planar(Vector3::z()).expect("an axis");
     let model = Model::builder().body(Body::new("body", joint));
     let model = model.build().expect("a model");
@@ -286,7 +284,7 @@ fn the_poles_of_the_position_while_the_reference_turns() {
         position_error(&mut desired)
     };
     // (5.117c): lambda² + (d/m + i w) lambda + k/m = 0; the text rounds to one digit.
-    let [turning, _] = loop_of(Approach::Energy, PairMapKind::Adjoint);
+    let [turning, _] = loop_of(Approach::Energy, Transport::Adjoint);
     let poles = turning.complex_eigenvalues();
     for (re, im) in [(-0.5366, 0.5760), (-3.4634, 3.7176)] {
         let near = |sign: f64| {
@@ -301,9 +299,9 @@ fn the_poles_of_the_position_while_the_reference_turns() {
         let B = A + Matrix4::identity() * 2.0;
         (B * B).amax()
     };
-    let [by_body, _] = loop_of(Approach::Body, PairMapKind::Adjoint);
-    let [_, by_particles] = loop_of(Approach::Particle, PairMapKind::Adjoint);
-    let [_, centred] = loop_of(Approach::Energy, PairMapKind::Centred);
+    let [by_body, _] = loop_of(Approach::Body, Transport::Adjoint);
+    let [_, by_particles] = loop_of(Approach::Particle, Transport::Adjoint);
+    let [_, centred] = loop_of(Approach::Energy, Transport::Centred);
     for A in [&by_body, &by_particles, &centred] {
         assert!(double(A) < 1e-12, "{A}");
     }
@@ -316,11 +314,8 @@ fn a_fast_reference_needs_a_stiff_spring() {
     for ([damping, stiffness], end, tolerance) in
         [([4.0, 4.0], 4.98, 0.005), ([8.0, 16.0], 0.021, 5e-4)]
     {
-        let mut desired = body_in_the_plane(
-            Approach::Particle,
-            PairMapKind::Adjoint,
-            [damping, stiffness],
-        );
+        let mut desired =
+            body_in_the_plane(Approach::Particle, Transport::Adjoint, [damping, stiffness]);
         let model = desired.model.clone();
         let mut motion = SystemState::at_rest(&model);
         motion.configuration = vec![0.0, 1.0, 0.0];

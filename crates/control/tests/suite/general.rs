@@ -4,9 +4,10 @@
 use crate::common;
 
 use common::Random;
+use fly_control::ReferencePoint;
 use fly_control::template::general::{GeneralForces, GeneralMoment, GeneralPair, NoDistance};
 use fly_control::template::pair::error_pose;
-use fly_control::template::{Desired, Motion, Pair, body, particle};
+use fly_control::template::{Pair, PairKinematics, body, particle};
 use fly_lie::SE3;
 use fly_mechanics::SecondMoment;
 use nalgebra::{Matrix6, Vector3, Vector6};
@@ -54,12 +55,15 @@ fn state(random: &mut Random) -> State {
 }
 
 /// A frame without acceleration of its own: what multiplies it is the mass matrix.
-fn motions(state: &State) -> (Motion, Desired) {
+fn motions(state: &State) -> (PairKinematics, ReferencePoint) {
     let [(pose, twist, _), (pose_R, twist_R, acceleration)] = *state;
-    let drift = Vector6::zeros();
     (
-        Motion { pose, twist, drift },
-        Desired {
+        PairKinematics {
+            pose,
+            twist,
+            bias_acceleration: Vector6::zeros(),
+        },
+        ReferencePoint {
             pose: pose_R,
             twist: twist_R,
             acceleration,
@@ -80,7 +84,7 @@ fn after(state: &State, t: f64) -> State {
     })
 }
 
-type Kind = fn(&GeneralPair, &Motion, &Desired) -> GeneralForces;
+type Kind = fn(&GeneralPair, &PairKinematics, &ReferencePoint) -> GeneralForces;
 const KINDS: [Kind; 2] = [GeneralPair::particle, GeneralPair::body];
 
 #[test]
@@ -101,7 +105,7 @@ fn ten_of_the_numbers_give_the_energies_of_a_pair() {
         };
         let pair = Pair::new(*K.matrix4(), *D.matrix4(), *M.matrix4());
         let (motion, desired) = motions(&state(&mut random));
-        let E = error_pose(&motion, &desired);
+        let E = error_pose(&motion.pose, &desired.pose);
         for (kind, own) in KINDS.iter().zip([particle::forces, body::forces]) {
             let found = kind(&general, &motion, &desired);
             let ([inertial, damping], energies) = own(&pair, &E, &motion, &desired);
@@ -146,7 +150,7 @@ fn forces_are_gradients_and_rates_are_powers() {
             // Body-based: W grows by the power of all forces on the twist relative to the reference.
             if index == 1 {
                 let (motion, desired) = motions(&state);
-                let E = error_pose(&motion, &desired);
+                let E = error_pose(&motion.pose, &desired.pose);
                 let z_E = motion.twist - E.adjoint() * desired.twist;
                 let all = now.mass_matrix * xi_dot + now.inertial + now.damping + now.stiffness;
                 let growth = rate(|f| f.energies.total);

@@ -7,14 +7,14 @@ use common::{
     vehicle,
 };
 use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
-use fly_control::law::{InputMatrix, Law, LawError};
+use fly_control::law::{Law, LawError};
 use fly_control::matching::{complement, fully_actuated};
 use fly_control::settings::ReferenceSettings;
 use fly_control::settings::{EnergySettings, Moment};
-use fly_control::{Controller, ControllerSettings, Reference, ReferencePoint};
+use fly_control::{ControllerSettings, Reference, ReferencePoint};
 use fly_lie::SE3;
 use fly_mechanics::State;
-use nalgebra::Matrix6;
+use nalgebra::{Matrix6, Matrix6xX};
 
 #[test]
 fn a_fully_actuated_vehicle_realises_its_template() {
@@ -25,13 +25,13 @@ fn a_fully_actuated_vehicle_realises_its_template() {
         let mut controller = controller(TRICOPTER, &keys, TRICOPTER_PAIR);
         for _ in 0..20 {
             let (state, reference) = (random.state(), random.reference());
-            let forces = controller.forces(&state, &reference);
+            let forces = controller.desired(&state, &reference);
             let input = controller.step(&state, &reference).input.clone();
             let wrench = vehicle.rotors.input_matrix() * input;
             let acceleration = vehicle.body.acceleration(&state, &wrench);
-            let residual = controller.template().mass_matrix() * acceleration + forces.bias();
+            let residual = controller.template().mass_matrix() * acceleration + forces.bias;
             assert!(
-                residual.amax() < 1e-12 * (1.0 + forces.bias().amax()),
+                residual.amax() < 1e-12 * (1.0 + forces.bias.amax()),
                 "{residual}"
             );
         }
@@ -45,7 +45,7 @@ fn an_underactuated_vehicle_realises_it_up_to_the_matching_force() {
     let mut random = Random(23);
     for _ in 0..20 {
         let (state, reference) = (random.state(), random.reference());
-        let forces = controller.forces(&state, &reference);
+        let forces = controller.desired(&state, &reference);
         let matching = controller.matching_force(&state, &reference).unwrap();
         assert!(
             matching.force.norm() > 1e-3,
@@ -55,9 +55,9 @@ fn an_underactuated_vehicle_realises_it_up_to_the_matching_force() {
         let wrench = vehicle.rotors.input_matrix() * input;
         let acceleration = vehicle.body.acceleration(&state, &wrench);
         let residual =
-            controller.template().mass_matrix() * acceleration + forces.bias() - matching.force;
+            controller.template().mass_matrix() * acceleration + forces.bias - matching.force;
         assert!(
-            residual.amax() < 1e-10 * (1.0 + forces.bias().amax()),
+            residual.amax() < 1e-10 * (1.0 + forces.bias.amax()),
             "{residual}"
         );
     }
@@ -79,7 +79,7 @@ fn the_input_does_not_know_a_common_factor() {
             *moment *= factor;
             *moments.weight.as_mut().unwrap() *= factor;
         }
-        Controller::new(&vehicle(TRICOPTER), &settings).unwrap()
+        settings.build(&vehicle(TRICOPTER)).unwrap()
     };
     let (mut one, mut many) = (scaled(1.0), scaled(37.0));
     let mut random = Random(25);
@@ -211,17 +211,17 @@ fn rank_and_complement() {
 
 #[test]
 fn dependent_inputs_have_no_law() {
-    let identity = Matrix6::identity();
-    let twice = InputMatrix::from_columns(&[
+    let identity = Matrix6::<f64>::identity();
+    let twice = Matrix6xX::from_columns(&[
         identity.column(2).into_owned(),
         identity.column(2).into_owned(),
     ]);
     assert_eq!(
-        Law::new(&identity, &identity, &twice).unwrap_err(),
+        Law::constant(&identity, &identity, &twice).unwrap_err(),
         LawError::Inputs
     );
     assert_eq!(
-        Law::new(&-identity, &identity, &twice).unwrap_err(),
+        Law::constant(&-identity, &identity, &twice).unwrap_err(),
         LawError::Mass
     );
 }
@@ -273,11 +273,11 @@ fn a_state_that_is_not_finite_keeps_the_last_input() {
 #[test]
 fn rho_changes_only_limited_inputs() {
     let with = |rho: f64| ControllerSettings {
-        projection_weight: rho,
+        tilt_priority: rho,
         ..settings("allocation = 'active_set'", QUADCOPTER_POLES)
     };
-    let mut plain = Controller::new(&vehicle(QUADCOPTER), &with(0.0)).unwrap();
-    let mut weighted = Controller::new(&vehicle(QUADCOPTER), &with(3.0)).unwrap();
+    let mut plain = with(0.0).build(&vehicle(QUADCOPTER)).unwrap();
+    let mut weighted = with(3.0).build(&vehicle(QUADCOPTER)).unwrap();
     let upside_down = State::at_rest(SE3::exp(&nalgebra::Vector6::new(
         0.0, 0.0, 0.0, 3.11, 0.0, 0.0,
     )));
@@ -304,7 +304,7 @@ fn rho_changes_only_limited_inputs() {
 fn inputs_change_no_faster_than_their_rate() {
     let vehicle = vehicle(QUADCOPTER);
     let metric = controller(QUADCOPTER, "allocation = 'active_set'", QUADCOPTER_POLES)
-        .projection_metric()
+        .allocation_metric()
         .clone();
     for allocation in ["active_set", "osqp"] {
         if allocation == "osqp" && cfg!(not(feature = "osqp")) {
@@ -395,14 +395,14 @@ fn limits_that_leave_nothing_are_reported_with_every_step() {
     let rows = nalgebra::DMatrix::from_fn(2, 4, |i, j| [1.0, -1.0][i] * f64::from(j == 0));
     let bounds = nalgebra::DVector::from_vec(vec![3.0, -5.0]);
     let limits = Limits::new(rows, bounds, nalgebra::DVector::zeros(4)).unwrap();
-    let mut controller = Controller::for_body(
-        &vehicle.body,
-        &vehicle.body_name,
-        vehicle.rotors.input_matrix(),
-        Some(limits),
-        &settings("allocation = 'active_set'", QUADCOPTER_POLES),
-    )
-    .unwrap();
+    let mut controller = settings("allocation = 'active_set'", QUADCOPTER_POLES)
+        .build_for_body(
+            &vehicle.body,
+            &vehicle.body_name,
+            vehicle.rotors.input_matrix(),
+            Some(&limits),
+        )
+        .unwrap();
     let goal = ReferencePoint::at_rest(SE3::identity());
     let step = controller.step(&State::at_rest(SE3::identity()), &goal);
     assert_eq!(step.allocation.outcome, Outcome::Infeasible);
@@ -420,7 +420,7 @@ fn a_vehicle_with_redundant_rotors_is_refused() {
         thrust = [0.2, 7]";
     let twice = QUADCOPTER.to_owned() + fifth;
     let settings = settings("", TRICOPTER_PAIR);
-    let Err(error) = Controller::new(&vehicle(&twice), &settings) else {
+    let Err(error) = settings.build(&vehicle(&twice)) else {
         panic!("accepted");
     };
     assert_eq!(error, LawError::Inputs.into());

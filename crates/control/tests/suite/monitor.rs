@@ -5,19 +5,20 @@
 #[allow(dead_code)]
 use crate::eleven;
 
-use fly_control::Step;
+use crate::common::solve;
 use fly_control::allocation::{Allocation, Outcome, Solver};
 use fly_control::analysis::{Balance, LyapunovGuarantee, LyapunovMonitor, Report, UncheckedReason};
-use fly_control::system::{
-    DesiredMotion, JointMap, PairMap, PairMapKind, SystemController, SystemLaw, SystemPair,
-    SystemReference, SystemTemplate, TransportMap,
-};
-use fly_control::template::{Approach, Pair};
+use fly_control::law::Law;
+use fly_control::plant::SystemPlant;
+use fly_control::system::{SystemPair, SystemReference};
+use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
+use fly_control::transport::{JointMap, PairMap, TransportMap};
+use fly_control::{Controller, Step};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
-use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Vector3};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Vector3};
 
 /// Time between control steps, s.
 const STEP: f64 = 2e-3;
@@ -31,13 +32,13 @@ fn energies() -> Pair {
     Pair::new(moment(9.0), moment(6.0), moment(1.0))
 }
 
-fn template(model: &Model<f64>, approach: Approach) -> SystemTemplate {
+fn template(model: &Model<f64>, approach: Approach) -> Template<Model<f64>> {
     let pairs = model.bodies().map(|b| SystemPair {
         a: model.parent(b).unwrap_or(BodyId::WORLD),
         b,
         energies: energies(),
     });
-    SystemTemplate::new(model, approach, pairs.collect(), Box::new(JointMap))
+    Template::of_system(model, approach, pairs.collect(), Box::new(JointMap))
 }
 
 /// What is to be flown.
@@ -70,7 +71,7 @@ impl Flight {
         let mut template = template(&model, self.approach);
         let guarantee = LyapunovGuarantee::of_system(&model, &mut template, n);
         let mut monitor = LyapunovMonitor::new(guarantee, n);
-        let mut law = SystemLaw::new(n, n);
+        let mut law = Law::new(Dyn(n), Dyn(n));
         let (mut actual, mut reference) = (Workspace::new(&model), Workspace::new(&model));
         let mut desired = DesiredMotion::new(&model);
         let mut integrator = RungeKutta::new(&model, Scheme::DormandPrince8);
@@ -106,7 +107,7 @@ impl Flight {
             let (mut M, mut b) = (DMatrix::zeros(n, n), DVector::zeros(n));
             model.mass_matrix(&mut actual, x, &mut M);
             model.bias(&mut actual, x, xi, b.as_mut_slice());
-            let input = law.solve(&M, &b, &B, &desired).expect("a law").clone();
+            let input = solve(&mut law, &M, &b, &B, &desired);
             let step = Step {
                 unconstrained: input.clone(),
                 input: input.clone(),
@@ -263,7 +264,7 @@ fn the_guarantee_is_found_from_the_template() {
                 b: *b,
                 energies: energies(),
             });
-            let mut template = SystemTemplate::new(model, approach, pairs.collect(), map);
+            let mut template = Template::of_system(model, approach, pairs.collect(), map);
             LyapunovGuarantee::of_system(model, &mut template, model.dof())
         };
     let (by_energy, by_body) = (Approach::Energy, Approach::Body);
@@ -277,7 +278,7 @@ fn the_guarantee_is_found_from_the_template() {
             .collect();
         let of_joints = || Box::new(JointMap) as Box<dyn TransportMap>;
         let of_tool =
-            || Box::new(PairMap::new(&model, PairMapKind::Centred, 0)) as Box<dyn TransportMap>;
+            || Box::new(PairMap::new(&model, Transport::Centred, 0)) as Box<dyn TransportMap>;
         // The map of joints fits pairs across joints, that of the tool the tool; the other way round they do not.
         assert_eq!(
             guarantee(&model, by_energy, &joints, of_joints()),
@@ -390,8 +391,8 @@ fn inputs_that_do_the_same_do_not_count_twice() {
             energies: energies(),
         });
         let template =
-            SystemTemplate::new(model, Approach::Energy, pairs.to_vec(), Box::new(JointMap));
-        let controller = SystemController::new(system, template);
+            Template::of_system(model, Approach::Energy, pairs.to_vec(), Box::new(JointMap));
+        let controller = Controller::new(SystemPlant::new(system).expect("a plant"), template);
         controller.expect("a controller").lyapunov_guarantee()
     };
     assert_eq!(

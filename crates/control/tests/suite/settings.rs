@@ -3,10 +3,10 @@
 use crate::common;
 
 use common::{QUADCOPTER, QUADCOPTER_POLES, SKEWED_PAIR, TRICOPTER, TRICOPTER_PAIR, vehicle};
+use fly_control::ControllerSettings;
 use fly_control::settings::{
     AllocationMethod, ApproachSettings, EnergySettings, SecondMomentSettings,
 };
-use fly_control::{Controller, ControllerSettings};
 
 fn parse(text: &str) -> Result<ControllerSettings, toml::de::Error> {
     toml::from_str(text)
@@ -15,7 +15,7 @@ fn parse(text: &str) -> Result<ControllerSettings, toml::de::Error> {
 /// The message about a controller that cannot be built.
 fn refused(description: &str, text: &str) -> String {
     let settings = parse(text).unwrap_or_else(|error| panic!("{error}"));
-    match Controller::new(&vehicle(description), &settings) {
+    match settings.build(&vehicle(description)) {
         Ok(_) => panic!("accepted: {text}"),
         Err(error) => error.to_string(),
     }
@@ -32,7 +32,7 @@ fn defaults() {
         AllocationMethod::ActiveSet
     };
     assert_eq!(settings.allocation, allocation);
-    assert_eq!(settings.projection_weight, 0.0);
+    assert_eq!(settings.tilt_priority, 0.0);
     assert_eq!(settings.pairs[0].from, "world");
     settings.validate().unwrap();
 }
@@ -59,6 +59,10 @@ fn a_moment_about_the_origin_is_larger_by_the_offset() {
 fn what_cannot_be_read_says_what_was_expected() {
     for (text, expected) in [
         ("aproach = 'body'", "unknown field `aproach`"),
+        (
+            "projection_weight = 3",
+            "projection_weight has a new name: tilt_priority",
+        ),
         (
             "approach = 'bodi'",
             "unknown variant `bodi`, expected one of `particle`, `body`, `energy`",
@@ -168,8 +172,8 @@ fn pairs_that_cannot_be_used_name_the_key() {
         ),
         (
             TRICOPTER,
-            format!("projection_weight = -1\n{TRICOPTER_PAIR}"),
-            "projection_weight: expected zero or a positive number, found -1",
+            format!("tilt_priority = -1\n{TRICOPTER_PAIR}"),
+            "tilt_priority: expected zero or a positive number, found -1",
         ),
         (
             TRICOPTER,
@@ -226,7 +230,7 @@ fn poles_that_cannot_be_used_name_the_key() {
 fn real_poles_and_their_polynomial_are_the_same() {
     let vehicle = vehicle(QUADCOPTER);
     let template = |text: &str| {
-        let controller = Controller::new(&vehicle, &parse(text).unwrap()).unwrap();
+        let controller = parse(text).unwrap().build(&vehicle).unwrap();
         controller.template().pair().clone()
     };
     let polynomial = QUADCOPTER_POLES.replace(

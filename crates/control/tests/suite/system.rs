@@ -2,15 +2,15 @@
 
 #![allow(non_snake_case)]
 
-use fly_control::system::{
-    DesiredMotion, JointMap, PairMap, PairMapKind, SystemLaw, SystemPair, SystemReference,
-    SystemTemplate, TransportError, TransportMap, Transported,
-};
-use fly_control::template::{Approach, Pair};
+use crate::common::solve;
+use fly_control::law::Law;
+use fly_control::system::{SystemPair, SystemReference};
+use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
+use fly_control::transport::{JointMap, PairMap, TransportError, TransportMap, Transported};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
-use nalgebra::{DMatrix, DVector, Matrix3, Matrix4, Vector3, Vector6};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Vector3, Vector6};
 
 /// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
 struct Random(u64);
@@ -86,7 +86,7 @@ impl Random {
 /// Everything of a closed loop at one instant.
 struct Case {
     model: Model<f64>,
-    template: SystemTemplate,
+    template: Template<Model<f64>>,
     x: Vec<f64>,
     xi: Vec<f64>,
     goal: (Vec<f64>, Vec<f64>, Vec<f64>),
@@ -206,7 +206,7 @@ fn with_pairs(approach: Approach, any: bool, mut visit: impl FnMut(Case)) {
             let (x, x_R) = (configuration(), configuration());
             let n = model.dof();
             visit(Case {
-                template: SystemTemplate::new(&model, approach, pairs, Box::new(JointMap)),
+                template: Template::of_system(&model, approach, pairs, Box::new(JointMap)),
                 x,
                 xi: random.numbers(n),
                 goal: (x_R, random.numbers(n), random.numbers(n)),
@@ -360,9 +360,8 @@ fn a_common_factor_of_all_energies_changes_no_input() {
                 let B = DMatrix::from_fn(n, inputs, |_, _| random.next());
                 let input = |case: &mut Case| {
                     let desired = case.desired().expect("a map");
-                    let mut law = SystemLaw::new(n, inputs);
-                    let u = law.solve(&equation.mass_matrix, &b, &B, &desired);
-                    u.expect("a law").clone()
+                    let mut law = Law::new(Dyn(n), Dyn(inputs));
+                    solve(&mut law, &equation.mass_matrix, &b, &B, &desired)
                 };
                 let u = input(&mut case);
                 let pairs = case.template.pairs().to_vec();
@@ -379,11 +378,11 @@ fn a_common_factor_of_all_energies_changes_no_input() {
                 });
                 let scaled = scaled.collect();
                 case.template =
-                    SystemTemplate::new(&case.model, approach, scaled, Box::new(JointMap));
+                    Template::of_system(&case.model, approach, scaled, Box::new(JointMap));
                 let difference = (&u - input(&mut case)).amax();
                 assert!(difference < 1e-9 * u.amax(), "{approach:?}: {difference:e}");
                 case.template =
-                    SystemTemplate::new(&case.model, approach, pairs, Box::new(JointMap));
+                    Template::of_system(&case.model, approach, pairs, Box::new(JointMap));
             }
         });
     }
@@ -409,9 +408,9 @@ fn the_map_of_a_pair_refuses_a_singular_jacobian() {
         b: tool,
         energies: random.energies(),
     }];
-    let map: Box<dyn TransportMap> = Box::new(PairMap::new(&model, PairMapKind::Centred, 0));
+    let map: Box<dyn TransportMap> = Box::new(PairMap::new(&model, Transport::Centred, 0));
     let mut case = Case {
-        template: SystemTemplate::new(&model, Approach::Energy, pairs, map),
+        template: Template::of_system(&model, Approach::Energy, pairs, map),
         x: vec![0.1, 0.2, 0.3],
         xi: vec![0.0; 3],
         goal: (vec![0.0; 3], vec![0.0; 3], vec![0.0; 3]),

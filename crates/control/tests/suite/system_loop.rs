@@ -2,7 +2,6 @@
 
 use fly_control::analysis::{SystemLoopError, system_poles};
 use fly_control::settings::ControllerSettings;
-use fly_control::system::SystemController;
 use fly_mechanics::System;
 use nalgebra::Complex;
 
@@ -32,7 +31,7 @@ fn poles(
     configuration: &[f64],
 ) -> Result<Vec<f64>, SystemLoopError> {
     let settings: ControllerSettings = toml::from_str(settings).expect("settings");
-    let mut controller = SystemController::for_system(system, &settings).expect("a controller");
+    let mut controller = settings.build_for_system(system).expect("a controller");
     let poles = system_poles(system, &mut controller, configuration)?;
     assert!(poles.iter().all(|pole| pole.im.abs() < 1e-3), "{poles:?}");
     let mut real: Vec<f64> = poles.iter().map(|pole: &Complex<f64>| pole.re).collect();

@@ -6,8 +6,9 @@ use crate::common;
 
 use common::{QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR};
 use fly_control::allocation::Outcome;
-use fly_control::system::{SystemController, SystemError, SystemReference};
-use fly_control::{Controller, ControllerSettings};
+use fly_control::plant::SystemPlant;
+use fly_control::system::SystemReference;
+use fly_control::{Controller, ControllerSettings, StepError};
 use fly_lie::SE3;
 use fly_mechanics::multibody::Workspace;
 use fly_mechanics::{State, System, Vehicle, integrate};
@@ -70,9 +71,11 @@ fn system(text: &str) -> System {
     System::from_toml(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn build(system: &System, text: &str) -> Result<SystemController, String> {
+fn build(system: &System, text: &str) -> Result<Controller<SystemPlant>, String> {
     let settings: ControllerSettings = toml::from_str(text).map_err(|error| error.to_string())?;
-    SystemController::for_system(system, &settings).map_err(|error| error.to_string())
+    settings
+        .build_for_system(system)
+        .map_err(|error| error.to_string())
 }
 
 #[track_caller]
@@ -203,8 +206,8 @@ fn pairs_of_bodies_that_are_there_and_together_move_everything() {
             "transport: expected a map that fits the stiffness of the pairs",
         ),
         (
-            format!("projection_weight = 1\n{PAIRS}"),
-            "projection_weight: expected 0 (the default)",
+            format!("tilt_priority = 1\n{PAIRS}"),
+            "tilt_priority: expected 0 (the default)",
         ),
         (
             format!("input_rate_limit = [1, 2]\n{PAIRS}"),
@@ -250,10 +253,7 @@ fn a_vehicle_has_no_coordinates_for_joint_pd() {
         );
         let settings: ControllerSettings = toml::from_str(&text).unwrap();
         let vehicle = Vehicle::from_toml(QUADCOPTER).unwrap();
-        let error = Controller::new(&vehicle, &settings)
-            .err()
-            .unwrap()
-            .to_string();
+        let error = settings.build(&vehicle).err().unwrap().to_string();
         assert_eq!(
             error,
             format!(
@@ -271,7 +271,7 @@ fn a_vehicle_is_a_system_of_one_body() {
             "",
             "approach = 'particle'",
             "transport = 'adjoint'",
-            "projection_weight = 3",
+            "tilt_priority = 3",
             "input_rate_limit = 40",
         ] {
             let text = format!("allocation = 'active_set'\n{keys}\n{tables}");
@@ -556,14 +556,17 @@ fn state_feedback_needs_a_reference_at_which_something_holds_the_system() {
     let x: Vec<f64> = Vector3::zeros().iter().chain(rotation).copied().collect();
     assert!(matches!(
         controller.rest_at(&x),
-        Err(SystemError::NotAtRest(_))
+        Err(StepError::NotAtRest(_))
     ));
 }
 
 #[test]
 fn a_place_to_rest_is_near() {
     let hover = system(QUADCOPTER);
-    let controller = SystemController::for_system(&hover, &toml::from_str(HOVER).unwrap()).unwrap();
+    let controller = toml::from_str::<ControllerSettings>(HOVER)
+        .unwrap()
+        .build_for_system(&hover)
+        .unwrap();
     let body = hover.model.bodies().next().unwrap();
     let joint = hover.model.joint(body).unwrap();
     let turn = |x, y, z| fly_lie::SO3::exp(&Vector3::new(x, y, z));
@@ -587,7 +590,10 @@ fn a_place_to_rest_is_near() {
 
     // Everything has its motor: the place is as good as any.
     let arm = system(ARM);
-    let controller = SystemController::for_system(&arm, &toml::from_str(PAIRS).unwrap()).unwrap();
+    let controller = toml::from_str::<ControllerSettings>(PAIRS)
+        .unwrap()
+        .build_for_system(&arm)
+        .unwrap();
     let mut x = [0.3, 0.5, -0.7];
     assert!(controller.rest_near(&mut x));
     assert_eq!(x, [0.3, 0.5, -0.7]);

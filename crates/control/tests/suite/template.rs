@@ -5,11 +5,12 @@ use crate::common;
 
 use common::{Random, SKEWED_PAIR, TRICOPTER, TRICOPTER_PAIR, controller};
 use fly_control::template::energy::connection;
-use fly_control::template::{Template, Transport};
-use fly_control::{Controller, ReferencePoint, pair_motion};
+use fly_control::template::{DesiredMotion, Template, Transport};
+use fly_control::transport::Map;
+use fly_control::{Controller, ReferencePoint};
 use fly_lie::SE3;
-use fly_mechanics::{State, integrate};
-use nalgebra::{Vector3, Vector6};
+use fly_mechanics::{FreeBody, State, integrate};
+use nalgebra::{Const, Vector3, Vector6};
 
 const APPROACHES: [&str; 4] = [
     "approach = 'particle'\nallocation = 'none'",
@@ -42,10 +43,34 @@ fn moved(reference: &ReferencePoint, t: f64) -> ReferencePoint {
     }
 }
 
-fn potential(template: &Template, pose: &SE3<f64>, reference: &SE3<f64>) -> f64 {
+type Vehicle = Template<FreeBody<f64>>;
+
+fn desired(
+    template: &Vehicle,
+    state: &State<f64>,
+    reference: &ReferencePoint,
+) -> DesiredMotion<f64, Const<6>> {
+    let mut desired = DesiredMotion::of_dof(Const);
+    template.clone().evaluate(state, reference, &mut desired);
+    desired
+}
+
+fn transport_map(
+    template: &Vehicle,
+    state: &State<f64>,
+    reference: &ReferencePoint,
+) -> Map<f64, Const<6>> {
+    let mut map = Map::new(Const);
+    let Ok(()) = template
+        .clone()
+        .transport_map(&(state, reference), &mut map);
+    map
+}
+
+fn potential(template: &Vehicle, pose: &SE3<f64>, reference: &SE3<f64>) -> f64 {
     let state = State::at_rest(*pose);
-    let (motion, desired) = pair_motion(&state, &ReferencePoint::at_rest(*reference));
-    template.evaluate(&motion, &desired).energies.potential
+    let reference = ReferencePoint::at_rest(*reference);
+    desired(template, &state, &reference).energies.potential
 }
 
 /// The closed loop's acceleration: B is invertible, so the template is realised.
@@ -54,7 +79,7 @@ fn acceleration(
     state: &State<f64>,
     reference: &ReferencePoint,
 ) -> Vector6<f64> {
-    let bias = controller.forces(state, reference).bias();
+    let bias = controller.desired(state, reference).bias;
     -controller
         .template()
         .mass_matrix()
@@ -73,7 +98,10 @@ fn energy_rate(controller: &Controller, state: &State<f64>, reference: &Referenc
             rate[0] = 1.0;
             acceleration(controller, state, &moved(reference, time[0]))
         });
-        controller.forces(&now, &moved(reference, t)).energies.total
+        controller
+            .desired(&now, &moved(reference, t))
+            .energies
+            .total
     })
 }
 
@@ -85,9 +113,8 @@ fn the_stiffness_force_is_the_gradient_of_the_potential() {
     let mut random = Random(3);
     for _ in 0..20 {
         let (pose, reference) = (random.pose(), random.pose());
-        let (motion, desired) =
-            pair_motion(&State::at_rest(pose), &ReferencePoint::at_rest(reference));
-        let force = template.evaluate(&motion, &desired).stiffness;
+        let at_rest = (State::at_rest(pose), ReferencePoint::at_rest(reference));
+        let force = desired(&template, &at_rest.0, &at_rest.1).stiffness;
         for i in 0..6 {
             let along = |t: f64| SE3::exp(&(Vector6::ith(i, 1.0) * t));
             let gradient = derivative(|t| potential(&template, &(pose * along(t)), &reference));
@@ -108,9 +135,8 @@ fn both_transport_maps_carry_the_gradient() {
         let mut random = Random(5);
         for _ in 0..20 {
             let (state, reference) = (random.state(), random.reference());
-            let (motion, desired) = pair_motion(&state, &reference);
-            let map = template.transport_map(&motion, &desired);
-            let expected = -map.Q.transpose() * template.evaluate(&motion, &desired).stiffness;
+            let map = transport_map(&template, &state, &reference);
+            let expected = -map.Q.transpose() * desired(&template, &state, &reference).stiffness;
             for i in 0..6 {
                 let along = |t: f64| SE3::exp(&(Vector6::ith(i, 1.0) * t));
                 let by_reference =
@@ -133,8 +159,7 @@ fn the_rate_of_a_transport_map_is_its_derivative() {
                     pose: state.pose * SE3::exp(&(state.twist * t)),
                     ..state
                 };
-                let (motion, desired) = pair_motion(&now, &moved(&reference, t));
-                template.transport_map(&motion, &desired)
+                transport_map(&template, &now, &moved(&reference, t))
             };
             let rate = map_at(0.0).Q_dot;
             for at in (0..6).flat_map(|i| (0..6).map(move |j| (i, j))) {
@@ -171,7 +196,7 @@ fn the_total_energy_falls_by_twice_the_dissipation() {
             for _ in 0..20 {
                 let (state, reference) = (random.state(), random.reference());
                 let rate = energy_rate(&controller, &state, &reference);
-                let dissipation = controller.forces(&state, &reference).energies.dissipation;
+                let dissipation = controller.desired(&state, &reference).energies.dissipation;
                 let scale = 1.0 + dissipation;
                 assert!(
                     (rate + 2.0 * dissipation).abs() < 1e-7 * scale,
@@ -190,7 +215,7 @@ fn the_particle_based_energy_need_not_fall_while_the_reference_moves() {
     for _ in 0..20 {
         let (state, mut reference) = (random.state(), random.reference());
         let gap = |reference: &ReferencePoint| {
-            let dissipation = controller.forces(&state, reference).energies.dissipation;
+            let dissipation = controller.desired(&state, reference).energies.dissipation;
             energy_rate(&controller, &state, reference) + 2.0 * dissipation
         };
         worst = worst.max(gap(&reference).abs());
@@ -211,8 +236,8 @@ fn all_templates_agree_for_a_reference_at_rest() {
         let reference = ReferencePoint::at_rest(random.pose());
         let forces = APPROACHES.map(|keys| {
             controller(TRICOPTER, keys, SKEWED_PAIR)
-                .forces(&state, &reference)
-                .bias()
+                .desired(&state, &reference)
+                .bias
         });
         for other in &forces[1..] {
             assert!((forces[0] - other).amax() < 1e-12 * (1.0 + forces[0].amax()));

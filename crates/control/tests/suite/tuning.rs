@@ -3,7 +3,6 @@
 use crate::common;
 
 use common::{QUADCOPTER, TRICOPTER, vehicle};
-use fly_control::Controller;
 use fly_control::analysis::{ClosedLoop, desired, modes};
 use fly_control::tuning::{PoleSpec, TuningError, tune};
 use fly_lie::SO3;
@@ -22,7 +21,7 @@ fn tuned(
     let vehicle = vehicle(description);
     let settings = tune(&vehicle, position, attitude).expect("parameters");
     settings.validate().expect("valid settings");
-    let controller = Controller::new(&vehicle, &settings).expect("a controller");
+    let controller = settings.build(&vehicle).expect("a controller");
     let closed = ClosedLoop::new(&vehicle, &controller, &SO3::identity()).expect("an equilibrium");
     let modes = modes(&closed.poles().expect("poles"));
     modes.iter().map(|mode| (mode.pole, mode.count)).collect()
@@ -84,7 +83,7 @@ fn a_bandwidth_is_where_half_the_power_is_left() {
     for (description, order) in [(QUADCOPTER, 4), (TRICOPTER, 2)] {
         let vehicle = vehicle(description);
         let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.5), None).expect("parameters");
-        let controller = Controller::new(&vehicle, &settings).expect("a controller");
+        let controller = settings.build(&vehicle).expect("a controller");
         let poles = desired(controller.template().pair())
             .poles()
             .expect("poles");
@@ -105,7 +104,7 @@ fn the_energies_of_a_fully_actuated_vehicle_have_one_centre() {
     );
     let vehicle = vehicle(&moved);
     let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.0), None).expect("parameters");
-    let controller = Controller::new(&vehicle, &settings).expect("a controller");
+    let controller = settings.build(&vehicle).expect("a controller");
     let pair = controller.template().pair();
     // Mbar = M: the law adds nothing to what the desired forces ask for.
     let difference = pair.inertia_matrix() - vehicle.body.mass_matrix();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fly_control::system::SystemController;
+use fly_control::plant::SystemPlant;
 use fly_control::system::reference::SystemTrajectory;
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
 use fly_mechanics::measurements::Measurements;
@@ -161,7 +161,8 @@ impl Configuration {
     /// # Errors
     /// These settings and this vehicle make none, with the place of the setting at fault.
     pub fn build_controller(&self, vehicle: &Vehicle) -> Result<Controller, ConfigError> {
-        Controller::new(vehicle, &self.controller)
+        self.controller
+            .build(vehicle)
             .map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
 
@@ -172,8 +173,9 @@ impl Configuration {
     pub fn build_system_controller(
         &self,
         system: &System,
-    ) -> Result<SystemController, ConfigError> {
-        SystemController::for_system(system, &self.controller)
+    ) -> Result<Controller<SystemPlant>, ConfigError> {
+        self.controller
+            .build_for_system(system)
             .map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
 

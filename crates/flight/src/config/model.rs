@@ -68,7 +68,8 @@ impl Model {
         &self,
         settings: &ControllerSettings,
     ) -> Result<Controller, ConfigError> {
-        Controller::new(&self.vehicle, settings)
+        settings
+            .build(&self.vehicle)
             .map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
 }

@@ -1,6 +1,5 @@
 //! The pilot with a plant of its own: the model, integrated between the ticks.
 
-use fly_control::Controller;
 use fly_control::settings::{ControllerSettings, HoverSettings, ReferenceSettings};
 use fly_hal::{Description, GroupStatus};
 use fly_lie::{SE3, SO3};
@@ -92,7 +91,7 @@ impl Bench {
         let system = System::from_toml(VEHICLE).expect("a system");
         let text = keys.to_owned() + CONTROLLER;
         let settings: ControllerSettings = toml::from_str(&text).expect("settings");
-        let controller = Controller::new(&vehicle, &settings).expect("a controller");
+        let controller = settings.build(&vehicle).expect("a controller");
         let craft = Craft::new(&system).expect("dynamics");
         let commands = vehicle.rotors.command_names();
         let description = craft

@@ -1,8 +1,9 @@
 //! Can a system of bodies do what it should?
 #![allow(non_snake_case)]
 
+use fly_control::Controller;
 use fly_control::analysis::system_poles;
-use fly_control::system::SystemController;
+use fly_control::plant::SystemPlant;
 use fly_control::system::reference::{SystemPoint, SystemTrajectory};
 use fly_mechanics::System;
 use fly_mechanics::multibody::Workspace;
@@ -103,7 +104,7 @@ fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
 fn reference(
     configuration: &Configuration,
     trajectory: &mut dyn SystemTrajectory,
-    controller: &mut SystemController,
+    controller: &mut Controller<SystemPlant>,
     findings: &mut Findings,
 ) {
     let (end, instants) = instants(configuration, trajectory.duration());

@@ -7,10 +7,14 @@ use fly_mechanics::multibody::{Model, Workspace};
 use fly_mechanics::{Inputs, PseudoInverse};
 use nalgebra::{DMatrix, Matrix6xX};
 
+use crate::Controller;
 use crate::inputs::rank;
 use crate::lehmer::Lehmer;
-use crate::system::{DesiredMotion, SystemReference, SystemTemplate, Transported};
-use crate::template::Approach;
+use crate::plant::{FreeBodyPlant, Plant, SystemPlant};
+use crate::strategy::Strategy;
+use crate::system::SystemReference;
+use crate::template::{Approach, DesiredMotion, Template};
+use crate::transport::Transported;
 
 /// When `dW/dt = -2 R` holds for a closed loop without limits, disturbances and errors of the model.
 ///
@@ -105,7 +109,7 @@ impl LyapunovGuarantee {
     ///
     /// Whether the transport map fits is tested at twenty states about the neutral configuration, to eight digits; states where it does not exist are
     /// left out. Allocates.
-    pub fn of_system(model: &Model<f64>, template: &mut SystemTemplate, rank: usize) -> Self {
+    pub fn of_system(model: &Model<f64>, template: &mut Template<Model<f64>>, rank: usize) -> Self {
         let (dof, approach) = (model.dof(), template.approach());
         if rank < dof {
             return Self::Underactuated { rank, dof };
@@ -119,6 +123,32 @@ impl LyapunovGuarantee {
             Self::Always
         } else {
             Self::AtRest(approach)
+        }
+    }
+}
+
+/// # The Lyapunov function
+impl Controller<FreeBodyPlant> {
+    /// When the total error energy W is a Lyapunov function of this closed loop. Allocates.
+    pub fn lyapunov_guarantee(&self) -> LyapunovGuarantee {
+        let B = self.plant().input_matrix();
+        let B = DMatrix::from_fn(6, B.ncols(), |i, j| B[(i, j)]);
+        LyapunovGuarantee::of_body(self.template().approach(), rank(&B))
+    }
+}
+
+/// # The Lyapunov function
+impl Controller<SystemPlant> {
+    /// When the total error energy W is a Lyapunov function of this closed loop. Allocates.
+    pub fn lyapunov_guarantee(&mut self) -> LyapunovGuarantee {
+        let model = self.model().clone();
+        let (dof, rank) = (model.dof(), input_rank(&model, self.plant().inputs()));
+        match self.strategy_mut() {
+            Strategy::Template(template) => LyapunovGuarantee::of_system(&model, template, rank),
+            Strategy::Euclidean(_) if rank < dof => LyapunovGuarantee::Underactuated { rank, dof },
+            // A quadratic potential, and the identity as the map that suits it.
+            Strategy::Euclidean(_) => LyapunovGuarantee::Always,
+            Strategy::Feedback(_) => LyapunovGuarantee::NoEnergies,
         }
     }
 }
@@ -187,7 +217,7 @@ fn kinematics(model: &Model<f64>, x: &[f64]) -> Workspace<f64> {
 }
 
 /// (5.43); `None` where the map does not exist.
-fn map_fits(model: &Model<f64>, template: &mut SystemTemplate, at: &Sample) -> Option<bool> {
+fn map_fits(model: &Model<f64>, template: &mut Template<Model<f64>>, at: &Sample) -> Option<bool> {
     let actual = kinematics(model, &at.x);
     let mut reference = Workspace::new(model);
     let mut desired = DesiredMotion::new(model);
@@ -210,7 +240,11 @@ fn map_fits(model: &Model<f64>, template: &mut SystemTemplate, at: &Sample) -> O
 }
 
 /// Whether one pair carries all energies, and `Ad(E) J_R xi_R` always is a twist that the system can have: `xi_E = J^+ z_E` then is a velocity error.
-fn one_invertible_pair(model: &Model<f64>, template: &SystemTemplate, at: &Sample) -> Option<bool> {
+fn one_invertible_pair(
+    model: &Model<f64>,
+    template: &Template<Model<f64>>,
+    at: &Sample,
+) -> Option<bool> {
     let [pair] = template.pairs() else {
         return Some(false);
     };

@@ -52,7 +52,7 @@ use crate::Step;
 /// # )?;
 /// // A body that six inputs push and turn any way; energy-based, as settings are without a word.
 /// let B = Matrix6xX::identity(6);
-/// let mut controller = Controller::for_body(&body, "box", &B, None, &settings)?;
+/// let mut controller = settings.build_for_body(&body, "box", &B, None)?;
 /// let mut monitor = LyapunovMonitor::new(LyapunovGuarantee::of_body(controller.template().approach(), 6), 6);
 ///
 /// let goal = ReferencePoint::at_rest(SE3::identity());
@@ -140,8 +140,7 @@ impl LyapunovMonitor {
 impl LyapunovMonitor {
     /// Takes a control step at this time (s), and judges the time since the one before.
     ///
-    /// `metric` is H of this step, p x p, without weights of the projection: [`Law::metric`](crate::law::Law::metric),
-    /// [`SystemLaw::metric`](crate::system::SystemLaw::metric). `moving` tells whether the reference moves: whether its velocity or acceleration is
+    /// `metric` is H of this step, p x p, without the priority of tilt: [`Law::metric`](crate::law::Law::metric). `moving` tells whether the reference moves: whether its velocity or acceleration is
     /// other than zero. Steps with non-finite energies are ignored. No allocation.
     ///
     /// # Panics

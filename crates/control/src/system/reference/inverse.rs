@@ -6,9 +6,9 @@ use nalgebra::{DVector, Matrix6xX, Vector3, Vector6};
 
 use super::{Infeasible, SystemPoint, SystemTrajectory};
 use crate::Trajectory;
-use crate::system::jacobian::{PointJacobian, left_inverse};
 use crate::trajectory::Path;
 use crate::trajectory::jet::derivative;
+use crate::transport::jacobian::{PointJacobian, left_inverse};
 
 /// What should move how.
 pub enum Target {

@@ -1,7 +1,7 @@
 //! A free body with a load on a ball joint, and an arm on a hinge that carries a slider: eleven degrees of freedom, with a motor in each.
 
-use fly_control::ControllerSettings;
-use fly_control::system::SystemController;
+use fly_control::plant::SystemPlant;
+use fly_control::{Controller, ControllerSettings};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Body, Joint, Model};
 use fly_mechanics::{Inputs, Motor, PseudoInertia, Rotors, System};
@@ -57,7 +57,7 @@ pub fn model() -> Model<f64> {
 }
 
 /// Energies between every body and the one that carries it: those of four points, the origin and one 0.3 m along each axis.
-pub fn controller(approach: &str, effort: f64) -> SystemController {
+pub fn controller(approach: &str, effort: f64) -> Controller<SystemPlant> {
     let of = |weight: f64| {
         let (whole, about_origin) = (4.0 * weight, 0.18 * weight);
         format!(
@@ -82,7 +82,7 @@ pub fn controller(approach: &str, effort: f64) -> SystemController {
         pairs.concat()
     );
     let settings: ControllerSettings = toml::from_str(&text).unwrap();
-    SystemController::for_system(&system(effort), &settings).unwrap()
+    settings.build_for_system(&system(effort)).unwrap()
 }
 
 /// A state or reference: configuration, velocity, acceleration.

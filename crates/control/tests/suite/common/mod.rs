@@ -1,7 +1,9 @@
 //! Vehicles, controllers and random states that several tests use.
-#![allow(dead_code)] // Not every test uses all of it.
+#![allow(dead_code, non_snake_case)] // Not every test uses all of it.
 
 use fly_control::allocation::Limits;
+use fly_control::law::Law;
+use fly_control::template::DesiredMotion;
 use fly_control::{Controller, ControllerSettings, ReferencePoint};
 use fly_lie::SE3;
 use fly_mechanics::{State, Vehicle, integrate};
@@ -114,7 +116,9 @@ pub fn settings(keys: &str, tables: &str) -> ControllerSettings {
 
 /// A controller of a vehicle.
 pub fn controller(description: &str, keys: &str, tables: &str) -> Controller {
-    Controller::new(&vehicle(description), &settings(keys, tables)).expect("a controller")
+    settings(keys, tables)
+        .build(&vehicle(description))
+        .expect("a controller")
 }
 
 /// Marsaglia's xorshift: the same numbers on every run.
@@ -244,4 +248,18 @@ impl<'a> Flight<'a> {
             });
         }
     }
+}
+
+/// u0 for matrices of the moment.
+pub fn solve(
+    law: &mut Law,
+    M: &DMatrix<f64>,
+    b: &DVector<f64>,
+    B: &DMatrix<f64>,
+    desired: &DesiredMotion,
+) -> DVector<f64> {
+    let mut u0 = DVector::zeros(B.ncols());
+    law.update(M, &desired.mass_matrix, B).expect("a law");
+    law.unconstrained(b, &desired.bias, &mut u0);
+    u0
 }

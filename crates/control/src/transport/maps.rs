@@ -1,32 +1,14 @@
-//! Transport maps of systems: the reference's velocity carried to where the system is, Konz 5.3.3.
+//! Transport maps of systems of bodies.
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
 use fly_mechanics::multibody::{BodyId, JointKind, Model, Workspace};
-use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3, Vector6};
+use nalgebra::{DVector, Matrix6xX, Vector3, Vector6};
 
-use super::SystemPair;
 use super::jacobian::{PointJacobian, left_inverse};
-use crate::template::transport;
-
-/// Q and its rate, both n x n.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Map {
-    /// Q.
-    pub Q: DMatrix<f64>,
-    /// dQ/dt.
-    pub Q_dot: DMatrix<f64>,
-}
-
-impl Map {
-    /// Room for n degrees of freedom.
-    pub fn new(n: usize) -> Self {
-        Self {
-            Q: DMatrix::zeros(n, n),
-            Q_dot: DMatrix::zeros(n, n),
-        }
-    }
-}
+use super::{Map, adjoint, centred};
+use crate::system::SystemPair;
+use crate::template::Transport;
 
 /// Why there is no transport map.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -143,7 +125,7 @@ impl TransportMap for JointMap {
                 JointKind::AbsoluteSpherical(_) => relative(at, BodyId::WORLD, b).turning(),
                 _ => continue,
             };
-            let of_twist = transport::adjoint(&own.E, &own.z, &own.z_R);
+            let of_twist = adjoint(&own.E, &own.z, &own.z_R);
             // The directions of these joints are orthonormal and the same everywhere.
             let directions = joint.subspace(&[]);
             let start = at.model.velocity_range(b).start;
@@ -158,16 +140,6 @@ impl TransportMap for JointMap {
     }
 }
 
-/// Which map of a pair's twist to take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PairMapKind {
-    /// `Ad(E)`, Konz (5.64).
-    Adjoint,
-    /// About the centre of stiffness, Konz (5.67).
-    #[default]
-    Centred,
-}
-
 /// The map of one pair with a Jacobian of independent columns (a tool, a free body, a planar one): `Q = J^+ Q_b J_R` with the map `Q_b` of the pair's twist,
 /// Konz (5.134), which forgets `Ad(E)`.
 ///
@@ -176,7 +148,7 @@ pub enum PairMapKind {
 /// pairs that stacks their Jacobians S, `Q = S^+ diag(Q_b) S_R`.
 #[derive(Clone, Debug)]
 pub struct PairMap {
-    kind: PairMapKind,
+    kind: Transport,
     pair: usize,
     J: Matrix6xX<f64>,
     J_dot: Matrix6xX<f64>,
@@ -186,7 +158,7 @@ pub struct PairMap {
 
 impl PairMap {
     /// Of the pair with this index in the template. The system must have at most six degrees of freedom.
-    pub fn new(model: &Model<f64>, kind: PairMapKind, pair: usize) -> Self {
+    pub fn new(model: &Model<f64>, kind: Transport, pair: usize) -> Self {
         let J = Matrix6xX::zeros(model.dof());
         Self {
             kind,
@@ -205,10 +177,8 @@ impl TransportMap for PairMap {
         let (a, b) = (pair.a, pair.b);
         let Relative { E, z, z_R } = relative(at, a, b);
         let of_twist = match self.kind {
-            PairMapKind::Adjoint => transport::adjoint(&E, &z, &z_R),
-            PairMapKind::Centred => {
-                transport::centred(&E, &z, &z_R, pair.energies.stiffness_center())
-            }
+            Transport::Adjoint => adjoint(&E, &z, &z_R),
+            Transport::Centred => centred(&E, &z, &z_R, pair.energies.stiffness_center()),
         };
         at.actual.jacobian(a, b, &mut self.J);
         at.actual.jacobian_rate(a, b, &mut self.J_dot);

@@ -4,7 +4,7 @@
 use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{Complex, DMatrix, Matrix6xX};
 
-use super::SystemPair;
+use crate::system::SystemPair;
 use fly_lie::operators::vee_matrix4;
 
 /// `M0 eps'' + D0 eps' + K0 eps = 0` with the small error `eps = A^+ (x - x_R)`, the same for all three approaches, Konz (5.71).

@@ -1,19 +1,22 @@
 //! What a controller makes of the errors of a system.
 
-use super::{EuclideanTemplate, RestFeedback, SystemTemplate};
+use fly_mechanics::multibody::Model;
 
-/// What a [`SystemController`](super::SystemController) pursues.
+use crate::baselines::{EuclideanTemplate, RestFeedback};
+use crate::template::Template;
+
+/// What a controller of a [system](crate::plant::SystemPlant) pursues.
 pub enum Strategy {
     /// The closed loop of energies between pairs of bodies.
-    Template(SystemTemplate),
+    Template(Template<Model<f64>>),
     /// The closed loop of springs and dampers between joint coordinates: joint PD, computed torque, linear control.
     Euclidean(EuclideanTemplate),
     /// Linear state feedback about a reference at rest.
     Feedback(RestFeedback),
 }
 
-impl From<SystemTemplate> for Strategy {
-    fn from(template: SystemTemplate) -> Self {
+impl From<Template<Model<f64>>> for Strategy {
+    fn from(template: Template<Model<f64>>) -> Self {
         Self::Template(template)
     }
 }

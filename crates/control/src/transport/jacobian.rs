@@ -7,7 +7,7 @@ use nalgebra::{DMatrixView, Matrix3xX, Matrix6, Matrix6xX, Vector3};
 
 /// `J_T = R [I, -wed h] J`, 3 x n: the velocity of a point of a body seen from another one, in the axes of that other one; and its rate.
 #[derive(Clone, Debug)]
-pub(super) struct PointJacobian {
+pub(crate) struct PointJacobian {
     pub value: Matrix3xX<f64>,
     pub rate: Matrix3xX<f64>,
     J: Matrix6xX<f64>,
@@ -50,7 +50,7 @@ impl PointJacobian {
 
 /// `J^+` of a matrix with `k <= 6` rows and independent columns, in the first n rows and k columns; `None` if they depend on each other to twelve
 /// digits, seven if n < 6. Rows of zeros may follow those that count.
-pub(super) fn left_inverse(J: &DMatrixView<'_, f64>) -> Option<Matrix6<f64>> {
+pub(crate) fn left_inverse(J: &DMatrixView<'_, f64>) -> Option<Matrix6<f64>> {
     let (k, n) = J.shape();
     if n > k {
         return None;

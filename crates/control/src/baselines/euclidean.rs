@@ -5,8 +5,9 @@ use fly_mechanics::multibody::forms::projection;
 use fly_mechanics::multibody::{AngleCoordinates, JointKind, Model, Workspace};
 use nalgebra::{DMatrix, DVector};
 
-use super::{DesiredMotion, SystemReference};
 use crate::Energies;
+use crate::system::SystemReference;
+use crate::template::DesiredMotion;
 
 /// The desired inertia of a [`EuclideanTemplate`].
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +26,7 @@ pub enum DesiredInertia {
 /// ```
 ///
 /// These are baselines: they treat angles as numbers on a line. A joint that is a turn away is turned all the way back, and a body's attitude has
-/// no such coordinates; pairs of bodies ([`SystemTemplate`](super::SystemTemplate)) know better. `docs/baselines.md` in the repository flies both
+/// no such coordinates; pairs of bodies ([`Template`](crate::template::Template)) know better. `docs/baselines.md` in the repository flies both
 /// beyond a half turn and past the singularity of a gimbal.
 #[derive(Clone, Debug)]
 pub struct EuclideanTemplate {
@@ -129,9 +130,7 @@ impl EuclideanTemplate {
             .gemv(-1.0, &out.mass_matrix, &self.xi_dot_R, 1.0);
         out.damping.gemv(1.0, &self.damping, &self.xi_E, 0.0);
         out.stiffness.gemv(1.0, &self.stiffness, &self.q_E, 0.0);
-        out.bias.copy_from(&out.inertial);
-        out.bias += &out.damping;
-        out.bias += &out.stiffness;
+        out.sum_up();
 
         // 1/2 xi^T X xi without a copy: the scratch vector holds X xi.
         let half = |force: &DVector<f64>, along: &DVector<f64>| 0.5 * along.dot(force);

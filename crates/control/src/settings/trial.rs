@@ -3,15 +3,15 @@
 
 use fly_mechanics::System;
 use fly_mechanics::multibody::{Model, Workspace};
-use nalgebra::{DMatrix, DVector, Matrix6xX};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix6xX};
 
-use super::transport::Map;
-use super::{Linearisation, Strategy, SystemLaw, SystemTemplate, TransportError, Transported};
-use crate::controller::ControllerError;
-use crate::law::LawError;
+use super::{ControllerError, SettingsError};
+use crate::law::{Law, LawError};
 use crate::lehmer::Lehmer;
-use crate::settings::SettingsError;
-use crate::template::Approach;
+use crate::linearisation::Linearisation;
+use crate::strategy::Strategy;
+use crate::template::{Approach, Template};
+use crate::transport::{Map, TransportError, Transported};
 
 /// In how many configurations beside the neutral one.
 const TRIALS: usize = 8;
@@ -99,13 +99,13 @@ impl<'a> Trial<'a> {
     }
 
     fn law(&self, M_bar: &DMatrix<f64>) -> Result<(), LawError> {
-        let (n, p) = self.inputs.shape();
-        SystemLaw::new(n, p).weigh(&self.mass_matrix, &self.inputs, M_bar)
+        let (n, p) = self.inputs.shape_generic();
+        Law::new(n, p).update(&self.mass_matrix, M_bar, &self.inputs)
     }
 
     fn template(
         &self,
-        template: &mut SystemTemplate,
+        template: &mut Template<Model<f64>>,
     ) -> Result<Option<ControllerError>, ControllerError> {
         let model = &self.system.model;
         let sum = Linearisation::new(model, &self.actual, template.pairs());
@@ -145,9 +145,9 @@ impl<'a> Trial<'a> {
 
     fn map(
         &self,
-        template: &mut SystemTemplate,
+        template: &mut Template<Model<f64>>,
     ) -> Result<Option<ControllerError>, ControllerError> {
-        let mut map = Map::new(self.system.model.dof());
+        let mut map = Map::new(Dyn(self.system.model.dof()));
         let (pairs, transport) = template.pairs_and_map();
         let at = Transported {
             model: &self.system.model,

@@ -1,4 +1,4 @@
-//! Transport maps: the reference's velocity carried to where the body is, Konz 5.3.3.
+//! Transport maps: the reference's velocity carried to where the system is, Konz 5.3.3.
 //!
 //! The energy-based approach compares the velocity xi at the configuration x with the velocity xi_R at another one. Any
 //! linear map Q that turns the change of the potential by one into that by the other serves (5.43):
@@ -6,28 +6,57 @@
 //! ```text
 //! grad_R V = -Q^T grad V
 //! ```
+//!
+//! [`adjoint`] (5.64) and [`centred`] (5.67) are those of the twist of one pair. A whole system has a [`TransportMap`]: [`JointMap`], [`PairMap`],
+//! [`PointMap`] or a user-defined one.
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
 use fly_lie::operators::{ad, angular, wed3};
-use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
+use nalgebra::allocator::Allocator;
+use nalgebra::{
+    Const, DefaultAllocator, Dim, Dyn, Matrix3, Matrix6, OMatrix, RealField, Vector3, Vector6,
+};
 
-/// Q and its rate, both 6x6, for a pair whose own twist is the velocity (J = I).
-///
-/// For any other square J: `Q' = J^-1 Q J_R`, `Qdot' = J^-1 (Qdot J_R + Q Jdot_R - Jdot Q')`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Map {
+pub(crate) mod jacobian;
+mod maps;
+
+pub use maps::{JointMap, PairMap, PointMap, TransportError, TransportMap, Transported};
+
+/// Q and its rate, both n x n.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map<T: RealField + Copy = f64, N: Dim = Dyn>
+where
+    DefaultAllocator: Allocator<N, N>,
+{
     /// Q.
-    pub Q: Matrix6<f64>,
+    pub Q: OMatrix<T, N, N>,
     /// dQ/dt.
-    pub Q_dot: Matrix6<f64>,
+    pub Q_dot: OMatrix<T, N, N>,
+}
+
+impl<T: RealField + Copy, N: Dim> Map<T, N>
+where
+    DefaultAllocator: Allocator<N, N>,
+{
+    /// Room for n degrees of freedom.
+    pub fn new(n: N) -> Self {
+        Self {
+            Q: OMatrix::zeros_generic(n, n),
+            Q_dot: OMatrix::zeros_generic(n, n),
+        }
+    }
 }
 
 /// `Q = Ad(E)`, `Qdot = -ad(z_E) Ad(E)` with `z_E = z - Ad(E) z_R`, Konz (5.64).
 ///
 /// The reference's velocity as that of a body rigidly fixed to the reference. With it f_D and T-bar are those of the
 /// body-based approach and only the connection differs.
-pub fn adjoint(E: &SE3<f64>, z: &Vector6<f64>, z_R: &Vector6<f64>) -> Map {
+pub fn adjoint<T: RealField + Copy>(
+    E: &SE3<T>,
+    z: &Vector6<T>,
+    z_R: &Vector6<T>,
+) -> Map<T, Const<6>> {
     let Q = E.adjoint();
     let z_E = z - Q * z_R;
     Map {
@@ -41,7 +70,12 @@ pub fn adjoint(E: &SE3<f64>, z: &Vector6<f64>, z_R: &Vector6<f64>) -> Map {
 /// The rate has `-wed(w_E) E3`, `w_E = w - E3 w_R`, in place of every E3. If all three centres of the pair lie in the
 /// origin, the translation obeys `m e'' + d e' + k e = 0` in the world and the total energy decreases: the best choice for a
 /// fully actuated vehicle (not in the dissertation; found and checked numerically).
-pub fn centred(E: &SE3<f64>, z: &Vector6<f64>, z_R: &Vector6<f64>, h: &Vector3<f64>) -> Map {
+pub fn centred<T: RealField + Copy>(
+    E: &SE3<T>,
+    z: &Vector6<T>,
+    z_R: &Vector6<T>,
+    h: &Vector3<T>,
+) -> Map<T, Const<6>> {
     let E3 = *E.rotation.matrix();
     let w_E = angular(z) - E3 * angular(z_R);
     let E3_dot = -wed3(&w_E) * E3;
@@ -53,7 +87,7 @@ pub fn centred(E: &SE3<f64>, z: &Vector6<f64>, z_R: &Vector6<f64>, h: &Vector3<f
 }
 
 /// `[[A, H A - A H], [0, A]]`.
-fn block(A: &Matrix3<f64>, H: &Matrix3<f64>) -> Matrix6<f64> {
+fn block<T: RealField + Copy>(A: &Matrix3<T>, H: &Matrix3<T>) -> Matrix6<T> {
     let mut Q = Matrix6::zeros();
     Q.fixed_view_mut::<3, 3>(0, 0).copy_from(A);
     Q.fixed_view_mut::<3, 3>(0, 3).copy_from(&(H * A - A * H));

@@ -5,14 +5,15 @@ use fly_mechanics::Inputs;
 use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{Complex, DMatrix, DVector, Matrix6xX};
 
-use super::{SystemError, SystemReference};
+use crate::StepError;
 use crate::design::{LinearModel, PlacementError, StateFeedback};
 use crate::inputs::pseudo_inverse;
+use crate::system::SystemReference;
 
 /// `u0 = u_R - F_K eps - F_D eps'` with the poles of small errors where they should be.
 ///
 /// The gains and the input `u_R` that holds the system are found for one configuration at rest, that of the first reference unless
-/// [`SystemController::rest_at`](super::SystemController::rest_at) names another. `eps` is the velocity that leads from the reference to the
+/// [`Controller::rest_at`](crate::Controller::rest_at) names another. `eps` is the velocity that leads from the reference to the
 /// state in a unit of time, joint by joint, `eps' = xi - xi_R`. As long as the system's equations do not change with the configuration,
 /// like those of a free body that is moved or turned about the vertical, the reference may wander.
 ///
@@ -58,13 +59,13 @@ impl RestFeedback {
     /// Finds the gains for rest in this configuration. Allocates.
     ///
     /// # Errors
-    /// [`SystemError`] if no input holds the system there, or the inputs cannot move everything.
+    /// [`StepError`] if no input holds the system there, or the inputs cannot move everything.
     pub fn place(
         &mut self,
         model: &Model<f64>,
         inputs: &Inputs,
         x: &[f64],
-    ) -> Result<(), SystemError> {
+    ) -> Result<(), StepError> {
         let (n, p) = (model.dof(), inputs.input_dim());
         let mut workspace = Workspace::new(model);
         let mut J = Matrix6xX::zeros(n);
@@ -117,7 +118,7 @@ impl RestFeedback {
         (x, xi): (&[f64], &[f64]),
         goal: &SystemReference<'_>,
         out: &mut DVector<f64>,
-    ) -> Result<(), SystemError> {
+    ) -> Result<(), StepError> {
         if self.placed.is_none() {
             self.place(model, inputs, goal.configuration)?;
         }

@@ -20,7 +20,7 @@ const FLAT: f64 = 1e-6;
 
 /// Moves `x` to where the inputs hold the system at rest, and there within their limits, by Gauss-Newton steps of least length on the forces
 /// that they cannot give. Answers whether that was found; if not, `x` stays. Allocates.
-pub(super) fn nearest(model: &Model<f64>, inputs: &Inputs, x: &mut [f64]) -> bool {
+pub(crate) fn nearest(model: &Model<f64>, inputs: &Inputs, x: &mut [f64]) -> bool {
     let n = model.dof();
     let mut forces = Forces::new(model, inputs);
     let mut now = x.to_vec();

@@ -1,19 +1,19 @@
 //! From the section `[controller]` to what a system's controller pursues.
 
-use fly_mechanics::multibody::{BodyId, JointKind};
+use fly_mechanics::multibody::{BodyId, JointKind, Model};
 use fly_mechanics::{System, Vehicle};
 use nalgebra::{DMatrix, DVector};
 
+use super::pair::body;
 use super::{
-    DesiredInertia, EuclideanTemplate, JointMap, PairMap, PairMapKind, PointMap, RestFeedback,
-    Strategy, SystemPair, SystemTemplate, TransportMap,
-};
-use crate::settings::pair::body;
-use crate::settings::{
     ApproachSettings, ControllerSettings, GainSettings, Numbers, PoleSettings, SettingsError,
     TransportSettings,
 };
-use crate::template::{Approach, Transport};
+use crate::baselines::{DesiredInertia, EuclideanTemplate, RestFeedback};
+use crate::strategy::Strategy;
+use crate::system::SystemPair;
+use crate::template::{Approach, Template, Transport};
+use crate::transport::{JointMap, PairMap, PointMap, TransportMap};
 
 impl ControllerSettings {
     /// What they ask of this system.
@@ -34,11 +34,11 @@ impl ControllerSettings {
         &self,
         system: &System,
         approach: Approach,
-    ) -> Result<SystemTemplate, SettingsError> {
+    ) -> Result<Template<Model<f64>>, SettingsError> {
         let model = &system.model;
         let pairs = self.system_pairs(system)?;
         let map = self.map(system, &pairs)?;
-        Ok(SystemTemplate::new(model, approach, pairs, map))
+        Ok(Template::of_system(model, approach, pairs, map))
     }
 
     fn system_pairs(&self, system: &System) -> Result<Vec<SystemPair>, SettingsError> {
@@ -73,13 +73,9 @@ impl ControllerSettings {
     ) -> Result<Box<dyn TransportMap>, SettingsError> {
         let model = &system.model;
         let of_pair = |transport: Transport, pair: usize| -> Box<dyn TransportMap> {
-            let kind = match transport {
-                Transport::Adjoint => PairMapKind::Adjoint,
-                Transport::Centred => PairMapKind::Centred,
-            };
-            Box::new(PairMap::new(model, kind, pair))
+            Box::new(PairMap::new(model, transport, pair))
         };
-        let seen = |name: &crate::settings::SeenSettings| {
+        let seen = |name: &super::SeenSettings| {
             Ok((
                 body(model, "transport.from", &name.from)?,
                 body(model, "transport.of", &name.of)?,

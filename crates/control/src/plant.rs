@@ -1,0 +1,329 @@
+//! What is controlled: `M xi_dot + b = B u`.
+#![allow(non_snake_case)]
+
+use fly_mechanics::multibody::{JointKind, Model, Workspace};
+use fly_mechanics::{FreeBody, Inputs, State, System};
+use nalgebra::{
+    Const, DMatrix, DVector, DefaultAllocator, Dim, Dyn, Matrix6, Matrix6xX, OMatrix, OVector,
+    Vector6,
+};
+
+use crate::ReferencePoint;
+use crate::controller::StepError;
+use crate::law::{Law, LawError};
+use crate::sizes::Sizes;
+use crate::strategy::Strategy;
+use crate::system::SystemReference;
+use crate::template::{DesiredMotion, Template};
+
+/// The model that a [`Controller`](crate::Controller) has of what it controls: M, b and B of the moment, with n degrees of freedom and p inputs.
+pub trait Plant
+where
+    DefaultAllocator: Sizes<Self::Dof, Dyn>,
+{
+    /// n.
+    type Dof: Dim;
+    /// Configuration and velocity.
+    type State<'a>: Copy;
+    /// Where it should be, and how it should move there.
+    type Goal<'a>: Copy;
+    /// What a controller of it pursues.
+    type Strategy;
+
+    /// Whether M, Mbar and B never change: all that follows from them is factorised once.
+    const CONSTANT: bool;
+
+    /// The law, with everything that is constant in it.
+    ///
+    /// # Errors
+    /// [`LawError`], if the matrices are constant.
+    fn law(&self, strategy: &Self::Strategy) -> Result<Law<f64, Self::Dof, Dyn>, LawError>;
+
+    /// n.
+    fn dof(&self) -> Self::Dof;
+
+    /// p.
+    fn input_dim(&self) -> usize;
+
+    /// The places of the angular velocities about x and y in the velocity of the one body that moves freely; `None` if none or several do.
+    fn tilts(&self) -> Option<[usize; 2]>;
+
+    /// Takes in a state: kinematics, M and B.
+    fn update(&mut self, state: Self::State<'_>);
+
+    /// Asks the strategy about the state that was taken in last: the desired motion, or u0 itself.
+    ///
+    /// # Errors
+    /// [`StepError`] where the strategy has no answer.
+    fn pursue(
+        &mut self,
+        strategy: &mut Self::Strategy,
+        state: Self::State<'_>,
+        goal: Self::Goal<'_>,
+        desired: &mut DesiredMotion<f64, Self::Dof>,
+        u0: &mut DVector<f64>,
+    ) -> Result<Pursuit, StepError>;
+
+    /// M, n x n.
+    fn mass_matrix(&self) -> &OMatrix<f64, Self::Dof, Self::Dof>;
+
+    /// B, n x p.
+    fn input_matrix(&self) -> &OMatrix<f64, Self::Dof, Dyn>;
+
+    /// b in the state that was taken in last: Coriolis, damping and potential forces.
+    fn bias(&mut self, state: Self::State<'_>) -> &OVector<f64, Self::Dof>;
+}
+
+/// What a strategy has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pursuit {
+    /// The desired motion.
+    Motion,
+    /// u0.
+    Input,
+}
+
+/// A vehicle: one free body. M and B are constant.
+#[derive(Clone, Debug)]
+pub struct FreeBodyPlant {
+    body: FreeBody<f64>,
+    input_matrix: Matrix6xX<f64>,
+    bias: Vector6<f64>,
+}
+
+impl FreeBodyPlant {
+    /// With the input matrix B, 6 x p.
+    pub fn new(body: &FreeBody<f64>, input_matrix: &Matrix6xX<f64>) -> Self {
+        Self {
+            body: *body,
+            input_matrix: input_matrix.clone(),
+            bias: Vector6::zeros(),
+        }
+    }
+
+    /// The body.
+    pub fn body(&self) -> &FreeBody<f64> {
+        &self.body
+    }
+}
+
+impl Plant for FreeBodyPlant {
+    type Dof = Const<6>;
+    type State<'a> = &'a State<f64>;
+    type Goal<'a> = &'a ReferencePoint;
+    type Strategy = Template<FreeBody<f64>>;
+
+    const CONSTANT: bool = true;
+
+    fn law(&self, template: &Self::Strategy) -> Result<Law<f64, Const<6>, Dyn>, LawError> {
+        Law::constant(
+            self.body.mass_matrix(),
+            template.mass_matrix(),
+            &self.input_matrix,
+        )
+    }
+
+    fn dof(&self) -> Const<6> {
+        Const
+    }
+
+    fn input_dim(&self) -> usize {
+        self.input_matrix.ncols()
+    }
+
+    fn tilts(&self) -> Option<[usize; 2]> {
+        Some([3, 4])
+    }
+
+    fn update(&mut self, _: &State<f64>) {}
+
+    fn pursue(
+        &mut self,
+        template: &mut Self::Strategy,
+        state: &State<f64>,
+        goal: &ReferencePoint,
+        desired: &mut DesiredMotion<f64, Const<6>>,
+        _: &mut DVector<f64>,
+    ) -> Result<Pursuit, StepError> {
+        template.evaluate(state, goal, desired);
+        Ok(Pursuit::Motion)
+    }
+
+    fn mass_matrix(&self) -> &Matrix6<f64> {
+        self.body.mass_matrix()
+    }
+
+    fn input_matrix(&self) -> &Matrix6xX<f64> {
+        &self.input_matrix
+    }
+
+    fn bias(&mut self, state: &State<f64>) -> &Vector6<f64> {
+        self.bias = self.body.bias(state);
+        &self.bias
+    }
+}
+
+/// A system of bodies with rotors and motors. M and B change with the configuration.
+pub struct SystemPlant {
+    model: Model<f64>,
+    inputs: Inputs,
+    actual: Workspace<f64>,
+    reference: Workspace<f64>,
+    mass_matrix: DMatrix<f64>,
+    bias: DVector<f64>,
+    input_matrix: DMatrix<f64>,
+    jacobian: Matrix6xX<f64>,
+}
+
+/// Why a system cannot be the model of a controller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlantError {
+    /// Nothing drives the system.
+    #[error("nothing drives `{system}`: a controller needs rotors or motors in its description")]
+    NoInputs {
+        /// The system's name.
+        system: String,
+    },
+    /// Loops are closed or joints coupled.
+    #[error(
+        "a controller's model is a tree of bodies, but `{system}` has {key}: leave them out of the model and describe them in the plant that is \
+         simulated"
+    )]
+    Constrained {
+        /// The system's name.
+        system: String,
+        /// `loops` or `couplings`.
+        key: &'static str,
+    },
+}
+
+impl SystemPlant {
+    /// As its description gives it.
+    ///
+    /// # Errors
+    /// [`PlantError`] without inputs, and with loops or couplings.
+    pub fn new(system: &System) -> Result<Self, PlantError> {
+        let name = || system.name.clone();
+        for (key, count) in [
+            ("loops", system.loops.len()),
+            ("couplings", system.couplings.len()),
+        ] {
+            if count > 0 {
+                let system = name();
+                return Err(PlantError::Constrained { system, key });
+            }
+        }
+        let (n, p) = (system.model.dof(), system.inputs.input_dim());
+        if p == 0 {
+            return Err(PlantError::NoInputs { system: name() });
+        }
+        let model = system.model.clone();
+        Ok(Self {
+            inputs: system.inputs.clone(),
+            actual: Workspace::new(&model),
+            reference: Workspace::new(&model),
+            mass_matrix: DMatrix::zeros(n, n),
+            bias: DVector::zeros(n),
+            input_matrix: DMatrix::zeros(n, p),
+            jacobian: Matrix6xX::zeros(n),
+            model,
+        })
+    }
+
+    /// Its bodies and joints.
+    pub fn model(&self) -> &Model<f64> {
+        &self.model
+    }
+
+    /// What drives it.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// b that was asked for last.
+    pub(crate) fn last_bias(&self) -> &DVector<f64> {
+        &self.bias
+    }
+}
+
+impl Plant for SystemPlant {
+    type Dof = Dyn;
+    type State<'a> = (&'a [f64], &'a [f64]);
+    type Goal<'a> = &'a SystemReference<'a>;
+    type Strategy = Strategy;
+
+    const CONSTANT: bool = false;
+
+    fn law(&self, _: &Strategy) -> Result<Law, LawError> {
+        Ok(Law::new(self.dof(), Dyn(self.input_dim())))
+    }
+
+    fn dof(&self) -> Dyn {
+        Dyn(self.model.dof())
+    }
+
+    fn input_dim(&self) -> usize {
+        self.inputs.input_dim()
+    }
+
+    fn tilts(&self) -> Option<[usize; 2]> {
+        let is_free = |body: &_| {
+            let joint = self.model.joint(*body);
+            joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
+        };
+        let mut free = self.model.bodies().filter(is_free);
+        let (Some(body), None) = (free.next(), free.next()) else {
+            return None;
+        };
+        let first = self.model.velocity_range(body).start + 3;
+        Some([first, first + 1])
+    }
+
+    fn update(&mut self, (x, xi): (&[f64], &[f64])) {
+        let model = &self.model;
+        self.actual.update(model, x, xi);
+        self.actual.update_jacobians(model);
+        self.inputs
+            .input_matrix(&self.actual, &mut self.jacobian, &mut self.input_matrix);
+        model.mass_matrix(&mut self.actual, x, &mut self.mass_matrix);
+    }
+
+    fn pursue(
+        &mut self,
+        strategy: &mut Strategy,
+        (x, xi): (&[f64], &[f64]),
+        goal: &SystemReference<'_>,
+        desired: &mut DesiredMotion,
+        u0: &mut DVector<f64>,
+    ) -> Result<Pursuit, StepError> {
+        let (model, M) = (&self.model, &self.mass_matrix);
+        match strategy {
+            Strategy::Template(template) => {
+                let (actual, reference) = (&self.actual, &mut self.reference);
+                template.evaluate(model, actual, xi, reference, goal, desired)?;
+            }
+            Strategy::Euclidean(template) => {
+                template.evaluate(model, &self.actual, M, (x, xi), goal, desired);
+            }
+            Strategy::Feedback(feedback) => {
+                feedback.input(model, &self.inputs, (x, xi), goal, u0)?;
+                return Ok(Pursuit::Input);
+            }
+        }
+        Ok(Pursuit::Motion)
+    }
+
+    fn mass_matrix(&self) -> &DMatrix<f64> {
+        &self.mass_matrix
+    }
+
+    fn input_matrix(&self) -> &DMatrix<f64> {
+        &self.input_matrix
+    }
+
+    fn bias(&mut self, (x, xi): (&[f64], &[f64])) -> &DVector<f64> {
+        self.model
+            .bias(&mut self.actual, x, xi, self.bias.as_mut_slice());
+        &self.bias
+    }
+}
