@@ -5,11 +5,14 @@ use anyhow::Context;
 use std::process::Command;
 
 pub fn run(arguments: &[String]) -> Outcome {
-    let folder = workspace::build_release()?;
-    // The plugins stand beside the executable, where it looks for them.
-    let fly = folder.join("fly");
-    let status = Command::new(&fly)
-        .args(arguments)
+    let workspace::Built { fly, plugins } = workspace::build()?;
+    let mut command = Command::new(&fly);
+    command.args(arguments);
+    // Beside the executable it looks for them by itself.
+    if fly.parent() != Some(&plugins) {
+        command.env("FLY_PLUGIN_PATH", &plugins);
+    }
+    let status = command
         .status()
         .with_context(|| format!("{} did not start", fly.display()))?;
     Ok(workspace::exit_code(status))

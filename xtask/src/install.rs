@@ -38,9 +38,9 @@ pub fn run(arguments: &[String]) -> Outcome {
             )));
         }
     };
-    let release = workspace::build_release()?;
-    place(&release.join("fly"), &root.join("bin/fly"))?;
-    for plugin in plugins(&release)? {
+    let built = workspace::build()?;
+    place(&built.fly, &root.join("bin/fly"))?;
+    for plugin in plugins(&built.plugins)? {
         let name = plugin.file_name().context("a plugin has a name")?;
         place(&plugin, &root.join("lib/fly").join(name))?;
     }
@@ -70,19 +70,19 @@ fn default_root() -> Result<PathBuf> {
         .context("neither CARGO_INSTALL_ROOT, CARGO_HOME nor HOME is set: give --root DIR")
 }
 
-/// The plugins that the release build made.
-fn plugins(release: &Path) -> Result<Vec<PathBuf>> {
+/// The plugins of the workspace that were built into a folder.
+fn plugins(built: &Path) -> Result<Vec<PathBuf>> {
     let folder = workspace::root().join("crates/plugins");
     let mut plugins: Vec<PathBuf> = fs::read_dir(&folder)
         .with_context(|| format!("{} cannot be read", folder.display()))?
         .filter_map(Result::ok)
         .map(|entry| format!("libfly_plugin_{}.so", entry.file_name().to_string_lossy()))
-        .map(|name| release.join(name))
+        .map(|name| built.join(name))
         .filter(|path| path.is_file())
         .collect();
     plugins.sort();
     if plugins.is_empty() {
-        bail!("{} holds no plugin", release.display());
+        bail!("{} holds no plugin", built.display());
     }
     Ok(plugins)
 }

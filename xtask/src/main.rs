@@ -6,6 +6,7 @@
 mod bench;
 mod fly;
 mod install;
+mod layers;
 mod peers;
 mod ratios;
 mod readme;
@@ -25,10 +26,12 @@ Usage: cargo xtask <TASK> [ARGUMENTS]
 
 Tasks:
   fly [ARGUMENTS]        build the command and the plugins (release), then run `fly ARGUMENTS`
-  test                   everything that must hold: format, clippy, all tests, documentation,
-                         generated files, and every command of the README
+  test                   everything that must hold: format, layers, clippy, all tests,
+                         documentation, generated files, and every command of the README
+  layers                 no cycles of imports between the modules of a crate
   bench [NAME] [FILTER]  the benchmarks: control, hal, lie, mechanics (default: all), or one of
-                         them by its name, such as dynamics
+                         them by its name, such as dynamics; beside Pinocchio, compiled by
+                         $CXX, else clang++, else c++
   install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
                          (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo)
   generate [--check]     write the generated files anew: protobuf code, C header
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Some("test") => test::run(&rest),
         Some("bench") => bench::run(&rest),
         Some("install") => install::run(&rest),
+        Some("layers") => layers::run(&rest),
         Some("generate") => run_generate(&rest),
         Some("env") => tools::print_environment(),
         Some("help" | "--help" | "-h") => {

@@ -9,6 +9,9 @@ use std::process::Command;
 /// Pinocchio with its headers, and those of Eigen, which it needs.
 const PACKAGES: [&str; 2] = ["pin==4.1.0", "cmeel-eigen==3.4.1"];
 
+/// Debian's package of clang, and the name of its C++ compiler.
+const CLANG: (&str, &str) = ("clang-19", "clang++-19");
+
 /// The file that marks a finished installation.
 const COMPLETE: &str = "complete";
 
@@ -45,25 +48,27 @@ pub fn pinocchio(source: &Path, name: &str, native: bool, filter: &[String]) -> 
     })
 }
 
-/// Builds a program where it is older than its source: with clang where it is installed, else with the system's compiler.
+/// Builds a program where it is older than its source.
 fn build(source: &Path, name: &str, native: bool) -> Result<PathBuf> {
     let folder = workspace::target_dir()?.join("peers").join("pinocchio");
     if !folder.join(COMPLETE).is_file() {
         install(&folder)?;
     }
-    let compiler = if tools::has("clang++") {
-        "clang++"
-    } else {
-        "c++"
-    };
-    let program = folder.join(format!("{name}-{compiler}"));
-    println!("Pinocchio is compiled by {compiler}");
+    let compiler = compiler();
+    let version = Command::new(&compiler).arg("--version").output();
+    let version = version.with_context(|| format!("{compiler} did not start"))?;
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let version = version.lines().next().unwrap_or_default();
+    println!("Pinocchio is compiled by {compiler}: {version}");
+    // Another compiler, or another version of it, makes another program.
+    let file = format!("{name}-{compiler}-{version}");
+    let program = folder.join(file.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
     if is_newer(&program, source) {
         return Ok(program);
     }
     let prefix = prefix(&folder)?;
     let include = prefix.join("include");
-    let mut command = Command::new(compiler);
+    let mut command = Command::new(&compiler);
     command.args(["-std=c++17", "-O3", "-DNDEBUG"]);
     if native {
         command.arg("-march=native");
@@ -80,6 +85,27 @@ fn build(source: &Path, name: &str, native: bool) -> Result<PathBuf> {
             .arg(&program),
     )?;
     Ok(program)
+}
+
+/// The C++ compiler: the one that `CXX` names, else clang, which makes Pinocchio's fastest program. For root, clang comes from
+/// Debian where there is none; where that cannot be, the system's compiler has to do.
+fn compiler() -> String {
+    if let Ok(compiler) = std::env::var("CXX")
+        && !compiler.is_empty()
+    {
+        return compiler;
+    }
+    let clang = || {
+        ["clang++", CLANG.1]
+            .into_iter()
+            .find(|name| tools::has(name))
+    };
+    if clang().is_none() && tools::is_root() && tools::has("apt-get") {
+        if let Err(error) = tools::install_with_apt(&[CLANG.0, "g++"]) {
+            eprintln!("{} is left out: {error:#}", CLANG.0);
+        }
+    }
+    clang().unwrap_or("c++").to_owned()
 }
 
 /// Whether a file exists and was written after another.

@@ -11,7 +11,7 @@ use std::process::Command;
 const TEST: &str = "cargo xtask test";
 
 /// Runs the lines of the README's `sh` blocks in order, in the root of the
-/// workspace, and removes the logs that they leave there.
+/// workspace, with the command and the plugins that the tests were run with, and removes the logs that they leave there.
 pub fn run() -> Result<()> {
     let root = workspace::root();
     let path = root.join("README.md");
@@ -27,6 +27,7 @@ pub fn run() -> Result<()> {
         let status = Command::new("bash")
             .args(["-e", "-c", line])
             .envs(environment.iter().cloned())
+            .env(workspace::TESTED, "1")
             .current_dir(root)
             .status()
             .context("bash did not start")?;

@@ -80,7 +80,7 @@ pub fn print_environment() -> Outcome {
 fn install(folder: &Path) -> Result<()> {
     let mut tried = Vec::new();
     if is_root() && has("apt-get") {
-        match install_with_apt() {
+        match install_with_apt(&APT_PACKAGES) {
             Ok(()) => return Ok(()),
             Err(error) => tried.push(format!("\n  tried apt-get: {error:#}")),
         }
@@ -99,8 +99,9 @@ fn install(folder: &Path) -> Result<()> {
     )
 }
 
-fn install_with_apt() -> Result<()> {
-    eprintln!("installing {} with apt-get", APT_PACKAGES.join(", "));
+/// Installs Debian packages, as root.
+pub fn install_with_apt(packages: &[&str]) -> Result<()> {
+    eprintln!("installing {} with apt-get", packages.join(", "));
     let mut update = Command::new("apt-get");
     quiet(update.args(["update", "-qq"]))?;
     let mut install = Command::new("apt-get");
@@ -110,7 +111,7 @@ fn install_with_apt() -> Result<()> {
         "--yes",
         "--no-install-recommends",
     ]);
-    quiet(install.args(APT_PACKAGES))
+    quiet(install.args(packages))
 }
 
 fn install_from_pypi(folder: &Path) -> Result<()> {
@@ -192,7 +193,7 @@ pub fn has(program: &str) -> bool {
 }
 
 /// Whether this process runs as root, asked without a dependency.
-fn is_root() -> bool {
+pub fn is_root() -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| {
         status
             .lines()

@@ -51,9 +51,27 @@ pub fn target_dir() -> Result<PathBuf> {
     Ok(PathBuf::from(folder.replace("\\\\", "\\")))
 }
 
+/// With this environment variable, tasks take the command and the plugins that the tests were run with: `cargo xtask test`
+/// compiles nothing a second time for the README's commands.
+pub const TESTED: &str = "FLY_XTASK_TESTED";
+
+/// The command and the folder of its plugins, built.
+pub struct Built {
+    /// The executable.
+    pub fly: PathBuf,
+    /// Where the plugins are.
+    pub plugins: PathBuf,
+}
+
 /// Builds the command and the plugins (the default members), optimised.
-/// Returns the folder that holds them.
-pub fn build_release() -> Result<PathBuf> {
+pub fn build() -> Result<Built> {
+    if std::env::var_os(TESTED).is_some() {
+        let folder = target_dir()?.join("debug");
+        return Ok(Built {
+            fly: folder.join("fly"),
+            plugins: folder.join("deps"),
+        });
+    }
     let status = cargo_at_root()?
         .args(["build", "--release"])
         .status()
@@ -61,7 +79,11 @@ pub fn build_release() -> Result<PathBuf> {
     if !status.success() {
         bail!("the build failed");
     }
-    Ok(target_dir()?.join("release"))
+    let folder = target_dir()?.join("release");
+    Ok(Built {
+        fly: folder.join("fly"),
+        plugins: folder,
+    })
 }
 
 /// A child's exit code, passed on. A child that a signal ended counts as 1.
