@@ -14,8 +14,8 @@ use std::time::Instant;
 
 use fly_mechanics::PseudoInertia;
 use fly_mechanics::multibody::{
-    Body, BodyJacobians, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Joint, Model,
-    ModelBuilder, Workspace,
+    Body, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Joint, Model, ModelBuilder,
+    Workspace,
 };
 use models::{Sample, bench_model, samples};
 use nalgebra::{DMatrix, Matrix3, Vector3};
@@ -66,9 +66,10 @@ fn bench(name: &str) {
     time(name, "bias", &states, |s| {
         model.bias(workspace, &s.x, &s.xi, &mut out);
     });
-    let mut all = BodyJacobians::new(&model);
     time(name, "jacobians_bias", &states, |s| {
-        model.body_jacobians(workspace, &s.x, &s.xi, &mut out, &mut all);
+        workspace.update(&model, &s.x, &s.xi);
+        workspace.update_jacobians(&model);
+        model.bias(workspace, &s.x, &s.xi, &mut out);
     });
     let mut inverse = InverseDynamicsDerivatives::new(&model);
     time(name, "drnea", &states, |s| {

@@ -1,10 +1,12 @@
 //! The same system for another scalar.
 
+use std::sync::Arc;
+
 use fly_lie::{SE3, SO3};
 use nalgebra::{RealField, convert};
 
-use super::dynamics::Tree;
-use super::model::{DamperLink, Link, Resistance, SpringLink};
+use super::model::{DamperLink, Resistance, SpringLink};
+use super::tree::{Link, Tree};
 use super::{Joint, JointKind, Model};
 use crate::{Drag, PseudoInertia, SecondMoment};
 
@@ -56,7 +58,7 @@ impl Model<f64> {
         };
         let links: Vec<_> = self.links.iter().map(link).collect();
         Model {
-            tree: Tree::new(&links),
+            tree: Arc::new(Tree::new(&links)),
             links,
             gravity: self.gravity.map(convert),
             names: self.names.clone(),

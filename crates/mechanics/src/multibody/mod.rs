@@ -14,13 +14,16 @@
 //! | A(x) | [`Model::kinematic_matrix`], [`Model::configuration_rate`] |
 //! | ᵃ_bG, ᵃ_bξ, ᵃ_bJ, d/dt ᵃ_bJ | [`Workspace::pose`], [`Workspace::twist`], [`Workspace::jacobian`], [`Workspace::jacobian_rate`] |
 //! | M, c, D, ∇V | [`EquationOfMotion`]; [`Workspace::spring_force`], [`Workspace::gravity_force`], [`Workspace::add_wrench`] |
-//! | ξ̇, f; M | [`Model::forward_dynamics`], [`Model::inverse_dynamics`], [`Model::mass_matrix`] along the tree |
 //! | ∂ξ̇, ∂f | [`Model::forward_dynamics_derivatives`], [`Model::inverse_dynamics_derivatives`] |
-//! | ⁰_bJ, d/dt ⁰_bJ ξ of all bodies | [`Model::body_jacobians`] |
+//! | ⁰_bJ of all bodies, d/dt ᵃ_bJ ξ | [`Workspace::body_jacobian`], [`Workspace::bias_acceleration`] |
+//! | the same of points and tools, in the world's axes | [`Frame`], [`ReferenceFrame`] |
 //! | T, V, R, S | [`Workspace::kinetic_energy`], [`potential_energy`](Workspace::potential_energy), [`dissipation`](Workspace::dissipation), [`acceleration_energy`](Workspace::acceleration_energy) |
 //! | τ, M, ξ̇ along the tree | [`Model::inverse_dynamics`], [`Model::mass_matrix`], [`Model::forward_dynamics`], [`Model::bias`], [`Model::factorize_mass`] |
+//! | the same under wrenches from outside | [`ExternalWrench`], [`Model::inverse_dynamics_with`], [`Model::forward_dynamics_with`] |
+//! | Y p = τ | [`Model::regressor`], [`Model::inertial_parameters`] |
 //! | ψ, η, Z, b, λ | [`constraints`]: loops, rolling, gears |
 //! | p; momenta in the world | [`Workspace::generalized_momentum`]; [`momentum`](Workspace::momentum), [`center_of_mass`](Workspace::center_of_mass) |
+//! | h_G, A_G | [`Workspace::centroidal_momentum`], [`Workspace::centroidal_momentum_matrix`] |
 //! | x(t), ξ(t) | [`integrate`](crate::integrate) |
 //!
 //! ```
@@ -57,20 +60,26 @@ mod error;
 mod fit;
 mod forces;
 pub mod forms;
+mod frame;
 mod group;
+mod jacobian;
 mod joint;
 mod kinematics;
 mod model;
+mod simd;
+mod spatial;
 mod subspace;
+mod tree;
 mod workspace;
 
 pub use body::{Body, Damper, Spring};
 pub use dynamics::{
-    BodyJacobians, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MasslessJoint,
+    ExternalWrench, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MasslessJoint,
 };
 pub use error::{JointError, ModelError, UnknownBody};
 pub(crate) use forces::Recursion;
 pub use forces::{EquationOfMotion, MasslessMotion};
+pub use frame::{Frame, ReferenceFrame};
 pub(crate) use group::Map;
 pub use joint::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 pub use model::{BodyId, Model, ModelBuilder};

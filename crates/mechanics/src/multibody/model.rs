@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fly_lie::SE3;
 use nalgebra::{Matrix6, RealField, Vector3, convert};
 
-use super::dynamics::Tree;
+use super::tree::{Link, Tree};
 use super::{Body, Damper, Joint, ModelError, Spring, UnknownBody};
 use crate::text::nearest;
 use crate::{Drag, PseudoInertia, SecondMoment};
@@ -46,36 +46,7 @@ pub struct Model<T: RealField + Copy> {
     pub(super) config_dim: usize,
     pub(super) dof: usize,
     /// What the algorithms of the dynamics run along.
-    pub(super) tree: Tree<T>,
-}
-
-/// A body with its joint, as the algorithms read it. The parent's index is that of its [`BodyId`]: 0 is the world.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Link<T: RealField + Copy> {
-    pub parent: usize,
-    pub placement: SE3<T>,
-    pub joint: Joint<T>,
-    /// `None` for a frame without mass.
-    pub inertia: Option<PseudoInertia<T>>,
-    pub drag: Option<Drag<T>>,
-    /// Where its coordinates start in the configuration.
-    pub x: usize,
-    /// Where its coordinates start in the velocity.
-    pub xi: usize,
-}
-
-impl<T: RealField + Copy> Link<T> {
-    /// The part of a configuration that is this joint's.
-    #[inline]
-    pub fn config<'a>(&self, x: &'a [T]) -> &'a [T] {
-        &x[self.x..self.x + self.joint.config_dim()]
-    }
-
-    /// The part of a velocity that is this joint's.
-    #[inline]
-    pub fn velocity<'a>(&self, xi: &'a [T]) -> &'a [T] {
-        &xi[self.xi..self.xi + self.joint.dof()]
-    }
+    pub(super) tree: Arc<Tree<T>>,
 }
 
 /// A [`Spring`] between bodies that are known.
@@ -231,6 +202,11 @@ impl<T: RealField + Copy> Model<T> {
         })
     }
 
+    pub(super) fn check(&self, x: &[T], xi: &[T]) {
+        assert_eq!(x.len(), self.config_dim(), "length of the configuration");
+        assert_eq!(xi.len(), self.dof(), "length of the velocity");
+    }
+
     /// The total mass, kg.
     pub fn mass(&self) -> T {
         let masses = self.massive().map(|(_, inertia)| inertia.mass());
@@ -322,7 +298,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
             resistances: Vec::new(),
             config_dim: 0,
             dof: 0,
-            tree: Tree::new(&[]),
+            tree: Arc::new(Tree::new(&[])),
         };
         // The coordinates keep the order of the description, whatever the order of the tree.
         let mut starts = Vec::with_capacity(self.bodies.len());
@@ -350,7 +326,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
             });
             model.names.push(body.name.as_str().into());
         }
-        model.tree = Tree::new(&model.links);
+        model.tree = Arc::new(Tree::new(&model.links));
         for spring in self.springs {
             let (a, b) = ends(&model, "spring", &spring.a, &spring.b)?;
             model.springs.push(SpringLink {

@@ -1,69 +1,269 @@
-//! Everything that the algorithms compute in a state, in arrays that are allocated once.
+//! Everything that the algorithms compute in a state, in arrays that are allocated once; poses and twists.
+
+use std::sync::Arc;
 
 use fly_lie::SE3;
-use nalgebra::{Matrix6xX, RealField, Vector6};
+use fly_lie::operators::bracket;
+use nalgebra::{Matrix6xX, RealField, Vector3, Vector6};
 
-use super::dynamics::Scratch;
-use super::{Model, Subspace};
+use super::kinematics::{BodyKinematics, Kinematics, Placements, constant_columns};
+use super::simd::Vec3;
+use super::spatial::{ArticulatedInertia, RigidInertia, SpatialVector};
+use super::tree::{JointFactor, Tree};
+use super::{BodyId, Frame, Model, ReferenceFrame};
 
 /// The scratch arrays of the algorithms of one [`Model`], and what they hold after [`update`](Workspace::update).
 ///
-/// It belongs to the model that it was made for; with another one, functions panic or compute nonsense.
+/// It belongs to the model that it was made for; with another one, functions panic or compute nonsense. Poses, twists and Jacobians are those of
+/// the last [`update`](Workspace::update) and [`update_jacobians`](Workspace::update_jacobians), whatever dynamics were computed since.
 #[derive(Clone, Debug)]
 pub struct Workspace<T: RealField + Copy> {
-    /// The world, then the bodies.
-    pub(super) frames: Vec<Frame<T>>,
+    pub(super) tree: Arc<Tree<T>>,
+    pub(super) kinematics: Kinematics<T>,
     /// The Jacobians `0J_b` of the world and all bodies, see [`Workspace::update_jacobians`].
     pub(super) jacobians: Vec<Matrix6xX<T>>,
-    /// Their rates.
-    pub(super) jacobian_rates: Vec<Matrix6xX<T>>,
     /// Of the algorithms that run along the tree.
-    pub(super) dynamics: Scratch<T>,
+    pub(super) dynamics: DynamicsData<T>,
 }
 
-/// What is known of a body in a state.
+/// What the passes of the dynamics write; index 0 is the world where there is one more than nodes.
+#[derive(Clone, Debug)]
+pub(super) struct DynamicsData<T: RealField + Copy> {
+    pub placements: Placements<T>,
+    /// Of springs, dampers, composite inertias and derivatives, in the state that the dynamics are asked for.
+    pub kinematics: Kinematics<T>,
+    /// The world first.
+    pub motions: Vec<NodeMotion<T>>,
+    /// The world first: the wrench that a joint transmits.
+    pub wrenches: Vec<SpatialVector<T>>,
+    /// The world first: the wrenches that springs, dampers, drag and external wrenches demand of the nodes, in their axes; valid if `is_loaded`.
+    pub loads: Vec<SpatialVector<T>>,
+    pub is_loaded: bool,
+    /// One for the world and every body: the wrenches of springs, dampers and drag, left-hand sides.
+    pub elements: Vec<Vector6<T>>,
+    /// The nodes' own inertias, in the axes of their roots.
+    pub bodies: Vec<RigidInertia<T>>,
+    /// Each node with all that it carries as one rigid body, in the axes of its root.
+    pub composites: Vec<RigidInertia<T>>,
+    /// For every coordinate its direction `S` and its momentum `I S` with the composite inertia, about the node's origin.
+    pub directions: Vec<SpatialVector<T>>,
+    pub momenta: Vec<SpatialVector<T>>,
+    /// Articulated inertias; not of leaves.
+    pub articulated: Vec<ArticulatedInertia<T>>,
+    /// Those of leaves are constant.
+    pub factors: Vec<JointFactor<T>>,
+    /// The first leaf that moves no inertia, if any.
+    pub leaf_without_inertia: Option<usize>,
+    /// The world first.
+    pub accelerations: Vec<SpatialVector<T>>,
+}
+
+/// How a node moves in the world, in its own axes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame<T: RealField + Copy> {
-    /// In the parent.
-    pub local: SE3<T>,
-    /// In the world.
-    pub pose: SE3<T>,
-    /// The joint's directions.
-    pub subspace: Subspace<T>,
-    /// Their rates.
-    pub subspace_rate: Subspace<T>,
-    /// The twist relative to the parent.
-    pub local_twist: Vector6<T>,
-    /// The twist relative to the world.
-    pub twist: Vector6<T>,
-    /// `0J_b_dot xi`: the rate of the twist while xi is constant.
-    pub bias: Vector6<T>,
-}
-
-impl<T: RealField + Copy> Frame<T> {
-    fn at_rest() -> Self {
-        Self {
-            local: SE3::identity(),
-            pose: SE3::identity(),
-            subspace: Subspace::empty(),
-            subspace_rate: Subspace::empty(),
-            local_twist: Vector6::zeros(),
-            twist: Vector6::zeros(),
-            bias: Vector6::zeros(),
-        }
-    }
+pub(super) struct NodeMotion<T> {
+    pub omega: Vec3<T>,
+    pub alpha: Vec3<T>,
+    /// The acceleration of its origin, less gravity.
+    pub acceleration: Vec3<T>,
 }
 
 impl<T: RealField + Copy> Workspace<T> {
     /// For this model.
     pub fn new(model: &Model<T>) -> Self {
-        let count = model.body_count() + 1;
-        let jacobian = Matrix6xX::zeros(model.dof());
+        let tree = Arc::clone(&model.tree);
         Self {
-            frames: vec![Frame::at_rest(); count],
-            jacobians: vec![jacobian.clone(); count],
-            jacobian_rates: vec![jacobian; count],
-            dynamics: Scratch::new(&model.tree),
+            kinematics: Kinematics::new(&tree),
+            jacobians: constant_columns(&tree),
+            dynamics: DynamicsData::new(&tree),
+            tree,
         }
+    }
+}
+
+impl<T: RealField + Copy> DynamicsData<T> {
+    fn new(tree: &Tree<T>) -> Self {
+        let (count, n) = (tree.nodes.len(), tree.dof());
+        let mut factors = vec![JointFactor::zero(); count];
+        let mut leaf_without_inertia = None;
+        for (i, node) in tree.nodes.iter().enumerate() {
+            if node.is_leaf && factors[i].factor(&node.joint, &node.matrix).is_err() {
+                leaf_without_inertia = Some(i);
+            }
+        }
+        let at_rest = NodeMotion {
+            omega: Vec3::zero(),
+            alpha: Vec3::zero(),
+            acceleration: Vec3::zero(),
+        };
+        let zeros = |count: usize| vec![SpatialVector::zero(); count];
+        Self {
+            placements: Placements::new(tree),
+            kinematics: Kinematics::new(tree),
+            motions: vec![at_rest; count + 1],
+            wrenches: zeros(count + 1),
+            loads: zeros(count + 1),
+            is_loaded: false,
+            elements: vec![Vector6::zeros(); tree.mounts.len()],
+            bodies: vec![RigidInertia::zero(); count],
+            composites: vec![RigidInertia::zero(); count],
+            directions: zeros(n),
+            momenta: zeros(n),
+            articulated: vec![ArticulatedInertia::zero(); count],
+            factors,
+            leaf_without_inertia,
+            accelerations: zeros(count + 1),
+        }
+    }
+}
+
+/// # Kinematics in a state
+impl<T: RealField + Copy> Workspace<T> {
+    /// Computes the poses and twists of all bodies with the configuration `x` and the velocity `xi`.
+    ///
+    /// # Panics
+    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    pub fn update(&mut self, model: &Model<T>, x: &[T], xi: &[T]) {
+        model.check(x, xi);
+        let placements = &mut self.dynamics.placements;
+        placements.update(&self.tree, x);
+        self.kinematics.update(&self.tree, &placements.nodes, xi);
+    }
+
+    #[inline]
+    pub(super) fn body(&self, body: BodyId) -> &BodyKinematics<T> {
+        &self.kinematics.bodies[body.index()]
+    }
+}
+
+/// # Any frame relative to any other
+///
+/// After [`Workspace::update`]. Frames are bodies, or [`Frame`]s fixed to them.
+impl<T: RealField + Copy> Workspace<T> {
+    /// `aG_b`: the pose of `b` seen from `a`.
+    #[inline]
+    pub fn pose(&self, a: impl Into<Frame<T>>, b: impl Into<Frame<T>>) -> SE3<T> {
+        self.kinematics.pose(&a.into(), &b.into())
+    }
+
+    /// `aXI_b`: the twist `[v; omega]` of `b` relative to `a`, in the axes of `b`.
+    #[inline]
+    pub fn twist(&self, a: impl Into<Frame<T>>, b: impl Into<Frame<T>>) -> Vector6<T> {
+        self.kinematics.twist(&a.into(), &b.into())
+    }
+
+    /// The bias acceleration `aJ_b_dot xi`: the rate of that twist while the velocity coordinates are constant, m/s² and rad/s².
+    pub fn bias_acceleration(&self, a: impl Into<Frame<T>>, b: impl Into<Frame<T>>) -> Vector6<T> {
+        let (a, b) = (a.into(), b.into());
+        let Ad = self.kinematics.pose(&a, &b).adjoint_inverse();
+        let moved = |frame: &Frame<T>, bias: Vector6<T>| in_frame(frame, bias);
+        let (bias_a, bias_b) = (
+            moved(&a, self.body(a.body()).bias),
+            moved(&b, self.body(b.body()).bias),
+        );
+        let carried = Ad * self.kinematics.world_twist(&a);
+        let relative = self.kinematics.world_twist(&b) - carried;
+        bias_b - Ad * bias_a + bracket(&relative, &carried)
+    }
+
+    /// [`twist`](Self::twist) in other axes and about another point.
+    pub fn twist_in(
+        &self,
+        reference: ReferenceFrame,
+        a: impl Into<Frame<T>>,
+        b: impl Into<Frame<T>>,
+    ) -> Vector6<T> {
+        let (a, b) = (a.into(), b.into());
+        let twist = self.kinematics.twist(&a, &b);
+        self.reference_change(reference, &b).twist(&twist)
+    }
+
+    /// The rate of [`twist_in`](Self::twist_in) while the velocity coordinates are constant.
+    pub fn bias_acceleration_in(
+        &self,
+        reference: ReferenceFrame,
+        a: impl Into<Frame<T>>,
+        b: impl Into<Frame<T>>,
+    ) -> Vector6<T> {
+        let (a, b) = (a.into(), b.into());
+        let (twist, bias) = (self.kinematics.twist(&a, &b), self.bias_acceleration(a, b));
+        self.reference_change(reference, &b).rate(&twist, &bias)
+    }
+
+    /// From the local frame of `b` to another reference.
+    pub(super) fn reference_change(
+        &self,
+        reference: ReferenceFrame,
+        b: &Frame<T>,
+    ) -> ReferenceChange<T> {
+        let pose = self.kinematics.world_pose(b);
+        let mut twist = self.kinematics.world_twist(b);
+        let pose = match reference {
+            ReferenceFrame::Local => {
+                twist.fill(T::zero());
+                SE3::identity()
+            }
+            ReferenceFrame::LocalWorldAligned => {
+                twist.fixed_rows_mut::<3>(0).fill(T::zero());
+                SE3::new(pose.rotation, Vector3::zeros())
+            }
+            ReferenceFrame::World => pose,
+        };
+        ReferenceChange { pose, twist }
+    }
+}
+
+/// From a moving frame to another: local twists become `Ad(pose)` times them, and the pose changes with `twist`.
+pub(super) struct ReferenceChange<T: RealField + Copy> {
+    pose: SE3<T>,
+    twist: Vector6<T>,
+}
+
+impl<T: RealField + Copy> ReferenceChange<T> {
+    #[inline]
+    pub fn twist(&self, local: &Vector6<T>) -> Vector6<T> {
+        self.pose.adjoint() * local
+    }
+
+    /// The rate of the twist `local`, whose own rate is `rate`: `Ad (rate + ad(twist) local)`.
+    #[inline]
+    pub fn rate(&self, local: &Vector6<T>, rate: &Vector6<T>) -> Vector6<T> {
+        self.pose.adjoint() * (rate + bracket(&self.twist, local))
+    }
+}
+
+/// A body's twist, or the rate of one, in a frame that is fixed to it.
+#[inline]
+pub(super) fn in_frame<T: RealField + Copy>(frame: &Frame<T>, twist: Vector6<T>) -> Vector6<T> {
+    match frame.own_offset() {
+        Some(offset) => offset.adjoint_inverse() * twist,
+        None => twist,
+    }
+}
+
+/// The same of any kinematics.
+impl<T: RealField + Copy> Kinematics<T> {
+    #[inline]
+    pub(super) fn world_pose(&self, frame: &Frame<T>) -> SE3<T> {
+        let pose = self.bodies[frame.body().index()].pose;
+        match frame.own_offset() {
+            Some(offset) => pose * *offset,
+            None => pose,
+        }
+    }
+
+    #[inline]
+    pub(super) fn world_twist(&self, frame: &Frame<T>) -> Vector6<T> {
+        in_frame(frame, self.bodies[frame.body().index()].twist)
+    }
+
+    #[inline]
+    pub(super) fn pose(&self, a: &Frame<T>, b: &Frame<T>) -> SE3<T> {
+        self.world_pose(a).inverse() * self.world_pose(b)
+    }
+
+    #[inline]
+    pub(super) fn twist(&self, a: &Frame<T>, b: &Frame<T>) -> Vector6<T> {
+        let Ad = self.pose(a, b).adjoint_inverse();
+        self.world_twist(b) - Ad * self.world_twist(a)
     }
 }

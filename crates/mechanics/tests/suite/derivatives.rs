@@ -9,11 +9,12 @@ use crate::random_tree;
 use std::collections::HashSet;
 use std::mem::discriminant;
 
+use fly_mechanics::PseudoInertia;
 use fly_mechanics::multibody::{
     Body, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Joint, Model, Workspace,
 };
 use moving::{system_with_drag, unit};
-use nalgebra::{DMatrix, Vector3};
+use nalgebra::{DMatrix, Matrix3, Vector3};
 use num_dual::Dual64;
 use random_tree::{KINDS, Random, state, tree};
 
@@ -270,6 +271,58 @@ fn derivatives_are_the_limit_of_differences() {
                 1e-7,
                 "velocity",
             );
+        }
+    }
+}
+
+/// Of long chains the entries of M differ by orders of magnitude: what rounding takes from them must not reach `M^-1`. The reference are forward
+/// dynamics with dual forces.
+#[test]
+fn the_inverse_mass_matrix_keeps_its_digits_on_long_chains() {
+    for (count, tolerance) in [(60, 1e-12), (300, 5e-12)] {
+        let rod = PseudoInertia::from_center(1.0, Vector3::z() * 0.1, Matrix3::identity() * 0.01);
+        let rod = rod.expect("a rod");
+        let place = fly_lie::SE3::new(fly_lie::SO3::identity(), Vector3::z() * 0.2);
+        let mut builder = Model::builder();
+        for i in 0..count {
+            let axis = if i % 2 == 0 {
+                Vector3::x()
+            } else {
+                Vector3::y()
+            };
+            let mut body = Body::new(format!("b{i}"), Joint::revolute(axis).expect("an axis"));
+            if i > 0 {
+                body = body.parent(format!("b{}", i - 1)).placed(place);
+            }
+            builder = builder.body(body.inertia(rod));
+        }
+        let model = builder.build().expect("a chain");
+        let numbers = |seed: f64| (0..count).map(move |i| (seed * f64::from(i + 1)).sin());
+        let (x, xi): (Vec<_>, Vec<_>) = (numbers(1.7).collect(), numbers(2.3).collect());
+        let tau: Vec<f64> = numbers(0.7).collect();
+        let n = model.dof();
+        let mut got = ForwardDynamicsDerivatives::new(&model);
+        let mut xi_dot = vec![0.0; n];
+        let workspace = &mut Workspace::new(&model);
+        let result =
+            model.forward_dynamics_derivatives(workspace, &x, &xi, &tau, &mut xi_dot, &mut got);
+        result.expect("mass everywhere");
+
+        let dual = model.cast::<Dual64>();
+        let workspace = &mut Workspace::new(&dual);
+        let constant =
+            |of: &[f64]| -> Vec<Dual64> { of.iter().map(|x| Dual64::from_re(*x)).collect() };
+        let (x, xi, mut out) = (constant(&x), constant(&xi), constant(&tau));
+        for j in (0..n).step_by(n / 12) {
+            let mut tau = constant(&tau);
+            tau[j].eps = 1.0;
+            (dual.forward_dynamics(workspace, &x, &xi, &tau, &mut out)).expect("mass everywhere");
+            let column = out.iter().map(|a| a.eps);
+            let size = got.force.amax();
+            for (i, expected) in column.enumerate() {
+                let error = (got.force[(i, j)] - expected).abs();
+                assert!(error <= tolerance * size, "{count}: {error} of {size}");
+            }
         }
     }
 }

@@ -4,8 +4,11 @@
 
 use crate::random_tree;
 
-use fly_mechanics::multibody::{BodyJacobians, EquationOfMotion, Model, Workspace};
-use nalgebra::{DMatrix, DVector, RealField};
+use fly_mechanics::multibody::{
+    BodyId, EquationOfMotion, ExternalWrench, ForwardDynamicsDerivatives, Frame,
+    InverseDynamicsDerivatives, Model, Workspace,
+};
+use nalgebra::{DMatrix, DVector, Matrix6xX, RealField, Vector6};
 use num_dual::Dual64;
 use random_tree::{Random, cast, state, tree, tree_with_springs};
 
@@ -164,7 +167,6 @@ fn nothing_is_allocated() {
         } = Case::<f64>::new(seed);
         let n = model.dof();
         let (mut M, mut tau, mut answer) = (DMatrix::zeros(n, n), vec![0.0; n], vec![0.0; n]);
-        let mut all = BodyJacobians::new(&model);
         let workspace = &mut workspace;
         let count = fly_testing::allocations(|| {
             model.inverse_dynamics(workspace, &x, &xi, &xi_dot, &mut tau);
@@ -172,7 +174,8 @@ fn nothing_is_allocated() {
             result.expect("mass everywhere");
             model.mass_matrix(workspace, &x, &mut M);
             model.bias(workspace, &x, &xi, &mut tau);
-            model.body_jacobians(workspace, &x, &xi, &mut tau, &mut all);
+            workspace.update(&model, &x, &xi);
+            workspace.update_jacobians(&model);
             let result = model.factorize_mass(workspace, &x);
             result.expect("mass everywhere");
             model.solve_mass(workspace, &mut tau);
@@ -182,6 +185,118 @@ fn nothing_is_allocated() {
         for (got, expected) in answer.iter().zip(&xi_dot) {
             assert!((got - expected).abs() < 1e-8 * size, "seed {seed}");
         }
+    }
+}
+
+/// What the workspace says of bodies is of the state that it was updated with, whatever dynamics are computed in another one.
+#[test]
+fn dynamics_leave_the_kinematics_alone() {
+    for seed in 0..12 {
+        let mut case = Case::<f64>::new(seed);
+        let n = case.model.dof();
+        let Case {
+            model,
+            workspace,
+            x,
+            xi,
+            xi_dot,
+        } = &mut case;
+        let kinematics = |workspace: &Workspace<f64>| {
+            let (mut J, mut all) = (Matrix6xX::zeros(n), Vec::new());
+            for a in [BodyId::WORLD].into_iter().chain(model.bodies()) {
+                for b in model.bodies() {
+                    all.extend_from_slice(workspace.pose(a, b).matrix().as_slice());
+                    all.extend_from_slice(workspace.twist(a, b).as_slice());
+                    all.extend_from_slice(workspace.bias_acceleration(a, b).as_slice());
+                    workspace.jacobian(a, b, &mut J);
+                    all.extend_from_slice(J.as_slice());
+                    workspace.jacobian_rate(a, b, &mut J);
+                    all.extend_from_slice(J.as_slice());
+                }
+            }
+            all
+        };
+        workspace.update(model, x, xi);
+        workspace.update_jacobians(model);
+        let before = kinematics(workspace);
+
+        let (y, eta) = state(model, &mut Random::new(seed + 77));
+        let (mut out, mut M) = (vec![0.0; n], DMatrix::zeros(n, n));
+        let mut inverse = InverseDynamicsDerivatives::new(model);
+        let mut forward = ForwardDynamicsDerivatives::new(model);
+        model.inverse_dynamics(workspace, &y, &eta, xi_dot, &mut out);
+        assert_eq!(
+            kinematics(workspace),
+            before,
+            "inverse dynamics, seed {seed}"
+        );
+        model.bias(workspace, &y, &eta, &mut out);
+        model.mass_matrix(workspace, &y, &mut M);
+        let tau = vec![1.0; n];
+        (model.forward_dynamics(workspace, &y, &eta, &tau, &mut out)).expect("mass everywhere");
+        assert_eq!(
+            kinematics(workspace),
+            before,
+            "forward dynamics, seed {seed}"
+        );
+        model.inverse_dynamics_derivatives(workspace, &y, &eta, xi_dot, &mut out, &mut inverse);
+        let result =
+            model.forward_dynamics_derivatives(workspace, &y, &eta, &tau, &mut out, &mut forward);
+        result.expect("mass everywhere");
+        assert_eq!(kinematics(workspace), before, "derivatives, seed {seed}");
+    }
+}
+
+/// Wrenches from outside are forces by the transposed Jacobian of the frame in which they act.
+#[test]
+fn external_wrenches_are_forces_by_the_jacobian() {
+    for seed in 0..40 {
+        let mut case = Case::<f64>::new(seed);
+        let n = case.model.dof();
+        let Case {
+            model,
+            workspace,
+            x,
+            xi,
+            xi_dot,
+        } = &mut case;
+        let mut random = Random::new(seed + 500);
+        let bodies: Vec<_> = model.bodies().collect();
+        let wrenches: Vec<_> = (0..3)
+            .map(|k| {
+                let body = bodies[random.index(bodies.len())];
+                let wrench = Vector6::from_fn(|_, _| 5.0 * random.next());
+                if k == 0 {
+                    ExternalWrench::new(body, wrench)
+                } else {
+                    ExternalWrench::new(Frame::new(body, random.pose()), wrench)
+                }
+            })
+            .collect();
+        workspace.update(model, x, xi);
+        workspace.update_jacobians(model);
+        let (mut J, mut force) = (Matrix6xX::zeros(n), DVector::zeros(n));
+        for ExternalWrench { frame, wrench } in &wrenches {
+            workspace.jacobian(BodyId::WORLD, frame, &mut J);
+            force += J.tr_mul(wrench);
+        }
+
+        let (mut with, mut without) = (DVector::zeros(n), DVector::zeros(n));
+        model.inverse_dynamics(workspace, x, xi, xi_dot, without.as_mut_slice());
+        model.inverse_dynamics_with(workspace, x, xi, xi_dot, &wrenches, with.as_mut_slice());
+        close_vectors(&with, &(&without - &force), 1e-13, seed);
+        // They leave nothing behind.
+        let mut again = DVector::zeros(n);
+        model.inverse_dynamics(workspace, x, xi, xi_dot, again.as_mut_slice());
+        assert_eq!(again, without, "seed {seed}");
+
+        let mut got = DVector::zeros(n);
+        let tau = with.as_slice();
+        let result =
+            model.forward_dynamics_with(workspace, x, xi, tau, &wrenches, got.as_mut_slice());
+        result.expect("mass everywhere");
+        let size = 1e-9 * (1.0 + DVector::from_column_slice(xi_dot).amax());
+        close_vectors(&got, &DVector::from_column_slice(xi_dot), size, seed);
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod actuators;
 mod bodies;
-mod body_jacobians;
+
 mod constrained;
 mod constraints;
 mod constraints_joints;
@@ -22,6 +22,7 @@ mod examples;
 mod fixed_point;
 mod forces;
 mod forms;
+mod frames;
 mod hamel;
 mod hamel_systems;
 mod integrators;
@@ -31,6 +32,7 @@ mod moving;
 mod multibody_laws;
 mod pseudo_inverse;
 mod random_tree;
+mod regressor;
 mod rolling;
 mod round_trip;
 mod springs;

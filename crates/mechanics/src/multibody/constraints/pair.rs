@@ -174,10 +174,7 @@ impl<T: RealField + Copy, K: PairKind<T>> Constraint<T> for Between<T, K> {
         let relative = self.pair.relative(workspace);
         let bias_acceleration = in_b.adjoint_inverse() * workspace.bias_acceleration(a, b);
         let (to_b, to_a) = self.pair.transports(workspace);
-        let (J_a, J_b) = (
-            &workspace.jacobians[a.index()],
-            &workspace.jacobians[b.index()],
-        );
+        let (J_a, J_b) = (workspace.body_jacobian(a), workspace.body_jacobian(b));
         for (k, equation) in self.kind.evaluate(&relative).iter().enumerate() {
             rows.residual[k] = equation.residual;
             rows.rate[k] = equation.direction.dot(&relative.twist) - equation.target_rate;

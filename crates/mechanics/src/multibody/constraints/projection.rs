@@ -191,9 +191,10 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
 /// The largest distance of a body from the origin, m, at least 1.
 fn size<T: RealField + Copy>(workspace: &Workspace<T>) -> T {
     let distances = workspace
-        .frames
+        .kinematics
+        .bodies
         .iter()
-        .map(|frame| frame.pose.translation.amax());
+        .map(|body| body.pose.translation.amax());
     distances.fold(T::one(), T::max)
 }
 

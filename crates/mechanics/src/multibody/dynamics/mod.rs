@@ -1,30 +1,28 @@
 //! Dynamics in time proportional to the number of bodies.
 //!
-//! | module | what |
-//! |---|---|
-//! | `tree` | the bodies compiled: joints and what is fixed to what they move, parents before children |
-//! | `motion` | the kinds of joints |
-//! | `lanes`, `spatial` | vectors, matrices and inertias, in registers and plain |
-//! | `place`, `sines` | where the nodes are |
-//! | `inverse` | the recursive Newton-Euler algorithm |
-//! | `composite` | the mass matrix, from composite bodies |
-//! | `articulated`, `release`, `forward` | the articulated body algorithm as a factorisation of the mass matrix |
-//! | `jacobians`, `derivatives` | what else is asked for in a state |
+//! | file | algorithm | Featherstone, RBDA |
+//! |---|---|---|
+//! | `rnea` | recursive Newton-Euler: inverse dynamics, bias | 5.3 |
+//! | `crba` | composite rigid bodies: mass matrix | 6.2 |
+//! | `aba` | articulated bodies: forward dynamics, `M^-1` as an operator | 7.3 |
+//! | `derivatives/rnea`, `derivatives/aba` | how these change with the state | |
+//! | `regressor` | the forces as a linear map of the inertial parameters | |
+//! | `loads` | springs, dampers, drag and external wrenches in all of them | |
 //!
 //! # What makes it fast
-//! - **Axes along the joint.** A node's axes are turned once, when the model is compiled, so that the third is the joint's. A hinge then mixes two
+//! - **Axes along the joint.** A node's axes are turned once, when the model is compiled, so that the third is the joint's. A revolute joint then mixes two
 //!   columns of a constant matrix, takes one entry of a wrench, and passes on an articulated inertia whose last row and column are zero; of
 //!   ball joints and free ones whole blocks drop out, and no 6x6 matrix is ever multiplied. Fixed joints are no nodes at all.
-//! - **Hinges inlined, the rest called.** Each pass has the one branch for hinges in its loop; other joints are functions of their own. Each
+//! - **Revolute joints inlined, the rest called.** Each pass has the one branch for revolute joints in its loop; other joints are functions of their own. Each
 //!   branch stores its own results: what two branches hand to common code would go through memory.
-//! - **Whole registers.** Three numbers in four lanes are loaded and stored by one instruction (`lanes`): against triples of plain numbers,
+//! - **Whole registers.** Three numbers in four lanes are loaded and stored by one instruction (`simd`): against triples of plain numbers,
 //!   which compilers cut into registers differently from one pass to the next, so that loads had to wait for earlier stores, the mass matrix
 //!   of a six-axis arm takes 190 ns in place of 330, its forward dynamics 390 in place of 610, its inverse dynamics 175 in place of 240.
-//! - **Six sines in the time of one.** The angles of all hinges stand side by side and four go through the series at once: 20 ns for six in
+//! - **Six sines in the time of one.** The angles of all revolute joints stand side by side and four go through the series at once: 20 ns for six in
 //!   place of 60.
 //! - **Classical accelerations** spare the passes all linear velocities, and a second moment is cheaper to move than a 6x6 inertia.
-//! - **One way up.** Forward dynamics is one pass down with the wrenches that would keep the velocity, one up that factorises and takes up the
-//!   forces, and one down with the differences: no sum over the bodies is done twice. What leaves pass on is constant and computed once.
+//! - **One backward pass.** Forward dynamics is one forward pass with the wrenches that would keep the velocity, one backward pass that factors and
+//!   takes up the forces, and one forward pass with the differences: no sum over the bodies is done twice. What leaves pass on is constant.
 //! - **Constants, then scratch, in arrays in the order of the passes,** allocated once; parents before children without pointers.
 //!
 //! Measured by `cargo xtask bench dynamics` on an AMD EPYC (Zen 5), medians in ns, beside Pinocchio 4.1 compiled by GCC in the same run:
@@ -37,24 +35,14 @@
 //!
 //! A body of a long chain costs 25 ns in the inverse dynamics and 70 ns in the forward dynamics, from 10 bodies to 1000.
 
-mod articulated;
-mod composite;
+mod aba;
+mod crba;
 mod derivatives;
 mod error;
-mod forward;
-mod inverse;
-mod jacobians;
-mod lanes;
-mod motion;
-mod place;
-mod release;
-mod scratch;
-mod sines;
-mod spatial;
-mod tree;
+mod loads;
+mod regressor;
+mod rnea;
 
 pub use derivatives::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives};
 pub use error::MasslessJoint;
-pub use jacobians::BodyJacobians;
-pub(super) use scratch::Scratch;
-pub(super) use tree::Tree;
+pub use loads::ExternalWrench;

@@ -3,6 +3,7 @@
 use fly_lie::operators::vee2_4;
 use nalgebra::{Matrix4, RealField, Vector6};
 
+use crate::multibody::kinematics::Kinematics;
 use crate::multibody::model::{Resistance, SpringLink};
 use crate::multibody::{BodyId, Model, Workspace};
 use crate::wrench_of_force;
@@ -16,35 +17,23 @@ impl<T: RealField + Copy> Workspace<T> {
     ///
     /// On b it is `vee2((I - aG_b^-1 G_R) K')`, Konz (4.103h), which prints `aG_b` for its inverse.
     pub fn spring_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
-        for spring in &model.springs {
-            let wrench = self.spring_wrench(spring);
-            self.add_pair(spring.a, spring.b, &wrench, wrenches);
-        }
+        self.kinematics.spring_wrenches(model, wrenches);
     }
 
     /// Adds what dampers and drag resist with, a left-hand side: on b it is `Vee(D') aXI_b`, Konz (4.103g).
     pub fn damper_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
-        for resistance in &model.resistances {
-            let (a, b) = (resistance.a, resistance.b);
-            let wrench = resistance.matrix * self.twist(a, b);
-            self.add_pair(a, b, &wrench, wrenches);
-        }
+        self.kinematics.damper_wrenches(model, wrenches);
     }
 
     /// Adds the weights, which gravity applies: `M_b Ad(0G_b^-1) [a_G; 0]`, Konz (4.103i), which prints `Ad` of the acceleration.
     pub fn gravity_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
         for (i, link) in model.links.iter().enumerate() {
             if let Some(inertia) = &link.inertia {
-                let fall = self.frames[i + 1].pose.rotation.inverse();
+                let fall = self.kinematics.bodies[i + 1].pose.rotation.inverse();
                 let weight = fall.act(model.gravity()) * inertia.mass();
                 wrenches[i + 1] += wrench_of_force(&weight, &inertia.center_of_mass());
             }
         }
-    }
-
-    pub(in crate::multibody) fn spring_wrench(&self, spring: &SpringLink<T>) -> Vector6<T> {
-        let left = self.pose(spring.a, spring.b).inverse() * spring.rest;
-        vee2_4(&((Matrix4::identity() - left.matrix()) * spring.stiffness.matrix4()))
     }
 
     pub(super) fn spring_energy_of(&self, spring: &SpringLink<T>) -> T {
@@ -58,10 +47,42 @@ impl<T: RealField + Copy> Workspace<T> {
         let twist = self.twist(resistance.a, resistance.b);
         twist.dot(&(resistance.matrix * twist)) * nalgebra::convert::<f64, T>(0.5)
     }
+}
+
+/// The same of any kinematics.
+impl<T: RealField + Copy> Kinematics<T> {
+    pub(in crate::multibody) fn spring_wrenches(
+        &self,
+        model: &Model<T>,
+        wrenches: &mut [Vector6<T>],
+    ) {
+        for spring in &model.springs {
+            let wrench = self.spring_wrench(spring);
+            self.add_pair(spring.a, spring.b, &wrench, wrenches);
+        }
+    }
+
+    pub(in crate::multibody) fn damper_wrenches(
+        &self,
+        model: &Model<T>,
+        wrenches: &mut [Vector6<T>],
+    ) {
+        for resistance in &model.resistances {
+            let (a, b) = (resistance.a, resistance.b);
+            let wrench = resistance.matrix * self.twist(&a.into(), &b.into());
+            self.add_pair(a, b, &wrench, wrenches);
+        }
+    }
+
+    pub(in crate::multibody) fn spring_wrench(&self, spring: &SpringLink<T>) -> Vector6<T> {
+        let left = self.pose(&spring.a.into(), &spring.b.into()).inverse() * spring.rest;
+        vee2_4(&((Matrix4::identity() - left.matrix()) * spring.stiffness.matrix4()))
+    }
 
     /// A wrench on b that depends on the pose of b in a has its counterpart on a: `-Ad(aG_b^-1)^T w`.
     fn add_pair(&self, a: BodyId, b: BodyId, wrench: &Vector6<T>, wrenches: &mut [Vector6<T>]) {
+        let carried = self.pose(&a.into(), &b.into()).adjoint_inverse();
         wrenches[b.index()] += wrench;
-        wrenches[a.index()] -= self.pose(a, b).adjoint_inverse().tr_mul(wrench);
+        wrenches[a.index()] -= carried.tr_mul(wrench);
     }
 }

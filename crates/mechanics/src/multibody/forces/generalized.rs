@@ -15,7 +15,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// # Panics
     /// If the force has not n numbers.
     pub fn add_wrench(&self, body: BodyId, wrench: &Vector6<T>, force: &mut [T]) {
-        let J = &self.jacobians[body.index()];
+        let J = self.body_jacobian(body);
         assert_eq!(force.len(), J.ncols(), "length of the force");
         for (f, column) in force.iter_mut().zip(J.column_iter()) {
             *f += column.dot(wrench);
@@ -32,7 +32,7 @@ impl<T: RealField + Copy> Workspace<T> {
         world_force: &Vector3<T>,
         force: &mut [T],
     ) {
-        let rotation = self.frames[body.index()].pose.rotation;
+        let rotation = self.body(body).pose.rotation;
         let local = rotation.inverse().act(world_force);
         self.add_wrench(body, &wrench_of_force(&local, point), force);
     }
@@ -41,7 +41,12 @@ impl<T: RealField + Copy> Workspace<T> {
     pub fn spring_force(&self, model: &Model<T>, force: &mut [T]) {
         force.fill(T::zero());
         for spring in &model.springs {
-            self.add_between(spring.a, spring.b, &self.spring_wrench(spring), force);
+            self.add_between(
+                spring.a,
+                spring.b,
+                &self.kinematics.spring_wrench(spring),
+                force,
+            );
         }
     }
 
@@ -93,7 +98,7 @@ impl<T: RealField + Copy> Workspace<T> {
     pub fn generalized_momentum(&self, model: &Model<T>, momentum: &mut [T]) {
         momentum.fill(T::zero());
         for (body, inertia) in model.massive() {
-            let p = inertia.matrix6() * self.frames[body.index()].twist;
+            let p = inertia.matrix6() * self.body(body).twist;
             self.add_wrench(body, &p, momentum);
         }
     }

@@ -1,36 +1,45 @@
 //! Momentum and gradient of the Lagrangian by recursion along the tree.
+//!
+//! With the bodies' momenta `P_b` and wrenches `W_b` about the origin and in the axes of their root, and a coordinate's direction `S` there, which
+//! moves with its node's twist `V`:
+//!
+//! ```text
+//! p_i = ∂T/∂ξ^i = S_i^T Σ P_b          over the bodies that the joint carries
+//! d/dt p_i|_ξ = (V × S_i)^T Σ P_b + S_i^T Σ Ṗ_b
+//! ∂_i T = d/dt p_i|_ξ + γ^k_ij ξ^j p_k - c_i = (V × S_i)^T Σ P_b + γ^k_ij ξ^j p_k
+//! ```
+//!
+//! by (3.58), as `c_i = S_i^T Σ Ṗ_b`. Below an absolute joint at `o`, with the velocity `v` there, only `[p; o × p]` counts, whose point moves: it adds
+//! the moment `v × p` to the gradient.
 
-use fly_lie::operators::coadjoint_bracket;
 use nalgebra::{RealField, Vector6};
 
+use crate::multibody::spatial::SpatialVector;
 use crate::multibody::{Model, Workspace};
 
 /// The wrenches of the recursion, allocated once.
 #[derive(Clone, Debug)]
 pub(crate) struct Recursion<T: RealField + Copy> {
-    momenta: Vec<Vector6<T>>,
+    /// One for the world and every body.
     wrenches: Vec<Vector6<T>>,
+    /// For the world and every node.
+    momenta: Vec<SpatialVector<T>>,
+    forces: Vec<SpatialVector<T>>,
     commutation: Vec<T>,
 }
 
 impl<T: RealField + Copy> Recursion<T> {
     pub fn new(model: &Model<T>) -> Self {
-        let zero = vec![Vector6::zeros(); model.body_count() + 1];
+        let zero = vec![SpatialVector::zero(); model.tree.nodes.len() + 1];
         Self {
+            wrenches: vec![Vector6::zeros(); model.body_count() + 1],
             momenta: zero.clone(),
-            wrenches: zero,
+            forces: zero,
             commutation: vec![T::zero(); model.dof()],
         }
     }
 
     /// `p_i = dT/dxi^i` and `g_i = d_i (T - V) - (D xi)_i`, after [`Workspace::update`] with `xi`, in time proportional to the number of bodies.
-    ///
-    /// The derivative of the kinetic energy follows from that of the momentum while xi is constant: with the bodies' momenta
-    /// `P_b = M_b 0XI_b` and by (3.58)
-    ///
-    /// ```text
-    /// ∂_i T = d/dt p_i|_ξ + γ^k_ij ξ^j p_k - c_i = sum (0J̇_bᵀ P_b + 0J_bᵀ ad(0ξ_b)ᵀ P_b)_i + γ^k_ij ξ^j p_k
-    /// ```
     pub fn momentum_and_gradient(
         &mut self,
         model: &Model<T>,
@@ -39,8 +48,8 @@ impl<T: RealField + Copy> Recursion<T> {
         p: &mut [T],
         gradient: &mut [T],
     ) {
-        let (momenta, wrenches) = (&mut self.momenta, &mut self.wrenches);
-        momenta.fill(Vector6::zeros());
+        let (tree, kinematics) = (&model.tree, &workspace.kinematics);
+        let wrenches = &mut self.wrenches;
         wrenches.fill(Vector6::zeros());
         workspace.spring_wrenches(model, wrenches);
         workspace.damper_wrenches(model, wrenches);
@@ -48,29 +57,38 @@ impl<T: RealField + Copy> Recursion<T> {
             *wrench = -*wrench;
         }
         workspace.gravity_wrenches(model, wrenches);
-        for (body, inertia) in model.massive() {
-            let i = body.index();
-            let twist = &workspace.frames[i].twist;
-            momenta[i] = inertia.matrix6() * twist;
-            wrenches[i] += coadjoint_bracket(twist, &momenta[i]);
+        let (momenta, forces) = (&mut self.momenta, &mut self.forces);
+        momenta.fill(SpatialVector::zero());
+        forces.fill(SpatialVector::zero());
+        for body in model.bodies() {
+            let (node, in_root) = (
+                tree.mounts[body.index()].node,
+                &workspace.body(body).in_root,
+            );
+            forces[node] += in_root.push_wrench(&wrenches[body.index()].into());
+            if let Some(inertia) = model.inertia(body) {
+                let momentum = inertia.matrix6() * workspace.body(body).twist;
+                momenta[node] += in_root.push_wrench(&momentum.into());
+            }
         }
-        for (i, link) in model.links.iter().enumerate().rev() {
-            let frame = &workspace.frames[i + 1];
-            let (mut momentum, mut wrench) = (momenta[i + 1], wrenches[i + 1]);
-            let columns = frame.subspace.columns().iter();
-            for (k, (s, s_dot)) in columns.zip(frame.subspace_rate.columns()).enumerate() {
-                p[link.xi + k] = s.dot(&momentum);
-                gradient[link.xi + k] = s_dot.dot(&momentum) + s.dot(&wrench);
+        for (i, node) in tree.nodes.iter().enumerate().rev() {
+            let (pose, twist) = (&kinematics.poses[i], kinematics.velocities[i].twist);
+            let (mut momentum, mut force) = (momenta[i + 1], forces[i + 1]);
+            let twist_at_root = twist.twist_about(pose.position);
+            for (k, coordinate) in node.coordinates().enumerate() {
+                let S = pose.direction(&node.joint, k).twist_about(pose.position);
+                p[coordinate] = S.dot(&momentum);
+                gradient[coordinate] = twist_at_root.cross(&S).dot(&momentum) + S.dot(&force);
             }
-            if link.joint.is_absolute() {
-                // It does not carry the parent's rotation on.
-                momentum.fixed_rows_mut::<3>(3).fill(T::zero());
-                wrench.fixed_rows_mut::<3>(3).fill(T::zero());
+            if node.joint.is_absolute() {
+                let o = pose.position;
+                momentum.angular = o.cross(momentum.linear);
+                force.angular = o.cross(force.linear) + twist.linear.cross(momentum.linear);
             }
-            wrench -= coadjoint_bracket(&frame.local_twist, &momentum);
-            let Ad = frame.local.adjoint_inverse();
-            momenta[link.parent] += Ad.tr_mul(&momentum);
-            wrenches[link.parent] += Ad.tr_mul(&wrench);
+            if node.parent > 0 {
+                momenta[node.parent] += momentum;
+                forces[node.parent] += force;
+            }
         }
         self.commutation.copy_from_slice(p);
         model.commutation_force(xi, &mut self.commutation);

@@ -13,12 +13,12 @@
 //! Konz's chapter 4 prints gravity as an applied force and calls it the gradient of a potential energy; put on the left-hand side as in
 //! (5.1) it would pull upward.
 
+mod centroidal;
 mod elements;
 mod energy;
 mod equation;
 mod generalized;
 mod lagrangian;
-mod momentum;
 
 pub use equation::{EquationOfMotion, MasslessMotion};
 pub(crate) use lagrangian::Recursion;

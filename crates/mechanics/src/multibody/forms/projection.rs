@@ -20,7 +20,7 @@ pub fn mass_matrix<T: RealField + Copy>(
     assert_eq!(M.shape(), (n, n), "size of the mass matrix");
     M.fill(T::zero());
     for (body, inertia) in model.massive() {
-        let J = &workspace.jacobians[body.index()];
+        let J = workspace.body_jacobian(body);
         let M_b = inertia.matrix6();
         for j in 0..n {
             let momentum = M_b * J.column(j);
@@ -43,7 +43,7 @@ pub fn coriolis_force<T: RealField + Copy>(
 ) {
     c.fill(T::zero());
     for (body, inertia) in model.massive() {
-        let frame = &workspace.frames[body.index()];
+        let frame = workspace.body(body);
         let wrench = inertia
             .second_moment()
             .inertial_force(&frame.twist, &frame.bias);
@@ -67,17 +67,16 @@ pub fn coriolis_matrix<T: RealField + Copy>(
     assert_eq!(C.shape(), (n, n), "size of the Coriolis matrix");
     C.fill(T::zero());
     for (body, inertia) in model.massive() {
-        let J = &workspace.jacobians[body.index()];
-        let J_dot = &workspace.jacobian_rates[body.index()];
+        let J = workspace.body_jacobian(body);
         let M_b = inertia.matrix6();
-        let twist = &workspace.frames[body.index()].twist;
+        let twist = &workspace.body(body).twist;
         let C_b = inertia.second_moment().coriolis_matrix(twist);
-        for j in 0..n {
-            let wrench = M_b * J_dot.column(j) + C_b * J.column(j);
+        workspace.for_each_column_and_rate(body, |j, column, rate| {
+            let wrench = M_b * rate + C_b * column;
             for i in 0..n {
                 C[(i, j)] += J.column(i).dot(&wrench);
             }
-        }
+        });
     }
 }
 
@@ -93,7 +92,7 @@ pub fn inertial_force<T: RealField + Copy>(
 ) {
     force.fill(T::zero());
     for (body, inertia) in model.massive() {
-        let twist = &workspace.frames[body.index()].twist;
+        let twist = &workspace.body(body).twist;
         let acceleration = workspace.acceleration(body, xi_dot);
         let wrench = inertia.second_moment().inertial_force(twist, &acceleration);
         workspace.add_wrench(body, &wrench, force);

@@ -1,30 +1,34 @@
 //! The directions in which joints move all that they carry, and what a motion along them changes.
 
-use nalgebra::{Matrix3, RealField, Vector3};
+use nalgebra::RealField;
 
-use super::carried::Carried;
-use crate::multibody::dynamics::motion::Twist;
-use crate::multibody::dynamics::spatial::{Wrench, cross, fma, turn};
+use crate::multibody::kinematics::{NodePose, NodeVelocity};
+use crate::multibody::simd::{Vec3, fma};
+use crate::multibody::spatial::SpatialVector;
 
-/// One velocity coordinate's direction `S`, and how it changes the motion of all bodies that it moves.
+/// The acceleration of what carries a node, in the axes of its root.
+#[derive(Clone, Copy, Debug)]
+pub struct CarrierAcceleration<T> {
+    /// In the node's origin, less gravity.
+    pub linear: Vec3<T>,
+    /// Zero under an absolute joint.
+    pub angular: Vec3<T>,
+}
+
+/// How one velocity coordinate's direction `S` changes the motion of all bodies that it moves.
 ///
-/// Twists and wrenches are in the root's axes and about the node's origin. A mass point at `p` changes its acceleration, as its body sees
-/// it, by `w(p) + 2 u × V(p)` with the twist `w`, the vector `u`, and its velocity `V`:
+/// Twists are in the root's axes and about the node's origin. A mass point at `p` changes its acceleration, as its body sees it, by
+/// `w(p) + 2 u × V(p)` with the twist `w`, the vector `u`, and its velocity `V`:
 ///
 /// | along | `w` | `u` |
 /// |---|---|---|
 /// | the configuration | [`configuration`](Self::configuration) | [`turn`](Self::turn) |
 /// | the velocity | [`velocity`](Self::velocity) | the angular part of `S` |
 #[derive(Clone, Copy, Debug)]
-pub struct Column<T: RealField + Copy> {
-    pub direction: Twist<T>,
-    /// About the root's origin.
-    pub at_root: Twist<T>,
-    pub turn: Vector3<T>,
-    pub velocity: Twist<T>,
-    pub configuration: Twist<T>,
-    /// `I S` with the inertia of all that is moved.
-    pub inertia: Wrench<T>,
+pub struct Column<T> {
+    pub turn: Vec3<T>,
+    pub velocity: SpatialVector<T>,
+    pub configuration: SpatialVector<T>,
     /// Twists about the root's origin, side by side for four products at once, see [`Probe`](super::probe::Probe): `w, w', S, S` with six
     /// numbers, then `u, u', 0, 0` with three.
     pub lanes: [[T; 4]; 9],
@@ -33,94 +37,90 @@ pub struct Column<T: RealField + Copy> {
 impl<T: RealField + Copy> Column<T> {
     pub fn zero() -> Self {
         Self {
-            direction: Twist::zero(),
-            at_root: Twist::zero(),
-            turn: Vector3::zeros(),
-            velocity: Twist::zero(),
-            configuration: Twist::zero(),
-            inertia: Wrench::zero(),
+            turn: Vec3::zero(),
+            velocity: SpatialVector::zero(),
+            configuration: SpatialVector::zero(),
             lanes: [[T::zero(); 4]; 9],
         }
     }
 
-    /// A rotation about a unit vector through the node's origin: what its velocity says.
+    /// Of a rotation about an axis through the node's origin.
     #[inline]
-    pub fn set_rotation(&mut self, axis: &Vector3<T>, node: &Carried<T>) {
+    pub fn of_rotation(
+        e: Vec3<T>,
+        pose: &NodePose<T>,
+        node: &NodeVelocity<T>,
+        acceleration: &CarrierAcceleration<T>,
+    ) -> Self {
         let (carrier, own) = (&node.carrier, &node.twist);
-        self.direction = Twist {
-            linear: Vector3::zeros(),
-            angular: *axis,
-        };
-        self.at_root = Twist {
-            linear: cross(&node.position, axis),
-            angular: *axis,
-        };
-        self.turn = cross(&carrier.angular, axis);
-        self.velocity = Twist {
-            linear: cross(&(carrier.linear + own.linear), axis),
-            angular: cross(&(carrier.angular + own.angular), axis),
-        };
+        let turn = carrier.angular.cross(e);
+        let velocity = SpatialVector::new(
+            (carrier.linear + own.linear).cross(e),
+            (carrier.angular + own.angular).cross(e),
+        );
+        let configuration = SpatialVector::new(
+            acceleration.linear.cross(e) - (turn + turn).cross(carrier.linear),
+            acceleration.angular.cross(e) + carrier.angular.cross(turn),
+        );
+        let direction = SpatialVector::new(Vec3::zero(), e);
+        Self::of(&direction, turn, velocity, configuration, pose)
     }
 
-    /// Any direction.
+    /// Of any direction.
     #[inline]
-    pub fn set_direction(&mut self, S: &Twist<T>, node: &Carried<T>) {
-        self.set_rotation(&S.angular, node);
-        let l = &S.linear;
-        self.direction.linear = *l;
-        self.at_root.linear += l;
-        self.velocity.linear += cross(&(node.carrier.angular + node.twist.angular), l);
-    }
-
-    /// What the acceleration of its carrier says, which has the matrix `wed(alpha) + wed(omega)²`.
-    #[inline]
-    pub fn accelerate(&mut self, matrix: &Matrix3<T>, node: &Carried<T>) {
-        let (l, e) = (&self.direction.linear, &self.direction.angular);
-        let coriolis = cross(&(self.turn + self.turn), &node.carrier.linear);
-        self.configuration = Twist {
-            linear: turn(matrix, l) + cross(&node.support, e) - coriolis,
-            angular: turn(matrix, e),
-        };
-        self.set_lanes(&node.position);
-    }
-
-    /// As [`accelerate`](Self::accelerate) for a rotation.
-    #[inline]
-    pub fn accelerate_rotation(&mut self, matrix: &Matrix3<T>, node: &Carried<T>) {
-        let e = &self.direction.angular;
-        let coriolis = cross(&(self.turn + self.turn), &node.carrier.linear);
-        self.configuration = Twist {
-            linear: cross(&node.support, e) - coriolis,
-            angular: turn(matrix, e),
-        };
-        self.set_lanes(&node.position);
+    pub fn of_direction(
+        direction: &SpatialVector<T>,
+        pose: &NodePose<T>,
+        node: &NodeVelocity<T>,
+        acceleration: &CarrierAcceleration<T>,
+    ) -> Self {
+        let SpatialVector { linear: l, angular } = *direction;
+        let rotation = Self::of_rotation(angular, pose, node, acceleration);
+        let omega = node.carrier.angular;
+        let (mut velocity, mut configuration) = (rotation.velocity, rotation.configuration);
+        velocity.linear += (omega + node.twist.angular).cross(l);
+        configuration.linear += acceleration.angular.cross(l) + omega.cross(omega.cross(l));
+        Self::of(direction, rotation.turn, velocity, configuration, pose)
     }
 
     #[inline]
-    fn set_lanes(&mut self, position: &Vector3<T>) {
-        let o = T::zero();
-        let at_root = |twist: &Twist<T>| twist.linear + cross(position, &twist.angular);
+    fn of(
+        direction: &SpatialVector<T>,
+        turn: Vec3<T>,
+        velocity: SpatialVector<T>,
+        configuration: SpatialVector<T>,
+        pose: &NodePose<T>,
+    ) -> Self {
         let (w, v, s) = (
-            at_root(&self.configuration),
-            at_root(&self.velocity),
-            &self.at_root.linear,
+            configuration.twist_about(pose.position),
+            velocity.twist_about(pose.position),
+            direction.twist_about(pose.position),
         );
-        let (w_, v_, s_) = (
-            &self.configuration.angular,
-            &self.velocity.angular,
-            &self.direction.angular,
-        );
-        self.lanes = [
-            [w.x, v.x, s.x, s.x],
-            [w.y, v.y, s.y, s.y],
-            [w.z, v.z, s.z, s.z],
-            [w_.x, v_.x, s_.x, s_.x],
-            [w_.y, v_.y, s_.y, s_.y],
-            [w_.z, v_.z, s_.z, s_.z],
-            [self.turn.x, s_.x, o, o],
-            [self.turn.y, s_.y, o, o],
-            [self.turn.z, s_.z, o, o],
-        ];
+        let lane = |k: usize| {
+            let (s, v, w) = (s.linear.get(k), v.linear.get(k), w.linear.get(k));
+            [w, v, s, s]
+        };
+        let angular_lane = |k: usize| {
+            let (s, v, w) = (s.angular.get(k), v.angular.get(k), w.angular.get(k));
+            [w, v, s, s]
+        };
+        let turn_lane = |k: usize| [turn.get(k), s.angular.get(k), T::zero(), T::zero()];
+        Self {
+            turn,
+            velocity,
+            configuration,
+            lanes: [
+                lane(0),
+                lane(1),
+                lane(2),
+                angular_lane(0),
+                angular_lane(1),
+                angular_lane(2),
+                turn_lane(0),
+                turn_lane(1),
+                turn_lane(2),
+            ],
+        }
     }
 }
 

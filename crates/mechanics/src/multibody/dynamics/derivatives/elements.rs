@@ -4,7 +4,9 @@ use fly_lie::operators::{ad, vee_matrix4};
 use nalgebra::{Matrix6, Matrix6xX, RealField, Vector6};
 
 use super::entries::Entries;
-use crate::multibody::{BodyId, Model, Workspace};
+use crate::multibody::kinematics::Kinematics;
+use crate::multibody::workspace::DynamicsData;
+use crate::multibody::{BodyId, Model};
 
 /// Between bodies `a` and `b`: the wrench on `b`, in its frame, and how it changes, as `b` sees it, with the relative pose and twist.
 struct Element<T: RealField + Copy> {
@@ -16,7 +18,7 @@ struct Element<T: RealField + Copy> {
 }
 
 impl<T: RealField + Copy> Model<T> {
-    /// Adds how springs and dampers change their wrenches, in a state of the workspace. What turns and moves with the bodies' composites
+    /// Adds how springs and dampers change their wrenches, where the nodes are placed. What turns and moves with the bodies' composites
     /// is in the entries already.
     ///
     /// With the wrench `W` on b, `ΔJ = aJ_b`, the carried Jacobian `J_a = Ad(aG_b^-1) 0J_a` and the change `δW` along coordinate j as b
@@ -24,76 +26,112 @@ impl<T: RealField + Copy> Model<T> {
     /// `∂tau_i = ΔJ_i . δW + J_a,i . ad(ΔJ_j)^T W`.
     pub(super) fn derive_elements(
         &self,
-        workspace: &mut Workspace<T>,
+        data: &mut DynamicsData<T>,
         xi: &[T],
+        scratch: &mut ElementScratch<T>,
         entries: &mut Entries<'_, T>,
     ) {
-        workspace.update_jacobians(self);
-        let empty = || Matrix6xX::zeros(0);
-        let mut pair =
-            std::mem::replace(&mut workspace.dynamics.derivatives.pair, [empty(), empty()]);
-        let mut unit = std::mem::take(&mut workspace.dynamics.derivatives.unit);
+        let kinematics = &mut data.kinematics;
+        kinematics.update(&self.tree, &data.placements.nodes, xi);
+        kinematics.update_directions(&self.tree);
         let zero = Matrix6::zeros();
         for spring in &self.springs {
-            let error = workspace.pose(spring.a, spring.b).inverse() * spring.rest;
+            let (a, b) = (spring.a, spring.b);
+            let error = kinematics.pose(&a.into(), &b.into()).inverse() * spring.rest;
             let element = Element {
-                a: spring.a,
-                b: spring.b,
-                wrench: workspace.spring_wrench(spring),
+                a,
+                b,
+                wrench: kinematics.spring_wrench(spring),
                 stiffness: vee_matrix4(&(error.matrix() * spring.stiffness.matrix4())),
                 damping: zero,
             };
-            self.derive_element(workspace, &element, xi, &mut pair, &mut unit, entries);
+            self.derive_element(kinematics, &element, xi, scratch, entries);
         }
         for resistance in &self.resistances {
             let (a, b) = (resistance.a, resistance.b);
             let element = Element {
                 a,
                 b,
-                wrench: resistance.matrix * workspace.twist(a, b),
+                wrench: resistance.matrix * kinematics.twist(&a.into(), &b.into()),
                 stiffness: zero,
                 damping: resistance.matrix,
             };
-            self.derive_element(workspace, &element, xi, &mut pair, &mut unit, entries);
+            self.derive_element(kinematics, &element, xi, scratch, entries);
         }
-        workspace.dynamics.derivatives.pair = pair;
-        workspace.dynamics.derivatives.unit = unit;
     }
 
     fn derive_element(
         &self,
-        workspace: &Workspace<T>,
+        kinematics: &Kinematics<T>,
         element: &Element<T>,
         xi: &[T],
-        [J, J_dot]: &mut [Matrix6xX<T>; 2],
-        bracket: &mut [T],
+        scratch: &mut ElementScratch<T>,
         entries: &mut Entries<'_, T>,
     ) {
         let (a, b) = (element.a, element.b);
-        workspace.jacobian(a, b, J);
-        workspace.jacobian_rate(a, b, J_dot);
-        let J_b = &workspace.jacobians[b.index()];
-        let twist = ad(&workspace.twist(a, b));
+        let ElementScratch {
+            relative,
+            carried,
+            rate,
+            bracket,
+        } = scratch;
+        let Ad = kinematics.pose(&a.into(), &b.into()).adjoint_inverse();
+        let twist = ad(&kinematics.twist(&a.into(), &b.into()));
+        let Ad_dot = -twist * Ad;
+        kinematics.world_jacobian(&self.tree, b, relative, rate);
+        // That of a, carried to b.
+        carried.fill(T::zero());
+        kinematics.for_each_column_and_rate(&self.tree, a, |j, column, column_rate| {
+            carried.set_column(j, &(Ad * column));
+            let mut rate = rate.column_mut(j);
+            rate -= Ad * column_rate + Ad_dot * column;
+        });
+        *relative -= &*carried;
         for j in 0..entries.n {
-            let direction: Vector6<T> = J.column(j).into_owned();
+            let direction: Vector6<T> = relative.column(j).into_owned();
             // (∂_j J) ξ = J_dot_j + ad(J ξ) J_j - J ad(ξ) e_j, with the commutation of the joint's own coordinates.
             bracket.fill(T::zero());
             bracket[j] = T::one();
             self.bracket(xi, bracket);
-            let mut rate = J_dot.column(j) + twist * direction;
-            for (column, weight) in J.column_iter().zip(&*bracket) {
+            let mut change = rate.column(j) + twist * direction;
+            for (column, weight) in relative.column_iter().zip(&*bracket) {
                 if !weight.is_zero() {
-                    rate -= column * *weight;
+                    change -= column * *weight;
                 }
             }
-            let along_configuration = element.stiffness * direction + element.damping * rate;
+            let along_configuration = element.stiffness * direction + element.damping * change;
             let along_velocity = element.damping * direction;
             let turned = ad(&direction).tr_mul(&element.wrench);
             for i in 0..entries.n {
-                let (own, carried) = (J.column(i), J_b.column(i) - J.column(i));
+                let (own, carried) = (relative.column(i), carried.column(i));
                 let configuration = own.dot(&along_configuration) + carried.dot(&turned);
                 entries.add(i, j, configuration, own.dot(&along_velocity));
             }
+        }
+    }
+}
+
+/// The Jacobians of an element's ends.
+#[derive(Clone, Debug)]
+pub(super) struct ElementScratch<T: RealField + Copy> {
+    /// `aJ_b` and its rate.
+    relative: Matrix6xX<T>,
+    rate: Matrix6xX<T>,
+    /// `Ad(aG_b^-1) 0J_a`.
+    carried: Matrix6xX<T>,
+    /// For every coordinate.
+    bracket: Vec<T>,
+}
+
+impl<T: RealField + Copy> ElementScratch<T> {
+    /// Of size zero for a model without elements.
+    pub fn new(model: &Model<T>) -> Self {
+        let n = if model.has_elements() { model.dof() } else { 0 };
+        Self {
+            relative: Matrix6xX::zeros(n),
+            rate: Matrix6xX::zeros(n),
+            carried: Matrix6xX::zeros(n),
+            bracket: vec![T::zero(); n],
         }
     }
 }

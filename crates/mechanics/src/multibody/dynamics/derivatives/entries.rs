@@ -1,55 +1,36 @@
 //! The matrices that are written, and the closed forms of a node that moves freely in the world.
 
-use nalgebra::{RealField, Vector3};
+use nalgebra::{DMatrix, RealField};
 
-use super::carried::Carried;
-use super::composite::{Composite, VectorMoments};
-use super::probe::Probe;
-use crate::multibody::dynamics::motion::Twist;
-use crate::multibody::dynamics::spatial::{MassMoments, Wrench, cross};
-
-/// A mass matrix of `n` columns.
-pub struct MassEntries<'a, T> {
-    pub n: usize,
-    pub entries: &'a mut [T],
-}
-
-impl<T: RealField + Copy> MassEntries<'_, T> {
-    /// An entry and the one that is the same.
-    #[inline]
-    pub fn set(&mut self, row: usize, column: usize, mass: T) {
-        self.entries[column * self.n + row] = mass;
-        self.entries[row * self.n + column] = mass;
-    }
-
-    /// The own mass of a node that moves freely in the world, whose first coordinate is `start`.
-    #[inline]
-    pub fn free(&mut self, start: usize, mass: &MassMoments<T>) {
-        for (k, column) in mass.matrix().iter().enumerate() {
-            let at = (start + k) * self.n + start;
-            self.entries[at..at + 6].copy_from_slice(column);
-        }
-    }
-
-    /// What couples such a node with a coordinate.
-    #[inline]
-    pub fn on_free(&mut self, row: usize, start: usize, inertia: &Wrench<T>) {
-        write(self.entries, row * self.n + start, inertia);
-        for k in 0..3 {
-            self.entries[(start + k) * self.n + row] = inertia.force[k];
-            self.entries[(start + 3 + k) * self.n + row] = inertia.torque[k];
-        }
-    }
-}
+use super::column::CarrierAcceleration;
+use super::probe::{Composite, Probe};
+use crate::multibody::kinematics::NodeVelocity;
+use crate::multibody::simd::Vec3;
+use crate::multibody::spatial::{MomentumMoments, SpatialVector};
 
 /// Matrices of `n` columns: derivatives of forces along the configuration and by the velocity.
 pub struct Entries<'a, T> {
     pub n: usize,
-    pub configuration: &'a mut [T],
-    pub velocity: &'a mut [T],
+    configuration: &'a mut [T],
+    velocity: &'a mut [T],
 }
 
-impl<T: RealField + Copy> Entries<'_, T> {
+impl<'a, T: RealField + Copy> Entries<'a, T> {
+    /// Of matrices n x n, which become zero.
+    pub fn new(n: usize, configuration: &'a mut DMatrix<T>, velocity: &'a mut DMatrix<T>) -> Self {
+        let zeros = |matrix: &'a mut DMatrix<T>| {
+            assert_eq!(matrix.shape(), (n, n), "shape of the derivatives");
+            let entries = matrix.as_mut_slice();
+            entries.fill(T::zero());
+            entries
+        };
+        Self {
+            n,
+            configuration: zeros(configuration),
+            velocity: zeros(velocity),
+        }
+    }
+
     /// How the force of coordinate `row` changes along `column`.
     #[inline]
     pub fn set(&mut self, row: usize, column: usize, configuration: T, velocity: T) {
@@ -68,79 +49,69 @@ impl<T: RealField + Copy> Entries<'_, T> {
 
 /// # A node that moves freely in the world
 ///
-/// Its directions are the unit twists about the root's origin, which is its own, in its own axes: products with them are entries. It carries
-/// itself along with gravity alone, which only turns with it. `start` is its first coordinate.
+/// Its directions are the unit twists about the root's origin, which is its own, in its own axes: products with them are entries. Its carrier
+/// accelerates with gravity alone, which only turns with it. `start` is its first coordinate.
 impl<T: RealField + Copy> Entries<'_, T> {
     /// How its own forces change along its own coordinates.
     pub fn free(
         &mut self,
         start: usize,
         composite: &Composite<T>,
-        node: &Carried<T>,
-        hanging: Option<&VectorMoments<T>>,
+        node: &NodeVelocity<T>,
+        carrier: &CarrierAcceleration<T>,
+        absolute: Option<&MomentumMoments<T>>,
     ) {
-        let (v, omega) = (&node.twist.linear, &node.twist.angular);
-        let zero = Wrench::zero();
+        let SpatialVector {
+            linear: v,
+            angular: omega,
+        } = node.twist;
+        let inertia = &composite.inertia;
         for k in 0..3 {
-            let e = Vector3::from_fn(|i, _| if i == k { T::one() } else { T::zero() });
+            let e = Vec3::unit(k);
             let (along, about) = (
                 (start + k) * self.n + start,
                 (start + 3 + k) * self.n + start,
             );
-            write(self.configuration, along, &zero);
-            write(
-                self.velocity,
-                along,
-                &translated(&composite.mass, &cross(omega, &e)),
-            );
+            SpatialVector::zero().write(&mut self.configuration[along..]);
+            (inertia.momentum_of_translation(omega.cross(e))).write(&mut self.velocity[along..]);
 
-            let mut weight = translated(&composite.mass, &cross(&node.support, &e));
-            if let Some(hanging) = hanging {
-                let turned = hanging.turned(&e);
-                weight.force -= turned.force;
-                weight.torque -= turned.torque;
+            let mut weight = inertia.momentum_of_translation(carrier.linear.cross(e));
+            if let Some(absolute) = absolute {
+                weight = weight - absolute.turned(e);
             }
-            write(self.configuration, about, &weight);
-            let turned = Twist {
-                linear: cross(v, &e),
-                angular: cross(omega, &e),
-            };
-            write(self.velocity, about, &composite.resistance(&turned, &e));
+            weight.write(&mut self.configuration[about..]);
+            let turned = SpatialVector::new(v.cross(e), omega.cross(e));
+            (composite.inertial_wrench(&turned, e)).write(&mut self.velocity[about..]);
         }
     }
 
     /// Both ways between it and a coordinate of what it carries.
     #[inline]
-    pub fn on_free(&mut self, row: usize, start: usize, probe: &Probe<T>, node: &Carried<T>) {
-        write(
-            self.configuration,
-            row * self.n + start,
-            &probe.configuration,
-        );
-        write(self.velocity, row * self.n + start, &probe.velocity);
-        let (v, omega) = (&node.twist.linear, &node.twist.angular);
-        let Wrench { force, torque } = &probe.inertia;
-        let weight = cross(force, &node.support) + probe.hanging;
-        let along = cross(force, omega);
-        let about = cross(torque, omega) + cross(force, v) + probe.turning;
+    pub fn on_free(
+        &mut self,
+        row: usize,
+        start: usize,
+        probe: &Probe<T>,
+        node: &NodeVelocity<T>,
+        carrier: &CarrierAcceleration<T>,
+    ) {
+        let at = row * self.n + start;
+        probe.configuration.write(&mut self.configuration[at..]);
+        probe.velocity.write(&mut self.velocity[at..]);
+        let SpatialVector {
+            linear: v,
+            angular: omega,
+        } = node.twist;
+        let SpatialVector {
+            linear: force,
+            angular: torque,
+        } = probe.inertia;
+        let weight = force.cross(carrier.linear) + probe.absolute;
+        let along = force.cross(omega);
+        let about = torque.cross(omega) + force.cross(v) + probe.turning;
         for k in 0..3 {
-            self.set(row, start + k, T::zero(), along[k]);
-            self.set(row, start + 3 + k, weight[k], about[k]);
+            self.set(row, start + k, T::zero(), along.get(k));
+            self.set(row, start + 3 + k, weight.get(k), about.get(k));
         }
     }
-}
-
-/// What acts on a body whose points all accelerate by `a`.
-#[inline]
-fn translated<T: RealField + Copy>(mass: &MassMoments<T>, a: &Vector3<T>) -> Wrench<T> {
-    Wrench {
-        force: a * mass.mass,
-        torque: cross(&mass.first, a),
-    }
-}
-
-#[inline]
-fn write<T: RealField + Copy>(entries: &mut [T], at: usize, wrench: &Wrench<T>) {
-    entries[at..at + 3].copy_from_slice(wrench.force.as_slice());
-    entries[at + 3..at + 6].copy_from_slice(wrench.torque.as_slice());
 }

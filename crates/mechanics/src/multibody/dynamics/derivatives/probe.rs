@@ -1,108 +1,151 @@
 //! What a coordinate feels of the motions that others cause, and what they feel of its.
 
-use nalgebra::{RealField, Vector3};
+use nalgebra::RealField;
 
-use super::carried::Carried;
 use super::column::Column;
-use super::composite::{Composite, VectorMoments, wrench_at};
-use crate::multibody::dynamics::spatial::{Wrench, cross};
+use crate::multibody::kinematics::{NodePose, NodeVelocity};
+use crate::multibody::simd::Vec3;
+use crate::multibody::spatial::{MomentumMoments, RigidInertia, SpatialVector};
+
+/// A node with all that it carries, as one rigid body that moves and on which forces act, in the root's axes about the node's origin.
+#[derive(Clone, Copy, Debug)]
+pub struct Composite<T> {
+    pub inertia: RigidInertia<T>,
+    /// The momenta of all mass points.
+    pub momentum: MomentumMoments<T>,
+    /// What the joint transmits.
+    pub wrench: SpatialVector<T>,
+}
+
+impl<T: RealField + Copy> Composite<T> {
+    /// The wrench on mass points that accelerate by `w(p) + 2 u × V(p)`.
+    #[inline]
+    pub fn inertial_wrench(&self, w: &SpatialVector<T>, u: Vec3<T>) -> SpatialVector<T> {
+        let turned = self.momentum.turned(u);
+        turned.mul_add(T::one() + T::one(), self.inertia.momentum(w))
+    }
+}
 
 /// A coordinate's products with the inertia of what it moves, carried down to the root.
 ///
-/// Its force changes by `inertia . w + turning . u + hanging . S_w` along a direction `S` below it whose motion is `w`, `u`; the forces of the
+/// Its force changes by `inertia . w + turning . u + absolute . S_w` along a direction `S` below it whose motion is `w`, `u`; the forces of the
 /// directions below it change by `S . configuration` and `S . velocity` along it.
 #[derive(Clone, Copy, Debug)]
-pub struct Probe<T: RealField + Copy> {
-    pub inertia: Wrench<T>,
-    pub turning: Vector3<T>,
-    /// Nothing where no joint is absolute.
-    pub hanging: Vector3<T>,
-    pub configuration: Wrench<T>,
-    pub velocity: Wrench<T>,
+pub struct Probe<T> {
+    pub inertia: SpatialVector<T>,
+    pub turning: Vec3<T>,
+    /// Zero where no joint is absolute.
+    pub absolute: Vec3<T>,
+    pub configuration: SpatialVector<T>,
+    pub velocity: SpatialVector<T>,
 }
 
 impl<T: RealField + Copy> Probe<T> {
-    /// About the node's origin.
+    /// About the node's origin; `momentum` is `I S`.
     #[inline]
-    pub fn any(composite: &Composite<T>, column: &Column<T>) -> Self {
-        let S = &column.direction;
-        let mut probe = Self::rotation(composite, column);
-        let turning = composite.momentum.against(S);
+    pub fn of_direction(
+        composite: &Composite<T>,
+        direction: &SpatialVector<T>,
+        momentum: &SpatialVector<T>,
+        column: &Column<T>,
+    ) -> Self {
+        let mut probe = Self::of_rotation(composite, direction.angular, momentum, column);
+        let turning = composite.momentum.turned_transposed(direction);
         probe.turning = turning + turning;
-        probe.configuration.torque += cross(&S.linear, &composite.wrench.force);
+        probe.configuration.angular += direction.linear.cross(composite.wrench.linear);
         probe
     }
 
-    /// As [`any`](Self::any) for a rotation about the node's origin.
+    /// As [`of_direction`](Self::of_direction) for a rotation about the node's origin.
     #[inline]
-    pub fn rotation(composite: &Composite<T>, column: &Column<T>) -> Self {
-        let axis = &column.direction.angular;
-        let turning = composite.momentum.against_rotation(axis);
+    pub fn of_rotation(
+        composite: &Composite<T>,
+        axis: Vec3<T>,
+        momentum: &SpatialVector<T>,
+        column: &Column<T>,
+    ) -> Self {
+        let turning = composite.momentum.turned_transposed_rotation(axis);
         // The change of the motion, and the wrench that turns with the displacement.
-        let mut configuration = composite.resistance(&column.configuration, &column.turn);
-        configuration.force += cross(axis, &composite.wrench.force);
-        configuration.torque += cross(axis, &composite.wrench.torque);
+        let mut configuration = composite.inertial_wrench(&column.configuration, column.turn);
+        configuration.linear += axis.cross(composite.wrench.linear);
+        configuration.angular += axis.cross(composite.wrench.angular);
         Self {
-            inertia: column.inertia,
+            inertia: *momentum,
             turning: turning + turning,
-            hanging: Vector3::zeros(),
+            absolute: Vec3::zero(),
             configuration,
-            velocity: composite.resistance(&column.velocity, axis),
+            velocity: composite.inertial_wrench(&column.velocity, axis),
         }
     }
 
-    /// Forces `q` at points of the node that keep their direction in the world while it turns: on absolute joints hang such.
+    /// Forces at points of the node that keep their direction in the world while it turns: those that absolute joints transmit.
     #[inline]
-    pub fn add_hanging(&mut self, forces: &VectorMoments<T>, column: &Column<T>) {
-        self.hanging = -forces.against(&column.direction);
-        let turned = forces.turned(&column.direction.angular);
-        self.configuration.force -= turned.force;
-        self.configuration.torque -= turned.torque;
+    pub fn add_absolute_forces(
+        &mut self,
+        forces: &MomentumMoments<T>,
+        direction: &SpatialVector<T>,
+    ) {
+        self.absolute = -forces.turned_transposed(direction);
+        self.configuration += -forces.turned(direction.angular);
     }
 
     /// About the root's origin.
     #[inline]
-    pub fn at_root(&self, position: &Vector3<T>) -> Self {
+    pub fn at_root(&self, position: Vec3<T>) -> Self {
         Self {
-            inertia: wrench_at(&self.inertia, position),
-            configuration: wrench_at(&self.configuration, position),
-            velocity: wrench_at(&self.velocity, position),
+            inertia: self.inertia.wrench_about(position),
+            configuration: self.configuration.wrench_about(position),
+            velocity: self.velocity.wrench_about(position),
             ..*self
         }
     }
 
-    /// Through an absolute joint, about the root's origin: what it carries follows its origin without turning.
-    pub fn through_absolute(&mut self, node: &Carried<T>) {
-        let at_joint = |wrench: &mut Wrench<T>| {
-            wrench.torque = cross(&node.position, &wrench.force);
+    /// Through an absolute joint, about the root's origin: what it carries follows its origin without turning. `acceleration` is that of the
+    /// origin.
+    pub fn through_absolute(
+        &mut self,
+        pose: &NodePose<T>,
+        node: &NodeVelocity<T>,
+        acceleration: Vec3<T>,
+    ) {
+        let at_joint = |wrench: &mut SpatialVector<T>| {
+            wrench.angular = pose.position.cross(wrench.linear);
         };
         at_joint(&mut self.inertia);
         at_joint(&mut self.configuration);
         at_joint(&mut self.velocity);
-        let force = &self.inertia.force;
-        let turning = cross(&node.twist.linear, force);
+        let force = self.inertia.linear;
+        let turning = node.twist.linear.cross(force);
         self.turning = turning + turning;
-        self.hanging = cross(&node.acceleration, force);
+        self.absolute = acceleration.cross(force);
     }
 
     /// Side by side for [`Column::lanes`].
     #[inline]
     pub fn lanes(&self) -> [[T; 4]; 9] {
         let (y, c, d) = (&self.inertia, &self.configuration, &self.velocity);
-        let lane = |y: T, c: T, d: T| [y, y, c, d];
-        let half = |z: T| [z, z, T::zero(), T::zero()];
-        let (yf, cf, df) = (&y.force, &c.force, &d.force);
-        let (yt, ct, dt) = (&y.torque, &c.torque, &d.torque);
+        let lane = |k: usize| {
+            let (y, c, d) = (y.linear.get(k), c.linear.get(k), d.linear.get(k));
+            [y, y, c, d]
+        };
+        let angular_lane = |k: usize| {
+            let (y, c, d) = (y.angular.get(k), c.angular.get(k), d.angular.get(k));
+            [y, y, c, d]
+        };
+        let turning_lane = |k: usize| {
+            let z = self.turning.get(k);
+            [z, z, T::zero(), T::zero()]
+        };
         [
-            lane(yf.x, cf.x, df.x),
-            lane(yf.y, cf.y, df.y),
-            lane(yf.z, cf.z, df.z),
-            lane(yt.x, ct.x, dt.x),
-            lane(yt.y, ct.y, dt.y),
-            lane(yt.z, ct.z, dt.z),
-            half(self.turning.x),
-            half(self.turning.y),
-            half(self.turning.z),
+            lane(0),
+            lane(1),
+            lane(2),
+            angular_lane(0),
+            angular_lane(1),
+            angular_lane(2),
+            turning_lane(0),
+            turning_lane(1),
+            turning_lane(2),
         ]
     }
 }

@@ -4,9 +4,9 @@ use std::any::Any;
 
 use nalgebra::RealField;
 
-use super::spatial::fma;
+use super::fma;
 
-/// Sines and cosines of angles, in place of a call for every hinge: for `f64` a branchless formula that compilers turn into vector
+/// Sines and cosines of angles, in place of a call for every revolute joint: for `f64` a branchless formula that compilers turn into vector
 /// instructions, for other numbers their own functions.
 #[allow(clippy::ptr_arg)] // slices cannot be told apart by their types when they are generic
 pub fn sines_and_cosines<T: RealField + Copy>(
@@ -41,7 +41,7 @@ fn of_doubles(angles: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
         for k in 0..4 {
             (sines[k], cosines[k]) = sin_cos(angles[k]);
         }
-        // A number that is none is not small.
+        // NaN compares false.
         for angle in angles {
             small &= angle.abs() <= LARGE;
         }

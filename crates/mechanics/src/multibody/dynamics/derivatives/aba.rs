@@ -1,8 +1,19 @@
-//! Derivatives of forward dynamics.
+//! Derivatives of the articulated body algorithm, after Carpentier and Mansard (2018).
+//!
+//! ```text
+//! ξ̇, and the factors of M               the articulated body algorithm
+//! M^-1                                    its passes, for a unit of every force
+//! ∂ξ̇ = -M^-1 ∂τ                          with the derivatives of the recursive Newton-Euler algorithm at ξ̇
+//! ```
+//!
+//! The mass matrix itself is not factored: of long chains, whose entries differ by many orders of magnitude, that would lose the digits that
+//! rounding took from them.
 
 use nalgebra::{DMatrix, RealField};
 
-use super::factor::{multiply, multiply_negated};
+use super::entries::Entries;
+use super::product::{COLUMNS, multiply_negated};
+use super::rnea::Scratch;
 use crate::multibody::{MasslessJoint, Model, Workspace};
 
 /// How the accelerations `xi_dot` of [`Model::forward_dynamics`] change: three matrices, n x n, with a column for every coordinate.
@@ -12,7 +23,7 @@ use crate::multibody::{MasslessJoint, Model, Workspace};
 /// ```
 ///
 /// What a displacement `ε` of the configuration is, [`InverseDynamicsDerivatives`](super::InverseDynamicsDerivatives) says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ForwardDynamicsDerivatives<T: RealField + Copy> {
     /// Along the configuration.
     pub configuration: DMatrix<T>,
@@ -20,8 +31,11 @@ pub struct ForwardDynamicsDerivatives<T: RealField + Copy> {
     pub velocity: DMatrix<T>,
     /// By the force: the inverse `M^-1` of the mass matrix.
     pub force: DMatrix<T>,
-    /// Those of the mass matrix.
-    factors: DMatrix<T>,
+    /// For every coordinate.
+    numbers: Vec<T>,
+    /// For every coordinate, and so many columns.
+    block: Vec<T>,
+    scratch: Scratch<T>,
 }
 
 impl<T: RealField + Copy> ForwardDynamicsDerivatives<T> {
@@ -31,8 +45,10 @@ impl<T: RealField + Copy> ForwardDynamicsDerivatives<T> {
         Self {
             configuration: zeros.clone(),
             velocity: zeros.clone(),
-            force: zeros.clone(),
-            factors: zeros,
+            force: zeros,
+            numbers: vec![T::zero(); model.dof()],
+            block: vec![T::zero(); COLUMNS * model.dof()],
+            scratch: Scratch::new(model),
         }
     }
 }
@@ -46,11 +62,10 @@ impl<T: RealField + Copy> Model<T> {
     /// ∂ξ̇/∂x = -M⁻¹ ∂tau/∂x    ∂ξ̇/∂ξ = -M⁻¹ ∂tau/∂ξ    ∂ξ̇/∂tau = M⁻¹
     /// ```
     ///
-    /// with the derivatives of [inverse dynamics](Self::inverse_dynamics_derivatives) at the acceleration that the forces cause, and the
-    /// factors `M = Lᵀ D L`, in which `L` has the tree's zeros.[^carpentier]
+    /// with the derivatives of [inverse dynamics](Self::inverse_dynamics_derivatives) at the acceleration that the forces cause.[^carpentier]
     ///
     /// [^carpentier]: J. Carpentier, N. Mansard: Analytical Derivatives of Rigid Body Dynamics Algorithms. Robotics: Science and Systems
-    ///     (2018). The factors: R. Featherstone: Rigid Body Dynamics Algorithms (2008), chapter 6.5.
+    ///     (2018).
     ///
     /// ```
     /// use fly_mechanics::PseudoInertia;
@@ -91,30 +106,18 @@ impl<T: RealField + Copy> Model<T> {
             configuration,
             velocity,
             force,
-            factors,
+            numbers,
+            block,
+            scratch,
         } = derivatives;
         assert_eq!(force.shape(), (n, n), "shape of the derivatives");
-        self.carry(workspace, x, xi, None);
-        // The forces that keep the velocity constant, and what is left of the others.
-        let mut forces = std::mem::take(&mut workspace.dynamics.derivatives.numbers);
-        self.weigh(workspace, &mut forces, factors);
-        for (force, tau) in forces.iter_mut().zip(tau) {
-            *force = *tau - *force;
-        }
-        let scratch = &mut workspace.dynamics.derivatives;
-        let factorized = scratch.branches.factorize(factors, &mut scratch.unit);
-        let named = self.named(factorized.map_err(|coordinate| self.tree.node_of(coordinate)));
-        if named.is_ok() {
-            scratch.branches.invert(factors, force, &mut scratch.unit);
-            multiply(force, &forces, xi_dot);
-            self.accelerate(workspace, xi_dot);
-            let matrices = [&mut *configuration, &mut *velocity];
-            self.respond(workspace, xi, &mut forces, matrices, None);
-            let block = &mut workspace.dynamics.derivatives.block;
-            multiply_negated(force, configuration, block);
-            multiply_negated(force, velocity, block);
-        }
-        workspace.dynamics.derivatives.numbers = forces;
-        named
+        self.forward_dynamics(workspace, x, xi, tau, xi_dot)?;
+        let data = &mut workspace.dynamics;
+        self.tree.inverse_mass(data, numbers, force);
+        let entries = Entries::new(n, configuration, velocity);
+        self.derive_newton_euler(data, xi, xi_dot, numbers, entries, scratch);
+        multiply_negated(force, configuration, block);
+        multiply_negated(force, velocity, block);
+        Ok(())
     }
 }

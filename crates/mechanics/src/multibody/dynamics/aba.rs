@@ -1,0 +1,235 @@
+//! The articulated body algorithm, RBDA table 7.1, as a factorisation of the mass matrix along the tree.
+//!
+//! ```text
+//! forward    motions and bias wrenches p_i of the recursive Newton-Euler algorithm, with ξ̇ = 0
+//! backward   U = I_A S,   D = S^T U,   u = D^-1 (τ - S^T p_A)
+//!            I_A,p += I_A - U D^-1 U^T,   p_A,p += p_A + U u        in the parent
+//! forward    a' = E a_p,   ξ̇ = u - D^-1 U^T a',   a = a' + S ξ̇
+//! ```
+//!
+//! The last pass adds only what the forces change of the accelerations: so the passes with `p_i = 0` solve `M ξ̇ = τ`, and one backward pass
+//! factors `M` for any number of them.
+
+use nalgebra::{DMatrix, RealField};
+
+use super::{ExternalWrench, MasslessJoint};
+use crate::multibody::spatial::SpatialVector;
+use crate::multibody::tree::Tree;
+use crate::multibody::workspace::DynamicsData;
+use crate::multibody::{BodyId, Model, Workspace};
+
+/// # Forward dynamics
+impl<T: RealField + Copy> Model<T> {
+    /// `xi_dot = M^-1 (tau - c - D xi - grad V)`: the acceleration under these forces, by the articulated body algorithm. Its cost is
+    /// proportional to the number of bodies.
+    ///
+    /// # Errors
+    /// [`MasslessJoint`] where a joint moves nothing that has mass.
+    ///
+    /// # Panics
+    /// If the slices have other lengths than [`Model::config_dim`] and [`Model::dof`].
+    pub fn forward_dynamics(
+        &self,
+        workspace: &mut Workspace<T>,
+        x: &[T],
+        xi: &[T],
+        tau: &[T],
+        xi_dot: &mut [T],
+    ) -> Result<(), MasslessJoint> {
+        self.forward_dynamics_with(workspace, x, xi, tau, &[], xi_dot)
+    }
+
+    /// [`forward_dynamics`](Self::forward_dynamics) while wrenches act from outside:
+    /// `xi_dot = M^-1 (tau + sum J^T w - c - D xi - grad V)`.
+    ///
+    /// # Errors
+    /// [`MasslessJoint`] where a joint moves nothing that has mass.
+    ///
+    /// # Panics
+    /// As [`forward_dynamics`](Self::forward_dynamics); if a wrench acts on a body that the model does not have.
+    pub fn forward_dynamics_with(
+        &self,
+        workspace: &mut Workspace<T>,
+        x: &[T],
+        xi: &[T],
+        tau: &[T],
+        wrenches: &[ExternalWrench<T>],
+        xi_dot: &mut [T],
+    ) -> Result<(), MasslessJoint> {
+        self.check(x, xi);
+        assert_eq!(tau.len(), self.dof(), "length of the force");
+        assert_eq!(xi_dot.len(), self.dof(), "length of the acceleration");
+        let data = &mut workspace.dynamics;
+        self.apply_loads(data, x, xi, wrenches);
+        data.placements.update(&self.tree, x);
+        self.tree
+            .propagate_motions(self.gravity(), None, xi, None, data);
+        xi_dot.copy_from_slice(tau);
+        let factored = self.tree.factor_and_solve(data, xi_dot);
+        self.named(factored)
+    }
+
+    /// Factors the mass matrix in a configuration for [`solve_mass`](Self::solve_mass): the articulated inertias of all bodies. Its cost
+    /// is proportional to the number of bodies.
+    ///
+    /// # Errors
+    /// [`MasslessJoint`] where a joint moves nothing that has mass.
+    ///
+    /// # Panics
+    /// If the slice has another length than [`Model::config_dim`].
+    pub fn factorize_mass(
+        &self,
+        workspace: &mut Workspace<T>,
+        x: &[T],
+    ) -> Result<(), MasslessJoint> {
+        assert_eq!(x.len(), self.config_dim(), "length of the configuration");
+        let data = &mut workspace.dynamics;
+        data.placements.update(&self.tree, x);
+        self.named(self.tree.factor(data))
+    }
+
+    /// `force` becomes `M^-1 force`, after [`factorize_mass`](Self::factorize_mass) or [`forward_dynamics`](Self::forward_dynamics); its cost
+    /// is proportional to the number of bodies.
+    ///
+    /// # Panics
+    /// If the slice has another length than [`Model::dof`].
+    pub fn solve_mass(&self, workspace: &mut Workspace<T>, force: &mut [T]) {
+        assert_eq!(force.len(), self.dof(), "length of the force");
+        self.tree.solve(&mut workspace.dynamics, force);
+    }
+
+    pub(super) fn named(&self, factored: Result<(), usize>) -> Result<(), MasslessJoint> {
+        factored.map_err(|node| {
+            let body = BodyId::at(self.tree.nodes[node].body);
+            MasslessJoint {
+                body,
+                name: self.shared_name(body),
+            }
+        })
+    }
+}
+
+/// Errors are nodes that move no inertia.
+impl<T: RealField + Copy> Tree<T> {
+    /// Factors the mass matrix where the nodes are placed.
+    fn factor(&self, data: &mut DynamicsData<T>) -> Result<(), usize> {
+        self.reset_inertias(data)?;
+        for i in (0..self.nodes.len()).rev() {
+            self.factor_node(data, i)?;
+        }
+        Ok(())
+    }
+
+    /// Factors the mass matrix, and from the forces and the nodes' wrenches computes the accelerations.
+    pub(super) fn factor_and_solve(
+        &self,
+        data: &mut DynamicsData<T>,
+        force: &mut [T],
+    ) -> Result<(), usize> {
+        self.reset_inertias(data)?;
+        for i in (0..self.nodes.len()).rev() {
+            self.factor_node(data, i)?;
+            self.backward_step(data, i, force);
+        }
+        self.forward_pass(data, force, self.nodes.len());
+        Ok(())
+    }
+
+    /// `M^-1` times the forces, after [`factor`](Self::factor).
+    fn solve(&self, data: &mut DynamicsData<T>, force: &mut [T]) {
+        data.wrenches.fill(SpatialVector::zero());
+        for i in (0..self.nodes.len()).rev() {
+            self.backward_step(data, i, force);
+        }
+        self.forward_pass(data, force, self.nodes.len());
+    }
+
+    /// `M^-1`, n x n, after [`factor`](Self::factor): a column for a unit of every force, of which the passes compute the rows down to the
+    /// force's own node; the rest is symmetric. `force` is for n numbers.
+    pub(super) fn inverse_mass(
+        &self,
+        data: &mut DynamicsData<T>,
+        force: &mut [T],
+        inverse: &mut DMatrix<T>,
+    ) {
+        let n = force.len();
+        let inverse = inverse.as_mut_slice();
+        for (i, node) in self.nodes.iter().enumerate() {
+            for column in node.coordinates() {
+                force.fill(T::zero());
+                force[column] = T::one();
+                data.wrenches[..=i + 1].fill(SpatialVector::zero());
+                // Only the joints below the node feel its force.
+                let mut below = i + 1;
+                while let Some(i) = below.checked_sub(1) {
+                    self.backward_step(data, i, force);
+                    below = self.nodes[i].parent;
+                }
+                self.forward_pass(data, force, i + 1);
+                for node in &self.nodes[..=i] {
+                    for row in node.coordinates() {
+                        inverse[column * n + row] = force[row];
+                        inverse[row * n + column] = force[row];
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn reset_inertias(&self, data: &mut DynamicsData<T>) -> Result<(), usize> {
+        for (inertia, node) in data.articulated.iter_mut().zip(&self.nodes) {
+            if !node.is_leaf {
+                *inertia = node.matrix;
+            }
+        }
+        data.leaf_without_inertia.map_or(Ok(()), Err)
+    }
+
+    /// A node's factors, and what it adds to its parent's articulated inertia. Those of leaves are constant.
+    #[inline]
+    fn factor_node(&self, data: &mut DynamicsData<T>, i: usize) -> Result<(), usize> {
+        let node = &self.nodes[i];
+        let factor = &mut data.factors[i];
+        if !node.is_leaf {
+            let factored = factor.factor(&node.joint, &data.articulated[i]);
+            factored.map_err(|_| i)?;
+        }
+        if let Some(parent) = node.parent.checked_sub(1) {
+            let passed = factor.push(&node.joint, &data.placements.nodes[i]);
+            data.articulated[parent] = data.articulated[parent].plus(&passed);
+        }
+        Ok(())
+    }
+
+    /// A node's step of the backward pass.
+    #[inline]
+    fn backward_step(&self, data: &mut DynamicsData<T>, i: usize, force: &mut [T]) {
+        let node = &self.nodes[i];
+        let (wrench, force) = (data.wrenches[i + 1], &mut force[node.xi..]);
+        let passed = data.factors[i].backward(&node.joint, force, wrench);
+        if node.parent > 0 {
+            let transmitted = node.transmit(&data.placements.nodes[i], &passed);
+            data.wrenches[node.parent] += transmitted;
+        }
+    }
+
+    /// The forward pass over the first nodes: what the backward pass left of the forces becomes the acceleration.
+    #[inline]
+    fn forward_pass(&self, data: &mut DynamicsData<T>, force: &mut [T], count: usize) {
+        for (i, node) in self.nodes[..count].iter().enumerate() {
+            let placement = &data.placements.nodes[i];
+            let mut carried = SpatialVector::zero();
+            if node.parent > 0 {
+                let parent = &data.accelerations[node.parent];
+                let at_joint = parent.linear + parent.angular.cross(placement.translation);
+                carried.linear = placement.inverse.times(at_joint);
+                if !node.joint.is_absolute() {
+                    carried.angular = placement.inverse.times(parent.angular);
+                }
+            }
+            let force = &mut force[node.xi..];
+            data.accelerations[i + 1] = data.factors[i].forward(&node.joint, force, carried);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Products of square matrices in blocks that stay in registers, without allocation.
+
+use nalgebra::{DMatrix, RealField};
+
+use crate::multibody::simd::fma;
+
+/// How many columns are multiplied at once: as many sums are under way while each waits for its last addition.
+pub const COLUMNS: usize = 4;
+
+/// `X` becomes `-A X`, all n x n; `copy` is for [`COLUMNS`] of them.
+pub fn multiply_negated<T: RealField + Copy>(A: &DMatrix<T>, X: &mut DMatrix<T>, copy: &mut [T]) {
+    let (n, A) = (A.ncols(), A.as_slice());
+    // Where nothing moves there is nothing to multiply.
+    for x in X.as_mut_slice().chunks_mut((COLUMNS * n).max(1)) {
+        for (copy, x) in copy.iter_mut().zip(&*x) {
+            *copy = -*x;
+        }
+        if x.len() == COLUMNS * n && n >= 4 {
+            let kernel = if n >= 8 { block::<T, 8> } else { block::<T, 4> };
+            let rows = if n >= 8 { 8 } else { 4 };
+            for start in (0..n - rows).step_by(rows).chain([n - rows]) {
+                kernel(A, n, copy, start, x);
+            }
+        } else {
+            for (x, copy) in x.chunks_exact_mut(n).zip(copy.chunks_exact(n)) {
+                combine(A, copy.iter().copied().enumerate(), x);
+            }
+        }
+    }
+}
+
+/// `ROWS` rows of the product of a matrix with four columns, from `start` on.
+#[inline]
+fn block<T: RealField + Copy, const ROWS: usize>(
+    A: &[T],
+    n: usize,
+    x: &[T],
+    start: usize,
+    product: &mut [T],
+) {
+    let mut sums = [[T::zero(); ROWS]; COLUMNS];
+    for (j, column) in A.chunks_exact(n).enumerate() {
+        let entries = &column[start..start + ROWS];
+        for (k, sums) in sums.iter_mut().enumerate() {
+            let weight = x[k * n + j];
+            for (sum, entry) in sums.iter_mut().zip(entries) {
+                *sum = fma(*entry, weight, *sum);
+            }
+        }
+    }
+    for (k, sums) in sums.iter().enumerate() {
+        product[k * n + start..k * n + start + ROWS].copy_from_slice(sums);
+    }
+}
+
+/// The sum of columns of a matrix with weights; it has as many rows as `sum`.
+#[inline]
+fn combine<T: RealField + Copy>(
+    columns: &[T],
+    weights: impl Iterator<Item = (usize, T)> + Clone,
+    sum: &mut [T],
+) {
+    let n = sum.len();
+    // Blocks of rows, the last of which overlaps the one before.
+    if n >= 8 {
+        for start in (0..n - 8).step_by(8).chain([n - 8]) {
+            rows::<T, 8>(columns, weights.clone(), start, sum);
+        }
+    } else if n >= 4 {
+        rows::<T, 4>(columns, weights.clone(), 0, sum);
+        rows::<T, 4>(columns, weights, n - 4, sum);
+    } else {
+        for start in 0..n {
+            rows::<T, 1>(columns, weights.clone(), start, sum);
+        }
+    }
+}
+
+#[inline]
+fn rows<T: RealField + Copy, const ROWS: usize>(
+    columns: &[T],
+    weights: impl Iterator<Item = (usize, T)>,
+    start: usize,
+    sum: &mut [T],
+) {
+    let mut sums = [T::zero(); ROWS];
+    for (column, weight) in weights {
+        let from = column * sum.len() + start;
+        for (sum, entry) in sums.iter_mut().zip(&columns[from..from + ROWS]) {
+            *sum = fma(*entry, weight, *sum);
+        }
+    }
+    sum[start..start + ROWS].copy_from_slice(&sums);
+}

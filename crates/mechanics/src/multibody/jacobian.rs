@@ -1,0 +1,251 @@
+//! Jacobians of any frame relative to any other, and their rates, Konz (4.103c, d), which prints `Ad_xi` in the first and a sum in the second.
+//!
+//! A column of `0J_b` is the velocity of the body's origin and the angular velocity for a unit of one coordinate, with the coordinate's
+//! direction `[l; e]` about the root's origin and in its axes, and the body's `R`, `p` there:
+//!
+//! ```text
+//! u = l + e × p           0J_b column: R^T [u; e]
+//! u' = l' + e' × p + e × p'       its rate: R^T [u' - ω_b × u; e' - ω_b × e]          [l'; e'] = V × [l; e]
+//! ```
+//!
+//! Below an absolute joint, its origin takes the place of `p`, and `e` turns nothing.
+
+use fly_lie::operators::ad;
+use nalgebra::{Matrix6xX, RealField, Vector6};
+
+use super::kinematics::{Kinematics, Lever};
+use super::simd::Vec3;
+use super::spatial::SpatialVector;
+use super::tree::Tree;
+use super::workspace::in_frame;
+use super::{BodyId, Frame, Model, ReferenceFrame, Workspace};
+
+/// # Jacobians
+///
+/// After [`Workspace::update`] and [`Workspace::update_jacobians`].
+impl<T: RealField + Copy> Workspace<T> {
+    /// Computes the Jacobians of all bodies in the state of the last [`update`](Workspace::update).
+    ///
+    /// Columns of coordinates that do not move a body are zero and stay so, and those of the body's own joint are constant.
+    pub fn update_jacobians(&mut self, _model: &Model<T>) {
+        self.kinematics.update_directions(&self.tree);
+        let tree = &*self.tree;
+        for (body, mount) in tree.mounts.iter().enumerate() {
+            let Some(own) = mount.node.checked_sub(1) else {
+                continue;
+            };
+            let own = &tree.nodes[own];
+            if own.parent == 0 {
+                continue;
+            }
+            let (lever, _) = self.kinematics.lever(tree, body);
+            let E = &self.kinematics.bodies[body].in_root.inverse;
+            let J = self.jacobians[body].as_mut_slice();
+            let own = own.coordinates();
+            self.kinematics
+                .for_each_column(tree, mount, lever, |coordinate, direction, lever| {
+                    if !own.contains(&coordinate) {
+                        let column = &mut J[6 * coordinate..6 * coordinate + 6];
+                        let u = lever.column(direction);
+                        E.times(u.linear).write(column);
+                        if lever.turns {
+                            E.times(u.angular).write(&mut column[3..]);
+                        }
+                    }
+                });
+        }
+    }
+
+    /// `0J_b`, 6 x n, without a copy: [`jacobian`](Self::jacobian) relative to the world.
+    ///
+    /// # Panics
+    /// If the model does not have this body.
+    #[inline]
+    pub fn body_jacobian(&self, body: BodyId) -> &Matrix6xX<T> {
+        &self.jacobians[body.index()]
+    }
+
+    /// `aJ_b`, 6 x n: `aXI_b = aJ_b xi`, Konz (4.103c).
+    ///
+    /// # Panics
+    /// If `jacobian` has not n columns.
+    pub fn jacobian(
+        &self,
+        a: impl Into<Frame<T>>,
+        b: impl Into<Frame<T>>,
+        jacobian: &mut Matrix6xX<T>,
+    ) {
+        self.kinematics
+            .jacobian(&self.jacobians, &a.into(), &b.into(), jacobian);
+    }
+
+    /// `aJ_b_dot`, 6 x n: the derivative of the Jacobian along the motion, Konz (4.103d).
+    ///
+    /// # Panics
+    /// If `rate` has not n columns.
+    pub fn jacobian_rate(
+        &self,
+        a: impl Into<Frame<T>>,
+        b: impl Into<Frame<T>>,
+        rate: &mut Matrix6xX<T>,
+    ) {
+        let (a, b) = (a.into(), b.into());
+        rate.fill(T::zero());
+        let tree = &*self.tree;
+        self.kinematics
+            .for_each_column_and_rate(tree, b.body(), |j, _, column| {
+                rate.set_column(j, &in_frame(&b, column));
+            });
+        if a.body() != BodyId::WORLD {
+            let Ad = self.kinematics.pose(&a, &b).adjoint_inverse();
+            let Ad_dot = -ad(&self.kinematics.twist(&a, &b)) * Ad;
+            self.kinematics
+                .for_each_column_and_rate(tree, a.body(), |j, column, column_rate| {
+                    let change = Ad * in_frame(&a, column_rate) + Ad_dot * in_frame(&a, column);
+                    let mut rate = rate.column_mut(j);
+                    rate -= change;
+                });
+        }
+    }
+
+    /// Calls `column` with each coordinate that moves a body, its column of `0J_b` and the rate of that.
+    pub(super) fn for_each_column_and_rate(
+        &self,
+        body: BodyId,
+        column: impl FnMut(usize, Vector6<T>, Vector6<T>),
+    ) {
+        self.kinematics
+            .for_each_column_and_rate(&self.tree, body, column);
+    }
+
+    /// [`jacobian`](Self::jacobian) in other axes and about another point, 6 x n: [`twist_in`](Self::twist_in) is this times `xi`.
+    ///
+    /// # Panics
+    /// If `jacobian` has not n columns.
+    pub fn jacobian_in(
+        &self,
+        reference: ReferenceFrame,
+        a: impl Into<Frame<T>>,
+        b: impl Into<Frame<T>>,
+        jacobian: &mut Matrix6xX<T>,
+    ) {
+        let (a, b) = (a.into(), b.into());
+        self.jacobian(a, b, jacobian);
+        let change = self.reference_change(reference, &b);
+        for mut column in jacobian.column_iter_mut() {
+            let local: Vector6<T> = column.clone_owned();
+            column.copy_from(&change.twist(&local));
+        }
+    }
+
+    /// The derivative of [`jacobian_in`](Self::jacobian_in) along the motion, 6 x n.
+    ///
+    /// # Panics
+    /// If `rate` has not n columns.
+    pub fn jacobian_rate_in(
+        &self,
+        reference: ReferenceFrame,
+        a: impl Into<Frame<T>>,
+        b: impl Into<Frame<T>>,
+        rate: &mut Matrix6xX<T>,
+    ) {
+        let (a, b) = (a.into(), b.into());
+        self.jacobian_rate(a, b, rate);
+        let change = self.reference_change(reference, &b);
+        let Ad = self.kinematics.pose(&a, &b).adjoint_inverse();
+        let (J_a, J_b) = (self.body_jacobian(a.body()), self.body_jacobian(b.body()));
+        for (j, mut column) in rate.column_iter_mut().enumerate() {
+            let own = in_frame(&b, J_b.column(j).into_owned());
+            let local = own - Ad * in_frame(&a, J_a.column(j).into_owned());
+            let local_rate: Vector6<T> = column.clone_owned();
+            column.copy_from(&change.rate(&local, &local_rate));
+        }
+    }
+}
+
+impl<T: RealField + Copy> Kinematics<T> {
+    /// A body's origin as a lever, and its angular velocity, in the axes of its root.
+    #[inline]
+    fn lever(&self, tree: &Tree<T>, body: usize) -> (Lever<T>, Vec3<T>) {
+        let Some(i) = tree.mounts[body].node.checked_sub(1) else {
+            let lever = Lever {
+                point: Vec3::zero(),
+                velocity: Vec3::zero(),
+                turns: true,
+            };
+            return (lever, Vec3::zero());
+        };
+        let (pose, twist) = (&self.poses[i], self.velocities[i].twist);
+        let point = self.bodies[body].in_root.translation;
+        let lever = Lever {
+            point,
+            velocity: twist.linear + twist.angular.cross(point - pose.position),
+            turns: true,
+        };
+        (lever, twist.angular)
+    }
+
+    /// `aJ_b` from the Jacobians of all bodies.
+    pub(super) fn jacobian(
+        &self,
+        jacobians: &[Matrix6xX<T>],
+        a: &Frame<T>,
+        b: &Frame<T>,
+        jacobian: &mut Matrix6xX<T>,
+    ) {
+        jacobian.copy_from(&jacobians[b.body().index()]);
+        if b.own_offset().is_some() {
+            for mut column in jacobian.column_iter_mut() {
+                let own: Vector6<T> = column.clone_owned();
+                column.copy_from(&in_frame(b, own));
+            }
+        }
+        if a.body() != BodyId::WORLD {
+            let Ad = self.pose(a, b).adjoint_inverse();
+            let columns = jacobians[a.body().index()].column_iter();
+            for (mut column, carried) in jacobian.column_iter_mut().zip(columns) {
+                column -= Ad * in_frame(a, carried.clone_owned());
+            }
+        }
+    }
+
+    /// Calls `column` with each coordinate that moves a body, its column of `0J_b` and the rate of that, after
+    /// [`update_directions`](Self::update_directions).
+    pub(super) fn for_each_column_and_rate(
+        &self,
+        tree: &Tree<T>,
+        body: BodyId,
+        mut column: impl FnMut(usize, Vector6<T>, Vector6<T>),
+    ) {
+        let (lever, omega) = self.lever(tree, body.index());
+        let E = self.bodies[body.index()].in_root.inverse;
+        let mount = &tree.mounts[body.index()];
+        let in_body = |twist: SpatialVector<T>| {
+            SpatialVector::new(E.times(twist.linear), E.times(twist.angular)).vector()
+        };
+        self.for_each_column(tree, mount, lever, |coordinate, direction, lever| {
+            let (u, u_dot) = (lever.column(direction), lever.column_rate(direction));
+            let rate = SpatialVector::new(
+                u_dot.linear - omega.cross(u.linear),
+                u_dot.angular - omega.cross(u.angular),
+            );
+            column(coordinate, in_body(u), in_body(rate));
+        });
+    }
+
+    /// `0J_b` and its rate.
+    pub(super) fn world_jacobian(
+        &self,
+        tree: &Tree<T>,
+        body: BodyId,
+        jacobian: &mut Matrix6xX<T>,
+        rate: &mut Matrix6xX<T>,
+    ) {
+        jacobian.fill(T::zero());
+        rate.fill(T::zero());
+        self.for_each_column_and_rate(tree, body, |j, column, column_rate| {
+            jacobian.set_column(j, &column);
+            rate.set_column(j, &column_rate);
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! The inertia that a body seems to have when the joints that it carries are free to move.
+
+use nalgebra::RealField;
+
+use super::{Placement, RigidInertia, SpatialVector};
+use crate::multibody::simd::{Mat3, Vec3};
+
+/// The articulated inertia `[[A, B], [B^T, C]]` for accelerations `[a; alpha]`; A and C are symmetric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ArticulatedInertia<T> {
+    pub linear: Mat3<T>,
+    pub coupling: Mat3<T>,
+    pub angular: Mat3<T>,
+}
+
+impl<T: RealField + Copy> ArticulatedInertia<T> {
+    pub fn zero() -> Self {
+        Self {
+            linear: Mat3::zero(),
+            coupling: Mat3::zero(),
+            angular: Mat3::zero(),
+        }
+    }
+
+    /// Of a rigid body alone: `[[m I, -wed(h)], [wed(h), Θ]]`.
+    pub fn of(body: &RigidInertia<T>) -> Self {
+        let (o, m, h) = (T::zero(), body.mass, body.first);
+        Self {
+            linear: Mat3([Vec3::new(m, o, o), Vec3::new(o, m, o), Vec3::new(o, o, m)]),
+            coupling: Mat3([
+                Vec3::new(o, -h.z(), h.y()),
+                Vec3::new(h.z(), o, -h.x()),
+                Vec3::new(-h.y(), h.x(), o),
+            ]),
+            angular: body.moment_of_inertia(),
+        }
+    }
+
+    /// `I_A a`: the wrench that this acceleration takes.
+    pub fn times(&self, twist: &SpatialVector<T>) -> SpatialVector<T> {
+        let (v, w) = (twist.linear, twist.angular);
+        let by_turning = self.angular.times(w);
+        let transposed = self.coupling.transposed();
+        SpatialVector::new(
+            self.linear.mul_add(v, self.coupling.times(w)),
+            transposed.mul_add(v, by_turning),
+        )
+    }
+
+    /// `I - u s u^T`.
+    pub fn subtract(&mut self, u: &SpatialVector<T>, s: T) {
+        let (f, n) = (u.linear, u.angular);
+        self.linear = self.linear.plus_outer(f * -s, f);
+        self.coupling = self.coupling.plus_outer(f * -s, n);
+        self.angular = self.angular.plus_outer(n * -s, n);
+    }
+
+    #[inline]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            linear: self.linear.plus(&other.linear),
+            coupling: self.coupling.plus(&other.coupling),
+            angular: self.angular.plus(&other.angular),
+        }
+    }
+
+    /// In the frame outside: `Ad(G^-1)^T I Ad(G^-1)`.
+    #[inline]
+    pub fn push(&self, placement: &Placement<T>) -> Self {
+        let (R, E) = (&placement.rotation, &placement.inverse);
+        Self {
+            linear: R.product(&self.linear).product(E),
+            coupling: R.product(&self.coupling).product(E),
+            angular: R.product(&self.angular).product(E),
+        }
+        .about(placement.translation)
+    }
+
+    /// As [`push`](Self::push) of what a revolute joint about z passes on: it bears no torque about z, and the last columns are not read.
+    #[inline]
+    pub fn push_through_revolute(&self, placement: &Placement<T>) -> Self {
+        let (R, E) = (&placement.rotation, &placement.inverse);
+        let ([b0, b1, _], [c0, c1, _]) = (self.coupling.0, self.angular.0);
+        let ([r0, r1, _], [e0, e1, e2]) = (R.0, E.0);
+        let mixed = |a: Vec3<T>, b: Vec3<T>| {
+            let mixed = |column: Vec3<T>| b.mul_add(column.y(), a * column.x());
+            Mat3([mixed(e0), mixed(e1), mixed(e2)])
+        };
+        let turned = |c: Vec3<T>| r1.mul_add(c.y(), r0 * c.x());
+        Self {
+            linear: R.product(&self.linear).product(E),
+            coupling: mixed(R.times(b0), R.times(b1)),
+            angular: mixed(turned(c0), turned(c1)),
+        }
+        .about(placement.translation)
+    }
+
+    /// As [`push`](Self::push) of what a ball joint passes on: it bears no torque at all.
+    #[inline]
+    pub fn push_through_ball(&self, placement: &Placement<T>) -> Self {
+        let (R, E) = (&placement.rotation, &placement.inverse);
+        let (linear, p) = (R.product(&self.linear).product(E), placement.translation);
+        let coupling = Mat3::zero().minus(&linear.times_wed(p));
+        Self {
+            linear,
+            coupling,
+            angular: coupling.wed_times(p),
+        }
+    }
+
+    /// About an origin from which its own is `p` away: `[[A, N], [N^T, C + wed(p) N - B^T wed(p)]]` with `N = B - A wed(p)`.
+    #[inline]
+    fn about(&self, p: Vec3<T>) -> Self {
+        let coupling = self.coupling.minus(&self.linear.times_wed(p));
+        let angular = (self.angular).minus(&self.coupling.transposed().times_wed(p));
+        let moments = coupling.wed_times(p);
+        Self {
+            linear: self.linear,
+            coupling,
+            angular: angular.plus(&moments),
+        }
+    }
+}

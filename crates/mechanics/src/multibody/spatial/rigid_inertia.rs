@@ -1,0 +1,138 @@
+//! The inertia of a rigid body.
+
+use nalgebra::{RealField, Vector3};
+
+use super::SpatialVector;
+use crate::PseudoInertia;
+use crate::multibody::simd::{Mat3, Vec3};
+
+/// Mass, first moment `h = Σ m_p h_p` and second moment `S = Σ m_p h_p h_p^T` about the origin: ten numbers.
+///
+/// A second moment is cheaper to move than a moment of inertia.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RigidInertia<T> {
+    pub mass: T,
+    pub first: Vec3<T>,
+    pub second: Mat3<T>,
+}
+
+impl<T: RealField + Copy> From<&PseudoInertia<T>> for RigidInertia<T> {
+    fn from(inertia: &PseudoInertia<T>) -> Self {
+        let moment = inertia.second_moment();
+        let first: Vector3<T> = moment.matrix4().fixed_view::<3, 1>(0, 3).into_owned();
+        Self {
+            mass: inertia.mass(),
+            first: first.into(),
+            second: moment.second().into(),
+        }
+    }
+}
+
+/// # Sums, axes and origins
+impl<T: RealField + Copy> RigidInertia<T> {
+    pub fn zero() -> Self {
+        Self {
+            mass: T::zero(),
+            first: Vec3::zero(),
+            second: Mat3::zero(),
+        }
+    }
+
+    /// All mass in the point at `p`.
+    #[inline]
+    pub fn of_point(mass: T, p: Vec3<T>) -> Self {
+        let first = p * mass;
+        Self {
+            mass,
+            first,
+            second: Mat3::zero().plus_outer(first, p),
+        }
+    }
+
+    #[inline]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            mass: self.mass + other.mass,
+            first: self.first + other.first,
+            second: self.second.plus(&other.second),
+        }
+    }
+
+    /// In axes of which `R` is the rotation of its own, with the same origin.
+    #[inline]
+    pub fn rotated(&self, R: &Mat3<T>) -> Self {
+        Self {
+            mass: self.mass,
+            first: R.times(self.first),
+            second: R.product(&self.second).product(&R.transposed()),
+        }
+    }
+
+    /// About an origin from which its own is `p` away: `h + m p`, `S + h p^T + p (h + m p)^T`.
+    #[inline]
+    pub fn about(&self, p: Vec3<T>) -> Self {
+        let first = p.mul_add(self.mass, self.first);
+        Self {
+            mass: self.mass,
+            first,
+            second: self.second.plus_outer(self.first, p).plus_outer(p, first),
+        }
+    }
+}
+
+/// # Momentum
+impl<T: RealField + Copy> RigidInertia<T> {
+    /// The moment of inertia `Θ = tr(S) I - S`.
+    #[inline]
+    pub fn moment_of_inertia(&self) -> Mat3<T> {
+        let [x, y, z] = self.second.0;
+        let (xx, yy, zz) = (x.x(), y.y(), z.z());
+        Mat3([
+            Vec3::new(yy + zz, -x.y(), -x.z()),
+            Vec3::new(-y.x(), xx + zz, -y.z()),
+            Vec3::new(-z.x(), -z.y(), xx + yy),
+        ])
+    }
+
+    /// Momentum and angular momentum about the origin, `[m v + ω × h; h × v + Θ ω]`, RBDA (2.63).
+    #[inline]
+    pub fn momentum(&self, twist: &SpatialVector<T>) -> SpatialVector<T> {
+        let (v, h) = (twist.linear, self.first);
+        let rotation = self.momentum_of_rotation(twist.angular);
+        SpatialVector::new(
+            v.mul_add(self.mass, rotation.linear),
+            rotation.angular + h.cross(v),
+        )
+    }
+
+    /// The momentum of a rotation about the origin: `[ω × h; Θ ω]`.
+    #[inline]
+    pub fn momentum_of_rotation(&self, omega: Vec3<T>) -> SpatialVector<T> {
+        SpatialVector::new(
+            omega.cross(self.first),
+            omega * self.second.trace() - self.second.times(omega),
+        )
+    }
+
+    /// The momentum of a velocity alone: `[m v; h × v]`.
+    #[inline]
+    pub fn momentum_of_translation(&self, v: Vec3<T>) -> SpatialVector<T> {
+        SpatialVector::new(v * self.mass, self.first.cross(v))
+    }
+
+    /// The columns of the 6x6 matrix `[[m I, -wed(h)], [wed(h), Θ]]`.
+    #[inline]
+    pub fn matrix(&self) -> [[T; 6]; 6] {
+        let (o, m, h, [x, y, z]) = (T::zero(), self.mass, self.first, &self.second.0);
+        let (hx, hy, hz) = (h.x(), h.y(), h.z());
+        let (xx, yy, zz) = (y.y() + z.z(), x.x() + z.z(), x.x() + y.y());
+        [
+            [m, o, o, o, hz, -hy],
+            [o, m, o, -hz, o, hx],
+            [o, o, m, hy, -hx, o],
+            [o, -hz, hy, xx, -y.x(), -z.x()],
+            [hz, o, -hx, -y.x(), yy, -z.y()],
+            [-hy, hx, o, -z.x(), -z.y(), zz],
+        ]
+    }
+}

@@ -1,0 +1,290 @@
+//! The tree of joints, compiled from the bodies: what the passes read.
+//!
+//! A node is a joint and all that is fixed to what it moves, parents before children. Its axes are turned once, when the model is compiled, so
+//! that the third is the joint's. There are no fixed joints, and a universal joint is two revolute ones: so the directions of a joint are
+//! always constant in its node.
+
+mod joint_factor;
+mod joint_type;
+
+pub use joint_factor::JointFactor;
+pub use joint_type::JointType;
+
+use fly_lie::{SE3, SO3};
+use nalgebra::{RealField, Vector3};
+
+use super::joint::{attitude, axes_along};
+use super::simd::{Mat3, Vec3};
+use super::spatial::{ArticulatedInertia, Placement, RigidInertia, SpatialVector};
+use super::{AngleCoordinates, Joint, JointKind};
+use crate::{Drag, PseudoInertia};
+
+/// A body with its joint. The parent's index is that of its [`BodyId`](super::BodyId): 0 is the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link<T: RealField + Copy> {
+    pub parent: usize,
+    pub placement: SE3<T>,
+    pub joint: Joint<T>,
+    /// `None` for a frame without mass.
+    pub inertia: Option<PseudoInertia<T>>,
+    pub drag: Option<Drag<T>>,
+    /// Where its coordinates start in the configuration.
+    pub x: usize,
+    /// Where its coordinates start in the velocity.
+    pub xi: usize,
+}
+
+impl<T: RealField + Copy> Link<T> {
+    /// The part of a configuration that is this joint's.
+    #[inline]
+    pub fn config<'a>(&self, x: &'a [T]) -> &'a [T] {
+        &x[self.x..self.x + self.joint.config_dim()]
+    }
+
+    /// The part of a velocity that is this joint's.
+    #[inline]
+    pub fn velocity<'a>(&self, xi: &'a [T]) -> &'a [T] {
+        &xi[self.xi..self.xi + self.joint.dof()]
+    }
+}
+
+/// Nodes, parents before children, and the bodies' frames in them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree<T: RealField + Copy> {
+    pub nodes: Vec<Node<T>>,
+    /// For the world and every body: where it is fixed.
+    pub mounts: Vec<Mount<T>>,
+    /// Where the configuration holds the angles of revolute joints, in the order of the nodes.
+    pub angles: Vec<usize>,
+}
+
+/// A joint and what it moves, in axes of which the third is the joint's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node<T: RealField + Copy> {
+    /// 0 is the world, nodes count from 1.
+    pub parent: usize,
+    /// The node below it that stands on the world; these count from 0.
+    pub root: usize,
+    pub joint: JointType<T>,
+    /// Where the joint's numbers start in the configuration and in the velocity.
+    pub x: usize,
+    pub xi: usize,
+    /// Where the joint is in the parent, while its coordinates are zero.
+    pub placement: Placement<T>,
+    /// The rotation's transpose with rows x and y exchanged.
+    pub exchanged: Mat3<T>,
+    /// Of all that is fixed to it.
+    pub inertia: RigidInertia<T>,
+    /// The same as a 6x6 matrix.
+    pub matrix: ArticulatedInertia<T>,
+    /// Which of the tree's angles a revolute joint turns by.
+    pub angle: usize,
+    /// Whether it carries no other nodes.
+    pub is_leaf: bool,
+    /// Whether it carries a joint that is relative to the world, so that its attitude in the world is needed.
+    pub carries_absolute: bool,
+    /// The body of this joint.
+    pub body: usize,
+}
+
+/// A body's frame in the node that moves it; node 0 is the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mount<T> {
+    pub node: usize,
+    pub placement: Placement<T>,
+}
+
+impl<T: RealField + Copy> Tree<T> {
+    pub fn new(links: &[Link<T>]) -> Self {
+        let mut tree = Self {
+            nodes: Vec::with_capacity(links.len()),
+            mounts: Vec::with_capacity(links.len() + 1),
+            angles: Vec::new(),
+        };
+        let mut mounts = vec![(0, SE3::identity())];
+        for (i, link) in links.iter().enumerate() {
+            let (parent, parent_pose) = mounts[link.parent];
+            let place = parent_pose * link.placement;
+            let axes = *link.joint.axes();
+            let aligned = place * turned(axes);
+            let (node, pose) = if let Some(joint) = JointType::of(link.joint.kind()) {
+                let node = tree.push(parent, joint, aligned, (link.x, link.xi), i + 1);
+                // The body's frame in the node's, in which the joint's axis is z.
+                (node, turned(axes.inverse()))
+            } else if let JointKind::Universal { second } = *link.joint.kind() {
+                let revolute = JointType::Revolute(AngleCoordinates::Angle);
+                let first = tree.push(parent, revolute, aligned, (link.x, link.xi), i + 1);
+                let axes_of_second = axes_along(second);
+                let start = (link.x + 1, link.xi + 1);
+                let node = tree.push(first, revolute, turned(axes_of_second), start, i + 1);
+                (node, turned((axes * axes_of_second).inverse()))
+            } else {
+                (parent, place)
+            };
+            if let (Some(inertia), Some(index)) = (&link.inertia, node.checked_sub(1)) {
+                let node = &mut tree.nodes[index];
+                node.inertia = (node.inertia).plus(&RigidInertia::from(&inertia.placed(&pose)));
+            }
+            mounts.push((node, pose));
+        }
+        let mount = |(node, pose): (usize, SE3<T>)| Mount {
+            node,
+            placement: Placement::of(pose.rotation.matrix(), &pose.translation),
+        };
+        tree.mounts.extend(mounts.into_iter().map(mount));
+        for i in (0..tree.nodes.len()).rev() {
+            let node = &mut tree.nodes[i];
+            node.matrix = ArticulatedInertia::of(&node.inertia);
+            let needs_attitude = node.carries_absolute || node.joint.is_absolute();
+            if let Some(parent) = node.parent.checked_sub(1) {
+                tree.nodes[parent].is_leaf = false;
+                tree.nodes[parent].carries_absolute |= needs_attitude;
+            }
+        }
+        tree
+    }
+
+    fn push(
+        &mut self,
+        parent: usize,
+        joint: JointType<T>,
+        place: SE3<T>,
+        (x, xi): (usize, usize),
+        body: usize,
+    ) -> usize {
+        let index = self.nodes.len();
+        let angle = self.angles.len();
+        if joint == JointType::Revolute(AngleCoordinates::Angle) {
+            self.angles.push(x);
+        }
+        let rotation = place.rotation.matrix();
+        let mut exchanged = rotation.transpose();
+        exchanged.swap_rows(0, 1);
+        let inertia = RigidInertia::zero();
+        self.nodes.push(Node {
+            parent,
+            root: parent
+                .checked_sub(1)
+                .map_or(index, |parent| self.nodes[parent].root),
+            joint,
+            x,
+            xi,
+            placement: Placement::of(rotation, &place.translation),
+            exchanged: exchanged.into(),
+            inertia,
+            matrix: ArticulatedInertia::of(&inertia),
+            angle,
+            is_leaf: true,
+            carries_absolute: false,
+            body,
+        });
+        index + 1
+    }
+
+    /// How many velocity coordinates there are.
+    pub fn dof(&self) -> usize {
+        self.nodes.iter().map(|node| node.joint.dof()).sum()
+    }
+}
+
+fn turned<T: RealField + Copy>(rotation: SO3<T>) -> SE3<T> {
+    SE3::new(rotation, Vector3::zeros())
+}
+
+impl<T: RealField + Copy> Node<T> {
+    /// The coordinates of its joint in the velocity.
+    #[inline]
+    pub fn coordinates(&self) -> std::ops::Range<usize> {
+        self.xi..self.xi + self.joint.dof()
+    }
+
+    /// Whether it moves freely in the world: its directions are the unit twists in its own axes.
+    #[inline]
+    pub fn is_free_root(&self) -> bool {
+        self.parent == 0 && matches!(self.joint, JointType::Free(_))
+    }
+
+    /// The placement in the parent of a node that turns about z by an angle with this sine and cosine: they mix two columns of the rotation,
+    /// and two rows of its inverse.
+    #[inline]
+    pub fn placement_of_revolute(&self, sine: T, cosine: T) -> Placement<T> {
+        let [a, b, c] = self.placement.rotation.0;
+        let rotation = [b.mul_add(sine, a * cosine), a.mul_add(-sine, b * cosine), c];
+        let along = Vec3::new(cosine, cosine, T::one());
+        let across = Vec3::new(sine, -sine, T::zero());
+        let ([a, b, c], [ea, eb, ec]) = (self.placement.inverse.0, self.exchanged.0);
+        let inverse = [
+            ea.component_mul_add(across, a.component_mul(along)),
+            eb.component_mul_add(across, b.component_mul(along)),
+            ec.component_mul_add(across, c.component_mul(along)),
+        ];
+        Placement {
+            rotation: Mat3(rotation),
+            inverse: Mat3(inverse),
+            translation: self.placement.translation,
+        }
+    }
+
+    /// The placement in the parent of a node that is turned and moved.
+    #[inline]
+    pub fn placement_of(&self, rotation: &Mat3<T>, translation: Vec3<T>) -> Placement<T> {
+        let R = &self.placement.rotation;
+        Placement::new(
+            R.product(rotation),
+            R.mul_add(translation, self.placement.translation),
+        )
+    }
+
+    /// The placement in the parent with any joint; of an absolute one, the rotation in the world. `x` starts with the joint's coordinates.
+    #[inline(never)]
+    pub fn placement_of_joint(&self, x: &[T]) -> Placement<T> {
+        let o = T::zero();
+        let about_z = |a: AngleCoordinates, x: &[T]| {
+            let (sine, cosine) = match a {
+                AngleCoordinates::Angle => x[0].sin_cos(),
+                AngleCoordinates::CosSin => (x[1], x[0]),
+            };
+            self.placement_of_revolute(sine, cosine)
+        };
+        let moved = |mut placement: Placement<T>, x: T, y: T, z: T| {
+            let R = &self.placement.rotation;
+            placement.translation = R.mul_add(Vec3::new(x, y, z), placement.translation);
+            placement
+        };
+        match self.joint {
+            JointType::Revolute(a) => about_z(a, x),
+            JointType::Prismatic => moved(self.placement, o, o, x[0]),
+            JointType::Screw { pitch } => {
+                moved(about_z(AngleCoordinates::Angle, x), o, o, pitch * x[0])
+            }
+            JointType::Cylindrical(a) => moved(about_z(a, &x[1..]), o, o, x[0]),
+            JointType::Spherical(a) => {
+                self.placement_of(&(*attitude(a, x).matrix()).into(), Vec3::zero())
+            }
+            JointType::AbsoluteSpherical(a) => Placement::new(
+                (*attitude(a, x).matrix()).into(),
+                self.placement.translation,
+            ),
+            JointType::Planar(a) => moved(about_z(a, &x[2..]), x[0], x[1], o),
+            JointType::Schoenflies(a) => moved(about_z(a, &x[3..]), x[0], x[1], x[2]),
+            JointType::Free(a) => self.placement_of(
+                &(*attitude(a, &x[3..]).matrix()).into(),
+                Vec3::from_slice(x),
+            ),
+        }
+    }
+
+    /// A wrench on this node, as it acts on its parent through the joint.
+    #[inline]
+    pub fn transmit(
+        &self,
+        placement: &Placement<T>,
+        wrench: &SpatialVector<T>,
+    ) -> SpatialVector<T> {
+        if self.joint.is_absolute() {
+            placement.push_force(wrench)
+        } else {
+            placement.push_wrench(wrench)
+        }
+    }
+}
