@@ -230,13 +230,9 @@ impl Craft {
 /// The exact solution of the first-order lags, of those that are shorter than `slowest` s.
 fn settle(actual: &mut [f64], commands: &[f64], lags: &[f64], duration: f64, slowest: f64) {
     for ((actual, command), lag) in actual.iter_mut().zip(commands).zip(lags) {
-        if *lag < slowest {
-            let remaining = if *lag > 0.0 {
-                (-duration / lag).exp()
-            } else {
-                0.0
-            };
-            *actual = command + (*actual - command) * remaining;
+        // Without lag they do what is commanded, whatever is noted of them.
+        if *lag > 0.0 && *lag < slowest {
+            *actual = command + (*actual - command) * (-duration / lag).exp();
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::multibody::{MasslessJoint, Workspace};
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///
-/// A [`SystemState`] of it holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n numbers of the velocity.
+/// Its [`SystemState`] holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n velocities.
 ///
 /// ```
 /// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme};
@@ -47,18 +47,20 @@ use crate::multibody::{MasslessJoint, Workspace};
 pub struct ActuatedDynamics {
     workspace: Workspace<f64>,
     loops: Option<(ConstraintSet<f64>, ConstraintWorkspace<f64>)>,
+    /// What the actuators do: thrusts, tilts and efforts.
+    actual: Vec<f64>,
     /// Of rotors and motors, n numbers.
     force: Vec<f64>,
 }
 
-/// Why a system has no dynamics.
+/// Why [`ActuatedDynamics`] have no acceleration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ActuatedDynamicsError {
     /// A joint moves no mass.
     #[error(transparent)]
     Massless(#[from] MasslessJoint),
-    /// Its loops and couplings make no set of constraints.
+    /// Its loops and couplings are an invalid constraint set.
     #[error(transparent)]
     Loops(#[from] ConstraintSetError),
     /// Its loops do not close.
@@ -86,6 +88,7 @@ impl ActuatedDynamics {
         Ok(Self {
             workspace: Workspace::new(model),
             loops: (loops.equations() > 0).then_some((loops, scratch)),
+            actual: vec![0.0; system.inputs.time_constants().len()],
             force: vec![0.0; model.dof()],
         })
     }
@@ -117,57 +120,71 @@ impl ActuatedDynamics {
 
 /// # Motion
 impl ActuatedDynamics {
-    /// `xi_dot`, n numbers, for the state and the actuators' thrusts, tilts and efforts that `motion` holds. No allocation.
+    /// `xi_dot`, n numbers, under the actuators' thrusts, tilts and efforts that the state holds. Does not allocate.
     ///
     /// # Errors
-    /// There is none: [`ActuatedDynamicsError::Massless`], or the loops are locked, [`ActuatedDynamicsError::Start`].
+    /// [`ActuatedDynamicsError::Massless`]; [`ActuatedDynamicsError::Start`] if the loops cannot move as they must.
     pub fn acceleration(
         &mut self,
         system: &System,
-        motion: &SystemState<f64>,
+        state: &SystemState<f64>,
         acceleration: &mut [f64],
     ) -> Result<(), ActuatedDynamicsError> {
-        let model = &system.model;
-        let x = &motion.configuration;
-        let (xi, actual) = motion.velocity.split_at(model.dof());
-        self.force.fill(0.0);
-        self.workspace.update(model, x, xi);
-        self.workspace.update_jacobians(model);
-        (system.inputs).add_force(&self.workspace, actual, &mut self.force);
-        let (workspace, force) = (&mut self.workspace, &self.force);
-        match &mut self.loops {
-            None => model.forward_dynamics(workspace, x, xi, force, acceleration)?,
-            Some((loops, scratch)) => {
-                scratch.forward_dynamics(loops, model, workspace, x, xi, motion.time, force)?;
-                acceleration.copy_from_slice(scratch.acceleration().as_slice());
-            }
-        }
-        Ok(())
+        let n = system.model.dof();
+        self.actual.copy_from_slice(&state.velocity[n..]);
+        self.accelerate(system, state, acceleration)
     }
 
-    /// `xi_dot`, then the rates of the actuators under a command. Not a number where there is no acceleration. No allocation.
+    /// `xi_dot`, then the rates of the actuators under a command; NaN where there is no acceleration. Does not allocate.
+    ///
+    /// Actuators without lag do what is commanded: what the state holds of them is not read, and its rate is zero.
     pub fn rates(
         &mut self,
         system: &System,
         command: &[f64],
-        motion: &SystemState<f64>,
+        state: &SystemState<f64>,
         rates: &mut [f64],
     ) {
         let n = system.model.dof();
         let (acceleration, rates) = rates.split_at_mut(n);
-        if self.acceleration(system, motion, acceleration).is_err() {
-            acceleration.fill(f64::NAN);
-        }
         let lags = system.inputs.time_constants();
-        let actual = &motion.velocity[n..];
-        for (((rate, lag), actual), command) in rates.iter_mut().zip(lags).zip(actual).zip(command)
+        let states = state.velocity[n..].iter().zip(command).zip(lags);
+        for ((actual, rate), ((state, command), lag)) in
+            self.actual.iter_mut().zip(rates).zip(states)
         {
-            *rate = if *lag > 0.0 {
-                (command - actual) / lag
+            (*actual, *rate) = if *lag > 0.0 {
+                (*state, (command - state) / lag)
             } else {
-                0.0
+                (*command, 0.0)
             };
         }
+        if self.accelerate(system, state, acceleration).is_err() {
+            acceleration.fill(f64::NAN);
+        }
+    }
+
+    /// `xi_dot` while the actuators do what stands in `self.actual`.
+    fn accelerate(
+        &mut self,
+        system: &System,
+        state: &SystemState<f64>,
+        acceleration: &mut [f64],
+    ) -> Result<(), ActuatedDynamicsError> {
+        let model = &system.model;
+        let (x, xi) = (&state.configuration, &state.velocity[..model.dof()]);
+        self.force.fill(0.0);
+        self.workspace.update(model, x, xi);
+        self.workspace.update_jacobians(model);
+        (system.inputs).add_force(&self.workspace, &self.actual, &mut self.force);
+        let (workspace, force) = (&mut self.workspace, &self.force);
+        match &mut self.loops {
+            None => model.forward_dynamics(workspace, x, xi, force, acceleration)?,
+            Some((loops, scratch)) => {
+                scratch.forward_dynamics(loops, model, workspace, x, xi, state.time, force)?;
+                acceleration.copy_from_slice(scratch.acceleration().as_slice());
+            }
+        }
+        Ok(())
     }
 
     /// The kinematics of the last state that was looked at, to be updated at will.

@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, DVector, RealField};
 
 use crate::PseudoInverse;
+use crate::pseudo_inverse::fill_row_scales;
 
 /// The minimum of a positive quadratic function under linear equations of any rank, Konz (A.117-A.129).
 ///
@@ -40,6 +41,10 @@ pub struct EqualityQp<T: RealField + Copy> {
     /// `L⁻¹ Zᵀ`
     scaled: DMatrix<T>,
     inverse: PseudoInverse<T>,
+    /// Of the rows of `Z`, as given; zero where nothing was given.
+    row_scales: Vec<T>,
+    /// The same of the columns of `L⁻¹ Zᵀ`.
+    scales: Vec<T>,
     point: DVector<T>,
     step: DVector<T>,
     force: DVector<T>,
@@ -51,7 +56,7 @@ pub struct EqualityQp<T: RealField + Copy> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EqualityQpError {
-    /// A matrix or vector has another size than the room that was made.
+    /// A matrix or vector does not have the size given to [`EqualityQp::new`].
     #[error("{what} must be {} x {}, found {} x {}", expected.0, expected.1, found.0, found.1)]
     Size {
         /// Which one.
@@ -66,19 +71,21 @@ pub enum EqualityQpError {
         "the matrix M of the quadratic form must be symmetric and positive definite; it is not, or not finite"
     )]
     NotPositiveDefinite,
-    /// An entry of the linear term or of the constraints is infinite or no number.
+    /// An entry of the linear term or of the constraints is not finite.
     #[error("c, Z and b must be finite")]
     NotFinite,
 }
 
 /// # Construction
 impl<T: RealField + Copy> EqualityQp<T> {
-    /// Room for `unknowns` entries of `v` and `equations` rows of `Z`.
+    /// Allocates for `unknowns` entries of `v` and `equations` rows of `Z`.
     pub fn new(unknowns: usize, equations: usize) -> Self {
         Self {
             factor: DMatrix::identity(unknowns, unknowns),
             scaled: DMatrix::zeros(unknowns, equations),
             inverse: PseudoInverse::new(unknowns, equations),
+            row_scales: vec![T::zero(); equations],
+            scales: vec![T::zero(); equations],
             point: DVector::zeros(unknowns),
             step: DVector::zeros(unknowns),
             force: DVector::zeros(unknowns),
@@ -87,16 +94,26 @@ impl<T: RealField + Copy> EqualityQp<T> {
         }
     }
 
-    /// With another measure of which rows of `Z` count as dependent, see [`PseudoInverse::tolerance`].
+    /// With another [`tolerance`](Self::set_tolerance).
     #[must_use]
     pub fn with_tolerance(mut self, tolerance: T) -> Self {
         self.set_tolerance(tolerance);
         self
     }
 
-    /// From now on another measure of which rows of `Z` count as dependent.
+    /// From now on a row of `Z` counts as dependent if its part outside the span of the others, in the metric `M⁻¹`, is smaller than this part of
+    /// the row. What the rows are multiplied with does not matter. The default is that of [`PseudoInverse::tolerance`].
     pub fn set_tolerance(&mut self, tolerance: T) {
         self.inverse.tolerance = tolerance;
+    }
+
+    /// From now on row `i` of `Z` is known to `tolerance * scales[i]`: the size of the terms of which it is the sum, where they may cancel. Zero
+    /// stands for the length of the row.
+    ///
+    /// # Panics
+    /// If there is not one scale for each row.
+    pub fn set_row_scales(&mut self, scales: &[T]) {
+        self.row_scales.copy_from_slice(scales);
     }
 }
 
@@ -177,7 +194,16 @@ impl<T: RealField + Copy> EqualityQp<T> {
         Z.transpose_to(&mut self.scaled);
         self.factor
             .solve_lower_triangular_unchecked_mut(&mut self.scaled);
-        self.inverse.decompose(&self.scaled);
+        self.scales.copy_from_slice(&self.row_scales);
+        fill_row_scales(Z, self.inverse.tolerance, &mut self.scales);
+        let columns = self.scaled.column_iter().zip(Z.row_iter());
+        for (scale, (column, row)) in self.scales.iter_mut().zip(columns) {
+            let squares = (column.norm_squared(), row.norm_squared());
+            if squares.1 > T::zero() {
+                *scale *= (squares.0 / squares.1).sqrt();
+            }
+        }
+        self.inverse.decompose_scaled(&self.scaled, &self.scales);
 
         self.residual.copy_from(b);
         self.residual.gemv(-T::one(), Z, &self.point, T::one());

@@ -21,11 +21,13 @@ use nalgebra::{DMatrix, DVector, RealField, convert};
 /// ```
 #[derive(Clone, Debug)]
 pub struct PseudoInverse<T: RealField + Copy> {
-    /// What counts as zero: a column whose part outside the span of the ones before it is shorter than this times the longest column. The
-    /// default is 2¹⁶ units of rounding, 1.5e-11 for `f64`.
+    /// A column counts as dependent if its part outside the span of the columns before it is shorter than this times the longest column, or
+    /// times the column's own scale in [`decompose_scaled`](Self::decompose_scaled). The default is 2¹⁶ units of rounding, 1.5e-11 for `f64`.
     pub tolerance: T,
     rank: usize,
     permutation: Vec<usize>,
+    /// The length against which each column is measured, permuted with the columns.
+    scales: Vec<T>,
     /// Reflections on and below the diagonal, `R` strictly above it.
     left: DMatrix<T>,
     left_diagonal: Vec<T>,
@@ -38,13 +40,14 @@ pub struct PseudoInverse<T: RealField + Copy> {
 
 /// # Construction
 impl<T: RealField + Copy> PseudoInverse<T> {
-    /// Room for a matrix of this size; the matrix is zero until [`PseudoInverse::decompose`].
+    /// Allocates for matrices of this size; the matrix is zero until [`PseudoInverse::decompose`].
     pub fn new(rows: usize, columns: usize) -> Self {
         let least = rows.min(columns);
         Self {
-            tolerance: T::default_epsilon() * convert(65536.0),
+            tolerance: rounding(),
             rank: 0,
             permutation: (0..columns).collect(),
+            scales: vec![T::zero(); columns],
             left: DMatrix::zeros(rows, columns),
             left_diagonal: vec![T::zero(); least],
             right: DMatrix::zeros(columns, least),
@@ -54,26 +57,41 @@ impl<T: RealField + Copy> PseudoInverse<T> {
         }
     }
 
-    /// Takes a matrix apart and returns its rank. Does not allocate.
+    /// Decomposes a matrix and returns its rank. Does not allocate.
     ///
     /// # Panics
-    /// If the size is not the one that was made room for.
+    /// If the matrix has another size than the one given to [`new`](Self::new).
     pub fn decompose(&mut self, matrix: &DMatrix<T>) -> usize {
+        let columns = matrix.column_iter().map(|column| column.norm_squared());
+        let longest = columns.fold(T::zero(), T::max);
+        self.scales.fill(root(longest));
+        self.eliminate(matrix)
+    }
+
+    /// Decomposes a matrix whose column `j` is known to `tolerance * scales[j]`, and returns its rank: a column far smaller than the others counts
+    /// if it is large beside its own scale. Does not allocate.
+    ///
+    /// # Panics
+    /// If the matrix has another size than the one given to [`new`](Self::new), or if there is not one scale for each column.
+    pub fn decompose_scaled(&mut self, matrix: &DMatrix<T>, scales: &[T]) -> usize {
+        self.scales.copy_from_slice(scales);
+        self.eliminate(matrix)
+    }
+
+    fn eliminate(&mut self, matrix: &DMatrix<T>) -> usize {
         self.left.copy_from(matrix);
         let (rows, columns) = self.left.shape();
         for (i, p) in self.permutation.iter_mut().enumerate() {
             *p = i;
         }
         self.rank = 0;
-        let mut longest = T::zero();
         for k in 0..rows.min(columns) {
-            let (pivot, length) = self.longest_column(k);
-            longest = longest.max(length);
-            if length <= self.tolerance * longest {
+            let Some(pivot) = self.longest_column(k) else {
                 break;
-            }
+            };
             self.left.swap_columns(k, pivot);
             self.permutation.swap(k, pivot);
+            self.scales.swap(k, pivot);
             self.left_diagonal[k] = eliminate(self.left.as_mut_slice(), rows, k, columns);
             self.rank += 1;
         }
@@ -93,18 +111,17 @@ impl<T: RealField + Copy> PseudoInverse<T> {
         self.rank
     }
 
-    /// The column from `k` on that is longest below row `k`, and its length there.
-    fn longest_column(&self, k: usize) -> (usize, T) {
-        let mut best = (k, T::zero());
+    /// Of the columns from `k` on that are independent of those before, the one that is longest from row `k` down.
+    fn longest_column(&self, k: usize) -> Option<usize> {
+        let (mut best, mut longest) = (None, T::zero());
         for j in k..self.left.ncols() {
             let square = self.left.column(j).rows_range(k..).norm_squared();
-            if square > best.1 {
-                best = (j, square);
+            let least = self.tolerance * self.scales[j];
+            if square > longest && square > least * least {
+                (best, longest) = (Some(j), square);
             }
         }
-        // The root of zero has no derivative.
-        let positive = best.1 > T::zero();
-        (best.0, if positive { best.1.sqrt() } else { T::zero() })
+        best
     }
 }
 
@@ -212,6 +229,36 @@ fn reflect<T: RealField + Copy>(v: &[T], y: &mut [T]) {
     let twice = along + along;
     for (y, &v) in y.iter_mut().zip(v) {
         *y -= twice * v;
+    }
+}
+
+/// What counts as rounding beside one: 2¹⁶ units.
+fn rounding<T: RealField + Copy>() -> T {
+    T::default_epsilon() * convert(65536.0)
+}
+
+/// The square root; of zero it has no derivative, so that dual numbers need it apart.
+fn root<T: RealField + Copy>(square: T) -> T {
+    if square > T::zero() {
+        square.sqrt()
+    } else {
+        T::zero()
+    }
+}
+
+/// The scales of the rows of `Z`: where none is given (zero), the row's length. Never less than what makes rounding of the longest row count as
+/// zero under this tolerance.
+pub(crate) fn fill_row_scales<T: RealField + Copy>(Z: &DMatrix<T>, tolerance: T, scales: &mut [T]) {
+    let lengths = || Z.row_iter().map(|row| root(row.norm_squared()));
+    let longest = lengths().fold(T::zero(), T::max);
+    let least = if tolerance > rounding() {
+        longest * rounding() / tolerance
+    } else {
+        longest
+    };
+    for (scale, length) in scales.iter_mut().zip(lengths()) {
+        let given = *scale > T::zero();
+        *scale = (if given { *scale } else { length }).max(least);
     }
 }
 

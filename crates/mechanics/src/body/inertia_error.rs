@@ -1,11 +1,11 @@
-//! What numbers must be to be the inertia of a rigid body.
+//! Checks of inertias.
 
 use nalgebra::{ComplexField, Matrix3, RealField, Vector3, convert};
 
 use super::SecondMoment;
 use crate::text::short;
 
-/// Why numbers are not the inertia of a rigid body. Moments are about the centre of mass, in kg m².
+/// Why an inertia is non-physical. Moments are about the centre of mass, in kg m².
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InertiaError<T: RealField + Copy> {
@@ -72,7 +72,7 @@ impl<T: RealField + Copy> InertiaError<T> {
     /// Whether a distribution can be one of mass: positive, finite, symmetric, with moments that obey the triangle inequality.
     pub(super) fn check(moment: &SecondMoment<T>) -> Result<(), Self> {
         let X = moment.matrix4();
-        let slack = X.amax() * convert(SLACK);
+        let slack = X.amax() * slack::<T>();
         for (i, j) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
             check_mirrored(i, j, X[(i, j)], X[(j, i)], slack)?;
         }
@@ -82,8 +82,10 @@ impl<T: RealField + Copy> InertiaError<T> {
     }
 }
 
-/// Relative slack of symmetry and of the triangle inequality, for moments written with few digits.
-const SLACK: f64 = 1e-9;
+/// Relative slack of symmetry and of the triangle inequality: 1e-9, for moments written with few digits, or 32 units of rounding.
+fn slack<T: RealField + Copy>() -> T {
+    convert::<f64, T>(1e-9).max(T::default_epsilon() * convert(32.0))
+}
 
 fn check_mirrored<T: RealField + Copy>(
     row: usize,
@@ -120,7 +122,7 @@ pub(super) fn check_numbers<T: RealField + Copy>(
     if let Some(entry) = inertia.iter().find(|x| !x.is_finite()) {
         return Err(InertiaError::MomentNotFinite { entry: *entry });
     }
-    let slack = inertia.amax() * convert(SLACK);
+    let slack = inertia.amax() * slack::<T>();
     for (i, j) in [(0, 1), (0, 2), (1, 2)] {
         check_mirrored(i, j, inertia[(i, j)], inertia[(j, i)], slack)?;
     }
@@ -146,7 +148,7 @@ pub(super) fn check_moments<T: RealField + Copy>(
     if moments[0] <= T::zero() || symmetric.try_inverse().is_none() {
         return Err(InertiaError::NotPositive { moments });
     }
-    if moments[2] > (moments[0] + moments[1]) * convert(1.0 + SLACK) {
+    if moments[2] > (moments[0] + moments[1]) * (T::one() + slack()) {
         return Err(InertiaError::Triangle { moments });
     }
     Ok(())

@@ -21,11 +21,12 @@ pub struct Tolerance<T> {
 }
 
 impl<T: RealField + Copy> Default for Tolerance<T> {
-    /// 1e-9, 1e-9, and steps of any length.
+    /// 1e-9 absolute and relative, or 64 units of rounding (7.6e-6 for `f32`); steps of any length.
     fn default() -> Self {
+        let least = convert::<f64, T>(1e-9).max(T::default_epsilon() * convert(64.0));
         Self {
-            absolute: convert(1e-9),
-            relative: convert(1e-9),
+            absolute: least,
+            relative: least,
             longest_step: convert(1e30),
         }
     }

@@ -3,8 +3,8 @@
 use std::f64::consts::PI;
 
 use fly_lie::SE3;
-use fly_mechanics::integrate::Integrator;
-use fly_mechanics::{Rotor, RotorError, Rotors, State, Tilt, Vehicle};
+use fly_mechanics::integrate::{Integrator, SystemState};
+use fly_mechanics::{ActuatedDynamics, Rotor, RotorError, Rotors, State, System, Tilt, Vehicle};
 use nalgebra::{Vector3, Vector6};
 
 fn rotor(name: &str, position: Vector3<f64>, tilt: Option<Tilt>) -> Rotor {
@@ -197,4 +197,37 @@ fn the_flight_path_does_not_allocate() {
     });
     assert_eq!(allocations, 0);
     assert!(state.twist[2] < 0.0, "9 N do not hold a kilogram");
+}
+
+/// A motor without lag and one behind a lag: the first does at once what it is told, whatever the state holds of it.
+#[test]
+fn commands_without_lag_act_at_once() {
+    let system = System::from_toml(
+        r#"
+        name = "sliders"
+        gravity = [0, 0, 0]
+        [bodies.quick]
+        joint = { type = "prismatic", axis = [1, 0, 0] }
+        mass = 2
+        inertia = [1, 1, 1]
+        [bodies.slow]
+        joint = { type = "prismatic", axis = [1, 0, 0] }
+        mass = 2
+        inertia = [1, 1, 1]
+        [[motors]]
+        joint = "quick"
+        effort = 10
+        [[motors]]
+        joint = "slow"
+        effort = 10
+        time_constant = 0.1
+        "#,
+    )
+    .expect("a system");
+    let mut dynamics = ActuatedDynamics::new(&system, 1e-3).expect("dynamics");
+    let mut state = SystemState::at_rest(&system.model);
+    state.velocity.extend_from_slice(&[1.0, 1.0]);
+    let mut rates = [0.0; 4];
+    dynamics.rates(&system, &[6.0, 6.0], &state, &mut rates);
+    assert_eq!(rates, [3.0, 0.5, 0.0, 50.0]);
 }

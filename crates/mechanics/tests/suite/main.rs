@@ -8,6 +8,7 @@ mod constraints;
 mod constraints_joints;
 mod constraints_laws;
 mod constraints_motion;
+mod constraints_rank;
 mod constraints_redundant;
 mod coordinates;
 mod derivatives;

@@ -97,13 +97,6 @@ impl Plant {
             dynamics,
             ..
         } = self;
-        let lags = system.inputs.time_constants();
-        let actual = &mut motion.velocity[system.model.dof()..];
-        for ((actual, command), lag) in actual.iter_mut().zip(&*command).zip(lags) {
-            if *lag == 0.0 {
-                *actual = *command;
-            }
-        }
         for _ in 0..self.substeps {
             integrator.step(&system.model, motion, step, |motion, rates| {
                 dynamics.rates(system, command, motion, rates);

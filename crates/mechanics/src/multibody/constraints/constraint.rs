@@ -1,4 +1,4 @@
-//! What every constraint says of a motion.
+//! What every constraint provides.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use nalgebra::{DMatrixViewMut, RealField, Vector6};
 use super::ConstraintSetError;
 use crate::multibody::{BodyId, Model, Workspace};
 
-/// One or several scalar equations that the motion of a system keeps.
+/// One or several scalar equations that the motion of a system satisfies.
 ///
 /// ```text
 /// holonomic:     ψ(x, t) = 0         ψ_dot = Z ξ + ∂ψ/∂t    Z ξ_dot = b = -Z_dot ξ - ...     Konz (3.80a)
@@ -16,12 +16,12 @@ use crate::multibody::{BodyId, Model, Workspace};
 /// ```
 ///
 /// (3.80b) prints the initial condition `Z_i^k ξ_0^k = 0`; the sum is over i. Everything that closes loops, rolls or couples joints here is an
-/// implementation; one's own goes into a [`ConstraintSet`](super::ConstraintSet) the same way, see [`Custom`].
+/// implementation; a user-defined one goes into a [`ConstraintSet`](super::ConstraintSet) the same way, see [`Custom`].
 pub trait Constraint<T: RealField + Copy>: Debug + Send + Sync {
-    /// How many scalar equations it has.
+    /// The number of scalar equations.
     fn equations(&self) -> usize;
 
-    /// Whether an equation ties the configuration or only the velocity.
+    /// Whether an equation is holonomic.
     fn kind(&self, equation: usize) -> ConstraintKind;
 
     /// Writes all equations in this state. `rows` come filled with zeros.
@@ -39,12 +39,12 @@ pub trait Constraint<T: RealField + Copy>: Debug + Send + Sync {
     }
 }
 
-/// What an equation ties.
+/// Whether an equation constrains the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConstraintKind {
-    /// The configuration: `psi(x, t) = 0`.
+    /// It constrains the configuration: `psi(x, t) = 0`.
     Holonomic,
-    /// The velocity alone: `eta(x, xi, t) = 0`.
+    /// It constrains the velocity alone: `eta(x, xi, t) = 0`.
     Nonholonomic,
 }
 
@@ -89,7 +89,7 @@ impl<'a, T: RealField + Copy> EvaluatedState<'a, T> {
     }
 }
 
-/// The equations of one constraint: one entry, and one row of `Z`, for each of them.
+/// The equations of one constraint: an entry of each slice and a row of `Z` for each equation.
 #[derive(Debug)]
 pub struct Rows<'a, T: RealField + Copy> {
     /// `psi` of holonomic equations; of no meaning for nonholonomic ones.
@@ -100,6 +100,9 @@ pub struct Rows<'a, T: RealField + Copy> {
     pub jacobian: DMatrixViewMut<'a, T>,
     /// `b`, without stabilisation.
     pub bias: &'a mut [T],
+    /// The size of the terms of which a row of `Z` is the sum, where they may cancel: a row far smaller than its scale is rounding and ties nothing.
+    /// Zero, as it comes, stands for the length of the row.
+    pub scale: &'a mut [T],
 }
 
 /// A constraint as it is described, by the names of bodies.
@@ -114,7 +117,7 @@ pub trait ConstraintDescription<T: RealField + Copy>: Debug {
     fn compile(&self, model: &Model<T>) -> Result<Arc<dyn Constraint<T>>, ConstraintSetError>;
 }
 
-/// A constraint of one's own.
+/// A user-defined constraint.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Inputs that make a constrained system move as wanted.
+//! Inverse dynamics under constraints.
 
 use nalgebra::{ComplexField, DMatrix, DVector, RealField};
 
@@ -49,8 +49,12 @@ use crate::PseudoInverse;
 pub struct ConstrainedInverse<T: RealField + Copy> {
     constraints: PseudoInverse<T>,
     inputs: PseudoInverse<T>,
+    /// `Zᵀ`
+    transposed: DMatrix<T>,
     /// `P B`
     allowed: DMatrix<T>,
+    /// The lengths of the columns of `B`.
+    scales: Vec<T>,
     column: DVector<T>,
     product: DVector<T>,
     input: DVector<T>,
@@ -60,13 +64,15 @@ pub struct ConstrainedInverse<T: RealField + Copy> {
 
 /// # Construction
 impl<T: RealField + Copy> ConstrainedInverse<T> {
-    /// Room for this many inputs.
+    /// Allocates for this number of inputs.
     pub fn new(constraints: &ConstraintSet<T>, inputs: usize) -> Self {
         let (m, n) = (constraints.equations(), constraints.dof);
         Self {
-            constraints: PseudoInverse::new(m, n),
+            constraints: PseudoInverse::new(n, m),
             inputs: PseudoInverse::new(n, inputs),
+            transposed: DMatrix::zeros(n, m),
             allowed: DMatrix::zeros(n, inputs),
+            scales: vec![T::zero(); inputs],
             column: DVector::zeros(n),
             product: DVector::zeros(m),
             input: DVector::zeros(inputs),
@@ -97,35 +103,34 @@ impl<T: RealField + Copy> ConstrainedInverse<T> {
         let Z = constrained.jacobian();
         self.constraints.tolerance = constrained.tolerance;
         self.inputs.tolerance = constrained.tolerance;
-        self.constraints.decompose(Z);
+        Z.transpose_to(&mut self.transposed);
+        self.constraints
+            .decompose_scaled(&self.transposed, constrained.scale.as_slice());
         self.allowed.copy_from(B);
         for mut column in self.allowed.column_iter_mut() {
             self.product.gemv(T::one(), Z, &column, T::zero());
-            self.constraints.apply(&self.product, &mut self.column);
+            self.constraints
+                .apply_transposed(&self.product, &mut self.column);
             column -= &self.column;
         }
         self.residual.copy_from(force);
         self.product.gemv(T::one(), Z, force, T::zero());
-        self.constraints.apply(&self.product, &mut self.column);
+        self.constraints
+            .apply_transposed(&self.product, &mut self.column);
         self.residual -= &self.column;
 
-        // A column that the constraints take up whole is rounding, which must not count as a direction.
-        let largest = B.amax();
-        let rounding = self.inputs.tolerance * largest;
-        for mut column in self.allowed.column_iter_mut() {
-            if column.amax() <= rounding {
-                column.fill(T::zero());
-            }
+        // Of a column that the constraints take up whole, rounding of the column is left.
+        for (scale, column) in self.scales.iter_mut().zip(B.column_iter()) {
+            *scale = column.norm();
         }
-        self.inputs.decompose(&self.allowed);
+        self.inputs.decompose_scaled(&self.allowed, &self.scales);
         self.inputs.apply(&self.residual, &mut self.input);
         self.residual
             .gemv(-T::one(), &self.allowed, &self.input, T::one());
 
         self.column.copy_from(force);
         self.column.gemv(-T::one(), B, &self.input, T::one());
-        self.constraints
-            .apply_transposed(&self.column, &mut self.multipliers);
+        self.constraints.apply(&self.column, &mut self.multipliers);
         let mut numbers = self.input.iter().chain(self.multipliers.iter());
         if numbers.all(ComplexField::is_finite) {
             Ok(())
@@ -149,7 +154,7 @@ impl<T: RealField + Copy> ConstrainedInverse<T> {
         &self.residual
     }
 
-    /// In how many of the motions that the constraints allow the inputs can act.
+    /// The rank of `P B`: the number of admissible directions in which the inputs act.
     pub fn rank(&self) -> usize {
         self.inputs.rank()
     }

@@ -179,6 +179,7 @@ impl<T: RealField + Copy, K: PairKind<T>> Constraint<T> for Between<T, K> {
             rows.residual[k] = equation.residual;
             rows.rate[k] = equation.direction.dot(&relative.twist) - equation.target_rate;
             rows.bias[k] = -(equation.direction.dot(&bias_acceleration) + equation.drift);
+            rows.scale[k] = equation.direction.norm();
             let on_b = to_b * equation.direction;
             let on_a = to_a * equation.direction;
             for (j, column) in J_b.column_iter().enumerate() {

@@ -38,8 +38,11 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             if self.residual.amax() <= rounding(workspace) {
                 return Ok(steps);
             }
-            self.inverse.decompose(&self.holonomic);
-            self.inverse.apply(&self.residual, &mut self.step);
+            self.inverse.tolerance = self.tolerance;
+            self.inverse
+                .decompose_scaled(&self.holonomic, self.scale.as_slice());
+            self.inverse
+                .apply_transposed(&self.residual, &mut self.step);
             // Where an angle is far from where it ought to be, the linear equation points beyond several turns.
             let longest = size(workspace);
             let length = self.step.amax();
@@ -95,15 +98,15 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             &EvaluatedState::new(model, workspace, x, &rest, time),
         );
         self.rest = rest;
-        self.holonomic.copy_from(&self.jacobian);
+        self.jacobian.transpose_to(&mut self.holonomic);
         for row in 0..constraints.equations() {
             if constraints.kind(row) == ConstraintKind::Nonholonomic {
                 self.residual[row] = T::zero();
-                self.holonomic.row_mut(row).fill(T::zero());
+                self.holonomic.column_mut(row).fill(T::zero());
             }
             let mut numbers = self
                 .holonomic
-                .row(row)
+                .column(row)
                 .into_iter()
                 .chain([&self.residual[row]]);
             if !numbers.all(nalgebra::ComplexField::is_finite) {

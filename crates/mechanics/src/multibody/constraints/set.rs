@@ -1,4 +1,4 @@
-//! Constraints together.
+//! Sets of constraints.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::multibody::Model;
 
-/// All constraints on a [`Model`], compiled: data that never change.
+/// All constraints on a [`Model`], compiled and immutable.
 ///
 /// The module's page has an example.
 #[derive(Clone, Debug)]
@@ -38,20 +38,21 @@ pub struct ConstraintId(usize);
 
 /// # Construction
 impl<T: RealField + Copy> ConstraintSet<T> {
-    /// Constraints to be described.
+    /// An empty set, to be filled.
     pub fn builder() -> ConstraintSetBuilder<T> {
         ConstraintSetBuilder {
             descriptions: Vec::new(),
             stabilization: Stabilization::none(),
-            rank_tolerance: convert(1e-9),
-            consistency_tolerance: convert(1e-6),
+            rank_tolerance: convert::<f64, T>(1e-9).max(T::default_epsilon() * convert(1024.0)),
+            consistency_tolerance: convert::<f64, T>(1e-6)
+                .max(T::default_epsilon() * convert(8192.0)),
         }
     }
 }
 
 /// # Reading
 impl<T: RealField + Copy> ConstraintSet<T> {
-    /// How many scalar equations there are: the rows of `Z`.
+    /// The number of scalar equations: the rows of `Z`.
     pub fn equations(&self) -> usize {
         self.equations
     }
@@ -77,12 +78,12 @@ impl<T: RealField + Copy> ConstraintSet<T> {
         self.entries[id.0].rows.clone()
     }
 
-    /// How violations are brought back.
+    /// The stabilisation of violations.
     pub fn stabilization(&self) -> &Stabilization<T> {
         &self.stabilization
     }
 
-    /// What an equation ties, by its row of `Z`.
+    /// Whether the equation in this row of `Z` is holonomic.
     ///
     /// # Panics
     /// If there is no such row.
@@ -101,12 +102,16 @@ impl<T: RealField + Copy> ConstraintSet<T> {
         (entry.name.clone(), equation)
     }
 
-    /// Which part of the largest equation counts as nothing where the constraints are violated so much: see
+    /// The part of its scale to which a row of `Z` is known where the constraints are violated so much: see
     /// [`ConstraintSetBuilder::rank_tolerance`].
-    pub(super) fn tolerance(&self, residual: &DVector<T>) -> T {
-        let rows = residual.iter().enumerate();
-        let holonomic = rows.filter(|(row, _)| self.kind(*row) == ConstraintKind::Holonomic);
-        let violation = holonomic.fold(T::zero(), |most, (_, psi)| most.max(psi.abs()));
+    pub(super) fn tolerance(&self, residual: &DVector<T>, scale: &[T]) -> T {
+        let rows = residual.iter().zip(scale).enumerate();
+        let holonomic = rows.filter(|(row, (_, scale))| {
+            **scale > T::zero() && self.kind(*row) == ConstraintKind::Holonomic
+        });
+        let violation = holonomic.fold(T::zero(), |most, (_, (psi, scale))| {
+            most.max(psi.abs() / *scale)
+        });
         let drift = (violation * convert(100.0)).min(convert(1e-3));
         self.rank_tolerance.max(drift)
     }
@@ -127,7 +132,8 @@ impl<T: RealField + Copy> ConstraintSet<T> {
                 residual: &mut all.residual[range.clone()],
                 rate: &mut all.rate[range.clone()],
                 jacobian: all.jacobian.rows_range_mut(range.clone()),
-                bias: &mut all.bias[range],
+                bias: &mut all.bias[range.clone()],
+                scale: &mut all.scale[range],
             };
             entry.constraint.evaluate(motion, &mut rows);
         }
@@ -145,7 +151,7 @@ pub struct ConstraintSetBuilder<T: RealField + Copy> {
 
 /// # Description
 impl<T: RealField + Copy> ConstraintSetBuilder<T> {
-    /// One more constraint: a [`LoopClosure`](super::LoopClosure), a [`PlaneContact`](super::PlaneContact), a
+    /// Adds a constraint: a [`LoopClosure`](super::LoopClosure), a [`PlaneContact`](super::PlaneContact), a
     /// [`PrescribedVelocity`](super::PrescribedVelocity), a [`Coupling`](super::Coupling), a [`Custom`](super::Custom) one.
     #[must_use]
     pub fn with(mut self, description: impl ConstraintDescription<T> + 'static) -> Self {
@@ -153,27 +159,28 @@ impl<T: RealField + Copy> ConstraintSetBuilder<T> {
         self
     }
 
-    /// How violations are brought back; they are not, unless this is called.
+    /// Stabilises violations; without this call there is no stabilisation.
     #[must_use]
     pub fn stabilized(mut self, stabilization: Stabilization<T>) -> Self {
         self.stabilization = stabilization;
         self
     }
 
-    /// Which equations count as dependent: those whose part that no other one has is smaller than this part of the largest (1e-9), or than
-    /// 100 times the largest `|psi|` (in m and rad, and up to 1e-3), whichever is more.
+    /// Which equations count as dependent: those whose part that no other one has is smaller than this part of the equation's own scale, see
+    /// [`Rows::scale`], or than 100 times the largest violation (`|psi|` in parts of the scale, and up to 1e-3), whichever is more. The default is
+    /// 1e-9 (1.2e-4 for `f32`). What an equation is multiplied with, and the masses that it moves, do not matter.
     ///
-    /// A spatial mechanism with more equations than it needs, as a door on two hinges or Bennett's linkage, has equations that depend on each
-    /// other only as well as it is closed, and within a step of an integrator it is never quite closed. Whoever counts them as independent
-    /// there gets accelerations without any meaning. Let this be larger where lengths are known to few digits only.
+    /// A spatial mechanism with more equations than it needs, such as a door on two revolute joints or Bennett's linkage, has equations that depend on each
+    /// other only as well as it is closed, and within a step of an integrator it is never quite closed. Accelerations that count them as
+    /// independent are meaningless. Choose a larger tolerance where lengths are known to few digits only.
     #[must_use]
     pub fn rank_tolerance(mut self, tolerance: T) -> Self {
         self.rank_tolerance = tolerance;
         self
     }
 
-    /// How far from zero the residual of dependent equations may be in parts of the largest term (1e-6) before they count as contradicting;
-    /// never less than what [`rank_tolerance`](Self::rank_tolerance) calls nothing.
+    /// The residual of dependent equations, in parts of the largest term, from which they count as contradicting: 1e-6 (9.8e-4 for `f32`), and
+    /// never less than what [`rank_tolerance`](Self::rank_tolerance) neglects.
     #[must_use]
     pub fn consistency_tolerance(mut self, tolerance: T) -> Self {
         self.consistency_tolerance = tolerance;

@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector, RealField, Vector6};
 
 use super::{ConstraintError, ConstraintId, ConstraintKind, ConstraintSet, EvaluatedState, Rows};
 use crate::multibody::{BodyId, Model, Workspace};
+use crate::pseudo_inverse::fill_row_scales;
 use crate::{EqualityQp, EqualityQpError, PseudoInverse};
 
 /// The scratch arrays of one [`ConstraintSet`], and what they hold after [`update`](ConstraintWorkspace::update) and
@@ -14,19 +15,21 @@ pub struct ConstraintWorkspace<T: RealField + Copy> {
     pub(super) rate: DVector<T>,
     pub(super) jacobian: DMatrix<T>,
     bias: DVector<T>,
+    /// The size of each row of `Z` where its terms do not cancel.
+    pub(super) scale: DVector<T>,
     /// What `Z xi_dot` must be: the bias with stabilisation; also the right-hand side of projections.
     pub(super) target: DVector<T>,
     pub(super) program: EqualityQp<T>,
-    /// Which part of the largest equation counts as nothing in this state, see [`Self::update`].
+    /// Which part of its scale counts as nothing in a row of `Z` in this state.
     pub(super) tolerance: T,
     /// The largest terms of which stabilisation is the sum.
     pull: T,
     mass_matrix: DMatrix<T>,
     /// `c - f`, and targets of projections.
     pub(super) vector: DVector<T>,
-    /// Of `Z` without nonholonomic rows, for projections.
-    pub(super) inverse: PseudoInverse<T>,
+    /// `Zᵀ` with zeros instead of nonholonomic rows, for projections.
     pub(super) holonomic: DMatrix<T>,
+    pub(super) inverse: PseudoInverse<T>,
     pub(super) step: DVector<T>,
     pub(super) start: Vec<T>,
     /// No velocity.
@@ -38,21 +41,20 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     /// For these constraints.
     pub fn new(constraints: &ConstraintSet<T>) -> Self {
         let (m, n) = (constraints.equations(), constraints.dof);
-        let mut inverse = PseudoInverse::new(m, n);
-        inverse.tolerance = constraints.rank_tolerance;
         Self {
             residual: DVector::zeros(m),
             rate: DVector::zeros(m),
             jacobian: DMatrix::zeros(m, n),
             bias: DVector::zeros(m),
+            scale: DVector::zeros(m),
             target: DVector::zeros(m),
             program: EqualityQp::new(n, m),
             tolerance: constraints.rank_tolerance,
             pull: T::zero(),
             mass_matrix: DMatrix::zeros(n, n),
             vector: DVector::zeros(n),
-            inverse,
-            holonomic: DMatrix::zeros(m, n),
+            inverse: PseudoInverse::new(n, m),
+            holonomic: DMatrix::zeros(n, m),
             step: DVector::zeros(n),
             start: vec![T::zero(); constraints.config_dim],
             rest: vec![T::zero(); n],
@@ -68,15 +70,21 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
         self.rate.fill(T::zero());
         self.jacobian.fill(T::zero());
         self.bias.fill(T::zero());
+        self.scale.fill(T::zero());
         let rows = Rows {
             residual: self.residual.as_mut_slice(),
             rate: self.rate.as_mut_slice(),
             jacobian: self.jacobian.as_view_mut(),
             bias: self.bias.as_mut_slice(),
+            scale: self.scale.as_mut_slice(),
         };
         constraints.evaluate(motion, rows);
-        self.tolerance = constraints.tolerance(&self.residual);
+        let (Z, scale) = (&self.jacobian, self.scale.as_mut_slice());
+        fill_row_scales(Z, T::one(), scale);
+        self.tolerance = constraints.tolerance(&self.residual, scale);
+        fill_row_scales(Z, self.tolerance, scale);
         self.program.set_tolerance(self.tolerance);
+        self.program.set_row_scales(self.scale.as_slice());
         let gains = &constraints.stabilization;
         self.pull = T::zero();
         for i in 0..constraints.equations() {
