@@ -11,7 +11,7 @@ use std::error::Error;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::coordinates::{directional_derivatives, second_directional_derivatives};
+use fly_mechanics::geometry::{directional_derivatives, second_directional_derivatives};
 use fly_mechanics::multibody::{Body, Joint, Model, ModelBuilder, Spring, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{DMatrix, DVector, Matrix3, RealField, SymmetricEigen, Vector3, dvector};

@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use fly_mechanics::System;
-use fly_mechanics::coordinates::Coordinates;
+use fly_mechanics::geometry::Coordinates;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{BodyId, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3};

@@ -11,7 +11,7 @@ use std::f64::consts::FRAC_PI_4;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::PseudoInertia;
 use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
-use fly_mechanics::multibody::forms::projection;
+use fly_mechanics::multibody::projection;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use nalgebra::{DMatrix, Matrix2, Matrix3, Vector2, Vector3};
 

@@ -16,9 +16,8 @@
 //! | B, u, W u ≤ l | [`Rotors::input_matrix`], [`Rotors::limits`] |
 //! | D', K' of dampers, springs or a controller | [`SecondMoment`] |
 //! | V, f_K of any springs | [`Stiffness`] |
-//! | a body about a fixed point, a rolling one | [`FixedPointBody`], [`nonholonomic::RollingBody`] |
-//! | nonholonomic systems | [`nonholonomic::HamelEquation`] |
-//! | x, ξ, A(x), γ, Γ of any coordinates | [`coordinates`] |
+//! | a body on its tip, a rolling one | [`Body::on_point`](multibody::Body::on_point), [`PlaneContact::rolling`](multibody::constraints::PlaneContact::rolling) |
+//! | x, ξ, A(x), γ, Γ of any coordinates; Hamel's equation; four forms of the equation of motion | `geometry` |
 //! | systems of bodies, their forces and dynamics; how they move | [`multibody`]; [`integrate`] |
 //! | with rotors and motors behind their lags | [`ActuatedDynamics`] |
 //! | what is measured of any system, to and from x, ξ | [`measurements`] |
@@ -87,16 +86,14 @@
 mod actuated;
 pub mod actuators;
 mod body;
-pub mod coordinates;
 pub mod description;
 mod equality_qp;
-mod fixed_point;
 mod free_body;
-mod held;
+#[cfg(feature = "geometry")]
+pub mod geometry;
 pub mod integrate;
 pub mod measurements;
 pub mod multibody;
-pub mod nonholonomic;
 mod outline;
 mod pseudo_inverse;
 mod stiffness;
@@ -108,7 +105,6 @@ pub use actuated::{ActuatedDynamics, ActuatedDynamicsError};
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use body::{Drag, DragError, InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
 pub use equality_qp::{EqualityQp, EqualityQpError};
-pub use fixed_point::FixedPointBody;
 pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
 pub use pseudo_inverse::PseudoInverse;
 pub use stiffness::{PointSpring, Stiffness, StiffnessError};

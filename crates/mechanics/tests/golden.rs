@@ -22,6 +22,7 @@ mod golden_bodies;
 mod golden_constraints;
 mod golden_coordinates;
 mod golden_model;
+mod special_bodies;
 
 use std::f64::consts::PI;
 

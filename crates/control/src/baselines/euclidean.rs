@@ -1,7 +1,7 @@
 //! The textbook controllers of robot arms, as special cases: joint PD, computed torque, linear control.
 #![allow(non_snake_case)]
 
-use fly_mechanics::multibody::forms::projection;
+use fly_mechanics::multibody::projection;
 use fly_mechanics::multibody::{AngleCoordinates, JointKind, Model, Workspace};
 use nalgebra::{DMatrix, DVector};
 

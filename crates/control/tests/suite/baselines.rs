@@ -11,7 +11,7 @@ use fly_control::transport::JointMap;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::PseudoInertia;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
-use fly_mechanics::multibody::forms::projection;
+use fly_mechanics::multibody::projection;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Matrix6xX, Vector3, Vector4};
 

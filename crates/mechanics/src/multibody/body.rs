@@ -1,7 +1,7 @@
 //! What a system is made of, as it is described: bodies on joints, springs and dampers between them.
 
-use fly_lie::SE3;
-use nalgebra::RealField;
+use fly_lie::{SE3, SO3};
+use nalgebra::{RealField, Vector3};
 
 use super::Joint;
 use crate::{Drag, PseudoInertia, SecondMoment};
@@ -38,6 +38,29 @@ impl<T: RealField + Copy> Body<T> {
             inertia: None,
             drag: None,
         }
+    }
+
+    /// A body on a ball joint at its point `pivot` (m, in the frame of `inertia`): a top, a gyroscope, a spherical pendulum. The body's frame is
+    /// moved into the pivot.
+    ///
+    /// ```
+    /// use fly_mechanics::multibody::{Body, Model, Workspace};
+    /// use fly_mechanics::{PseudoInertia, SecondMoment};
+    /// use nalgebra::Vector3;
+    ///
+    /// // A top: a disc on a stem of 5 cm, spun upright on its tip, does not fall.
+    /// let disc = PseudoInertia::new(SecondMoment::solid_cylinder(0.1, 0.04, 0.01))?;
+    /// let top = Body::on_point("top", disc, Vector3::new(0.0, 0.0, -0.05));
+    /// let model = Model::builder().body(top).build()?;
+    /// let mut xi_dot = [1.0; 3];
+    /// let upright = model.neutral_configuration();
+    /// model.forward_dynamics(&mut Workspace::new(&model), &upright, &[0.0, 0.0, 200.0], &[0.0; 3], &mut xi_dot)?;
+    /// assert_eq!(xi_dot, [0.0; 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_point(name: impl Into<String>, inertia: PseudoInertia<T>, pivot: Vector3<T>) -> Self {
+        let inertia = inertia.in_frame(&SE3::new(SO3::identity(), pivot));
+        Self::new(name, Joint::spherical()).inertia(inertia)
     }
 
     /// The same body carried by another one.

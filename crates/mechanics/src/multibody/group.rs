@@ -4,7 +4,6 @@ use fly_lie::{CoordinateVector, LieGroup, Operator, Rn, SE2, SE3, SO3, Schoenfli
 use nalgebra::RealField;
 
 use super::{Joint, JointKind, Model};
-use crate::coordinates::Symbols;
 
 /// A linear map of velocities that depends on a velocity `u`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,19 +98,5 @@ impl<T: RealField + Copy> Model<T> {
         for p in p {
             *p = -*p;
         }
-    }
-
-    /// `gamma_ij^k`, at `[k][(i, j)]`; it allocates.
-    pub fn commutation_coefficients(&self) -> Symbols<T> {
-        let n = self.dof();
-        let unit = |i: usize| (0..n).map(move |j| if i == j { T::one() } else { T::zero() });
-        let units: Vec<Vec<T>> = (0..n).map(|i| unit(i).collect()).collect();
-        let mut brackets = vec![units.clone(); n];
-        for (a, brackets) in units.iter().zip(&mut brackets) {
-            for b in brackets {
-                self.bracket(a, b);
-            }
-        }
-        Symbols::from_fn(n, |k, i, j| brackets[i][j][k])
     }
 }

@@ -82,12 +82,12 @@ pub enum JointKind<T: RealField + Copy> {
 /// use fly_mechanics::multibody::Joint;
 /// use nalgebra::Vector3;
 ///
-/// let hinge = Joint::<f64>::revolute(Vector3::new(0.0, 2.0, 0.0))?; // any length
-/// assert_eq!(hinge.dof(), 1);
-/// let half_a_turn = hinge.pose(&[std::f64::consts::PI]);
+/// let elbow = Joint::<f64>::revolute(Vector3::new(0.0, 2.0, 0.0))?; // any length
+/// assert_eq!(elbow.dof(), 1);
+/// let half_a_turn = elbow.pose(&[std::f64::consts::PI]);
 /// assert!((half_a_turn.act(&Vector3::x()) + Vector3::x()).norm() < 1e-15);
 ///
-/// let propeller = hinge.with_cos_sin();
+/// let propeller = elbow.with_cos_sin();
 /// assert_eq!((propeller.config_dim(), propeller.dof()), (2, 1));
 /// # Ok::<(), fly_mechanics::multibody::JointError>(())
 /// ```
@@ -101,12 +101,12 @@ pub struct Joint<T: RealField + Copy> {
 ///
 /// An axis has any length but zero. The other two axes follow it cyclically: with the axis x they are y and z.
 impl<T: RealField + Copy> Joint<T> {
-    /// Nothing moves.
+    /// A weld: no degrees of freedom.
     pub fn fixed() -> Self {
         Self::about_z(JointKind::Fixed)
     }
 
-    /// A hinge.
+    /// A revolute joint: one rotation about the axis.
     ///
     /// # Errors
     /// [`JointError::ZeroAxis`], [`JointError::NotFinite`].
@@ -114,7 +114,7 @@ impl<T: RealField + Copy> Joint<T> {
         Self::along(JointKind::Revolute(AngleCoordinates::Angle), axis)
     }
 
-    /// A slider.
+    /// A prismatic joint: one translation along the axis.
     ///
     /// # Errors
     /// As [`Joint::revolute`].
@@ -122,7 +122,7 @@ impl<T: RealField + Copy> Joint<T> {
         Self::along(JointKind::Prismatic, axis)
     }
 
-    /// A screw with this translation for an angle of one radian, m/rad.
+    /// A screw joint; `pitch` is the translation for an angle of one radian, m/rad.
     ///
     /// # Errors
     /// As [`Joint::revolute`].
@@ -137,7 +137,7 @@ impl<T: RealField + Copy> Joint<T> {
         Self::along(JointKind::Screw { pitch }, axis)
     }
 
-    /// A shaft that slides and turns.
+    /// A cylindrical joint: a translation along the axis and a rotation about it.
     ///
     /// # Errors
     /// As [`Joint::revolute`].
@@ -145,7 +145,7 @@ impl<T: RealField + Copy> Joint<T> {
         Self::along(JointKind::Cylindrical(AngleCoordinates::Angle), axis)
     }
 
-    /// A rotation about `first`, then one about `second`, which the first one carries.
+    /// A universal joint: a rotation about `first`, then one about `second`, which the first one carries.
     ///
     /// # Errors
     /// As [`Joint::revolute`]; [`JointError::ParallelAxes`].
@@ -163,17 +163,17 @@ impl<T: RealField + Copy> Joint<T> {
         })
     }
 
-    /// A ball joint.
+    /// A spherical joint (ball joint): all rotations.
     pub fn spherical() -> Self {
         Self::about_z(JointKind::Spherical(AttitudeCoordinates::Matrix))
     }
 
-    /// A ball joint whose attitude and angular velocity are those relative to the world.
+    /// A spherical joint whose attitude and angular velocity are relative to the world.
     pub fn absolute_spherical() -> Self {
         Self::about_z(JointKind::AbsoluteSpherical(AttitudeCoordinates::Matrix))
     }
 
-    /// A body that slides on a plane with this normal.
+    /// A planar joint, SE(2): translations in the plane with this normal and a rotation about the normal.
     ///
     /// # Errors
     /// As [`Joint::revolute`].
@@ -181,7 +181,7 @@ impl<T: RealField + Copy> Joint<T> {
         Self::along(JointKind::Planar(AngleCoordinates::Angle), normal)
     }
 
-    /// A body that moves anywhere and turns about one direction only.
+    /// A Schönflies joint: all translations and a rotation about one direction.
     ///
     /// # Errors
     /// As [`Joint::revolute`].
@@ -189,7 +189,7 @@ impl<T: RealField + Copy> Joint<T> {
         Self::along(JointKind::Schoenflies(AngleCoordinates::Angle), axis)
     }
 
-    /// A body that moves freely.
+    /// A free joint, SE(3): six degrees of freedom.
     pub fn free() -> Self {
         Self::about_z(JointKind::Free(AttitudeCoordinates::Matrix))
     }
@@ -236,7 +236,7 @@ impl<T: RealField + Copy> Joint<T> {
 
 /// # Reading
 impl<T: RealField + Copy> Joint<T> {
-    /// What it lets move.
+    /// The kind of joint.
     pub fn kind(&self) -> &JointKind<T> {
         &self.kind
     }
@@ -246,7 +246,7 @@ impl<T: RealField + Copy> Joint<T> {
         &self.axes
     }
 
-    /// How many numbers it has in the configuration.
+    /// The number of its coordinates in the configuration.
     pub fn config_dim(&self) -> usize {
         let angle = |angle: AngleCoordinates| match angle {
             AngleCoordinates::Angle => 1,
@@ -269,7 +269,7 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
-    /// In how many ways it moves: its numbers in the velocity.
+    /// Its degrees of freedom: the number of its velocities.
     pub fn dof(&self) -> usize {
         match self.kind {
             JointKind::Fixed => 0,

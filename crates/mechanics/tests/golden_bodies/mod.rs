@@ -2,14 +2,15 @@
 
 use fly_lie::operators::{angular, linear};
 use fly_lie::{AttitudePotential, SE3, SO3};
-use fly_mechanics::nonholonomic::{Ellipsoid, RollingBody};
+use fly_mechanics::multibody::constraints::Ellipsoid;
 use fly_mechanics::{
-    FixedPointBody, FreeBody, PointSpring, PseudoInertia, SecondMoment, State, Stiffness,
-    wrench_of_force,
+    FreeBody, PointSpring, PseudoInertia, SecondMoment, State, Stiffness, wrench_of_force,
 };
 use fly_testing::golden::{File, array, matrix, number, vector};
 use nalgebra::{Matrix4, SMatrix, Vector1, Vector3, Vector6};
 use serde_json::Value;
+
+use crate::special_bodies::{FixedPointBody, RollingBody};
 
 /// A body made of particles: every quantity was summed over the particles.
 pub fn particles(file: &mut File, data: &Value) {
@@ -152,7 +153,7 @@ pub fn gyroscopes(file: &mut File, data: &Value) {
             SO3::from_matrix(matrix(&start["R"])),
             vector(&start["omega"]),
         );
-        let advance = |state: &State<f64>, step| body.step(state, step, |_| Vector6::zeros());
+        let advance = |state: &State<f64>, step| body.step(state, step);
         follow(samples, start, 1e-4, advance, |sample, now| {
             let omega_dot = angular(&body.acceleration(now, &Vector6::zeros()));
             compare(file, sample, "R", now.pose.rotation.matrix());
@@ -181,7 +182,7 @@ pub fn rolling(file: &mut File, data: &Value) {
         let position = vector::<3>(&start["r"]).xy();
         let rotation = SO3::from_matrix(matrix(&start["R"]));
         let start = body.state(rotation, vector(&start["omega"]), position);
-        let advance = |state: &State<f64>, step| body.step(state, step, |_| Vector6::zeros());
+        let advance = |state: &State<f64>, step| body.step(state, step);
         let (mut normal, mut ratio) = (f64::INFINITY, 0.0_f64);
         follow(samples, start, 2.5e-4, advance, |sample, now| {
             let xi_dot = body.acceleration(now, &Vector6::zeros());
@@ -201,10 +202,10 @@ pub fn rolling(file: &mut File, data: &Value) {
             );
             compare(file, sample, "p_contact_body", &contact.point);
             compare(file, sample, "pdot_contact_body", &contact.point_rate);
-            compare(file, sample, "contact_force_world", &contact.force);
+            compare(file, sample, "contact_force_world", &contact.force.0);
             compare(file, sample, "energy", &Vector1::new(body.energy(now)));
-            normal = normal.min(contact.normal_force());
-            ratio = ratio.max(contact.friction_ratio());
+            normal = normal.min(contact.force.normal());
+            ratio = ratio.max(contact.force.friction_ratio());
         });
         let mut is = file.case(case, 1e-9);
         is.is_number("min_normal_force", normal);

@@ -1,7 +1,7 @@
 //! Quadratic programs with equality constraints, and linearisations.
 
 use fly_mechanics::EqualityQp;
-use fly_mechanics::coordinates::Linearization;
+use fly_mechanics::geometry::Linearization;
 use fly_mechanics::multibody::{EquationOfMotion, Model, Workspace};
 use fly_testing::golden::{File, array, count, numbers};
 use nalgebra::{DMatrix, DVector, RealField};

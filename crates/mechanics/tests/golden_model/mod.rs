@@ -8,7 +8,7 @@ pub use chain::chains;
 pub use description::{configuration, model};
 pub use trajectory::{gyroscopes, trajectory};
 
-use fly_mechanics::multibody::forms::projection;
+use fly_mechanics::multibody::projection;
 use fly_mechanics::multibody::{BodyId, EquationOfMotion, Workspace};
 use fly_testing::golden::{File, array, numbers};
 use nalgebra::{DMatrix, DVector, Matrix6xX};

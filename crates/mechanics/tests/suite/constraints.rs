@@ -10,8 +10,8 @@ use fly_mechanics::multibody::constraints::{
     ConstraintKind, ConstraintSet, ConstraintSetBuilder, ConstraintWorkspace, Coupling,
     EvaluatedState, LoopClosure, LoopKind, PlaneContact, PrescribedVelocity,
 };
+use fly_mechanics::multibody::constraints::{Disc, Ellipsoid};
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
-use fly_mechanics::nonholonomic::{Disc, Ellipsoid};
 use nalgebra::{DMatrix, DVector, RealField, Vector3, Vector6, convert};
 use num_dual::Dual64;
 use random_tree::{Random, cast, state};

@@ -12,8 +12,8 @@ use fly_mechanics::multibody::constraints::{
     ConstrainedInverse, ConstraintKind, ConstraintSet, ConstraintSetBuilder, LoopClosure, LoopKind,
     PlaneContact, PrescribedVelocity, Stabilization,
 };
+use fly_mechanics::multibody::constraints::{Disc, Ellipsoid, Surface};
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
-use fly_mechanics::nonholonomic::{Disc, Ellipsoid, Surface};
 use nalgebra::{DMatrix, DVector, Vector3, Vector6};
 use num_dual::Dual64;
 use random_tree::{Random, state, tree, tree_with_springs};

@@ -6,7 +6,7 @@ use crate::moving;
 use crate::random_tree;
 
 use fly_lie::operators::{angular, linear};
-use fly_mechanics::multibody::forms::projection;
+use fly_mechanics::multibody::projection;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use moving::{Moving, connected, error, rebuilt, system, unit};
 use nalgebra::{DMatrix, Vector3, Vector6};

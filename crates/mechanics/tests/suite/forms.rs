@@ -5,8 +5,8 @@
 use crate::moving;
 use crate::random_tree;
 
-use fly_mechanics::multibody::forms::{Forms, projection};
-use fly_mechanics::multibody::{Body, EquationOfMotion, Joint, Model, Workspace};
+use fly_mechanics::geometry::Forms;
+use fly_mechanics::multibody::{Body, EquationOfMotion, Joint, Model, Workspace, projection};
 use moving::{Moving, error, system};
 use nalgebra::{DVector, Vector3};
 use random_tree::{KINDS, Random, state};

@@ -7,10 +7,9 @@ use crate::random_tree;
 
 use constrained::Simulation;
 use fly_lie::SE3;
-use fly_mechanics::coordinates::{Basis, WithVelocities};
+use fly_mechanics::geometry::{Basis, HamelEquation, WithVelocities};
 use fly_mechanics::multibody::constraints::{ConstraintSet, PrescribedVelocity};
 use fly_mechanics::multibody::{BodyId, EquationOfMotion, Model, Workspace};
-use fly_mechanics::nonholonomic::HamelEquation;
 use nalgebra::{DMatrix, DVector, Matrix6xX, RealField, Vector6, convert};
 use num_dual::Dual64;
 use random_tree::{Random, state, tree_with_springs};

@@ -36,6 +36,8 @@ mod random_tree;
 mod regressor;
 mod rolling;
 mod round_trip;
+#[path = "../special_bodies/mod.rs"]
+mod special_bodies;
 mod springs;
 mod systems;
 mod urdf;

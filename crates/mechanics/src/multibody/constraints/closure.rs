@@ -1,4 +1,4 @@
-//! Loops closed: what joins two bodies beside the joints of the tree.
+//! Loop closures: joints beside those of the tree.
 
 use std::sync::Arc;
 
@@ -35,11 +35,11 @@ use crate::multibody::{Joint, JointError, Model};
 pub enum LoopKind<T: RealField + Copy> {
     /// A weld.
     Fixed,
-    /// A hinge.
+    /// A revolute joint.
     Revolute,
-    /// A slider.
+    /// A prismatic joint.
     Prismatic,
-    /// A shaft that slides and turns.
+    /// A cylindrical joint.
     Cylindrical,
     /// A cross with one axis z of A, the other y of B.
     Universal,

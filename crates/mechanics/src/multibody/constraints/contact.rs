@@ -8,21 +8,20 @@ use fly_lie::operators::{angular, join, linear};
 use nalgebra::RealField;
 
 use super::pair::{Between, Equations, FramePair, PairKind, Relative};
-use super::{Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError};
+use super::{Constraint, ConstraintDescription, ConstraintKind, ConstraintSetError, Surface};
 use crate::multibody::Model;
-use crate::nonholonomic::Surface;
 
 /// A body's convex surface that stays in touch with a plane of another body or of the world.
 ///
 /// Rolling has three equations: the point of the body that touches has no velocity along the two axes of the plane, which ties velocities
 /// only, and the height of the lowest point is zero, which is holonomic. Sliding has the last one alone. The multipliers are the contact
-/// force on the body in the axes of the plane, N: `[x, y, z]`, or `z`. The plane pulls, too: whether it can is for the caller to see.
+/// force on the body in the axes of the plane, N: `[x, y, z]`, or `z`. The plane pulls, too: ask [`ContactForce::condition`](super::ContactForce::condition)
+/// whether it can.
 ///
 /// ```
 /// use fly_lie::SE3;
-/// use fly_mechanics::multibody::constraints::{ConstraintSet, PlaneContact};
+/// use fly_mechanics::multibody::constraints::{ConstraintSet, Disc, PlaneContact};
 /// use fly_mechanics::multibody::{Body, Joint, Model};
-/// use fly_mechanics::nonholonomic::Disc;
 ///
 /// let model = Model::<f64>::builder().body(Body::new("coin", Joint::free())).build()?;
 /// let coin = PlaneContact::rolling("coin on table", "world", "coin", Disc::new(0.02)?);

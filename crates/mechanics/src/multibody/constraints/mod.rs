@@ -70,6 +70,7 @@
 mod closure;
 mod constraint;
 mod contact;
+mod contact_force;
 mod coupling;
 mod error;
 mod inverse;
@@ -77,6 +78,7 @@ mod pair;
 mod projection;
 mod set;
 mod stabilization;
+mod surface;
 mod velocity;
 mod workspace;
 
@@ -85,10 +87,12 @@ pub use constraint::{
     Constraint, ConstraintDescription, ConstraintKind, Custom, EvaluatedState, Rows,
 };
 pub use contact::PlaneContact;
+pub use contact_force::{ContactCondition, ContactForce};
 pub use coupling::Coupling;
 pub use error::{ConstraintError, ConstraintSetError};
 pub use inverse::ConstrainedInverse;
 pub use set::{ConstraintId, ConstraintSet, ConstraintSetBuilder};
 pub use stabilization::Stabilization;
+pub use surface::{Disc, Ellipsoid, Surface, SurfaceError};
 pub use velocity::PrescribedVelocity;
 pub use workspace::ConstraintWorkspace;

@@ -2,12 +2,12 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, RealField};
 
-use crate::multibody::forms::projection;
+use crate::multibody::projection;
 use crate::multibody::{Model, Workspace};
 
 /// `M xi_dot + c + D xi + grad V = f` in a state, Konz (4.103): all terms, as matrices and vectors.
 ///
-/// It is assembled by [projection](crate::multibody::forms::projection) with the Jacobians of all bodies: the cost grows with the cube of
+/// It is assembled by [projection](crate::multibody::projection) with the Jacobians of all bodies: the cost grows with the cube of
 /// the number of bodies. It allocates once.
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! Nothing depends on how things are described (Konz A.3).
 
 use fly_lie::attitude::EulerSequence;
-use fly_mechanics::coordinates::{
+use fly_mechanics::geometry::{
     Basis, Coordinates, EulerAngles, Minimal, Pose, Quaternion, RotationMatrix, Symbols,
     VelocityChange, WithVelocities, commutation_coefficients, connection_coefficients,
     derivative_along, directional_derivatives, directional_jacobian, geodesic_acceleration,

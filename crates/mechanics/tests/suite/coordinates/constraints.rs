@@ -1,7 +1,7 @@
 //! Staying on the constraint, and constraints that are added.
 
 use fly_lie::SO3;
-use fly_mechanics::coordinates::{
+use fly_mechanics::geometry::{
     AccelerationConstraint, Coordinates, CoordinatesError, Minimal, PlanarPose, Pose, Quaternion,
     RotationMatrix, acceleration, constraint_jacobian, project, stabilized_rate,
 };

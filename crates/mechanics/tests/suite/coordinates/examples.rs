@@ -2,7 +2,7 @@
 
 use fly_lie::SO3;
 use fly_lie::attitude::{Euler, EulerSequence};
-use fly_mechanics::coordinates::{Basis, Coordinates, Symbols};
+use fly_mechanics::geometry::{Basis, Coordinates, Symbols};
 use nalgebra::{DMatrix, DVector, Matrix3, RealField, Vector3, Vector6, convert, dmatrix, dvector};
 
 /// The same coordinates without what is known about them: everything has to be differentiated.

@@ -2,7 +2,7 @@
 
 use fly_lie::attitude::EulerSequence;
 use fly_lie::{AttitudePotential, SO3};
-use fly_mechanics::coordinates::{
+use fly_mechanics::geometry::{
     Coordinates, Curvature, EulerAngles, Minimal, PlanarPose, Pose, Quaternion, RotationMatrix,
     Symbols, WithVelocities, commutation_coefficients, commutation_derivative,
     connection_coefficients, covariant_derivative, derivative_along, directional_derivatives,
@@ -215,7 +215,7 @@ fn induced_metric() {
     let xi = dvector![0.3, -0.8];
     let xi_dot = geodesic_acceleration(&Sphere(2.0), induced, &x, &xi).expect("regular");
     let x_ddot =
-        fly_mechanics::coordinates::acceleration(&Sphere(2.0), &x, &xi, &xi_dot).expect("sizes");
+        fly_mechanics::geometry::acceleration(&Sphere(2.0), &x, &xi, &xi_dot).expect("sizes");
     let speed = (&A * &xi).norm();
     assert!((x_ddot + &x * (speed * speed / 4.0)).norm() < 1e-13);
 }
@@ -348,7 +348,7 @@ fn flat() {
         DMatrix::from_diagonal(&dvector![T::one(), x[0] * x[0]])
     }
     fn euclidean<T: RealField + Copy>(x: &DVector<T>) -> DMatrix<T> {
-        let W = fly_mechanics::coordinates::Basis::matrix(&Skewed(5), x);
+        let W = fly_mechanics::geometry::Basis::matrix(&Skewed(5), x);
         W.tr_mul(&W)
     }
     let curvature = Curvature::new(&Minimal(2), polar, &dvector![1.7, 0.4]).expect("regular");

@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use fly_lie::attitude::EulerSequence;
 use fly_mechanics::PseudoInverse;
-use fly_mechanics::coordinates::{
+use fly_mechanics::geometry::{
     self, Coordinates, CoordinatesError, EulerAngles, Minimal, PlanarPose, Pose, Quaternion,
     RotationMatrix, constraint_inverse, constraint_jacobian, normal_projector, tangent_projector,
 };
@@ -61,12 +61,12 @@ fn kinematics(coordinates: &impl Coordinates, x: &DVector<f64>) {
     );
 
     let xi = DVector::from_fn(n, |i, _| 0.3 * i as f64 - 1.0);
-    let back = coordinates::velocity(coordinates, x, &(&A * &xi)).expect("regular");
+    let back = geometry::velocity(coordinates, x, &(&A * &xi)).expect("regular");
     assert!((back - &xi).norm() < 1e-15 * xi.norm());
 
     // x_ddot is the derivative of A ξ along the motion.
     let xi_dot = DVector::from_fn(n, |i, _| (i as f64).cos());
-    let x_ddot = coordinates::acceleration(coordinates, x, &xi, &xi_dot).expect("sizes");
+    let x_ddot = geometry::acceleration(coordinates, x, &xi, &xi_dot).expect("sizes");
     let at = |t: f64| coordinates.kinematic_matrix(&(x + &A * &xi * t)) * (&xi + &xi_dot * t);
     let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
     assert!((&x_ddot - difference).norm() < 1e-8 * (1.0 + x_ddot.norm()));
@@ -105,7 +105,7 @@ fn products() {
         .constant_commutation_coefficients()
         .expect("both are known");
     let x = all(&[&q, &p]);
-    let found = coordinates::commutation_coefficients(&Unknown(product), &x).expect("regular");
+    let found = geometry::commutation_coefficients(&Unknown(product), &x).expect("regular");
     same("γ of a product", &found, &exact, 1e-14);
     assert!(
         (Quaternion, Sphere(1.0))
@@ -152,7 +152,7 @@ fn systems() {
     let exact = model
         .constant_commutation_coefficients()
         .expect("known for all joints");
-    let found = coordinates::commutation_coefficients(&Unknown(model), &x).expect("regular");
+    let found = geometry::commutation_coefficients(&Unknown(model), &x).expect("regular");
     same("γ of a system", &found, &exact, 1e-14);
 }
 
@@ -174,7 +174,7 @@ fn every_sequence_of_angles_is_singular_somewhere() {
             other => panic!("{sequence:?}: {other:?}"),
         }
         for distance in [1e-1, 1e-3, 1e-5] {
-            let condition = coordinates::condition_number(&angles, &at(distance)).expect("finite");
+            let condition = geometry::condition_number(&angles, &at(distance)).expect("finite");
             assert!(
                 (condition * distance - 2.0).abs() < 0.1,
                 "{condition} at {distance}"
@@ -203,10 +203,7 @@ fn mistakes() {
         Err(CoordinatesError::Singular { rank: 0, .. })
     ));
     let indefinite = |x: &DVector<_>| DMatrix::from_diagonal_element(3, 3, x[0] - x[0]);
-    let error = coordinates::raised_connection_coefficients(
-        &Minimal(3),
-        indefinite,
-        &dvector![1.0, 2.0, 3.0],
-    );
+    let error =
+        geometry::raised_connection_coefficients(&Minimal(3), indefinite, &dvector![1.0, 2.0, 3.0]);
     assert!(matches!(error, Err(CoordinatesError::Metric { .. })));
 }

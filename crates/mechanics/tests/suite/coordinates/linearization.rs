@@ -1,6 +1,6 @@
 //! Small deviations from a motion, against the motion itself.
 
-use fly_mechanics::coordinates::{
+use fly_mechanics::geometry::{
     self, Coordinates, Linearization, Minimal, Pose, Quaternion, RotationMatrix, WithVelocities,
     commutation_coefficients, connection_coefficients, derivative_along, deviation, deviation_rate,
     directional_derivatives, project,
@@ -185,7 +185,7 @@ fn stiffness_at_rest() {
     };
     let linear =
         Linearization::new(&RotationMatrix, force, &identity, &still, &still).expect("regular");
-    let hessian = coordinates::second_directional_derivatives(&RotationMatrix, height, &identity);
+    let hessian = geometry::second_directional_derivatives(&RotationMatrix, height, &identity);
     near("F0", &linear.stiffness, &hessian.expect("sizes"), 1e-15);
     assert!(linear.state_matrix().is_none(), "there is no mass");
 }

@@ -31,7 +31,7 @@
 //! Konz, Example 7: two numbers for the position, one for the velocity, no angle that jumps.
 //!
 //! ```
-//! use fly_mechanics::coordinates::{self, Coordinates};
+//! use fly_mechanics::geometry::{self, Coordinates};
 //! use nalgebra::{DMatrix, DVector, RealField, convert, dmatrix, dvector};
 //!
 //! struct Circle {
@@ -58,11 +58,11 @@
 //!     x[1]
 //! }
 //! let circle = Circle { radius: 2.0 };
-//! let slope = coordinates::directional_derivatives(&circle, height, &dvector![2.0, 0.0])?;
+//! let slope = geometry::directional_derivatives(&circle, height, &dvector![2.0, 0.0])?;
 //! assert_eq!(slope, dvector![2.0]);
-//! let curvature = coordinates::second_directional_derivatives(&circle, height, &dvector![0.0, 2.0])?;
+//! let curvature = geometry::second_directional_derivatives(&circle, height, &dvector![0.0, 2.0])?;
 //! assert_eq!(curvature, dmatrix![-2.0]); // a maximum
-//! # Ok::<(), coordinates::CoordinatesError>(())
+//! # Ok::<(), geometry::CoordinatesError>(())
 //! ```
 //!
 //! # An attitude: matrix, quaternion, and why not three angles
@@ -74,7 +74,7 @@
 //! use std::f64::consts::FRAC_PI_2;
 //!
 //! use fly_lie::attitude::EulerSequence;
-//! use fly_mechanics::coordinates::{
+//! use fly_mechanics::geometry::{
 //!     Coordinates, CoordinatesError, EulerAngles, Quaternion, RotationMatrix, condition_number,
 //! };
 //! use nalgebra::dvector;
@@ -97,7 +97,7 @@
 //! # Several things
 //!
 //! ```
-//! use fly_mechanics::coordinates::{Coordinates, Minimal, Pose, RotationMatrix};
+//! use fly_mechanics::geometry::{Coordinates, Minimal, Pose, RotationMatrix};
 //!
 //! // A body with a load on a spherical joint and three tilting rotors.
 //! let vehicle = (Pose, (RotationMatrix, Minimal(3)));
@@ -112,6 +112,8 @@ mod constraint;
 mod curvature;
 mod derivative;
 mod error;
+mod forms;
+mod hamel;
 mod kinematics;
 mod linearization;
 mod model;
@@ -136,6 +138,8 @@ pub use derivative::{
     directional_derivatives, directional_jacobian, second_directional_derivatives,
 };
 pub use error::CoordinatesError;
+pub use forms::Forms;
+pub use hamel::HamelEquation;
 pub use kinematics::{
     acceleration, condition_number, constraint_inverse, constraint_jacobian, normal_projector,
     tangent_projector, velocity,

@@ -19,7 +19,7 @@ use super::{
 /// `Gamma.with_second(xi)` the matrix `C` with `c = C ξ` and `dM/dt - 2 C` skew-symmetric.
 ///
 /// ```
-/// use fly_mechanics::coordinates::{Minimal, connection_coefficients};
+/// use fly_mechanics::geometry::{Minimal, connection_coefficients};
 /// use nalgebra::{DMatrix, DVector, RealField, convert, dmatrix, dvector};
 ///
 /// // A particle of unit mass in the polar coordinates r, phi: T = 1/2 (r_dot² + r² phi_dot²).
@@ -30,7 +30,7 @@ use super::{
 /// let connection = connection_coefficients(&Minimal(2), mass, &x)?;
 /// // The centrifugal force -r phi_dot² and the Coriolis force 2 r r_dot phi_dot.
 /// assert_eq!(connection.contract(&xi, &xi), dvector![-2.0 * 9.0, 2.0 * 2.0 * 0.5 * 3.0]);
-/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
 /// ```
 ///
 /// # Errors

@@ -52,14 +52,14 @@ fn positive<T: RealField + Copy>(what: &'static str, length: T) -> Result<T, Sur
 /// An ellipsoid about the body frame's origin, its axes those of the frame.
 ///
 /// ```
-/// use fly_mechanics::nonholonomic::{Ellipsoid, Surface};
+/// use fly_mechanics::multibody::constraints::{Ellipsoid, Surface};
 /// use nalgebra::Vector3;
 ///
 /// let egg = Ellipsoid::new([0.25, 0.25, 0.5])?;
 /// // Upright it touches the plane with its tip.
 /// assert_eq!(egg.contact(&Vector3::z()), Vector3::new(0.0, 0.0, -0.5));
 /// assert_eq!(egg.height(&Vector3::x()), 0.25);
-/// # Ok::<(), fly_mechanics::nonholonomic::SurfaceError<f64>>(())
+/// # Ok::<(), fly_mechanics::multibody::constraints::SurfaceError<f64>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipsoid<T: RealField + Copy> {
@@ -112,13 +112,13 @@ impl<T: RealField + Copy> Surface<T> for Ellipsoid<T> {
 /// [`ConstraintError::NotFinite`](crate::multibody::constraints::ConstraintError::NotFinite) where it is a constraint.
 ///
 /// ```
-/// use fly_mechanics::nonholonomic::{Disc, Surface};
+/// use fly_mechanics::multibody::constraints::{Disc, Surface};
 /// use nalgebra::Vector3;
 ///
 /// let wheel = Disc::with_rim(0.3, 0.02)?;
 /// // Upright, it stands on its tyre.
 /// assert_eq!(wheel.contact(&Vector3::y()), Vector3::new(0.0, -0.32, 0.0));
-/// # Ok::<(), fly_mechanics::nonholonomic::SurfaceError<f64>>(())
+/// # Ok::<(), fly_mechanics::multibody::constraints::SurfaceError<f64>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Disc<T: RealField + Copy> {

@@ -67,7 +67,7 @@ mod sealed {
 /// `f(x)` and its derivative in the direction `v`, `v^α ∂f/∂x^α`.
 ///
 /// ```
-/// use fly_mechanics::coordinates::derivative_along;
+/// use fly_mechanics::geometry::derivative_along;
 /// use nalgebra::dvector;
 ///
 /// let (value, slope) = derivative_along(|x| x.component_mul(x), &dvector![3.0, 1.0], &dvector![1.0, 0.0]);

@@ -11,7 +11,7 @@ use super::{Coordinates, CoordinatesError, directional_jacobian};
 ///
 /// ```
 /// use fly_mechanics::EqualityQp;
-/// use fly_mechanics::coordinates::{AccelerationConstraint, Minimal};
+/// use fly_mechanics::geometry::{AccelerationConstraint, Minimal};
 /// use nalgebra::{DVector, RealField, dmatrix, dvector};
 ///
 /// // A pendulum as a particle in the plane at constant distance: how hard does the rod pull at the lowest point?

@@ -53,7 +53,7 @@ pub(super) fn derivatives_along<S: Differentiable>(
 /// a strict minimum. Elsewhere its skew part is `-1/2 γ^k_ij ∂_k f`, and [`hessian`](super::hessian) is the tensor.
 ///
 /// ```
-/// use fly_mechanics::coordinates::{RotationMatrix, second_directional_derivatives};
+/// use fly_mechanics::geometry::{RotationMatrix, second_directional_derivatives};
 /// use nalgebra::{DVector, RealField, dmatrix, dvector};
 ///
 /// // V(R) = tr(P (I - R)) with P = diag(3, 2, 1) is smallest at R = I; its Hessian there is tr(P) I - P, Konz (3.28).
@@ -63,7 +63,7 @@ pub(super) fn derivatives_along<S: Differentiable>(
 /// let identity = dvector![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
 /// let hessian = second_directional_derivatives(&RotationMatrix, potential, &identity)?;
 /// assert_eq!(hessian, dmatrix![3.0, 0.0, 0.0; 0.0, 4.0, 0.0; 0.0, 0.0, 5.0]);
-/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
 /// ```
 ///
 /// # Errors

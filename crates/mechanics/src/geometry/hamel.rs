@@ -2,7 +2,7 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, convert};
 
-use crate::coordinates::{
+use crate::geometry::{
     Coordinates, CoordinatesError, Differentiable, commutation_coefficients, derivative_along,
     directional_derivatives,
 };
@@ -19,15 +19,13 @@ use crate::coordinates::{
 /// *before* `η` is set to zero: the constrained Lagrangian alone lacks the forces of (B.13). Constraints that can be integrated are
 /// no different. The constraint must be linear in the velocities, and without drift.
 ///
-/// Choose the velocities with [`WithVelocities`](crate::coordinates::WithVelocities), or state `A = [A~ Y]` of `x_dot = A~ ξ~ + Y η`
+/// Choose the velocities with [`WithVelocities`](crate::geometry::WithVelocities), or state `A = [A~ Y]` of `x_dot = A~ ξ~ + Y η`
 /// directly. Mass matrix and potential are those of the system without the constraint, in these velocities. The rest are dual
-/// numbers, and with a dual `x` their derivatives: this is a tool for analysis and tests, which allocates. For the flight path there are
-/// [`RollingBody`](super::RollingBody), the closed form for bodies on a plane, and [`constraints`](crate::multibody::constraints) for any
-/// system.
+/// numbers, and with a dual `x` their derivatives: this is a tool for analysis and tests, which allocates. For the flight path there
+/// are [`constraints`](crate::multibody::constraints).
 ///
 /// ```
-/// use fly_mechanics::coordinates::{Coordinates, CoordinatesError};
-/// use fly_mechanics::nonholonomic::HamelEquation;
+/// use fly_mechanics::geometry::{Coordinates, CoordinatesError, HamelEquation};
 /// use nalgebra::{DMatrix, DVector, RealField, convert, dmatrix, dvector};
 ///
 /// /// Chaplygin's sleigh: position of the runner and heading; it goes forward and turns, and must not go sideways.

@@ -19,7 +19,7 @@ use super::{
 /// - The pose of one body of a system: its body Jacobian.
 ///
 /// ```
-/// use fly_mechanics::coordinates::{Minimal, PlanarPose, map_jacobian};
+/// use fly_mechanics::geometry::{Minimal, PlanarPose, map_jacobian};
 /// use nalgebra::{DVector, RealField, convert, dmatrix, dvector};
 ///
 /// // The tip of an arm of length 2 that turns about the origin, as a frame in the plane.
@@ -30,7 +30,7 @@ use super::{
 /// }
 /// let jacobian = map_jacobian(&Minimal(1), &PlanarPose, tip, &dvector![0.0])?;
 /// assert_eq!(jacobian, dmatrix![0.0; 2.0; 1.0]);
-/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
 /// ```
 ///
 /// # Errors
@@ -57,7 +57,7 @@ pub trait Basis {
 ///
 /// ```
 /// use fly_lie::SO3;
-/// use fly_mechanics::coordinates::{Basis, RotationMatrix, WithVelocities, commutation_coefficients};
+/// use fly_mechanics::geometry::{Basis, RotationMatrix, WithVelocities, commutation_coefficients};
 /// use nalgebra::{DMatrix, DVector, RealField, dvector};
 ///
 /// /// The angular velocity in the world instead of in the body: ω = Rᵀ ω_world.
@@ -74,7 +74,7 @@ pub trait Basis {
 /// let gamma = commutation_coefficients(&world, &x)?;
 /// let (a, b) = (dvector![1.0, 2.0, 3.0], dvector![0.5, -1.0, 2.0]);
 /// assert!((gamma.contract(&a, &b) + a.cross(&b)).norm() < 1e-14);
-/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WithVelocities<C, W> {

@@ -4,7 +4,7 @@ use nalgebra::DVector;
 use num_dual::Dual64;
 
 use super::{Forms, read};
-use crate::multibody::MasslessMotion;
+use crate::multibody::{MasslessMotion, projection};
 
 /// # Hamilton
 impl Forms {
@@ -59,7 +59,7 @@ impl Forms {
         self.workspace.update(&self.model, &self.x, &self.xi);
         self.workspace.update_jacobians(&self.model);
         let M = &mut self.equation.mass_matrix;
-        super::projection::mass_matrix(&self.model, &self.workspace, M);
+        projection::mass_matrix(&self.model, &self.workspace, M);
         let mut xi: DVector<Dual64> = std::mem::take(&mut self.momentum);
         read(p, xi.as_mut_slice());
         let solved = self.equation.solve(&mut xi);

@@ -13,12 +13,12 @@ const MOST_STEPS: usize = 50;
 /// For small violations it is the nearest one up to the square of the violation. `x` comes back unchanged where `|φ|` is rounding already.
 ///
 /// ```
-/// use fly_mechanics::coordinates::{Quaternion, project};
+/// use fly_mechanics::geometry::{Quaternion, project};
 /// use nalgebra::dvector;
 ///
 /// let x = project(&Quaternion, &dvector![0.6, 0.0, 0.9, 0.0])?;
 /// assert!((x.norm() - 1.0).abs() < 1e-15);
-/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
 /// ```
 ///
 /// # Errors
@@ -52,14 +52,14 @@ pub fn project(
 /// form that is `R_dot = R (wed ω - λ/2 (RᵀR - I))`; (A.178), which has λ in place of λ/2, decays twice as fast.
 ///
 /// ```
-/// use fly_mechanics::coordinates::{Quaternion, stabilized_rate};
+/// use fly_mechanics::geometry::{Quaternion, stabilized_rate};
 /// use nalgebra::{dmatrix, dvector};
 ///
 /// // A quaternion at rest whose norm is 1.1: the norm comes back.
 /// let q = dvector![1.1, 0.0, 0.0, 0.0];
 /// let q_dot = stabilized_rate(&Quaternion, &q, &dvector![0.0, 0.0, 0.0], &dmatrix![5.0])?;
 /// assert!(q_dot[0] < 0.0 && q_dot.rows(1, 3).norm() == 0.0);
-/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
 /// ```
 ///
 /// # Errors

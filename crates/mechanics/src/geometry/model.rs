@@ -12,7 +12,7 @@ use crate::multibody::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, 
 ///
 /// ```
 /// use fly_mechanics::PseudoInertia;
-/// use fly_mechanics::coordinates::Linearization;
+/// use fly_mechanics::geometry::Linearization;
 /// use fly_mechanics::multibody::{Body, EquationOfMotion, Joint, Model, Workspace};
 /// use nalgebra::{DVector, Matrix3, Vector3, dvector};
 /// use num_dual::Dual64;
@@ -63,6 +63,23 @@ impl Coordinates for Model<f64> {
 
     fn constant_commutation_coefficients(&self) -> Option<Symbols<f64>> {
         Some(self.commutation_coefficients())
+    }
+}
+
+/// # Commutation of the velocity coordinates
+impl<T: RealField + Copy> Model<T> {
+    /// `gamma_ij^k`, at `[k][(i, j)]`; it allocates.
+    pub fn commutation_coefficients(&self) -> Symbols<T> {
+        let n = self.dof();
+        let unit = |i: usize| (0..n).map(move |j| if i == j { T::one() } else { T::zero() });
+        let units: Vec<Vec<T>> = (0..n).map(|i| unit(i).collect()).collect();
+        let mut brackets = vec![units.clone(); n];
+        for (a, brackets) in units.iter().zip(&mut brackets) {
+            for b in brackets {
+                self.bracket(a, b);
+            }
+        }
+        Symbols::from_fn(n, |k, i, j| brackets[i][j][k])
     }
 }
 

@@ -2,15 +2,13 @@
 //!
 //! | form | left-hand side | here |
 //! |---|---|---|
-//! | projection, Kane | `sum 0J_bᵀ (M_b 0a_b + c_b)` | [`projection`] |
+//! | projection, Kane | `sum 0J_bᵀ (M_b 0a_b + c_b)` | [`projection`](crate::multibody::projection) |
 //! | Gibbs-Appell | `dS/dξ̇` | [`Forms::gibbs_appell`] |
 //! | Boltzmann-Hamel | `d/dt dT/dξ^i + γ^k_ij ξ^j dT/dξ^k - ∂_i T` | [`Forms::boltzmann_hamel`] |
 //! | Hamilton | `ṗ_i + γ^k_ij ξ^j p_k + ∂_i H` | [`Forms::hamilton`] |
 //!
-//! All of them are `M ξ̇ + c`, the last one with the other forces. [Projection](projection) needs no derivative and is what is computed with;
+//! All of them are `M ξ̇ + c`, the last one with the other forces. [Projection](crate::multibody::projection) needs no derivative and is what is computed with;
 //! the others are made of an energy alone, which dual numbers differentiate exactly, and show that nothing was lost on the way.
-
-pub mod projection;
 
 mod boltzmann_hamel;
 mod gibbs_appell;
@@ -19,14 +17,15 @@ mod hamilton;
 use nalgebra::DVector;
 use num_dual::Dual64;
 
-use super::{EquationOfMotion, Model, Workspace};
+use crate::multibody::{EquationOfMotion, Model, Workspace};
 
 /// The forms of the equations of motion that differentiate energies.
 ///
 /// It holds the model with dual numbers, and allocates once. The cost grows with the fourth power of the number of bodies.
 ///
 /// ```
-/// use fly_mechanics::multibody::{Body, Joint, Model, forms::Forms};
+/// use fly_mechanics::geometry::Forms;
+/// use fly_mechanics::multibody::{Body, Joint, Model};
 /// use fly_mechanics::PseudoInertia;
 /// use nalgebra::{Matrix3, Vector3};
 ///

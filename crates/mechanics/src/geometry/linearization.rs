@@ -34,7 +34,7 @@ impl Linearization {
     /// Linearises `f` about a trajectory through `x` with velocity `ξ` and acceleration `ξ_dot`.
     ///
     /// ```
-    /// use fly_mechanics::coordinates::{Linearization, RotationMatrix};
+    /// use fly_mechanics::geometry::{Linearization, RotationMatrix};
     /// use nalgebra::{DVector, RealField, dmatrix, dvector};
     ///
     /// // Euler's equations of a body with moments 1, 2, 4 that spins about its middle axis.
@@ -48,7 +48,7 @@ impl Linearization {
     /// // Unstable: a real and positive eigenvalue.
     /// let eigenvalues = linear.state_matrix().expect("invertible").complex_eigenvalues();
     /// assert!(eigenvalues.iter().any(|s| s.re > 1.0));
-    /// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+    /// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
     /// ```
     ///
     /// # Errors

@@ -27,7 +27,7 @@ impl Curvature {
     /// whose first two terms are printed without the index i. It is zero where coordinates exist in which the metric is constant.
     ///
     /// ```
-    /// use fly_mechanics::coordinates::{Curvature, Minimal};
+    /// use fly_mechanics::geometry::{Curvature, Minimal};
     /// use nalgebra::{DMatrix, DVector, RealField, dvector};
     ///
     /// // Latitude and longitude on a sphere of radius 2.
@@ -38,7 +38,7 @@ impl Curvature {
     /// let curvature = Curvature::new(&Minimal(2), metric, &dvector![0.6, 1.0])?;
     /// assert!((curvature.sectional(&dvector![1.0, 0.0], &dvector![0.3, 1.0]) - 0.25).abs() < 1e-15);
     /// assert!((curvature.scalar() - 0.5).abs() < 1e-15);
-    /// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+    /// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
     /// ```
     ///
     /// # Errors

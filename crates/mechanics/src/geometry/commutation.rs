@@ -16,13 +16,13 @@ use super::{Coordinates, CoordinatesError, Differentiable, Symbols, derivative_a
 /// [`Coordinates::constant_commutation_coefficients`] knows them, they are exact.
 ///
 /// ```
-/// use fly_mechanics::coordinates::{Quaternion, commutation_coefficients};
+/// use fly_mechanics::geometry::{Quaternion, commutation_coefficients};
 /// use nalgebra::dvector;
 ///
 /// let gamma = commutation_coefficients(&Quaternion, &dvector![0.5, -0.5, 0.5, 0.5])?;
 /// let (a, b) = (dvector![1.0, 2.0, 3.0], dvector![0.5, -1.0, 2.0]);
 /// assert_eq!(gamma.contract(&a, &b), a.cross(&b));
-/// # Ok::<(), fly_mechanics::coordinates::CoordinatesError>(())
+/// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
 /// ```
 ///
 /// # Errors
