@@ -96,6 +96,7 @@ pub mod measurements;
 pub mod multibody;
 mod outline;
 mod pseudo_inverse;
+mod serialize;
 mod stiffness;
 mod system;
 mod text;

@@ -3,7 +3,7 @@
 use crate::Inputs;
 use crate::description::{self, DescriptionError, UrdfOptions};
 use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
-use crate::multibody::{BodyId, Model};
+use crate::multibody::{BodyId, Model, ModelBuilder, ModelError};
 use crate::text::some;
 
 /// A system of rigid bodies with what drives it: everything that a description says.
@@ -45,7 +45,7 @@ pub struct System {
     pub name: String,
     /// Its bodies, joints, springs and dampers.
     pub model: Model<f64>,
-    /// What is known of each body's joint beyond its motion, in the order of [`Model::bodies`].
+    /// Name and limits of each body's joint beyond its motion, in the order of [`Model::bodies`].
     pub joints: Vec<JointData>,
     /// Its rotors and motors.
     pub inputs: Inputs,
@@ -57,7 +57,7 @@ pub struct System {
     pub notes: Vec<String>,
 }
 
-/// What is known of a joint beyond how it moves.
+/// The name and the limits of a joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointData {
     /// Its name; that of the body that it carries, unless it has one of its own.
@@ -94,6 +94,58 @@ impl System {
             loops: Vec::new(),
             couplings: Vec::new(),
         }
+    }
+}
+
+/// # Changes
+impl System {
+    /// The same system with more bodies, springs and dampers: loads, tools, frames. What drives it and what closes its loops stay.
+    ///
+    /// ```
+    /// use fly_mechanics::multibody::{Body, Joint};
+    /// use fly_mechanics::{PseudoInertia, System};
+    /// use nalgebra::Vector3;
+    ///
+    /// let crane = System::from_toml(
+    ///     r#"
+    ///     name = "crane"
+    ///     [bodies.boom]
+    ///     joint = { type = "revolute", axis = [0, 1, 0] }
+    ///     shape = { box = [2, 0.1, 0.1] }
+    ///     mass = 50
+    ///     [[motors]]
+    ///     joint = "boom"
+    ///     effort = 500
+    ///     "#,
+    /// )?;
+    /// // A load of 20 kg on a rope of 1 m.
+    /// let load = PseudoInertia::point_mass(20.0, Vector3::new(0.0, 0.0, -1.0))?;
+    /// let rope = Joint::universal(Vector3::x(), Vector3::y())?;
+    /// let loaded = crane.with(|model| model.body(Body::new("load", rope).parent("boom").inertia(load)))?;
+    /// assert_eq!((loaded.model.dof(), loaded.inputs.input_dim()), (3, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with what was added.
+    pub fn with(
+        self,
+        add: impl FnOnce(ModelBuilder<f64>) -> ModelBuilder<f64>,
+    ) -> Result<Self, ModelError> {
+        let model = add(self.model.to_builder()).build()?;
+        let mut extended = Self::new(self.name, model);
+        for (body, joint) in self.model.bodies().zip(self.joints) {
+            if let Ok(body) = extended.model.body_id(self.model.name(body)) {
+                extended.joints[body.index() - 1] = joint;
+            }
+        }
+        extended.inputs = self.inputs.moved(&self.model, &extended.model);
+        (extended.loops, extended.couplings) = (self.loops, self.couplings);
+        let found = std::mem::replace(&mut extended.notes, self.notes);
+        let new = |note: &String| !extended.notes.contains(note);
+        let found: Vec<_> = found.into_iter().filter(new).collect();
+        extended.notes.extend(found);
+        Ok(extended)
     }
 }
 

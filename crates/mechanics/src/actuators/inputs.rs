@@ -138,6 +138,21 @@ impl Inputs {
     }
 }
 
+impl Inputs {
+    /// The same rotors and motors on the bodies and joints of the same names in another model.
+    pub(crate) fn moved(mut self, from: &Model<f64>, to: &Model<f64>) -> Self {
+        let find = |body: BodyId| to.body_id(from.name(body)).unwrap_or(body);
+        for carrier in &mut self.carriers {
+            *carrier = find(*carrier);
+        }
+        for (motor, driven) in self.motors.iter_mut().zip(&mut self.driven) {
+            motor.joint = find(motor.joint);
+            *driven = to.velocity_range(motor.joint).start + motor.component;
+        }
+        self
+    }
+}
+
 /// # Reading
 impl Inputs {
     /// The rotors. Their [`input_matrix`](Rotors::input_matrix) holds wrenches on the bodies that carry them.

@@ -1,4 +1,4 @@
-//! The inertia of a rigid body, checked to be one of real mass.
+//! The inertia of a rigid body, checked to be physical.
 
 use std::ops::Add;
 
@@ -66,6 +66,31 @@ impl<T: RealField + Copy> PseudoInertia<T> {
         Ok(Self(moment))
     }
 
+    /// A point mass (kg) at this place (m): it has no moment of inertia about its centre.
+    ///
+    /// A [`Model`](crate::multibody::Model) takes it wherever the joints only move it, or on top of other inertia. On its own, [`FreeBody`] gives it
+    /// no angular acceleration, whatever the torque.
+    ///
+    /// ```
+    /// use fly_mechanics::{InertiaError, PseudoInertia};
+    /// use nalgebra::Vector3;
+    ///
+    /// // Two particles have the moment of inertia 2 m r² across their line.
+    /// let [a, b] = [0.5, -0.5].map(|x| PseudoInertia::point_mass(2.0, Vector3::new(x, 0.0, 0.0)));
+    /// let both = a? + b?;
+    /// assert_eq!(both.inertia_about_center().diagonal(), Vector3::new(0.0, 1.0, 1.0));
+    /// # Ok::<(), InertiaError<f64>>(())
+    /// ```
+    ///
+    /// [`FreeBody`]: crate::FreeBody
+    ///
+    /// # Errors
+    /// [`InertiaError::MassNotFinite`], [`InertiaError::MassNotPositive`], [`InertiaError::CenterNotFinite`].
+    pub fn point_mass(mass: T, place: Vector3<T>) -> Result<Self, InertiaError<T>> {
+        check_numbers(mass, &place, &Matrix3::zeros())?;
+        Ok(Self(SecondMoment::from_points([(mass, place)])))
+    }
+
     /// From mass (kg), centre of mass (m) and moment of inertia about the centre of mass (kg m²), in body axes.
     ///
     /// # Errors
@@ -102,7 +127,7 @@ impl<T: RealField + Copy> PseudoInertia<T> {
 
 /// # Change of frame and sum
 ///
-/// Neither can make an inertia that is none.
+/// The result of a physical inertia is physical.
 impl<T: RealField + Copy> PseudoInertia<T> {
     /// The same body described in frame b, whose pose in the present frame a is `pose`, Konz (4.75): `G^-1 M' G^-T`, and of the 6x6
     /// matrix `Ad(G)^T M Ad(G)`.

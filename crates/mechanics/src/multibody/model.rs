@@ -77,7 +77,7 @@ pub(super) struct Resistance<T: RealField + Copy> {
 
 /// # Construction
 impl<T: RealField + Copy> Model<T> {
-    /// A system to be described, in a field of gravity of 9.81 m/s² down.
+    /// A builder with gravity of 9.81 m/s² along -z.
     pub fn builder() -> ModelBuilder<T> {
         ModelBuilder {
             gravity: Vector3::new(T::zero(), T::zero(), convert(-9.81)),
@@ -86,23 +86,65 @@ impl<T: RealField + Copy> Model<T> {
             dampers: Vec::new(),
         }
     }
+
+    /// The description of this system, to which bodies, springs and dampers can be added. The coordinates of the bodies that it has come first and
+    /// stay as they are.
+    ///
+    /// ```
+    /// use fly_lie::{SE3, SO3};
+    /// use fly_mechanics::multibody::{Body, Joint, Model};
+    /// use fly_mechanics::PseudoInertia;
+    /// use nalgebra::{Matrix3, Vector3};
+    ///
+    /// // An arm as it was loaded, a payload of 2 kg that it holds, and the frame of a camera.
+    /// let link = PseudoInertia::from_center(1.0, Vector3::z() * 0.2, Matrix3::identity() * 0.01)?;
+    /// let arm = Model::builder().body(Body::new("arm", Joint::revolute(Vector3::y())?).inertia(link)).build()?;
+    /// let tip = SE3::new(SO3::identity(), Vector3::new(0.0, 0.0, 0.4));
+    /// let payload = Body::new("payload", Joint::fixed()).parent("arm").placed(tip);
+    /// let loaded = arm
+    ///     .to_builder()
+    ///     .body(payload.inertia(PseudoInertia::point_mass(2.0, Vector3::zeros())?))
+    ///     .body(Body::new("camera", Joint::fixed()).parent("arm").placed(tip))
+    ///     .build()?;
+    /// assert_eq!((loaded.mass(), loaded.dof()), (3.0, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to_builder(&self) -> ModelBuilder<T> {
+        let mut links: Vec<_> = self.bodies().zip(&self.links).collect();
+        // As they were described: their coordinates stand in that order.
+        links.sort_by_key(|(_, link)| (link.x, link.xi));
+        let bodies = links.into_iter().map(|(body, link)| Body {
+            name: self.name(body).to_owned(),
+            parent: self.names[link.parent].to_string(),
+            placement: link.placement,
+            joint: link.joint,
+            inertia: link.inertia,
+            drag: link.drag,
+        });
+        ModelBuilder {
+            gravity: self.gravity,
+            bodies: bodies.collect(),
+            springs: self.springs().collect(),
+            dampers: self.dampers().collect(),
+        }
+    }
 }
 
 /// # Reading
 impl<T: RealField + Copy> Model<T> {
-    /// `nu`: how many numbers a configuration has.
+    /// `nu`: the number of configuration coordinates.
     #[inline]
     pub fn config_dim(&self) -> usize {
         self.config_dim
     }
 
-    /// `n`: how many numbers a velocity has.
+    /// `n`: the number of velocity coordinates, the degrees of freedom.
     #[inline]
     pub fn dof(&self) -> usize {
         self.dof
     }
 
-    /// How many bodies there are, frames without mass included, the world not.
+    /// The number of bodies, massless frames included, the world not.
     #[inline]
     pub fn body_count(&self) -> usize {
         self.links.len()
@@ -167,7 +209,7 @@ impl<T: RealField + Copy> Model<T> {
         self.links.get(body.0.checked_sub(1)?)?.drag.as_ref()
     }
 
-    /// Where a body's joint has its numbers in the configuration; empty for the world.
+    /// The range of a body's joint in the configuration; empty for the world.
     pub fn config_range(&self, body: BodyId) -> std::ops::Range<usize> {
         match body.0.checked_sub(1) {
             Some(i) => self.links[i].x..self.links[i].x + self.links[i].joint.config_dim(),
@@ -175,7 +217,7 @@ impl<T: RealField + Copy> Model<T> {
         }
     }
 
-    /// Where a body's joint has its numbers in the velocity; empty for the world.
+    /// The range of a body's joint in the velocity; empty for the world.
     pub fn velocity_range(&self, body: BodyId) -> std::ops::Range<usize> {
         match body.0.checked_sub(1) {
             Some(i) => self.links[i].xi..self.links[i].xi + self.links[i].joint.dof(),
@@ -258,28 +300,28 @@ impl<T: RealField + Copy> ModelBuilder<T> {
         self
     }
 
-    /// One more body. Their order is that of the coordinates; a body may be added before the one that carries it.
+    /// Adds a body. The order of the bodies is that of the coordinates; a body may be added before its parent.
     #[must_use]
     pub fn body(mut self, body: Body<T>) -> Self {
         self.bodies.push(body);
         self
     }
 
-    /// One more spring.
+    /// Adds a spring.
     #[must_use]
     pub fn spring(mut self, spring: Spring<T>) -> Self {
         self.springs.push(spring);
         self
     }
 
-    /// One more damper.
+    /// Adds a damper.
     #[must_use]
     pub fn damper(mut self, damper: Damper<T>) -> Self {
         self.dampers.push(damper);
         self
     }
 
-    /// The system.
+    /// The model.
     ///
     /// # Errors
     /// The first thing that is wrong, with the names of the bodies that it is about.

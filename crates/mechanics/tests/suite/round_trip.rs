@@ -239,3 +239,86 @@ fn names_and_constraints() {
         ..base
     });
 }
+
+/// Through any format of serde: JSON here, which sorts no keys of a text.
+#[test]
+fn serde_keeps_systems_and_models() {
+    let mut count = 0;
+    for (path, text) in files("../../configs/systems") {
+        let Ok(system) = System::from_toml(&text) else {
+            continue;
+        };
+        let json = serde_json::to_string(&system).expect("a text");
+        let read: System =
+            serde_json::from_str(&json).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        assert_eq!(
+            read,
+            System::from_toml(&system.to_toml()).expect("what was written")
+        );
+        same_model(&read.model, &system.model);
+        let json = serde_json::to_string(&system.model).expect("a text");
+        let read: Model<f64> = serde_json::from_str(&json).expect("a model");
+        same_model(&read, &system.model);
+        count += 1;
+    }
+    assert!(count >= 5, "only {count} systems");
+    let error = serde_json::from_str::<System>(r#""name = 3""#).expect_err("no name");
+    assert!(error.to_string().starts_with("1:8: "), "{error}");
+}
+
+/// A loaded system with a load and a spring more: what was there has the same coordinates, and what drove it still does.
+#[test]
+fn more_in_a_loaded_system() {
+    use fly_mechanics::PseudoInertia;
+    use fly_mechanics::multibody::{Body, Spring};
+    use nalgebra::Vector3;
+    let mut count = 0;
+    for (path, text) in files("../../configs/systems") {
+        let Ok(system) = System::from_toml(&text) else {
+            continue;
+        };
+        same_model(
+            &system.model.to_builder().build().expect("as it was"),
+            &system.model,
+        );
+        let Some(last) = system.model.bodies().last() else {
+            continue;
+        };
+        let carrier = system.model.name(last).to_owned();
+        let load = PseudoInertia::point_mass(2.0, Vector3::new(0.1, 0.2, -0.3)).expect("a mass");
+        let spring = Spring {
+            a: "world".to_owned(),
+            b: "one more".to_owned(),
+            rest: SE3::identity(),
+            stiffness: SecondMoment::from_points([(3.0, Vector3::zeros())]),
+        };
+        let body = Body::new("one more", Joint::free())
+            .parent(carrier)
+            .inertia(load);
+        let more = system.clone().with(|model| model.body(body).spring(spring));
+        let more = more.unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        assert_eq!(more.model.dof(), system.model.dof() + 6);
+        assert!((more.model.mass() - system.model.mass() - 2.0).abs() < 1e-12);
+        for body in system.model.bodies() {
+            let same = more
+                .model
+                .body_id(system.model.name(body))
+                .expect("still there");
+            assert_eq!(
+                more.model.config_range(same),
+                system.model.config_range(body)
+            );
+            assert_eq!(
+                more.model.velocity_range(same),
+                system.model.velocity_range(body)
+            );
+            assert_eq!(more.joint(same), system.joint(body));
+        }
+        for (a, b) in more.inputs.motors().iter().zip(system.inputs.motors()) {
+            assert_eq!(more.model.name(a.joint), system.model.name(b.joint));
+        }
+        assert_eq!(more.inputs.command_names(), system.inputs.command_names());
+        count += 1;
+    }
+    assert!(count >= 5, "only {count} systems");
+}
