@@ -87,8 +87,8 @@ fn build(source: &Path, name: &str, native: bool) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The C++ compiler: the one that `CXX` names, else clang, which makes Pinocchio's fastest program. For root, clang comes from
-/// Debian where there is none; where that cannot be, the system's compiler has to do.
+/// The C++ compiler: the one that `CXX` names, else clang, which makes Pinocchio's fastest program. For root, a missing clang
+/// is installed from Debian; else the system's compiler is used.
 fn compiler() -> String {
     if let Ok(compiler) = std::env::var("CXX")
         && !compiler.is_empty()

@@ -9,7 +9,7 @@ pub struct Info {
     pub name: &'static str,
     /// Its version: `env!("CARGO_PKG_VERSION")`.
     pub version: &'static str,
-    /// One line that says what it is.
+    /// One-line summary.
     pub summary: &'static str,
     /// Who owns time.
     pub clock: Clock,
@@ -18,7 +18,7 @@ pub struct Info {
     pub signals: &'static str,
 }
 
-/// Something that a vehicle may be asked to do by itself.
+/// An action that a vehicle carries out by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Request {
@@ -44,7 +44,7 @@ impl Request {
     }
 }
 
-/// A vehicle, or what stands for one: a simulation, a recording.
+/// A vehicle, a simulation of one, or a recording.
 ///
 /// Implement it, then [`export_backend!`](crate::export_backend), in a crate of type `cdylib`. The export sees to the
 /// lifecycle: `read` and `write` come only between `start` and `stop`, `start` and `stop` at most once, and `write`
@@ -109,7 +109,7 @@ pub trait Backend: Sized + Send {
     /// The signals, settled once for all by [`configure`](Self::configure).
     fn description(&self) -> &Description;
 
-    /// Opens links and waits for the vehicle, as far as is needed for the first frame.
+    /// Opens links and waits for the vehicle until a first frame can be read.
     ///
     /// # Errors
     /// The vehicle or its recording cannot be reached.
@@ -162,7 +162,7 @@ pub trait Backend: Sized + Send {
         )))
     }
 
-    /// Asks the vehicle to do something by itself.
+    /// Asks the vehicle to carry out an action by itself.
     ///
     /// # Errors
     /// It refused, or cannot.

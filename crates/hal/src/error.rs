@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What sort of failure it was: what the host may do about it depends on this, not on the words.
+/// The category of an error. A host decides by this what to do, never by the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -16,7 +16,7 @@ pub enum ErrorKind {
     Io,
     /// Nothing came in time.
     Timeout,
-    /// What came was not what the protocol says.
+    /// The peer violated the protocol.
     Protocol,
     /// The vehicle said no.
     Refused,
@@ -93,17 +93,17 @@ impl Error {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// A file, port or socket that failed, `doing` what.
+    /// Input or output failed while `doing` something.
     pub fn io(doing: impl std::fmt::Display, error: &std::io::Error) -> Self {
         Self::new(ErrorKind::Io, format!("{doing}: {error}"))
     }
 
-    /// Anything that is nobody's fault but the backend's.
+    /// A fault of the backend itself.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
 
-    /// Adds what the user may try.
+    /// Adds a hint for the user.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

@@ -4,7 +4,7 @@ pub use crate::abi::GroupStatus;
 
 /// One tick's values, in the order of [`Description::frame_signals`](crate::Description::frame_signals).
 ///
-/// A read changes only what is new: the values and the stamp of a group that brought nothing stay as they were. A group
+/// A read changes only groups with new data: the values and stamps of the others stay as they were. A group
 /// whose sensor is known to be gone becomes invalid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {

@@ -24,7 +24,7 @@
 //!   configure ── start ── { read, write }* ── stop ── drop
 //! ```
 //!
-//! [`conformance::run`] puts any plugin through all of this and reports what it does wrong.
+//! [`conformance::run`] tests any plugin for all of this and reports every violation.
 
 pub mod abi;
 mod backend;

@@ -29,7 +29,7 @@ impl<'a> Configuration<'a> {
         self.settings_from(self.document()?)
     }
 
-    /// Parses [`text`](Self::text), for whoever wants to look at it before it becomes a struct.
+    /// Parses [`text`](Self::text) into a document, to be inspected before it becomes a struct.
     ///
     /// # Errors
     /// It is not TOML.
@@ -37,7 +37,7 @@ impl<'a> Configuration<'a> {
         DeTable::parse(self.text).map_err(|error| explain(self.text, &error))
     }
 
-    /// Reads a [`document`](Self::document), or what was left of it, into a struct.
+    /// Reads a [`document`](Self::document), or a part of it, into a struct.
     ///
     /// # Errors
     /// As [`settings`](Self::settings).

@@ -22,7 +22,7 @@ pub enum Class {
     Measurement,
     /// From the controller to the vehicle.
     Command,
-    /// From the backend to whoever wants it: recorded commands, setpoints, battery. The control law works without.
+    /// From the backend, not needed by the control law: recorded commands, setpoints, battery.
     Auxiliary,
 }
 
@@ -62,7 +62,7 @@ pub fn recorded_command(name: &str) -> Option<&str> {
 pub struct Signal {
     /// The canonical name, such as `pose.position.x`.
     pub name: String,
-    /// Its unit, such as `m/s`; `1` where it has none.
+    /// Its unit, such as `m/s`; `1` for dimensionless numbers.
     pub unit: String,
     /// Which way it goes.
     pub class: Class,
@@ -81,7 +81,7 @@ pub struct Canonical {
     pub unit: &'static str,
     /// Which way they go.
     pub class: Class,
-    /// What it is, and in which frame.
+    /// The quantity and its frame.
     pub summary: &'static str,
 }
 
@@ -94,7 +94,7 @@ pub struct Meaning {
     pub class: Class,
     /// Name of its group: the name without its last component, but `recorded` for every recorded command.
     pub group: String,
-    /// What it is, and in which frame.
+    /// The quantity and its frame.
     pub summary: &'static str,
 }
 
@@ -117,7 +117,7 @@ const fn row(
     }
 }
 
-/// Every name that hosts understand, but for `recorded.<command>`, which follows from the commands.
+/// All canonical names. `recorded.<command>` is not listed: it follows from the commands.
 #[rustfmt::skip] // a table reads as a table
 pub const TABLE: &[Canonical] = &{
     use Class::{Auxiliary, Command, Measurement};

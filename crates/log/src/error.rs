@@ -101,7 +101,7 @@ pub enum LogError {
         /// Frames before it.
         frames: usize,
     },
-    /// The log is well-formed but has nothing that could be replayed.
+    /// The log is well-formed but holds nothing to replay.
     #[error("`{}` cannot be replayed: {reason}", path.display())]
     Unusable {
         /// The file.

@@ -10,7 +10,7 @@ use crate::Header;
 /// Version of the log's layout; a reader refuses others.
 pub const FORMAT: u32 = 1;
 
-/// Record that says that this is a log of ours.
+/// Record that marks a log of this program.
 pub const LOG: &str = "fly.log";
 /// Key of the checksum over the header's records.
 const CRC: &str = "crc32";

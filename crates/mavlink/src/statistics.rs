@@ -1,4 +1,4 @@
-//! What came over a link, what was damaged, and what was lost on the way.
+//! Counts of received, damaged and lost messages.
 
 use std::fmt;
 

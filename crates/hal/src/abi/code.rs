@@ -103,7 +103,7 @@ pub(crate) fn level_from(code: u32) -> tracing::Level {
     }
 }
 
-/// Copies an error to where the other side wants it.
+/// Copies an error into the other side's buffer.
 ///
 /// # Safety
 /// `target` is null or points to an error whose `buffer` is null or has `capacity` writable bytes.
@@ -145,7 +145,7 @@ pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
         length
     };
     target.message_length = copy(&error.message);
-    // Help to half a message helps nobody.
+    // A hint to a truncated message is useless.
     target.help_length = if target.message_length == error.message.len() {
         copy(help)
     } else {
@@ -153,7 +153,7 @@ pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
     };
 }
 
-/// Room for an error of the other side. Made once and lent at every call, which therefore costs nothing.
+/// Buffer for an error of the other side. Made once and lent at every call, so that a call allocates nothing.
 #[derive(Debug)]
 pub(crate) struct ErrorRoom {
     /// Points to `buffer`.
@@ -192,7 +192,7 @@ impl ErrorRoom {
         &raw mut self.error
     }
 
-    /// What the other side wrote. Lengths and spans are taken for what they are: numbers of a stranger.
+    /// The error that the other side wrote. Its lengths and spans are not trusted.
     #[cold]
     pub(crate) fn take(&mut self, status: i32) -> Error {
         let filled = std::mem::replace(&mut self.error, Self::empty(self.buffer));

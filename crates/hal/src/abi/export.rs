@@ -480,7 +480,7 @@ unsafe extern "C" fn destroy<B: Backend>(instance: *mut c_void) {
     }
     // SAFETY: it came from `Box::into_raw` in `configure`, and the host destroys it once.
     let mut exported = unsafe { Box::from_raw(instance.cast::<Exported<B>>()) };
-    // What fails now has nobody left to tell.
+    // There is no channel left on which to report a failure.
     let stopped =
         exported.state == State::Dead || catch_unwind(AssertUnwindSafe(|| exported.stop())).is_ok();
     if !stopped {

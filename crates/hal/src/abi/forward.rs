@@ -1,6 +1,6 @@
 //! The plugin's `tracing`: every event becomes a call of the host's log function.
 //!
-//! A shared library has its own copy of `tracing`, whose subscriber nobody else sets.
+//! A shared library has its own copy of `tracing`, whose subscriber must be set here.
 
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

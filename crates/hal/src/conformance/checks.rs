@@ -10,7 +10,7 @@ use crate::{
 /// A check.
 pub(super) type Function = fn(&Plugin, &Setup) -> Outcome;
 
-/// All of them, with what a proper plugin does.
+/// All checks, named by what a correct plugin does.
 pub(super) const ALL: &[(&str, Function)] = &[
     ("says what it is", |plugin, _| outcome(information(plugin))),
     ("describes canonical signals", |plugin, setup| {

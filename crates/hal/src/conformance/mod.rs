@@ -1,4 +1,4 @@
-//! Puts any plugin through everything that a host may ask of one, and says what it does wrong.
+//! Tests a plugin against everything that a host may ask of it, and reports every violation.
 //!
 //! ```no_run
 //! use fly_hal::conformance::{self, Setup};
@@ -24,7 +24,7 @@ use crate::{Configuration, Plugin, ResolvePath};
 
 pub use report::{Check, Outcome, Report};
 
-/// What the plugin is given. It must be a configuration with which it works: the checks spoil it themselves.
+/// The plugin's configuration. It must be valid: the checks themselves make invalid ones of it.
 #[derive(Clone)]
 pub struct Setup {
     /// Its table, a TOML document.
@@ -101,7 +101,7 @@ pub fn run(plugin: &Path, setup: &Setup) -> Report {
     report
 }
 
-/// Runs a check on a thread of its own, which is left behind when it does not come back.
+/// Runs a check on a thread of its own, which is abandoned when the check hangs.
 fn run_one(check: checks::Function, plugin: &Plugin, setup: &Setup) -> Outcome {
     let (plugin, owned) = (plugin.clone(), setup.clone());
     let (sender, receiver) = mpsc::channel();

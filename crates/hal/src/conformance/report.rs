@@ -11,7 +11,7 @@ use crate::loader::PluginInfo;
 pub struct Report {
     /// The file that was checked.
     pub plugin: PathBuf,
-    /// What it says of itself, if it could be loaded.
+    /// The plugin's own description, if it could be loaded.
     pub info: Option<PluginInfo>,
     /// The checks in the order in which they ran. After one that hangs no more are run.
     pub checks: Vec<Check>,

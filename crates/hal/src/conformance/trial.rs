@@ -12,7 +12,7 @@ const WAIT: Duration = Duration::from_millis(20);
 /// How late it may be back: this much the scheduler of a busy machine may add.
 const GRACE: Duration = Duration::from_millis(50);
 
-/// Why a check ended early: what it then reports.
+/// The outcome of a check that ended early.
 pub(super) struct Stop(pub(super) Outcome);
 
 impl From<String> for Stop {
@@ -33,7 +33,7 @@ pub(super) fn configure(plugin: &Plugin, setup: &Setup) -> Result<Instance, Stop
         .map_err(failed("configure"))
 }
 
-/// An instance that flies. A real-time plugin may have nobody to talk to: that is no fault of its own.
+/// A started instance. A real-time plugin that finds no peer does not violate anything.
 pub(super) fn start(plugin: &Plugin, setup: &Setup) -> Result<Instance, Stop> {
     let mut instance = configure(plugin, setup)?;
     match instance.start() {

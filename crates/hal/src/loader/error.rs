@@ -96,7 +96,7 @@ pub enum LoadError {
         /// Which function.
         entry: &'static str,
     },
-    /// What it says of itself makes no sense.
+    /// Its table is inconsistent.
     #[error("the plugin `{}` is broken: {what}", path.display())]
     BadInfo {
         /// The file.
@@ -106,7 +106,7 @@ pub enum LoadError {
     },
 }
 
-/// Why a file is not safe to load: whoever can write it can run code as this user.
+/// Why a file is not safe to load: anyone who can write it can run code as this user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Insecure {
     /// Everybody can write the file or folder.

@@ -155,7 +155,7 @@ impl Instance {
         call!(self.start()).map(drop)
     }
 
-    /// Waits for the next tick, not past the deadline, and fills in what is new. Does not allocate unless it fails.
+    /// Waits for the next tick, at most until the deadline, and fills in new data. Allocates only on failure.
     ///
     /// # Errors
     /// The plugin's own; or the frame is not of this instance's size.
@@ -214,7 +214,7 @@ impl Instance {
         call!(self.disarm()).map(drop)
     }
 
-    /// Asks the vehicle to do something by itself.
+    /// Asks the vehicle to carry out an action by itself.
     ///
     /// # Errors
     /// It refused, or cannot.
@@ -222,7 +222,7 @@ impl Instance {
         call!(self.request(request_code(request))).map(drop)
     }
 
-    /// Lines for the summary after a flight; none if the plugin has none or fails.
+    /// Lines for the summary after a flight; empty if the plugin has none or fails.
     pub fn report(&mut self) -> Vec<(String, String)> {
         let mut lines: Vec<(String, String)> = Vec::new();
         let sink = abi::ReportSink {

@@ -9,13 +9,13 @@ use tracing::field::{FieldSet, Value};
 use tracing::metadata::Kind;
 use tracing::{Event, Level, Metadata, dispatcher, subscriber::Interest};
 
-/// Whether anybody here wants messages of that level and target.
+/// Whether messages of that level and target are enabled.
 pub(super) fn enabled(level: Level, target: &str) -> bool {
     level <= tracing::level_filters::LevelFilter::current()
         && dispatcher::get_default(|dispatch| dispatch.enabled(metadata(level, target)))
 }
 
-/// Gives the message to whoever listens here.
+/// Dispatches the message to the subscriber.
 pub(super) fn message(level: Level, target: &str, message: &str) {
     let metadata = metadata(level, target);
     let Some(field) = metadata.fields().field("message") else {
@@ -30,7 +30,7 @@ pub(super) fn message(level: Level, target: &str, message: &str) {
     });
 }
 
-/// A callsite made at run time: `tracing` wants them to live for ever.
+/// A callsite made at run time; `tracing` requires `'static` ones.
 struct Remote {
     metadata: OnceLock<Metadata<'static>>,
 }
@@ -44,7 +44,7 @@ impl Callsite for Remote {
     }
 }
 
-/// More targets than any honest plugin has: what comes later is logged as `plugin`, so that memory stays bounded.
+/// Maximum number of targets; later ones are logged as `plugin`, so that memory stays bounded.
 const MOST: usize = 1024;
 
 fn metadata(level: Level, target: &str) -> &'static Metadata<'static> {

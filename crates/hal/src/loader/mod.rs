@@ -44,14 +44,14 @@ pub use error::{Insecure, LoadError};
 pub use instance::Instance;
 pub use search::{Found, SearchPath, file_name, is_path};
 
-/// What a plugin says of itself, as [`Info`](crate::Info) does for one written in Rust.
+/// A plugin's own description: [`Info`](crate::Info) on the host's side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginInfo {
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// One line that says what it is.
+    /// One-line summary.
     pub summary: String,
     /// Who owns time.
     pub clock: Clock,
@@ -107,7 +107,7 @@ impl Plugin {
         &self.path
     }
 
-    /// What it says of itself.
+    /// The plugin's own description.
     pub fn info(&self) -> &PluginInfo {
         &self.info
     }
@@ -139,7 +139,7 @@ fn open_library(path: &Path) -> Result<libloading::os::unix::Library, LoadError>
 /// The `init` functions that were called: libraries stay where they are, so that an address is one function's for ever.
 static INITIALISED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
-/// Calls the exported function and checks what it gives before anything in it is believed.
+/// Calls the exported function and validates the table that it returns before using it.
 fn find_table(
     path: &Path,
     library: &libloading::os::unix::Library,

@@ -1,4 +1,4 @@
-//! Whether a file is safe to load: nobody but this user and root may have written it.
+//! Whether a file is safe to load: only this user and root may be able to write it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;

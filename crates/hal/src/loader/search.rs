@@ -58,7 +58,7 @@ impl SearchPath {
     /// The file of the plugin `name`; of a [path](is_path), that path, if there is something.
     ///
     /// # Errors
-    /// There is none: [`LoadError::NotFound`] with all places; or the path cannot be read.
+    /// [`LoadError::NotFound`] with all searched places if there is no such file, or an error of reading the path.
     pub fn find(&self, name: &str) -> Result<PathBuf, LoadError> {
         if is_path(name) {
             let path = PathBuf::from(name);
@@ -80,7 +80,7 @@ impl SearchPath {
         })
     }
 
-    /// All files on the path that are named as plugins are, by name; of several with one name only the first, which is
+    /// All plugin files on the path, by name; of several with the same name only the first, which is
     /// the one that [`find`](Self::find) gives. Nothing is loaded.
     pub fn discover(&self) -> Vec<Found> {
         let mut all: Vec<Found> = Vec::new();

@@ -106,7 +106,7 @@ impl Layout {
         }
     }
 
-    /// Writes a row into `words`, which is emptied first and has room for [`Self::max_words`].
+    /// Writes a row into `words`, which is cleared first and has a capacity of [`Self::max_words`].
     pub fn encode_row(&self, row: &Row, words: &mut Vec<u64>) -> Result<(), LogError> {
         let check = |what, expected, found| {
             if expected == found {

@@ -298,7 +298,7 @@ fn run(
         }
         thread::park_timeout(IDLE);
     }
-    // Without a record of the run nobody called `finish`: the file is closed but keeps its name.
+    // Without a record of the run `finish` was not called: the file is closed but keeps the name `.part`.
     let metadata = finish.recv().ok();
     let dropped = metadata.as_ref().map_or(0, |(_, dropped)| *dropped);
     let (rows, events) = encoder.counts();

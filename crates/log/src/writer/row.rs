@@ -35,7 +35,7 @@ pub struct Row<'a> {
     pub commands: Option<&'a [f64]>,
 }
 
-/// Where the vehicle is and how it moves.
+/// Pose and twist of the vehicle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct State {
     /// Position x, y, z in the world, m, then the quaternion w, x, y, z, world from body.
@@ -44,7 +44,7 @@ pub struct State {
     pub twist: [f64; 6],
 }
 
-/// Where the vehicle ought to be.
+/// Desired pose, twist and acceleration of the vehicle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reference {
     /// As [`State::pose`].
@@ -55,7 +55,7 @@ pub struct Reference {
     pub acceleration: [f64; 6],
 }
 
-/// Where a whole system is and how it moves.
+/// Configuration and velocity of a whole system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SystemState<'a> {
     /// Coordinates of its joints, length `config_dim`.
@@ -66,7 +66,7 @@ pub struct SystemState<'a> {
     pub poses: &'a [[f64; 7]],
 }
 
-/// Where a whole system ought to be.
+/// Desired configuration, velocity and acceleration of a whole system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SystemReference<'a> {
     /// As [`SystemState::configuration`].
@@ -105,7 +105,7 @@ pub struct Control<'a> {
     pub u: &'a [f64],
     /// Energies of the error.
     pub energies: Energies,
-    /// How fast their total changes, and how fast it should by the theory, W; none where the theory says nothing.
+    /// Measured and predicted dW/dt, W; none where the theory makes no prediction.
     pub energy_rates: Option<[f64; 2]>,
     /// Number of active limits.
     pub active: u32,

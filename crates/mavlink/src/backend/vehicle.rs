@@ -13,11 +13,10 @@ use super::airframe::{Airframe, describe};
 use super::frame::Filler;
 use super::settings::Settings;
 
-/// After the heartbeat the state is waited for this long, ns. It may be long in coming (without a GPS fix there is no
-/// position), so that its absence is no error.
+/// How long the start waits for the state after the heartbeat, ns. Its absence is no error: without a GPS fix there is no position.
 const STATE_WAIT: i64 = 3_000_000_000;
 
-/// A MAVLink vehicle of the kind `A`. See the [crate](crate) for what crosses, and for what does not.
+/// A MAVLink vehicle of the kind `A`. See the [module](super) for its signals.
 pub struct MavlinkVehicle<A> {
     description: Description,
     settings: Settings,
@@ -219,7 +218,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
         }
     }
 
-    /// Another kind of vehicle is refused, or only warned of where the user says so.
+    /// Refuses another type of vehicle, or only warns if `any_type` is set.
     fn check_type(&self, found: &Found) -> Result<(), Error> {
         let Err(error) = found.expect_type(A::TYPES) else {
             return Ok(());
@@ -270,7 +269,7 @@ fn missing(state: &Telemetry) -> Vec<&'static str> {
     missing
 }
 
-/// Where the vehicle is and what is left in its battery, as far as it has said so.
+/// Position and battery, as far as they are known.
 fn words_for(state: &Telemetry) -> Option<String> {
     let mut words = Vec::new();
     if let Some(position) = state.position() {

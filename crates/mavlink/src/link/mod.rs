@@ -1,4 +1,4 @@
-//! A MAVLink link: a reader thread, a writer thread, and what they count.
+//! A MAVLink link: a reader thread, a writer thread, and their statistics.
 //!
 //! The reader hands every message to a closure and opens the connection again when the peer vanishes. The writer empties
 //! a bounded queue and sends our heartbeat. Neither spins: the reader waits in the system's read, the writer on its
@@ -30,7 +30,7 @@ const QUEUE: usize = 64;
 pub struct LinkSettings {
     /// Who we are on the link.
     pub identity: Identity,
-    /// How often our heartbeat is sent; `None` sends nothing by itself. MAVLink expects 1 Hz.
+    /// Period of our heartbeat; `None` sends none. MAVLink expects 1 Hz.
     pub heartbeat_period: Option<Duration>,
     /// After this long without a byte a TCP connection is taken for dead and made anew.
     pub silence: Duration,
@@ -203,12 +203,12 @@ impl Link {
         self.local_address
     }
 
-    /// Why there is no connection, where there is none.
+    /// Why the link is not connected; `None` while it is.
     pub fn last_error(&self) -> Option<String> {
         lock(&self.shared.last_error).clone()
     }
 
-    /// What has been counted since the link was opened.
+    /// The statistics since the link was opened.
     pub fn statistics(&self) -> Statistics {
         let c = &self.shared.counters;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -242,7 +242,7 @@ impl Drop for Link {
 }
 
 impl Sender {
-    /// Hands a message to the writer; whether it reaches the peer is not known.
+    /// Hands a message to the writer. Delivery is not confirmed.
     ///
     /// # Errors
     /// The queue is full, or the link is closed; the message is counted as unsent.

@@ -1,4 +1,4 @@
-//! The writer: our heartbeat, and what others ask to be sent.
+//! The writer thread: our heartbeat and queued messages.
 
 use std::io::Write;
 use std::sync::Arc;

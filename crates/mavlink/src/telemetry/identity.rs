@@ -1,10 +1,10 @@
-//! What a heartbeat says: who the vehicle is and what it is doing.
+//! The contents of a heartbeat: the kind of vehicle, its autopilot, mode and state.
 
 use std::borrow::Cow;
 
 use crate::dialect::{HEARTBEAT_DATA, MavAutopilot, MavModeFlag, MavState, MavType};
 
-/// What a vehicle says of itself once a second.
+/// The heartbeat that a vehicle sends once a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Heartbeat {
     /// The autopilot's make.

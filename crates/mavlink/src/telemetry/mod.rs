@@ -64,7 +64,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// What the vehicle says of itself.
+    /// The newest heartbeat.
     pub fn heartbeat(&self) -> Option<&Sample<Heartbeat>> {
         self.heartbeat.as_ref()
     }
@@ -108,7 +108,7 @@ impl Telemetry {
         self.updates
     }
 
-    /// Messages dropped for what they said.
+    /// Messages dropped because of their contents.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -118,7 +118,7 @@ impl Telemetry {
         self.restarts
     }
 
-    /// Takes a message of the vehicle (whoever sends others keeps them away); returns whether it told something.
+    /// Takes a message of the vehicle (the caller filters by sender); returns whether it changed anything.
     pub fn take(&mut self, received: &Received) -> bool {
         let arrival = received.arrival;
         match &received.message {

@@ -12,7 +12,7 @@ pub(super) struct State {
     pub angular_velocity: Vector,
 }
 
-/// Converts what the message holds, or says why it cannot be used.
+/// Converts the message, or says why it cannot be used.
 ///
 /// The pose is in `frame_id`: local NED, or local FRD, which is NED but for a heading that the vehicle chose and which
 /// is all the heading that there is then; or their z-up counterparts ENU and FLU. The twist is in `child_frame_id`: the

@@ -36,7 +36,7 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// Binds sockets and opens the device, so that what cannot work is known at once. A TCP peer may come later.
+    /// Binds sockets and opens the device, so that errors show at once. A TCP peer may connect later.
     pub fn open(address: &Address) -> io::Result<Self> {
         Ok(match address {
             Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&resolve(at)?)?),
@@ -59,7 +59,7 @@ impl Endpoint {
         }
     }
 
-    /// A new connection, or `None` when nobody came within `wait`.
+    /// A new connection, or `None` if no peer connected within `wait`.
     pub fn connect(&mut self, wait: Duration) -> io::Result<Option<Streams>> {
         match self {
             Self::Udp(socket) => Ok(Some(socket.streams())),
@@ -90,7 +90,7 @@ fn resolve(at: &HostPort) -> io::Result<Vec<SocketAddr>> {
     Ok(found)
 }
 
-/// Whether an error of a read says only that nothing came.
+/// Whether a read error is only a timeout.
 pub(crate) fn nothing_came(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -126,7 +126,7 @@ impl Read for Half {
                     // An empty datagram is no end of the stream.
                     (length > 0 && peer.admit(from, Instant::now())).then_some(length)
                 }
-                // Something answered an earlier datagram of ours by "nobody listens here": nobody yet.
+                // An ICMP "port unreachable" for an earlier datagram: no peer listens yet.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => None,
                 Err(error) => return Err(error),
             };

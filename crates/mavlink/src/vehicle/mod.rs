@@ -21,7 +21,7 @@ pub use error::VehicleError;
 use monitor::Monitor;
 pub use monitor::Rate;
 
-/// How a vehicle is looked for and what is asked of it.
+/// How a vehicle is found, and the message rates requested from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VehicleSettings {
     /// The link's own settings.

@@ -1,4 +1,4 @@
-//! How often messages come, which of them are asked for, and what the log says of the vehicle.
+//! Rates of messages, requests for missing ones, and log messages about the vehicle.
 
 use mavlink::{Message, MessageData};
 
@@ -20,7 +20,7 @@ const ENOUGH: f64 = 0.6;
 /// … this many times: some autopilots cannot send it that often, or at all.
 const ATTEMPTS: u32 = 5;
 
-/// After such a silence (ns) the vehicle may have restarted and forgotten what it was asked for.
+/// After such a silence (ns) the vehicle may have restarted and lost the requested rates.
 const SILENCE: i64 = 3_000_000_000;
 
 /// How often a message comes.
@@ -102,7 +102,7 @@ impl Monitor {
         Some(&self.rates)
     }
 
-    /// Logs what is new and asks for what is missing.
+    /// Logs changes and requests missing messages.
     pub fn act(&mut self, received: &Received, sender: &Sender) {
         match &received.message {
             MavMessage::HEARTBEAT(m) => self.heartbeat(Heartbeat::from(m), received, sender),

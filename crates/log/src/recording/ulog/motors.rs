@@ -1,4 +1,4 @@
-//! What the motors did, as fractions of their greatest thrust.
+//! Outputs of the motors, as fractions of their maximum thrust.
 
 use super::series::Series;
 use super::topics::Topics;

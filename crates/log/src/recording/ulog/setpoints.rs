@@ -1,4 +1,4 @@
-//! What the vehicle ought to have done: the logged setpoints, else the smoothed flown path.
+//! Setpoints: the logged ones, else the smoothed flown path.
 
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
     let turn = Smoother::new(flown.step, ATTITUDE_REACH, ticks)?;
     let logged_path = logged_path(topics);
     let logged_attitudes = logged_attitudes(topics, flown);
-    // In acro mode nobody asks for an attitude, only for rates.
+    // In acro mode there are no attitude setpoints, only rates.
     let rates = if logged_attitudes.is_none() {
         logged_rates(topics)
     } else {

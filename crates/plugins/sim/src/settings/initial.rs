@@ -77,7 +77,7 @@ fn pose_and_twist(keys: &InitialKeys) -> Result<(SE3<f64>, Vector6<f64>), Error>
     Ok((pose, twist))
 }
 
-/// Where no body is tracked there is none whose pose and twist these keys could mean.
+/// Without a tracked body the keys for its pose and twist are errors.
 fn no_pose(keys: &InitialKeys, system: &System) -> Result<(), Error> {
     let spans = [
         ("position", keys.position.as_ref().map(Spanned::span)),
