@@ -39,14 +39,15 @@ impl<T: RealField + Copy> Tree<T> {
     #[inline]
     pub(super) fn composite_inertias(&self, data: &mut DynamicsData<T>) {
         let (poses, composites) = (&data.kinematics.poses, &mut data.composites);
-        for ((node, pose), body) in self.nodes.iter().zip(poses).zip(&mut data.bodies) {
-            *body = if node.parent == 0 {
+        for (i, (node, pose)) in self.nodes.iter().zip(poses).enumerate() {
+            let body = if node.parent == 0 {
                 node.inertia
             } else {
                 node.inertia.rotated(&pose.rotation)
             };
+            data.bodies[i] = body;
+            composites[i] = body;
         }
-        composites.copy_from_slice(&data.bodies);
         for (i, node) in self.nodes.iter().enumerate().rev() {
             let (composite, pose) = (composites[i], &poses[i]);
             if let Some(parent) = node.parent.checked_sub(1) {
@@ -73,7 +74,7 @@ impl<T: RealField + Copy> Tree<T> {
 
     /// The mass matrix, after [`composite_inertias`](Self::composite_inertias).
     pub(super) fn mass_entries(&self, data: &DynamicsData<T>, M: &mut DMatrix<T>) {
-        let n = self.dof();
+        let n = data.directions.len();
         assert_eq!(M.shape(), (n, n), "shape of the mass matrix");
         let M = M.as_mut_slice();
         M.fill(T::zero());
@@ -83,6 +84,12 @@ impl<T: RealField + Copy> Tree<T> {
                     let at = (node.xi + k) * n + node.xi;
                     M[at..at + 6].copy_from_slice(column);
                 }
+                continue;
+            }
+            if node.joint.is_revolute() {
+                let (column, momentum) = (node.xi, data.momenta[node.xi]);
+                M[column * n + column] = data.directions[column].angular.dot(momentum.angular);
+                self.mass_entries_below(i, column, momentum, data, M, n);
                 continue;
             }
             let own = node.coordinates();

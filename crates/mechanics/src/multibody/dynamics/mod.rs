@@ -10,19 +10,20 @@
 //! | `loads` | springs, dampers, drag and external wrenches in all of them | |
 //!
 //! # What makes it fast
-//! - **Axes along the joint.** A node's axes are turned once, when the model is compiled, so that the third is the joint's. A revolute joint then mixes two
-//!   columns of a constant matrix, takes one entry of a wrench, and passes on an articulated inertia whose last row and column are zero; of
-//!   ball joints and free ones whole blocks drop out, and no 6x6 matrix is ever multiplied. Fixed joints are no nodes at all.
-//! - **Revolute joints inlined, the rest called.** Each pass has the one branch for revolute joints in its loop; other joints are functions of their own. Each
-//!   branch stores its own results: what two branches hand to common code would go through memory.
+//! - **Axes along the joint.** A node's axes are turned once, when the model is compiled, so that the third is the joint's. A revolute joint
+//!   then mixes two columns of a constant matrix, takes one entry of a wrench, and passes on an articulated inertia whose last row and column
+//!   are zero; of ball joints and free ones whole blocks drop out, and no 6x6 matrix is ever multiplied. Fixed joints are no nodes at all.
+//! - **Revolute joints inlined, the rest called.** Each pass has the one branch for revolute joints in its loop; other joints are functions of
+//!   their own. Each branch stores its own results: what two branches hand to common code would go through memory.
 //! - **Whole registers.** Three numbers in four lanes are loaded and stored by one instruction (`simd`): against triples of plain numbers,
-//!   which compilers cut into registers differently from one pass to the next, so that loads had to wait for earlier stores, the mass matrix
-//!   of a six-axis arm takes 190 ns in place of 330, its forward dynamics 390 in place of 610, its inverse dynamics 175 in place of 240.
-//! - **Six sines in the time of one.** The angles of all revolute joints stand side by side and four go through the series at once: 20 ns for six in
-//!   place of 60.
+//!   which compilers cut into registers differently from one pass to the next, so that loads had to wait for earlier stores, the mass matrix of
+//!   a six-axis arm takes 190 ns in place of 330, its forward dynamics 390 in place of 610, its inverse dynamics 175 in place of 240.
+//! - **Six sines in the time of one.** The angles of all revolute joints stand side by side and four go through the series at once: 20 ns for
+//!   six in place of 60.
 //! - **Classical accelerations** spare the passes all linear velocities, and a second moment is cheaper to move than a 6x6 inertia.
-//! - **One backward pass.** Forward dynamics is one forward pass with the wrenches that would keep the velocity, one backward pass that factors and
-//!   takes up the forces, and one forward pass with the differences: no sum over the bodies is done twice. What leaves pass on is constant.
+//! - **The root's axes** for composite inertias, Jacobians and derivatives: between the joints of a branch only origins change.
+//! - **One backward pass.** Forward dynamics is one forward pass with the wrenches that would keep the velocity, one backward pass that factors
+//!   and takes up the forces, and one forward pass with the differences: no sum over the bodies is done twice. What leaves pass on is constant.
 //! - **Constants, then scratch, in arrays in the order of the passes,** allocated once; parents before children without pointers.
 //!
 //! Measured by `cargo xtask bench dynamics` on an AMD EPYC (Zen 5), medians in ns, beside Pinocchio 4.1 compiled by GCC in the same run:

@@ -52,14 +52,15 @@ impl<T: RealField + Copy> Workspace<T> {
     /// use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
     /// use nalgebra::{Matrix3, Matrix6xX, Vector3};
     ///
-    /// // A point of 2 kg, 1 m from a revolute joint about z: all its momentum is linear.
+    /// // A body of 2 kg, 1 m from a revolute joint about z: its centre moves, and it turns.
     /// let bob = PseudoInertia::from_center(2.0, Vector3::x(), Matrix3::identity() * 0.1)?;
     /// let model = Model::builder().body(Body::new("bob", Joint::revolute(Vector3::z())?).inertia(bob)).build()?;
     /// let (mut workspace, mut A) = (Workspace::new(&model), Matrix6xX::zeros(1));
     /// workspace.update(&model, &[0.0], &[3.0]);
     /// workspace.update_jacobians(&model);
     /// workspace.centroidal_momentum_matrix(&model, &mut A);
-    /// assert_eq!((A[(1, 0)], A[(5, 0)]), (2.0, 0.1));
+    /// assert_eq!(A[(1, 0)], 2.0);
+    /// assert!((A[(5, 0)] - 0.1).abs() < 1e-15);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
