@@ -5,7 +5,7 @@ use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{Complex, DMatrix, Matrix6xX};
 
 use crate::system::SystemPair;
-use fly_lie::operators::vee_matrix4;
+use fly_lie::operators::vee_matrix6;
 
 /// `M0 eps'' + D0 eps' + K0 eps = 0` with the small error `eps = A^+ (x - x_R)`, the same for all three approaches, Konz (5.71).
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ impl Linearisation {
             let of = |X| J.transpose() * X * &J;
             inertia += of(*pair.energies.inertia_matrix());
             damping += of(*pair.energies.damping_matrix());
-            stiffness += of(vee_matrix4(pair.energies.stiffness()));
+            stiffness += of(vee_matrix6(pair.energies.stiffness()));
         }
         Self {
             inertia,

@@ -31,7 +31,7 @@
 //! placed in the other, `s - eps` can become tiny and with it a pole huge (-496 1/s for a bicopter with poles at -5).
 #![allow(non_snake_case)]
 
-use fly_lie::operators::wed3;
+use fly_lie::operators::hat3;
 use fly_mechanics::{FreeBody, SecondMoment};
 use nalgebra::{Complex, ComplexField, Matrix2, Matrix3, Matrix6xX, Vector3};
 
@@ -160,7 +160,7 @@ pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], 
     }
     // Torques about the centre of mass.
     let mut about_center = B.clone();
-    let shift = wed3(&inertia.center_of_mass()) * B.fixed_rows::<3>(0);
+    let shift = hat3(&inertia.center_of_mass()) * B.fixed_rows::<3>(0);
     about_center
         .fixed_rows_mut::<3>(3)
         .copy_from(&(B.fixed_rows::<3>(3) - shift));

@@ -8,7 +8,7 @@
 //!
 //! let xi = Vector6::<f64>::new(1.0, 2.0, 3.0, 0.4, 0.5, 0.6);
 //! assert_eq!(angular_first::twist(&xi), Vector6::new(0.4, 0.5, 0.6, 1.0, 2.0, 3.0));
-//! // Ad of the notes, [[R, 0], [wed(p) R, R]], is the other order's.
+//! // Ad of the notes, [[R, 0], [hat(p) R, R]], is the other order's.
 //! let G = SE3::exp(&xi);
 //! let product = angular_first::matrix(&G.adjoint()) * angular_first::twist(&xi);
 //! assert!((product - angular_first::twist(&(G.adjoint() * xi))).norm() < 1e-14);

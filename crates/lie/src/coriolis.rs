@@ -7,11 +7,11 @@
 //! ```
 //!
 //! From I writes it with a tilde over ad. Its (74), (93), (94) and Table 2 have lost the tilde (`ad` itself is another matrix), and Table 1 prints
-//! `+wed(p)` for SO(3), where (68) is right: `-wed(p)`. The tests compare with `ad` and with the power that C must not have.
+//! `+hat(p)` for SO(3), where (68) is right: `-hat(p)`. The tests compare with `ad` and with the power that C must not have.
 
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, SMatrix, SVector, Vector3, Vector4, Vector6};
 
-use crate::operators::{angular, linear, wed3};
+use crate::operators::{angular, hat3, linear};
 use crate::{
     LieGroup, Pair, Pitch, Product, Rn, SE2, SE3, SO2, SO3, Schoenflies, Screw, UnitQuaternion,
 };
@@ -33,10 +33,10 @@ pub trait Coriolis<T: RealField + Copy>: LieGroup<T> {
     fn coriolis(p: &Self::Tangent) -> Self::Operator;
 }
 
-/// From I (73), with (74) corrected: `[[0, -wed p_v], [-wed p_v, -wed p_omega]]`.
+/// From I (73), with (74) corrected: `[[0, -hat p_v], [-hat p_v, -hat p_omega]]`.
 impl<T: RealField + Copy> Coriolis<T> for SE3<T> {
     fn coriolis(p: &Vector6<T>) -> Matrix6<T> {
-        let (P, L) = (-wed3(&linear(p)), -wed3(&angular(p)));
+        let (P, L) = (-hat3(&linear(p)), -hat3(&angular(p)));
         let mut C = Matrix6::zeros();
         C.fixed_view_mut::<3, 3>(0, 3).copy_from(&P);
         C.fixed_view_mut::<3, 3>(3, 0).copy_from(&P);
@@ -72,17 +72,17 @@ impl<T: RealField + Copy> Coriolis<T> for SE2<T> {
     }
 }
 
-/// From I (68): `-wed(p)`.
+/// From I (68): `-hat(p)`.
 impl<T: RealField + Copy> Coriolis<T> for SO3<T> {
     fn coriolis(p: &Vector3<T>) -> Matrix3<T> {
-        -wed3(p)
+        -hat3(p)
     }
 }
 
-/// From I (68): `-wed(p)`.
+/// From I (68): `-hat(p)`.
 impl<T: RealField + Copy> Coriolis<T> for UnitQuaternion<T> {
     fn coriolis(p: &Vector3<T>) -> Matrix3<T> {
-        -wed3(p)
+        -hat3(p)
     }
 }
 

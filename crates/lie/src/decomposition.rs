@@ -5,7 +5,7 @@
 
 use nalgebra::{Matrix3, RealField, SMatrix, Vector3, convert};
 
-use crate::operators::wed_matrix3;
+use crate::operators::hat_matrix3;
 use crate::{NotInGroup, SO3};
 
 /// Far more sweeps than are ever needed: convergence is quadratic, about six.
@@ -165,12 +165,12 @@ fn perpendicular_axis<T: RealField + Copy>(x: &Vector3<T>) -> Vector3<T> {
 /// [`SO2::nearest`](crate::SO2::nearest) is what remains. Beyond three, rotations are no group of rigid-body motion.
 ///
 /// ```
-/// use fly_lie::{SpecialPolar, operators::wed_matrix3};
+/// use fly_lie::{SpecialPolar, operators::hat_matrix3};
 /// use nalgebra::Matrix3;
 ///
 /// let A = Matrix3::new(0.0, 2.0, 0.1, 1.0, 0.3, 0.0, 0.0, -0.4, -1.5);
 /// let polar = SpecialPolar::new(&A)?;
-/// let product = polar.rotation.matrix() * wed_matrix3(&polar.right);
+/// let product = polar.rotation.matrix() * hat_matrix3(&polar.right);
 /// assert!((product - A).norm() < 1e-14);
 /// # Ok::<(), fly_lie::NotInGroup<f64>>(())
 /// ```
@@ -202,7 +202,7 @@ impl<T: RealField + Copy> SpecialPolar<T> {
 
     /// `A = U Wed(K)`
     pub fn matrix(&self) -> Matrix3<T> {
-        self.rotation.matrix() * wed_matrix3(&self.right)
+        self.rotation.matrix() * hat_matrix3(&self.right)
     }
 }
 

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! <A, B>_K = tr(Aᵀ K B)                                  (4.60)
-//! W(ξ) = 1/2 |(wed ξ + X)ᵀ|²_K,   dW/dξ = vee2((wed ξ + X) K),   d²W/dξ² = Vee(K)    (4.66)-(4.68)
+//! W(ξ) = 1/2 |(hat ξ + X)ᵀ|²_K,   dW/dξ = vee2((hat ξ + X) K),   d²W/dξ² = Vee(K)    (4.66)-(4.68)
 //! ```
 //!
 //! (4.66) prints `1/2 ξᵀ K ξ` where `1/2 ξᵀ Vee(K) ξ` holds; the sizes do not match otherwise.
 
 use nalgebra::{Matrix4, RealField, SMatrix, Vector6, convert};
 
-use crate::operators::{vee2_4, wed6};
+use crate::operators::{double_vee6, hat6};
 
 /// `tr(Aᵀ K B)` of two M x N matrices with an M x M weight, Konz (4.60).
 ///
@@ -57,9 +57,9 @@ pub fn distance_squared<T: RealField + Copy, const M: usize, const N: usize>(
     norm_squared(&(A - B), K)
 }
 
-/// `W(ξ) = 1/2 |(wed ξ + X)ᵀ|²_K` of a twist, a 4x4 matrix and a 4x4 second moment, Konz (4.66).
+/// `W(ξ) = 1/2 |(hat ξ + X)ᵀ|²_K` of a twist, a 4x4 matrix and a 4x4 second moment, Konz (4.66).
 ///
-/// With `X = 0` and the second moment of mass this is the kinetic energy; with `X = wed(ξ)²` and the acceleration in place of ξ
+/// With `X = 0` and the second moment of mass this is the kinetic energy; with `X = hat(ξ)²` and the acceleration in place of ξ
 /// it is the acceleration energy (4.70).
 ///
 /// ```
@@ -76,14 +76,14 @@ pub fn distance_squared<T: RealField + Copy, const M: usize, const N: usize>(
 /// assert_eq!(momentum, Vector6::new(-30.0, 0.0, 0.0, 0.0, 0.0, 90.0));
 /// ```
 pub fn twist_energy<T: RealField + Copy>(xi: &Vector6<T>, X: &Matrix4<T>, K: &Matrix4<T>) -> T {
-    norm_squared(&(wed6(xi) + X).transpose(), K) * convert(0.5)
+    norm_squared(&(hat6(xi) + X).transpose(), K) * convert(0.5)
 }
 
-/// `dW/dξ = vee2((wed ξ + X) K)`, Konz (4.67), for a symmetric `K`. Its own derivative is [`vee_matrix4`](crate::operators::vee_matrix4)`(K)`, (4.68).
+/// `dW/dξ = vee2((hat ξ + X) K)`, Konz (4.67), for a symmetric `K`. Its own derivative is [`vee_matrix6`](crate::operators::vee_matrix6)`(K)`, (4.68).
 pub fn twist_energy_gradient<T: RealField + Copy>(
     xi: &Vector6<T>,
     X: &Matrix4<T>,
     K: &Matrix4<T>,
 ) -> Vector6<T> {
-    vee2_4(&((wed6(xi) + X) * K))
+    double_vee6(&((hat6(xi) + X) * K))
 }

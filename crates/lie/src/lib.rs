@@ -22,7 +22,7 @@
 //!
 //! | what | convention |
 //! |---|---|
-//! | **twist** | `xi = [v; omega]`, linear first, in components of the **body** frame: `G_dot = G wed6(xi)` |
+//! | **twist** | `xi = [v; omega]`, linear first, in components of the **body** frame: `G_dot = G hat6(xi)` |
 //! | **wrench** | `[f; tau]`, force first, in the body frame, torque about the body frame's origin |
 //! | **pose** | `G = [[R, r], [0, 1]]` of body b in frame a maps body coordinates to those of a: `p_a = R p_b + r` |
 //! | **quaternion** | `w, x, y, z` in every text, file and signature; `w >= 0` where one is returned |

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, RealField, Vector3, Vector4, convert};
 
-use crate::operators::{vee_matrix3, vee2_3};
+use crate::operators::{double_vee3, vee_matrix3};
 use crate::{NotInGroup, SO3, SpecialSvd};
 
 /// The function `V(R) = -tr(P R)` on the rotations, Konz (A.137).
@@ -53,7 +53,7 @@ impl<T: RealField + Copy> AttitudePotential<T> {
     /// # Ok::<(), fly_lie::NotInGroup<f64>>(())
     /// ```
     pub fn gradient(&self, R: &SO3<T>) -> Vector3<T> {
-        vee2_3(&(self.parameter * R.matrix()))
+        double_vee3(&(self.parameter * R.matrix()))
     }
 
     /// `H_ij = d_j d_i V = Vee(P R)ᵀ`, Konz (A.141), symmetric at critical points.

@@ -6,7 +6,7 @@ use nalgebra::{Matrix3, RealField, Vector3, Vector4, convert};
 
 use crate::coefficients::{half_angle, log_factor};
 use crate::group::lie_group;
-use crate::operators::{vee3, wed3};
+use crate::operators::{hat3, vee3};
 use crate::{NotInGroup, SO3};
 
 /// A rotation, held as a unit quaternion `w, x, y, z`: [`SO3`] with half the memory and a cheaper product.
@@ -155,10 +155,10 @@ impl<T: RealField + Copy> Mul for UnitQuaternion<T> {
 
 /// # Hat and vee: the algebra is that of [`SO3`]
 impl<T: RealField + Copy> UnitQuaternion<T> {
-    /// From a rotation vector to the algebra so(3): [`wed3`].
+    /// From a rotation vector to the algebra so(3): [`hat3`].
     #[inline]
     pub fn hat(w: &Vector3<T>) -> Matrix3<T> {
-        wed3(w)
+        hat3(w)
     }
 
     /// From the algebra so(3) to a rotation vector: [`vee3`].
@@ -227,10 +227,10 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
         self.matrix()
     }
 
-    /// `ad(w) = wed3(w)`, Konz (4.52a).
+    /// `ad(w) = hat3(w)`, Konz (4.52a).
     #[inline]
     pub fn ad(w: &Vector3<T>) -> Matrix3<T> {
-        wed3(w)
+        hat3(w)
     }
 }
 

@@ -103,7 +103,7 @@ impl<T: RealField + Copy> Schoenflies<T> {
     /// From a twist `[v_x, v_y, v_z, omega_z]` to the 4x4 matrices of the algebra, From I (Table 1).
     #[inline]
     pub fn hat(x: &Vector4<T>) -> Matrix4<T> {
-        crate::operators::wed6(&Vector6::new(x.x, x.y, x.z, T::zero(), T::zero(), x.w))
+        crate::operators::hat6(&Vector6::new(x.x, x.y, x.z, T::zero(), T::zero(), x.w))
     }
 
     /// From the algebra to a twist.

@@ -6,7 +6,7 @@ use nalgebra::{ComplexField, Matrix3, Matrix4, Matrix6, RealField, Vector3, Vect
 
 use crate::coefficients::{Coefficients, Derivatives, inverse_coefficient, inverse_derivative};
 use crate::group::lie_group;
-use crate::operators::{ad, angular, join, linear, vee6, wed6};
+use crate::operators::{ad, angular, hat6, join, linear, vee6};
 use crate::so3::second_order;
 use crate::{NotInGroup, SO3};
 
@@ -148,10 +148,10 @@ impl<T: RealField + Copy> Mul for SE3<T> {
 
 /// # Hat and vee
 impl<T: RealField + Copy> SE3<T> {
-    /// From a twist `[v; omega]` to the algebra se(3): [`wed6`].
+    /// From a twist `[v; omega]` to the algebra se(3): [`hat6`].
     #[inline]
     pub fn hat(xi: &Vector6<T>) -> Matrix4<T> {
-        wed6(xi)
+        hat6(xi)
     }
 
     /// From the algebra se(3) to a twist `[v; omega]`: [`vee6`].
@@ -226,14 +226,14 @@ impl<T: RealField + Copy> SE3<T> {
 
 /// # Adjoint
 impl<T: RealField + Copy> SE3<T> {
-    /// `Ad(G)`, Konz (4.52b): `[[R, wed(r) R], [0, R]]` takes a twist in the body to the same twist in the reference frame.
+    /// `Ad(G)`, Konz (4.52b): `[[R, hat(r) R], [0, R]]` takes a twist in the body to the same twist in the reference frame.
     #[inline]
     pub fn adjoint(&self) -> Matrix6<T> {
         let R = self.rotation.matrix();
         upper_triangular(R, &crossed(&self.translation, R))
     }
 
-    /// `Ad(G^-1)`: `[[R^T, -R^T wed(r)], [0, R^T]]`.
+    /// `Ad(G^-1)`: `[[R^T, -R^T hat(r)], [0, R^T]]`.
     ///
     /// ```
     /// use fly_lie::SE3;
@@ -257,7 +257,7 @@ impl<T: RealField + Copy> SE3<T> {
 
 lie_group!(SE3, 6, Matrix4<T>, 3);
 
-/// `wed(r) A`: the cross products of `r` with the columns.
+/// `hat(r) A`: the cross products of `r` with the columns.
 #[inline]
 #[rustfmt::skip]
 fn crossed<T: RealField + Copy>(r: &Vector3<T>, A: &Matrix3<T>) -> Matrix3<T> {

@@ -10,7 +10,7 @@ use crate::coefficients::{
     log_factor_of_trace,
 };
 use crate::group::lie_group;
-use crate::operators::{vee2_3, vee3, wed3};
+use crate::operators::{double_vee3, hat3, vee3};
 
 /// A rotation, held as its 3x3 matrix. `R` of body b in world: `R p_b` are the world components of the body vector `p_b`.
 ///
@@ -115,7 +115,7 @@ impl<T: RealField + Copy> SO3<T> {
     pub fn to_quaternion(&self) -> Vector4<T> {
         let trace = self.0.trace();
         let (w, xyz) = if trace > T::zero() {
-            (T::one() + trace, vee2_3(&self.0))
+            (T::one() + trace, double_vee3(&self.0))
         } else {
             let (w, xyz, _) = self.axis_column();
             (w, xyz)
@@ -212,10 +212,10 @@ impl<T: RealField + Copy> Mul for SO3<T> {
 
 /// # Hat and vee
 impl<T: RealField + Copy> SO3<T> {
-    /// From coordinates to the algebra so(3): [`wed3`].
+    /// From coordinates to the algebra so(3): [`hat3`].
     #[inline]
     pub fn hat(w: &Vector3<T>) -> Matrix3<T> {
-        wed3(w)
+        hat3(w)
     }
 
     /// From the algebra so(3) to coordinates: [`vee3`].
@@ -241,7 +241,7 @@ impl<T: RealField + Copy> SO3<T> {
     pub fn log(&self) -> Vector3<T> {
         let trace = self.0.trace();
         if trace >= convert(LOG_FROM_TRACE) {
-            return vee2_3(&self.0) * log_factor_of_trace(trace);
+            return double_vee3(&self.0) * log_factor_of_trace(trace);
         }
         let (w, xyz, own) = self.axis_column();
         // (4 |q_j|)² = 4 (4 q_j²)
@@ -287,10 +287,10 @@ impl<T: RealField + Copy> SO3<T> {
         self.0
     }
 
-    /// `ad(w) = wed3(w)`, Konz (4.52a).
+    /// `ad(w) = hat3(w)`, Konz (4.52a).
     #[inline]
     pub fn ad(w: &Vector3<T>) -> Matrix3<T> {
-        wed3(w)
+        hat3(w)
     }
 }
 

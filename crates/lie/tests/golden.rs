@@ -10,8 +10,8 @@ use std::f64::consts::PI;
 
 use fly_lie::attitude::{AxisAngle, Euler, EulerSequence, MinimalRotation, YawTilt, quaternion};
 use fly_lie::operators::{
-    ad, angular, bracket, coadjoint_bracket, vee_matrix3, vee_matrix4, vee2_3, vee2_4, vee3,
-    wed_matrix3, wed_matrix6, wed3, wed6,
+    ad, angular, bracket, coadjoint_bracket, double_vee3, double_vee6, hat_matrix3, hat_matrix6,
+    hat3, hat6, vee_matrix3, vee_matrix6, vee3,
 };
 use fly_lie::{AttitudePotential, Coriolis, SE2, SE3, SO3};
 use fly_testing::golden::{self, File, Report, array, matrix, number, vector};
@@ -64,40 +64,40 @@ fn operators(file: &mut File, data: &Value) {
         let (xi, eta): (Vector6<f64>, Vector6<f64>) = (vector(&case["xi"]), vector(&case["eta"]));
         let Mp: Matrix4<f64> = matrix(&case["Mp"]);
         let G = SE3::try_from_matrix(&matrix(&case["G"]), 1e-14).expect("a pose");
-        let M = vee_matrix4(&Mp);
+        let M = vee_matrix6(&Mp);
 
         let mut case_of = file.case(case, 1e-13);
-        case_of.is("wed3", &wed3(&w));
-        case_of.is("wed6", &wed6(&xi));
+        case_of.is("wed3", &hat3(&w));
+        case_of.is("wed6", &hat6(&xi));
         case_of.is("Vee3", &vee_matrix3(&A3));
-        case_of.is("Wed3", &wed_matrix3(&A3));
-        case_of.is("Vee4", &vee_matrix4(&A4));
-        case_of.is("vee2_3", &vee2_3(&A3));
-        case_of.is("vee2_4", &vee2_4(&A4));
+        case_of.is("Wed3", &hat_matrix3(&A3));
+        case_of.is("Vee4", &vee_matrix6(&A4));
+        case_of.is("vee2_3", &double_vee3(&A3));
+        case_of.is("vee2_4", &double_vee6(&A4));
         case_of.is("Ad", &G.adjoint());
         case_of.is("ad", &ad(&xi));
         case_of.is("Ginv", &G.inverse().matrix());
         case_of.is("exp_so3", SO3::exp(&w).matrix());
         case_of.is("M", &M);
-        case_of.is("Wed6_of_M", &wed_matrix6(&M));
-        // c = -ad(ξ)ᵀ M ξ and f = M η + c = vee2((wed η + wed² ξ) M').
+        case_of.is("Wed6_of_M", &hat_matrix6(&M));
+        // c = -ad(ξ)ᵀ M ξ and f = M η + c = vee2((hat η + hat² ξ) M').
         let c = -coadjoint_bracket(&xi, &(M * xi));
         case_of.is("c_body", &c);
         case_of.is("c_body", &(SE3::coriolis(&(M * xi)) * xi));
         case_of.is("fM", &(M * eta + c));
-        let X = wed6(&eta) + wed6(&xi) * wed6(&xi);
-        case_of.is("fM", &vee2_4(&(X * Mp)));
+        let X = hat6(&eta) + hat6(&xi) * hat6(&xi);
+        case_of.is("fM", &double_vee6(&(X * Mp)));
         // The matrix of Konz (5.85h), of a body with mass m, centre s and the inertia Θ: another one with the same product with the twist.
         let ms = vee3(&M.fixed_view::<3, 3>(3, 0).into_owned());
-        let (m, S) = (M[(0, 0)], wed3(&ms));
+        let (m, S) = (M[(0, 0)], hat3(&ms));
         let Theta = M.fixed_view::<3, 3>(3, 3).into_owned();
         let omega = angular(&xi);
-        let W = wed3(&omega);
+        let W = hat3(&omega);
         let mut C = Matrix6::zeros();
         C.fixed_view_mut::<3, 3>(0, 0).copy_from(&(W * m));
         C.fixed_view_mut::<3, 3>(0, 3).copy_from(&(-W * S));
         C.fixed_view_mut::<3, 3>(3, 0).copy_from(&(S * W));
-        let turning = wed3(&(wed_matrix3(&Theta) * omega));
+        let turning = hat3(&(hat_matrix3(&Theta) * omega));
         C.fixed_view_mut::<3, 3>(3, 3).copy_from(&turning);
         case_of.is("C_body", &C);
     }
@@ -136,9 +136,9 @@ fn groups(file: &mut File, data: &Value) {
         let (A3, A4): (Matrix3<f64>, Matrix4<f64>) = (matrix(&case["A3"]), matrix(&case["A4"]));
         let mut case_of = file.case(case, 1e-13);
         case_of.is("Vee_A3", &vee_matrix3(&A3));
-        case_of.is("Vee_A4", &vee_matrix4(&A4));
-        case_of.is("vee2_A3", &vee2_3(&A3));
-        case_of.is("vee2_A4", &vee2_4(&A4));
+        case_of.is("Vee_A4", &vee_matrix6(&A4));
+        case_of.is("vee2_A3", &double_vee3(&A3));
+        case_of.is("vee2_A4", &double_vee6(&A4));
     }
 }
 
@@ -150,7 +150,7 @@ fn so3_case(file: &mut File, case: &Value) {
     case_of.is("hat", &SO3::hat(&w));
     case_of.is("exp", R.matrix());
     case_of.is("Ad_exp", &R.adjoint());
-    case_of.is("ad_xi", &wed3(&w));
+    case_of.is("ad_xi", &hat3(&w));
     case_of.is("ad_xi_eta", &w.cross(&eta));
     case_of.within(1e-12);
     case_of.is("right_jacobian", &SO3::right_jacobian(&w));

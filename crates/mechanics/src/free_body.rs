@@ -188,7 +188,7 @@ impl<T: RealField + Copy> FreeBody<T> {
 
 /// `M^-1` in closed form: with `J = Theta_c^-1` it is `[[I/m - S J S, S J], [-J S, J]]`, `S = wed(s)`.
 fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matrix6<T> {
-    use fly_lie::operators::wed3;
+    use fly_lie::operators::hat3;
     use nalgebra::Matrix3;
 
     // The inertia was checked to be positive definite, so the inverse exists.
@@ -196,7 +196,7 @@ fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matri
         .inertia_about_center()
         .try_inverse()
         .unwrap_or_else(Matrix3::zeros);
-    let S = wed3(&inertia.center_of_mass());
+    let S = hat3(&inertia.center_of_mass());
     let mut inverse = Matrix6::zeros();
     inverse
         .fixed_view_mut::<3, 3>(0, 0)

@@ -4,7 +4,7 @@
 //! inertia are about the centre of mass unless a name says `about_origin`.
 //!
 //! ```text
-//! M ξ̇ + c(ξ) + D ξ + ∇V(G) = B u          Ġ = G wed6(ξ)
+//! M ξ̇ + c(ξ) + D ξ + ∇V(G) = B u          Ġ = G hat6(ξ)
 //! ```
 //!
 //! | symbol | here |

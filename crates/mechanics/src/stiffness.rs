@@ -1,7 +1,7 @@
 //! Springs between two frames: any number of them, as one potential.
 
 use fly_lie::inner_product::distance_squared;
-use fly_lie::operators::{vee_matrix4, vee2_4};
+use fly_lie::operators::{double_vee6, vee_matrix6};
 use fly_lie::{NotInGroup, SE3, SpecialPolar};
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
@@ -170,14 +170,14 @@ impl<T: RealField + Copy> Stiffness<T> {
     /// is its negative.
     pub fn force(&self, pose: &SE3<T>) -> Vector6<T> {
         let error = Matrix4::identity() - self.error(pose);
-        vee2_4(&(error * self.moment.matrix4()))
+        double_vee6(&(error * self.moment.matrix4()))
     }
 
     /// `H_ij = d_j d_i V`, Konz (4.30), symmetric where the force is zero: the change of `force` along the twist `xi` is `H xi`.
     ///
     /// The print has the upper right block transposed, which contradicts its own (4.34).
     pub fn hessian(&self, pose: &SE3<T>) -> Matrix6<T> {
-        vee_matrix4(&(self.error(pose) * self.moment.matrix4()))
+        vee_matrix6(&(self.error(pose) * self.moment.matrix4()))
     }
 
     /// `G⁻¹ G_R`

@@ -1,7 +1,7 @@
 //! The closed loop for small errors: plant, law and the lag of the actuators.
 #![allow(non_snake_case)]
 
-use fly_lie::operators::{vee_matrix4, wed3};
+use fly_lie::operators::{hat3, vee_matrix6};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, Vehicle};
 use nalgebra::{Complex, DMatrix, DVector, Matrix6, Vector3, Vector6};
@@ -173,7 +173,7 @@ pub fn desired(pair: &Pair) -> Linearisation {
     Linearisation {
         inertia: dense(pair.inertia_matrix()),
         damping: dense(pair.damping_matrix()),
-        stiffness: dense(&vee_matrix4(pair.stiffness())),
+        stiffness: dense(&vee_matrix6(pair.stiffness())),
     }
 }
 
@@ -181,11 +181,11 @@ pub fn desired(pair: &Pair) -> Linearisation {
 /// R^T a_G`.
 fn turn_of_weight(vehicle: &Vehicle, attitude: &SO3<f64>) -> Matrix6<f64> {
     let body = &vehicle.body;
-    let fall = wed3(&attitude.inverse().act(body.gravity())) * -body.inertia().mass();
+    let fall = hat3(&attitude.inverse().act(body.gravity())) * -body.inertia().mass();
     let mut turn = Matrix6::zeros();
     turn.fixed_view_mut::<3, 3>(0, 3).copy_from(&fall);
     turn.fixed_view_mut::<3, 3>(3, 3)
-        .copy_from(&(wed3(&body.inertia().center_of_mass()) * fall));
+        .copy_from(&(hat3(&body.inertia().center_of_mass()) * fall));
     turn
 }
 

@@ -1,7 +1,7 @@
 //! What the actuators have left in hover.
 #![allow(non_snake_case)]
 
-use fly_lie::operators::wed3;
+use fly_lie::operators::hat3;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, Vehicle};
 use nalgebra::{DMatrix, DVector, Vector3, Vector6};
@@ -143,7 +143,7 @@ impl HoverMargins {
 fn effect(vehicle: &Vehicle) -> DMatrix<f64> {
     let B = vehicle.rotors.input_matrix();
     let mut effect = vehicle.body.inverse_mass_matrix() * B;
-    let center = wed3(&vehicle.body.inertia().center_of_mass());
+    let center = hat3(&vehicle.body.inertia().center_of_mass());
     let shift = center * effect.fixed_rows::<3>(3);
     let mut at_center = effect.fixed_rows_mut::<3>(0);
     at_center -= shift;

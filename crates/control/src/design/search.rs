@@ -1,7 +1,7 @@
 //! Matched parameters of any system, found numerically.
 #![allow(non_snake_case)]
 
-use fly_lie::operators::vee_matrix4;
+use fly_lie::operators::vee_matrix6;
 use nalgebra::{Complex, DMatrix, DVector, Dyn, Matrix4, Matrix6xX, SymmetricEigen};
 
 use super::LinearModel;
@@ -229,7 +229,7 @@ impl Problem {
         };
         let effects = request.jacobians.iter().flat_map(|J| {
             let J = J * &unit;
-            MOMENTS.map(|at| J.transpose() * vee_matrix4(&unit_moment(at)) * &J)
+            MOMENTS.map(|at| J.transpose() * vee_matrix6(&unit_moment(at)) * &J)
         });
         let requested: Vec<_> = request.poles.iter().map(|s| s / frequency).collect();
         Ok(Self {
@@ -277,7 +277,7 @@ impl Problem {
         let sum = |of: fn(&Pair) -> &Matrix4<f64>| {
             let n = self.model.dof();
             (jacobians.iter().zip(&pairs)).fold(DMatrix::zeros(n, n), |sum, (J, pair)| {
-                sum + J.transpose() * vee_matrix4(of(pair)) * J
+                sum + J.transpose() * vee_matrix6(of(pair)) * J
             })
         };
         let template = Linearisation {

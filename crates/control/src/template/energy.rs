@@ -12,7 +12,7 @@
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
-use fly_lie::operators::{angular, wed3};
+use fly_lie::operators::{angular, hat3};
 use nalgebra::{Matrix4, Matrix6, RealField, Vector6, convert};
 
 use super::pair::Pair;
@@ -26,8 +26,8 @@ use crate::Energies;
 pub fn connection<T: RealField + Copy>(pair: &Pair<T>, z: &Vector6<T>) -> Matrix6<T> {
     let M: &Matrix4<T> = pair.inertia();
     let w = angular(z);
-    let W = wed3(&w);
-    let S = wed3(&M.fixed_view::<3, 1>(0, 3).into_owned());
+    let W = hat3(&w);
+    let S = hat3(&M.fixed_view::<3, 1>(0, 3).into_owned());
     // The upper left block of M' is Wed(Theta) already.
     let second_moment = M.fixed_view::<3, 3>(0, 0).into_owned();
     let mut C = Matrix6::zeros();
@@ -35,7 +35,7 @@ pub fn connection<T: RealField + Copy>(pair: &Pair<T>, z: &Vector6<T>) -> Matrix
     C.fixed_view_mut::<3, 3>(0, 3).copy_from(&(-W * S));
     C.fixed_view_mut::<3, 3>(3, 0).copy_from(&(S * W));
     C.fixed_view_mut::<3, 3>(3, 3)
-        .copy_from(&wed3(&(second_moment * w)));
+        .copy_from(&hat3(&(second_moment * w)));
     C
 }
 

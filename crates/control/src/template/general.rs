@@ -18,7 +18,7 @@
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
-use fly_lie::operators::{bracket, vee2_3, wed_matrix3, wed6};
+use fly_lie::operators::{bracket, double_vee3, hat_matrix3, hat6};
 use nalgebra::{Matrix3, Matrix4, Matrix6, Vector3, Vector6};
 
 use super::pair::{PairKinematics, carry, error_pose};
@@ -104,7 +104,7 @@ impl GeneralMoment {
         let lower: Matrix3<f64> = K.fixed_view::<3, 3>(3, 0).into_owned();
         let inverse = linear.try_inverse().ok_or(NoDistance::Indefinite(0.0))?;
         let H = lower * inverse;
-        let angular = wed_matrix3(&(K.fixed_view::<3, 3>(3, 3) - H * linear * H.transpose()));
+        let angular = hat_matrix3(&(K.fixed_view::<3, 3>(3, 3) - H * linear * H.transpose()));
         let least = angular.symmetric_eigenvalues().min();
         if least.is_nan() || least <= 0.0 {
             // An eigenvalue of Wed is half of what the triangle inequality leaves.
@@ -114,7 +114,7 @@ impl GeneralMoment {
             matrix: *K,
             linear,
             angular,
-            skew: vee2_3(&H) / 2.0,
+            skew: double_vee3(&H) / 2.0,
             symmetric: (H + H.transpose()) / 4.0,
         })
     }
@@ -128,7 +128,7 @@ impl GeneralMoment {
     pub fn product(&self, A: &Matrix4<f64>, B: &Matrix4<f64>) -> f64 {
         let [(Y_A, x_A), (Y_B, x_B)] = [A, B].map(|X| {
             let Y: Matrix3<f64> = X.fixed_view::<3, 3>(0, 0).into_owned();
-            let x = X.fixed_view::<3, 1>(0, 3) + Y * self.skew + self.symmetric * vee2_3(&Y);
+            let x = X.fixed_view::<3, 1>(0, 3) + Y * self.skew + self.symmetric * double_vee3(&Y);
             (Y, x)
         });
         x_A.dot(&(self.linear * x_B)) + (Y_A * self.angular).dot(&Y_B)
@@ -170,10 +170,10 @@ impl GeneralPair {
     /// The particle-based template, Konz (B.52): distances of `G` and `G_R`, so that K_r stands in the axes of the frame from which both are seen.
     pub fn particle(&self, motion: &PairKinematics, desired: &ReferencePoint) -> GeneralForces {
         let (G, G_R) = (motion.pose.matrix(), desired.pose.matrix());
-        let (Z, Z_R) = (wed6(&motion.twist), wed6(&desired.twist));
+        let (Z, Z_R) = (hat6(&motion.twist), hat6(&desired.twist));
         let rate = G * Z - G_R * Z_R;
-        let acceleration = G * (wed6(&motion.bias_acceleration) + Z * Z)
-            - G_R * (wed6(&desired.acceleration) + Z_R * Z_R);
+        let acceleration = G * (hat6(&motion.bias_acceleration) + Z * Z)
+            - G_R * (hat6(&desired.acceleration) + Z_R * Z_R);
         self.forces(&G, &(G - G_R), &rate, &acceleration)
     }
 
@@ -186,8 +186,8 @@ impl GeneralPair {
         let z_E = motion.twist - carried;
         let drift =
             motion.bias_acceleration - carry(&E, &desired.acceleration) + bracket(&z_E, &carried);
-        let Z_E = wed6(&z_E);
-        let acceleration = G_E * (wed6(&drift) + Z_E * Z_E);
+        let Z_E = hat6(&z_E);
+        let acceleration = G_E * (hat6(&drift) + Z_E * Z_E);
         self.forces(
             &G_E,
             &(G_E - Matrix4::identity()),
@@ -206,7 +206,7 @@ impl GeneralPair {
         let directions = std::array::from_fn(|i| {
             let mut unit = Vector6::zeros();
             unit[i] = 1.0;
-            G * wed6(&unit)
+            G * hat6(&unit)
         });
         let half = |moment: &GeneralMoment, A: &Matrix4<f64>| 0.5 * moment.product(A, A);
         GeneralForces {

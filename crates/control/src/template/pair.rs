@@ -1,7 +1,7 @@
 //! One pair of frames: its desired energies, its motion and its error.
 #![allow(non_snake_case)]
 
-use fly_lie::operators::{angular, join, linear, vee_matrix4, vee2_4};
+use fly_lie::operators::{angular, join, linear, vee_matrix6, double_vee6};
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
@@ -29,8 +29,8 @@ impl<T: RealField + Copy> Pair<T> {
             Vector3::zeros()
         };
         Self {
-            damping6: vee_matrix4(&damping),
-            inertia6: vee_matrix4(&inertia),
+            damping6: vee_matrix6(&damping),
+            inertia6: vee_matrix6(&inertia),
             K: stiffness,
             D: damping,
             M: inertia,
@@ -76,7 +76,7 @@ impl<T: RealField + Copy> Pair<T> {
 
     /// f_K = vee2((I - E) K'), the gradient of V-bar along the pair's twist, [N; Nm], Konz (5.18).
     pub fn stiffness_force(&self, E: &SE3<T>) -> Vector6<T> {
-        vee2_4(&((Matrix4::identity() - E.matrix()) * self.K))
+        double_vee6(&((Matrix4::identity() - E.matrix()) * self.K))
     }
 }
 

@@ -12,7 +12,7 @@
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
-use fly_lie::operators::{vee2_4, wed6};
+use fly_lie::operators::{double_vee6, hat6};
 use nalgebra::{Matrix4, RealField, Vector6};
 
 use super::pair::{Pair, PairKinematics, half_norm};
@@ -26,12 +26,12 @@ pub fn forces<T: RealField + Copy>(
     desired: &ReferencePoint<T>,
 ) -> ([Vector6<T>; 2], Energies<T>) {
     let E4 = E.matrix();
-    let (Z, Z_R) = (wed6(&motion.twist), wed6(&desired.twist));
+    let (Z, Z_R) = (hat6(&motion.twist), hat6(&desired.twist));
     let X: Matrix4<T> = Z - E4 * Z_R;
     let Y =
-        wed6(&motion.bias_acceleration) + Z * Z - E4 * (wed6(&desired.acceleration) + Z_R * Z_R);
-    let inertial = vee2_4(&(Y * pair.inertia()));
-    let damping = vee2_4(&(X * pair.damping()));
+        hat6(&motion.bias_acceleration) + Z * Z - E4 * (hat6(&desired.acceleration) + Z_R * Z_R);
+    let inertial = double_vee6(&(Y * pair.inertia()));
+    let damping = double_vee6(&(X * pair.damping()));
     let energies = Energies::new(
         half_norm(&X, pair.inertia()),
         pair.potential(E),

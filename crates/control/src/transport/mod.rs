@@ -12,7 +12,7 @@
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
-use fly_lie::operators::{ad, angular, wed3};
+use fly_lie::operators::{ad, angular, hat3};
 use nalgebra::allocator::Allocator;
 use nalgebra::{
     Const, DefaultAllocator, Dim, Dyn, Matrix3, Matrix6, OMatrix, RealField, Vector3, Vector6,
@@ -78,8 +78,8 @@ pub fn centred<T: RealField + Copy>(
 ) -> Map<T, Const<6>> {
     let E3 = *E.rotation.matrix();
     let w_E = angular(z) - E3 * angular(z_R);
-    let E3_dot = -wed3(&w_E) * E3;
-    let H = wed3(h);
+    let E3_dot = -hat3(&w_E) * E3;
+    let H = hat3(h);
     Map {
         Q: block(&E3, &H),
         Q_dot: block(&E3_dot, &H),

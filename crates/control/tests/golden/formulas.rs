@@ -3,7 +3,7 @@
 use fly_control::Controller;
 use fly_control::poles::Poles;
 use fly_control::settings::AllocationMethod;
-use fly_lie::operators::vee_matrix4;
+use fly_lie::operators::vee_matrix6;
 use fly_testing::golden::{File, number, numbers};
 use nalgebra::{Complex, DMatrix, Matrix6};
 use serde_json::Value;
@@ -152,7 +152,7 @@ fn linearisation(controller: &Controller, file: &Value, report: &mut File) {
     };
     let pair = controller.template().pair();
     let (mass, damping) = (pair.inertia_matrix(), pair.damping_matrix());
-    let stiffness = vee_matrix4(pair.stiffness());
+    let stiffness = vee_matrix6(pair.stiffness());
     relative(
         report,
         "linearisation M0, D0, K0",

@@ -75,7 +75,7 @@ impl<T: RealField + Copy> AxisAngle<T> {
 /// # Ok::<(), fly_lie::Singularity>(())
 /// ```
 impl<T: RealField + Copy> AxisAngle<T> {
-    /// The body's angular velocity, Konz (A.148): `a θ' + (sin θ - (1 - cos θ) wed a) a'`.
+    /// The body's angular velocity, Konz (A.148): `a θ' + (sin θ - (1 - cos θ) hat a) a'`.
     pub fn angular_velocity(&self, axis_rate: &Vector3<T>, angle_rate: T) -> Vector3<T> {
         let (s, k) = self.sines();
         self.axis * angle_rate + axis_rate * s - self.axis.cross(axis_rate) * k

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, RealField, Vector3, convert};
 
-use crate::operators::wed3;
+use crate::operators::hat3;
 use crate::{SO3, Singularity};
 
 /// The rotation by the smallest angle that takes the unit vector `a` to the unit vector `b`, with its rates.
@@ -43,9 +43,9 @@ impl<T: RealField + Copy> MinimalRotation<T> {
         }
     }
 
-    /// `I + wed c + s (wed c)²`, `c = a x b`, Konz (A.173).
+    /// `I + hat c + s (hat c)²`, `c = a x b`, Konz (A.173).
     pub fn rotation(&self) -> SO3<T> {
-        let C = wed3(&self.a.cross(&self.b));
+        let C = hat3(&self.a.cross(&self.b));
         SO3::from_matrix(Matrix3::identity() + C + C * C * self.s)
     }
 }

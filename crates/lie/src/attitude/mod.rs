@@ -8,7 +8,7 @@
 //! | [`YawTilt`] | upside down | `from_rotation` | the same | the same |
 //! | [`MinimalRotation`] | opposite directions | - | `target_rate`, `angular_velocity` | the same |
 //!
-//! Angular velocities and accelerations are the body's, in its own frame: `R_dot = R wed(omega)`.
+//! Angular velocities and accelerations are the body's, in its own frame: `R_dot = R hat(omega)`.
 
 mod axis_angle;
 mod euler;

@@ -209,7 +209,7 @@ fn decompositions_hold() {
         assert!(s.x >= s.y && s.y >= s.z.abs() * (1.0 - 1e-14));
         let polar = SpecialPolar::new(&A).expect("finite");
         assert!((polar.matrix() - A).amax() < 1e-14 * A.amax());
-        let left = fly_lie::operators::wed_matrix3(&polar.left) * polar.rotation.matrix();
+        let left = fly_lie::operators::hat_matrix3(&polar.left) * polar.rotation.matrix();
         assert!((left - A).amax() < 1e-14 * A.amax());
 
         // The four conditions of Penrose, Konz (A.22), of a matrix of rank 2 or 4.
@@ -287,7 +287,7 @@ fn critical_points_of_every_case() {
 #[test]
 fn gradients_are_derivatives() {
     use fly_lie::inner_product::{twist_energy, twist_energy_gradient};
-    use fly_lie::operators::vee_matrix4;
+    use fly_lie::operators::vee_matrix6;
     use nalgebra::Vector6;
     let mut random = Random(5);
     for _ in 0..50 {
@@ -317,7 +317,7 @@ fn gradients_are_derivatives() {
             let gradient = twist_energy_gradient(&xi, &X, &K);
             assert!((slope / (2.0 * h) - gradient[i]).abs() < 1e-7);
             let slope = twist_energy_gradient(&(xi + e), &X, &K) - gradient;
-            assert!((slope / h - vee_matrix4(&K).column(i)).amax() < 1e-8);
+            assert!((slope / h - vee_matrix6(&K).column(i)).amax() < 1e-8);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::ops::{Add, Mul, Sub};
 
-use fly_lie::operators::{ad, wed3, wed6};
+use fly_lie::operators::{ad, hat3, hat6};
 use fly_lie::{SE3, SO3, UnitQuaternion};
 use nalgebra::{Matrix3, Matrix4, SMatrix, SVector, Vector3, Vector6};
 
@@ -171,7 +171,7 @@ impl Worst {
 }
 
 fn rotations(w: &Vector3<f64>, worst: &mut Worst) {
-    let W = wed3(w);
+    let W = hat3(w);
     let R = Exact::series(&W, 0);
     let (J_l, J_r) = (Exact::series(&W, 1), Exact::series(&-W, 1));
     worst.is("SO3 exp", R.error(SO3::exp(w).matrix()), 1e-15);
@@ -210,7 +210,7 @@ fn poses(xi: &Vector6<f64>, worst: &mut Worst) {
     let (v, w): (Vector3<f64>, Vector3<f64>) =
         (xi.fixed_rows::<3>(0).into(), xi.fixed_rows::<3>(3).into());
     let scale = v.amax().max(v.norm()).max(1.0);
-    let G: Exact<4> = Exact::series(&wed6(xi), 0);
+    let G: Exact<4> = Exact::series(&hat6(xi), 0);
     let (J_l, J_r) = (Exact::series(&ad(xi), 1), Exact::series(&-ad(xi), 1));
     worst.is("SE3 exp", G.error(&SE3::exp(xi).matrix()) / scale, 1e-15);
     worst.is("SE3 J_l", J_l.error(&SE3::left_jacobian(xi)) / scale, 1e-15);
@@ -232,7 +232,7 @@ fn poses(xi: &Vector6<f64>, worst: &mut Worst) {
     let expected = if turned.dot(&w) < 0.0 && w.norm() > PI - 1e-15 {
         // The other sign: another velocity leads to the same place.
         let J: Matrix3<f64> = SO3::left_jacobian_inverse(&-w);
-        let J = Exact::series(&-wed3(&w), 1).inverse(&J);
+        let J = Exact::series(&-hat3(&w), 1).inverse(&J);
         let v = J.apply(&[G.0[0][3], G.0[1][3], G.0[2][3]]);
         Vector6::new(v.x, v.y, v.z, -w.x, -w.y, -w.z)
     } else {

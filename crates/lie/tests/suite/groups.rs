@@ -4,7 +4,7 @@
 
 use std::f64::consts::PI;
 
-use fly_lie::operators::{ad, bracket, coadjoint_bracket, wed3};
+use fly_lie::operators::{ad, bracket, coadjoint_bracket, hat3};
 use fly_lie::{NotInGroup, SE2, SE3, SO2, SO3, Subgroup, UnitQuaternion, angular_first};
 use nalgebra::{Matrix3, Matrix4, Matrix6, SMatrix, SVector, Vector3, Vector4, Vector6};
 use num_dual::Dual64;
@@ -178,7 +178,7 @@ fn logarithm_of_a_half_turn_is_a_half_turn() {
 #[test]
 fn a_drifted_rotation_is_brought_back() {
     let R = SO3::exp(&Vector3::new(0.3, -1.0, 0.7));
-    let drifted = SO3::from_matrix(R.matrix() * 1.0001 + wed3(&Vector3::new(1e-5, 2e-5, 0.0)));
+    let drifted = SO3::from_matrix(R.matrix() * 1.0001 + hat3(&Vector3::new(1e-5, 2e-5, 0.0)));
     let error = |R: &SO3<f64>| (R.matrix().transpose() * R.matrix() - Matrix3::identity()).amax();
     let before = error(&drifted);
     let after = error(&drifted.orthonormalized());
@@ -239,7 +239,7 @@ fn the_other_order_of_twists() {
     let B = angular_first::matrix(&A);
     assert_eq!(angular_first::matrix(&B), A);
     close(B * turned, angular_first::twist(&(A * xi)), 1e-14);
-    // [[R, 0], [wed(r) R, R]]
+    // [[R, 0], [hat(r) R, R]]
     let block = |M: &Matrix6<f64>, i, j| M.fixed_view::<3, 3>(i, j).into_owned();
     assert_eq!(block(&B, 0, 3), Matrix3::zeros());
     assert_eq!(block(&B, 3, 0), block(&A, 0, 3));

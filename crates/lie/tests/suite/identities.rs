@@ -5,7 +5,7 @@
 use fly_lie::inner_product::{
     distance_squared, inner, norm_squared, twist_energy, twist_energy_gradient,
 };
-use fly_lie::operators::{vee_matrix4, vee2_4};
+use fly_lie::operators::{double_vee6, vee_matrix6};
 use fly_lie::{
     SE3, SO2, SO3, Wahba, kernel_projector, pseudo_inverse, range_projector, weighted_projector,
 };
@@ -190,8 +190,8 @@ fn twist_energies() {
         let (xi, K): (Vector6<f64>, Matrix4<f64>) = (random.matrix(), random.positive());
         let mut X: Matrix4<f64> = random.matrix();
         X.fill_row(3, 0.0);
-        let M = vee_matrix4(&K);
-        let linear = vee2_4(&(X * K));
+        let M = vee_matrix6(&K);
+        let linear = double_vee6(&(X * K));
         let expected =
             0.5 * xi.dot(&(M * xi)) + xi.dot(&linear) + 0.5 * (X * K * X.transpose()).trace();
         assert!((twist_energy(&xi, &X, &K) - expected).abs() < 1e-12);

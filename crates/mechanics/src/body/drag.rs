@@ -1,6 +1,6 @@
 //! Linear drag of a body that moves through resting air.
 
-use fly_lie::operators::{angular, join, wed3};
+use fly_lie::operators::{angular, hat3, join};
 use nalgebra::{Matrix3, Matrix6, RealField, Vector3, Vector6, convert};
 
 use crate::velocity_of_point;
@@ -99,9 +99,9 @@ impl<T: RealField + Copy> Drag<T> {
         join(&force, &(center.cross(&force) + torque))
     }
 
-    /// `D = [[L, L S^T], [S L, S L S^T + A]]` with `S = wed(center)`, 6x6, symmetric and positive semidefinite.
+    /// `D = [[L, L S^T], [S L, S L S^T + A]]` with `S = hat(center)`, 6x6, symmetric and positive semidefinite.
     pub fn matrix6(&self, center: &Vector3<T>) -> Matrix6<T> {
-        let S = wed3(center);
+        let S = hat3(center);
         let L = Matrix3::from_diagonal(&self.linear);
         let A = Matrix3::from_diagonal(&self.angular);
         let mut D = Matrix6::zeros();

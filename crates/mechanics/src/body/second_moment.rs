@@ -5,7 +5,7 @@ use std::ops::{Add, Mul, Sub};
 
 use fly_lie::SE3;
 use fly_lie::inner_product::{twist_energy, twist_energy_gradient};
-use fly_lie::operators::{angular, bracket, vee_matrix3, vee_matrix4, wed_matrix3, wed3, wed6};
+use fly_lie::operators::{angular, bracket, hat_matrix3, hat3, hat6, vee_matrix3, vee_matrix6};
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
 /// The second moment of points with weights, `sum k_p [h_p; 1] [h_p; 1]^T`: the matrix M', D' or K' of a mass, damping or
@@ -13,7 +13,7 @@ use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 ///
 /// ```text
 /// X' = [[Wed(P), k h], [k hᵀ, k]]      P the moment about the frame's origin, h the centre, k the total weight
-/// Vee(X') = [[k I, k wed(h)ᵀ], [k wed(h), P]]
+/// Vee(X') = [[k I, k hat(h)ᵀ], [k hat(h), P]]
 /// ```
 ///
 /// The moment `P` of a mass distribution is its moment of inertia. Nothing is checked here, since a matched K' may be
@@ -25,13 +25,13 @@ pub struct SecondMoment<T: RealField + Copy>(Matrix4<T>);
 impl<T: RealField + Copy> SecondMoment<T> {
     /// From the total weight, the centre (m) and the moment about that centre, in body axes.
     pub fn from_center(weight: T, center: Vector3<T>, moment_about_center: Matrix3<T>) -> Self {
-        let second = wed_matrix3(&moment_about_center) + center * center.transpose() * weight;
+        let second = hat_matrix3(&moment_about_center) + center * center.transpose() * weight;
         Self::assemble(weight, center, second)
     }
 
     /// From the total weight, the centre (m) and the moment about the frame's origin, in body axes.
     pub fn from_origin(weight: T, center: Vector3<T>, moment_about_origin: Matrix3<T>) -> Self {
-        Self::assemble(weight, center, wed_matrix3(&moment_about_origin))
+        Self::assemble(weight, center, hat_matrix3(&moment_about_origin))
     }
 
     /// From points: each a weight and a position (m) in the frame.
@@ -138,7 +138,7 @@ impl<T: RealField + Copy> SecondMoment<T> {
     /// The 6x6 matrix `Vee(X')`, Konz (4.55b): for twists `[v; omega]` of the frame, `xi^T Vee(X') xi` is the weighted sum of
     /// squared point velocities.
     pub fn matrix6(&self) -> Matrix6<T> {
-        vee_matrix4(&self.0)
+        vee_matrix6(&self.0)
     }
 
     /// The total weight: mass (kg), damping (N s/m) or stiffness (N/m).
@@ -195,14 +195,14 @@ impl<T: RealField + Copy> SecondMoment<T> {
     ///
     /// Konz (4.21), (4.22) print `ad` of the acceleration where `ad` of the twist holds.
     pub fn acceleration_energy(&self, twist: &Vector6<T>, acceleration: &Vector6<T>) -> T {
-        let W = wed6(twist);
+        let W = hat6(twist);
         twist_energy(acceleration, &(W * W), &self.0)
     }
 
     /// `f = Vee(X') xi_dot + c`, Konz (4.72c): the gradient of the [`acceleration_energy`](Self::acceleration_energy), of mass the
     /// inertia wrench.
     pub fn inertial_force(&self, twist: &Vector6<T>, acceleration: &Vector6<T>) -> Vector6<T> {
-        let W = wed6(twist);
+        let W = hat6(twist);
         twist_energy_gradient(acceleration, &(W * W), &self.0)
     }
 
@@ -234,19 +234,19 @@ impl<T: RealField + Copy> SecondMoment<T> {
     /// is `xi`, `dM/dt - 2 C` is skew-symmetric in any coordinates:
     ///
     /// ```text
-    /// [[m wed(ω), -wed(ω) wed(m s)], [wed(m s) wed(ω), wed(Wed(Θ) ω)]]
+    /// [[m hat(ω), -hat(ω) hat(m s)], [hat(m s) hat(ω), hat(Wed(Θ) ω)]]
     /// ```
     pub fn coriolis_matrix(&self, xi: &Vector6<T>) -> Matrix6<T> {
         let w = angular(xi);
-        let W = wed3(&w);
-        let S = wed3(&self.0.fixed_view::<3, 1>(0, 3).into_owned());
+        let W = hat3(&w);
+        let S = hat3(&self.0.fixed_view::<3, 1>(0, 3).into_owned());
         let mut C = Matrix6::zeros();
         C.fixed_view_mut::<3, 3>(0, 0)
             .copy_from(&(W * self.weight()));
         C.fixed_view_mut::<3, 3>(0, 3).copy_from(&-(W * S));
         C.fixed_view_mut::<3, 3>(3, 0).copy_from(&(S * W));
         C.fixed_view_mut::<3, 3>(3, 3)
-            .copy_from(&wed3(&(self.second() * w)));
+            .copy_from(&hat3(&(self.second() * w)));
         C
     }
 }

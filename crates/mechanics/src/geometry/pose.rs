@@ -1,7 +1,7 @@
 //! Positions and poses.
 
 use fly_lie::SE2;
-use fly_lie::operators::{angular, bracket, linear, wed3};
+use fly_lie::operators::{angular, bracket, hat3, linear};
 use nalgebra::{DMatrix, DVector, Matrix3, RealField, dmatrix, dvector};
 
 use super::attitude::{orthonormality, units};
@@ -87,7 +87,7 @@ impl Coordinates for Pose {
         let R = Matrix3::from_column_slice(&x.as_slice()[3..]);
         let columns = units::<T, 6>().map(|unit| {
             let r_dot = R * linear(&unit);
-            let R_dot = R * wed3(&angular(&unit));
+            let R_dot = R * hat3(&angular(&unit));
             DVector::from_iterator(12, r_dot.iter().chain(R_dot.iter()).copied())
         });
         DMatrix::from_columns(&columns)

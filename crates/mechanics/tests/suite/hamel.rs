@@ -3,7 +3,7 @@
 
 #![allow(non_snake_case)]
 
-use fly_lie::operators::{angular, wed3};
+use fly_lie::operators::{angular, hat3};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::geometry::{
     Basis, Coordinates, CoordinatesError, HamelEquation, Minimal, Pose, WithVelocities,
@@ -48,7 +48,7 @@ impl Basis for Shape {
         let up = Vector3::new(x[5], x[8], x[11]);
         let mut W = DMatrix::zeros(6, 6);
         W.view_mut((0, 0), (3, 3))
-            .copy_from(&wed3(&self.contact(&up)));
+            .copy_from(&hat3(&self.contact(&up)));
         W.view_mut((0, 3), (3, 3)).fill_with_identity();
         W.view_mut((3, 0), (3, 3)).fill_with_identity();
         W

@@ -54,7 +54,7 @@ fn twists_and_jacobians_are_derivatives() {
             let pose = dual.pose(BodyId::WORLD, body);
             let rate = pose.matrix().map(|entry| entry.eps);
             let twist = workspace.twist(BodyId::WORLD, body);
-            let expected = pose.matrix().map(|entry| entry.re) * fly_lie::operators::wed6(&twist);
+            let expected = pose.matrix().map(|entry| entry.re) * fly_lie::operators::hat6(&twist);
             assert!((rate - expected).amax() < 1e-12, "{seed} {rate} {expected}");
 
             let size = 1.0 + twist.amax() * twist.amax();

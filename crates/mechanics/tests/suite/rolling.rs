@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case)]
 
-use fly_lie::operators::{angular, join, linear, wed3};
+use fly_lie::operators::{angular, hat3, join, linear};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::constraints::{
     ContactCondition, Disc, Ellipsoid, Surface, SurfaceError,
@@ -166,7 +166,7 @@ fn maximal_coordinates_give_the_same_motion_and_force() {
             let next = moved(&state, &Vector6::zeros());
             let Z = |p: &Vector3<Dual64>| {
                 let mut Z = SMatrix::<Dual64, 3, 6>::identity();
-                Z.fixed_view_mut::<3, 3>(0, 3).copy_from(&-wed3(p));
+                Z.fixed_view_mut::<3, 3>(0, 3).copy_from(&-hat3(p));
                 Z
             };
             let Z = Z(&shape.contact(&up(&next)));
@@ -219,12 +219,12 @@ fn the_dissertation_gives_the_same_motion() {
         let p = -D * u / n;
         let u_dot = u.cross(&w);
         let p_dot = -D * u_dot / n + D * u * (u.dot(&(D * u_dot)) / n.powi(3));
-        let P = wed3(&p);
+        let P = hat3(&p);
         let moved = Theta + P.transpose() * P * m;
         let right = tau
             - p.cross(&R.inverse().act(&(a_G * m)))
             - w.cross(&(moved * w))
-            - P.transpose() * wed3(&p_dot) * w * m;
+            - P.transpose() * hat3(&p_dot) * w * m;
         let w_dot = moved.try_inverse().expect("regular") * right;
         let got = body.acceleration(&state, &join(&Vector3::zeros(), &tau));
         assert!((angular(&got) - w_dot).amax() < 1e-11);

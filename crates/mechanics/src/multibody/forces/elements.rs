@@ -1,6 +1,6 @@
 //! What springs, dampers, drag and gravity do to the bodies, as wrenches in their frames.
 
-use fly_lie::operators::vee2_4;
+use fly_lie::operators::double_vee6;
 use nalgebra::{Matrix4, RealField, Vector6};
 
 use crate::multibody::kinematics::Kinematics;
@@ -76,7 +76,7 @@ impl<T: RealField + Copy> Kinematics<T> {
 
     pub(in crate::multibody) fn spring_wrench(&self, spring: &SpringLink<T>) -> Vector6<T> {
         let left = self.pose(&spring.a.into(), &spring.b.into()).inverse() * spring.rest;
-        vee2_4(&((Matrix4::identity() - left.matrix()) * spring.stiffness.matrix4()))
+        double_vee6(&((Matrix4::identity() - left.matrix()) * spring.stiffness.matrix4()))
     }
 
     /// A wrench on b that depends on the pose of b in a has its counterpart on a: `-Ad(aG_b^-1)^T w`.

@@ -1,6 +1,6 @@
 //! Springs, dampers and drag in the derivatives.
 
-use fly_lie::operators::{ad, vee_matrix4};
+use fly_lie::operators::{ad, vee_matrix6};
 use nalgebra::{Matrix6, Matrix6xX, RealField, Vector6};
 
 use super::entries::Entries;
@@ -42,7 +42,7 @@ impl<T: RealField + Copy> Model<T> {
                 a,
                 b,
                 wrench: kinematics.spring_wrench(spring),
-                stiffness: vee_matrix4(&(error.matrix() * spring.stiffness.matrix4())),
+                stiffness: vee_matrix6(&(error.matrix() * spring.stiffness.matrix4())),
                 damping: zero,
             };
             self.derive_element(kinematics, &element, xi, scratch, entries);
