@@ -11,7 +11,8 @@ use crate::{NotInGroup, SO3};
 
 /// A rotation, held as a unit quaternion `w, x, y, z`: [`SO3`] with half the memory and a cheaper product.
 ///
-/// `q` and `-q` are the same rotation; equality compares the four numbers.
+/// `q` and `-q` are the same rotation and compare equal. Either may be held (a product need not choose);
+/// [`wxyz`](Self::wxyz) returns the one with `w >= 0`.
 ///
 /// ```
 /// use fly_lie::{SO3, UnitQuaternion};
@@ -22,7 +23,7 @@ use crate::{NotInGroup, SO3};
 /// assert!((q.log() - w).norm() < 1e-15);
 /// assert!((SO3::from(q).matrix() - SO3::exp(&w).matrix()).norm() < 1e-15);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(
     feature = "serde",
@@ -78,9 +79,26 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
         Ok(Self::from_wxyz(&(scaled / scaled.norm())))
     }
 
-    /// `[w, x, y, z]`
+    /// `[w, x, y, z]` with `w >= 0`; of a half turn, where `w = 0`, either sign.
+    ///
+    /// ```
+    /// use fly_lie::UnitQuaternion;
+    /// use nalgebra::Vector3;
+    ///
+    /// // Three quarters of a turn to the left are one to the right.
+    /// let quarter = Vector3::z() * std::f64::consts::FRAC_PI_2;
+    /// let (left, right) = (UnitQuaternion::exp(&(quarter * 3.0)), UnitQuaternion::exp(&-quarter));
+    /// assert!((left.wxyz() - right.wxyz()).norm() < 1e-15);
+    /// ```
     #[inline]
     pub fn wxyz(&self) -> Vector4<T> {
+        let wxyz = self.held();
+        if self.w < T::zero() { -wxyz } else { wxyz }
+    }
+
+    /// `[w, x, y, z]` with the sign that is held.
+    #[inline]
+    pub(crate) fn held(&self) -> Vector4<T> {
         Vector4::new(self.w, self.xyz.x, self.xyz.y, self.xyz.z)
     }
 
@@ -101,6 +119,14 @@ impl<T: RealField + Copy> UnitQuaternion<T> {
     #[inline]
     pub fn normalized(&self) -> Self {
         Self::from_wxyz(&self.wxyz().normalize())
+    }
+}
+
+/// Whether they are the same rotation: `q` and `-q` are.
+impl<T: RealField + Copy> PartialEq for UnitQuaternion<T> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.w == other.w && self.xyz == other.xyz)
+            || (self.w == -other.w && self.xyz == -other.xyz)
     }
 }
 
@@ -242,13 +268,14 @@ impl<T: RealField + Copy> From<UnitQuaternion<T>> for SO3<T> {
     }
 }
 
-/// With `w >= 0`.
+/// [`SO3::to_quaternion`]
 impl<T: RealField + Copy> From<SO3<T>> for UnitQuaternion<T> {
     fn from(rotation: SO3<T>) -> Self {
         Self::from_wxyz(&rotation.to_quaternion())
     }
 }
 
+/// [`UnitQuaternion::wxyz`]
 impl<T: RealField + Copy> From<UnitQuaternion<T>> for [T; 4] {
     fn from(q: UnitQuaternion<T>) -> Self {
         q.wxyz().into()

@@ -1,4 +1,4 @@
-//! Rates of quaternions `w, x, y, z` (Konz A.5.2). The conversions are [`SO3::from_quaternion`](crate::SO3::from_quaternion) and
+//! Products and rates of quaternions `w, x, y, z` (Konz A.5.2), which keep their sign. The conversions are [`SO3::from_quaternion`](crate::SO3::from_quaternion) and
 //! [`SO3::to_quaternion`](crate::SO3::to_quaternion).
 //!
 //! ```
@@ -25,7 +25,7 @@ use crate::UnitQuaternion;
 
 /// The Hamilton product, Konz (A.159).
 pub fn product<T: RealField + Copy>(p: &Vector4<T>, q: &Vector4<T>) -> Vector4<T> {
-    (UnitQuaternion::from_wxyz(p) * UnitQuaternion::from_wxyz(q)).wxyz()
+    (UnitQuaternion::from_wxyz(p) * UnitQuaternion::from_wxyz(q)).held()
 }
 
 /// `q_dot = 1/2 q [0, omega]`, Konz (A.157).
@@ -35,7 +35,7 @@ pub fn rates<T: RealField + Copy>(q: &Vector4<T>, omega: &Vector3<T>) -> Vector4
 
 /// `[0, omega] = 2 q* q_dot` of a unit quaternion, Konz (A.155).
 pub fn angular_velocity<T: RealField + Copy>(q: &Vector4<T>, q_dot: &Vector4<T>) -> Vector3<T> {
-    let conjugate = UnitQuaternion::from_wxyz(q).inverse().wxyz();
+    let conjugate = UnitQuaternion::from_wxyz(q).inverse().held();
     vector(&product(&conjugate, q_dot)) * convert::<f64, T>(2.0)
 }
 

@@ -120,6 +120,29 @@ fn lower_pairs_are_subgroups() {
     is_a_subgroup::<SE3<f64>>(samples());
 }
 
+/// `q` and `-q` are one rotation: they compare equal, and what is returned has `w >= 0`, wherever it comes from.
+#[test]
+fn quaternions_are_rotations() {
+    for angle in [0.5, 3.0, 3.2, 4.0, 6.0, 7.0, 10.0, -4.0] {
+        let w = Vector3::new(0.6, 0.0, 0.8) * angle;
+        let q = UnitQuaternion::exp(&w);
+        let half = UnitQuaternion::exp(&(w * 0.5));
+        let raw = UnitQuaternion::from_wxyz(&(-q.wxyz()));
+        for q in [q, half * half, q.inverse(), q * q, raw, q.normalized()] {
+            assert!(q.wxyz()[0] >= 0.0, "{angle}: {q:?}");
+            assert!(<[f64; 4]>::from(q)[0] >= 0.0, "{angle}: {q:?}");
+        }
+        assert_eq!(raw, q);
+        assert_ne!(raw, half);
+        close((half * half).wxyz(), q.wxyz(), 2e-15);
+    }
+    let half_turn =
+        |sign: f64| UnitQuaternion::from_wxyz(&(Vector4::new(0.0, 0.6, 0.0, 0.8) * sign));
+    assert_eq!(half_turn(1.0), half_turn(-1.0));
+    let unknown = UnitQuaternion::from_wxyz(&Vector4::repeat(f64::NAN));
+    assert_ne!(unknown, unknown);
+}
+
 #[test]
 fn checked_quaternions_and_angles() {
     for q in [[3e300, 0.0, 4e300, 0.0], [3e-310, 0.0, 4e-310, 0.0]] {
