@@ -4,7 +4,6 @@ use std::fmt;
 
 use nalgebra::Vector3;
 
-use crate::description::name_of;
 use crate::multibody::{BodyId, JointKind};
 use crate::system::System;
 use crate::text::short;
@@ -112,7 +111,7 @@ impl System {
             write!(f, "{} kg, ", short(inertia.mass()))?;
         }
         if let Some(joint) = model.joint(body) {
-            f.write_str(name_of(joint.kind()))?;
+            f.write_str(joint_type(joint.kind()))?;
             let how = match joint.kind() {
                 JointKind::Revolute(_) | JointKind::Universal { .. } => "about",
                 JointKind::Prismatic | JointKind::Cylindrical(_) | JointKind::Screw { .. } => {
@@ -150,4 +149,20 @@ fn vector(vector: Vector3<f64>) -> String {
 
 fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// The type of a joint in words, as descriptions have it.
+pub(crate) fn joint_type(kind: &JointKind<f64>) -> &'static str {
+    match kind {
+        JointKind::Fixed => "fixed",
+        JointKind::Revolute(_) => "revolute",
+        JointKind::Prismatic => "prismatic",
+        JointKind::Screw { .. } => "screw",
+        JointKind::Cylindrical(_) => "cylindrical",
+        JointKind::Universal { .. } => "universal",
+        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => "spherical",
+        JointKind::Planar(_) => "planar",
+        JointKind::Schoenflies(_) => "schoenflies",
+        JointKind::Free(_) => "free",
+    }
 }

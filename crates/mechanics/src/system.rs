@@ -1,7 +1,6 @@
 //! A system as its description gives it.
 
 use crate::Inputs;
-use crate::description::{self, DescriptionError, UrdfOptions};
 use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
 use crate::multibody::{BodyId, Model, ModelBuilder, ModelError};
 use crate::text::some;
@@ -146,61 +145,6 @@ impl System {
         let found: Vec<_> = found.into_iter().filter(new).collect();
         extended.notes.extend(found);
         Ok(extended)
-    }
-}
-
-/// # Reading descriptions
-///
-/// The formats are on the page of [`description`](crate::description).
-impl System {
-    /// Reads a description in TOML.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with where it stands in the text and what was expected.
-    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
-        let document = description::document(text)?;
-        description::system(document.get_ref(), 0..0)
-    }
-
-    /// Reads a description that is a table of a larger document, which has been parsed. `span` is the table's place there;
-    /// errors carry places in that document.
-    ///
-    /// # Errors
-    /// As [`from_toml`](Self::from_toml).
-    pub fn from_table(
-        table: &toml::de::DeTable<'_>,
-        span: std::ops::Range<usize>,
-    ) -> Result<Self, DescriptionError> {
-        description::system(table, span)
-    }
-
-    /// Reads a robot in URDF.
-    ///
-    /// # Errors
-    /// As [`from_toml`](Self::from_toml).
-    pub fn from_urdf(text: &str, options: &UrdfOptions) -> Result<Self, DescriptionError> {
-        description::urdf(text, options)
-    }
-}
-
-/// # Writing descriptions
-impl System {
-    /// The description in TOML, which reads as this system again, up to the rounding of attitudes and moments of inertia. Shapes and parts are
-    /// there as the numbers that they amount to, the damping of joints as dampers; notes are not in it.
-    ///
-    /// ```
-    /// use fly_mechanics::System;
-    /// use fly_mechanics::description::UrdfOptions;
-    ///
-    /// let urdf = r#"<robot name="r"><link name="world"/><link name="arm"/>
-    ///     <joint name="hinge" type="continuous"><parent link="world"/><child link="arm"/></joint></robot>"#;
-    /// let text = System::from_urdf(urdf, &UrdfOptions::default())?.to_toml();
-    /// assert!(text.ends_with("[bodies.arm]\njoint = { name = \"hinge\", type = \"revolute\", axis = [1.0, 0.0, 0.0] }\n"));
-    /// assert_eq!(System::from_toml(&text)?.joints[0].name, "hinge");
-    /// # Ok::<(), fly_mechanics::description::DescriptionError>(())
-    /// ```
-    pub fn to_toml(&self) -> String {
-        description::toml(self)
     }
 }
 

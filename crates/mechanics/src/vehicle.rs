@@ -3,7 +3,6 @@
 use fly_lie::SE3;
 use nalgebra::Vector3;
 
-use crate::description::{self, DescriptionError};
 use crate::multibody::{Joint, JointKind};
 use crate::{FreeBody, Rotors, System};
 
@@ -47,29 +46,6 @@ pub struct Vehicle {
     pub body: FreeBody<f64>,
     /// Its rotors.
     pub rotors: Rotors,
-}
-
-impl Vehicle {
-    /// Reads a description in TOML, see [`description`](crate::description) for the format.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with where it stands in the text and what was expected.
-    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
-        let document = description::document(text)?;
-        description::vehicle(document.get_ref(), 0..0)
-    }
-
-    /// Reads a description that is a table of a larger document, which has been parsed. `span` is the table's place there;
-    /// errors carry places in that document.
-    ///
-    /// # Errors
-    /// As [`from_toml`](Self::from_toml).
-    pub fn from_table(
-        table: &toml::de::DeTable<'_>,
-        span: std::ops::Range<usize>,
-    ) -> Result<Self, DescriptionError> {
-        description::vehicle(table, span)
-    }
 }
 
 /// Why a system is not one free body with rotors.

@@ -16,7 +16,7 @@ use super::{locate, vehicle};
 /// It is not there, or something is wrong in it: what, where, and what was expected.
 pub fn system(path: &Path, options: &UrdfOptions) -> Result<System, ConfigError> {
     let source = locate::system(path)?;
-    let read = System::from_text(&source.text, options).map_err(|error| {
+    let read = System::from_file_text(path, &source.text, options).map_err(|error| {
         let (title, label) = vehicle::wording(&error.path, &error.problem);
         let place = Place {
             source: Arc::clone(&source),

@@ -1,8 +1,11 @@
-//! Descriptions in files.
+//! Systems from texts and files, and back.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::{DescriptionError, UrdfOptions};
+use toml::de::DeTable;
+
+use super::{DescriptionError, UrdfOptions, table, urdf, write};
 use crate::system::System;
 
 /// Why a file could not be read.
@@ -40,7 +43,7 @@ fn help(error: &DescriptionError) -> String {
 
 /// # Reading files
 impl System {
-    /// Reads a file, in URDF if it begins with a `<`, else in TOML. The options are those of URDF.
+    /// Reads a file, in URDF if its name ends in `.urdf` or it begins with a `<`, else in TOML. The options are those of URDF.
     ///
     /// # Errors
     /// File, line and column of the first thing that is wrong, what was expected and what was found.
@@ -63,7 +66,7 @@ impl System {
             path: path.to_owned(),
             error,
         })?;
-        Self::from_text(&text, options).map_err(|error| {
+        Self::from_file_text(path, &text, options).map_err(|error| {
             let (line, column) = error.line_column(&text);
             FileError::Description {
                 path: path.to_owned(),
@@ -74,19 +77,74 @@ impl System {
         })
     }
 
-    /// Reads a description in URDF if it begins with a `<`, else in TOML. The options are those of URDF.
+    /// Reads the text of a file that is there already, as [`load`](Self::load) does.
     ///
     /// # Errors
     /// As [`from_toml`](Self::from_toml).
-    pub fn from_text(text: &str, options: &UrdfOptions) -> Result<Self, DescriptionError> {
-        if text
-            .trim_start_matches('\u{feff}')
-            .trim_start()
-            .starts_with('<')
-        {
+    pub fn from_file_text(
+        path: impl AsRef<Path>,
+        text: &str,
+        options: &UrdfOptions,
+    ) -> Result<Self, DescriptionError> {
+        let extension = path.as_ref().extension();
+        let is_urdf = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"));
+        let text_start = text.trim_start_matches('\u{feff}').trim_start();
+        if is_urdf || text_start.starts_with('<') {
             Self::from_urdf(text, options)
         } else {
             Self::from_toml(text)
         }
+    }
+}
+
+/// # Reading descriptions
+///
+/// The formats are on the page of [`description`](crate::description).
+impl System {
+    /// Reads a description in TOML.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with where it stands in the text and what was expected.
+    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
+        let document = table::document(text)?;
+        table::system(document.get_ref(), 0..0)
+    }
+
+    /// Reads a description that is a table of a larger document, which has been parsed. `span` is the table's place there;
+    /// errors carry places in that document.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn from_table(table: &DeTable<'_>, span: Range<usize>) -> Result<Self, DescriptionError> {
+        table::system(table, span)
+    }
+
+    /// Reads a robot in URDF.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn from_urdf(text: &str, options: &UrdfOptions) -> Result<Self, DescriptionError> {
+        urdf::urdf(text, options)
+    }
+}
+
+/// # Writing descriptions
+impl System {
+    /// The description in TOML, which reads as this system again, up to the rounding of attitudes and moments of inertia. Shapes and parts are
+    /// there as the numbers that they amount to, the damping of joints as dampers; notes are not in it.
+    ///
+    /// ```
+    /// use fly_mechanics::System;
+    /// use fly_mechanics::description::UrdfOptions;
+    ///
+    /// let urdf = r#"<robot name="r"><link name="world"/><link name="arm"/>
+    ///     <joint name="hinge" type="continuous"><parent link="world"/><child link="arm"/></joint></robot>"#;
+    /// let text = System::from_urdf(urdf, &UrdfOptions::default())?.to_toml();
+    /// assert!(text.ends_with("[bodies.arm]\njoint = { name = \"hinge\", type = \"revolute\", axis = [1.0, 0.0, 0.0] }\n"));
+    /// assert_eq!(System::from_toml(&text)?.joints[0].name, "hinge");
+    /// # Ok::<(), fly_mechanics::description::DescriptionError>(())
+    /// ```
+    pub fn to_toml(&self) -> String {
+        write::toml(self)
     }
 }

@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::reader::{Entry, Table, list, suggestion};
 use super::{DescriptionError, Problem};
 use crate::SecondMoment;
-use crate::multibody::{Joint, JointError, JointKind};
+use crate::multibody::{Joint, JointError};
 use crate::system::JointLimits;
 
 const TYPES: [&str; 10] = [
@@ -284,20 +284,4 @@ pub(super) fn viscous(linear: f64, angular: f64) -> SecondMoment<f64> {
         Vector3::zeros(),
         Matrix3::from_diagonal_element(angular),
     )
-}
-
-/// The type as which a joint is described.
-pub(crate) fn name_of(kind: &JointKind<f64>) -> &'static str {
-    match kind {
-        JointKind::Fixed => "fixed",
-        JointKind::Revolute(_) => "revolute",
-        JointKind::Prismatic => "prismatic",
-        JointKind::Screw { .. } => "screw",
-        JointKind::Cylindrical(_) => "cylindrical",
-        JointKind::Universal { .. } => "universal",
-        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => "spherical",
-        JointKind::Planar(_) => "planar",
-        JointKind::Schoenflies(_) => "schoenflies",
-        JointKind::Free(_) => "free",
-    }
 }

@@ -145,9 +145,4 @@ mod write;
 
 pub use error::{DescriptionError, Problem};
 pub use file::FileError;
-pub(crate) use joint::name_of;
-pub(crate) use table::{document, system};
-pub(crate) use urdf::urdf;
 pub use urdf::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};
-pub(crate) use vehicle::vehicle;
-pub(crate) use write::toml;

@@ -11,11 +11,29 @@ use crate::{Vehicle, VehicleError};
 const HELP: &str =
     "what flies is one free body with rotors; `fly_mechanics::System` reads any system of bodies";
 
+/// # Reading descriptions
+impl Vehicle {
+    /// Reads a description in TOML, see [`description`](crate::description) for the format.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with where it stands in the text and what was expected.
+    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
+        let document = table::document(text)?;
+        vehicle(document.get_ref(), 0..0)
+    }
+
+    /// Reads a description that is a table of a larger document, which has been parsed. `span` is the table's place there;
+    /// errors carry places in that document.
+    ///
+    /// # Errors
+    /// As [`from_toml`](Self::from_toml).
+    pub fn from_table(table: &DeTable<'_>, span: Range<usize>) -> Result<Self, DescriptionError> {
+        vehicle(table, span)
+    }
+}
+
 /// The vehicle that a table describes, which may be one of a larger document. `span` is the place of the table.
-pub(crate) fn vehicle(
-    table: &DeTable<'_>,
-    span: Range<usize>,
-) -> Result<Vehicle, DescriptionError> {
+fn vehicle(table: &DeTable<'_>, span: Range<usize>) -> Result<Vehicle, DescriptionError> {
     let root = Table::root(table, span.clone());
     if let Some(entry) = root.get("bodies")
         && let Ok(bodies) = entry.table()

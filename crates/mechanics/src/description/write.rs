@@ -6,11 +6,11 @@ use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, Vector3};
 
 use super::constraints;
-use super::joint::name_of;
 use crate::multibody::constraints::{Coupling, LoopClosure, LoopKind};
 use crate::multibody::{
     AngleCoordinates, AttitudeCoordinates, BodyId, Damper, Joint, JointKind, Spring,
 };
+use crate::outline::joint_type;
 use crate::system::{JointData, JointLimits, System};
 use crate::{Motor, Rotor, SecondMoment, Tilt};
 
@@ -194,7 +194,7 @@ fn joint(joint: &Joint<f64>, data: &JointData, body: &str) -> String {
     if data.name != body {
         keys.push(("name", quoted(&data.name)));
     }
-    keys.push(("type", quoted(name_of(joint.kind()))));
+    keys.push(("type", quoted(joint_type(joint.kind()))));
     if !matches!(
         joint.kind(),
         JointKind::Fixed
