@@ -149,6 +149,25 @@ fn origins() {
     assert!((inertia.inertia_about_center() - expected).amax() < 1e-14);
 }
 
+/// URDF 1.1: a quaternion x, y, z, w of any length in the place of the angles.
+#[test]
+fn quaternions() {
+    let text = robot(&joint(
+        "fixed",
+        "<origin quat_xyzw=\"0 0 8 6\" xyz=\"1 2 3\"/>",
+    ));
+    for version in ["1.1", "1.2"] {
+        let text = text.replace("<robot", &format!("<robot version=\"{version}\""));
+        let system = read(&text, &UrdfOptions::default());
+        let tip = system.model.body_id("tip").unwrap();
+        let placement = system.model.placement(tip).unwrap();
+        let expected = Matrix3::new(-0.28, -0.96, 0.0, 0.96, -0.28, 0.0, 0.0, 0.0, 1.0);
+        assert!((placement.rotation.matrix() - expected).amax() < 1e-15);
+        assert_eq!(placement.translation, Vector3::new(1.0, 2.0, 3.0));
+        assert_eq!(system.notes, Vec::<String>::new());
+    }
+}
+
 #[test]
 fn roots() {
     let text = robot(&joint("revolute", ""));
@@ -217,6 +236,9 @@ fn limits() {
         "<limit upper=\"2\" effort=\"inf\" velocity=\"1e3\"/>",
     );
     assert_eq!((half.position, half.effort), (Some([0.0, 2.0]), None));
+    let none = limits("revolute", "<limit effort=\"4\" velocity=\"1\"/>");
+    assert_eq!(none.position, Some([0.0, 0.0]));
+    assert_eq!(limits("revolute", "").position, None);
     let turning = limits(
         "continuous",
         "<limit lower=\"0\" upper=\"0\" effort=\"4\"/>",
@@ -229,7 +251,7 @@ fn motors() {
     let transmission = "<transmission name=\"t\"><type>SimpleTransmission</type>\
         <joint name=\"j\"><hardwareInterface>EffortJointInterface</hardwareInterface></joint>\
         <actuator name=\"m\"><mechanicalReduction>50</mechanicalReduction></actuator></transmission>";
-    let limited = joint("revolute", "<limit effort=\"4\"/>");
+    let limited = joint("continuous", "<limit effort=\"4\"/>");
     let motors = |text: &str, motors| {
         let options = UrdfOptions {
             motors,
@@ -262,7 +284,7 @@ fn motors() {
     // What cannot be a motor is said.
     for (text, note) in [
         (
-            joint("revolute", "<limit effort=\"0\"/>") + transmission,
+            joint("continuous", "<limit effort=\"0\"/>") + transmission,
             "joints whose effort is limited to 0 have no motor: `j`",
         ),
         (
@@ -287,8 +309,13 @@ fn motors() {
 
 #[test]
 fn what_is_left_out_is_noted() {
-    let notes =
-        |inside: &str| read(&robot(&joint("revolute", inside)), &UrdfOptions::default()).notes;
+    let notes = |inside: &str| {
+        read(
+            &robot(&joint("continuous", inside)),
+            &UrdfOptions::default(),
+        )
+        .notes
+    };
     assert_eq!(
         notes("<dynamics damping=\"0\" friction=\"1\"/>"),
         ["the dry friction of joints is left out: `j`"]
@@ -297,14 +324,66 @@ fn what_is_left_out_is_noted() {
         notes("<dinamics/>"),
         ["<dinamics> is left out of `j`; did you mean `dynamics`?"]
     );
+    // Attributes as elements, wherever they are read.
+    assert_eq!(
+        notes("<dynamics dampping=\"0.1\"/><origin xzy=\"0 0 1\" rpy=\"0 0 0\"/>"),
+        [
+            "attribute `dampping` of <dynamics> is left out of `j`; did you mean `damping`?",
+            "attribute `xzy` of <origin> is left out of `j`; did you mean `xyz`?"
+        ]
+    );
+    let plain = robot(&joint("continuous", ""));
+    for (from, to, note) in [
+        (
+            "<inertia ixx",
+            "<inertia ixv=\"1\" ixx",
+            "attribute `ixv` of <inertia> is left out of `base`; did you mean `ixx`?",
+        ),
+        (
+            "<robot",
+            "<robot vesrion=\"1.1\"",
+            "attribute `vesrion` of <robot> is left out of `r`; did you mean `version`?",
+        ),
+        (
+            "</robot>",
+            "<transmision name=\"t\"/><ros2_control/></robot>",
+            "<transmision> is left out of `r`; did you mean `transmission`?",
+        ),
+    ] {
+        assert!(plain.contains(from), "{from}");
+        let system = read(&plain.replacen(from, to, 1), &UrdfOptions::default());
+        assert_eq!(system.notes, [note]);
+    }
+}
+
+/// What URDF says of limits that are not there need not be what was meant.
+#[test]
+fn limits_that_are_not_there_are_noted() {
+    for kind in ["revolute", "prismatic"] {
+        let notes =
+            |inside: &str| read(&robot(&joint(kind, inside)), &UrdfOptions::default()).notes;
+        assert_eq!(
+            notes(""),
+            [
+                "revolute and prismatic joints without the <limit> that URDF asks for are not limited: `j`"
+            ]
+        );
+        assert_eq!(
+            notes("<limit effort=\"4\" velocity=\"1\"/>"),
+            [
+                "joints whose <limit> has neither `lower` nor `upper` are limited to the position 0, URDF's default: `j`"
+            ]
+        );
+        assert!(notes("<limit upper=\"1\" effort=\"4\" velocity=\"1\"/>").is_empty());
+    }
 }
 
 #[test]
 fn mimics_are_couplings() {
     let text = robot(&format!(
-        "{}{}<joint name=\"k\" type=\"revolute\"><parent link=\"tip\"/><child link=\"end\"/>\
+        "{}{}<joint name=\"k\" type=\"continuous\"><parent link=\"tip\"/><child link=\"end\"/>\
          <mimic joint=\"j\" multiplier=\"-2\" offset=\"0.5\"/></joint>",
-        joint("revolute", ""),
+        joint("continuous", ""),
         link("end")
     ));
     let mimic = read(&text, &UrdfOptions::default());
@@ -322,7 +401,6 @@ fn mimics_are_couplings() {
         motors: UrdfMotors::EveryJoint,
         ..UrdfOptions::default()
     };
-    let text = text.replace("type=\"revolute\"", "type=\"continuous\"");
     let driven = read(&text, &options).inputs.motors().to_vec();
     assert_eq!((driven.len(), driven[0].name.as_str()), (1, "j"));
 
@@ -373,11 +451,43 @@ fn frames_and_point_masses() {
     assert!((found.matrix4() - expected.matrix4()).amax() < 1e-15);
 }
 
-/// Inertias that no mass has are refused or raised.
+/// Rods, points and inertias without mass are limits of bodies; what is none may not hide behind a heavier link.
+#[test]
+fn what_counts_as_a_point_mass() {
+    let fixed = |mass: &str, moments: &str| {
+        let text = robot(&joint("fixed", ""));
+        let (base, tip) = text.split_once("<link name=\"tip\">").unwrap();
+        let tip = tip.replacen("value=\"2\"", mass, 1);
+        let tip = tip.replacen("ixx=\"1\" iyy=\"1\" izz=\"1\"", moments, 1);
+        let text = format!("{base}<link name=\"tip\">{tip}");
+        System::from_urdf(&text, &UrdfOptions::default())
+    };
+    for (mass, moments) in [
+        ("value=\"0.5\"", "ixx=\"0\" iyy=\"0\" izz=\"0\""),
+        ("value=\"0.5\"", "ixx=\"0\" iyy=\"0.1\" izz=\"0.1\""),
+        ("value=\"0\"", "ixx=\"0.1\" iyy=\"0.1\" izz=\"0.1\""),
+    ] {
+        let system = fixed(mass, moments).unwrap();
+        assert_eq!(
+            system.notes,
+            ["point masses count on a link that they are fixed to: `tip`"]
+        );
+    }
+    for moments in [
+        "ixx=\"-0.1\" iyy=\"0.1\" izz=\"0.1\"",
+        "ixx=\"0.1\" iyy=\"0.1\" izz=\"0.3\"",
+    ] {
+        let error = fixed("value=\"0.5\"", moments).unwrap_err();
+        assert_eq!(error.path, "link[tip].inertial.inertia");
+    }
+}
+
+/// Non-physical inertias are refused or raised, and what was raised is said in numbers.
 #[test]
 fn unphysical_inertias() {
-    let raised = |from: &str| {
-        let text = robot(&joint("revolute", "")).replacen("ixx=\"1\" iyy=\"1\" izz=\"1\"", from, 1);
+    let raised = |from: &str, note: &str| {
+        let text =
+            robot(&joint("continuous", "")).replacen("ixx=\"1\" iyy=\"1\" izz=\"1\"", from, 1);
         assert!(
             System::from_urdf(&text, &UrdfOptions::default()).is_err(),
             "{from}"
@@ -389,7 +499,9 @@ fn unphysical_inertias() {
         let system = read(&text, &options);
         assert_eq!(
             system.notes,
-            ["links with moments of inertia that no mass has, which were raised: `base`"]
+            [format!(
+                "the non-physical inertia of link `base` is raised: {note}"
+            )]
         );
         let base = system.model.body_id("base").unwrap();
         let moments = system.model.inertia(base).unwrap().inertia_about_center();
@@ -397,19 +509,89 @@ fn unphysical_inertias() {
     };
     // The largest moment stays, the others rise by the same amount until the triangle closes.
     let extent = 2.0 * 1e-4 * 1e-4;
-    let error = raised("ixx=\"1\" iyy=\"1.5\" izz=\"3\"") - Vector3::new(1.25, 1.75, 3.0);
+    let error = raised(
+        "ixx=\"1\" iyy=\"1.5\" izz=\"3\"",
+        "principal moments 1, 1.5, 3 -> 1.25, 1.75, 3 kg m^2, at most 25 % more",
+    ) - Vector3::new(1.25, 1.75, 3.0);
     assert!(error.amax() < 2.0 * extent, "{error}");
-    let point = raised("ixx=\"0\" iyy=\"0\" izz=\"0\"");
+    let point = raised(
+        "ixx=\"0\" iyy=\"0\" izz=\"0\"",
+        "principal moments 0, 0, 0 -> 0.00000004, 0.00000004, 0.00000004 kg m^2",
+    );
     assert!(
         (point - Vector3::repeat(2.0 * extent)).amax() < 1e-12 * extent,
         "{point}"
     );
 }
 
+/// An inertia without mass keeps its moments and gets a mass that is as good as none; nothing is dropped.
+#[test]
+fn inertia_without_mass_is_kept() {
+    let text = robot(&joint("continuous", "")).replacen("value=\"2\"", "value=\"0\"", 2);
+    assert!(System::from_urdf(&text, &UrdfOptions::default()).is_err());
+    let options = UrdfOptions {
+        unphysical: Unphysical::Raise,
+        ..UrdfOptions::default()
+    };
+    let system = read(&text, &options);
+    let note = |link: &str| {
+        format!(
+            "the non-physical inertia of link `{link}` is raised: \
+             principal moments 1, 1, 1 -> 1, 1, 1 kg m^2; mass 0 -> 0.005 kg"
+        )
+    };
+    assert_eq!(system.notes, [note("base"), note("tip")]);
+    let tip = system.model.inertia(system.model.body_id("tip").unwrap());
+    let moments = tip.unwrap().inertia_about_center();
+    assert!((moments - Matrix3::identity()).amax() < 1e-12);
+}
+
+/// Ten times the links take ten times the work, counted in allocations.
+#[test]
+fn work_is_proportional_to_length() {
+    let chain = |count: usize, kind: &str| {
+        let mut text = String::from("<robot name=\"r\">");
+        for i in 0..count {
+            // Point masses on the first link.
+            let moments = u8::from(i == 0 || kind != "fixed");
+            write!(
+                text,
+                "<link name=\"l{i}\"><inertial><mass value=\"1\"/>\
+                 <inertia ixx=\"{moments}\" iyy=\"{moments}\" izz=\"{moments}\"/></inertial></link>"
+            )
+            .unwrap();
+        }
+        for i in 1..count {
+            let parent = i - 1;
+            write!(
+                text,
+                "<joint name=\"j{i}\" type=\"{kind}\"><parent link=\"l{parent}\"/><child link=\"l{i}\"/>\
+                 <origin xyz=\"0.001 0 0\"/></joint>"
+            )
+            .unwrap();
+        }
+        text + "</robot>"
+    };
+    let effort = |count: usize, kind: &str| {
+        let text = chain(count, kind);
+        let mut mass = 0.0;
+        let effort = fly_testing::allocations(|| {
+            mass = read(&text, &UrdfOptions::default()).model.mass();
+        });
+        let error = (mass - count as f64).abs();
+        assert!(error < 1e-9 * mass, "{mass}");
+        effort
+    };
+    for kind in ["fixed", "continuous"] {
+        let (short, long) = (effort(100, kind), effort(1000, kind));
+        assert!(long < 11 * short, "{kind}: {short} {long}");
+    }
+}
+
 /// Visuals, meshes and what simulators add change nothing.
 #[test]
 fn shapes_are_not_read() {
-    let plain = robot(&joint("revolute", ""));
+    let plain = robot(&joint("continuous", ""));
     let rich = plain
         .replace("<inertial>", "<visual><geometry><mesh filename=\"package://a/b.dae\"/></geometry></visual><inertial>")
         .replace("</robot>", "<gazebo reference=\"tip\"><mu1>0.2</mu1></gazebo><material name=\"red\"/></robot>");

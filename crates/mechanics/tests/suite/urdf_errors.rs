@@ -207,7 +207,90 @@ fn documents() {
         "",
         "expand it first: `xacro robot.xacro > robot.urdf`",
     );
-    check("", "the document does not have a root node", "", "");
+    check("", "missing element <robot>", "", "");
+    check("<!-- nothing -->\n", "missing element <robot>", "", "");
+}
+
+/// Other programs ignore `quat_xyzw` in files of version 1.0, so that it must not be read there, nor be ignored silently.
+#[test]
+fn versions() {
+    let quaternion = |version: &str, origin: &str| {
+        swap("<axis", &format!("<origin {origin}/><axis")).replacen(
+            "<robot",
+            &format!("<robot {version}"),
+            1,
+        )
+    };
+    for version in ["", "version=\"1.0\""] {
+        check(
+            &quaternion(version, "quat_xyzw=\"0 0 0 1\""),
+            "joint[j].origin.quat_xyzw: URDF has `quat_xyzw` from version 1.1 on, and the file is of version 1.0",
+            "0 0 0 1",
+            "write `<robot version=\"1.1\" …>`, or `rpy`",
+        );
+    }
+    let version = "version=\"1.1\"";
+    check(
+        &quaternion(version, "rpy=\"0 0 0\" quat_xyzw=\"0 0 0 1\""),
+        "joint[j].origin.quat_xyzw: give `rpy` or `quat_xyzw`, not both",
+        "0 0 0 1",
+        "",
+    );
+    check(
+        &quaternion(version, "quat_xyzw=\"0 0 0 0\""),
+        "joint[j].origin.quat_xyzw: expected a quaternion x, y, z, w, found `0 0 0 0`",
+        "0 0 0 0",
+        "",
+    );
+    check(
+        &quaternion(version, "quat_xyzw=\"0 0 1\""),
+        "joint[j].origin.quat_xyzw: expected an array of 4 numbers, found one of 3",
+        "0 0 1",
+        "",
+    );
+    for version in ["2.0", "1.3", "0.9", "1", "one"] {
+        check(
+            &swap("<robot", &format!("<robot version=\"{version}\"")),
+            &format!(
+                "version: expected a version of URDF: `1.0`, `1.1` or `1.2`, found `{version}`"
+            ),
+            version,
+            "",
+        );
+    }
+    check(
+        &swap(" upper=\"1\"", "").replacen("<robot", "<robot version=\"1.2\"", 1),
+        "joint[j].limit: missing attribute `upper`",
+        "<limit lower=\"-1\"/>",
+        "",
+    );
+}
+
+/// What is missing at the end is missed there, not in the first line.
+#[test]
+fn truncated_documents() {
+    for end in ["</robot>", "1\"/>\n  </joint>\n</robot>", "<joint"] {
+        let text = &GOOD[..GOOD.find(end).expect("in the good robot")];
+        let error = System::from_urdf(text, &UrdfOptions::default()).unwrap_err();
+        let line = text.trim_end().lines().count();
+        assert_eq!(error.line_column(text).0, line, "{error}");
+        assert!(line > 1, "{text}");
+    }
+}
+
+/// An empty file with the name of one in URDF is no empty TOML.
+#[test]
+fn files_are_read_by_their_names() {
+    let options = UrdfOptions::default();
+    for (path, expected) in [
+        ("robot.urdf", "missing element <robot>"),
+        ("ROBOT.URDF", "missing element <robot>"),
+        ("robot.toml", "missing key `name`"),
+    ] {
+        let error = System::from_file_text(path, "", &options).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!(System::from_file_text("robot.xml", GOOD, &options).is_ok());
 }
 
 /// A misplaced tag in the third line, after letters that are longer than a byte.

@@ -1,14 +1,16 @@
 //! `<inertial>`.
 
-use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use fly_lie::SE3;
+use fly_lie::operators::vee_matrix3;
 use nalgebra::{Matrix3, Vector3};
 
 use super::joint::origin;
-use super::tree::Tree;
+use super::tree::{Branch, Tree};
 use super::xml::Element;
 use super::{DescriptionError, Problem, Unphysical, some};
+use crate::text::short;
 use crate::{InertiaError, PseudoInertia, SecondMoment};
 
 /// What `<inertial>` says.
@@ -16,47 +18,102 @@ use crate::{InertiaError, PseudoInertia, SecondMoment};
 struct Mass {
     /// In the link's frame.
     moment: SecondMoment<f64>,
+    /// The centre of mass in the link's frame, m.
+    center: Vector3<f64>,
     /// What it is as a body by itself.
     alone: Result<PseudoInertia<f64>, InertiaError<f64>>,
 }
 
+impl Mass {
+    fn new(moment: SecondMoment<f64>, center: Vector3<f64>) -> Self {
+        Self {
+            moment,
+            center,
+            alone: PseudoInertia::new(moment),
+        }
+    }
+
+    /// Heavier bodies are greater, and a body is greater than what is none by itself.
+    fn rank(&self) -> (bool, f64) {
+        (self.alone.is_ok(), self.moment.weight())
+    }
+
+    /// Whether it is a body, or the limit of bodies as their extent or mass vanishes: a point, a rod, an inertia without mass.
+    fn is_limit_of_bodies(&self) -> bool {
+        /// Relative, for moments written with few digits.
+        const SLACK: f64 = 1e-9;
+        let spread = spread(&self.moment);
+        self.alone.is_ok() || spread.symmetric_eigenvalues().min() >= -SLACK * spread.amax()
+    }
+}
+
 /// The inertia of every link.
 ///
-/// A link that is no body by itself (a point mass, as sensors are described) counts on a link that is fixed to it, on the heaviest
-/// that is a body, which changes no motion.
+/// A link that is no body by itself but the limit of bodies (a point mass, as sensors are described) counts on the heaviest link that
+/// is fixed to it, which changes no motion. What else is no body is non-physical.
 pub(super) fn masses(
     tree: &Tree<'_>,
+    branches: &[Branch<'_>],
     unphysical: Unphysical,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Option<PseudoInertia<f64>>>, DescriptionError> {
     let mut masses = Vec::with_capacity(tree.links.len());
-    for (_, link) in &tree.links {
-        masses.push(read(link)?);
+    for (name, link) in &tree.links {
+        let mut mass = read(link)?;
+        if let Some(mass) = mass.as_mut().filter(|mass| !mass.is_limit_of_bodies()) {
+            make_physical(mass, name, link, unphysical, notes)?;
+        }
+        masses.push(mass);
     }
-    let groups = groups(tree)?;
+    lump(&mut masses, tree, branches, notes)?;
+    let mut inertias = Vec::with_capacity(masses.len());
+    for (mass, (name, link)) in masses.iter_mut().zip(&tree.links) {
+        inertias.push(match mass {
+            Some(mass) => Some(make_physical(mass, name, link, unphysical, notes)?),
+            None => None,
+        });
+    }
+    Ok(inertias)
+}
+
+/// Adds what is no body by itself to the heaviest of the links that are fixed to it.
+fn lump(
+    masses: &mut [Option<Mass>],
+    tree: &Tree<'_>,
+    branches: &[Branch<'_>],
+    notes: &mut Vec<String>,
+) -> Result<(), DescriptionError> {
+    let groups = groups(tree, branches)?;
+    let mut carriers: HashMap<usize, usize> = HashMap::new();
+    for (index, mass) in masses.iter().enumerate() {
+        let Some(mass) = mass else { continue };
+        let carrier = carriers.entry(groups[index].0).or_insert(index);
+        if masses[*carrier]
+            .as_ref()
+            .is_none_or(|other| mass.rank() >= other.rank())
+        {
+            *carrier = index;
+        }
+    }
     let mut lumped = Vec::new();
     for index in 0..masses.len() {
-        let Some(point) = masses[index].clone().filter(|mass| mass.alone.is_err()) else {
-            continue;
-        };
         let (group, pose) = &groups[index];
-        // A body before a point, the heavier before the lighter.
-        let rank = |i: &usize| {
-            let other = masses[*i].as_ref()?;
-            Some((other.alone.is_ok(), other.moment.weight()))
-        };
-        let fixed = (0..masses.len()).filter(|i| groups[*i].0 == *group && *i != index);
-        let best = fixed.max_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal));
-        let Some(best) = best.filter(|best| rank(best) >= rank(&index)) else {
+        let Some(carrier) = carriers
+            .get(group)
+            .copied()
+            .filter(|carrier| *carrier != index)
+        else {
             continue;
         };
-        let there = point.moment.placed(&(groups[best].1.inverse() * *pose));
-        if let Some(carrier) = &mut masses[best] {
-            carrier.moment = symmetric(&(carrier.moment + there));
-            carrier.alone = PseudoInertia::new(carrier.moment);
-            masses[index] = None;
-            lumped.push(tree.links[index].0);
+        let Some(limit) = masses[index].take_if(|mass| mass.alone.is_err()) else {
+            continue;
+        };
+        let there = limit.moment.placed(&(groups[carrier].1.inverse() * *pose));
+        if let Some(carrier) = &mut masses[carrier] {
+            let sum = symmetric(&(carrier.moment + there));
+            *carrier = Mass::new(sum, sum.center());
         }
+        lumped.push(tree.links[index].0);
     }
     if !lumped.is_empty() {
         let names = some(&lumped);
@@ -64,50 +121,28 @@ pub(super) fn masses(
             "point masses count on a link that they are fixed to: {names}"
         ));
     }
-    let mut raised = Vec::new();
-    let mut inertias = Vec::with_capacity(masses.len());
-    for (mass, (name, link)) in masses.into_iter().zip(&tree.links) {
-        let Some(mass) = mass else {
-            inertias.push(None);
-            continue;
-        };
-        inertias.push(match (mass.alone, unphysical) {
-            (Ok(inertia), _) => Some(inertia),
-            (Err(error), Unphysical::Refuse) => return Err(refused(link, error)),
-            (Err(_), Unphysical::Raise) => {
-                raised.push(*name);
-                raise(&mass.moment).map_err(|error| refused(link, error))?
-            }
-        });
-    }
-    if !raised.is_empty() {
-        let names = some(&raised);
-        notes.push(format!(
-            "links with moments of inertia that no mass has, which were raised: {names}"
-        ));
-    }
-    Ok(inertias)
+    Ok(())
 }
 
 /// For every link, the first of those that fixed joints connect with it, and the link's pose there.
-fn groups(tree: &Tree<'_>) -> Result<Vec<(usize, SE3<f64>)>, DescriptionError> {
-    let mut groups = Vec::with_capacity(tree.links.len());
-    for index in 0..tree.links.len() {
-        let (mut first, mut pose) = (index, SE3::identity());
-        // As many steps as there are links: what hangs on itself is found elsewhere.
-        for _ in 0..tree.links.len() {
-            let Some((parent, joint)) = tree.fixed_to(first)? else {
-                break;
-            };
-            pose = origin(joint)? * pose;
-            first = parent;
+fn groups(
+    tree: &Tree<'_>,
+    branches: &[Branch<'_>],
+) -> Result<Vec<(usize, SE3<f64>)>, DescriptionError> {
+    let mut groups: Vec<_> = (0..tree.links.len())
+        .map(|index| (index, SE3::identity()))
+        .collect();
+    // Parents before children.
+    for branch in branches {
+        if let Some((parent, joint)) = tree.fixed_to(branch.index)? {
+            let (first, pose) = groups[parent];
+            groups[branch.index] = (first, pose * origin(joint)?);
         }
-        groups.push((first, pose));
     }
     Ok(groups)
 }
 
-/// `None` without mass.
+/// `None` without mass and inertia.
 fn read(link: &Element<'_>) -> Result<Option<Mass>, DescriptionError> {
     let Some(inertial) = link.child("inertial")? else {
         return Ok(None);
@@ -138,13 +173,23 @@ fn read(link: &Element<'_>) -> Result<Option<Mass>, DescriptionError> {
     // An error shows the numbers as they were written.
     let alone = PseudoInertia::from_center(mass, Vector3::zeros(), inertia)
         .and_then(|_| PseudoInertia::from_center(mass, pose.translation, turned));
-    Ok(Some(Mass { moment, alone }))
+    Ok(Some(Mass {
+        moment,
+        center: pose.translation,
+        alone,
+    }))
 }
 
 /// Without the rounding that makes a matrix of small moments look skew.
 fn symmetric(moment: &SecondMoment<f64>) -> SecondMoment<f64> {
     let X = moment.matrix4();
     SecondMoment::from_matrix4((X + X.transpose()) * 0.5)
+}
+
+/// The second moments about the centre, kg m².
+fn spread(moment: &SecondMoment<f64>) -> Matrix3<f64> {
+    let spread = moment.second_about_center();
+    (spread + spread.transpose()) * 0.5
 }
 
 fn refused(link: &Element<'_>, error: InertiaError<f64>) -> DescriptionError {
@@ -157,23 +202,91 @@ fn refused(link: &Element<'_>, error: InertiaError<f64>) -> DescriptionError {
     }
 }
 
-/// Raises the principal moments of the mass's spread until each is that of a mass with some extent: then the moments of inertia are positive,
-/// and none exceeds the sum of the others. The largest one does not change if the triangle inequality alone was violated. Without mass nothing is
-/// left.
-fn raise(moment: &SecondMoment<f64>) -> Result<Option<PseudoInertia<f64>>, InertiaError<f64>> {
-    /// The radius of gyration that a body has at least, m.
-    const EXTENT: f64 = 1e-4;
-    let mass = moment.weight();
-    if mass <= 0.0 {
-        return Ok(None);
+/// The inertia of a body, which is raised if it is none and that is wanted.
+fn make_physical(
+    mass: &mut Mass,
+    name: &str,
+    link: &Element<'_>,
+    unphysical: Unphysical,
+    notes: &mut Vec<String>,
+) -> Result<PseudoInertia<f64>, DescriptionError> {
+    let error = match (mass.alone, unphysical) {
+        (Ok(inertia), _) => return Ok(inertia),
+        (Err(error), Unphysical::Refuse) => return Err(refused(link, error)),
+        (Err(error), Unphysical::Raise) => error,
+    };
+    let (raised, change) = raise(mass, error).map_err(|error| refused(link, error))?;
+    notes.push(format!(
+        "the non-physical inertia of link `{name}` is raised: {change}"
+    ));
+    mass.moment = *raised.second_moment();
+    mass.alone = Ok(raised);
+    Ok(raised)
+}
+
+/// Raises the principal second moments until each is that of a mass with some extent: then the moments of inertia are positive, and none
+/// exceeds the sum of the others. The largest one does not change if the triangle inequality alone was violated. A mass of zero becomes one
+/// that is as good as none. Returns the inertia and what has changed, in words.
+///
+/// # Errors
+/// Nothing is positive: `error`.
+fn raise(
+    mass: &Mass,
+    error: InertiaError<f64>,
+) -> Result<(PseudoInertia<f64>, String), InertiaError<f64>> {
+    /// The radii of gyration between which a body's are, m.
+    const EXTENT: [f64; 2] = [1e-4, 10.0];
+    let mut eigen = spread(&mass.moment).symmetric_eigen();
+    let before = eigen.eigenvalues;
+    let weight = match mass.moment.weight() {
+        weight if weight > 0.0 => weight,
+        _ => before.max() / (EXTENT[1] * EXTENT[1]),
+    };
+    let least = weight * EXTENT[0] * EXTENT[0];
+    eigen.eigenvalues = before.map(|moment| moment.max(least));
+    let inertia = vee_matrix3(&eigen.recompose());
+    let center = if mass.moment.weight() > 0.0 {
+        mass.moment.center()
+    } else {
+        mass.center
+    };
+    if weight <= 0.0 {
+        return Err(error);
     }
-    let spread = moment.second_about_center();
-    let symmetric = (spread + spread.transpose()) * 0.5;
-    let mut eigen = symmetric.symmetric_eigen();
-    for value in eigen.eigenvalues.iter_mut() {
-        *value = value.max(mass * EXTENT * EXTENT);
+    let raised = PseudoInertia::from_center(weight, center, inertia)?;
+    let change = change(mass.moment.weight(), weight, &before, &eigen.eigenvalues);
+    Ok((raised, change))
+}
+
+/// `principal moments 1, 1.5, 3 -> 1.25, 1.75, 3 kg m^2, at most 25 % more`; of the principal second moments before and after.
+fn change(weight: f64, raised_weight: f64, before: &Vector3<f64>, after: &Vector3<f64>) -> String {
+    let moments = |second: &Vector3<f64>| second.map(|moment| second.sum() - moment);
+    let mut pairs: Vec<(f64, f64)> = (moments(before).iter().copied())
+        .zip(moments(after).iter().copied())
+        .collect();
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let list = |of: fn(&(f64, f64)) -> f64| {
+        let numbers: Vec<String> = pairs
+            .iter()
+            .map(|pair| short(of(pair)).to_string())
+            .collect();
+        numbers.join(", ")
+    };
+    let mut text = format!(
+        "principal moments {} -> {} kg m^2",
+        list(|pair| pair.0),
+        list(|pair| pair.1)
+    );
+    // Of what was zero or negative there is no percentage.
+    let growth = (pairs.iter().filter(|pair| pair.0 > 0.0))
+        .map(|(before, after)| 100.0 * (after - before) / before)
+        .fold(0.0, f64::max);
+    if growth > 0.0 {
+        let percent: f64 = format!("{growth:.1e}").parse().unwrap_or(growth);
+        text += &format!(", at most {percent} % more");
     }
-    let spread = eigen.recompose();
-    let inertia = fly_lie::operators::vee_matrix3(&spread);
-    PseudoInertia::from_center(mass, moment.center(), inertia).map(Some)
+    if weight != raised_weight {
+        text += &format!("; mass {weight} -> {} kg", short(raised_weight));
+    }
+    text
 }

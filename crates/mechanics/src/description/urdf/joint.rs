@@ -1,10 +1,12 @@
 //! `<joint>`.
 
-use fly_lie::SE3;
+use std::collections::HashMap;
+
+use fly_lie::{SE3, SO3, UnitQuaternion};
 use nalgebra::Vector3;
 
 use super::tree::Branch;
-use super::xml::Element;
+use super::xml::{Element, Value, Version};
 use super::{DescriptionError, Problem, UrdfRoot, some};
 use crate::SecondMoment;
 use crate::description::joint::viscous;
@@ -63,20 +65,55 @@ pub(super) fn joint(branch: &Branch<'_>) -> Result<Described, DescriptionError> 
     })
 }
 
-/// `<origin xyz rpy>`; the frame itself, if there is none.
+/// `<origin xyz rpy>` or `<origin xyz quat_xyzw>`; the frame itself, if there is none.
 pub(super) fn origin(element: &Element<'_>) -> Result<SE3<f64>, DescriptionError> {
     let Some(origin) = element.child("origin")? else {
         return Ok(SE3::identity());
     };
-    let angles = origin.vector_or_zero("rpy")?;
-    let rotation = rpy(angles.x, angles.y, angles.z);
-    if !rotation.matrix().iter().all(|number| number.is_finite()) {
-        return Err(origin.attribute("rpy")?.error(Problem::OutOfRange {
-            expected: "angles that can be computed with".to_owned(),
-            found: "a number far too large".to_owned(),
-        }));
+    let rotation = match (origin.get("rpy")?, origin.get("quat_xyzw")?) {
+        (Some(_), Some(second)) => {
+            let text = "give `rpy` or `quat_xyzw`, not both";
+            return Err(second.error(Problem::Keys(text.to_owned())));
+        }
+        (Some(value), None) => attitude(&value)?,
+        (None, Some(value)) => quaternion(&value, origin.version())?,
+        (None, None) => SO3::identity(),
+    };
+    let position = match origin.get("xyz")? {
+        Some(value) => value.vector()?,
+        None => Vector3::zeros(),
+    };
+    Ok(SE3::new(rotation, position))
+}
+
+/// Of roll, pitch and yaw.
+fn attitude(value: &Value<'_>) -> Result<SO3<f64>, DescriptionError> {
+    let [roll, pitch, yaw] = value.numbers()?;
+    let rotation = rpy(roll, pitch, yaw);
+    if rotation.matrix().iter().all(|number| number.is_finite()) {
+        return Ok(rotation);
     }
-    Ok(SE3::new(rotation, origin.vector_or_zero("xyz")?))
+    Err(value.error(Problem::OutOfRange {
+        expected: "angles that can be computed with".to_owned(),
+        found: "a number far too large".to_owned(),
+    }))
+}
+
+/// Of a quaternion x, y, z, w of any length; other programs ignore it in files of a version that does not have it.
+fn quaternion(value: &Value<'_>, version: Version) -> Result<SO3<f64>, DescriptionError> {
+    if version < Version::QUATERNIONS {
+        let text = "URDF has `quat_xyzw` from version 1.1 on, and the file is of version 1.0";
+        let error = value.error(Problem::Keys(text.to_owned()));
+        return Err(error.helped(Some("write `<robot version=\"1.1\" …>`, or `rpy`")));
+    }
+    let [x, y, z, w] = value.numbers()?;
+    let unit = UnitQuaternion::try_from([w, x, y, z]);
+    unit.map(SO3::from).map_err(|_| {
+        value.error(Problem::OutOfRange {
+            expected: "a quaternion x, y, z, w".to_owned(),
+            found: format!("`{}`", value.value()),
+        })
+    })
 }
 
 fn kind<'a>(element: &Element<'a>) -> Result<&'a str, DescriptionError> {
@@ -130,13 +167,16 @@ fn limits(element: &Element<'_>, kind: &str) -> Result<JointLimits, DescriptionE
             number => Ok(Some(number).filter(|number| number.is_finite())),
         },
     };
-    let side = |name: &str| limit.get(name)?.map(|v| v.number_or_infinite()).transpose();
-    let position = match (side("lower")?, side("upper")?) {
-        _ if kind == "continuous" => None,
-        (None, None) => None,
+    let side = |name: &str| match limit.get(name)? {
+        Some(value) => value.number_or_infinite(),
+        None if limit.version() >= Version::BOTH_LIMITS && kind != "continuous" => {
+            Err(limit.error(Problem::MissingAttribute(name.to_owned())))
+        }
         // The format's default.
-        (low, high) => Some([low.unwrap_or(0.0), high.unwrap_or(0.0)]),
+        None => Ok(0.0),
     };
+    let position = [side("lower")?, side("upper")?];
+    let position = (kind != "continuous").then_some(position);
     if let Some([low, high]) = position
         && low > high
     {
@@ -194,6 +234,8 @@ pub(super) fn couplings(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Coupling<f64>>, DescriptionError> {
     let bodies: Vec<BodyId> = model.bodies().collect();
+    let names = joints.iter().map(|joint| joint.name.as_str());
+    let named: HashMap<&str, usize> = names.enumerate().map(|(i, name)| (name, i)).collect();
     let single = |index: usize| model.velocity_range(bodies[index]).len() == 1;
     let mut couplings = Vec::new();
     for (index, element) in elements.iter().enumerate() {
@@ -211,7 +253,7 @@ pub(super) fn couplings(
         }
         let ratio = mimic.number("multiplier")?.unwrap_or(1.0);
         let offset = mimic.number("offset")?.unwrap_or(0.0);
-        match joints.iter().position(|joint| joint.name == other) {
+        match named.get(other).copied() {
             Some(driver) if single(index) && single(driver) => {
                 let (driven, driver) = (model.name(bodies[index]), model.name(bodies[driver]));
                 couplings.push(Coupling::gear(*name, driven, driver, ratio, offset));
@@ -232,28 +274,44 @@ pub(super) fn couplings(
     Ok(couplings)
 }
 
-/// Notes on what the file says of joints and the system leaves out.
+/// Notes on what the file says of joints and the system leaves out, and on limits that may not be meant.
 pub(super) fn remarks(
     couplings: &[Coupling<f64>],
     elements: &[Option<(&str, Element<'_>)>],
 ) -> Result<Vec<String>, DescriptionError> {
-    let mut rubbing = Vec::new();
+    let (mut rubbing, mut unlimited, mut locked) = (Vec::new(), Vec::new(), Vec::new());
     for (name, element) in elements.iter().flatten() {
         if dynamics(element, "friction")?.is_some() {
             rubbing.push(*name);
         }
+        if ["revolute", "prismatic"].contains(&element.attribute("type")?.value()) {
+            match element.child("limit")? {
+                None => unlimited.push(*name),
+                Some(limit) if limit.get("lower")?.is_none() && limit.get("upper")?.is_none() => {
+                    locked.push(*name);
+                }
+                Some(_) => {}
+            }
+        }
     }
     let geared: Vec<&str> = couplings.iter().map(|gear| gear.name.as_str()).collect();
-    let mut notes = Vec::new();
-    if !rubbing.is_empty() {
-        let names = some(&rubbing);
-        notes.push(format!("the dry friction of joints is left out: {names}"));
-    }
-    if !geared.is_empty() {
-        let names = some(&geared);
-        notes.push(format!(
-            "joints that mimic others move freely unless `System::constraints` couple them: {names}"
-        ));
-    }
-    Ok(notes)
+    let all = [
+        (rubbing, "the dry friction of joints is left out"),
+        (
+            geared,
+            "joints that mimic others move freely unless `System::constraints` couple them",
+        ),
+        (
+            unlimited,
+            "revolute and prismatic joints without the <limit> that URDF asks for are not limited",
+        ),
+        (
+            locked,
+            "joints whose <limit> has neither `lower` nor `upper` are limited to the position 0, URDF's default",
+        ),
+    ];
+    let some_of = all.iter().filter(|(names, _)| !names.is_empty());
+    Ok(some_of
+        .map(|(names, what)| format!("{what}: {}", some(names)))
+        .collect())
 }

@@ -4,6 +4,7 @@ mod inertial;
 mod joint;
 mod motor;
 mod tree;
+mod unknown;
 mod xml;
 
 use nalgebra::Vector3;
@@ -57,7 +58,7 @@ pub struct UrdfOptions {
     pub root: UrdfRoot,
     /// Which joints have a motor.
     pub motors: UrdfMotors,
-    /// What to do with an inertia that no mass has.
+    /// What to do with a non-physical inertia.
     pub unphysical: Unphysical,
     /// The acceleration of free fall in the world, m/s².
     pub gravity: Vector3<f64>,
@@ -94,13 +95,13 @@ pub enum UrdfMotors {
     EveryJoint,
 }
 
-/// What to do with an inertia that no mass has, as many files contain it.
+/// What to do with a non-physical inertia, which no distribution of mass has, as many files contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unphysical {
     /// An error that says why.
     #[default]
     Refuse,
-    /// Raises the principal moments until they are those of a mass distribution, and notes it.
+    /// Raises the principal moments until they are those of a distribution of mass, and notes by how much.
     Raise,
 }
 
@@ -111,11 +112,12 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
     let name = robot.attribute("name")?.value().to_owned();
     let tree = Tree::read(&robot)?;
     let mut notes = Vec::new();
-    let masses = inertial::masses(&tree, options.unphysical, &mut notes)?;
+    let branches = tree.branches(options.root)?;
+    let masses = inertial::masses(&tree, &branches, options.unphysical, &mut notes)?;
 
     let mut builder = Model::builder().gravity(options.gravity);
     let (mut joints, mut elements) = (Vec::new(), Vec::new());
-    for branch in tree.branches(options.root)? {
+    for branch in branches {
         let joint = joint::joint(&branch)?;
         let mut body = Body::new(branch.link, joint.motion)
             .parent(branch.parent)
@@ -140,7 +142,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
     };
     let inputs = Inputs::new(&model, Rotors::none(), Vec::new(), motors)
         .map_err(|error| robot.error(error))?;
-    notes.extend(tree.remarks());
+    notes.extend(unknown::notes(&robot, &name, &tree));
     notes.extend(joint::remarks(&couplings, &elements)?);
     notes.extend(System::remarks(&model));
     Ok(System {

@@ -1,5 +1,7 @@
 //! `<transmission>`.
 
+use std::collections::{HashMap, HashSet};
+
 use super::xml::Element;
 use super::{DescriptionError, some};
 use crate::Motor;
@@ -13,7 +15,8 @@ pub(super) fn every(
     joints: &[JointData],
     couplings: &[Coupling<f64>],
 ) -> Vec<Motor> {
-    let mimics = |joint: &JointData| couplings.iter().any(|gear| gear.name == joint.name);
+    let geared: HashSet<&str> = couplings.iter().map(|gear| gear.name.as_str()).collect();
+    let mimics = |joint: &JointData| geared.contains(joint.name.as_str());
     let both = model.bodies().zip(joints);
     both.filter(|(body, joint)| model.velocity_range(*body).len() == 1 && !mimics(joint))
         .filter_map(|(body, joint)| motor(joint.name.clone(), body, joint))
@@ -49,16 +52,22 @@ pub(super) fn transmissions(
             _ => coupled.push(name),
         }
     }
+    let mut transmissions_of: HashMap<&str, usize> = HashMap::new();
+    for (_, _, actuator) in &simple {
+        *transmissions_of.entry(actuator).or_default() += 1;
+    }
+    let both = model.bodies().zip(joints);
+    let named: HashMap<&str, _> = both
+        .map(|(body, data)| (data.name.as_str(), (body, data)))
+        .collect();
     let mut motors: Vec<Motor> = Vec::new();
     for (name, joint, actuator) in &simple {
         // One actuator of two transmissions moves two joints.
-        let same = simple.iter().filter(|(_, _, other)| other == actuator);
-        if same.count() > 1 {
+        if transmissions_of[actuator] > 1 {
             coupled.push(name);
             continue;
         }
-        let mut both = model.bodies().zip(joints);
-        match both.find(|(_, data)| data.name == *joint) {
+        match named.get(joint).copied() {
             None => unknown.push(*joint),
             Some((body, _)) if model.velocity_range(body).len() != 1 => coupled.push(name),
             Some((body, data)) => match motor((*actuator).to_owned(), body, data) {

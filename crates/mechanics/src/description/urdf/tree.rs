@@ -1,24 +1,11 @@
 //! Links and joints as a tree.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::xml::Element;
-use super::{DescriptionError, Problem, UrdfRoot, some};
+use super::{DescriptionError, Problem, UrdfRoot};
 use crate::description::reader::suggestion;
 use crate::multibody::ModelError;
-
-const LINK: [&str; 3] = ["inertial", "visual", "collision"];
-const JOINT: [&str; 9] = [
-    "origin",
-    "parent",
-    "child",
-    "axis",
-    "calibration",
-    "dynamics",
-    "limit",
-    "mimic",
-    "safety_controller",
-];
 
 /// All links, each with the joint that carries it.
 pub(super) struct Tree<'a> {
@@ -48,7 +35,7 @@ impl<'a> Tree<'a> {
             }
         }
         let names: Vec<&str> = links.iter().map(|(name, _)| *name).collect();
-        let find = |joint: &Element<'a>, end: &str| {
+        let find = |joint: &Element<'a>, end: &'static str| {
             let value = joint.required(end)?.attribute("link")?;
             index_of.get(value.value()).copied().ok_or_else(|| {
                 let error = value.error(Problem::UnknownLink(value.value().to_owned()));
@@ -159,8 +146,9 @@ impl<'a> Tree<'a> {
 
     fn circle(&self, met: &[Branch<'a>]) -> DescriptionError {
         let mut way: Vec<usize> = Vec::new();
+        let met: HashSet<usize> = met.iter().map(|branch| branch.index).collect();
         let mut next = (0..self.links.len())
-            .find(|link| *link != self.root && met.iter().all(|branch| branch.index != *link))
+            .find(|link| *link != self.root && !met.contains(link))
             .unwrap_or(self.root);
         loop {
             if let Some(start) = way.iter().position(|before| *before == next) {
@@ -178,27 +166,10 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Notes on elements inside of links and joints that mean nothing in URDF.
-    pub fn remarks(&self) -> Vec<String> {
-        let mut left_out: BTreeMap<(&str, Option<String>), Vec<&str>> = BTreeMap::new();
-        for (index, (link, element)) in self.links.iter().enumerate() {
-            for other in element.others(&LINK) {
-                left_out.entry(other).or_default().push(link);
-            }
-            if let Some((joint, _)) = &self.carried_by[index] {
-                for other in joint.others(&JOINT) {
-                    let names = left_out.entry(other).or_default();
-                    names.push(self.joint_names[index]);
-                }
-            }
-        }
-        let notes = left_out.iter().map(|((tag, near), names)| {
-            let near = near
-                .as_ref()
-                .map_or(String::new(), |near| format!("; {near}"));
-            format!("<{tag}> is left out of {}{near}", some(names))
-        });
-        notes.collect()
+    /// All joints with their names.
+    pub fn joints(&self) -> impl Iterator<Item = (&'a str, &Element<'a>)> {
+        let both = self.joint_names.iter().zip(&self.carried_by);
+        both.filter_map(|(name, joint)| Some((*name, &joint.as_ref()?.0)))
     }
 }
 

@@ -5,7 +5,6 @@ use std::ops::Range;
 use nalgebra::Vector3;
 use roxmltree::{Attribute, Document, Node};
 
-use crate::description::reader::suggestion;
 use crate::description::{DescriptionError, Problem};
 
 const XACRO: &str = "expand it first: `xacro robot.xacro > robot.urdf`";
@@ -14,15 +13,29 @@ const XACRO: &str = "expand it first: `xacro robot.xacro > robot.urdf`";
 pub(super) fn parse(text: &str) -> Result<Document<'_>, DescriptionError> {
     Document::parse(text).map_err(|error| {
         let position = error.pos();
-        let at = offset(text, position.row, position.col);
-        // The position is shown as everywhere else.
-        let message = error.to_string();
-        let place = format!(" at {position}");
-        let (problem, help) = match error {
-            roxmltree::Error::UnknownNamespace(prefix, _) if prefix == "xacro" => {
-                (Problem::Xacro("xacro".to_owned()), Some(XACRO))
+        let (problem, at, help) = match &error {
+            roxmltree::Error::NoRootNode => {
+                (Problem::MissingElement("robot".to_owned()), end(text), None)
             }
-            _ => (Problem::Syntax(message.replace(&place, "")), None),
+            roxmltree::Error::UnclosedRootNode | roxmltree::Error::UnexpectedEndOfStream => {
+                let problem =
+                    Problem::Syntax("the document ends before its elements are closed".to_owned());
+                (problem, end(text), None)
+            }
+            other => {
+                let at = offset(text, position.row, position.col);
+                match other {
+                    roxmltree::Error::UnknownNamespace(prefix, _) if prefix == "xacro" => {
+                        (Problem::Xacro("xacro".to_owned()), at, Some(XACRO))
+                    }
+                    // The position is shown as everywhere else.
+                    _ => (
+                        Problem::Syntax(error.to_string().replace(&format!(" at {position}"), "")),
+                        at,
+                        None,
+                    ),
+                }
+            }
         };
         DescriptionError {
             problem,
@@ -31,6 +44,11 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, DescriptionError> {
             help: help.map(str::to_owned),
         }
     })
+}
+
+/// The byte after the last character that is not space: where something is missing.
+fn end(text: &str) -> usize {
+    text.trim_end().len()
 }
 
 /// The byte at a line and a column that count characters from 1.
@@ -42,34 +60,62 @@ fn offset(text: &str, row: u32, column: u32) -> usize {
     start + within.map_or(rest.len(), |(byte, _)| byte)
 }
 
+/// A version of the format.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(super) struct Version(u32, u32);
+
+impl Version {
+    /// Of a file that does not say.
+    const DEFAULT: Self = Self(1, 0);
+    /// Has `quat_xyzw`.
+    pub const QUATERNIONS: Self = Self(1, 1);
+    /// Wants both limits of a position. The newest one.
+    pub const BOTH_LIMITS: Self = Self(1, 2);
+
+    /// `x.y`
+    fn read(value: &Value<'_>) -> Result<Self, DescriptionError> {
+        let parts = value.value().trim().split_once('.');
+        let parts = parts.and_then(|(x, y)| Some(Self(x.parse().ok()?, y.parse().ok()?)));
+        let known = parts.filter(|v| (Self::DEFAULT..=Self::BOTH_LIMITS).contains(v));
+        known.ok_or_else(|| {
+            value.error(Problem::OutOfRange {
+                expected: "a version of URDF: `1.0`, `1.1` or `1.2`".to_owned(),
+                found: format!("`{}`", value.value()),
+            })
+        })
+    }
+}
+
 /// An element with its path, such as `joint[elbow].axis`.
 #[derive(Clone)]
 pub(super) struct Element<'a> {
     node: Node<'a, 'a>,
     path: String,
+    version: Version,
 }
 
 impl<'a> Element<'a> {
     /// The root of a document, which must have this name.
     pub fn root(document: &'a Document<'a>, name: &str) -> Result<Self, DescriptionError> {
-        let node = document.root_element();
-        let found = node.tag_name().name();
-        let root = Self {
+        let found = document.root_element().tag_name().name();
+        let root = |node| Self {
             node,
             path: String::new(),
+            version: Version::DEFAULT,
         };
         for node in document.descendants().filter(Node::is_element) {
             let space = node.tag_name().namespace();
             if space.is_some_and(|uri| uri.contains("xacro")) {
                 let tag = format!("xacro:{}", node.tag_name().name());
-                let element = Self {
-                    node,
-                    path: String::new(),
-                };
-                return Err(element.error(Problem::Xacro(tag)).helped(Some(XACRO)));
+                let error = root(node).error(Problem::Xacro(tag));
+                return Err(error.helped(Some(XACRO)));
             }
         }
+        let mut root = root(document.root_element());
         if found == name {
+            if let Some(value) = root.get("version")? {
+                root.version = Version::read(&value)?;
+            }
             return Ok(root);
         }
         let problem = Problem::OutOfRange {
@@ -83,11 +129,7 @@ impl<'a> Element<'a> {
     /// The elements of this name directly below, each called by its own name.
     pub fn named(&self, tag: &'static str) -> Result<Vec<(&'a str, Self)>, DescriptionError> {
         let mut elements = Vec::new();
-        for node in self.elements(tag) {
-            let mut element = Self {
-                node,
-                path: self.join(tag),
-            };
+        for mut element in self.elements(tag) {
             let name = element.attribute("name")?.value();
             element.path = self.join(&format!("{tag}[{name}]"));
             elements.push((name, element));
@@ -96,11 +138,8 @@ impl<'a> Element<'a> {
     }
 
     /// The only element of this name directly below, if there is one.
-    pub fn child(&self, tag: &str) -> Result<Option<Self>, DescriptionError> {
-        let mut found = self.elements(tag).map(|node| Self {
-            node,
-            path: self.join(tag),
-        });
+    pub fn child(&self, tag: &'static str) -> Result<Option<Self>, DescriptionError> {
+        let mut found = self.elements(tag);
         let first = found.next();
         match found.next() {
             Some(second) => Err(second.error(Problem::RepeatedElement(tag.to_owned()))),
@@ -109,19 +148,35 @@ impl<'a> Element<'a> {
     }
 
     /// The only element of this name directly below.
-    pub fn required(&self, tag: &str) -> Result<Self, DescriptionError> {
+    pub fn required(&self, tag: &'static str) -> Result<Self, DescriptionError> {
         self.child(tag)?
             .ok_or_else(|| self.error(Problem::MissingElement(tag.to_owned())))
     }
 
-    /// The names of the elements directly below that are not among these, each with the one it is most like.
-    pub fn others(&self, known: &[&str]) -> Vec<(&'a str, Option<String>)> {
-        let children = self.node.children().filter(Node::is_element);
-        let names = children.map(|node| node.tag_name().name());
-        names
-            .filter(|name| !known.contains(name))
-            .map(|name| (name, suggestion(name, known)))
-            .collect()
+    /// The version of the format that the file is written in.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Its name.
+    pub fn tag(&self) -> &'a str {
+        self.node.tag_name().name()
+    }
+
+    /// The elements directly below.
+    pub fn children(&self) -> impl Iterator<Item = Self> + use<'a, '_> {
+        let nodes = self.node.children().filter(Node::is_element);
+        nodes.map(|node| Self {
+            node,
+            path: self.join(node.tag_name().name()),
+            version: self.version,
+        })
+    }
+
+    /// The names of its attributes, those of other namespaces left out.
+    pub fn attributes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let own = self.node.attributes().filter(|a| a.namespace().is_none());
+        own.map(|attribute| attribute.name())
     }
 
     /// An attribute, if it is there.
@@ -146,14 +201,6 @@ impl<'a> Element<'a> {
             .ok_or_else(|| self.error(Problem::MissingAttribute(name.to_owned())))
     }
 
-    /// A vector; zero if the attribute is not there.
-    pub fn vector_or_zero(&self, name: &str) -> Result<Vector3<f64>, DescriptionError> {
-        match self.get(name)? {
-            Some(value) => value.vector(),
-            None => Ok(Vector3::zeros()),
-        }
-    }
-
     /// A number that need not be there.
     pub fn number(&self, name: &str) -> Result<Option<f64>, DescriptionError> {
         self.get(name)?.map(|value| value.number()).transpose()
@@ -175,11 +222,8 @@ impl<'a> Element<'a> {
         }
     }
 
-    fn elements(&self, tag: &str) -> impl Iterator<Item = Node<'a, 'a>> + use<'a, '_> {
-        let tag = tag.to_owned();
-        self.node
-            .children()
-            .filter(move |node| node.is_element() && node.tag_name().name() == tag)
+    fn elements(&self, tag: &'static str) -> impl Iterator<Item = Self> + use<'a, '_> {
+        self.children().filter(move |child| child.tag() == tag)
     }
 
     fn join(&self, name: &str) -> String {
@@ -218,14 +262,18 @@ impl<'a> Value<'a> {
 
     /// Three numbers with space between them.
     pub fn vector(&self) -> Result<Vector3<f64>, DescriptionError> {
-        let words: Vec<&str> = self.value().split_whitespace().collect();
-        let [x, y, z] = words.as_slice() else {
-            return Err(self.error(Problem::WrongLength {
-                expected: 3,
-                found: words.len(),
-            }));
-        };
-        Ok(Vector3::new(self.parse(x)?, self.parse(y)?, self.parse(z)?))
+        Ok(self.numbers::<3>()?.into())
+    }
+
+    /// `N` numbers with space between them.
+    pub fn numbers<const N: usize>(&self) -> Result<[f64; N], DescriptionError> {
+        let words = self.value().split_whitespace();
+        let numbers: Vec<f64> = words
+            .map(|word| self.parse(word))
+            .collect::<Result<_, _>>()?;
+        let found = numbers.len();
+        let wrong = |_| self.error(Problem::WrongLength { expected: N, found });
+        numbers.try_into().map_err(wrong)
     }
 
     fn parse(&self, word: &str) -> Result<f64, DescriptionError> {
