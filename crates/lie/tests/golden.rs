@@ -24,30 +24,23 @@ fn golden() {
     let mut kinds = std::collections::BTreeSet::new();
     for path in golden::files(env!("CARGO_MANIFEST_DIR")) {
         if path.extension().is_some_and(|e| e == "txt") {
-            let text = golden::read(&path);
-            if text
-                .lines()
-                .all(|line| line.split_whitespace().count() == LIE60)
-            {
-                kinds.insert("lie60");
-                lie60(report.file(&path), &text);
-            }
+            lie60(report.file(&path), &golden::read(&path));
+            kinds.insert("lie60".to_owned());
             continue;
         }
         let data = golden::json(&path);
-        if data["example"] == "operators" {
-            kinds.insert("operators");
-            operators(report.file(&path), &data);
-        } else if data["kind"] == "lie" {
-            kinds.insert("lie");
-            groups(report.file(&path), &data);
-        } else if data["kind"] == "attitude" {
-            kinds.insert("attitude");
-            attitudes(report.file(&path), &data);
-        } else if !array(&data["attitude_potential"]["cases"]).is_empty() {
-            kinds.insert("stiffness");
-            potentials(report.file(&path), &data["attitude_potential"]);
+        let Some(kind) = golden::kind(&path, &data, env!("CARGO_PKG_NAME")) else {
+            continue;
+        };
+        match kind {
+            "operators" => operators(report.file(&path), &data),
+            "lie" => groups(report.file(&path), &data),
+            "attitude" => attitudes(report.file(&path), &data),
+            "stiffness" if data["attitude_potential"].is_null() => continue,
+            "stiffness" => potentials(report.file(&path), &data),
+            other => panic!("{}: no reader for `{other}`", path.display()),
         }
+        kinds.insert(kind.to_owned());
     }
     report.finish();
     // Another folder may hold less.
@@ -58,6 +51,10 @@ fn golden() {
 
 /// The operators of Konz 4.2.1 and the inertia terms made of them, to the rounding of a handful of products of numbers below ten.
 fn operators(file: &mut File, data: &Value) {
+    golden::only(
+        data,
+        "cases[A3 A4 w xi eta G Mp wed3 wed6 Vee3 Wed3 Vee4 vee2_3 vee2_4 Ad ad Ginv exp_so3 M Wed6_of_M C_body c_body fM]",
+    );
     for case in array(&data["cases"]) {
         let (A3, A4): (Matrix3<f64>, Matrix4<f64>) = (matrix(&case["A3"]), matrix(&case["A4"]));
         let w: Vector3<f64> = vector(&case["w"]);
@@ -105,11 +102,19 @@ fn operators(file: &mut File, data: &Value) {
 
 /// Exponentials, adjoints and Jacobians from an 80-digit Taylor series; angles from 1e-9 to exactly π.
 fn groups(file: &mut File, data: &Value) {
+    golden::only(
+        data,
+        "cases[group xi eta hat exp Ad_exp ad_xi ad_xi_eta right_jacobian left_jacobian right_jacobian_inv angle log_is_xi log_abs_tol]
+         exact_pi[axis R] se3_composition[xi_A xi_B A B AB A_inv Ad_A Ad_A_inv dAd_A_dt{xi value}] operators[A3 A4 Vee_A3 Vee_A4 vee2_A3 vee2_A4]",
+    );
+    // Of the exponentials and adjoints, and of the Jacobians.
+    let [exponentials, jacobians] = golden::tolerances(data, [1e-13, 1e-12]);
     for case in array(&data["cases"]) {
+        let within = (exponentials, jacobians);
         match case["group"].as_str() {
-            Some("SO3") => so3_case(file, case),
-            Some("SE3") => se3_case(file, case),
-            Some("SE2") => se2_case(file, case),
+            Some("SO3") => so3_case(file, case, within),
+            Some("SE3") => se3_case(file, case, within),
+            Some("SE2") => se2_case(file, case, within),
             other => panic!("an unknown group: {other:?}"),
         }
     }
@@ -123,18 +128,18 @@ fn groups(file: &mut File, data: &Value) {
     for case in array(&data["se3_composition"]) {
         let A = SE3::exp(&vector(&case["xi_A"]));
         let B = SE3::exp(&vector(&case["xi_B"]));
-        let mut case_of = file.case(case, 1e-13);
+        let mut case_of = file.case(case, exponentials);
         case_of.is("AB", &(A * B).matrix());
         case_of.is("A_inv", &A.inverse().matrix());
         case_of.is("Ad_A", &A.adjoint());
         case_of.is("Ad_A_inv", &A.adjoint_inverse());
         let derivative = &case["dAd_A_dt"];
         let got = A.adjoint() * ad(&vector(&derivative["xi"]));
-        file.rows("dAd_A_dt", &got, &derivative["value"], 1e-13);
+        file.rows("dAd_A_dt", &got, &derivative["value"], exponentials);
     }
     for case in array(&data["operators"]) {
         let (A3, A4): (Matrix3<f64>, Matrix4<f64>) = (matrix(&case["A3"]), matrix(&case["A4"]));
-        let mut case_of = file.case(case, 1e-13);
+        let mut case_of = file.case(case, exponentials);
         case_of.is("Vee_A3", &vee_matrix3(&A3));
         case_of.is("Vee_A4", &vee_matrix6(&A4));
         case_of.is("vee2_A3", &double_vee3(&A3));
@@ -142,17 +147,17 @@ fn groups(file: &mut File, data: &Value) {
     }
 }
 
-/// Tolerances as the file recommends: 1e-13 for the exponential and the adjoints, 1e-12 for the Jacobians.
-fn so3_case(file: &mut File, case: &Value) {
+/// `within` the exponential and the adjoints, and the Jacobians, are compared.
+fn so3_case(file: &mut File, case: &Value, within: (f64, f64)) {
     let (w, eta): (Vector3<f64>, Vector3<f64>) = (vector(&case["xi"]), vector(&case["eta"]));
     let R = SO3::exp(&w);
-    let mut case_of = file.case(case, 1e-13);
+    let mut case_of = file.case(case, within.0);
     case_of.is("hat", &SO3::hat(&w));
     case_of.is("exp", R.matrix());
     case_of.is("Ad_exp", &R.adjoint());
     case_of.is("ad_xi", &hat3(&w));
     case_of.is("ad_xi_eta", &w.cross(&eta));
-    case_of.within(1e-12);
+    case_of.within(within.1);
     case_of.is("right_jacobian", &SO3::right_jacobian(&w));
     case_of.is("left_jacobian", &SO3::left_jacobian(&w));
     if has_inverse(case) {
@@ -165,16 +170,16 @@ fn so3_case(file: &mut File, case: &Value) {
     }
 }
 
-fn se3_case(file: &mut File, case: &Value) {
+fn se3_case(file: &mut File, case: &Value, within: (f64, f64)) {
     let (xi, eta): (Vector6<f64>, Vector6<f64>) = (vector(&case["xi"]), vector(&case["eta"]));
     let G = SE3::exp(&xi);
-    let mut case_of = file.case(case, 1e-13);
+    let mut case_of = file.case(case, within.0);
     case_of.is("hat", &SE3::hat(&xi));
     case_of.is("exp", &G.matrix());
     case_of.is("Ad_exp", &G.adjoint());
     case_of.is("ad_xi", &ad(&xi));
     case_of.is("ad_xi_eta", &bracket(&xi, &eta));
-    case_of.within(1e-12);
+    case_of.within(within.1);
     case_of.is("right_jacobian", &SE3::right_jacobian(&xi));
     case_of.is("left_jacobian", &SE3::left_jacobian(&xi));
     if has_inverse(case) {
@@ -188,16 +193,16 @@ fn se3_case(file: &mut File, case: &Value) {
 }
 
 /// Like [`so3_case`].
-fn se2_case(file: &mut File, case: &Value) {
+fn se2_case(file: &mut File, case: &Value, within: (f64, f64)) {
     let (x, eta): (Vector3<f64>, Vector3<f64>) = (vector(&case["xi"]), vector(&case["eta"]));
     let G = SE2::exp(&x);
-    let mut case_of = file.case(case, 1e-13);
+    let mut case_of = file.case(case, within.0);
     case_of.is("hat", &SE2::hat(&x));
     case_of.is("exp", &G.matrix());
     case_of.is("Ad_exp", &G.adjoint());
     case_of.is("ad_xi", &SE2::ad(&x));
     case_of.is("ad_xi_eta", &(SE2::ad(&x) * eta));
-    case_of.within(1e-12);
+    case_of.within(within.1);
     case_of.is("right_jacobian", &SE2::right_jacobian(&x));
     case_of.is("left_jacobian", &SE2::left_jacobian(&x));
     if has_inverse(case) {
@@ -212,15 +217,21 @@ fn se2_case(file: &mut File, case: &Value) {
 
 /// Quaternions, axis and angle, roll-pitch-yaw, minimal rotations and yaw-tilt, with rates; 80-digit arithmetic.
 ///
-/// Tolerances are the file's: 1e-12, for rates that grow near a singularity relative ones.
+/// Tolerances are the file's, for rates that grow near a singularity relative ones.
 fn attitudes(file: &mut File, data: &Value) {
+    golden::only(
+        data,
+        "quaternion_cases[quat_wxyz R omega_body qdot theta axis rpy_alpha_beta_phi rpy_rates] products[q1 q2 q1q2 R1R2]
+         minimal_rotation[a b adot bdot addot bddot R omega_body omegadot_body] yaw_tilt[p phi R_PZ R]",
+    );
+    let [absolute, of_rpy_rates, of_minimal_rates] = golden::tolerances(data, [1e-12, 1e-10, 1e-9]);
     for case in array(&data["quaternion_cases"]) {
         let (q, R) = (
             vector(&case["quat_wxyz"]),
             SO3::from_matrix(matrix(&case["R"])),
         );
         let omega: Vector3<f64> = vector(&case["omega_body"]);
-        let mut case_of = file.case(case, 1e-12);
+        let mut case_of = file.case(case, absolute);
         case_of.is("R", SO3::from_quaternion(&q).matrix());
         case_of.is("qdot", &quaternion::rates(&q, &omega));
         let read = R.to_quaternion();
@@ -245,13 +256,13 @@ fn attitudes(file: &mut File, data: &Value) {
                 let rates = euler.rates(&omega).expect("no gimbal lock");
                 let expected: Vector3<f64> = vector(&case["rpy_rates"]);
                 let error = (Vector3::new(rates.z, rates.y, rates.x) - expected).amax();
-                file.error("rpy_rates", error / expected.amax().max(1.0), 1e-10);
+                file.error("rpy_rates", error / expected.amax().max(1.0), of_rpy_rates);
             }
         }
     }
     for case in array(&data["products"]) {
         let (p, q) = (vector(&case["q1"]), vector(&case["q2"]));
-        let mut case_of = file.case(case, 1e-12);
+        let mut case_of = file.case(case, absolute);
         case_of.is("q1q2", &quaternion::product(&p, &q));
         let product = SO3::from_quaternion(&p) * SO3::from_quaternion(&q);
         case_of.is("R1R2", product.matrix());
@@ -267,29 +278,29 @@ fn attitudes(file: &mut File, data: &Value) {
             file.error(
                 name,
                 (got - expected).amax() / expected.amax().max(1.0),
-                1e-9,
+                of_minimal_rates,
             );
         }
         // The other way: the target moves as given.
         let rate = minimal.target_rate(&omega, &a.0);
         let acceleration = minimal.target_acceleration((&omega, &omega_dot), (&a.0, &a.1));
         let scale = omega.amax().max(1.0);
-        file.error("bdot", (rate - b.0).amax() / scale, 1e-12);
+        file.error("bdot", (rate - b.0).amax() / scale, absolute);
         file.error(
             "bddot",
             (acceleration - b.1).amax() / (scale * scale),
-            1e-12,
+            absolute,
         );
         // Near opposite directions the given ones, rounded, fix the rotation that less well.
         let tolerance = 1e-15 * minimal.rotation().log().norm().max(1.0)
             / (of("a") + of("b")).norm_squared().min(1.0);
         let error = (minimal.rotation().matrix() - matrix::<3, 3>(&case["R"])).amax();
-        file.error("minimal R", error, tolerance.max(1e-12));
+        file.error("minimal R", error, tolerance.max(absolute));
     }
     for case in array(&data["yaw_tilt"]) {
         let (p, yaw): (Vector3<f64>, f64) = (vector(&case["p"]), number(&case["phi"]));
         let attitude = YawTilt::new(yaw, p).expect("not upside down");
-        let mut case_of = file.case(case, 1e-12);
+        let mut case_of = file.case(case, absolute);
         case_of.is("R_PZ", attitude.tilt_rotation().matrix());
         case_of.is("R", attitude.rotation().matrix());
         let read = YawTilt::from_rotation(&SO3::from_matrix(matrix(&case["R"])));
@@ -301,11 +312,14 @@ fn attitudes(file: &mut File, data: &Value) {
 
 /// The smallest and largest value of `-tr(P R)`, found by search, and the Hessian at the minimum.
 fn potentials(file: &mut File, data: &Value) {
-    for case in array(&data["cases"]) {
+    let potentials = &data["attitude_potential"];
+    golden::only(potentials, "cases[P R_min V_min hess_min V_max]");
+    let [within] = golden::tolerances(data, [1e-10]);
+    for case in array(&potentials["cases"]) {
         let potential = AttitudePotential::new(matrix(&case["P"])).expect("finite");
         let minimum = potential.minimum();
         let sets: Vec<_> = potential.critical_sets(1e-12).collect();
-        let mut case_of = file.case(case, 1e-10);
+        let mut case_of = file.case(case, within);
         case_of.is("R_min", minimum.matrix());
         case_of.is("hess_min", &potential.hessian(&minimum));
         case_of.is("hess_min", &potential.stiffness());

@@ -40,51 +40,50 @@ fn golden() {
             continue;
         }
         let data = golden::json(&path);
-        match data["example"].as_str() {
-            Some("quad") => copter(report.file(&path), &data, quadcopter(&data["config"])),
-            Some("bicopter") => copter(report.file(&path), &data, bicopter(&data["config"])),
-            Some("tricopter") => copter(report.file(&path), &data, tricopter(&data["config"])),
-            Some("freebody") => {
-                let config = &data["config"];
-                model(
-                    report.file(&path),
-                    &data,
-                    vector(&config["s"]),
-                    matrix(&config["Thc"]),
-                );
-            }
-            Some("operators") => coriolis_matrix(report.file(&path), &data),
-            _ => {}
+        let Some(kind) = golden::kind(&path, &data, env!("CARGO_PKG_NAME")) else {
+            continue;
+        };
+        if kind == "qp" && data["equality"].is_null() {
+            continue;
         }
-        match data["kind"].as_str() {
-            Some("rigid_body") => golden_bodies::particles(report.file(&path), &data),
-            Some("system") => golden_model::system(report.file(&path), &data),
-            Some("rnea") => golden_model::chains(report.file(&path), &data),
-            Some("trajectory") => golden_model::trajectory(report.file(&path), &data),
-            Some("rolling_ellipsoid") => golden_bodies::rolling(report.file(&path), &data),
-            Some("stiffness") => golden_bodies::stiffness(report.file(&path), &data),
-            Some("rigid_body_trajectory") => {
-                let file = report.file(&path);
+        let file = report.file(&path);
+        match kind {
+            "quad" => copter(file, &data, quadcopter),
+            "bicopter" => copter(file, &data, bicopter),
+            "tricopter" => copter(file, &data, tricopter),
+            "freebody" => free_body(file, &data),
+            "operators" => coriolis_matrix(file, &data),
+            "rigid_body" => golden_bodies::particles(file, &data),
+            "stiffness" => golden_bodies::stiffness(file, &data),
+            "rolling_ellipsoid" => golden_bodies::rolling(file, &data),
+            "rigid_body_trajectory" => {
                 golden_bodies::gyroscopes(file, &data);
                 golden_model::gyroscopes(file, &data);
             }
-            Some("linearization") => {
-                golden_coordinates::linearizations(report.file(&path), &data);
-            }
-            Some("qp") if !array(&data["equality"]).is_empty() => {
-                golden_coordinates::quadratic_programs(report.file(&path), &data);
-            }
-            Some("constraints") => golden_constraints::accelerations(report.file(&path), &data),
-            _ => {}
+            "system" => golden_model::system(file, &data),
+            "rnea" => golden_model::chains(file, &data),
+            "trajectory" => golden_model::trajectory(file, &data),
+            "constraints" => golden_constraints::accelerations(file, &data),
+            "qp" => golden_coordinates::quadratic_programs(file, &data),
+            "linearization" => golden_coordinates::linearizations(file, &data),
+            other => panic!("{}: no reader for `{other}`", path.display()),
         }
     }
     report.finish();
 }
 
-/// Model and limits of a copter: sums of a few products of numbers below ten.
-fn copter(file: &mut File, data: &Value, rotors: Vec<Rotor>) {
+/// What a model is made of in the files of the control chapter, and what their controllers and references are made of.
+fn config<'a>(data: &'a Value, model: &str) -> &'a Value {
     let config = &data["config"];
-    let rotors = Rotors::new(rotors).expect("the rotors are right");
+    let control = "T r0 rotvec0 xi0 ref rho constrained mbar Thz Upz Piz p ctrl{k d m h l s Th Up Pi} A w ph off Aa wa pha psi1";
+    golden::only(config, &format!("{model} {control}"));
+    config
+}
+
+/// Model and limits of a copter: sums of a few products of numbers below ten.
+fn copter(file: &mut File, data: &Value, rotors: fn(&Value) -> Vec<Rotor>) {
+    let config = config(data, "m Th l ly lz bF beta zeta Fmin Fmax thmax nseg");
+    let rotors = Rotors::new(rotors(config)).expect("the rotors are right");
     if !data["W"].is_null() {
         let limits = rotors.limits();
         file.rows("W", &limits.matrix, &data["W"], 1e-15);
@@ -97,6 +96,11 @@ fn copter(file: &mut File, data: &Value, rotors: Vec<Rotor>) {
     for sample in array(&data["samples"]) {
         file.case(sample, 1e-15).is("B", rotors.input_matrix());
     }
+}
+
+fn free_body(file: &mut File, data: &Value) {
+    let config = config(data, "m s Thc");
+    model(file, data, vector(&config["s"]), matrix(&config["Thc"]));
 }
 
 /// M and b of one body, whose moments are about its centre of mass.

@@ -1,7 +1,8 @@
 //! Finding, reading and comparing golden files: reference numbers that were computed by other means.
 //!
-//! A crate's `tests/golden.rs` looks at every file of [`files`], compares what is its own into a [`Report`], and ends with
-//! [`Report::finish`], which prints the worst errors and fails if one is too large or nothing was compared.
+//! A crate's `tests/golden.rs` looks at every file of [`files`], compares those whose [`kind`] is its own into a [`Report`], and ends with
+//! [`Report::finish`], which prints the worst errors and fails if one is too large or nothing was compared. A kind that no crate reads
+//! fails, and so does a key that the reader does not know ([`only`]): numbers that nobody compares would look like numbers that hold.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,6 +53,160 @@ pub fn read(path: &Path) -> String {
 /// If it cannot be read or is no JSON.
 pub fn json(path: &Path) -> Value {
     serde_json::from_str(&read(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The kinds of files, with the crates that read them.
+const KINDS: [(&str, &[&str]); 28] = [
+    ("arm_joint", &["fly-control"]),
+    ("arm_work", &["fly-control"]),
+    ("attitude", &["fly-lie"]),
+    ("bicopter", &["fly-mechanics", "fly-control"]),
+    ("constraints", &["fly-mechanics"]),
+    ("control_law_qp", &["fly-control"]),
+    ("freebody", &["fly-mechanics", "fly-control"]),
+    ("lie", &["fly-lie"]),
+    ("linearization", &["fly-mechanics"]),
+    ("multibody11", &["fly-control"]),
+    ("operators", &["fly-lie", "fly-mechanics"]),
+    ("orientation", &["fly-control"]),
+    ("planar", &["fly-control"]),
+    ("prismatic", &["fly-control"]),
+    ("pvtol", &["fly-control"]),
+    ("qp", &["fly-mechanics", "fly-control"]),
+    ("quad", &["fly-mechanics", "fly-control"]),
+    ("revolute", &["fly-control"]),
+    ("rigid_body", &["fly-mechanics"]),
+    ("rigid_body_trajectory", &["fly-mechanics"]),
+    ("rnea", &["fly-mechanics"]),
+    ("rolling_ellipsoid", &["fly-mechanics"]),
+    ("scara", &["fly-control"]),
+    ("stiffness", &["fly-lie", "fly-mechanics"]),
+    ("system", &["fly-mechanics"]),
+    ("trajectory", &["fly-mechanics"]),
+    ("tricopter", &["fly-mechanics", "fly-control"]),
+    ("two_masses", &["fly-control"]),
+];
+
+/// The kind of a file, its `kind` or `example`, if the tests of this crate read it. The benches read what lies in a folder `bench`.
+///
+/// # Panics
+/// If no crate reads files of its kind.
+pub fn kind<'a>(path: &Path, data: &'a Value, reader: &str) -> Option<&'a str> {
+    let named = data["kind"].as_str().or(data["example"].as_str());
+    if named.is_none()
+        && path
+            .parent()
+            .is_some_and(|folder| folder.ends_with("bench"))
+    {
+        return None;
+    }
+    let name = named.unwrap_or_else(|| panic!("{}: neither `kind` nor `example`", path.display()));
+    let known = KINDS.iter().find(|(kind, _)| *kind == name);
+    let (_, readers) =
+        known.unwrap_or_else(|| panic!("{}: no crate reads the kind `{name}`", path.display()));
+    readers.contains(&reader).then_some(name)
+}
+
+/// Prose and origin, which any object may hold.
+const PROSE: [&str; 12] = [
+    "schema",
+    "kind",
+    "example",
+    "name",
+    "label",
+    "note",
+    "source",
+    "seed",
+    "conventions",
+    "units",
+    "tolerance",
+    "definition",
+];
+
+/// Checks that a value has no other keys than those that are listed, such as `t x cases[state[R q] expected{M c}]`: after a key stands in
+/// brackets what the objects below it may have, `*` stands for anything.
+///
+/// # Panics
+/// At the first key that is not listed, with its path.
+pub fn only(value: &Value, known: &str) {
+    let spaced: String = known
+        .chars()
+        .flat_map(|c| {
+            if "[]{}".contains(c) {
+                vec![' ', c, ' ']
+            } else {
+                vec![c]
+            }
+        })
+        .collect();
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    check_keys(value, &words, "");
+}
+
+fn check_keys(value: &Value, known: &[&str], path: &str) {
+    match value {
+        Value::Array(entries) => entries
+            .iter()
+            .for_each(|entry| check_keys(entry, known, path)),
+        Value::Object(object) => {
+            for (key, below) in object {
+                let path = format!("{path}.{key}");
+                let inside = below_key(known, key);
+                if PROSE.contains(&key.as_str()) && inside.is_none() {
+                    continue;
+                }
+                let inside = inside.unwrap_or_else(|| panic!("`{path}` is not read"));
+                if inside != ["*"] {
+                    check_keys(below, inside, &path);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What may stand below a key: what is in the brackets after it; `None` if it is not known.
+fn below_key<'k>(known: &'k [&'k str], key: &str) -> Option<&'k [&'k str]> {
+    let mut depth = 0_usize;
+    for (i, word) in known.iter().enumerate() {
+        match *word {
+            "[" | "{" => depth += 1,
+            "]" | "}" => depth -= 1,
+            word if depth == 0 && word == key => {
+                let inside = &known[i + 1..];
+                if !inside.first().is_some_and(|word| ["[", "{"].contains(word)) {
+                    return Some(&[]);
+                }
+                let mut depth = 0_usize;
+                let end = inside.iter().position(|word| {
+                    match *word {
+                        "[" | "{" => depth += 1,
+                        "]" | "}" => depth -= 1,
+                        _ => {}
+                    }
+                    depth == 0
+                });
+                return Some(&inside[1..end.expect("a closing bracket")]);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What a file asks for: the numbers in its `tolerance` in their order, which is prose such as `abs 1e-13 for exp; 1e-12 for Jacobians`;
+/// where there are none the given ones.
+pub fn tolerances<const N: usize>(data: &Value, mut given: [f64; N]) -> [f64; N] {
+    let text = match &data["tolerance"] {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let words = text.split(|c: char| c.is_whitespace() || "();,:".contains(c));
+    let numbers = words.filter_map(|word| word.parse::<f64>().ok());
+    for (given, number) in given.iter_mut().zip(numbers.filter(|n| n.is_finite())) {
+        *given = number;
+    }
+    given
 }
 
 /// The entries of a JSON array; none of anything else.
@@ -239,5 +394,51 @@ impl Case<'_> {
     pub fn within(&mut self, tolerance: f64) -> &mut Self {
         self.tolerance = tolerance;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{kind, only, tolerances};
+
+    fn panics(action: impl FnOnce() + std::panic::UnwindSafe) -> bool {
+        std::panic::catch_unwind(action).is_err()
+    }
+
+    #[test]
+    fn keys_that_nobody_reads_fail() {
+        let data = serde_json::json!({ "kind": "x", "t": 1, "cases": [{ "a": { "b": [1] } }, { "free": { "x": 1 } }] });
+        only(&data, "t cases[a{b} free{*}]");
+        for known in [
+            "cases[a{b} free{*}]",
+            "t cases[a free{*}]",
+            "t cases[a{b}]",
+            "t cases b a free",
+        ] {
+            assert!(panics(|| only(&data, known)), "{known}");
+        }
+    }
+
+    #[test]
+    fn kinds_that_nobody_reads_fail() {
+        let of = |data, reader| kind(Path::new("golden/x.json"), &data, reader).map(str::to_owned);
+        let system = || serde_json::json!({ "kind": "system" });
+        assert_eq!(of(system(), "fly-mechanics").as_deref(), Some("system"));
+        assert_eq!(of(system(), "fly-lie"), None);
+        assert!(panics(|| drop(of(
+            serde_json::json!({ "kind": "sytem" }),
+            "fly-lie"
+        ))));
+        assert!(panics(|| drop(of(serde_json::json!({}), "fly-lie"))));
+    }
+
+    #[test]
+    fn tolerances_are_read_from_prose() {
+        let of = |text: &str| tolerances(&serde_json::json!({ "tolerance": text }), [1.0, 2.0]);
+        assert_eq!(of("abs 1e-13 for exp,Ad; 1e-12 (all)"), [1e-13, 1e-12]);
+        assert_eq!(of("relative 1e-11 of max-norm"), [1e-11, 2.0]);
+        assert_eq!(tolerances(&serde_json::json!({}), [1.0]), [1.0]);
     }
 }

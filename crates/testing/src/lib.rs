@@ -1,4 +1,4 @@
-//! Test-only helpers: the malloc counter, golden files.
+//! Test-only helpers: the malloc counter, golden files, skipped tests.
 //!
 //! Linking this crate into a test puts its `malloc`, `calloc`, `realloc`, `memalign`, `posix_memalign` and
 //! `aligned_alloc` in front of glibc's, for the whole process: Rust, C code and libraries loaded later. Each counts on
@@ -9,6 +9,8 @@
 //! assert_eq!(fly_testing::allocations(|| numbers.extend([1, 2])), 0);
 //! assert_eq!(fly_testing::allocations(|| numbers.push(3)), 1);
 //! ```
+
+use std::io::Write;
 
 pub mod golden;
 mod malloc;
@@ -26,4 +28,14 @@ pub fn allocations(action: impl FnOnce()) -> usize {
     let before = count();
     action();
     count() - before
+}
+
+/// Says aloud that a test proves nothing here, because something that it needs is missing. Returns from the test afterwards.
+///
+/// # Panics
+/// In continuous integration, where the environment variable `CI` is set: a test that is skipped there would look like one that passes.
+pub fn skip(missing: impl std::fmt::Display) {
+    assert!(std::env::var_os("CI").is_none(), "missing: {missing}");
+    // Not `eprintln!`: the test harness would keep it to itself.
+    let _ = writeln!(std::io::stderr(), "SKIPPED, missing: {missing}");
 }

@@ -1,7 +1,7 @@
 //! One pair of frames: its desired energies, its motion and its error.
 #![allow(non_snake_case)]
 
-use fly_lie::operators::{angular, join, linear, vee_matrix6, double_vee6};
+use fly_lie::operators::{angular, double_vee6, join, linear, vee_matrix6};
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 

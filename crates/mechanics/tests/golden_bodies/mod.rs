@@ -6,7 +6,7 @@ use fly_mechanics::multibody::constraints::Ellipsoid;
 use fly_mechanics::{
     FreeBody, PointSpring, PseudoInertia, SecondMoment, State, Stiffness, wrench_of_force,
 };
-use fly_testing::golden::{File, array, matrix, number, vector};
+use fly_testing::golden::{File, array, matrix, number, only, tolerances, vector};
 use nalgebra::{Matrix4, SMatrix, Vector1, Vector3, Vector6};
 use serde_json::Value;
 
@@ -14,6 +14,12 @@ use crate::special_bodies::{FixedPointBody, RollingBody};
 
 /// A body made of particles: every quantity was summed over the particles.
 pub fn particles(file: &mut File, data: &Value) {
+    only(
+        data,
+        "cases[particles[m h] G xi xidot a_G particle_forces_world particle_damping G_ab
+         expected{m s Theta M_prime M f_M c f_G V_G T S_acceleration_energy f_E D f_D Gamma_ijk frame_b{m s Theta M_prime}}]",
+    );
+    let [within] = tolerances(data, [1e-11]);
     for case in array(&data["cases"]) {
         let expected = &case["expected"];
         let points = |weights: &dyn Fn(usize, &Value) -> f64| {
@@ -33,7 +39,7 @@ pub fn particles(file: &mut File, data: &Value) {
         let inertial = body.mass_matrix() * acceleration;
 
         // One tolerance for all: the numbers are below a hundred.
-        let mut is = file.case(expected, 1e-11);
+        let mut is = file.case(expected, within);
         is.is_number("m", inertia.mass());
         is.is("s", &inertia.center_of_mass());
         is.is("Theta", &inertia.inertia_about_origin());
@@ -62,7 +68,7 @@ pub fn particles(file: &mut File, data: &Value) {
         let coefficients = moment.connection_coefficients();
         // Not every case has them.
         for (i, expected) in array(&expected["Gamma_ijk"]).iter().enumerate() {
-            file.rows("Gamma_ijk", &coefficients[i], expected, 1e-11);
+            file.rows("Gamma_ijk", &coefficients[i], expected, within);
         }
         // The wrench that brings this acceleration about brings it about.
         let wrench = inertial + body.bias(&state);
@@ -71,7 +77,7 @@ pub fn particles(file: &mut File, data: &Value) {
 
         let G_ab = SE3::try_from_matrix(&matrix(&case["G_ab"]), 1e-12).expect("a pose");
         let other = *inertia.in_frame(&G_ab).second_moment();
-        let mut is = file.case(&expected["frame_b"], 1e-11);
+        let mut is = file.case(&expected["frame_b"], within);
         is.is_number("m", other.weight());
         is.is("s", &other.center());
         is.is("Theta", &other.moment_about_origin());
@@ -81,6 +87,12 @@ pub fn particles(file: &mut File, data: &Value) {
 
 /// Springs in any constellation: potential, force, Hessian and minimum.
 pub fn stiffness(file: &mut File, data: &Value) {
+    only(
+        data,
+        "cases[springs[k h p] G det_Ps expected{V grad hess_djdi G_min V_min hess_min grad_norm_at_min k h p Pi singular_values_Ps}]
+         attitude_potential{cases[P R_min V_min hess_min V_max]}",
+    );
+    let [within] = tolerances(data, [1e-10]);
     for case in array(&data["cases"]) {
         let springs: Vec<_> = array(&case["springs"])
             .iter()
@@ -93,7 +105,7 @@ pub fn stiffness(file: &mut File, data: &Value) {
         let stiffness = Stiffness::from_springs(&springs).expect("springs");
         let pose = SE3::try_from_matrix(&matrix(&case["G"]), 1e-12).expect("a pose");
         let expected = &case["expected"];
-        let mut is = file.case(expected, 1e-10);
+        let mut is = file.case(expected, within);
         is.is_number("V", stiffness.energy(&pose));
         is.is("grad", &stiffness.force(&pose));
         is.is("hess_djdi", &stiffness.hessian(&pose));
@@ -104,7 +116,7 @@ pub fn stiffness(file: &mut File, data: &Value) {
                 .moment()
                 .moment_about_center()
                 .symmetric_eigenvalues();
-            file.error("Pi_s", smallest.amin(), 1e-10);
+            file.error("Pi_s", smallest.amin(), within);
             continue;
         }
         let (G, moment) = (stiffness.minimum(), stiffness.moment());
@@ -123,13 +135,13 @@ pub fn stiffness(file: &mut File, data: &Value) {
         let moments = Vector3::new(sigma.y + last, last + sigma.x, sigma.x + sigma.y);
         let mut got = moment.moment_about_center().symmetric_eigenvalues();
         got.as_mut_slice().sort_by(f64::total_cmp);
-        file.error("singular_values_Ps", (got - moments).amax(), 1e-10);
+        file.error("singular_values_Ps", (got - moments).amax(), within);
     }
     let attitude = &data["attitude_potential"];
     for case in array(&attitude["cases"]) {
         let potential = AttitudePotential::new(matrix(&case["P"])).expect("finite");
         let minimum = potential.minimum();
-        let mut is = file.case(case, 1e-10);
+        let mut is = file.case(case, within);
         is.is("R_min", minimum.matrix());
         is.is_number("V_min", potential.value(&minimum));
         is.is("hess_min", &potential.hessian(&minimum));
@@ -141,6 +153,7 @@ pub fn stiffness(file: &mut File, data: &Value) {
 /// Bodies about a fixed point: torque-free, Lagrange's top, any top. The attitude of the torque-free ones does not depend on the mass,
 /// which the file leaves out.
 pub fn gyroscopes(file: &mut File, data: &Value) {
+    let [within] = tolerances(data, [1e-9]);
     for case in array(&data["cases"]) {
         let mass = number(&case["m"]);
         let mass = if mass == 0.0 { 1.0 } else { mass };
@@ -156,18 +169,30 @@ pub fn gyroscopes(file: &mut File, data: &Value) {
         let advance = |state: &State<f64>, step| body.step(state, step);
         follow(samples, start, 1e-4, advance, |sample, now| {
             let omega_dot = angular(&body.acceleration(now, &Vector6::zeros()));
-            compare(file, sample, "R", now.pose.rotation.matrix());
-            compare(file, sample, "omega", &angular(&now.twist));
-            compare(file, sample, "omegadot", &omega_dot);
+            compare(file, within, sample, "R", now.pose.rotation.matrix());
+            compare(file, within, sample, "omega", &angular(&now.twist));
+            compare(file, within, sample, "omegadot", &omega_dot);
             let momentum = body.angular_momentum_in_world(now);
-            compare(file, sample, "angular_momentum_world", &momentum);
-            compare(file, sample, "energy", &Vector1::new(body.energy(now)));
+            compare(file, within, sample, "angular_momentum_world", &momentum);
+            compare(
+                file,
+                within,
+                sample,
+                "energy",
+                &Vector1::new(body.energy(now)),
+            );
         });
     }
 }
 
 /// Rolling ellipsoids: motion, contact and energy.
 pub fn rolling(file: &mut File, data: &Value) {
+    only(
+        data,
+        "invariants cases[semi_axes Theta m gravity min_normal_force max_friction_ratio
+         samples[t R omega r omegadot rdot rddot p_contact_body pdot_contact_body contact_force_world energy]]",
+    );
+    let [within] = tolerances(data, [1e-9]);
     for case in array(&data["cases"]) {
         let inertia = PseudoInertia::from_center(
             number(&case["m"]),
@@ -189,25 +214,26 @@ pub fn rolling(file: &mut File, data: &Value) {
             let (v, omega) = (linear(&now.twist), angular(&now.twist));
             let R = now.pose.rotation;
             let contact = body.contact(now, &Vector6::zeros());
-            compare(file, sample, "R", R.matrix());
-            compare(file, sample, "r", &now.pose.translation);
-            compare(file, sample, "omega", &omega);
-            compare(file, sample, "omegadot", &angular(&xi_dot));
-            compare(file, sample, "rdot", &R.act(&v));
+            compare(file, within, sample, "R", R.matrix());
+            compare(file, within, sample, "r", &now.pose.translation);
+            compare(file, within, sample, "omega", &omega);
+            compare(file, within, sample, "omegadot", &angular(&xi_dot));
+            compare(file, within, sample, "rdot", &R.act(&v));
             compare(
                 file,
+                within,
                 sample,
                 "rddot",
                 &R.act(&(linear(&xi_dot) + omega.cross(&v))),
             );
-            compare(file, sample, "p_contact_body", &contact.point);
-            compare(file, sample, "pdot_contact_body", &contact.point_rate);
-            compare(file, sample, "contact_force_world", &contact.force.0);
-            compare(file, sample, "energy", &Vector1::new(body.energy(now)));
+            compare(file, within, sample, "p_contact_body", &contact.point);
+            compare(file, within, sample, "pdot_contact_body", &contact.point_rate);
+            compare(file, within, sample, "contact_force_world", &contact.force.0);
+            compare(file, within, sample, "energy", &Vector1::new(body.energy(now)));
             normal = normal.min(contact.force.normal());
             ratio = ratio.max(contact.force.friction_ratio());
         });
-        let mut is = file.case(case, 1e-9);
+        let mut is = file.case(case, within);
         is.is_number("min_normal_force", normal);
         is.is_number("max_friction_ratio", ratio);
     }
@@ -236,14 +262,15 @@ fn follow(
     }
 }
 
-/// Compares an array within 1e-9 of its largest entry, or of a thousandth where all are smaller.
+/// Compares an array `within` this part of its largest entry, or of a thousandth where all are smaller.
 fn compare<const R: usize, const C: usize>(
     file: &mut File,
+    within: f64,
     sample: &Value,
     name: &str,
     got: &SMatrix<f64, R, C>,
 ) {
     let expected: SMatrix<f64, R, C> = matrix(&sample[name]);
     let scale = expected.amax().max(1e-3);
-    file.error(name, (got - expected).amax() / scale, 1e-9);
+    file.error(name, (got - expected).amax() / scale, within);
 }

@@ -3,12 +3,12 @@
 use fly_mechanics::EqualityQp;
 use fly_mechanics::geometry::Linearization;
 use fly_mechanics::multibody::{EquationOfMotion, Model, Workspace};
-use fly_testing::golden::{File, array, count, numbers};
+use fly_testing::golden::{File, array, count, numbers, only, tolerances};
 use nalgebra::{DMatrix, DVector, RealField};
 use num_dual::Dual64;
 use serde_json::Value;
 
-use crate::golden_model::{compare, configuration, model, tolerance};
+use crate::golden_model::{SYSTEM, compare, configuration, model};
 
 fn dynamic(value: &Value) -> DMatrix<f64> {
     let rows = array(value).len();
@@ -18,6 +18,11 @@ fn dynamic(value: &Value) -> DMatrix<f64> {
 
 /// `kind: qp`, the cases with equality constraints, of full rank and not. They give the multipliers the sign of Konz (A.118).
 pub fn quadratic_programs(file: &mut File, data: &Value) {
+    only(
+        data,
+        "equality[M c Z b v lambda_A118 rank constraint_force] inequality[G g A b x active mu objective]",
+    );
+    let [within] = tolerances(data, [1e-10]);
     for case in array(&data["equality"]) {
         let (M, Z) = (dynamic(&case["M"]), dynamic(&case["Z"]));
         let (c, b) = (numbers(&case["c"]), numbers(&case["b"]));
@@ -28,7 +33,7 @@ pub fn quadratic_programs(file: &mut File, data: &Value) {
             assert_eq!(qp.rank(), count(&case["rank"]));
         }
         let rank_is_full = !case["lambda_A118"].is_null();
-        let mut expected = file.case(case, 1e-10);
+        let mut expected = file.case(case, within);
         expected.is("v", qp.point());
         expected.is("constraint_force", qp.force());
         if rank_is_full {
@@ -39,6 +44,11 @@ pub fn quadratic_programs(file: &mut File, data: &Value) {
 
 /// `kind: linearization`: F0, F1, F2 of (3.40), which were found by perturbing a path.
 pub fn linearizations(file: &mut File, data: &Value) {
+    only(
+        data,
+        &format!("cases[{SYSTEM} parameters{{*}} state{{*}} xi xidot expected{{f F0 F1 F2}}]"),
+    );
+    let [within] = tolerances(data, [1e-9]);
     for case in array(&data["cases"]) {
         let model = model(&case["system"]);
         let dual = model.cast::<Dual64>();
@@ -54,7 +64,7 @@ pub fn linearizations(file: &mut File, data: &Value) {
             ("F1", found.damping),
             ("F2", found.inertia),
         ] {
-            compare(file, &case["expected"][name], name, &got, tolerance(data));
+            compare(file, &case["expected"][name], name, &got, within);
         }
     }
 }

@@ -10,16 +10,14 @@ pub use trajectory::{gyroscopes, trajectory};
 
 use fly_mechanics::multibody::projection;
 use fly_mechanics::multibody::{BodyId, EquationOfMotion, Workspace};
-use fly_testing::golden::{File, array, numbers};
+use fly_testing::golden::{File, array, numbers, only, tolerances};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 use serde_json::Value;
 
-/// What a file asks for, relative to the largest entry of an array: the first number in its `tolerance`, else 1e-9.
-pub fn tolerance(data: &Value) -> f64 {
-    let text = data["tolerance"].as_str().unwrap_or_default();
-    let number = text.split_whitespace().find_map(|word| word.parse().ok());
-    number.or(data["tolerance"].as_f64()).unwrap_or(1e-9)
-}
+/// The keys of a system, see [`model`].
+pub const SYSTEM: &str = "system{n gravity bodies[id m s Theta] \
+    joints[parent child type G_pre axis axes second_axis axis2 axis_2 axis_b pitch dof xi_offset velocity] \
+    springs[a b G_R points[k h] K_prime meaning] dampers[a b points[d h] D_prime meaning] joint_map{*}}";
 
 /// Compares with the quantity of this name, if the case has it, relative to its largest entry.
 pub fn compare(file: &mut File, expected: &Value, what: &str, got: &DMatrix<f64>, within: f64) {
@@ -42,8 +40,17 @@ fn rows(data: &[f64]) -> DMatrix<f64> {
 
 /// Everything that a `system` file expects of its cases.
 pub fn system(file: &mut File, data: &Value) {
+    // By body: poses, Jacobians, twists and Jacobian rates.
+    let of_bodies = "G_0b{*} J_0b{*} xi_0b{*} Jdot_0b{*}";
+    only(
+        data,
+        &format!(
+            "{SYSTEM} parameters{{*}}
+             cases[state{{*}} xi xidot expected{{M c f_G f_K D T V_G V_K R f_M xidot_free {of_bodies}}}]"
+        ),
+    );
     let model = model(&data["system"]);
-    let within = tolerance(data);
+    let [within] = tolerances(data, [1e-9]);
     let mut workspace = Workspace::new(&model);
     let mut equation = EquationOfMotion::new(&model);
     let mut force = DVector::zeros(model.dof());

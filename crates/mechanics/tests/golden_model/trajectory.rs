@@ -4,11 +4,11 @@ use fly_lie::SE3;
 use fly_mechanics::PseudoInertia;
 use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 use fly_mechanics::multibody::{Body, Joint, Model, Workspace};
-use fly_testing::golden::{File, array, matrix, number, numbers, vector};
+use fly_testing::golden::{File, array, matrix, number, numbers, only, tolerances, vector};
 use nalgebra::{DMatrix, DVector};
 use serde_json::Value;
 
-use super::{compare, configuration, model, rows, tolerance};
+use super::{SYSTEM, compare, configuration, model, rows};
 
 /// A motion without applied forces, and its energies.
 struct Free<'a> {
@@ -46,8 +46,15 @@ impl<'a> Free<'a> {
 
 /// Everything that a `trajectory` file expects of its samples.
 pub fn trajectory(file: &mut File, data: &Value) {
+    only(
+        data,
+        &format!(
+            "{SYSTEM} parameters{{*}} invariants energy_drift_of_reference
+             samples[t state{{*}} xi T V_G V_K dissipated_power]"
+        ),
+    );
     let model = model(&data["system"]);
-    let within = tolerance(data);
+    let [within] = tolerances(data, [1e-9]);
     let samples = array(&data["samples"]);
     let state = |sample: &Value| configuration(&data["system"], &sample["state"]);
     let start = SystemState {
@@ -75,7 +82,11 @@ pub fn trajectory(file: &mut File, data: &Value) {
 
 /// Tops and gyroscopes as systems: a body on a spherical joint.
 pub fn gyroscopes(file: &mut File, data: &Value) {
-    let within = tolerance(data);
+    only(
+        data,
+        "cases[Theta m s gravity invariants samples[t R omega omegadot energy angular_momentum_world]]",
+    );
+    let [within] = tolerances(data, [1e-9]);
     for case in array(&data["cases"]) {
         // Without gravity the mass does not matter, and is left out.
         let mass = Some(number(&case["m"])).filter(|m| *m != 0.0);
