@@ -11,7 +11,7 @@ use fly_mechanics::System;
 use fly_mechanics::geometry::Coordinates;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{BodyId, Workspace};
-use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3};
+use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3, Vector6};
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
@@ -45,6 +45,11 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         &hold.as_slice()[..6]
     );
 
+    let weight = model.mass() * 9.81;
+    assert!(
+        (hold.rows(0, 6) - Vector6::new(0.0, 0.0, weight, 0.0, 0.0, 0.0)).amax() < 1e-12 * weight
+    );
+
     // The load swings, the propellers spin, and each of them pushes with a third of the weight along its axis.
     let load = model.body_id("load")?;
     motion.velocity[model.velocity_range(load).start] = 1.5;
@@ -66,7 +71,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         DMatrix::zeros(n, tricopter.inputs.input_dim()),
     );
     let mut input = DVector::zeros(B.ncols());
-    input.rows_mut(0, 3).fill(model.mass() * 9.81 / 3.0);
+    input.rows_mut(0, 3).fill(weight / 3.0);
 
     let mut scratch = Workspace::new(model);
     let mut dynamics = |stage: &SystemState<f64>, rates: &mut [f64]| {
@@ -93,6 +98,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "\n  t [s]   airframe [m]                 load: rad   energy [J]    less work    off the manifold"
     );
+    let mut swing: f64 = 0.0;
     for count in 0..=2000 {
         if count % 200 == 0 {
             let x = &motion.configuration;
@@ -109,6 +115,9 @@ pub fn main() -> Result<(), Box<dyn Error>> {
             let energy = workspace.energy(model);
             let gain = energy - start - motion.velocity[n];
             let missed = model.constraint(&DVector::from_column_slice(x)).amax();
+            // The energy is the work of the inputs, less what the dampers take.
+            assert!(gain.abs() < 1e-6 && missed < 1e-9);
+            swing = lean.max(swing);
             print!(
                 "  {:5.2}   {:8.4} {:8.4} {:8.4}",
                 motion.time, place.x, place.y, place.z
@@ -117,5 +126,6 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         }
         integrator.step(model, &mut motion, 5e-4, &mut dynamics);
     }
+    assert!(swing > 0.2, "{swing}");
     Ok(())
 }

@@ -146,8 +146,7 @@ fn a_real_flight_is_followed_in_shadow() {
         Path::new(&folder).join("px4ulogrs_quadrotor_local.ulg")
     });
     if !log.exists() {
-        println!("SKIPPED: {} is not there", log.display());
-        return;
+        return fly_testing::skip(log.display());
     }
     let folder = Folder::new();
     let (summary, _) = replay(

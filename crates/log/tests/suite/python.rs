@@ -3,7 +3,6 @@
 use crate::common;
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -82,12 +81,9 @@ fn python() -> Option<PathBuf> {
 #[test]
 fn python_reads_every_message() {
     let Some(python) = python() else {
-        // Not `eprintln!`: the test harness would keep it to itself.
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: no python with PyPI's mcap and mcap-protobuf-support (needs network)"
+        return fly_testing::skip(
+            "a python with PyPI's mcap and mcap-protobuf-support, which needs network",
         );
-        return;
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.mcap");

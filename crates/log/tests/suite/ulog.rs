@@ -4,7 +4,6 @@
 
 use crate::made;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use fly_log::{Kind, LogError, Options, Recording};
@@ -225,7 +224,7 @@ fn nothing_that_is_broken_panics() {
     );
 }
 
-/// A log that is not part of the project; says so aloud when it is missing.
+/// A log that is not part of the project.
 fn foreign(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("FLY_LOGS_DIR").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/logs"),
@@ -235,12 +234,10 @@ fn foreign(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    // Not `eprintln!`: the test harness would keep it to itself.
-    let _ = writeln!(
-        std::io::stderr(),
-        "SKIPPED: no {} (set FLY_LOGS_DIR to the folder of the sample logs)",
-        path.display()
-    );
+    let path = path.display();
+    fly_testing::skip(format!(
+        "{path}; FLY_LOGS_DIR names the folder of the sample logs"
+    ));
     None
 }
 

@@ -15,7 +15,7 @@ impl Script {
         let python = match python() {
             Ok(python) => python,
             Err(why) => {
-                eprintln!("SKIPPED, no pymavlink to test against: {why}");
+                fly_testing::skip(format!("a python with pymavlink: {why}"));
                 return None;
             }
         };
