@@ -227,9 +227,27 @@ pub fn rolling(file: &mut File, data: &Value) {
                 &R.act(&(linear(&xi_dot) + omega.cross(&v))),
             );
             compare(file, within, sample, "p_contact_body", &contact.point);
-            compare(file, within, sample, "pdot_contact_body", &contact.point_rate);
-            compare(file, within, sample, "contact_force_world", &contact.force.0);
-            compare(file, within, sample, "energy", &Vector1::new(body.energy(now)));
+            compare(
+                file,
+                within,
+                sample,
+                "pdot_contact_body",
+                &contact.point_rate,
+            );
+            compare(
+                file,
+                within,
+                sample,
+                "contact_force_world",
+                &contact.force.0,
+            );
+            compare(
+                file,
+                within,
+                sample,
+                "energy",
+                &Vector1::new(body.energy(now)),
+            );
             normal = normal.min(contact.force.normal());
             ratio = ratio.max(contact.force.friction_ratio());
         });
