@@ -1,4 +1,6 @@
-//! Rigid-body mechanics: inertia, forces, energies, actuators, integration on the group.
+#![doc = include_str!("../README.md")]
+//!
+//! # Conventions and symbols
 //!
 //! The conventions are those of [`fly_lie`]: twists `[v; omega]` and wrenches `[f; tau]` in the body frame, world z-up, SI units. Moments of
 //! inertia are about the centre of mass unless a name says `about_origin`.
@@ -23,7 +25,7 @@
 //! | what is measured of any system, to and from x, ξ | [`measurements`] |
 //! | min 1/2 v' M v + c' v with Z v = b | [`EqualityQp`], [`PseudoInverse`] |
 //!
-//! # Example
+//! # A vehicle with lags
 //!
 //! A vehicle with one tilting rotor above its centre of mass, from its description to a second of flight.
 //!
@@ -111,7 +113,3 @@ pub use pseudo_inverse::PseudoInverse;
 pub use stiffness::{PointSpring, Stiffness, StiffnessError};
 pub use system::{JointData, JointLimits, System};
 pub use vehicle::{Vehicle, VehicleError};
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
