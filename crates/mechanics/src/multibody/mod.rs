@@ -26,6 +26,18 @@
 //! | h_G, A_G | [`Workspace::centroidal_momentum`], [`Workspace::centroidal_momentum_matrix`] |
 //! | x(t), ξ(t) | [`integrate`](crate::integrate) |
 //!
+//! Where things are; each builds on those above it:
+//!
+//! | file | what |
+//! |---|---|
+//! | `simd` | vectors and matrices of three rows in registers |
+//! | `spatial` | spatial algebra: twists and wrenches, placements, inertias |
+//! | `joint`, `tree`, `model` | joints, the tree of joints that the passes read, the system with its names |
+//! | `kinematics`, `frame`, `workspace`, `jacobian` | forward kinematics; poses, twists and Jacobians of any frame |
+//! | `forces`, `projection` | springs, dampers, gravity, energies, momenta; the dense equation of motion |
+//! | `dynamics` | `rnea`, `crba`, `aba`, their derivatives, `regressor` |
+//! | [`constraints`] | loops, rolling, gears |
+//!
 //! ```
 //! use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 //! use fly_mechanics::PseudoInertia;
