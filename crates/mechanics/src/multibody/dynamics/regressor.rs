@@ -2,7 +2,7 @@
 //! links. International Journal of Robotics Research 5 (1986).
 //!
 //! ```text
-//! w_b = [a, ∂/∂h, 0; 0, -wed(a), ∂/∂Θ] p_b        the inertial wrench of a body is linear in its ten parameters
+//! w_b = [a, ∂/∂h, 0; 0, -hat3(a), ∂/∂Θ] p_b        the inertial wrench of a body is linear in its ten parameters
 //! τ = Σ J_b^T w_b = Y(x, ξ, ξ̇) p
 //! ```
 //!

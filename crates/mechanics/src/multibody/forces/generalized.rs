@@ -22,9 +22,9 @@ impl<T: RealField + Copy> Workspace<T> {
         }
     }
 
-    /// Adds the force of a force in world components (N) that acts at a point of a body (m, body frame): `0J_b^T [R^T; wed(h) R^T] F`.
+    /// Adds the force of a force in world components (N) that acts at a point of a body (m, body frame): `0J_b^T [R^T; hat3(h) R^T] F`.
     ///
-    /// Konz (4.43) prints `wed(h) R` and leaves the first three rows out.
+    /// Konz (4.43) prints `hat3(h) R` and leaves the first three rows out.
     pub fn add_force_at_point(
         &self,
         body: BodyId,

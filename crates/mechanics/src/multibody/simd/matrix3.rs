@@ -95,16 +95,16 @@ impl<T: RealField + Copy> Mat3<T> {
         ])
     }
 
-    /// `wed(p) self`, `p ×` each column.
+    /// `hat3(p) self`, `p ×` each column.
     #[inline]
-    pub fn wed_times(&self, p: Vec3<T>) -> Self {
+    pub fn hat_times(&self, p: Vec3<T>) -> Self {
         let [a, b, c] = self.0;
         Self([p.cross(a), p.cross(b), p.cross(c)])
     }
 
-    /// `self wed(p)`.
+    /// `self hat3(p)`.
     #[inline]
-    pub fn times_wed(&self, p: Vec3<T>) -> Self {
+    pub fn times_hat(&self, p: Vec3<T>) -> Self {
         let [a, b, c] = self.0;
         Self([
             c.mul_add(-p.y(), b * p.z()),

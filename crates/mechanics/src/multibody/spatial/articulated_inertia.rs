@@ -22,7 +22,7 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
         }
     }
 
-    /// Of a rigid body alone: `[[m I, -wed(h)], [wed(h), Θ]]`.
+    /// Of a rigid body alone: `[[m I, -hat3(h)], [hat3(h), Θ]]`.
     pub fn of(body: &RigidInertia<T>) -> Self {
         let (o, m, h) = (T::zero(), body.mass, body.first);
         Self {
@@ -100,20 +100,20 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
     pub fn push_through_ball(&self, placement: &Placement<T>) -> Self {
         let (R, E) = (&placement.rotation, &placement.inverse);
         let (linear, p) = (R.product(&self.linear).product(E), placement.translation);
-        let coupling = Mat3::zero().minus(&linear.times_wed(p));
+        let coupling = Mat3::zero().minus(&linear.times_hat(p));
         Self {
             linear,
             coupling,
-            angular: coupling.wed_times(p),
+            angular: coupling.hat_times(p),
         }
     }
 
-    /// About an origin from which its own is `p` away: `[[A, N], [N^T, C + wed(p) N - B^T wed(p)]]` with `N = B - A wed(p)`.
+    /// About an origin from which its own is `p` away: `[[A, N], [N^T, C + hat3(p) N - B^T hat3(p)]]` with `N = B - A hat3(p)`.
     #[inline]
     fn about(&self, p: Vec3<T>) -> Self {
-        let coupling = self.coupling.minus(&self.linear.times_wed(p));
-        let angular = (self.angular).minus(&self.coupling.transposed().times_wed(p));
-        let moments = coupling.wed_times(p);
+        let coupling = self.coupling.minus(&self.linear.times_hat(p));
+        let angular = (self.angular).minus(&self.coupling.transposed().times_hat(p));
+        let moments = coupling.hat_times(p);
         Self {
             linear: self.linear,
             coupling,

@@ -26,13 +26,13 @@ impl<T: RealField + Copy> MomentumMoments<T> {
         }
     }
 
-    /// The momenta of a body's mass points: `m v + ω × h`, `v h^T + wed(ω) S`.
+    /// The momenta of a body's mass points: `m v + ω × h`, `v h^T + hat3(ω) S`.
     #[inline]
     pub fn momenta(inertia: &RigidInertia<T>, twist: &SpatialVector<T>) -> Self {
         let (v, omega, h) = (twist.linear, twist.angular, inertia.first);
         Self {
             sum: v.mul_add(inertia.mass, omega.cross(h)),
-            first: inertia.second.wed_times(omega).plus_outer(v, h),
+            first: inertia.second.hat_times(omega).plus_outer(v, h),
         }
     }
 

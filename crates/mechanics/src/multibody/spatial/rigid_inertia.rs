@@ -120,7 +120,7 @@ impl<T: RealField + Copy> RigidInertia<T> {
         SpatialVector::new(v * self.mass, self.first.cross(v))
     }
 
-    /// The columns of the 6x6 matrix `[[m I, -wed(h)], [wed(h), Θ]]`.
+    /// The columns of the 6x6 matrix `[[m I, -hat3(h)], [hat3(h), Θ]]`.
     #[inline]
     pub fn matrix(&self) -> [[T; 6]; 6] {
         let (o, m, h, [x, y, z]) = (T::zero(), self.mass, self.first, &self.second.0);
