@@ -91,6 +91,7 @@ mod linearisation;
 pub mod matching;
 pub mod plant;
 pub mod poles;
+mod reference;
 mod rest;
 pub mod settings;
 mod sizes;
@@ -103,9 +104,10 @@ pub mod tuning;
 
 pub use controller::{Controller, Step, StepError};
 pub use energies::Energies;
+pub use reference::{ReferencePoint, SystemPoint, SystemReference};
 pub use settings::{
     ControllerError, ControllerSettings, Reference, ReferenceSettings, SettingsError,
 };
 pub use sizes::Sizes;
 pub use strategy::Strategy;
-pub use trajectory::{ReferencePoint, Trajectory};
+pub use trajectory::Trajectory;

@@ -1,6 +1,6 @@
 //! Why a flight did not begin.
 
-use fly_control::system::reference::Infeasible;
+use fly_control::trajectory::Infeasible;
 use fly_control::{SettingsError, StepError};
 use fly_log::LogError;
 use fly_mechanics::ActuatedDynamicsError;

@@ -1,7 +1,7 @@
 //! From a frame to commands: supervisor, state, reference, controller and check, in this order. No backend, no log, no clock.
 
 use fly_control::Step;
-use fly_control::system::reference::SystemPoint;
+use fly_control::SystemPoint;
 use fly_hal::Frame;
 
 use super::binding::Binding;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use fly_control::SystemPoint;
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
-use fly_control::system::reference::SystemPoint;
 use fly_hal::{Clock, Instance, Plugin, ReferenceSource};
 use fly_log::{FlightHeader, Header, Pace, Writer};
 use fly_mechanics::Vehicle;

@@ -1,6 +1,6 @@
 //! What the flight follows: the configured trajectory, or the setpoints of a recording.
 
-use fly_control::trajectory::{Recorded, Setpoint};
+use fly_control::trajectory::{Infeasible, Recorded, Setpoint};
 use fly_control::{Reference, ReferencePoint, Trajectory};
 use fly_hal::{Description, Frame};
 use fly_lie::SO3;
@@ -45,11 +45,19 @@ impl FlightReference {
         }
     }
 
-    /// The reference at flight time `time` (s), to which `frame` belongs. Does not allocate.
-    pub fn at(&mut self, time: f64, frame: &Frame) -> ReferencePoint {
+    /// Writes the reference at flight time `time` (s), to which `frame` belongs. Does not allocate.
+    ///
+    /// # Errors
+    /// Nothing can follow there; the point stays what it was.
+    pub fn at(
+        &mut self,
+        time: f64,
+        frame: &Frame,
+        point: &mut ReferencePoint,
+    ) -> Result<(), Infeasible> {
         match self {
-            Self::Planned(trajectory) => trajectory.at(time),
-            Self::Recorded(setpoints) => setpoints.at(time, frame),
+            Self::Planned(trajectory) => trajectory.at(time, point),
+            Self::Recorded(setpoints) => setpoints.at(time, frame, point),
         }
     }
 
@@ -97,7 +105,12 @@ impl Setpoints {
         })
     }
 
-    fn at(&mut self, time: f64, frame: &Frame) -> ReferencePoint {
+    fn at(
+        &mut self,
+        time: f64,
+        frame: &Frame,
+        point: &mut ReferencePoint,
+    ) -> Result<(), Infeasible> {
         let vector = |group: Option<GroupBinding>| {
             usable(group, frame).map(|group| Vector3::from(group.vector(&frame.values)))
         };
@@ -107,18 +120,19 @@ impl Setpoints {
             ((norm - 1.0).abs() <= UNIT_TOLERANCE)
                 .then(|| SO3::from_quaternion(&(quaternion / norm)))
         });
-        self.trajectory.update(&Setpoint {
+        let setpoint = Setpoint {
             position: vector(self.position),
             velocity: vector(self.velocity),
             acceleration: vector(self.acceleration),
             attitude,
             angular_velocity: vector(self.angular_velocity),
-        });
+        };
         let logged = self
             .source
             .is_none_or(|source| frame.values[source] == LOGGED);
         self.used[usize::from(!logged)] += 1;
-        self.trajectory.at(time)
+        self.trajectory.update(time, &setpoint)?;
+        self.trajectory.at(time, point)
     }
 }
 
@@ -129,7 +143,7 @@ fn usable(group: Option<GroupBinding>, frame: &Frame) -> Option<GroupBinding> {
 
 #[cfg(test)]
 mod tests {
-    use fly_control::trajectory::Posture;
+    use fly_control::trajectory::AttitudeMode;
     use fly_hal::GroupStatus;
     use fly_lie::SE3;
 
@@ -137,7 +151,7 @@ mod tests {
 
     fn recorded() -> Reference {
         Reference::Recorded(Recorded::new(
-            Posture::Level,
+            AttitudeMode::Level,
             Vector3::new(0.0, 0.0, -9.81),
             SE3::identity(),
         ))
@@ -165,7 +179,8 @@ mod tests {
             stamp: 0,
             valid: true,
         });
-        let point = reference.at(7.0, &frame);
+        let mut point = ReferencePoint::default();
+        reference.at(7.0, &frame, &mut point).expect("feasible");
         assert_eq!(point.pose.translation, Vector3::new(1.0, 2.0, 3.0));
         assert_eq!(point.twist[0], 0.5);
         assert_eq!(
@@ -177,10 +192,8 @@ mod tests {
         frame.groups[1].valid = false;
         frame.values[3..6].copy_from_slice(&[9.0, 9.0, 9.0]);
         frame.values[6] = 1.0;
-        assert_eq!(
-            reference.at(8.0, &frame).pose.translation,
-            Vector3::new(1.0, 2.0, 3.0)
-        );
+        reference.at(8.0, &frame, &mut point).expect("feasible");
+        assert_eq!(point.pose.translation, Vector3::new(1.0, 2.0, 3.0));
         let told = "recorded: 1 steps along logged setpoints, 1 along the smoothed flown path";
         assert_eq!(reference.describe("recorded"), told);
     }

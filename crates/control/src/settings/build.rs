@@ -11,8 +11,8 @@ use super::reference::{
 };
 use crate::matching::fully_actuated;
 use crate::trajectory::{
-    Along, Hover, Independent, Lissajous, Path, Posture, Recorded, Singular, Trajectory,
-    VerticalLoop, Waypoint, Waypoints,
+    AttitudeMode, Hover, Independent, Infeasible, Lissajous, Path, PathTrajectory, Recorded,
+    Sinusoid, Trajectory, VerticalLoop, Waypoint, Waypoints,
 };
 
 /// A reference that is ready to be flown.
@@ -39,7 +39,7 @@ impl ReferenceSettings {
                 follower.along(s.lissajous(), s.posture, s.point_height, "amplitude")?
             }
             Self::Loop(s) => {
-                let posture = s.posture.unwrap_or(Posture::Thrust);
+                let posture = s.posture.unwrap_or(AttitudeMode::ThrustAligned);
                 follower.along(s.path(), Some(posture), s.point_height, "duration")?
             }
             Self::Waypoints(s) => {
@@ -54,11 +54,14 @@ impl ReferenceSettings {
             Self::Landing(s) => follower.along(s.path(), None, None, "max_acceleration")?,
             Self::Flip(s) => {
                 let path = s.path(vehicle.body.gravity().norm());
-                follower.along(path, Some(Posture::Thrust), None, "distance")?
+                follower.along(path, Some(AttitudeMode::ThrustAligned), None, "distance")?
             }
-            Self::BarrelRoll(s) => {
-                follower.along(s.path(), Some(Posture::Thrust), None, "duration")?
-            }
+            Self::BarrelRoll(s) => follower.along(
+                s.path(),
+                Some(AttitudeMode::ThrustAligned),
+                None,
+                "duration",
+            )?,
             Self::Independent(_) if !full => {
                 return Err(SettingsError::new(
                     "kind",
@@ -106,15 +109,15 @@ impl<'a> Follower<'a> {
     }
 
     /// The posture that is asked for, or the usual one of this vehicle.
-    pub fn posture(&self, asked: Option<Posture>) -> Result<Posture, SettingsError> {
+    pub fn posture(&self, asked: Option<AttitudeMode>) -> Result<AttitudeMode, SettingsError> {
         match asked {
-            Some(Posture::Level) if !self.full => Err(SettingsError::new(
+            Some(AttitudeMode::Level) if !self.full => Err(SettingsError::new(
                 "posture",
                 "expected thrust, found level, which needs six independent inputs",
             )),
             Some(posture) => Ok(posture),
-            None if self.full => Ok(Posture::Level),
-            None => Ok(Posture::Thrust),
+            None if self.full => Ok(AttitudeMode::Level),
+            None => Ok(AttitudeMode::ThrustAligned),
         }
     }
 
@@ -122,10 +125,10 @@ impl<'a> Follower<'a> {
     pub fn exactly<P: Path>(
         &self,
         path: P,
-        posture: Posture,
+        posture: AttitudeMode,
         height: Option<f64>,
-    ) -> Result<Along<P>, Singular> {
-        let along = Along::new(path, posture, &self.vehicle.body)?;
+    ) -> Result<PathTrajectory<P>, Infeasible> {
+        let along = PathTrajectory::new(path, posture, &self.vehicle.body)?;
         Ok(match height {
             Some(height) => along.with_point_height(height),
             None => along.exact_for(self.vehicle),
@@ -136,7 +139,7 @@ impl<'a> Follower<'a> {
     fn along<P: Path + 'static>(
         &self,
         path: P,
-        posture: Option<Posture>,
+        posture: Option<AttitudeMode>,
         height: Option<f64>,
         key: &str,
     ) -> Result<Box<dyn Trajectory>, SettingsError> {
@@ -179,11 +182,13 @@ impl HoverSettings {
 impl LissajousSettings {
     pub(super) fn lissajous(&self) -> Lissajous {
         Lissajous {
-            amplitude: self.amplitude.into(),
-            angular_frequency: self.angular_frequency.into(),
-            phase: self.phase.into(),
-            offset: self.offset.into(),
-            yaw_rate: self.yaw_rate,
+            position: sinusoids(
+                self.amplitude,
+                self.angular_frequency,
+                self.phase,
+                self.offset,
+            ),
+            yaw: turning(self.yaw_rate),
         }
     }
 }
@@ -207,9 +212,9 @@ impl WaypointsSettings {
             yaw: p.yaw_deg.to_radians(),
             hold: p.hold,
         };
-        let points = self.points.iter().map(point).collect();
+        let points: Vec<_> = self.points.iter().map(point).collect();
         Waypoints::new(
-            points,
+            &points,
             self.max_speed,
             self.max_acceleration,
             self.max_yaw_rate,
@@ -219,18 +224,49 @@ impl WaypointsSettings {
 
 impl IndependentSettings {
     pub(super) fn independent(&self) -> Independent {
+        let [roll, pitch, yaw] = sinusoids(
+            self.attitude_amplitude_deg.map(f64::to_radians),
+            self.attitude_angular_frequency,
+            self.attitude_phase,
+            [0.0; 3],
+        );
         Independent {
-            position: Lissajous {
-                amplitude: self.amplitude.into(),
-                angular_frequency: self.angular_frequency.into(),
-                phase: self.phase.into(),
-                offset: self.offset.into(),
-                yaw_rate: self.yaw_rate,
-            },
-            attitude_amplitude: Vector3::from(self.attitude_amplitude_deg.map(f64::to_radians)),
-            attitude_angular_frequency: self.attitude_angular_frequency.into(),
-            attitude_phase: self.attitude_phase.into(),
+            position: sinusoids(
+                self.amplitude,
+                self.angular_frequency,
+                self.phase,
+                self.offset,
+            ),
+            attitude: [
+                roll,
+                pitch,
+                Sinusoid {
+                    rate: self.yaw_rate,
+                    ..yaw
+                },
+            ],
         }
+    }
+}
+
+fn sinusoids(
+    amplitude: [f64; 3],
+    angular_frequency: [f64; 3],
+    phase: [f64; 3],
+    offset: [f64; 3],
+) -> [Sinusoid; 3] {
+    std::array::from_fn(|i| Sinusoid {
+        amplitude: amplitude[i],
+        angular_frequency: angular_frequency[i],
+        phase: phase[i],
+        ..Sinusoid::constant(offset[i])
+    })
+}
+
+fn turning(rate: f64) -> Sinusoid {
+    Sinusoid {
+        rate,
+        ..Sinusoid::default()
     }
 }
 

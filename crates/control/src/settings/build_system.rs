@@ -6,8 +6,9 @@ use fly_mechanics::{FreeBody, PseudoInertia, Rotor, Rotors, System, Vehicle};
 use nalgebra::Vector3;
 
 use super::{Reference, ReferenceSettings, SettingsError};
+use crate::SystemPoint;
 use crate::matching::fully_actuated;
-use crate::system::reference::{InJoints, Infeasible, OfFreeBody, SystemPoint, SystemTrajectory};
+use crate::trajectory::{Infeasible, JointTrajectory, OnFreeJoint, Trajectory};
 
 /// A reference without an end is looked at for this long, s.
 const LOOKED_AT: f64 = 60.0;
@@ -29,19 +30,19 @@ impl ReferenceSettings {
     pub fn build_for_system(
         &self,
         system: &System,
-    ) -> Result<Box<dyn SystemTrajectory>, SettingsError> {
+    ) -> Result<Box<dyn Trajectory<SystemPoint>>, SettingsError> {
         self.validate()?;
         let model = &system.model;
-        let trajectory: Box<dyn SystemTrajectory> = match self {
-            Self::Rest(s) => Box::new(InJoints::new(model, s.motion(system)?)),
-            Self::Joints(s) => Box::new(InJoints::new(model, s.motion(system)?)),
-            Self::Transfer(s) => Box::new(InJoints::new(model, s.motion(system)?)),
+        let trajectory: Box<dyn Trajectory<SystemPoint>> = match self {
+            Self::Rest(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
+            Self::Joints(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
+            Self::Transfer(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
             Self::Tool(s) => Box::new(s.trajectory(system)?),
-            Self::TwoMasses(s) => Box::new(InJoints::new(model, s.motion(system)?)),
-            Self::Pvtol(s) => Box::new(InJoints::new(model, s.motion(system)?)),
+            Self::TwoMasses(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
+            Self::Pvtol(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
             Self::Planar(s) => Box::new(s.trajectory(system)?),
             Self::Sampled(s) if !s.names_position()? => {
-                Box::new(InJoints::new(model, s.motion(system)?))
+                Box::new(JointTrajectory::new(model, s.motion(system)?))
             }
             Self::Recorded(_) => {
                 return Err(SettingsError::new(
@@ -65,7 +66,10 @@ impl ReferenceSettings {
         }
     }
 
-    fn of_free_body(&self, system: &System) -> Result<Box<dyn SystemTrajectory>, SettingsError> {
+    fn of_free_body(
+        &self,
+        system: &System,
+    ) -> Result<Box<dyn Trajectory<SystemPoint>>, SettingsError> {
         let unsuited = |why: &str| {
             let kind = self.kind();
             let kinds = Self::SYSTEM_KINDS.join(", ");
@@ -93,7 +97,7 @@ impl ReferenceSettings {
         let Reference::Planned(trajectory) = self.build(&vehicle)? else {
             return Err(unsuited("setpoints arrive in flight"));
         };
-        match OfFreeBody::new(&system.model, body, trajectory) {
+        match OnFreeJoint::new(&system.model, body, trajectory) {
             Some(reference) => Ok(Box::new(reference)),
             None => Err(unsuited("other joints move")),
         }
@@ -198,10 +202,10 @@ fn placed(rotor: &Rotor, pose: &SE3<f64>) -> Rotor {
 
 /// The same trajectory, if nothing on its way is out of reach or beyond a joint's limits.
 fn looked_at(
-    mut trajectory: Box<dyn SystemTrajectory>,
+    mut trajectory: Box<dyn Trajectory<SystemPoint>>,
     system: &System,
     key: &str,
-) -> Result<Box<dyn SystemTrajectory>, SettingsError> {
+) -> Result<Box<dyn Trajectory<SystemPoint>>, SettingsError> {
     let model = &system.model;
     let limited: Vec<_> = (model.bodies().zip(&system.joints))
         .filter(|(body, _)| model.config_range(*body).len() == 1)

@@ -11,8 +11,7 @@ use super::joints::{JointTable, filled, finite_table, joint};
 use super::path::PathSettings;
 use super::{SettingsError, finite};
 use crate::matching::null_space;
-use crate::system::reference::{InJoints, JointMotion, PlanarBody, Pvtol, TwoMasses};
-use crate::trajectory::{Headed, Path};
+use crate::trajectory::{Headed, JointTrajectory, Path, PlanarPath, Pvtol, Sinusoid, TwoMasses};
 
 /// `kind = "two_masses"`: the second of two masses with a spring between them follows a way along their line.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -323,7 +322,7 @@ impl PlanarSettings {
     pub(super) fn trajectory(
         &self,
         system: &System,
-    ) -> Result<InJoints<impl JointMotion + use<>>, SettingsError> {
+    ) -> Result<JointTrajectory<PlanarPath>, SettingsError> {
         let model = &system.model;
         let body = self.body(system)?;
         let rest = filled(system, "joints", &self.joints)?;
@@ -338,11 +337,13 @@ impl PlanarSettings {
         let path: Box<dyn Path> = match &self.angle {
             Some(angle) => Box::new(Headed {
                 path,
-                offset: angle.offset,
-                rate: angle.rate,
-                amplitude: angle.amplitude,
-                angular_frequency: angle.angular_frequency,
-                phase: angle.phase,
+                yaw: Sinusoid {
+                    offset: angle.offset,
+                    rate: angle.rate,
+                    amplitude: angle.amplitude,
+                    angular_frequency: angle.angular_frequency,
+                    phase: angle.phase,
+                },
             }),
             // The yaw turns about the vertical.
             None if frame.rotation.matrix()[(2, 2)].abs() < 1.0 - 1e-9 => {
@@ -354,6 +355,11 @@ impl PlanarSettings {
             None => path,
         };
         let range = model.velocity_range(body);
-        Ok(InJoints::among(model, &rest, range, PlanarBody(path)))
+        Ok(JointTrajectory::among(
+            model,
+            &rest,
+            range,
+            PlanarPath(path),
+        ))
     }
 }

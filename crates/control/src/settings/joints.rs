@@ -7,7 +7,8 @@ use fly_mechanics::multibody::BodyId;
 use serde::Deserialize;
 
 use super::{Numbers, SettingsError, finite, not_negative, positive};
-use crate::system::reference::{JointLeg, JointSines, JointTransfer, coordinates};
+use crate::trajectory::joints::coordinates;
+use crate::trajectory::{Leg, Sinusoid, Sinusoids, Transfer};
 
 /// Values of joints by the joints' names: a number, or a list of one for each degree of freedom.
 pub type JointTable = BTreeMap<String, Numbers>;
@@ -158,19 +159,24 @@ impl RestSettings {
         finite_table("joints", &self.joints)
     }
 
-    pub(super) fn motion(&self, system: &System) -> Result<JointSines, SettingsError> {
-        Ok(JointSines::at_rest(filled(system, "joints", &self.joints)?))
+    pub(super) fn motion(&self, system: &System) -> Result<Sinusoids, SettingsError> {
+        Ok(Sinusoids::at_rest(&filled(system, "joints", &self.joints)?))
     }
 }
 
+/// The part of a sinusoid.
+type Part = fn(&mut Sinusoid) -> &mut f64;
+
 impl SineSettings {
-    fn parts(&self) -> [(&'static str, Option<&Numbers>); 5] {
+    fn parts(&self) -> [(&'static str, Option<&Numbers>, Part); 5] {
         [
-            ("offset", self.offset.as_ref()),
-            ("rate", self.rate.as_ref()),
-            ("amplitude", self.amplitude.as_ref()),
-            ("angular_frequency", self.angular_frequency.as_ref()),
-            ("phase", self.phase.as_ref()),
+            ("offset", self.offset.as_ref(), |s| &mut s.offset),
+            ("rate", self.rate.as_ref(), |s| &mut s.rate),
+            ("amplitude", self.amplitude.as_ref(), |s| &mut s.amplitude),
+            ("angular_frequency", self.angular_frequency.as_ref(), |s| {
+                &mut s.angular_frequency
+            }),
+            ("phase", self.phase.as_ref(), |s| &mut s.phase),
         ]
     }
 }
@@ -178,7 +184,7 @@ impl SineSettings {
 impl JointsSettings {
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         for (name, sine) in &self.joints {
-            for (part, values) in sine.parts() {
+            for (part, values, _) in sine.parts() {
                 let values = values.map_or(&[][..], Numbers::as_slice);
                 finite(&format!("joints.{name}.{part}"), values)?;
             }
@@ -186,30 +192,28 @@ impl JointsSettings {
         Ok(())
     }
 
-    pub(super) fn motion(&self, system: &System) -> Result<JointSines, SettingsError> {
-        let mut sines = JointSines::at_rest(vec![0.0; system.model.dof()]);
+    pub(super) fn motion(&self, system: &System) -> Result<Sinusoids, SettingsError> {
+        let mut sinusoids = vec![Sinusoid::default(); system.model.dof()];
+        let mut q = vec![0.0; system.model.dof()];
         for (name, sine) in &self.joints {
-            joint(system, name, &format!("joints.{name}"))?;
-            let targets = [
-                &mut sines.offset,
-                &mut sines.rate,
-                &mut sines.amplitude,
-                &mut sines.angular_frequency,
-                &mut sines.phase,
-            ];
-            for ((part, values), target) in sine.parts().into_iter().zip(targets) {
+            let body = joint(system, name, &format!("joints.{name}"))?;
+            let range = system.model.velocity_range(body);
+            for (key, values, part) in sine.parts() {
                 if let Some(values) = values {
                     write(
                         system,
-                        &format!("joints.{name}.{part}"),
+                        &format!("joints.{name}.{key}"),
                         name,
                         values,
-                        target,
+                        &mut q,
                     )?;
+                    for i in range.clone() {
+                        *part(&mut sinusoids[i]) = q[i];
+                    }
                 }
             }
         }
-        Ok(sines)
+        Ok(Sinusoids(sinusoids))
     }
 }
 
@@ -255,7 +259,7 @@ impl TransferSettings {
         Ok(())
     }
 
-    pub(super) fn motion(&self, system: &System) -> Result<JointTransfer, SettingsError> {
+    pub(super) fn motion(&self, system: &System) -> Result<Transfer, SettingsError> {
         let from = filled(system, "from", &self.from)?;
         let mut now = from.clone();
         let mut legs = Vec::new();
@@ -263,7 +267,7 @@ impl TransferSettings {
         let mut hold = 0.0;
         if let (Some(to), Some(duration)) = (&self.to, self.duration) {
             fill(system, "to", to, &mut now)?;
-            legs.push(JointLeg {
+            legs.push(Leg {
                 to: now,
                 start,
                 duration,
@@ -271,7 +275,7 @@ impl TransferSettings {
         } else {
             for (i, leg) in self.legs.iter().flatten().enumerate() {
                 fill(system, &format!("legs.{i}.to"), &leg.to, &mut now)?;
-                legs.push(JointLeg {
+                legs.push(Leg {
                     to: now.clone(),
                     start,
                     duration: leg.duration,
@@ -280,6 +284,6 @@ impl TransferSettings {
                 start += leg.duration + hold;
             }
         }
-        Ok(JointTransfer { from, legs, hold })
+        Ok(Transfer { from, legs, hold })
     }
 }

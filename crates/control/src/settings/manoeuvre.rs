@@ -1,10 +1,9 @@
 //! The manoeuvres of the section `[reference]`.
 
-use nalgebra::Vector3;
 use serde::Deserialize;
 
 use super::{SettingsError, finite, not_negative, positive};
-use crate::trajectory::{BarrelRoll, Flip, FlipAxis, Helix, Posture, Waypoint, Waypoints};
+use crate::trajectory::{AttitudeMode, BarrelRoll, Flip, FlipAxis, Helix, Waypoint, Waypoints};
 
 /// `kind = "circle"` and `kind = "helix"`: turns about the vertical, from rest.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -33,7 +32,7 @@ pub struct HelixSettings {
     /// Yaw, degrees. Default: along the motion.
     pub yaw_deg: Option<f64>,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
-    pub posture: Option<Posture>,
+    pub posture: Option<AttitudeMode>,
     /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
     /// is exact for this vehicle, 0 if nowhere.
     pub point_height: Option<f64>,
@@ -240,27 +239,6 @@ impl BarrelRollSettings {
     }
 }
 
-/// Straight up or down after a rest.
-fn vertical(
-    from: [f64; 3],
-    to: f64,
-    yaw_deg: f64,
-    start: f64,
-    [speed, acceleration]: [f64; 2],
-) -> Waypoints {
-    let point = |position: Vector3<f64>, hold: f64| Waypoint {
-        position,
-        yaw: yaw_deg.to_radians(),
-        hold,
-    };
-    let [x, y, _] = from;
-    let points = vec![
-        point(from.into(), start),
-        point(Vector3::new(x, y, to), 0.0),
-    ];
-    Waypoints::new(points, speed, acceleration, f64::INFINITY)
-}
-
 impl TakeoffSettings {
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         positive("height", self.height)?;
@@ -272,9 +250,13 @@ impl TakeoffSettings {
     }
 
     pub(super) fn path(&self) -> Waypoints {
+        let from = Waypoint {
+            position: self.position.into(),
+            yaw: self.yaw_deg.to_radians(),
+            hold: self.start,
+        };
         let top = self.position[2] + self.height;
-        let limits = [self.max_speed, self.max_acceleration];
-        vertical(self.position, top, self.yaw_deg, self.start, limits)
+        Waypoints::vertical(from, top, self.max_speed, self.max_acceleration)
     }
 }
 
@@ -296,7 +278,11 @@ impl LandingSettings {
     }
 
     pub(super) fn path(&self) -> Waypoints {
-        let limits = [self.max_speed, self.max_acceleration];
-        vertical(self.position, self.ground, self.yaw_deg, self.start, limits)
+        let from = Waypoint {
+            position: self.position.into(),
+            yaw: self.yaw_deg.to_radians(),
+            hold: self.start,
+        };
+        Waypoints::vertical(from, self.ground, self.max_speed, self.max_acceleration)
     }
 }

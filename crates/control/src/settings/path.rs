@@ -11,7 +11,7 @@ use super::{
     positive,
 };
 use crate::trajectory::jet::derivative;
-use crate::trajectory::{Line, MinimumSnap, Moved, Path, Posture};
+use crate::trajectory::{AttitudeMode, MinimumSnap, Moved, Path, Waypoints};
 
 /// A way in the world: `kind` and the keys of that kind, as those of vehicles but for `posture`.
 ///
@@ -79,7 +79,7 @@ impl PathSettings {
     ];
 
     /// How a body would be held along it.
-    fn held(&self) -> (Option<Posture>, Option<f64>) {
+    fn held(&self) -> (Option<AttitudeMode>, Option<f64>) {
         match self {
             Self::Line(_) | Self::Independent(_) => (None, None),
             Self::Lissajous(s) => (s.posture, s.point_height),
@@ -118,13 +118,13 @@ impl PathSettings {
     /// The way, which begins at `here` unless it says where.
     pub(super) fn path(&self, here: Vector3<f64>) -> Result<Box<dyn Path>, SettingsError> {
         Ok(match self {
-            Self::Line(s) => Box::new(Line {
-                from: s.from.map_or(here, Vector3::from),
-                to: s.to.into(),
-                start: s.start,
-                duration: s.duration,
-                yaw: s.yaw_deg.to_radians(),
-            }),
+            Self::Line(s) => Box::new(Waypoints::line(
+                s.from.map_or(here, Vector3::from),
+                s.to.into(),
+                s.yaw_deg.to_radians(),
+                s.start,
+                s.duration,
+            )),
             Self::Lissajous(s) => Box::new(s.lissajous()),
             Self::Circle(s) | Self::Helix(s) => Box::new(s.path()),
             Self::Waypoints(s) => Box::new(s.path()),

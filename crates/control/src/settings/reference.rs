@@ -10,7 +10,7 @@ use super::manoeuvre::{
 use super::through::{MinimumSnapSettings, SampledSettings};
 use super::tool::ToolSettings;
 use super::{SettingsError, finite, not_negative, positive};
-use crate::trajectory::Posture;
+use crate::trajectory::AttitudeMode;
 
 /// The section `[reference]`: `kind` and the keys of that kind.
 ///
@@ -94,7 +94,7 @@ pub struct LissajousSettings {
     #[serde(default)]
     pub yaw_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
-    pub posture: Option<Posture>,
+    pub posture: Option<AttitudeMode>,
     /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
     /// is exact for this vehicle, 0 if nowhere.
     pub point_height: Option<f64>,
@@ -118,7 +118,7 @@ pub struct LoopSettings {
     #[serde(default)]
     pub heading_deg: f64,
     /// `thrust` (turns over) or `level`. Default `thrust`.
-    pub posture: Option<Posture>,
+    pub posture: Option<AttitudeMode>,
     /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
     /// is exact for this vehicle, 0 if nowhere.
     pub point_height: Option<f64>,
@@ -140,7 +140,7 @@ pub struct WaypointsSettings {
     #[serde(default = "one")]
     pub max_yaw_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
-    pub posture: Option<Posture>,
+    pub posture: Option<AttitudeMode>,
     /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
     /// is exact for this vehicle, 0 if nowhere.
     pub point_height: Option<f64>,
@@ -200,7 +200,7 @@ pub struct IndependentSettings {
 pub struct RecordedSettings {
     /// How the body is held where a setpoint has no attitude: `thrust` or `level`. Default `thrust`, or `level` for a
     /// fully actuated vehicle.
-    pub posture: Option<Posture>,
+    pub posture: Option<AttitudeMode>,
 }
 
 impl ReferenceSettings {

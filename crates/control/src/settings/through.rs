@@ -9,8 +9,8 @@ use super::build::Follower;
 use super::{SettingsError, finite, positive};
 use crate::Trajectory;
 use crate::inputs::ReferenceInputs;
-use crate::system::reference::{JointSamples, coordinates};
-use crate::trajectory::{MinimumSnap, Posture, Sampled, Table};
+use crate::trajectory::joints::{JointSamples, coordinates};
+use crate::trajectory::{AttitudeMode, MinimumSnap, Sampled, Table};
 
 /// `kind = "minimum_snap"`: through points without stopping, as fast as the limits allow.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -28,7 +28,7 @@ pub struct MinimumSnapSettings {
     #[serde(default = "four")]
     pub max_rate: f64,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
-    pub posture: Option<Posture>,
+    pub posture: Option<AttitudeMode>,
     /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
     /// is exact for this vehicle, 0 if nowhere.
     pub point_height: Option<f64>,
@@ -53,7 +53,7 @@ pub struct SampledSettings {
     /// by name (rad, m), or `joint.coordinate` where a joint has several.
     pub file: PathBuf,
     /// `thrust` or `level`. Default `thrust`, or `level` for a fully actuated vehicle.
-    pub posture: Option<Posture>,
+    pub posture: Option<AttitudeMode>,
     /// How far above the centre of mass, along body z, the point is that follows the path raised by as much, m. Default: where the motion
     /// is exact for this vehicle, 0 if nowhere.
     pub point_height: Option<f64>,
@@ -118,7 +118,9 @@ impl MinimumSnapSettings {
             let mut along = follower.exactly(path, posture, self.point_height).ok()?;
             let end = along.duration()?;
             let holds = (0..=SAMPLES).all(|i| {
-                let point = along.at(end * f64::from(i) / f64::from(SAMPLES));
+                let Ok(point) = along.sample(end * f64::from(i) / f64::from(SAMPLES)) else {
+                    return false;
+                };
                 let speed = point.twist.fixed_rows::<3>(0).norm();
                 let rate = point.twist.fixed_rows::<3>(3).norm();
                 let needed = inputs.at(&point);

@@ -11,8 +11,8 @@ use super::joints::{JointTable, filled, finite_table, joint};
 use super::path::PathSettings;
 use super::{SettingsError, finite};
 use crate::Trajectory;
-use crate::system::reference::{InverseKinematics, Target, configuration};
-use crate::trajectory::Carried;
+use crate::trajectory::joints::configuration;
+use crate::trajectory::{HeadingAligned, InverseKinematics, Target};
 
 /// `kind = "tool"`: a body, or a point of it, follows a way in the world, by inverse kinematics.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -107,14 +107,17 @@ impl ToolSettings {
             }
             return Ok(Box::new(s.independent()));
         }
-        let mut carried = Carried {
+        let mut aligned = HeadingAligned {
             path: self.path.path(start.translation)?,
             attitude: SO3::identity(),
         };
-        carried.attitude = match self.attitude_deg {
+        aligned.attitude = match self.attitude_deg {
             Some(angles) => attitude(angles),
-            None => carried.at(0.0).pose.rotation.inverse() * start.rotation,
+            None => {
+                let heading = aligned.sample(0.0).unwrap_or_default();
+                heading.pose.rotation.inverse() * start.rotation
+            }
         };
-        Ok(Box::new(carried))
+        Ok(Box::new(aligned))
     }
 }

@@ -1,7 +1,7 @@
 //! Systems of many bodies: pairs of bodies, references of joints and tools, parameters from poles.
 //!
 //! - [`SystemPair`]s carry the desired energies that a [`Template`](crate::template::Template) sums up;
-//! - [`mod@reference`] has references: sinusoids of joints, flat outputs, inverse kinematics;
+//! - [`trajectory`](crate::trajectory) has references: sinusoids of joints, flat outputs, inverse kinematics;
 //! - [`design`](crate::design) finds parameters and gains from poles.
 //!
 //! [`Controller`](crate::Controller) is the whole step, with limits. One by one:
@@ -40,7 +40,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod reference;
+pub use crate::reference::SystemReference;
 
 use fly_mechanics::multibody::BodyId;
 
@@ -56,15 +56,4 @@ pub struct SystemPair {
     pub b: BodyId,
     /// K', D', M'.
     pub energies: Pair,
-}
-
-/// Where a system should be, and how it should move there, at one instant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SystemReference<'a> {
-    /// `x_R`, nu numbers.
-    pub configuration: &'a [f64],
-    /// `xi_R`, n numbers.
-    pub velocity: &'a [f64],
-    /// `xi_R_dot`, n numbers.
-    pub acceleration: &'a [f64],
 }

@@ -48,32 +48,11 @@ use nalgebra::{Const, DefaultAllocator, OVector, RealField, U1, Vector6};
 use serde::Deserialize;
 
 use crate::Energies;
+pub use crate::reference::ReferencePoint;
 use crate::kinematics::{Identity, Jacobian, Kinematics, ModelKinematics};
 use crate::sizes::Sizes;
 use crate::system::{SystemPair, SystemReference};
 use crate::transport::{TransportError, TransportMap};
-
-/// A reference of a body at one instant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ReferencePoint<T: RealField + Copy = f64> {
-    /// G_R: the pose in the world, or seen from the first frame of a pair.
-    pub pose: SE3<T>,
-    /// xi_R = [v; omega] in the reference's own frame, m/s, rad/s.
-    pub twist: Vector6<T>,
-    /// The rate of xi_R, m/s^2, rad/s^2.
-    pub acceleration: Vector6<T>,
-}
-
-impl<T: RealField + Copy> ReferencePoint<T> {
-    /// At rest at this pose.
-    pub fn at_rest(pose: SE3<T>) -> Self {
-        Self {
-            pose,
-            twist: Vector6::zeros(),
-            acceleration: Vector6::zeros(),
-        }
-    }
-}
 
 /// Which template forms the desired closed loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -1,8 +1,9 @@
-//! Standing still.
+//! At rest at one pose.
 
 use fly_lie::SE3;
 
-use super::{ReferencePoint, Trajectory};
+use super::{Infeasible, Trajectory};
+use crate::ReferencePoint;
 
 /// A pose that never changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,15 +12,16 @@ pub struct Hover {
 }
 
 impl Hover {
-    /// At this pose. An underactuated vehicle can only stand upright.
+    /// At this pose. An underactuated vehicle can only hover upright.
     pub fn new(pose: SE3<f64>) -> Self {
         Self { pose }
     }
 }
 
 impl Trajectory for Hover {
-    fn at(&mut self, _t: f64) -> ReferencePoint {
-        ReferencePoint::at_rest(self.pose)
+    fn at(&mut self, _t: f64, point: &mut ReferencePoint) -> Result<(), Infeasible> {
+        *point = ReferencePoint::at_rest(self.pose);
+        Ok(())
     }
 
     fn duration(&self) -> Option<f64> {

@@ -1,61 +1,112 @@
-//! References: where the vehicle should be at any time, with the velocity and acceleration that belong to it.
+//! References over time.
 //!
-//! A [`Path`] is a motion of the centre of mass with a heading, with all the derivatives that a reference needs. [`Along`]
-//! turns it into the pose, twist and acceleration of the body: upright, or tilted so that the thrust of an
-//! underactuated vehicle makes the motion ([`flat`], Konz 5.5.3). [`Independent`] moves position and attitude on their own,
-//! as only a fully actuated vehicle can. [`Helix`], [`VerticalLoop`], [`Flip`] and [`BarrelRoll`] are manoeuvres in closed form,
-//! [`MinimumSnap`] passes through points without stopping, [`Sampled`] through the rows of a file. [`Recorded`] follows
-//! setpoints that arrive from outside.
+//! A [`Trajectory`] writes the reference of an instant, of one of three kinds of points:
+//!
+//! | point | what it is | trajectories |
+//! |---|---|---|
+//! | [`ReferencePoint`] | pose, twist and acceleration of a rigid body | [`Hover`], [`PathTrajectory`], [`HeadingAligned`], [`Independent`], [`Recorded`] |
+//! | [`SystemPoint`](crate::SystemPoint) | configuration, velocity and acceleration of a system | [`JointTrajectory`], [`InverseKinematics`], [`OnFreeJoint`] |
+//! | `[Jet<3>]` | coordinates of joints with two derivatives | [`Sinusoids`], [`Transfer`], [`JointSamples`], [`PlanarPath`], [`Pvtol`], [`TwoMasses`] |
+//!
+//! Where nothing can follow, each of them returns [`Infeasible`] and leaves the point as it was; who flies decides what to do then.
+//!
+//! A [`Path`](path::Path) is a motion of a point with a heading, four times differentiable: [`path`] has lines, circles, manoeuvres and minimum
+//! snap. [`flat`] makes references of whole bodies and systems from the paths of their flat outputs (Konz 5.5.3, 5.8), [`joints`] moves joints,
+//! [`InverseKinematics`] a body that joints carry.
+//!
+//! ```
+//! use fly_control::trajectory::{AttitudeMode, Lissajous, PathTrajectory, Sinusoid, Trajectory};
+//! use fly_mechanics::{FreeBody, PseudoInertia};
+//! use nalgebra::{Matrix3, Vector3};
+//!
+//! // A quadcopter of 1 kg flies an oval; its thrust leans towards the centre.
+//! let inertia = PseudoInertia::from_center(1.0, Vector3::zeros(), Matrix3::identity() * 0.01)?;
+//! let body = FreeBody::new(inertia, Vector3::new(0.0, 0.0, -9.81));
+//! let sine = |amplitude, phase| Sinusoid { amplitude, angular_frequency: 1.5, phase, ..Sinusoid::default() };
+//! let oval = Lissajous {
+//!     position: [sine(2.0, 0.0), sine(1.0, std::f64::consts::FRAC_PI_2), Sinusoid::constant(1.5)],
+//!     yaw: Sinusoid::default(),
+//! };
+//! let mut trajectory = PathTrajectory::new(oval, AttitudeMode::ThrustAligned, &body)?;
+//! let point = trajectory.sample(0.0)?;
+//! let thrust_axis = point.pose.rotation.act(&Vector3::z());
+//! assert!(point.pose.translation.y == 1.0 && thrust_axis.y < 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-mod along;
-mod barrel_roll;
-mod carried;
-mod exact;
 pub mod flat;
-mod flip;
-mod helix;
+mod free_joint;
+mod heading_aligned;
 mod hover;
 mod independent;
+mod infeasible;
+mod inverse_kinematics;
 pub mod jet;
-mod line;
-mod lissajous;
-mod minimum_snap;
-mod moved;
-mod path;
+pub mod joints;
+pub mod path;
 mod recorded;
-mod sampled;
+mod sinusoid;
 mod smooth;
 mod table;
-mod vertical_loop;
-mod waypoints;
+mod transfer;
 
-pub use along::{Along, Posture, Singular};
-pub use barrel_roll::BarrelRoll;
-pub use carried::Carried;
-pub use flip::{Flip, FlipAxis};
-pub use helix::Helix;
+pub use flat::{AttitudeMode, PathTrajectory, Pvtol, TwoMasses};
+pub use free_joint::OnFreeJoint;
+pub use heading_aligned::HeadingAligned;
 pub use hover::Hover;
 pub use independent::Independent;
-pub(crate) use independent::roll_pitch_yaw;
-pub use line::Line;
-pub use lissajous::Lissajous;
-pub use minimum_snap::MinimumSnap;
-pub use moved::{Headed, Moved};
-pub use path::{Path, PathPoint};
+pub use infeasible::Infeasible;
+pub use inverse_kinematics::{InverseKinematics, Target};
+pub use joints::{JointSamples, JointTrajectory, PlanarPath};
+pub use path::{
+    BarrelRoll, Flip, FlipAxis, Headed, Helix, Lissajous, MinimumSnap, Moved, Path, PathPoint,
+    Sampled, VerticalLoop, Waypoint, Waypoints,
+};
 pub use recorded::{Recorded, Setpoint};
-pub use sampled::Sampled;
+pub use sinusoid::{Sinusoid, Sinusoids};
 pub use smooth::{PEAK_SPEED, peak_acceleration, shortest_duration, smooth, smooth_integral};
 pub use table::{SampleError, Table};
-pub use vertical_loop::VerticalLoop;
-pub use waypoints::{Waypoint, Waypoints};
+pub use transfer::{Leg, Transfer};
 
-pub use crate::template::ReferencePoint;
+use crate::ReferencePoint;
 
-/// A reference over time.
-pub trait Trajectory: Send {
-    /// The reference at the time `t` (s) since the flight's start. No allocation; always finite.
-    fn at(&mut self, t: f64) -> ReferencePoint;
+/// A reference over time, of points of the kind `P`: see the [module](self).
+pub trait Trajectory<P: ?Sized = ReferencePoint>: Send {
+    /// Writes the reference at the time `t` (s) since the beginning. All numbers are finite. Allocates nothing, but for an error's text.
+    ///
+    /// # Errors
+    /// [`Infeasible`] where nothing can follow: rigid bodies and systems keep the point that was there.
+    fn at(&mut self, t: f64, point: &mut P) -> Result<(), Infeasible>;
 
-    /// When it has come to its final rest, s; `None` if it goes on for ever or is not known in advance.
+    /// When it comes to its final rest, s; `None` if it goes on for ever or is not known in advance.
     fn duration(&self) -> Option<f64>;
+
+    /// Forgets where it has been: call it before a time earlier than the last one. Trajectories that search from their last point need it.
+    fn restart(&mut self) {}
+
+    /// The reference at the time `t`, s, by value.
+    ///
+    /// # Errors
+    /// As [`at`](Self::at).
+    fn sample(&mut self, t: f64) -> Result<P, Infeasible>
+    where
+        P: Default,
+    {
+        let mut point = P::default();
+        self.at(t, &mut point).map(|()| point)
+    }
+}
+
+impl<P: ?Sized, T: Trajectory<P> + ?Sized> Trajectory<P> for Box<T> {
+    fn at(&mut self, t: f64, point: &mut P) -> Result<(), Infeasible> {
+        (**self).at(t, point)
+    }
+
+    fn duration(&self) -> Option<f64> {
+        (**self).duration()
+    }
+
+    fn restart(&mut self) {
+        (**self).restart();
+    }
 }

@@ -6,10 +6,14 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::FreeBody;
 use nalgebra::Vector3;
 
-use super::flat::{self, Attitude, Load};
+use super::flat::{
+    self, Attitude, AttitudeMode, ExternalForces, SINGULAR_THRUST, constant_attitude, least_thrust,
+    rigid_body,
+};
 use super::jet::{Jet, Jet3};
 use super::path::side_of_yaw;
-use super::{Posture, ReferencePoint, Trajectory};
+use super::{Infeasible, Trajectory};
+use crate::ReferencePoint;
 
 /// A setpoint at one instant. Parts that are missing or not finite are filled in as [`Recorded::update`] says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -29,17 +33,17 @@ pub struct Setpoint {
 /// Follows the last setpoint given to it, whatever time it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
-    posture: Posture,
-    load: Load,
+    mode: AttitudeMode,
+    forces: ExternalForces,
     point: ReferencePoint,
 }
 
 impl Recorded {
-    /// Starts at rest at this pose; `posture` and `gravity` (m/s^2) give the attitude where a setpoint has none.
-    pub fn new(posture: Posture, gravity: Vector3<f64>, start: SE3<f64>) -> Self {
+    /// Starts at rest at this pose; `mode` and `gravity` (m/s^2) give the attitude where a setpoint has none.
+    pub fn new(mode: AttitudeMode, gravity: Vector3<f64>, start: SE3<f64>) -> Self {
         Self {
-            posture,
-            load: Load::of_gravity(gravity),
+            mode,
+            forces: ExternalForces::of_gravity(gravity),
             point: ReferencePoint::at_rest(start),
         }
     }
@@ -47,16 +51,19 @@ impl Recorded {
     /// The same for a body in its field of gravity, with its drag.
     #[must_use]
     pub fn of_body(mut self, body: &FreeBody<f64>) -> Self {
-        self.load = Load::of_body(body);
+        self.forces = ExternalForces::of_body(body);
         self
     }
 
-    /// Takes a new setpoint.
+    /// Takes a new setpoint, at the time `time`, s.
     ///
     /// A missing position stays what it was; missing velocities, accelerations and angular velocities are zero. A missing
     /// attitude keeps the heading of the last one and is upright, or has body z along the thrust that velocity and acceleration
     /// need. The angular acceleration is taken as zero.
-    pub fn update(&mut self, setpoint: &Setpoint) {
+    ///
+    /// # Errors
+    /// [`Infeasible::NoAttitude`] for a setpoint without attitude in free fall: the last one stays.
+    pub fn update(&mut self, time: f64, setpoint: &Setpoint) -> Result<(), Infeasible> {
         let known = |v: Option<Vector3<f64>>| v.filter(|v| v.iter().all(|x| x.is_finite()));
         let position = known(setpoint.position).unwrap_or(self.point.pose.translation);
         let velocity = known(setpoint.velocity).unwrap_or_default();
@@ -67,38 +74,52 @@ impl Recorded {
         let given = setpoint
             .attitude
             .filter(|R| R.matrix().iter().all(|x| x.is_finite()));
-        let attitude = given.map_or_else(
-            || self.posture(&velocity, &acceleration),
-            |R| flat::constant_attitude(&R),
-        );
-        let mut point = flat::reference(&position, &attitude, &Vector3::zeros());
+        let attitude = match given {
+            Some(R) => constant_attitude(&R),
+            None => self.attitude(time, &velocity, &acceleration)?,
+        };
+        let mut point = rigid_body(&position, &attitude, &Vector3::zeros());
         if let Some(w) = known(setpoint.angular_velocity) {
             let v = point.twist.fixed_rows::<3>(0).into_owned();
             let v_dot = point.acceleration.fixed_rows::<3>(0) - w.cross(&v);
             point.twist = join(&v, &w);
             point.acceleration = join(&v_dot, &Vector3::zeros());
         }
-        if flat::is_finite(&point) {
+        if point.is_finite() {
             self.point = point;
         }
+        Ok(())
     }
 
-    fn posture(&self, velocity: &Vector3<f64>, acceleration: &Vector3<f64>) -> Attitude {
+    fn attitude(
+        &self,
+        time: f64,
+        velocity: &Vector3<f64>,
+        acceleration: &Vector3<f64>,
+    ) -> Result<Attitude, Infeasible> {
         let R = self.point.pose.rotation;
-        let held = |v: &Vector3<f64>| std::array::from_fn(|i| Jet::constant(v[i]));
-        let demand = match self.posture {
-            Posture::Thrust => self.load.demand(&held(velocity), &held(acceleration)),
-            Posture::Level => flat::level(),
+        let constant = |v: &Vector3<f64>| std::array::from_fn(|i| Jet::constant(v[i]));
+        let thrust = match self.mode {
+            AttitudeMode::ThrustAligned => {
+                (self.forces).specific_thrust(&constant(velocity), &constant(acceleration))
+            }
+            AttitudeMode::Level => flat::level(),
         };
         let yaw = R.matrix()[(1, 0)].atan2(R.matrix()[(0, 0)]);
-        flat::attitude(&demand, &side_of_yaw(Jet::constant(yaw)))
-            .unwrap_or_else(|| flat::constant_attitude(&R))
+        flat::attitude(&thrust, &side_of_yaw(Jet::constant(yaw))).ok_or_else(|| {
+            Infeasible::NoAttitude {
+                time,
+                thrust: least_thrust(&thrust, None),
+                least: SINGULAR_THRUST,
+            }
+        })
     }
 }
 
 impl Trajectory for Recorded {
-    fn at(&mut self, _t: f64) -> ReferencePoint {
-        self.point
+    fn at(&mut self, _t: f64, point: &mut ReferencePoint) -> Result<(), Infeasible> {
+        *point = self.point;
+        Ok(())
     }
 
     fn duration(&self) -> Option<f64> {

@@ -120,14 +120,14 @@ fn smooth(example: &Example, file: &Value, name: &str, given: &Value, report: &m
             let step = STEP.min(stop - time[0]);
             integrator.step(&mut state, &mut time, step, |state, time, rate| {
                 rate[0] = 1.0;
-                let reference = trajectory.at(time[0]);
+                let reference = trajectory.sample(time[0]).expect("feasible");
                 let step = controller.step(state, &reference);
                 example
                     .body
                     .acceleration(state, &(&example.inputs * &step.input))
             });
         }
-        let reference = trajectory.at(time[0]);
+        let reference = trajectory.sample(time[0]).expect("feasible");
         let step = controller.step(&state, &reference);
         if in_file {
             flight.x.extend(configuration(&state.pose));
@@ -214,7 +214,7 @@ fn sampled(
     };
     for k in 0..=count {
         let t = k as f64 * dt;
-        let reference = trajectory.at(t);
+        let reference = trajectory.sample(t).expect("feasible");
         let step = controller.step(&state, &reference);
         if k == 0 {
             actual.copy_from_slice(step.input.as_slice());

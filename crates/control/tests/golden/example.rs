@@ -10,7 +10,7 @@ use fly_control::settings::{
     YawSettings,
 };
 use fly_control::template::{Approach, Transport};
-use fly_control::trajectory::{Independent, Lissajous};
+use fly_control::trajectory::{Independent, Sinusoid};
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings, Trajectory};
 use fly_mechanics::{FreeBody, PseudoInertia, Vehicle};
 use fly_testing::golden::{number, numbers};
@@ -136,16 +136,16 @@ impl Example {
         let config = &self.config;
         let three = |value: &Value| <[f64; 3]>::from(vector3(value));
         let Some(reference) = config.get("ref").and_then(Value::as_array) else {
-            let independent = self.independent();
+            let Independent { position, attitude } = self.independent();
             return ReferenceSettings::Independent(IndependentSettings {
-                amplitude: independent.position.amplitude.into(),
-                angular_frequency: independent.position.angular_frequency.into(),
-                phase: independent.position.phase.into(),
-                offset: independent.position.offset.into(),
-                attitude_amplitude_deg: independent.attitude_amplitude.map(f64::to_degrees).into(),
-                attitude_angular_frequency: independent.attitude_angular_frequency.into(),
-                attitude_phase: independent.attitude_phase.into(),
-                yaw_rate: independent.position.yaw_rate,
+                amplitude: position.map(|x| x.amplitude),
+                angular_frequency: position.map(|x| x.angular_frequency),
+                phase: position.map(|x| x.phase),
+                offset: position.map(|x| x.offset),
+                attitude_amplitude_deg: attitude.map(|angle| angle.amplitude.to_degrees()),
+                attitude_angular_frequency: attitude.map(|angle| angle.angular_frequency),
+                attitude_phase: attitude.map(|angle| angle.phase),
+                yaw_rate: attitude[2].rate,
             });
         };
         match reference[0].as_str() {
@@ -179,17 +179,20 @@ impl Example {
     fn independent(&self) -> Independent {
         let config = &self.config;
         let optional = |key: &str| config.get(key).map(vector3).unwrap_or_default();
+        let sinusoids = |keys: [&str; 4]| {
+            let [amplitude, frequency, phase, offset] = keys.map(optional);
+            std::array::from_fn(|i| Sinusoid {
+                amplitude: amplitude[i],
+                angular_frequency: frequency[i],
+                phase: phase[i],
+                ..Sinusoid::constant(offset[i])
+            })
+        };
+        let mut attitude: [Sinusoid; 3] = sinusoids(["Aa", "wa", "pha", ""]);
+        attitude[2].rate = config["psi1"].as_f64().unwrap_or(0.0);
         Independent {
-            position: Lissajous {
-                amplitude: vector3(&config["A"]),
-                angular_frequency: vector3(&config["w"]),
-                phase: vector3(&config["ph"]),
-                offset: optional("off"),
-                yaw_rate: config["psi1"].as_f64().unwrap_or(0.0),
-            },
-            attitude_amplitude: vector3(&config["Aa"]),
-            attitude_angular_frequency: vector3(&config["wa"]),
-            attitude_phase: vector3(&config["pha"]),
+            position: sinusoids(["A", "w", "ph", "off"]),
+            attitude,
         }
     }
 }

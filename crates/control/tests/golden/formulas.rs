@@ -116,7 +116,7 @@ fn reference(example: &Example, file: &Value, report: &mut File) {
     let mut trajectory = example.reference();
     let given = &file["reference"];
     for (i, t) in numbers(&file["t"]).into_iter().enumerate() {
-        let point = trajectory.at(t);
+        let point = trajectory.sample(t).expect("feasible");
         absolute(
             report,
             "reference xR",

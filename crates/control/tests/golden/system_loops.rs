@@ -3,7 +3,7 @@
 
 use fly_control::ReferenceSettings;
 use fly_control::law::Law;
-use fly_control::system::reference::{SystemPoint, SystemTrajectory};
+use fly_control::{SystemPoint, Trajectory};
 use fly_control::template::{DesiredMotion, Template};
 use fly_lie::SO3;
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
@@ -16,7 +16,7 @@ use crate::data::{absolute, matrix, relative, solve};
 use crate::systems::{System, terms};
 
 /// The reference of a file, as a configuration says it.
-fn reference(system: &System, data: &Value) -> Box<dyn SystemTrajectory> {
+fn reference(system: &System, data: &Value) -> Box<dyn Trajectory<SystemPoint>> {
     let config = &data["config"];
     let get = |key: &str| number(&config[key]);
     let lissajous = || {
@@ -118,7 +118,7 @@ fn driven(system: &System, data: &Value) -> fly_mechanics::System {
 /// Everything that acts in the closed loop.
 struct Loop<'a> {
     system: &'a System,
-    trajectory: Box<dyn SystemTrajectory>,
+    trajectory: Box<dyn Trajectory<SystemPoint>>,
     template: Template<Model<f64>>,
     law: Law,
     B: DMatrix<f64>,

@@ -12,9 +12,9 @@ use fly_control::design::LinearModel;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::poles::{PoleError, Poles, polynomial_of_roots};
 use fly_control::settings::ReferenceSettings;
-use fly_control::trajectory::flat::{Load, attitude, attitude_forward, least_thrust};
+use fly_control::trajectory::flat::{ExternalForces, attitude, attitude_forward, least_thrust};
 use fly_control::trajectory::jet::Jet;
-use fly_control::trajectory::{Posture, Recorded, Setpoint};
+use fly_control::trajectory::{AttitudeMode, Recorded, Setpoint};
 use fly_control::{Reference, Trajectory};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, System, Vehicle};
@@ -75,7 +75,7 @@ fn a_quadcopter_can_follow_its_references_exactly() {
         let mut ignored = 0.0_f64;
         for i in 0..=400 {
             let t = end * f64::from(i) / 400.0;
-            let point = reference.at(t);
+            let point = reference.sample(t).unwrap();
             let on = State {
                 pose: point.pose,
                 twist: point.twist,
@@ -94,7 +94,7 @@ fn a_quadcopter_can_follow_its_references_exactly() {
             // A thrust that pushes.
             let needed = inputs.at(&point).input.sum();
             assert!(needed > 0.0, "{text} at {t}");
-            ignored = ignored.max(inputs.at(&other.at(t)).missing);
+            ignored = ignored.max(inputs.at(&other.sample(t).unwrap()).missing);
         }
         // Straight up and down thrust needs no other attitude.
         let vertical = text.contains("takeoff") || text.contains("landing");
@@ -110,8 +110,11 @@ fn twist_and_acceleration_are_the_derivatives_of_the_pose() {
         for i in 0..60 {
             // Off the instants where a way starts or ends: there the fifth derivative jumps.
             let (t, h) = (0.0137 + 0.09 * f64::from(i), 1e-4);
-            let point = trajectory.at(t);
-            let (before, after) = (trajectory.at(t - h), trajectory.at(t + h));
+            let point = trajectory.sample(t).unwrap();
+            let (before, after) = (
+                trajectory.sample(t - h).unwrap(),
+                trajectory.sample(t + h).unwrap(),
+            );
             let twist = (before.pose.inverse() * after.pose).log() / (2.0 * h);
             let acceleration = (after.twist - before.twist) / (2.0 * h);
             // Error of the difference: h^2/6 times the third derivative.
@@ -139,7 +142,7 @@ fn drag_turns_the_body_and_leaves_its_path() {
             planned(&with, REFERENCES[3]),
             planned(&without, REFERENCES[3]),
         );
-        let [p, q] = [a.at(3.3), b.at(3.3)].map(|point| point.pose);
+        let [p, q] = [a.sample(3.3).unwrap(), b.sample(3.3).unwrap()].map(|point| point.pose);
         assert!((p.act(&center) - q.act(&center)).norm() < 1e-12);
         assert_eq!(
             (p.rotation.inverse() * q.rotation).log().norm() > 0.05,
@@ -147,7 +150,10 @@ fn drag_turns_the_body_and_leaves_its_path() {
         );
         // A level tricopter only pushes harder.
         let needed = |vehicle: &Vehicle, point| ReferenceInputs::new(vehicle).at(point);
-        let (with, without) = (needed(&with, &a.at(3.3)), needed(&without, &b.at(3.3)));
+        let (with, without) = (
+            needed(&with, &a.sample(3.3).unwrap()),
+            needed(&without, &b.sample(3.3).unwrap()),
+        );
         assert!(with.reached() && without.reached());
         assert!((with.input - without.input).norm() > 0.05);
     }
@@ -160,9 +166,9 @@ fn systems_of_one_body_follow_the_same_references() {
     let (vehicle, system) = (vehicle(&text), System::from_toml(&text).unwrap());
     let settings: ReferenceSettings = toml::from_str(REFERENCES[3]).unwrap();
     let mut of_system = settings.build_for_system(&system).unwrap();
-    let mut point = fly_control::system::reference::SystemPoint::new(&system.model);
+    let mut point = fly_control::SystemPoint::new(&system.model);
     of_system.at(3.3, &mut point).unwrap();
-    let expected = planned(&vehicle, REFERENCES[3]).at(3.3);
+    let expected = planned(&vehicle, REFERENCES[3]).sample(3.3).unwrap();
     let twist = Vector6::from_column_slice(&point.velocity);
     assert!((twist - expected.twist).amax() < 1e-12);
     let load = "[bodies.load]\nparent = 'airframe'\njoint = 'fixed'\nmass = 0.1\nposition = [0.1, 0, 0]\nshape = { sphere = { radius = 0.1 } }\n";
@@ -183,13 +189,22 @@ fn systems_of_one_body_follow_the_same_references() {
 fn it_leans_against_the_wind_of_its_motion() {
     let body = vehicle(&dragged(QUADCOPTER, "{ linear = [0.3, 0.3, 0.0] }")).body;
     let velocity = Vector3::new(8.0, 0.0, 0.0);
-    let mut recorded =
-        Recorded::new(Posture::Thrust, *body.gravity(), SE3::identity()).of_body(&body);
-    recorded.update(&Setpoint {
-        velocity: Some(velocity),
-        ..Setpoint::default()
-    });
-    let R = recorded.at(0.0).pose.rotation;
+    let mut recorded = Recorded::new(
+        AttitudeMode::ThrustAligned,
+        *body.gravity(),
+        SE3::identity(),
+    )
+    .of_body(&body);
+    recorded
+        .update(
+            0.0,
+            &Setpoint {
+                velocity: Some(velocity),
+                ..Setpoint::default()
+            },
+        )
+        .unwrap();
+    let R = recorded.sample(0.0).unwrap().pose.rotation;
     // The drag is in the plane of the rotors, and what is left of it along gravity with them: F z = m g e_z + d (I - z z^T) v.
     let lean = (0.3 * 8.0 / (0.9 * 9.81_f64)).atan();
     let expected = SO3::exp(&(Vector3::y() * lean));
@@ -204,17 +219,17 @@ fn it_leans_against_the_wind_of_its_motion() {
 #[test]
 fn the_thrust_pushes_at_any_speed() {
     let body = vehicle(&dragged(QUADCOPTER, "{ linear = [0.5, 0.4, 0.1] }")).body;
-    let load = Load::of_body(&body);
+    let load = ExternalForces::of_body(&body);
     let constant = |v: [f64; 3]| v.map(Jet::<3>::constant);
     for sink in [-30.0, 0.0, 5.0, 19.0, 21.0, 30.0, 60.0] {
         // A little aside, so that nothing is parallel to anything.
-        let demand = load.demand(&constant([0.4, 0.2, -sink]), &constant([0.0; 3]));
+        let thrust = load.specific_thrust(&constant([0.4, 0.2, -sink]), &constant([0.0; 3]));
         for (side, forward) in [
             ([0.0, 1.0, 0.0], [1.0, 0.0, 0.0]),
             ([-0.6, 0.8, 0.0], [0.8, 0.6, 0.0]),
         ] {
-            let found = attitude(&demand, &constant(side)).expect("an attitude");
-            assert!(least_thrust(&demand, Some(&found)) > 0.0, "{sink}");
+            let found = attitude(&thrust, &constant(side)).expect("an attitude");
+            assert!(least_thrust(&thrust, Some(&found)) > 0.0, "{sink}");
             let R = Matrix3::from_columns(
                 &found
                     .each_ref()
@@ -223,17 +238,17 @@ fn the_thrust_pushes_at_any_speed() {
             assert!((R.determinant() - 1.0).abs() < 1e-12);
             assert!(R.column(1).dot(&Vector3::from(side)) > 0.9, "{sink}: {R}");
             assert!(R[(2, 2)] > 0.9, "{sink}: {R}");
-            let found = attitude_forward(&demand, &constant(forward)).expect("an attitude");
+            let found = attitude_forward(&thrust, &constant(forward)).expect("an attitude");
             let b1 = Vector3::from(found[0].map(|x| x.value()));
             assert!(b1.dot(&Vector3::from(forward)) > 0.9, "{sink}: {b1}");
-            assert!(least_thrust(&demand, Some(&found)) > 0.0, "{sink}");
+            assert!(least_thrust(&thrust, Some(&found)) > 0.0, "{sink}");
         }
     }
     // At the speed at which drag along the rotors alone carries the weight they need not push at all.
     let terminal = 0.9 * 9.81 / 0.1;
-    let demand = load.demand(&constant([0.0, 0.0, -terminal]), &constant([0.0; 3]));
-    let found = attitude(&demand, &constant([0.0, 1.0, 0.0])).expect("an attitude");
-    assert!(least_thrust(&demand, Some(&found)).abs() < 1e-12);
+    let thrust = load.specific_thrust(&constant([0.0, 0.0, -terminal]), &constant([0.0; 3]));
+    let found = attitude(&thrust, &constant([0.0, 1.0, 0.0])).expect("an attitude");
+    assert!(least_thrust(&thrust, Some(&found)).abs() < 1e-12);
 }
 
 #[test]
@@ -323,7 +338,7 @@ fn neither_step_nor_reference_allocates() {
         let state = random.state();
         let count = allocations(|| {
             for i in 0..100 {
-                let point = reference.at(f64::from(i) * 0.1);
+                let point = reference.sample(f64::from(i) * 0.1).unwrap();
                 controller.step(&state, &point);
             }
         });

@@ -80,7 +80,7 @@ fn missing(vehicle: &Vehicle, text: &str) -> f64 {
     let end = trajectory.duration().unwrap_or(8.0);
     let instants = (0..=400).map(|i| end * f64::from(i) / 400.0);
     instants.fold(0.0, |worst, t| {
-        worst.max(inputs.at(&trajectory.at(t)).share())
+        worst.max(inputs.at(&trajectory.sample(t).unwrap()).share())
     })
 }
 
@@ -105,7 +105,7 @@ fn pitching_rolling_and_vertical_motions_are_exact() {
             let end = exact.duration().unwrap_or(8.0);
             for i in 0..=500 {
                 let t = end * f64::from(i) / 500.0;
-                let point = exact.at(t);
+                let point = exact.sample(t).unwrap();
                 let share = inputs.at(&point).share();
                 assert!(share < 1e-10, "{text} at {t}: {share}");
                 let on = State {
@@ -117,7 +117,7 @@ fn pitching_rolling_and_vertical_motions_are_exact() {
                 assert!(force < 1e-9, "{text} at {t}: {force}");
                 if let Some(other) = &mut other {
                     let center = Vector3::z() * center;
-                    let path = other.at(t).pose.act(&center);
+                    let path = other.sample(t).unwrap().pose.act(&center);
                     let raised = point.pose.act(&(center + Vector3::z() * height));
                     let off = raised - path - Vector3::z() * height;
                     assert!(off.norm() < 1e-9, "{text} at {t}: {off}");
@@ -141,8 +141,11 @@ fn twist_and_acceleration_are_the_derivatives_of_the_pose() {
         let mut trajectory = planned(&vehicle, text);
         for i in 0..30 {
             let (t, h) = (0.0137 + 0.09 * f64::from(i), 1e-4);
-            let point = trajectory.at(t);
-            let (before, after) = (trajectory.at(t - h), trajectory.at(t + h));
+            let point = trajectory.sample(t).unwrap();
+            let (before, after) = (
+                trajectory.sample(t - h).unwrap(),
+                trajectory.sample(t + h).unwrap(),
+            );
             let twist = (before.pose.inverse() * after.pose).log() / (2.0 * h);
             let acceleration = (after.twist - before.twist) / (2.0 * h);
             // Error of the difference: h^2/6 times the third derivative.
@@ -173,9 +176,9 @@ fn other_motions_are_those_of_the_centre_of_mass() {
         let mut named = planned(&vehicle, &at_height(0.3));
         for i in 0..50 {
             let t = 0.1 * f64::from(i);
-            let point = usual.at(t);
-            assert_eq!(point, of_center.at(t), "{text}");
-            let other = named.at(t).pose;
+            let point = usual.sample(t).unwrap();
+            assert_eq!(point, of_center.sample(t).unwrap(), "{text}");
+            let other = named.sample(t).unwrap().pose;
             let raised = other.act(&(center + Vector3::z() * 0.3)) - Vector3::z() * 0.3;
             assert!((raised - point.pose.act(&center)).norm() < 1e-12, "{text}");
             assert_eq!(other.rotation, point.pose.rotation);

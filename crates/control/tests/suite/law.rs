@@ -123,7 +123,7 @@ fn a_flat_reference_needs_no_matching_force() {
     for text in references {
         let mut reference = planned(QUADCOPTER, text);
         for i in 0..100 {
-            let point = reference.at(f64::from(i) * 0.05);
+            let point = reference.sample(f64::from(i) * 0.05).unwrap();
             let state = State {
                 pose: point.pose,
                 twist: point.twist,
@@ -178,7 +178,7 @@ fn a_centre_of_mass_off_the_origin_changes_nothing() {
     for i in 0..40 {
         let t = f64::from(i) * 0.1;
         // The state near the reference, of the centre of mass and of the shifted origin.
-        let point = r_a.at(t);
+        let point = r_a.sample(t).unwrap();
         let state = State {
             pose: point.pose * SE3::exp(&random.vector6(0.2)),
             twist: point.twist + random.vector6(0.3),
@@ -187,7 +187,10 @@ fn a_centre_of_mass_off_the_origin_changes_nothing() {
             pose: state.pose * center.inverse(),
             twist: center.adjoint() * state.twist,
         };
-        let (u_a, u_b) = (a.step(&state, &point).clone(), b.step(&moved, &r_b.at(t)));
+        let (u_a, u_b) = (
+            a.step(&state, &point).clone(),
+            b.step(&moved, &r_b.sample(t).unwrap()),
+        );
         assert!(
             (&u_a.unconstrained - &u_b.unconstrained).amax() < 1e-9,
             "{} {}",

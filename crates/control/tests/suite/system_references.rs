@@ -4,7 +4,7 @@ use crate::common;
 
 use common::QUADCOPTER;
 use fly_control::ReferenceSettings;
-use fly_control::system::reference::{SystemPoint, SystemTrajectory};
+use fly_control::{SystemPoint, Trajectory};
 use fly_mechanics::System;
 use fly_mechanics::multibody::{BodyId, EquationOfMotion, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix6xX, Vector3};
@@ -53,7 +53,7 @@ fn settings(text: &str) -> ReferenceSettings {
     toml::from_str(text).expect("valid settings")
 }
 
-fn built(system: &System, text: &str) -> Box<dyn SystemTrajectory> {
+fn built(system: &System, text: &str) -> Box<dyn Trajectory<SystemPoint>> {
     match settings(text).build_for_system(system) {
         Ok(reference) => reference,
         Err(error) => panic!("{text}: {error}"),
@@ -225,7 +225,7 @@ fn kinds_of_vehicles_fly_systems_that_are_one_free_body() {
         let body = system.model.body_id("airframe").unwrap();
         for t in [0.0, 0.4, 1.3] {
             reference.at(t, &mut point).unwrap();
-            let goal = flown.at(t);
+            let goal = flown.sample(t).unwrap();
             workspace.update(&system.model, &point.configuration, &point.velocity);
             let pose = workspace.pose(BodyId::WORLD, body);
             assert!((pose.inverse() * goal.pose).log().norm() < 1e-13);

@@ -5,7 +5,11 @@ use crate::common;
 use common::{QUADCOPTER, TRICOPTER, vehicle};
 use fly_control::inputs::ReferenceInputs;
 use fly_control::settings::ReferenceSettings;
-use fly_control::trajectory::{Path, Posture, Recorded, Setpoint, Waypoint, Waypoints};
+use fly_control::trajectory::jet::Jet;
+use fly_control::trajectory::{
+    AttitudeMode, Infeasible, Path, PathPoint, PathTrajectory, Recorded, Setpoint, Waypoint,
+    Waypoints,
+};
 use fly_control::{Reference, ReferencePoint, Trajectory};
 use fly_lie::{SE3, SO3};
 use nalgebra::{Vector3, Vector6};
@@ -107,8 +111,8 @@ fn twist_and_acceleration_are_the_derivatives_of_the_pose() {
         for i in 0..60 {
             // Off the instants where a way starts or ends: there the fifth derivative jumps.
             let (t, h) = (0.0137 + 0.09 * f64::from(i), 1e-4);
-            let point = trajectory.at(t);
-            let mut at = |t: f64| trajectory.at(t);
+            let point = trajectory.sample(t).unwrap();
+            let mut at = |t: f64| trajectory.sample(t).unwrap();
             let (before, after) = (at(t - h), at(t + h));
             let twist = (before.pose.inverse() * after.pose).log() / (2.0 * h);
             let acceleration = (after.twist - before.twist) / (2.0 * h);
@@ -137,23 +141,23 @@ fn twist_and_acceleration_are_the_derivatives_of_the_pose() {
 fn ends_are_where_they_should_be() {
     let mut turn = planned(QUADCOPTER, REFERENCES[4].1);
     assert_eq!(turn.duration(), Some(2.1));
-    let (start, end) = (turn.at(0.0), turn.at(2.1));
+    let (start, end) = (turn.sample(0.0).unwrap(), turn.sample(2.1).unwrap());
     assert!((start.pose.translation - end.pose.translation).amax() < 1e-12);
     assert!(end.twist.amax() < 1e-9 && end.acceleration.amax() < 1e-9);
-    let top = turn.at(1.3);
+    let top = turn.sample(1.3).unwrap();
     assert!((top.pose.translation - Vector3::new(1.0, 0.0, 3.0)).amax() < 1e-12);
 
     let mut way = planned(QUADCOPTER, REFERENCES[5].1);
     let end = way.duration().expect("waypoints end");
-    let last = way.at(end);
+    let last = way.sample(end).unwrap();
     assert!((last.pose.translation - Vector3::new(2.0, 1.0, 3.0)).amax() < 1e-12);
     // Yaw 90 degrees: body x points along the world's y.
     assert!((last.pose.rotation.act(&Vector3::x()) - Vector3::y()).amax() < 1e-12);
     assert_eq!(
-        way.at(0.3),
+        way.sample(0.3).unwrap(),
         ReferencePoint::at_rest(SE3::new(SO3::identity(), Vector3::z()))
     );
-    assert_eq!(way.at(end + 100.0).twist, Vector6::zeros());
+    assert_eq!(way.sample(end + 100.0).unwrap().twist, Vector6::zeros());
     assert_eq!(planned(QUADCOPTER, REFERENCES[2].1).duration(), None);
 }
 
@@ -171,10 +175,10 @@ fn waypoints_reach_their_limits_and_do_not_exceed_them() {
         point(20.1, 0.0),
         point(20.1, 3.0),
     ];
-    let ways = Waypoints::new(points, 2.0, 1.5, 0.8);
+    let ways = Waypoints::new(&points, 2.0, 1.5, 0.8);
     let mut peaks = [[0.0_f64; 2]; 3];
     for (i, peak) in peaks.iter_mut().enumerate() {
-        let (start, duration) = ways.way(i).expect("three ways");
+        let (start, duration) = ways.leg(i).expect("three ways");
         for k in 0..=2000 {
             let x = ways.at(start + duration * f64::from(k) / 2000.0).position[0];
             peak[0] = peak[0].max(x.derivative(1).abs());
@@ -183,21 +187,21 @@ fn waypoints_reach_their_limits_and_do_not_exceed_them() {
     }
     assert!((peaks[0][0] - 2.0).abs() < 1e-5 && peaks[0][1] < 1.5);
     assert!((peaks[1][1] - 1.5).abs() < 1e-4 && peaks[1][0] < 2.0);
-    let (_, turn) = ways.way(2).expect("the turn");
+    let (_, turn) = ways.leg(2).expect("the turn");
     assert!((turn - 3.0 * 630.0 / 256.0 / 0.8).abs() < 1e-12);
 }
 
 #[test]
 fn recorded_setpoints_fill_in_what_is_missing() {
-    let mut reference = Recorded::new(Posture::Thrust, GRAVITY, SE3::identity());
+    let mut reference = Recorded::new(AttitudeMode::ThrustAligned, GRAVITY, SE3::identity());
     // Position only: upright, at rest there.
     let setpoint = Setpoint {
         position: Some(Vector3::new(1.0, 2.0, 3.0)),
         ..Setpoint::default()
     };
-    reference.update(&setpoint);
+    reference.update(0.0, &setpoint).unwrap();
     assert_eq!(
-        reference.at(0.0),
+        reference.sample(0.0).unwrap(),
         ReferencePoint::at_rest(SE3::new(SO3::identity(), Vector3::new(1.0, 2.0, 3.0)))
     );
     // An acceleration of g forwards leans the thrust by 45 degrees; what is not finite counts as missing.
@@ -207,8 +211,8 @@ fn recorded_setpoints_fill_in_what_is_missing() {
         acceleration: Some(Vector3::new(9.81, 0.0, 0.0)),
         ..Setpoint::default()
     };
-    reference.update(&setpoint);
-    let point = reference.at(0.0);
+    reference.update(0.0, &setpoint).unwrap();
+    let point = reference.sample(0.0).unwrap();
     assert_eq!(point.pose.translation, Vector3::new(1.0, 2.0, 3.0));
     let up = point.pose.rotation.act(&Vector3::z());
     let half = 0.5_f64.sqrt();
@@ -230,8 +234,8 @@ fn recorded_setpoints_fill_in_what_is_missing() {
         angular_velocity: Some(w),
         ..setpoint
     };
-    reference.update(&setpoint);
-    let point = reference.at(0.0);
+    reference.update(0.0, &setpoint).unwrap();
+    let point = reference.sample(0.0).unwrap();
     assert_eq!(point.pose.rotation, attitude);
     let v = attitude.inverse().act(&Vector3::new(0.0, 0.0, 2.0));
     let v_dot = attitude.inverse().act(&Vector3::new(9.81, 0.0, 0.0)) - w.cross(&v);
@@ -296,6 +300,64 @@ fn what_a_vehicle_cannot_follow_is_refused() {
     );
 }
 
+/// Falls freely from 1 s on.
+#[derive(Clone, Copy)]
+struct Fall;
+
+impl Path for Fall {
+    fn at(&self, t: f64) -> PathPoint {
+        let z = if t < 1.0 {
+            Jet::constant(3.0)
+        } else {
+            Jet::from_derivatives([3.0, 0.0, -9.81, 0.0, 0.0])
+        };
+        PathPoint {
+            position: [Jet::constant(0.0), Jet::constant(0.0), z],
+            side: [0.0, 1.0, 0.0].map(Jet::constant),
+        }
+    }
+
+    fn duration(&self) -> Option<f64> {
+        None
+    }
+
+    // It hides the fall from what is checked in advance.
+    fn horizon(&self) -> f64 {
+        0.5
+    }
+}
+
+#[test]
+fn free_fall_is_reported_and_the_last_point_stays() {
+    let body = vehicle(QUADCOPTER).body;
+    let mut aligned = PathTrajectory::new(Fall, AttitudeMode::ThrustAligned, &body).unwrap();
+    let mut point = ReferencePoint::default();
+    aligned.at(0.7, &mut point).unwrap();
+    let last = point;
+    let error = aligned.at(1.2, &mut point).unwrap_err();
+    assert!(
+        matches!(error, Infeasible::NoAttitude { time, thrust, .. } if time == 1.2 && thrust < 1e-9),
+        "{error:?}"
+    );
+    assert_eq!(point, last);
+    // What is level needs no thrust to tell its attitude.
+    let mut level = PathTrajectory::new(Fall, AttitudeMode::Level, &body).unwrap();
+    assert_eq!(level.sample(1.2).unwrap().acceleration[2], -9.81);
+
+    let mut recorded = Recorded::new(AttitudeMode::ThrustAligned, GRAVITY, SE3::identity());
+    let falling = Setpoint {
+        position: Some(Vector3::x()),
+        acceleration: Some(GRAVITY),
+        ..Setpoint::default()
+    };
+    let error = recorded.update(2.5, &falling).unwrap_err();
+    assert!(
+        error.to_string().starts_with("at 2.50 s the motion needs"),
+        "{error}"
+    );
+    assert_eq!(recorded.sample(2.5).unwrap(), ReferencePoint::default());
+}
+
 #[test]
 fn circles_run_at_their_rate_and_rest_at_both_ends() {
     for (text, sense) in [("", 1.0), ("clockwise = true\n", -1.0)] {
@@ -305,14 +367,14 @@ fn circles_run_at_their_rate_and_rest_at_both_ends() {
         let mut helix = planned(QUADCOPTER, &text);
         // Three turns at full rate, and the ramps at half of it.
         assert_eq!(helix.duration(), Some(14.0));
-        let (start, end) = (helix.at(0.0), helix.at(14.0));
+        let (start, end) = (helix.sample(0.0).unwrap(), helix.sample(14.0).unwrap());
         assert_eq!(start.twist, Vector6::zeros());
         assert!(end.twist.amax() < 1e-9, "{}", end.twist);
         let rise = end.pose.translation - start.pose.translation;
         assert!((rise - Vector3::new(0.0, 0.0, 1.5)).amax() < 1e-9, "{rise}");
         let speed = (std::f64::consts::PI.powi(2) + 0.125_f64.powi(2)).sqrt();
         for i in 0..=100 {
-            let point = helix.at(2.0 + 0.1 * f64::from(i));
+            let point = helix.sample(2.0 + 0.1 * f64::from(i)).unwrap();
             let v = point.twist.fixed_rows::<3>(0).into_owned();
             assert!((v.norm() - speed).abs() < 1e-9, "{}", v.norm());
             // Body x along the motion, as seen from above.
@@ -366,7 +428,9 @@ fn flips_and_rolls_turn_once_over() {
             let (mut turn, mut lowest, mut excess) = (0.0, 1.0_f64, 0.0_f64);
             let steps = 4000;
             for i in 0..steps {
-                let point = trajectory.at(end * (f64::from(i) + 0.5) / f64::from(steps));
+                let point = trajectory
+                    .sample(end * (f64::from(i) + 0.5) / f64::from(steps))
+                    .unwrap();
                 turn += point.twist[axis] * end / f64::from(steps);
                 lowest = lowest.min(point.pose.rotation.matrix()[(2, 2)]);
                 let needed = inputs.at(&point);
@@ -382,7 +446,7 @@ fn flips_and_rolls_turn_once_over() {
             assert!(lowest < -0.999, "{text}: {lowest}");
             // The loop of this speed is beyond the rotors, the others are not.
             assert_eq!(excess > 0.0, text.contains("loop"), "{text}: {excess}");
-            let last = trajectory.at(end);
+            let last = trajectory.sample(end).unwrap();
             let way = last.pose.translation;
             let (sin, cos) = heading.to_radians().sin_cos();
             let expected = Vector3::new(moved[0] * cos, moved[0] * sin, moved[1]);
@@ -445,7 +509,7 @@ fn minimum_snap_is_stretched_until_the_limits_hold() {
         let inputs = ReferenceInputs::new(&vehicle);
         let (mut speed, mut rate, mut excess) = (0.0_f64, 0.0_f64, f64::NEG_INFINITY);
         for i in 0..=5000 {
-            let point = trajectory.at(end * f64::from(i) / 5000.0);
+            let point = trajectory.sample(end * f64::from(i) / 5000.0).unwrap();
             speed = speed.max(point.twist.fixed_rows::<3>(0).norm());
             rate = rate.max(point.twist.fixed_rows::<3>(3).norm());
             let needed = inputs.at(&point);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fly_control::plant::SystemPlant;
-use fly_control::system::reference::SystemTrajectory;
+use fly_control::{SystemPoint, Trajectory};
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::{System, Vehicle};
@@ -195,7 +195,7 @@ impl Configuration {
     pub fn build_system_reference(
         &self,
         system: &System,
-    ) -> Result<Box<dyn SystemTrajectory>, ConfigError> {
+    ) -> Result<Box<dyn Trajectory<SystemPoint>>, ConfigError> {
         let reference = self.reference.build_for_system(system);
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
     }

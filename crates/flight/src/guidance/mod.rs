@@ -4,8 +4,8 @@ mod system;
 mod vehicle;
 
 use fly_control::Step;
+use fly_control::SystemPoint;
 use fly_control::analysis::LyapunovGuarantee;
-use fly_control::system::reference::SystemPoint;
 use fly_hal::Frame;
 use nalgebra::DMatrix;
 

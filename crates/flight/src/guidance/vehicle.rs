@@ -1,8 +1,7 @@
 //! A vehicle of one body: trajectories of poses, and the law with constant matrices.
 
 use fly_control::analysis::LyapunovGuarantee;
-use fly_control::system::reference::SystemPoint;
-use fly_control::{Controller, ReferencePoint, Step};
+use fly_control::{Controller, ReferencePoint, Step, SystemPoint};
 use fly_hal::Frame;
 use fly_lie::SE3;
 use fly_mechanics::State;
@@ -26,6 +25,8 @@ pub struct VehicleGuidance {
     /// How fast to sink when the flight is given up, m/s.
     descent_rate: f64,
     descent: Option<Descent>,
+    /// Whether the reference had to hold its last point, which is told once.
+    held: bool,
 }
 
 impl VehicleGuidance {
@@ -48,6 +49,7 @@ impl VehicleGuidance {
             coordinates: SystemPoint::new(model),
             descent_rate,
             descent: None,
+            held: false,
         }
     }
 
@@ -65,7 +67,13 @@ impl VehicleGuidance {
 
 impl Guidance for VehicleGuidance {
     fn lead(&mut self, time: f64, frame: &Frame) -> Result<(), Fault> {
-        let point = self.reference.at(time, frame);
+        let mut point = self.point;
+        if let Err(error) = self.reference.at(time, frame, &mut point)
+            && !self.held
+        {
+            self.held = true;
+            tracing::warn!("{error}: the reference holds its last point meanwhile");
+        }
         self.put(point);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Can the vehicle follow the reference inside the limits of its inputs?
 
 use fly_control::inputs::{REACH, ReferenceInputs};
-use fly_control::{Reference, Trajectory};
+use fly_control::{Reference, ReferencePoint, Trajectory};
 use fly_mechanics::Vehicle;
 
 use super::Findings;
@@ -35,8 +35,12 @@ fn planned(
     let inputs = ReferenceInputs::new(vehicle);
     let (end, instants) = instants(configuration, trajectory.duration());
     let (mut missing, mut excess) = (Worst::NONE, Worst::NONE);
+    let mut point = ReferencePoint::default();
     for time in instants {
-        let point = trajectory.at(time);
+        if let Err(error) = trajectory.at(time, &mut point) {
+            findings.problem("reference", error);
+            return;
+        }
         let needed = inputs.at(&point);
         missing.meet(needed.share(), time);
         let excess_now = vehicle.rotors.limits().violation(needed.input.as_slice());

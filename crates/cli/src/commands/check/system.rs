@@ -4,7 +4,7 @@
 use fly_control::Controller;
 use fly_control::analysis::system_poles;
 use fly_control::plant::SystemPlant;
-use fly_control::system::reference::{SystemPoint, SystemTrajectory};
+use fly_control::{SystemPoint, Trajectory};
 use fly_mechanics::System;
 use fly_mechanics::multibody::Workspace;
 use nalgebra::{DMatrix, Matrix6xX};
@@ -103,7 +103,7 @@ fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
 /// Follows the reference exactly, and looks at what the inputs would have to be.
 fn reference(
     configuration: &Configuration,
-    trajectory: &mut dyn SystemTrajectory,
+    trajectory: &mut dyn Trajectory<SystemPoint>,
     controller: &mut Controller<SystemPlant>,
     findings: &mut Findings,
 ) {

@@ -155,7 +155,7 @@ pub fn measure(folder: &Folder, arguments: &[&str], log: &str, until: f64) -> Er
             |place: usize| nalgebra::Vector3::from_column_slice(&frame.values[place..place + 3]);
         let quaternion =
             nalgebra::Vector4::from_column_slice(&frame.values[places[1]..places[1] + 4]);
-        let point = reference.at(time);
+        let point = reference.sample(time).expect("feasible");
         errors.last_position = (vector(places[0]) - point.pose.translation).norm();
         let error = fly_lie::SO3::from_quaternion(&quaternion).inverse() * point.pose.rotation;
         errors.last_attitude = error.log().norm();

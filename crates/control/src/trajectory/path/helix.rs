@@ -2,14 +2,14 @@
 
 use nalgebra::Vector3;
 
-use super::jet::Jet;
-use super::path::side_of_yaw;
-use super::smooth::smooth_integral;
+use super::side_of_yaw;
 use super::{Path, PathPoint};
+use crate::trajectory::jet::Jet;
+use crate::trajectory::smooth_integral;
 
 /// Turns about a vertical axis, which begin and end at rest.
 ///
-/// With the phase phi, whose rate rises from zero to `2 pi / period` along [`smooth`](super::smooth) within `ramp`, and falls
+/// With the phase phi, whose rate rises from zero to `2 pi / period` along [`smooth`](crate::trajectory::smooth) within `ramp`, and falls
 /// alike:
 ///
 /// ```text

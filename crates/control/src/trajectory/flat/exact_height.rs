@@ -17,9 +17,10 @@
 
 use fly_mechanics::Vehicle;
 
-use super::{Along, Path, Trajectory};
+use super::PathTrajectory;
 use crate::inputs::ReferenceInputs;
 use crate::matching::complement;
+use crate::trajectory::{Path, Trajectory};
 
 /// Steps between the instants that are looked at.
 const STEPS: u32 = 1000;
@@ -27,14 +28,12 @@ const STEPS: u32 = 1000;
 /// Parts of a wrench below this are rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-impl<P: Path> Along<P> {
+impl<P: Path> PathTrajectory<P> {
     /// The same path for the [point](Self::with_point_height) with which this vehicle follows it exactly; for the centre of mass where there is no
     /// such point.
     #[must_use]
     pub fn exact_for(mut self, vehicle: &Vehicle) -> Self {
-        let attitude = self.attitude;
         self.height = self.exact_height(vehicle).unwrap_or(0.0);
-        self.attitude = attitude;
         self
     }
 
@@ -46,15 +45,16 @@ impl<P: Path> Along<P> {
         // What is missing at an instant, and whether it is more than rounding errors.
         let mut missing = |height: f64, i: u32| {
             self.height = height;
-            let wrench = inputs.wrench(&self.at(step * f64::from(i)));
+            let point = self.sample(step * f64::from(i)).ok()?;
+            let wrench = inputs.wrench(&point);
             let missing = N.tr_mul(&wrench);
             let rounding = missing.norm() <= ROUNDING * wrench.norm().max(1.0);
-            (missing, rounding)
+            Some((missing, rounding))
         };
         let (mut projected, mut squared, mut exact) = (0.0, 0.0, true);
         for i in 0..=STEPS {
-            let (at_center, rounding) = missing(0.0, i);
-            let slope = missing(1.0, i).0 - &at_center;
+            let (at_center, rounding) = missing(0.0, i)?;
+            let slope = missing(1.0, i)?.0 - &at_center;
             projected += slope.dot(&at_center);
             squared += slope.norm_squared();
             exact &= rounding;
@@ -63,6 +63,7 @@ impl<P: Path> Along<P> {
             return Some(0.0);
         }
         let height = -projected / squared;
-        (0..=STEPS).all(|i| missing(height, i).1).then_some(height)
+        let exact = |i| missing(height, i).is_some_and(|(_, rounding)| rounding);
+        (0..=STEPS).all(exact).then_some(height)
     }
 }

@@ -3,10 +3,10 @@
 
 use nalgebra::{DMatrix, Vector3};
 
-use super::jet::{Jet, Jet3};
-use super::path::side_of_yaw;
-use super::smooth::{shortest_duration, smooth};
+use super::side_of_yaw;
 use super::{Path, PathPoint};
+use crate::trajectory::jet::{Jet, Jet3};
+use crate::trajectory::{shortest_duration, smooth};
 
 /// Coefficients of a piece: degree 7, the lowest power first, in `s = (t - begin)/duration`.
 const TERMS: usize = 8;

@@ -2,8 +2,9 @@
 
 use fly_lie::SE3;
 
-use super::jet::{Jet, Jet3};
-use super::{Path, PathPoint};
+use super::{Path, PathPoint, side_of_yaw};
+use crate::trajectory::Sinusoid;
+use crate::trajectory::jet::{Jet, Jet3};
 
 /// A path in the coordinates of another frame.
 pub struct Moved {
@@ -48,37 +49,24 @@ impl Moved {
     }
 }
 
-/// A path with the heading `offset + rate t + amplitude sin(angular_frequency t + phase)` about the third axis.
+/// A path with another heading about the third axis.
 pub struct Headed {
     /// The path.
     pub path: Box<dyn Path>,
-    /// Where the heading swings about, rad.
-    pub offset: f64,
-    /// How fast that turns, rad/s.
-    pub rate: f64,
-    /// Amplitude, rad.
-    pub amplitude: f64,
-    /// Angular frequency, rad/s.
-    pub angular_frequency: f64,
-    /// Phase at t = 0, rad.
-    pub phase: f64,
+    /// The heading, rad.
+    pub yaw: Sinusoid,
 }
 
 impl Path for Headed {
     fn at(&self, t: f64) -> PathPoint {
-        let w = self.angular_frequency;
-        let (sine, _) = Jet::linear(w * t + self.phase, w).sin_cos();
-        let angle =
-            Jet::linear(self.offset + self.rate * t, self.rate) + sine.scale(self.amplitude);
         PathPoint {
-            side: super::path::side_of_yaw(angle),
+            side: side_of_yaw(self.yaw.at(t)),
             ..self.path.at(t)
         }
     }
 
     fn duration(&self) -> Option<f64> {
-        let turns = self.rate != 0.0 || (self.amplitude != 0.0 && self.angular_frequency != 0.0);
-        self.path.duration().filter(|_| !turns)
+        self.path.duration().filter(|_| self.yaw.is_constant())
     }
 
     fn horizon(&self) -> f64 {

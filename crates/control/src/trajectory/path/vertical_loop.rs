@@ -2,13 +2,13 @@
 
 use nalgebra::Vector3;
 
-use super::jet::Jet;
-use super::smooth::smooth;
 use super::{Path, PathPoint};
+use crate::trajectory::jet::Jet;
+use crate::trajectory::smooth;
 
 /// One turn on a circle in a vertical plane, from its lowest point and back, from rest to rest.
 ///
-/// The angle is `phi = 2 pi smooth((t - start)/duration)`. With [`Posture::Thrust`](super::Posture::Thrust) and enough speed on
+/// The angle is `phi = 2 pi smooth((t - start)/duration)`. With [`AttitudeMode::ThrustAligned`](crate::trajectory::AttitudeMode::ThrustAligned) and enough speed on
 /// top the body turns over by 360 degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerticalLoop {

@@ -1,4 +1,4 @@
-//! From a motion of the centre of mass to that of the body: flat outputs, Konz 5.5.3, 5.8.
+//! The attitude that gives a motion its thrust, Konz 5.5.3.
 //!
 //! A vehicle whose thrust acts along body z moves its centre of mass as `m r'' = m a_G + R e_z F - R D R^T r'`, with the drag
 //! `D = diag(d)` of its [body](fly_mechanics::Drag). Seen along the body's axes this says
@@ -18,38 +18,40 @@
 //! (M. Faessler, A. Franchi, D. Scaramuzza, RA-L 3(2), 2018, (12)-(26), who print the heading as a yaw angle.) Without drag all a_k are
 //! the same and b3 has their direction. It is singular only in free fall, at the speed at which drag in the plane of the rotors
 //! alone carries the weight, and where b3 is parallel to c: unlike formulas in the yaw angle it passes the upside-down attitude of a loop in the
-//! plane normal to c. A quadcopter can follow it exactly (5.80), a bicopter with [another point](super::Along::exact_for)
+//! plane normal to c. A quadcopter can follow it exactly (5.80), a bicopter with [another point](super::PathTrajectory::exact_for)
 //! than its centre of mass in pitching and rolling motions; in others its coupling of torque and side force leaves the residual of (5.80).
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{join, vee3};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::FreeBody;
-use nalgebra::{Matrix3, Vector3, Vector6};
+use nalgebra::{Matrix3, Vector3};
 
-use super::ReferencePoint;
-use super::jet::{Jet, Jet3, cross, derivative, dot, normalized};
+use crate::ReferencePoint;
+use crate::trajectory::jet::{Jet, Jet3, cross, derivative, dot, normalized};
 
-/// Squared lengths below this (m^2/s^4 for what the thrust must give, 1 for the side) count as zero: no attitude follows.
+/// A specific thrust below this (m/s^2), or an angle below it (rad) between thrust and side, defines no attitude.
+pub(crate) const SINGULAR_THRUST: f64 = 1e-3;
+/// Its square.
 const SINGULAR: f64 = 1e-6;
 
 /// An attitude with two derivatives, as its three columns.
 pub type Attitude = [Jet3<3>; 3];
 
-/// `a_x, a_y, a_z` with two derivatives, m/s^2: what the thrust would have to give per mass if the drag along one axis of the body were that along
-/// all of them.
-pub type Demand = [Jet3<3>; 3];
+/// `a_x, a_y, a_z` with two derivatives, m/s^2: the specific thrust (force per mass) that the motion would need if the drag along one axis of the
+/// body were that along all of them.
+pub type SpecificThrust = [Jet3<3>; 3];
 
-/// What acts on a body beside its thrust, per mass.
+/// The external forces on a body beside its thrust, per mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Load {
+pub struct ExternalForces {
     /// The acceleration of free fall, m/s^2.
     gravity: Vector3<f64>,
     /// Drag along the body's axes, 1/s.
     drag: Vector3<f64>,
 }
 
-impl Load {
+impl ExternalForces {
     /// Gravity (m/s^2) alone.
     pub fn of_gravity(gravity: Vector3<f64>) -> Self {
         Self {
@@ -67,8 +69,8 @@ impl Load {
         }
     }
 
-    /// What the thrust must give for a motion of the centre of mass with this velocity and acceleration.
-    pub fn demand(&self, velocity: &Jet3<3>, acceleration: &Jet3<3>) -> Demand {
+    /// The specific thrust of a motion of the centre of mass with this velocity and acceleration.
+    pub fn specific_thrust(&self, velocity: &Jet3<3>, acceleration: &Jet3<3>) -> SpecificThrust {
         std::array::from_fn(|k| {
             std::array::from_fn(|i| {
                 let a = acceleration[i] - Jet::constant(self.gravity[i]);
@@ -78,20 +80,20 @@ impl Load {
     }
 
     /// The same for a position with four derivatives.
-    pub fn demand_along(&self, position: &Jet3<5>) -> Demand {
+    pub fn specific_thrust_along(&self, position: &Jet3<5>) -> SpecificThrust {
         let velocity = position.map(|r| r.first_derivative::<3>());
-        self.demand(&velocity, &position.map(|r| r.second_derivative::<3>()))
+        self.specific_thrust(&velocity, &position.map(|r| r.second_derivative::<3>()))
     }
 }
 
-/// Nothing but body z upwards: no thrust has to follow the motion.
-pub fn level() -> Demand {
+/// Body z upwards, whatever the motion.
+pub fn level() -> SpecificThrust {
     [[0.0, 0.0, 1.0].map(Jet::constant); 3]
 }
 
-/// The attitude in which the thrust meets this demand, with body y as near to `side` as that allows; `None` where that is singular.
-pub fn attitude(demand: &Demand, side: &Jet3<3>) -> Option<Attitude> {
-    let [a_x, a_y, a_z] = demand;
+/// The attitude with this specific thrust and body y as near to `side` as that allows; `None` where that is singular.
+pub fn attitude(thrust: &SpecificThrust, side: &Jet3<3>) -> Option<Attitude> {
+    let [a_x, a_y, a_z] = thrust;
     let [of_x, of_y] = [a_x, a_y].map(|a| dot(a, a).value());
     let across = cross(side, a_x);
     let lateral = SINGULAR * dot(side, side).value() * of_x;
@@ -106,29 +108,29 @@ pub fn attitude(demand: &Demand, side: &Jet3<3>) -> Option<Attitude> {
     let b2 = normalized(&along);
     let b3 = cross(&b1, &b2);
     // Without drag both are positive.
-    let (to_side, thrust) = (dot(&b2, side).value(), dot(&b3, a_z).value());
+    let (to_side, along_z) = (dot(&b2, side).value(), dot(&b3, a_z).value());
     let turned = |b: Jet3<3>, turn: bool| if turn { b.map(|x| -x) } else { b };
     Some([
-        turned(b1, (to_side < 0.0) != (thrust < 0.0)),
+        turned(b1, (to_side < 0.0) != (along_z < 0.0)),
         turned(b2, to_side < 0.0),
-        turned(b3, thrust < 0.0),
+        turned(b3, along_z < 0.0),
     ])
 }
 
-/// The attitude in which the thrust meets this demand, with body x as near to `forward` as that allows; `None` where that is singular: in a
-/// roll about `forward` it never is.
-pub fn attitude_forward(demand: &Demand, forward: &Jet3<3>) -> Option<Attitude> {
+/// The attitude with this specific thrust and body x as near to `forward` as that allows; `None` where that is singular. In a roll about
+/// `forward` it never is.
+pub fn attitude_forward(thrust: &SpecificThrust, forward: &Jet3<3>) -> Option<Attitude> {
     // About z by a right angle: x takes the place of y, and -y that of x.
-    let [a_x, a_y, a_z] = demand;
+    let [a_x, a_y, a_z] = thrust;
     let [back, ahead, b3] = attitude(&[*a_y, *a_x, *a_z], forward)?;
     Some([ahead, back.map(|x| -x), b3])
 }
 
-/// The least that the thrust must give in any of the equations that the attitude follows from, and in that attitude, m/s^2.
-pub fn least_thrust(demand: &Demand, attitude: Option<&Attitude>) -> f64 {
-    let [of_x, of_y, of_z] = demand.each_ref().map(|a| dot(a, a).value().sqrt());
-    let thrust = attitude.map_or(of_z, |[_, _, b3]| dot(b3, &demand[2]).value());
-    thrust.min(of_x).min(of_y)
+/// The least specific thrust in the equations that define the attitude, and along body z of that attitude, m/s^2.
+pub fn least_thrust(thrust: &SpecificThrust, attitude: Option<&Attitude>) -> f64 {
+    let [of_x, of_y, of_z] = thrust.each_ref().map(|a| dot(a, a).value().sqrt());
+    let along_z = attitude.map_or(of_z, |[_, _, b3]| dot(b3, &thrust[2]).value());
+    along_z.min(of_x).min(of_y)
 }
 
 /// Whether `a > b`; not for NaN.
@@ -136,14 +138,14 @@ fn above(a: f64, b: f64) -> bool {
     a > b
 }
 
-/// The attitude whose columns stand still.
+/// An attitude at rest.
 pub fn constant_attitude(R: &SO3<f64>) -> Attitude {
     std::array::from_fn(|j| std::array::from_fn(|i| Jet::constant(R.matrix()[(i, j)])))
 }
 
 /// Pose, twist and acceleration of the body frame whose centre of mass (m, body coordinates) moves with `position` while
 /// the body has this attitude.
-pub fn reference<const N: usize>(
+pub fn rigid_body<const N: usize>(
     position: &Jet3<N>,
     attitude: &Attitude,
     center_of_mass: &Vector3<f64>,
@@ -164,13 +166,4 @@ pub fn reference<const N: usize>(
         twist: join(&v, &w),
         acceleration: join(&v_dot, &w_dot),
     }
-}
-
-/// Whether every number of a reference is finite.
-pub fn is_finite(point: &ReferencePoint) -> bool {
-    let finite = |v: &Vector6<f64>| v.iter().all(|x| x.is_finite());
-    finite(&point.twist)
-        && finite(&point.acceleration)
-        && point.pose.translation.iter().all(|x| x.is_finite())
-        && point.pose.rotation.matrix().iter().all(|x| x.is_finite())
 }

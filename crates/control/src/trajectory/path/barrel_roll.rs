@@ -2,9 +2,9 @@
 
 use nalgebra::Vector3;
 
-use super::jet::{Jet, Jet3};
-use super::smooth::smooth;
 use super::{Path, PathPoint};
+use crate::trajectory::jet::{Jet, Jet3};
+use crate::trajectory::smooth;
 
 /// One turn of a helix about a horizontal axis, from its lowest point, from rest to rest: to the left, over, and back from the right, rolling to the right.
 ///

@@ -1,22 +1,24 @@
-//! A body carried along a path.
+//! A body that keeps its attitude to a path's heading.
 #![allow(non_snake_case)]
 
 use fly_lie::SO3;
 use nalgebra::Vector3;
 
+use super::flat::rigid_body;
 use super::jet::{Jet, normalized};
-use super::{Path, ReferencePoint, Trajectory, flat};
+use super::{Infeasible, Path, Trajectory};
+use crate::ReferencePoint;
 
 /// A body whose origin follows a path and that turns with the path's heading about the vertical: `R = Rz(yaw) R_0`.
-pub struct Carried {
-    /// The way of the body's origin; its side direction must be horizontal.
+pub struct HeadingAligned {
+    /// The path of the body's origin; its side direction must be horizontal.
     pub path: Box<dyn Path>,
     /// R_0: the attitude for yaw zero.
     pub attitude: SO3<f64>,
 }
 
-impl Trajectory for Carried {
-    fn at(&mut self, t: f64) -> ReferencePoint {
+impl Trajectory for HeadingAligned {
+    fn at(&mut self, t: f64, out: &mut ReferencePoint) -> Result<(), Infeasible> {
         let point = self.path.at(t);
         let [x, y, _] = normalized(&point.side);
         let zero = Jet::constant(0.0);
@@ -33,7 +35,8 @@ impl Trajectory for Carried {
                     + turn[2][i].scale(R[(2, j)])
             })
         });
-        flat::reference(&point.position, &attitude, &Vector3::zeros())
+        *out = rigid_body(&point.position, &attitude, &Vector3::zeros());
+        Ok(())
     }
 
     fn duration(&self) -> Option<f64> {

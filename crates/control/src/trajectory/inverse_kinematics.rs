@@ -4,10 +4,9 @@
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use nalgebra::{DVector, Matrix6xX, Vector3, Vector6};
 
-use super::{Infeasible, SystemPoint, SystemTrajectory};
-use crate::Trajectory;
-use crate::trajectory::Path;
-use crate::trajectory::jet::derivative;
+use super::jet::derivative;
+use super::{Infeasible, Path, Trajectory};
+use crate::SystemPoint;
 use crate::transport::jacobian::{PointJacobian, left_inverse};
 
 /// What should move how.
@@ -92,27 +91,27 @@ impl InverseKinematics {
     }
 
     /// What should move at the time `t`: where it should be is compared with where it is in the workspace.
-    fn goal(&mut self, t: f64) -> Goal {
+    fn goal(&mut self, t: f64) -> Result<Goal, Infeasible> {
         let pose = self.workspace.pose(BodyId::WORLD, self.body);
         match &mut self.target {
             Target::Point(point, path) => {
                 let path = path.at(t).position;
                 let pad = |v: Vector3<f64>| Vector6::new(v.x, v.y, v.z, 0.0, 0.0, 0.0);
-                Goal {
+                Ok(Goal {
                     error: pad(derivative(&path, 0) - pose.act(point)),
                     velocity: pad(derivative(&path, 1)),
                     acceleration: pad(derivative(&path, 2)),
-                }
+                })
             }
             Target::Pose(trajectory) => {
-                let goal = trajectory.at(t);
+                let goal = trajectory.sample(t)?;
                 let E = pose.inverse() * goal.pose;
-                Goal {
+                Ok(Goal {
                     error: E.log(),
                     // At the target itself the two frames coincide.
                     velocity: goal.twist,
                     acceleration: goal.acceleration,
-                }
+                })
             }
         }
     }
@@ -164,14 +163,14 @@ struct Goal {
     acceleration: Vector6<f64>,
 }
 
-impl SystemTrajectory for InverseKinematics {
+impl Trajectory<SystemPoint> for InverseKinematics {
     fn at(&mut self, t: f64, out: &mut SystemPoint) -> Result<(), Infeasible> {
         self.velocity.fill(0.0);
         let mut distance = f64::INFINITY;
         for _ in 0..STEPS {
             self.workspace
                 .update(&self.model, &self.configuration, self.velocity.as_slice());
-            let error = self.goal(t).error;
+            let error = self.goal(t)?.error;
             distance = error.norm();
             // Rounding of lengths of a metre.
             if distance < 1e-14 {
@@ -202,7 +201,7 @@ impl SystemTrajectory for InverseKinematics {
         self.workspace
             .update(&self.model, &self.configuration, self.velocity.as_slice());
         self.jacobians();
-        let goal = self.goal(t);
+        let goal = self.goal(t)?;
         let inverse = left_inverse(&self.columns.as_view()).ok_or_else(|| self.singular(t))?;
         let velocity = inverse * goal.velocity;
         Self::spread(&self.moving, &velocity, self.velocity.as_mut_slice());
@@ -227,5 +226,8 @@ impl SystemTrajectory for InverseKinematics {
 
     fn restart(&mut self) {
         self.configuration.copy_from_slice(&self.start);
+        if let Target::Pose(trajectory) = &mut self.target {
+            trajectory.restart();
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! A path through samples.
 
-use super::jet::{Jet, Jet3};
-use super::path::side_of_yaw;
-use super::table::{SampleError, Table};
+use super::side_of_yaw;
 use super::{Path, PathPoint};
+use crate::trajectory::jet::{Jet, Jet3};
+use crate::trajectory::{SampleError, Table};
 
 /// A path through the rows of a [`Table`].
 #[derive(Clone, Debug, PartialEq)]

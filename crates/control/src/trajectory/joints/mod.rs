@@ -1,5 +1,11 @@
-//! From the motion of every joint's own coordinates to configuration, velocity and acceleration.
+//! Trajectories of joints: from the coordinates of every joint to configuration, velocity and acceleration of the system.
 #![allow(non_snake_case)]
+
+mod planar;
+mod samples;
+
+pub use planar::PlanarPath;
+pub use samples::JointSamples;
 
 use std::ops::Range;
 
@@ -7,22 +13,11 @@ use fly_lie::SO3;
 use fly_mechanics::multibody::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
 use nalgebra::Vector3;
 
-use super::{Infeasible, SystemPoint, SystemTrajectory};
-use crate::trajectory::flat;
-use crate::trajectory::jet::Jet;
-use crate::trajectory::roll_pitch_yaw;
-
-/// A motion of joints in the coordinates that [`coordinates`] lists, as many as the joints have degrees of freedom.
-pub trait JointMotion: Send {
-    /// Writes the coordinates with two derivatives at the time `t`, s. No allocation.
-    ///
-    /// # Errors
-    /// [`Infeasible`] where there is no such motion.
-    fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible>;
-
-    /// When it has come to its final rest, s; `None` if it goes on for ever.
-    fn duration(&self) -> Option<f64>;
-}
+use super::flat::rigid_body;
+use super::independent::roll_pitch_yaw;
+use super::jet::Jet;
+use super::{Infeasible, Trajectory};
+use crate::SystemPoint;
 
 /// The names of a joint's coordinates in references, one for each degree of freedom: m, or rad for angles.
 ///
@@ -41,61 +36,62 @@ pub fn coordinates(joint: &Joint<f64>) -> &'static [&'static str] {
     }
 }
 
-/// A system whose joints move like this.
+/// A system whose joints have these coordinates, in the order of its velocities.
 ///
 /// ```
-/// use fly_control::system::reference::{InJoints, JointSines, SystemPoint, SystemTrajectory};
+/// use fly_control::SystemPoint;
+/// use fly_control::trajectory::{JointTrajectory, Sinusoid, Sinusoids, Trajectory};
 /// use fly_mechanics::multibody::{Body, Joint, Model};
 /// use nalgebra::Vector3;
 ///
-/// // A propeller with cosine and sine in its configuration, which swings.
-/// let hinge = Joint::revolute(Vector3::z())?.with_cos_sin();
-/// let model = Model::builder().body(Body::new("propeller", hinge)).build()?;
-/// let motion = JointSines { amplitude: vec![0.5], angular_frequency: vec![2.0], ..JointSines::at_rest(vec![0.1]) };
-/// let mut reference = InJoints::new(&model, motion);
+/// // A propeller with cosine and sine in its configuration, which oscillates.
+/// let joint = Joint::revolute(Vector3::z())?.with_cos_sin();
+/// let model = Model::builder().body(Body::new("propeller", joint)).build()?;
+/// let angle = Sinusoid { amplitude: 0.5, angular_frequency: 2.0, ..Sinusoid::constant(0.1) };
+/// let mut reference = JointTrajectory::new(&model, Sinusoids(vec![angle]));
 /// let mut point = SystemPoint::new(&model);
 /// reference.at(0.0, &mut point)?;
 /// assert_eq!(point.configuration, [0.1_f64.cos(), 0.1_f64.sin()]);
 /// assert_eq!((point.velocity[0], point.acceleration[0]), (1.0, 0.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct InJoints<M> {
-    motion: M,
-    joints: Vec<Place>,
+pub struct JointTrajectory<T> {
+    coordinates: T,
+    joints: Vec<JointRange>,
     q: Vec<Jet<3>>,
-    /// Which of the coordinates the motion writes.
+    /// Which of the coordinates move.
     moved: Range<usize>,
 }
 
 /// A joint and its numbers in configuration and velocity.
-struct Place {
+struct JointRange {
     joint: Joint<f64>,
     x: Range<usize>,
     xi: Range<usize>,
 }
 
-impl<M: JointMotion> InJoints<M> {
-    /// A motion of all joints of the model, in the order of its velocities.
-    pub fn new(model: &Model<f64>, motion: M) -> Self {
-        Self::among(model, &vec![0.0; model.dof()], 0..model.dof(), motion)
+impl<T: Trajectory<[Jet<3>]>> JointTrajectory<T> {
+    /// Coordinates of all joints of the model, one for each of its velocities.
+    pub fn new(model: &Model<f64>, coordinates: T) -> Self {
+        Self::among(model, &vec![0.0; model.dof()], 0..model.dof(), coordinates)
     }
 
-    /// A motion of the coordinates `moved`, in the order of the velocities, while the others rest at these values.
+    /// The coordinates `moved`, while the others rest at these values.
     ///
     /// # Panics
     /// If there is not one value for each of the model's degrees of freedom, or `moved` is not among them.
-    pub fn among(model: &Model<f64>, rest: &[f64], moved: Range<usize>, motion: M) -> Self {
+    pub fn among(model: &Model<f64>, rest: &[f64], moved: Range<usize>, coordinates: T) -> Self {
         assert_eq!(rest.len(), model.dof(), "values of coordinates at rest");
         assert!(moved.end <= rest.len(), "moved coordinates");
         let joints = model.bodies().filter_map(|body| {
-            Some(Place {
+            Some(JointRange {
                 joint: *model.joint(body)?,
                 x: model.config_range(body),
                 xi: model.velocity_range(body),
             })
         });
         Self {
-            motion,
+            coordinates,
             joints: joints.collect(),
             q: rest.iter().map(|q| Jet::constant(*q)).collect(),
             moved,
@@ -103,10 +99,10 @@ impl<M: JointMotion> InJoints<M> {
     }
 }
 
-impl<M: JointMotion> SystemTrajectory for InJoints<M> {
+impl<T: Trajectory<[Jet<3>]>> Trajectory<SystemPoint> for JointTrajectory<T> {
     fn at(&mut self, t: f64, point: &mut SystemPoint) -> Result<(), Infeasible> {
-        self.motion.at(t, &mut self.q[self.moved.clone()])?;
-        for Place { joint, x, xi } in &self.joints {
+        self.coordinates.at(t, &mut self.q[self.moved.clone()])?;
+        for JointRange { joint, x, xi } in &self.joints {
             write(
                 joint,
                 &self.q[xi.clone()],
@@ -119,7 +115,11 @@ impl<M: JointMotion> SystemTrajectory for InJoints<M> {
     }
 
     fn duration(&self) -> Option<f64> {
-        self.motion.duration()
+        self.coordinates.duration()
+    }
+
+    fn restart(&mut self) {
+        self.coordinates.restart();
     }
 }
 
@@ -163,7 +163,7 @@ fn write(joint: &Joint<f64>, q: &[Jet<3>], x: &mut [f64], xi: &mut [f64], xi_dot
     } else {
         let [roll, pitch, yaw] = attitude;
         let R = roll_pitch_yaw(roll, pitch, yaw);
-        let body = flat::reference(&position, &R, &Vector3::zeros());
+        let body = rigid_body(&position, &R, &Vector3::zeros());
         for (i, component) in components.iter().enumerate() {
             (xi[i], xi_dot[i]) = (body.twist[*component], body.acceleration[*component]);
         }

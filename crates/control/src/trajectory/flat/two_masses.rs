@@ -1,8 +1,7 @@
 //! Two masses on a line with a spring between them.
 
-use super::{Infeasible, JointMotion};
-use crate::trajectory::Path;
 use crate::trajectory::jet::Jet;
+use crate::trajectory::{Infeasible, Path, Trajectory};
 
 /// Two masses on a line with a spring between them, a force on the first: the position of the second is a flat output.
 ///
@@ -24,7 +23,7 @@ pub struct TwoMasses {
     pub swapped: bool,
 }
 
-impl JointMotion for TwoMasses {
+impl Trajectory<[Jet<3>]> for TwoMasses {
     fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible> {
         let [.., z_2] = self.output.at(t).position;
         let pull = z_2.second_derivative::<3>().scale(self.ratio.recip());

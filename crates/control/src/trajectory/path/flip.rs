@@ -2,9 +2,9 @@
 
 use nalgebra::Vector3;
 
-use super::jet::{Jet, Jet3};
-use super::smooth::smooth;
 use super::{Path, PathPoint};
+use crate::trajectory::jet::{Jet, Jet3};
+use crate::trajectory::smooth;
 
 /// About which axis of the body a [`Flip`] turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]

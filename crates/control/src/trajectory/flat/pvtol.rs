@@ -1,33 +1,12 @@
-//! References of a body on a planar joint: `q = [x, y, alpha]`.
+//! The planar vertical take-off and landing aircraft.
 
 use nalgebra::Vector2;
 
-use super::{Infeasible, JointMotion};
-use crate::trajectory::Path;
-use crate::trajectory::jet::{Jet, normalized};
+use super::SINGULAR_THRUST;
+use crate::trajectory::jet::Jet;
+use crate::trajectory::{Infeasible, Path, Trajectory};
 
-/// Position and heading of a fully actuated body, along a path: its first two coordinates and its side direction.
-pub struct PlanarBody(pub Box<dyn Path>);
-
-impl JointMotion for PlanarBody {
-    fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible> {
-        let at = self.0.at(t);
-        let [s_x, s_y, _] = normalized(&at.side);
-        // The side is (-sin alpha, cos alpha); its rates along -(cos alpha, sin alpha) are those of alpha.
-        let (cos, sin) = (s_y.value(), -s_x.value());
-        let rate = |k| -(cos * s_x.derivative(k) + sin * s_y.derivative(k));
-        q[0] = at.position[0].truncate();
-        q[1] = at.position[1].truncate();
-        q[2] = Jet::from_derivatives([sin.atan2(cos), rate(1), rate(2)]);
-        Ok(())
-    }
-
-    fn duration(&self) -> Option<f64> {
-        self.0.duration()
-    }
-}
-
-/// The planar vertical take-off and landing aircraft: a point above it is a flat output y, Konz (5.152)-(5.154), which prints other signs.
+/// The coordinates `[x, y, alpha]` of a planar vertical take-off and landing aircraft: a point above it is a flat output y, Konz (5.152)-(5.154), which prints other signs.
 ///
 /// ```text
 /// a = y'' - a_G,   r = y - eps a / |a|,   alpha = atan2(-a_x, a_y) - atan2(-u_x, u_y)
@@ -50,15 +29,19 @@ pub struct Pvtol {
     pub center: Vector2<f64>,
 }
 
-impl JointMotion for Pvtol {
+impl Trajectory<[Jet<3>]> for Pvtol {
     fn at(&mut self, t: f64, q: &mut [Jet<3>]) -> Result<(), Infeasible> {
         let output = self.output.at(t).position;
         let a = output[0].second_derivative::<3>() - Jet::constant(self.gravity.x);
         let b = output[1].second_derivative::<3>() - Jet::constant(self.gravity.y);
         let squared = a * a + b * b;
-        // Below a thousandth of a metre per second squared no direction can be told.
-        if squared.value() < 1e-6 {
-            return Err(Infeasible::FreeFall { time: t });
+        let thrust = squared.value().sqrt();
+        if thrust < SINGULAR_THRUST {
+            return Err(Infeasible::NoAttitude {
+                time: t,
+                thrust,
+                least: SINGULAR_THRUST,
+            });
         }
         let inverse = squared.inverse_sqrt();
         // a / |a| = R u: with cosine and sine of alpha it is (c u_x - s u_y, s u_x + c u_y).

@@ -1,4 +1,27 @@
-//! Motions of a point with a heading.
+//! Paths: motions of a point with a heading.
+//!
+//! [`Lissajous`], [`Helix`], [`Waypoints`], [`MinimumSnap`] and [`Sampled`] suit any vehicle; [`VerticalLoop`], [`Flip`] and [`BarrelRoll`] are
+//! manoeuvres that turn it over.
+
+mod barrel_roll;
+mod flip;
+mod helix;
+mod lissajous;
+mod minimum_snap;
+mod moved;
+mod sampled;
+mod vertical_loop;
+mod waypoints;
+
+pub use barrel_roll::BarrelRoll;
+pub use flip::{Flip, FlipAxis};
+pub use helix::Helix;
+pub use lissajous::Lissajous;
+pub use minimum_snap::MinimumSnap;
+pub use moved::{Headed, Moved};
+pub use sampled::Sampled;
+pub use vertical_loop::VerticalLoop;
+pub use waypoints::{Waypoint, Waypoints};
 
 use super::jet::{Jet, Jet3};
 

@@ -1,0 +1,84 @@
+//! References at one instant: of a rigid body, and of a system of bodies.
+
+use fly_lie::SE3;
+use fly_mechanics::multibody::Model;
+use nalgebra::{RealField, Vector6};
+
+/// The reference of a rigid body at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReferencePoint<T: RealField + Copy = f64> {
+    /// G_R: the pose in the world, or seen from the first frame of a pair.
+    pub pose: SE3<T>,
+    /// xi_R = [v; omega] in the reference's own frame, m/s, rad/s.
+    pub twist: Vector6<T>,
+    /// The rate of xi_R, m/s^2, rad/s^2.
+    pub acceleration: Vector6<T>,
+}
+
+impl<T: RealField + Copy> ReferencePoint<T> {
+    /// At rest at this pose.
+    pub fn at_rest(pose: SE3<T>) -> Self {
+        Self {
+            pose,
+            twist: Vector6::zeros(),
+            acceleration: Vector6::zeros(),
+        }
+    }
+
+    /// Whether every number of it is finite.
+    pub fn is_finite(&self) -> bool {
+        let numbers = self.twist.iter().chain(&self.acceleration);
+        let position = self.pose.translation.iter();
+        let rotation = self.pose.rotation.matrix().iter();
+        numbers.chain(position).chain(rotation).all(T::is_finite)
+    }
+}
+
+impl<T: RealField + Copy> Default for ReferencePoint<T> {
+    /// At rest in the world's origin.
+    fn default() -> Self {
+        Self::at_rest(SE3::identity())
+    }
+}
+
+/// The reference of a system of bodies at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SystemPoint {
+    /// `x_R`, nu numbers.
+    pub configuration: Vec<f64>,
+    /// `xi_R`, n numbers.
+    pub velocity: Vec<f64>,
+    /// The rate of `xi_R`, n numbers.
+    pub acceleration: Vec<f64>,
+}
+
+impl SystemPoint {
+    /// At rest in the model's neutral configuration.
+    pub fn new(model: &Model<f64>) -> Self {
+        Self {
+            configuration: model.neutral_configuration(),
+            velocity: vec![0.0; model.dof()],
+            acceleration: vec![0.0; model.dof()],
+        }
+    }
+
+    /// The same as slices, as the templates take it.
+    pub fn as_reference(&self) -> SystemReference<'_> {
+        SystemReference {
+            configuration: &self.configuration,
+            velocity: &self.velocity,
+            acceleration: &self.acceleration,
+        }
+    }
+}
+
+/// Where a system should be, and how it should move there, at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SystemReference<'a> {
+    /// `x_R`, nu numbers.
+    pub configuration: &'a [f64],
+    /// `xi_R`, n numbers.
+    pub velocity: &'a [f64],
+    /// `xi_R_dot`, n numbers.
+    pub acceleration: &'a [f64],
+}

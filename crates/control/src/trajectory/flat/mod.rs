@@ -1,0 +1,23 @@
+//! Flat outputs: references of whole bodies and systems from the path of a point, Konz 5.5.3, 5.8.
+//!
+//! | system | flat output | here |
+//! |---|---|---|
+//! | vehicle with thrust along body z | centre of mass and heading | [`PathTrajectory`], [`attitude`] |
+//! | vehicle whose torques come with side forces | a point above the centre of mass | [`PathTrajectory::exact_for`] |
+//! | planar vertical take-off and landing aircraft | a point above the centre of mass, (5.152)-(5.154) | [`Pvtol`] |
+//! | two masses and a spring | the second mass, (5.143) | [`TwoMasses`] |
+
+mod exact_height;
+mod path_trajectory;
+mod pvtol;
+mod thrust;
+mod two_masses;
+
+pub use path_trajectory::{AttitudeMode, PathTrajectory};
+pub use pvtol::Pvtol;
+pub(crate) use thrust::SINGULAR_THRUST;
+pub use thrust::{
+    Attitude, ExternalForces, SpecificThrust, attitude, attitude_forward, constant_attitude,
+    least_thrust, level, rigid_body,
+};
+pub use two_masses::TwoMasses;

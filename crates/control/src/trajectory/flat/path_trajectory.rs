@@ -1,0 +1,127 @@
+//! A rigid body along a path.
+
+use fly_mechanics::FreeBody;
+use nalgebra::Vector3;
+use serde::Deserialize;
+
+use super::thrust::{
+    Attitude, ExternalForces, SINGULAR_THRUST, SpecificThrust, attitude, attitude_forward,
+    least_thrust, level, rigid_body,
+};
+use crate::ReferencePoint;
+use crate::trajectory::{Infeasible, Path, PathPoint, Trajectory};
+
+/// The attitude of a body that moves along a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum AttitudeMode {
+    /// Body z along the thrust that the motion needs against gravity and drag: for any vehicle, and the only mode of underactuated ones.
+    #[serde(rename = "thrust")]
+    ThrustAligned,
+    /// Body z upwards, whatever the motion: it needs side forces, hence a fully actuated vehicle.
+    #[serde(rename = "level")]
+    Level,
+}
+
+/// A body whose centre of mass moves along a [`Path`], or a point [above](Self::with_point_height) it.
+#[derive(Clone, Debug)]
+pub struct PathTrajectory<P> {
+    path: P,
+    mode: AttitudeMode,
+    forces: ExternalForces,
+    center_of_mass: Vector3<f64>,
+    /// How far above the centre of mass the point is that follows the path, m.
+    pub(super) height: f64,
+    /// The direction in which the path is raised by as much: against gravity.
+    up: Vector3<f64>,
+}
+
+/// A planned specific thrust below this is too near to free fall: the body would have to turn at once, m/s^2.
+const LEAST_THRUST: f64 = 0.5;
+
+impl<P: Path> PathTrajectory<P> {
+    /// A body with this inertia and drag in its field of gravity, along `path`.
+    ///
+    /// # Errors
+    /// [`Infeasible::NoAttitude`] if somewhere along the path the attitude is not defined, or the specific thrust is below 0.5 m/s^2 (checked at
+    /// 2000 points of its horizon).
+    pub fn new(path: P, mode: AttitudeMode, body: &FreeBody<f64>) -> Result<Self, Infeasible> {
+        let trajectory = Self {
+            path,
+            mode,
+            forces: ExternalForces::of_body(body),
+            center_of_mass: body.inertia().center_of_mass(),
+            height: 0.0,
+            up: -(body.gravity().try_normalize(0.0)).unwrap_or_else(|| -Vector3::z()),
+        };
+        let step = trajectory.path.horizon() / 2000.0;
+        for i in 0..=2000 {
+            let time = step * f64::from(i);
+            let point = trajectory.path.at(time);
+            trajectory.attitude_at(time, &point, LEAST_THRUST)?;
+        }
+        Ok(trajectory)
+    }
+
+    /// The same path for the point at this height above the centre of mass along body z, m: the thrust points along what that point needs, as
+    /// the flat outputs of vehicles ask whose torques come with side forces (Konz 5.5.3). The path is raised by the height, so that at
+    /// rest the centre of mass is on it as before.
+    #[must_use]
+    pub fn with_point_height(mut self, height: f64) -> Self {
+        self.height = height;
+        self
+    }
+
+    /// How far above the centre of mass the point is that follows the path, m.
+    pub fn point_height(&self) -> f64 {
+        self.height
+    }
+
+    /// The path.
+    pub fn path(&self) -> &P {
+        &self.path
+    }
+
+    fn attitude_at(
+        &self,
+        time: f64,
+        point: &PathPoint,
+        least: f64,
+    ) -> Result<Attitude, Infeasible> {
+        let needed = self.specific_thrust(point);
+        let attitude = match self.path.forward(time) {
+            Some(forward) => attitude_forward(&needed, &forward),
+            None => attitude(&needed, &point.side),
+        };
+        let thrust = least_thrust(&needed, attitude.as_ref());
+        match attitude {
+            Some(attitude) if thrust > least => Ok(attitude),
+            _ => Err(Infeasible::NoAttitude {
+                time,
+                thrust,
+                least,
+            }),
+        }
+    }
+
+    fn specific_thrust(&self, point: &PathPoint) -> SpecificThrust {
+        match self.mode {
+            AttitudeMode::ThrustAligned => self.forces.specific_thrust_along(&point.position),
+            AttitudeMode::Level => level(),
+        }
+    }
+}
+
+impl<P: Path> Trajectory for PathTrajectory<P> {
+    fn at(&mut self, t: f64, point: &mut ReferencePoint) -> Result<(), Infeasible> {
+        let path = self.path.at(t);
+        let attitude = self.attitude_at(t, &path, SINGULAR_THRUST)?;
+        let center = self.center_of_mass + Vector3::z() * self.height;
+        *point = rigid_body(&path.position, &attitude, &center);
+        point.pose.translation += self.up * self.height;
+        Ok(())
+    }
+
+    fn duration(&self) -> Option<f64> {
+        self.path.duration()
+    }
+}
