@@ -17,49 +17,34 @@ macro_rules! integers_are_numbers {
 }
 
 mod approach;
-mod build;
 mod build_controller;
-mod build_system;
 mod controller;
-mod flat;
 mod gains;
-mod joints;
-mod manoeuvre;
 mod moment;
 mod numbers;
 pub(crate) mod pair;
-mod path;
 mod poles;
 mod reference;
 mod strategy;
-mod through;
-mod tool;
 mod transport;
 mod trial;
 
 pub use approach::ApproachSettings;
-pub use build::Reference;
 pub use build_controller::ControllerError;
 pub use controller::{AllocationMethod, ControllerSettings};
-pub use flat::{AngleSettings, PlanarSettings, PvtolSettings, TwoMassesSettings};
 pub use gains::GainSettings;
-pub use joints::{
-    JointTable, JointsSettings, LegSettings, RestSettings, SineSettings, TransferSettings,
-};
-pub use manoeuvre::{
-    BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,
-};
 pub use moment::{Moment, SecondMomentSettings};
 pub use numbers::Numbers;
 pub use pair::{EnergySettings, PairSettings};
-pub use path::{LineSettings, PathSettings};
 pub use poles::{PoleSettings, VehiclePoleSettings, YawSettings};
 pub use reference::{
-    HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, RecordedSettings,
-    ReferenceSettings, WaypointSettings, WaypointsSettings,
+    AngleSettings, BarrelRollSettings, FlipSettings, HelixSettings, HoverSettings,
+    IndependentSettings, JointTable, JointsSettings, LandingSettings, LegSettings, LineSettings,
+    LissajousSettings, LoopSettings, MinimumSnapSettings, PathSettings, PlanarSettings,
+    PvtolSettings, RecordedSettings, Reference, ReferenceSettings, RestSettings, SampledSettings,
+    SineSettings, TakeoffSettings, ThroughSettings, ToolSettings, TransferSettings,
+    TwoMassesSettings, WaypointSettings, WaypointsSettings,
 };
-pub use through::{MinimumSnapSettings, SampledSettings, ThroughSettings};
-pub use tool::ToolSettings;
 pub use transport::{SeenSettings, TransportSettings};
 
 /// A setting that cannot be used.

@@ -41,15 +41,14 @@ pub use pair::{Pair, PairKinematics};
 
 use core::borrow::Borrow;
 
-use fly_lie::SE3;
 use fly_mechanics::multibody::{Model, Workspace};
 use fly_mechanics::{FreeBody, State};
 use nalgebra::{Const, DefaultAllocator, OVector, RealField, U1, Vector6};
 use serde::Deserialize;
 
 use crate::Energies;
-pub use crate::reference::ReferencePoint;
 use crate::kinematics::{Identity, Jacobian, Kinematics, ModelKinematics};
+pub use crate::reference::ReferencePoint;
 use crate::sizes::Sizes;
 use crate::system::{SystemPair, SystemReference};
 use crate::transport::{TransportError, TransportMap};

@@ -17,8 +17,18 @@ pub struct HeadingAligned {
     pub attitude: SO3<f64>,
 }
 
-impl Trajectory for HeadingAligned {
-    fn at(&mut self, t: f64, out: &mut ReferencePoint) -> Result<(), Infeasible> {
+impl HeadingAligned {
+    /// Along this path, with the attitude `start` at t = 0.
+    pub fn starting_at(path: Box<dyn Path>, start: SO3<f64>) -> Self {
+        let mut aligned = Self {
+            path,
+            attitude: SO3::identity(),
+        };
+        aligned.attitude = aligned.point(0.0).pose.rotation.inverse() * start;
+        aligned
+    }
+
+    fn point(&self, t: f64) -> ReferencePoint {
         let point = self.path.at(t);
         let [x, y, _] = normalized(&point.side);
         let zero = Jet::constant(0.0);
@@ -35,7 +45,13 @@ impl Trajectory for HeadingAligned {
                     + turn[2][i].scale(R[(2, j)])
             })
         });
-        *out = rigid_body(&point.position, &attitude, &Vector3::zeros());
+        rigid_body(&point.position, &attitude, &Vector3::zeros())
+    }
+}
+
+impl Trajectory for HeadingAligned {
+    fn at(&mut self, t: f64, out: &mut ReferencePoint) -> Result<(), Infeasible> {
+        *out = self.point(t);
         Ok(())
     }
 

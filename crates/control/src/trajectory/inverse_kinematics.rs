@@ -38,19 +38,46 @@ pub struct InverseKinematics {
     columns: Matrix6xX<f64>,
 }
 
+/// A target that does not determine the joints' motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotDetermined {
+    /// No joint that is not held moves the body.
+    #[error("no joint moves it")]
+    Fixed,
+    /// More velocities move the body than the target prescribes.
+    #[error("the target prescribes {rows} of the {found} degrees of freedom that move it")]
+    Redundant {
+        /// How many the target prescribes: 3 for a point, 6 for a pose.
+        rows: usize,
+        /// How many move the body.
+        found: usize,
+    },
+}
+
 /// Newton's method doubles its digits in each step near the solution.
 const STEPS: usize = 50;
 
 impl InverseKinematics {
     /// For this body (or a point of it), from a configuration near the first one.
     ///
+    /// # Errors
+    /// [`NotDetermined`], if too many joints move the body, or none.
+    ///
     /// # Panics
     /// If `start` has another length than the model's configuration.
-    pub fn new(model: Model<f64>, body: BodyId, target: Target, start: &[f64]) -> Self {
+    pub fn new(
+        model: Model<f64>,
+        body: BodyId,
+        target: Target,
+        start: &[f64],
+    ) -> Result<Self, NotDetermined> {
         Self::holding(model, body, target, start, &[])
     }
 
     /// While these bodies' joints rest where they are in `start`, as all do that are not between the world and the body.
+    ///
+    /// # Errors
+    /// As [`InverseKinematics::new`].
     ///
     /// # Panics
     /// As [`InverseKinematics::new`].
@@ -60,7 +87,7 @@ impl InverseKinematics {
         target: Target,
         start: &[f64],
         held: &[BodyId],
-    ) -> Self {
+    ) -> Result<Self, NotDetermined> {
         assert_eq!(start.len(), model.config_dim(), "length of the start");
         let n = model.dof();
         let chain = std::iter::successors(Some(body), |body| model.parent(*body));
@@ -68,7 +95,16 @@ impl InverseKinematics {
             .flat_map(|body| model.velocity_range(body))
             .collect();
         moving.sort_unstable();
-        Self {
+        let rows = match target {
+            Target::Point(..) => 3,
+            Target::Pose(_) => 6,
+        };
+        match moving.len() {
+            0 => return Err(NotDetermined::Fixed),
+            found if found > rows => return Err(NotDetermined::Redundant { rows, found }),
+            _ => {}
+        }
+        Ok(Self {
             columns: Matrix6xX::zeros(moving.len()),
             moving,
             workspace: Workspace::new(&model),
@@ -82,12 +118,7 @@ impl InverseKinematics {
             J: Matrix6xX::zeros(n),
             J_dot: Matrix6xX::zeros(n),
             model,
-        }
-    }
-
-    /// How many velocities are free to move the body.
-    pub fn moving(&self) -> usize {
-        self.moving.len()
+        })
     }
 
     /// What should move at the time `t`: where it should be is compared with where it is in the workspace.

@@ -11,7 +11,7 @@
 //! Where nothing can follow, each of them returns [`Infeasible`] and leaves the point as it was; who flies decides what to do then.
 //!
 //! A [`Path`](path::Path) is a motion of a point with a heading, four times differentiable: [`path`] has lines, circles, manoeuvres and minimum
-//! snap. [`flat`] makes references of whole bodies and systems from the paths of their flat outputs (Konz 5.5.3, 5.8), [`joints`] moves joints,
+//! snap. [`preview`] checks in advance whether a system can follow. [`flat`] makes references of whole bodies and systems from the paths of their flat outputs (Konz 5.5.3, 5.8), [`joints`] moves joints,
 //! [`InverseKinematics`] a body that joints carry.
 //!
 //! ```
@@ -44,7 +44,9 @@ mod inverse_kinematics;
 pub mod jet;
 pub mod joints;
 pub mod path;
+pub mod preview;
 mod recorded;
+mod single_body;
 mod sinusoid;
 mod smooth;
 mod table;
@@ -56,13 +58,14 @@ pub use heading_aligned::HeadingAligned;
 pub use hover::Hover;
 pub use independent::Independent;
 pub use infeasible::Infeasible;
-pub use inverse_kinematics::{InverseKinematics, Target};
+pub use inverse_kinematics::{InverseKinematics, NotDetermined, Target};
 pub use joints::{JointSamples, JointTrajectory, PlanarPath};
 pub use path::{
     BarrelRoll, Flip, FlipAxis, Headed, Helix, Lissajous, MinimumSnap, Moved, Path, PathPoint,
     Sampled, VerticalLoop, Waypoint, Waypoints,
 };
 pub use recorded::{Recorded, Setpoint};
+pub use single_body::{NotOneBody, merged_vehicle};
 pub use sinusoid::{Sinusoid, Sinusoids};
 pub use smooth::{PEAK_SPEED, peak_acceleration, shortest_duration, smooth, smooth_integral};
 pub use table::{SampleError, Table};

@@ -1,4 +1,4 @@
-//! A way from 0 to 1 that starts and ends at rest, with four derivatives that vanish there.
+//! From 0 to 1 with rest at both ends: a polynomial whose first four derivatives vanish there.
 
 use super::jet::Jet;
 
@@ -47,7 +47,7 @@ pub fn smooth_integral(s: Jet<5>) -> Jet<5> {
     upper * squared * squared * squared
 }
 
-/// The shortest time in which a way of this length is gone along [`smooth`] within both limits.
+/// The shortest time for a distance of this length along [`smooth`] within both limits.
 ///
 /// `length` in m (rad), `speed` in m/s (rad/s), `acceleration` in m/s^2 (rad/s^2); infinite limits do not limit.
 pub fn shortest_duration(length: f64, speed: f64, acceleration: f64) -> f64 {

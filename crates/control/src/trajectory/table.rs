@@ -172,8 +172,8 @@ impl Table {
             let mut weight = Jet::constant(1.0);
             for (j, other) in near.iter().enumerate() {
                 if i != j {
-                    let way = near[i] - other;
-                    weight = weight * (t - Jet::constant(*other)).scale(way.recip());
+                    let distance = near[i] - other;
+                    weight = weight * (t - Jet::constant(*other)).scale(distance.recip());
                 }
             }
             weight

@@ -3,8 +3,8 @@
 
 use fly_control::ReferenceSettings;
 use fly_control::law::Law;
-use fly_control::{SystemPoint, Trajectory};
 use fly_control::template::{DesiredMotion, Template};
+use fly_control::{SystemPoint, Trajectory};
 use fly_lie::SO3;
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_mechanics::{Inputs, Motor, Rotor, Rotors};

@@ -13,6 +13,7 @@ mod eleven;
 mod examples;
 mod flat_motions;
 mod general;
+mod in_code;
 mod law;
 mod monitor;
 mod settings;

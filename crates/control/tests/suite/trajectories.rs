@@ -531,7 +531,7 @@ fn minimum_snap_is_stretched_until_the_limits_hold() {
     assert!(
         error
             .to_string()
-            .starts_with("points: expected a way that the vehicle can fly"),
+            .starts_with("points: expected a curve that the vehicle can fly"),
         "{error}"
     );
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fly_control::plant::SystemPlant;
-use fly_control::{SystemPoint, Trajectory};
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
+use fly_control::{SystemPoint, Trajectory};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::{System, Vehicle};
 

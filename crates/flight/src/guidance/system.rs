@@ -2,8 +2,8 @@
 
 use fly_control::analysis::LyapunovGuarantee;
 use fly_control::plant::SystemPlant;
-use fly_control::{SystemPoint, Trajectory};
 use fly_control::{Controller, Step};
+use fly_control::{SystemPoint, Trajectory};
 use fly_hal::Frame;
 use nalgebra::DMatrix;
 
@@ -24,7 +24,10 @@ pub struct SystemGuidance {
 
 impl SystemGuidance {
     /// Of this reference and this law. Given up, the system stops where it is, or near by where its inputs can hold it.
-    pub fn new(reference: Box<dyn Trajectory<SystemPoint>>, controller: Controller<SystemPlant>) -> Self {
+    pub fn new(
+        reference: Box<dyn Trajectory<SystemPoint>>,
+        controller: Controller<SystemPlant>,
+    ) -> Self {
         let point = SystemPoint::new(controller.model());
         Self {
             reference,

@@ -174,7 +174,7 @@ error: `reference.path.posture` cannot be used
   --> arm.toml:34:37
    |
 34 | path = { kind = \"circle\", posture = \"level\", radius = 0.08, period = 2, center = [0.3, 0.2, 0] }
-   |                                     ^^^^^^^ expected none: a way alone holds no body
+   |                                     ^^^^^^^ expected none: a path alone has no attitude
 ",
     );
 }

@@ -1,7 +1,7 @@
 //! A rigid body along a path.
 
-use fly_mechanics::FreeBody;
-use nalgebra::Vector3;
+use fly_mechanics::{FreeBody, Vehicle};
+use nalgebra::{Matrix6xX, Vector3};
 use serde::Deserialize;
 
 use super::thrust::{
@@ -9,6 +9,7 @@ use super::thrust::{
     least_thrust, level, rigid_body,
 };
 use crate::ReferencePoint;
+use crate::matching::fully_actuated;
 use crate::trajectory::{Infeasible, Path, PathPoint, Trajectory};
 
 /// The attitude of a body that moves along a path.
@@ -20,6 +21,17 @@ pub enum AttitudeMode {
     /// Body z upwards, whatever the motion: it needs side forces, hence a fully actuated vehicle.
     #[serde(rename = "level")]
     Level,
+}
+
+impl AttitudeMode {
+    /// The usual one of a vehicle with these inputs: level if they can give every wrench.
+    pub fn of_inputs(inputs: &Matrix6xX<f64>) -> Self {
+        if fully_actuated(inputs) {
+            Self::Level
+        } else {
+            Self::ThrustAligned
+        }
+    }
 }
 
 /// A body whose centre of mass moves along a [`Path`], or a point [above](Self::with_point_height) it.
@@ -60,6 +72,24 @@ impl<P: Path> PathTrajectory<P> {
             trajectory.attitude_at(time, &point, LEAST_THRUST)?;
         }
         Ok(trajectory)
+    }
+
+    /// A vehicle along `path`, for the point at this [height](Self::with_point_height), m, or the one with which the motion is
+    /// [exact](Self::exact_for).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn for_vehicle(
+        path: P,
+        mode: AttitudeMode,
+        height: Option<f64>,
+        vehicle: &Vehicle,
+    ) -> Result<Self, Infeasible> {
+        let trajectory = Self::new(path, mode, &vehicle.body)?;
+        Ok(match height {
+            Some(height) => trajectory.with_point_height(height),
+            None => trajectory.exact_for(vehicle),
+        })
     }
 
     /// The same path for the point at this height above the centre of mass along body z, m: the thrust points along what that point needs, as

@@ -1,7 +1,10 @@
 //! Coordinates of joints through the rows of a table.
 
+use fly_mechanics::System;
+
+use super::coordinates;
 use crate::trajectory::jet::Jet;
-use crate::trajectory::{Infeasible, Table, Trajectory};
+use crate::trajectory::{Infeasible, SampleError, Table, Trajectory};
 
 /// Joints along the columns of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +18,39 @@ pub struct JointSamples {
 }
 
 impl JointSamples {
+    /// From comma-separated values, see [`Table::from_csv`]: columns `time` (s) and joints of the system by name (m or rad), or `joint.coordinate`
+    /// where a joint has several. Joints without a column rest in the neutral configuration.
+    ///
+    /// # Errors
+    /// [`SampleError`], with the line.
+    pub fn from_csv(text: &str, system: &System) -> Result<Self, SampleError> {
+        let mut known = Vec::new();
+        let model = &system.model;
+        for (body, data) in model.bodies().zip(&system.joints) {
+            let names = model.joint(body).map_or(&[][..], coordinates);
+            for (name, place) in names.iter().zip(model.velocity_range(body)) {
+                known.push((format!("{}.{name}", data.name), place));
+                if names.len() == 1 {
+                    known.push((data.name.clone(), place));
+                }
+            }
+        }
+        let place = |column: &str| {
+            let mut known = known.iter();
+            known.find_map(|(name, place)| (name == column).then_some(*place))
+        };
+        let expected = "time, then joints by name: `shoulder`, or `ball.yaw` of several coordinates, each once";
+        let all_known = |columns: &[&str]| {
+            let mut places: Vec<_> = columns.iter().map(|column| place(column)).collect();
+            places.sort_unstable();
+            !places.is_empty() && places[0].is_some() && places.windows(2).all(|p| p[0] != p[1])
+        };
+        let table = Table::from_csv(text, expected, all_known)?;
+        let places = table.columns().iter().filter_map(|column| place(column));
+        let places = places.collect();
+        Ok(Self::new(table, places, vec![0.0; model.dof()]))
+    }
+
     /// Column i is the coordinate `places[i]`; the others rest at these values.
     ///
     /// # Panics

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, Vector3};
 
 use super::side_of_yaw;
 use super::{Path, PathPoint};
-use crate::trajectory::jet::{Jet, Jet3};
+use crate::trajectory::jet::{Jet, Jet3, derivative};
 use crate::trajectory::{shortest_duration, smooth};
 
 /// Coefficients of a piece: degree 7, the lowest power first, in `s = (t - begin)/duration`.
@@ -15,7 +15,7 @@ const TERMS: usize = 8;
 ///
 /// It consists of polynomials of degree 7 that agree in six derivatives where they meet (D. Mellinger, V. Kumar, *Minimum snap
 /// trajectory generation and control for quadrotors*, ICRA 2011); at both ends velocity, acceleration and jerk vanish. The time
-/// between two points is that of a way from rest to rest within limits of speed and acceleration. Multiplying all times by a factor keeps
+/// between two points is that of a leg from rest to rest within limits of speed and acceleration. Multiplying all times by a factor keeps
 /// the curve and divides the k-th derivative by its k-th power.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MinimumSnap {
@@ -27,12 +27,12 @@ pub struct MinimumSnap {
 }
 
 impl MinimumSnap {
-    /// Through these points (m) with these yaws (rad), in the times of ways with this speed (m/s) and acceleration (m/s^2).
+    /// Through these points (m) with these yaws (rad), in the times of legs from rest to rest with this speed (m/s) and acceleration (m/s^2).
     ///
     /// `None` for fewer than two points or two equal ones after one another.
     pub fn new(points: &[(Vector3<f64>, f64)], speed: f64, acceleration: f64) -> Option<Self> {
-        let ways = points.windows(2).map(|pair| (pair[1].0 - pair[0].0).norm());
-        let durations: Vec<f64> = ways
+        let lengths = points.windows(2).map(|pair| (pair[1].0 - pair[0].0).norm());
+        let durations: Vec<f64> = lengths
             .map(|length| shortest_duration(length, speed, acceleration))
             .collect();
         if durations.is_empty() || durations.iter().any(|T| !(T.is_finite() && *T > 0.0)) {
@@ -51,6 +51,16 @@ impl MinimumSnap {
         let mut slow = self.clone();
         slow.durations.iter_mut().for_each(|T| *T *= factor);
         slow
+    }
+
+    /// The same curve as fast as this speed (m/s) allows, from the speeds at 1001 instants.
+    #[must_use]
+    pub fn within_speed(&self, speed: f64) -> Self {
+        let speeds = (0..=1000).map(|i| {
+            let time = self.horizon() * f64::from(i) / 1000.0;
+            derivative(&self.at(time).position, 1).norm()
+        });
+        self.stretched(speeds.fold(0.0, f64::max) / speed)
     }
 
     /// When it begins and when it passes each of the other points, s.
@@ -116,29 +126,29 @@ fn solve(points: &[(Vector3<f64>, f64)], durations: &[f64]) -> Option<DMatrix<f6
     let mut A = DMatrix::zeros(size, size);
     let mut b = DMatrix::zeros(size, 3);
     let mut row = 0;
-    let mut derivative = |row: usize, piece: usize, k: usize, s: f64, factor: f64| {
+    let mut set = |row: usize, piece: usize, k: usize, s: f64, factor: f64| {
         for (i, weight) in derivative_row(k, s).into_iter().enumerate() {
             A[(row, TERMS * piece + i)] = factor * weight;
         }
     };
     for piece in 0..pieces {
         for (end, s) in [(piece, 0.0), (piece + 1, 1.0)] {
-            derivative(row, piece, 0, s, 1.0);
+            set(row, piece, 0, s, 1.0);
             b.set_row(row, &points[end].0.transpose());
             row += 1;
         }
     }
     for k in 1..=3 {
-        derivative(row, 0, k, 0.0, 1.0);
-        derivative(row + 1, pieces - 1, k, 1.0, 1.0);
+        set(row, 0, k, 0.0, 1.0);
+        set(row + 1, pieces - 1, k, 1.0, 1.0);
         row += 2;
     }
     for joint in 1..pieces {
         // In the time of the piece before, so that the numbers stay near one.
         let ratio = durations[joint - 1] / durations[joint];
         for k in 1..=6 {
-            derivative(row, joint - 1, k, 1.0, 1.0);
-            derivative(row, joint, k, 0.0, -power(ratio, k));
+            set(row, joint - 1, k, 1.0, 1.0);
+            set(row, joint, k, 0.0, -power(ratio, k));
             row += 1;
         }
     }

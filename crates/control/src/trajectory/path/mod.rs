@@ -18,7 +18,7 @@ pub use flip::{Flip, FlipAxis};
 pub use helix::Helix;
 pub use lissajous::Lissajous;
 pub use minimum_snap::MinimumSnap;
-pub use moved::{Headed, Moved};
+pub use moved::{Headed, LeavesFrame, Moved};
 pub use sampled::Sampled;
 pub use vertical_loop::VerticalLoop;
 pub use waypoints::{Waypoint, Waypoints};

@@ -1,17 +1,30 @@
 //! Paths seen from elsewhere, or with another heading.
 
+use std::ops::Range;
+
 use fly_lie::SE3;
 
 use super::{Path, PathPoint, side_of_yaw};
 use crate::trajectory::Sinusoid;
-use crate::trajectory::jet::{Jet, Jet3};
+use crate::trajectory::jet::{Jet, Jet3, derivative};
 
 /// A path in the coordinates of another frame.
 pub struct Moved {
-    /// The path in the world.
-    pub path: Box<dyn Path>,
+    path: Box<dyn Path>,
     /// The world in the frame.
-    pub world: SE3<f64>,
+    world: SE3<f64>,
+}
+
+/// A path that leaves the line or plane on which a joint moves.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("at {time} s it leaves the {what} on which the body moves by {distance:.6} m")]
+pub struct LeavesFrame {
+    /// When, s.
+    pub time: f64,
+    /// `line` or `plane`.
+    pub what: &'static str,
+    /// By how much, m.
+    pub distance: f64,
 }
 
 impl Path for Moved {
@@ -41,6 +54,35 @@ impl Path for Moved {
 }
 
 impl Moved {
+    /// A path in the world, in the coordinates of a frame with this pose.
+    pub fn new(path: Box<dyn Path>, frame: &SE3<f64>) -> Self {
+        let world = frame.inverse();
+        Self { path, world }
+    }
+
+    /// Whether the coordinates that are not `kept` stay zero, checked at 201 instants of its horizon.
+    ///
+    /// # Errors
+    /// [`LeavesFrame`].
+    pub fn keeps_to(&self, kept: Range<usize>) -> Result<(), LeavesFrame> {
+        for i in 0..=200 {
+            let time = self.horizon() * f64::from(i) / 200.0;
+            let at = derivative(&self.at(time).position, 0);
+            let left = (0..3).filter(|k| !kept.contains(k)).map(|k| at[k].abs());
+            let distance = left.fold(0.0, f64::max);
+            // Rounding of positions and attitudes.
+            if distance > 1e-9 * (1.0 + at.norm()) {
+                let what = if kept.len() == 1 { "line" } else { "plane" };
+                return Err(LeavesFrame {
+                    time,
+                    what,
+                    distance,
+                });
+            }
+        }
+        Ok(())
+    }
+
     fn turned<const N: usize>(&self, v: &Jet3<N>) -> Jet3<N> {
         let matrix = self.world.rotation.matrix();
         std::array::from_fn(|i| {

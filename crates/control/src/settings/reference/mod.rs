@@ -1,14 +1,27 @@
 //! The section `[reference]`.
 
-use serde::Deserialize;
+mod build;
+mod flat;
+mod joints;
+mod manoeuvre;
+mod path;
+mod through;
+mod tool;
 
-use super::flat::{PlanarSettings, PvtolSettings, TwoMassesSettings};
-use super::joints::{JointsSettings, RestSettings, TransferSettings};
-use super::manoeuvre::{
+pub use build::Reference;
+pub use flat::{AngleSettings, PlanarSettings, PvtolSettings, TwoMassesSettings};
+pub use joints::{
+    JointTable, JointsSettings, LegSettings, RestSettings, SineSettings, TransferSettings,
+};
+pub use manoeuvre::{
     BarrelRollSettings, FlipSettings, HelixSettings, LandingSettings, TakeoffSettings,
 };
-use super::through::{MinimumSnapSettings, SampledSettings};
-use super::tool::ToolSettings;
+pub use path::{LineSettings, PathSettings};
+pub use through::{MinimumSnapSettings, SampledSettings, ThroughSettings};
+pub use tool::ToolSettings;
+
+use serde::Deserialize;
+
 use super::{SettingsError, finite, not_negative, positive};
 use crate::trajectory::AttitudeMode;
 
@@ -53,7 +66,7 @@ pub enum ReferenceSettings {
     Joints(JointsSettings),
     /// Joints from rest to rest.
     Transfer(TransferSettings),
-    /// A body follows a way in the world.
+    /// A body follows a path in the world.
     Tool(ToolSettings),
     /// Two masses with a spring.
     TwoMasses(TwoMassesSettings),
@@ -124,16 +137,16 @@ pub struct LoopSettings {
     pub point_height: Option<f64>,
 }
 
-/// `kind = "waypoints"`: straight ways from rest to rest.
+/// `kind = "waypoints"`: straight legs from rest to rest.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaypointsSettings {
     /// The points, at least one.
     pub points: Vec<WaypointSettings>,
-    /// Largest speed on a way, m/s, > 0. Default 1.
+    /// Largest speed on a leg, m/s, > 0. Default 1.
     #[serde(default = "one")]
     pub max_speed: f64,
-    /// Largest acceleration along a way, m/s^2, > 0. Default 1.
+    /// Largest acceleration along a leg, m/s^2, > 0. Default 1.
     #[serde(default = "one")]
     pub max_acceleration: f64,
     /// Largest yaw rate, rad/s, > 0. Default 1.

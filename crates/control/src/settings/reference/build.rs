@@ -1,18 +1,20 @@
 //! From the section `[reference]` to what is flown.
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::Vehicle;
+use fly_mechanics::{System, Vehicle};
 use nalgebra::{Matrix3, Vector3};
 
-use super::SettingsError;
-use super::reference::{
+use super::{
     HoverSettings, IndependentSettings, LissajousSettings, LoopSettings, ReferenceSettings,
     WaypointSettings, WaypointsSettings,
 };
+use crate::SystemPoint;
 use crate::matching::fully_actuated;
+use crate::settings::{MinimumSnapSettings, SettingsError};
 use crate::trajectory::{
-    AttitudeMode, Hover, Independent, Infeasible, Lissajous, Path, PathTrajectory, Recorded,
-    Sinusoid, Trajectory, VerticalLoop, Waypoint, Waypoints,
+    AttitudeMode, Hover, Independent, JointTrajectory, Lissajous, OnFreeJoint, Path,
+    PathTrajectory, Recorded, Sinusoid, Trajectory, VerticalLoop, Waypoint, Waypoints,
+    merged_vehicle, preview,
 };
 
 /// A reference that is ready to be flown.
@@ -24,6 +26,7 @@ pub enum Reference {
     Recorded(Recorded),
 }
 
+/// # For vehicles
 impl ReferenceSettings {
     /// The reference for this vehicle.
     ///
@@ -39,13 +42,13 @@ impl ReferenceSettings {
                 follower.along(s.lissajous(), s.posture, s.point_height, "amplitude")?
             }
             Self::Loop(s) => {
-                let posture = s.posture.unwrap_or(AttitudeMode::ThrustAligned);
-                follower.along(s.path(), Some(posture), s.point_height, "duration")?
+                let mode = s.posture.unwrap_or(AttitudeMode::ThrustAligned);
+                follower.along(s.path(), Some(mode), s.point_height, "duration")?
             }
             Self::Waypoints(s) => {
                 follower.along(s.path(), s.posture, s.point_height, "max_acceleration")?
             }
-            Self::MinimumSnap(s) => s.trajectory(&follower)?,
+            Self::MinimumSnap(s) => follower.fastest(s)?,
             Self::Sampled(s) => follower.along(s.path()?, s.posture, s.point_height, "file")?,
             Self::Circle(s) | Self::Helix(s) => {
                 follower.along(s.path(), s.posture, s.point_height, "period")?
@@ -70,9 +73,9 @@ impl ReferenceSettings {
             }
             Self::Independent(s) => Box::new(s.independent()),
             Self::Recorded(s) => {
-                let posture = follower.posture(s.posture)?;
+                let mode = follower.mode(s.posture)?;
                 return Ok(Reference::Recorded(
-                    Recorded::new(posture, *vehicle.body.gravity(), SE3::identity())
+                    Recorded::new(mode, *vehicle.body.gravity(), SE3::identity())
                         .of_body(&vehicle.body),
                 ));
             }
@@ -93,9 +96,100 @@ impl ReferenceSettings {
     }
 }
 
+/// # For systems
+impl ReferenceSettings {
+    /// The reference for this system.
+    ///
+    /// Kinds that say how joints or bodies of a system move suit any system that has them. Those of vehicles suit a system that is one free body,
+    /// with whatever is fixed to it; on springs or dampers only if its inputs can give every wrench, as its attitudes would not follow from the
+    /// motion otherwise. What follows is looked at in advance, for 60 s if it has no end.
+    ///
+    /// # Errors
+    /// Those of [`validate`](Self::validate), what this system cannot follow at all, and what it cannot follow at some instant: joints beyond
+    /// their limits, targets out of reach.
+    pub fn build_for_system(
+        &self,
+        system: &System,
+    ) -> Result<Box<dyn Trajectory<SystemPoint>>, SettingsError> {
+        self.validate()?;
+        let model = &system.model;
+        let mut trajectory: Box<dyn Trajectory<SystemPoint>> = match self {
+            Self::Rest(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
+            Self::Joints(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
+            Self::Transfer(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
+            Self::Tool(s) => Box::new(s.trajectory(system)?),
+            Self::TwoMasses(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
+            Self::Pvtol(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
+            Self::Planar(s) => Box::new(s.trajectory(system)?),
+            Self::Sampled(s) if !s.names_position()? => {
+                Box::new(JointTrajectory::new(model, s.motion(system)?))
+            }
+            Self::Recorded(_) => {
+                return Err(SettingsError::new(
+                    "kind",
+                    "expected a kind that is known in advance, found recorded, which only a vehicle follows",
+                ));
+            }
+            _ => self.of_free_body(system)?,
+        };
+        preview::check(trajectory.as_mut(), system)
+            .map_err(|violation| SettingsError::new(self.cause(), violation.to_string()))?;
+        Ok(trajectory)
+    }
+
+    /// The key at fault where what it describes cannot be followed.
+    fn cause(&self) -> &'static str {
+        match self {
+            Self::Rest(_) | Self::Joints(_) => "joints",
+            Self::Transfer(_) => "to",
+            Self::Tool(_) | Self::TwoMasses(_) | Self::Pvtol(_) | Self::Planar(_) => "path",
+            Self::Sampled(_) => "file",
+            _ => "kind",
+        }
+    }
+
+    fn of_free_body(
+        &self,
+        system: &System,
+    ) -> Result<Box<dyn Trajectory<SystemPoint>>, SettingsError> {
+        let unsuited = |why: &str| {
+            let kind = self.kind();
+            let kinds = Self::SYSTEM_KINDS.join(", ");
+            SettingsError::new(
+                "kind",
+                format!(
+                    "expected {kinds}; found {kind}, which needs one free body and nothing else that moves: {why}"
+                ),
+            )
+        };
+        let (body, vehicle) =
+            merged_vehicle(system).map_err(|error| unsuited(&error.to_string()))?;
+        let model = &system.model;
+        let links = model.springs().len() + model.dampers().len();
+        if links > 0 && !fully_actuated(vehicle.rotors.input_matrix()) {
+            return Err(SettingsError::new(
+                "kind",
+                format!(
+                    "expected a kind of reference that says where every joint is, found {}, whose attitudes follow from gravity, drag and \
+                     thrust alone, and springs or dampers act on `{}`",
+                    self.kind(),
+                    vehicle.body_name
+                ),
+            ));
+        }
+        let Reference::Planned(trajectory) = self.build(&vehicle)? else {
+            return Err(unsuited("setpoints arrive in flight"));
+        };
+        match OnFreeJoint::new(&system.model, body, trajectory) {
+            Some(reference) => Ok(Box::new(reference)),
+            None => Err(unsuited("other joints move")),
+        }
+    }
+}
+
 /// A vehicle that is to follow paths.
-pub(super) struct Follower<'a> {
-    pub vehicle: &'a Vehicle,
+struct Follower<'a> {
+    vehicle: &'a Vehicle,
     /// Whether its inputs can give every wrench.
     full: bool,
 }
@@ -108,45 +202,39 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// The posture that is asked for, or the usual one of this vehicle.
-    pub fn posture(&self, asked: Option<AttitudeMode>) -> Result<AttitudeMode, SettingsError> {
+    /// The attitude mode that is asked for, or the usual one of this vehicle.
+    fn mode(&self, asked: Option<AttitudeMode>) -> Result<AttitudeMode, SettingsError> {
         match asked {
             Some(AttitudeMode::Level) if !self.full => Err(SettingsError::new(
                 "posture",
                 "expected thrust, found level, which needs six independent inputs",
             )),
-            Some(posture) => Ok(posture),
-            None if self.full => Ok(AttitudeMode::Level),
-            None => Ok(AttitudeMode::ThrustAligned),
+            Some(mode) => Ok(mode),
+            None => Ok(AttitudeMode::of_inputs(self.vehicle.rotors.input_matrix())),
         }
     }
 
-    /// The vehicle along a path, with the point at this height or where that makes the motion exact.
-    pub fn exactly<P: Path>(
-        &self,
-        path: P,
-        posture: AttitudeMode,
-        height: Option<f64>,
-    ) -> Result<PathTrajectory<P>, Infeasible> {
-        let along = PathTrajectory::new(path, posture, &self.vehicle.body)?;
-        Ok(match height {
-            Some(height) => along.with_point_height(height),
-            None => along.exact_for(self.vehicle),
-        })
-    }
-
-    /// The same, or the key that makes it impossible.
+    /// The vehicle along a path, with the point at this height or where that makes the motion exact; or the key that makes it impossible.
     fn along<P: Path + 'static>(
         &self,
         path: P,
-        posture: Option<AttitudeMode>,
+        mode: Option<AttitudeMode>,
         height: Option<f64>,
         key: &str,
     ) -> Result<Box<dyn Trajectory>, SettingsError> {
-        let along = self.exactly(path, self.posture(posture)?, height);
-        Ok(Box::new(along.map_err(|error| {
-            SettingsError::new(key, error.to_string())
-        })?))
+        let mode = self.mode(mode)?;
+        match PathTrajectory::for_vehicle(path, mode, height, self.vehicle) {
+            Ok(trajectory) => Ok(Box::new(trajectory)),
+            Err(error) => Err(SettingsError::new(key, error.to_string())),
+        }
+    }
+
+    fn fastest(&self, s: &MinimumSnapSettings) -> Result<Box<dyn Trajectory>, SettingsError> {
+        let (mode, curve) = (self.mode(s.posture)?, s.curve()?);
+        match PathTrajectory::fastest(&curve, mode, s.point_height, self.vehicle, s.limits()) {
+            Ok(trajectory) => Ok(Box::new(trajectory)),
+            Err(error) => Err(SettingsError::new("points", error.to_string())),
+        }
     }
 }
 

@@ -5,12 +5,9 @@ use std::path::PathBuf;
 use fly_mechanics::System;
 use serde::Deserialize;
 
-use super::build::Follower;
-use super::{SettingsError, finite, positive};
-use crate::Trajectory;
-use crate::inputs::ReferenceInputs;
-use crate::trajectory::joints::{JointSamples, coordinates};
-use crate::trajectory::{AttitudeMode, MinimumSnap, Sampled, Table};
+use crate::settings::{SettingsError, finite, positive};
+use crate::trajectory::flat::MotionLimits;
+use crate::trajectory::{AttitudeMode, JointSamples, MinimumSnap, Sampled};
 
 /// `kind = "minimum_snap"`: through points without stopping, as fast as the limits allow.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -67,11 +64,6 @@ fn four() -> f64 {
     4.0
 }
 
-/// Instants at which limits are looked at.
-const SAMPLES: u32 = 1000;
-/// A path that must be this much slower than its guess is impossible at any speed.
-const SLOWEST: f64 = 100.0;
-
 impl MinimumSnapSettings {
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         if self.points.len() < 2 {
@@ -97,77 +89,20 @@ impl MinimumSnapSettings {
         positive("max_rate", self.max_rate)
     }
 
-    /// The fastest of all stretched curves that stays inside the limits of speed and rate and of the vehicle's inputs.
-    pub(super) fn trajectory(
-        &self,
-        follower: &Follower<'_>,
-    ) -> Result<Box<dyn Trajectory>, SettingsError> {
-        let vehicle = follower.vehicle;
-        let posture = follower.posture(self.posture)?;
-        let points: Vec<_> = self
-            .points
-            .iter()
+    /// The curve in the times of legs from rest to rest.
+    pub(super) fn curve(&self) -> Result<MinimumSnap, SettingsError> {
+        let points: Vec<_> = (self.points.iter())
             .map(|p| (p.position.into(), p.yaw_deg.to_radians()))
             .collect();
-        let curve = MinimumSnap::new(&points, self.max_speed, self.max_acceleration)
-            .ok_or_else(|| SettingsError::new("points", "expected points that are apart"))?;
-        let inputs = ReferenceInputs::new(vehicle);
-        let mut coupled = false;
-        let mut flown = |factor: f64| {
-            let path = curve.stretched(factor);
-            let mut along = follower.exactly(path, posture, self.point_height).ok()?;
-            let end = along.duration()?;
-            let holds = (0..=SAMPLES).all(|i| {
-                let Ok(point) = along.sample(end * f64::from(i) / f64::from(SAMPLES)) else {
-                    return false;
-                };
-                let speed = point.twist.fixed_rows::<3>(0).norm();
-                let rate = point.twist.fixed_rows::<3>(3).norm();
-                let needed = inputs.at(&point);
-                coupled |= !needed.reached();
-                speed <= self.max_speed
-                    && rate <= self.max_rate
-                    && needed.reached()
-                    && vehicle
-                        .rotors
-                        .limits()
-                        .contains(needed.input.as_slice(), 0.0)
-            });
-            holds.then_some(along)
-        };
-        // Faster as long as it holds, or slower until it does; then halve.
-        let (mut slow, mut fast) = (1.0, 1.0);
-        if flown(1.0).is_some() {
-            while fast > SLOWEST.recip() && flown(fast).is_some() {
-                (slow, fast) = (fast, fast / 1.2);
-            }
-        } else {
-            while flown(slow).is_none() {
-                (fast, slow) = (slow, slow * 1.2);
-                if slow > SLOWEST {
-                    let expected = if coupled {
-                        "expected a way whose wrench the inputs can make, such as one in a vertical plane with yaw_deg along or across it"
-                    } else {
-                        "expected a way that the vehicle can fly at some speed, found limits or attitudes that it cannot meet at any"
-                    };
-                    return Err(SettingsError::new("points", expected));
-                }
-            }
-        }
-        while slow - fast > 1e-4 * slow {
-            let middle = f64::midpoint(slow, fast);
-            if flown(middle).is_some() {
-                slow = middle;
-            } else {
-                fast = middle;
-            }
-        }
-        match flown(slow) {
-            Some(along) => Ok(Box::new(along)),
-            None => Err(SettingsError::new(
-                "points",
-                "expected a way that can be flown",
-            )),
+        MinimumSnap::new(&points, self.max_speed, self.max_acceleration)
+            .ok_or_else(|| SettingsError::new("points", "expected points that are apart"))
+    }
+
+    /// Its limits.
+    pub(super) fn limits(&self) -> MotionLimits {
+        MotionLimits {
+            speed: self.max_speed,
+            angular_rate: self.max_rate,
         }
     }
 }
@@ -201,32 +136,7 @@ impl SampledSettings {
                 return Err(SettingsError::new(key, expected));
             }
         }
-        let mut known = Vec::new();
-        let model = &system.model;
-        for (body, data) in model.bodies().zip(&system.joints) {
-            let names = model.joint(body).map_or(&[][..], coordinates);
-            for (name, place) in names.iter().zip(model.velocity_range(body)) {
-                known.push((format!("{}.{name}", data.name), place));
-                if names.len() == 1 {
-                    known.push((data.name.clone(), place));
-                }
-            }
-        }
-        let place = |column: &str| {
-            let mut known = known.iter();
-            known.find_map(|(name, place)| (name == column).then_some(*place))
-        };
-        let expected = "time, then joints by name: `shoulder`, or `ball.yaw` of several coordinates, each once";
-        let all_known = |columns: &[&str]| {
-            let mut places: Vec<_> = columns.iter().map(|column| place(column)).collect();
-            places.sort_unstable();
-            !places.is_empty() && places[0].is_some() && places.windows(2).all(|p| p[0] != p[1])
-        };
-        let table = Table::from_csv(&self.text()?, expected, all_known)
-            .map_err(|error| self.failed(&error))?;
-        let places = table.columns().iter().filter_map(|column| place(column));
-        let places = places.collect();
-        Ok(JointSamples::new(table, places, vec![0.0; model.dof()]))
+        JointSamples::from_csv(&self.text()?, system).map_err(|error| self.failed(&error))
     }
 
     fn text(&self) -> Result<String, SettingsError> {

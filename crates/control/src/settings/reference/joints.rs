@@ -6,7 +6,7 @@ use fly_mechanics::System;
 use fly_mechanics::multibody::BodyId;
 use serde::Deserialize;
 
-use super::{Numbers, SettingsError, finite, not_negative, positive};
+use crate::settings::{Numbers, SettingsError, finite, not_negative, positive};
 use crate::trajectory::joints::coordinates;
 use crate::trajectory::{Leg, Sinusoid, Sinusoids, Transfer};
 
@@ -60,7 +60,7 @@ pub struct TransferSettings {
     /// When it starts, s. Default 0.
     #[serde(default)]
     pub start: f64,
-    /// One way after the other.
+    /// One leg after the other.
     pub legs: Option<Vec<LegSettings>>,
 }
 

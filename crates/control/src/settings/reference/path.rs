@@ -1,19 +1,17 @@
-//! Ways in the world, as `path` of the kinds for systems.
+//! Paths in the world: `path` of the kinds for systems.
 
-use fly_lie::SE3;
 use nalgebra::Vector3;
 use serde::Deserialize;
 
 use super::manoeuvre::HelixSettings;
 use super::through::{MinimumSnapSettings, SampledSettings};
-use super::{
+use crate::settings::{
     IndependentSettings, LissajousSettings, SettingsError, WaypointsSettings, finite, not_negative,
     positive,
 };
-use crate::trajectory::jet::derivative;
-use crate::trajectory::{AttitudeMode, MinimumSnap, Moved, Path, Waypoints};
+use crate::trajectory::{AttitudeMode, Path, Waypoints};
 
-/// A way in the world: `kind` and the keys of that kind, as those of vehicles but for `posture`.
+/// A path in the world: `kind` and the keys of that kind, as those of vehicles but for `posture`.
 ///
 /// Errors inside know no place in the text, as those of [`ReferenceSettings`](super::ReferenceSettings).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -108,14 +106,14 @@ impl PathSettings {
             ("path.point_height", height.is_some()),
         ] {
             if given {
-                let expected = "expected none: a way alone holds no body";
+                let expected = "expected none: a path alone has no attitude";
                 return Err(SettingsError::new(key, expected));
             }
         }
         Ok(())
     }
 
-    /// The way, which begins at `here` unless it says where.
+    /// The path, which begins at `here` unless it says where.
     pub(super) fn path(&self, here: Vector3<f64>) -> Result<Box<dyn Path>, SettingsError> {
         Ok(match self {
             Self::Line(s) => Box::new(Waypoints::line(
@@ -128,57 +126,17 @@ impl PathSettings {
             Self::Lissajous(s) => Box::new(s.lissajous()),
             Self::Circle(s) | Self::Helix(s) => Box::new(s.path()),
             Self::Waypoints(s) => Box::new(s.path()),
-            Self::MinimumSnap(s) => Box::new(fastest(s)?),
+            Self::MinimumSnap(s) => {
+                let curve = s.curve().map_err(|error| error.inside("path"))?;
+                Box::new(curve.within_speed(s.max_speed))
+            }
             Self::Sampled(s) => Box::new(s.path().map_err(|error| error.inside("path"))?),
             Self::Independent(_) => {
                 return Err(SettingsError::new(
                     "path.kind",
-                    "expected a way of a point, found independent, which moves position and attitude",
+                    "expected a path of a point, found independent, which moves position and attitude",
                 ));
             }
         })
     }
-
-    /// The way in the coordinates of a frame; it must not leave the frame's coordinates `kept`.
-    pub(super) fn path_in(
-        &self,
-        frame: &SE3<f64>,
-        kept: std::ops::Range<usize>,
-        what: &str,
-    ) -> Result<Box<dyn Path>, SettingsError> {
-        let moved = Moved {
-            path: self.path(frame.translation)?,
-            world: frame.inverse(),
-        };
-        for i in 0..=200 {
-            let time = moved.horizon() * f64::from(i) / 200.0;
-            let at = derivative(&moved.at(time).position, 0);
-            let left = (0..3).filter(|k| !kept.contains(k)).map(|k| at[k].abs());
-            let left = left.fold(0.0, f64::max);
-            // Rounding of positions and attitudes.
-            if left > 1e-9 * (1.0 + at.norm()) {
-                return Err(SettingsError::new(
-                    "path",
-                    format!(
-                        "at {time} s it leaves the {what} on which the body moves by {left:.6} m"
-                    ),
-                ));
-            }
-        }
-        Ok(Box::new(moved))
-    }
-}
-
-/// The curve as fast as its greatest speed allows.
-fn fastest(s: &MinimumSnapSettings) -> Result<MinimumSnap, SettingsError> {
-    let points: Vec<_> = (s.points.iter())
-        .map(|p| (Vector3::from(p.position), p.yaw_deg.to_radians()))
-        .collect();
-    let curve = MinimumSnap::new(&points, s.max_speed, s.max_acceleration)
-        .ok_or_else(|| SettingsError::new("path.points", "expected points that are apart"))?;
-    let speeds = (0..=1000).map(|i| {
-        let time = curve.horizon() * f64::from(i) / 1000.0;
-        derivative(&curve.at(time).position, 1).norm()
-    });
-    Ok(curve.stretched(speeds.fold(0.0, f64::max) / s.max_speed))
 }

@@ -1,6 +1,6 @@
-//! `kind = "tool"`: a body of a system follows a way in the world.
+//! `kind = "tool"`: a body of a system follows a path in the world.
 
-use fly_lie::{SE3, SO3};
+use fly_lie::SE3;
 use fly_mechanics::System;
 use fly_mechanics::multibody::{BodyId, Workspace};
 use nalgebra::Vector3;
@@ -9,18 +9,18 @@ use serde::Deserialize;
 use super::build::attitude;
 use super::joints::{JointTable, filled, finite_table, joint};
 use super::path::PathSettings;
-use super::{SettingsError, finite};
 use crate::Trajectory;
+use crate::settings::{SettingsError, finite};
 use crate::trajectory::joints::configuration;
-use crate::trajectory::{HeadingAligned, InverseKinematics, Target};
+use crate::trajectory::{HeadingAligned, InverseKinematics, NotDetermined, Target};
 
-/// `kind = "tool"`: a body, or a point of it, follows a way in the world, by inverse kinematics.
+/// `kind = "tool"`: a body, or a point of it, follows a path in the world, by inverse kinematics.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolSettings {
     /// The name of the body.
     pub body: String,
-    /// The point that follows the way, m in the body's frame. Default: the whole pose follows, its origin along the way.
+    /// The point that follows the path, m in the body's frame. Default: the whole pose follows, its origin along the path.
     pub point: Option<[f64; 3]>,
     /// Where the joints are in the beginning, nearly, rad or m: elbow up or down. Default: the neutral configuration.
     #[serde(default)]
@@ -28,10 +28,10 @@ pub struct ToolSettings {
     /// Joints that rest there.
     #[serde(default)]
     pub held: Vec<String>,
-    /// Roll, pitch and yaw of the body, degrees, to which the way's yaw is added. Default: the attitude in the beginning, turned by how far the
-    /// way's yaw has changed.
+    /// Roll, pitch and yaw of the body, degrees, to which the path's yaw is added. Default: the attitude in the beginning, turned by how far the
+    /// path's yaw has changed.
     pub attitude_deg: Option<[f64; 3]>,
-    /// The way.
+    /// The path.
     pub path: PathSettings,
 }
 
@@ -72,52 +72,50 @@ impl ToolSettings {
         let mut workspace = Workspace::new(model);
         workspace.update(model, &start, &vec![0.0; model.dof()]);
         let pose = workspace.pose(BodyId::WORLD, body);
-        let (target, rows) = match self.point.map(Vector3::from) {
-            Some(point) => (Target::Point(point, self.path.path(pose.act(&point))?), 3),
-            None => (Target::Pose(self.whole(&pose)?), 6),
+        let target = match self.point.map(Vector3::from) {
+            Some(point) => Target::Point(point, self.path.path(pose.act(&point))?),
+            None => Target::Pose(self.whole(&pose)?),
         };
         let kinematics = InverseKinematics::holding(model.clone(), body, target, &start, &held);
-        match kinematics.moving() {
-            0 => Err(SettingsError::new(
-                "body",
-                format!(
-                    "expected a body that moves, found `{}`, which does not",
-                    self.body
+        kinematics.map_err(|error| {
+            let (key, message) = match error {
+                NotDetermined::Fixed => (
+                    "body",
+                    format!(
+                        "expected a body that moves, found `{}`, which does not",
+                        self.body
+                    ),
                 ),
-            )),
-            n if n > rows => Err(SettingsError::new(
-                "held",
-                format!(
-                    "expected joints that leave at most {rows} degrees of freedom to `{}`, found {n}: name others that should rest",
-                    self.body
+                NotDetermined::Redundant { rows, found } => (
+                    "held",
+                    format!(
+                        "expected joints that leave at most {rows} degrees of freedom to `{}`, found {found}: name others that should rest",
+                        self.body
+                    ),
                 ),
-            )),
-            _ => Ok(kinematics),
-        }
+            };
+            SettingsError::new(key, message)
+        })
     }
 
-    /// The way of the whole body from this pose.
+    /// The path of the whole body from this pose.
     fn whole(&self, start: &SE3<f64>) -> Result<Box<dyn Trajectory>, SettingsError> {
         if let PathSettings::Independent(s) = &self.path {
             if self.attitude_deg.is_some() {
                 return Err(SettingsError::new(
                     "attitude_deg",
-                    "expected none beside a way of kind independent, which moves the attitude",
+                    "expected none beside a path of kind independent, which moves the attitude",
                 ));
             }
             return Ok(Box::new(s.independent()));
         }
-        let mut aligned = HeadingAligned {
-            path: self.path.path(start.translation)?,
-            attitude: SO3::identity(),
-        };
-        aligned.attitude = match self.attitude_deg {
-            Some(angles) => attitude(angles),
-            None => {
-                let heading = aligned.sample(0.0).unwrap_or_default();
-                heading.pose.rotation.inverse() * start.rotation
-            }
-        };
-        Ok(Box::new(aligned))
+        let path = self.path.path(start.translation)?;
+        Ok(Box::new(match self.attitude_deg {
+            Some(angles) => HeadingAligned {
+                path,
+                attitude: attitude(angles),
+            },
+            None => HeadingAligned::starting_at(path, start.rotation),
+        }))
     }
 }

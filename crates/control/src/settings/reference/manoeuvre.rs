@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{SettingsError, finite, not_negative, positive};
+use crate::settings::{SettingsError, finite, not_negative, positive};
 use crate::trajectory::{AttitudeMode, BarrelRoll, Flip, FlipAxis, Helix, Waypoint, Waypoints};
 
 /// `kind = "circle"` and `kind = "helix"`: turns about the vertical, from rest.

@@ -1,0 +1,110 @@
+//! The fastest time scaling of a curve within the limits of a vehicle.
+
+use fly_mechanics::Vehicle;
+
+use super::{AttitudeMode, PathTrajectory};
+use crate::inputs::ReferenceInputs;
+use crate::trajectory::{MinimumSnap, Trajectory};
+
+/// Limits of a vehicle's motion; those of its inputs hold besides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MotionLimits {
+    /// Speed of the body's origin, m/s.
+    pub speed: f64,
+    /// Angular velocity of the body, rad/s.
+    pub angular_rate: f64,
+}
+
+/// Why a vehicle cannot fly a curve at any speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotFlyable {
+    /// Its inputs cannot make the wrench.
+    #[error(
+        "expected a curve whose wrench the inputs can make, such as one in a vertical plane with yaw_deg along or across it"
+    )]
+    Wrench,
+    /// Limits, or attitudes that are not defined.
+    #[error(
+        "expected a curve that the vehicle can fly at some speed, found limits or attitudes that it cannot meet at any"
+    )]
+    Limits,
+}
+
+/// Instants at which limits are checked.
+const SAMPLES: u32 = 1000;
+/// A curve that must be this much slower than its first guess is impossible at any speed.
+const SLOWEST: f64 = 100.0;
+
+impl PathTrajectory<MinimumSnap> {
+    /// The fastest of all [stretched](MinimumSnap::stretched) curves that stays inside these limits and those of the vehicle's inputs, to 1e-4 of its
+    /// duration. The limits are checked at 1001 instants.
+    ///
+    /// The other arguments are those of [`for_vehicle`](Self::for_vehicle).
+    ///
+    /// # Errors
+    /// [`NotFlyable`], if no speed is slow enough.
+    pub fn fastest(
+        curve: &MinimumSnap,
+        mode: AttitudeMode,
+        height: Option<f64>,
+        vehicle: &Vehicle,
+        limits: MotionLimits,
+    ) -> Result<Self, NotFlyable> {
+        let inputs = ReferenceInputs::new(vehicle);
+        let mut reached = true;
+        let mut flown = |factor: f64| {
+            let mut flown =
+                Self::for_vehicle(curve.stretched(factor), mode, height, vehicle).ok()?;
+            let end = flown.duration()?;
+            let holds = (0..=SAMPLES).all(|i| {
+                let Ok(point) = flown.sample(end * f64::from(i) / f64::from(SAMPLES)) else {
+                    return false;
+                };
+                let speed = point.twist.fixed_rows::<3>(0).norm();
+                let rate = point.twist.fixed_rows::<3>(3).norm();
+                let needed = inputs.at(&point);
+                reached &= needed.reached();
+                speed <= limits.speed
+                    && rate <= limits.angular_rate
+                    && needed.reached()
+                    && vehicle
+                        .rotors
+                        .limits()
+                        .contains(needed.input.as_slice(), 0.0)
+            });
+            holds.then_some(flown)
+        };
+        // Faster as long as it holds, or slower until it does; then halve.
+        let (mut slow, mut fast) = (1.0, 1.0);
+        let mut best = flown(1.0);
+        if best.is_some() {
+            while fast > SLOWEST.recip() {
+                match flown(fast) {
+                    Some(faster) => best = Some(faster),
+                    None => break,
+                }
+                (slow, fast) = (fast, fast / 1.2);
+            }
+        } else {
+            while best.is_none() {
+                (fast, slow) = (slow, slow * 1.2);
+                if slow > SLOWEST {
+                    return Err(if reached {
+                        NotFlyable::Limits
+                    } else {
+                        NotFlyable::Wrench
+                    });
+                }
+                best = flown(slow);
+            }
+        }
+        while slow - fast > 1e-4 * slow {
+            let middle = f64::midpoint(slow, fast);
+            match flown(middle) {
+                Some(faster) => (best, slow) = (Some(faster), middle),
+                None => fast = middle,
+            }
+        }
+        best.ok_or(NotFlyable::Limits)
+    }
+}
