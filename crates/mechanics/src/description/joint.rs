@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::reader::{Entry, Table, list, suggestion};
 use super::{DescriptionError, Problem};
 use crate::SecondMoment;
-use crate::multibody::{Joint, JointError};
+use crate::multibody::{Joint, JointError, JointSpring};
 use crate::system::JointLimits;
 
 const TYPES: [&str; 10] = [
@@ -44,6 +44,7 @@ pub(super) struct Described {
     pub limits: JointLimits,
     /// D' of a damper from the parent.
     pub damping: Option<SecondMoment<f64>>,
+    pub spring: Option<JointSpring<f64>>,
 }
 
 impl Described {
@@ -54,6 +55,7 @@ impl Described {
             name: name.to_owned(),
             limits: JointLimits::default(),
             damping: None,
+            spring: None,
         }
     }
 }
@@ -106,6 +108,7 @@ impl Features {
         }
         keys.extend((!self.coordinates.is_empty()).then_some("coordinates"));
         keys.extend(self.limits.then_some("limits"));
+        keys.extend(self.limits.then_some("spring"));
         keys.extend((!self.damping.is_empty()).then_some("damping"));
         keys
     }
@@ -152,6 +155,23 @@ pub(super) fn joint(entry: &Entry<'_>, body: &str) -> Result<Described, Descript
         damping: match table.get("damping") {
             Some(entry) => Some(damping(&entry, features.damping)?),
             None => None,
+        },
+        spring: match table.get("spring") {
+            Some(entry) => Some(spring(&entry)?),
+            None => None,
+        },
+    })
+}
+
+/// `spring = { stiffness = 3.0, rest = 0.1 }`: N m/rad and rad, or N/m and m.
+fn spring(entry: &Entry<'_>) -> Result<JointSpring<f64>, DescriptionError> {
+    let table = entry.table()?;
+    table.only(&["stiffness", "rest"])?;
+    Ok(JointSpring {
+        stiffness: table.required("stiffness")?.number()?,
+        rest: match table.get("rest") {
+            Some(rest) => rest.number()?,
+            None => 0.0,
         },
     })
 }

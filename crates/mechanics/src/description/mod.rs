@@ -105,16 +105,17 @@
 //! | `type` | keys | `damping` |
 //! |---|---|---|
 //! | `"fixed"` | | none |
-//! | `"revolute"` | `axis`, `coordinates` = `"angle"` or `"cos_sin"`, `limits` | N m s |
-//! | `"prismatic"` | `axis`, `limits` | N s/m |
-//! | `"screw"` | `axis`, `pitch` (m/rad) or `lead` (m per turn), `limits` | N m s |
+//! | `"revolute"` | `axis`, `coordinates` = `"angle"` or `"cos_sin"`, `limits`, `spring` | N m s |
+//! | `"prismatic"` | `axis`, `limits`, `spring` | N s/m |
+//! | `"screw"` | `axis`, `pitch` (m/rad) or `lead` (m per turn), `limits`, `spring` | N m s |
 //! | `"cylindrical"`, `"planar"`, `"schoenflies"` | `axis` (of a plane its normal), `coordinates` = `"angle"` or `"cos_sin"` | `{ linear, angular }` |
 //! | `"universal"` | `axis`, `second_axis` | N m s |
 //! | `"spherical"` | `coordinates` = `"matrix"` or `"quaternion"`, `velocity` = `"relative"` or `"absolute"` | N m s |
 //! | `"free"` | `coordinates` = `"matrix"` or `"quaternion"` | `{ linear, angular }` |
 //!
 //! A joint with neither axis nor other keys is just a word, `joint = "fixed"`. What stands in configuration and velocity is on the page of
-//! [`JointKind`](crate::multibody::JointKind). Damping becomes a damper between the two bodies. The types of loops are on the page of
+//! [`JointKind`](crate::multibody::JointKind). Damping becomes a damper between the two bodies;
+//! `spring = { stiffness = 3.0, rest = 0.1 }` is a [`JointSpring`](crate::multibody::JointSpring) in the joint, which needs `coordinates = "angle"`. The types of loops are on the page of
 //! [`LoopKind`](crate::multibody::constraints::LoopKind).
 //!
 //! Every key is checked; one that is not known is an error that names the nearest known one. A [`Vehicle`](crate::Vehicle) is read from the same

@@ -223,5 +223,6 @@ fn body<'a>(
         .placed(pose::pose(table)?);
     body.inertia = mass::inertia(table)?;
     body.drag = drag::drag(table)?;
+    body.spring = joint.spring;
     Ok((body, joint))
 }

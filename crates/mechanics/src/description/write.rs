@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::constraints;
 use crate::multibody::constraints::{Coupling, LoopClosure, LoopKind};
 use crate::multibody::{
-    AngleCoordinates, AttitudeCoordinates, BodyId, Damper, Joint, JointKind, Spring,
+    AngleCoordinates, AttitudeCoordinates, BodyId, Damper, Joint, JointKind, JointSpring, Spring,
 };
 use crate::outline::joint_type;
 use crate::system::{JointData, JointLimits, System};
@@ -90,7 +90,10 @@ impl Text {
             }
         }
         if let Some(joint) = joint {
-            self.key("joint", &self::joint(joint, data, model.name(body)));
+            self.key(
+                "joint",
+                &self::joint(joint, data, model.joint_spring(body), model.name(body)),
+            );
         }
         if let Some(inertia) = model.inertia(body) {
             self.key("mass", &number(inertia.mass()));
@@ -188,7 +191,12 @@ fn joint_of(system: &System, body: BodyId) -> String {
 }
 
 /// A word, or a table.
-fn joint(joint: &Joint<f64>, data: &JointData, body: &str) -> String {
+fn joint(
+    joint: &Joint<f64>,
+    data: &JointData,
+    spring: Option<&JointSpring<f64>>,
+    body: &str,
+) -> String {
     let axis = joint.axes().act(&Vector3::z());
     let mut keys = Vec::new();
     if data.name != body {
@@ -228,6 +236,13 @@ fn joint(joint: &Joint<f64>, data: &JointData, body: &str) -> String {
     }
     if data.limits != JointLimits::default() {
         keys.push(("limits", limits(&data.limits)));
+    }
+    if let Some(spring) = spring {
+        let keys_of = [
+            ("stiffness", number(spring.stiffness)),
+            ("rest", number(spring.rest)),
+        ];
+        keys.push(("spring", inline(&keys_of)));
     }
     match keys.as_slice() {
         [("type", word)] => word.clone(),

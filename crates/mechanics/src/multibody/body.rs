@@ -3,7 +3,7 @@
 use fly_lie::{SE3, SO3};
 use nalgebra::{RealField, Vector3};
 
-use super::Joint;
+use super::{Joint, JointSpring};
 use crate::{Drag, PseudoInertia, SecondMoment};
 
 /// A rigid body, the joint that carries it, and what that joint is fixed to.
@@ -22,6 +22,8 @@ pub struct Body<T: RealField + Copy> {
     pub joint: Joint<T>,
     /// Its inertia; `None` for a frame without mass.
     pub inertia: Option<PseudoInertia<T>>,
+    /// A spring in its joint.
+    pub spring: Option<JointSpring<T>>,
     /// What resists its motion in the world, at its centre of mass (without mass at its frame's origin).
     pub drag: Option<Drag<T>>,
 }
@@ -36,6 +38,7 @@ impl<T: RealField + Copy> Body<T> {
             placement: SE3::identity(),
             joint,
             inertia: None,
+            spring: None,
             drag: None,
         }
     }
@@ -81,6 +84,13 @@ impl<T: RealField + Copy> Body<T> {
     #[must_use]
     pub fn inertia(mut self, inertia: PseudoInertia<T>) -> Self {
         self.inertia = Some(inertia);
+        self
+    }
+
+    /// The same body with this spring in its joint, which must have one coordinate.
+    #[must_use]
+    pub fn spring(mut self, spring: JointSpring<T>) -> Self {
+        self.spring = Some(spring);
         self
     }
 

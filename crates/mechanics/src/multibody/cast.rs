@@ -7,7 +7,7 @@ use nalgebra::{RealField, convert};
 
 use super::model::{DamperLink, Resistance, SpringLink};
 use super::tree::{Link, Tree};
-use super::{Joint, JointKind, Model};
+use super::{Joint, JointKind, JointSpring, Model};
 use crate::{Drag, PseudoInertia, SecondMoment};
 
 /// # Other scalars
@@ -36,6 +36,7 @@ impl Model<f64> {
             placement: pose(&link.placement),
             joint: joint(&link.joint),
             inertia: link.inertia.as_ref().map(PseudoInertia::cast),
+            spring: link.spring.as_ref().map(JointSpring::cast),
             drag: link.drag.as_ref().map(Drag::cast),
             x: link.x,
             xi: link.xi,
@@ -60,6 +61,7 @@ impl Model<f64> {
         Model {
             tree: Arc::new(Tree::new(&links)),
             links,
+            joint_springs: self.joint_springs,
             gravity: self.gravity.map(convert),
             names: self.names.clone(),
             springs: self.springs.iter().map(spring).collect(),

@@ -61,6 +61,11 @@ pub enum ModelError {
         /// The body.
         name: String,
     },
+    /// A spring in a joint that has not just one coordinate.
+    #[error(
+        "body `{0}`: a joint spring needs a revolute joint with an angle, a prismatic or a screw joint"
+    )]
+    JointSpring(String),
     /// A number is infinite or not a number.
     #[error("{what} must be finite")]
     NotFinite {

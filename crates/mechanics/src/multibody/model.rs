@@ -39,6 +39,8 @@ pub struct Model<T: RealField + Copy> {
     pub(super) gravity: Vector3<T>,
     pub(super) names: Vec<Arc<str>>,
     pub(super) links: Vec<Link<T>>,
+    /// How many of the joints have springs.
+    pub(super) joint_springs: usize,
     pub(super) springs: Vec<SpringLink<T>>,
     pub(super) dampers: Vec<DamperLink<T>>,
     /// What the dampers and the drag of the bodies do.
@@ -119,6 +121,7 @@ impl<T: RealField + Copy> Model<T> {
             placement: link.placement,
             joint: link.joint,
             inertia: link.inertia,
+            spring: link.spring,
             drag: link.drag,
         });
         ModelBuilder {
@@ -335,6 +338,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
             gravity: self.gravity,
             names: vec!["world".into()],
             links: Vec::with_capacity(self.bodies.len()),
+            joint_springs: 0,
             springs: Vec::new(),
             dampers: Vec::new(),
             resistances: Vec::new(),
@@ -355,6 +359,10 @@ impl<T: RealField + Copy> ModelBuilder<T> {
                 let what = format!("the placement of body `{}`", body.name);
                 return Err(ModelError::NotFinite { what });
             }
+            if let Some(spring) = &body.spring {
+                spring.check(&body.name, &body.joint)?;
+                model.joint_springs += 1;
+            }
             let parent = model.names.iter().position(|name| **name == *body.parent);
             model.links.push(Link {
                 // `parents_first` has found it.
@@ -362,6 +370,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
                 placement: body.placement,
                 joint: body.joint,
                 inertia: body.inertia,
+                spring: body.spring,
                 drag: body.drag,
                 x: starts[index].0,
                 xi: starts[index].1,

@@ -22,6 +22,8 @@ pub struct Workspace<T: RealField + Copy> {
     pub(super) kinematics: Kinematics<T>,
     /// The Jacobians `0J_b` of the world and all bodies, see [`Workspace::update_jacobians`].
     pub(super) jacobians: Vec<Matrix6xX<T>>,
+    /// `q - q_0` of the springs in joints.
+    pub(super) deflections: Vec<T>,
     /// Of the algorithms that run along the tree.
     pub(super) dynamics: DynamicsData<T>,
 }
@@ -74,6 +76,7 @@ impl<T: RealField + Copy> Workspace<T> {
         Self {
             kinematics: Kinematics::new(&tree),
             jacobians: constant_columns(&tree),
+            deflections: vec![T::zero(); model.joint_springs],
             dynamics: DynamicsData::new(&tree),
             tree,
         }
@@ -127,6 +130,7 @@ impl<T: RealField + Copy> Workspace<T> {
         let placements = &mut self.dynamics.placements;
         placements.update(&self.tree, x);
         self.kinematics.update(&self.tree, &placements.nodes, xi);
+        self.update_deflections(model, x);
     }
 
     #[inline]

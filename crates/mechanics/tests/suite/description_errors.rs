@@ -204,7 +204,7 @@ fn keys_of_joints() {
     check(
         "damping = 0.1",
         "dampings = 0.1",
-        "bodies.arm.joint: unknown key `dampings`, expected one of `type`, `name`, `axis`, `coordinates`, `limits`, `damping`",
+        "bodies.arm.joint: unknown key `dampings`, expected one of `type`, `name`, `axis`, `coordinates`, `limits`, `spring`, `damping`",
         "dampings",
         "did you mean `damping`?",
     );

@@ -28,6 +28,7 @@ mod hamel;
 mod hamel_systems;
 mod integrators;
 mod invariance;
+mod joint_springs;
 mod measurements;
 mod moving;
 mod multibody_laws;

@@ -65,6 +65,7 @@ impl<T: RealField + Copy> Model<T> {
         self.tree
             .propagate_motions(self.gravity(), None, xi, None, data);
         xi_dot.copy_from_slice(tau);
+        self.add_joint_springs(x, -T::one(), xi_dot);
         let factored = self.tree.factor_and_solve(data, xi_dot);
         self.named(factored)
     }

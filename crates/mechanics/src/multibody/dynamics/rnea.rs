@@ -73,6 +73,7 @@ impl<T: RealField + Copy> Model<T> {
         self.apply_loads(data, x, xi, wrenches);
         self.tree
             .newton_euler(self.gravity(), x, xi, Some(xi_dot), data, tau);
+        self.add_joint_springs(x, T::one(), tau);
     }
 
     /// `b = c + D xi + grad V`: the forces that keep the velocity constant, [`inverse_dynamics`](Self::inverse_dynamics) without acceleration.
@@ -86,6 +87,7 @@ impl<T: RealField + Copy> Model<T> {
         self.apply_loads(data, x, xi, &[]);
         self.tree
             .newton_euler(self.gravity(), x, xi, None, data, bias);
+        self.add_joint_springs(x, T::one(), bias);
     }
 }
 

@@ -26,10 +26,10 @@ impl<T: RealField + Copy> Workspace<T> {
         energies.fold(T::zero(), |sum, energy| sum + energy)
     }
 
-    /// `V_K = sum 1/2 tr((G - G_R) K' (G - G_R)^T)`, J, Konz (4.103l).
+    /// `V_K = sum 1/2 tr((G - G_R) K' (G - G_R)^T) + sum 1/2 k (q - q_0)²`, J, Konz (4.103l) and the springs in joints.
     pub fn spring_energy(&self, model: &Model<T>) -> T {
         let energies = model.springs.iter().map(|s| self.spring_energy_of(s));
-        energies.fold(T::zero(), |sum, energy| sum + energy)
+        energies.fold(self.joint_spring_energy(model), |sum, energy| sum + energy)
     }
 
     /// `V = V_K + V_G`, J.

@@ -37,9 +37,11 @@ impl<T: RealField + Copy> Workspace<T> {
         self.add_wrench(body, &wrench_of_force(&local, point), force);
     }
 
-    /// `f_K`, the gradient of the springs' potential, a left-hand side: `sum aJ_b^T vee2((I - aG_b^-1 G_R) K')`, Konz (4.103h).
+    /// `f_K`, the gradient of the springs' potential, a left-hand side: `sum aJ_b^T vee2((I - aG_b^-1 G_R) K')`, Konz (4.103h), and `k (q - q_0)`
+    /// of the springs in joints.
     pub fn spring_force(&self, model: &Model<T>, force: &mut [T]) {
         force.fill(T::zero());
+        self.add_deflection_forces(model, T::one(), force);
         for spring in &model.springs {
             self.add_between(
                 spring.a,

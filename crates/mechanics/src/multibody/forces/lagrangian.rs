@@ -90,6 +90,7 @@ impl<T: RealField + Copy> Recursion<T> {
                 forces[node.parent] += force;
             }
         }
+        workspace.add_deflection_forces(model, -T::one(), gradient);
         self.commutation.copy_from_slice(p);
         model.commutation_force(xi, &mut self.commutation);
         for (gradient, commutation) in gradient.iter_mut().zip(&self.commutation) {

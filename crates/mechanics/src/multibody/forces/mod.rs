@@ -18,6 +18,7 @@ mod elements;
 mod energy;
 mod equation;
 mod generalized;
+mod joint_springs;
 mod lagrangian;
 
 pub use equation::{EquationOfMotion, MasslessMotion};

@@ -16,7 +16,7 @@ use nalgebra::{RealField, Vector3};
 use super::joint::{attitude, axes_along};
 use super::simd::{Mat3, Vec3};
 use super::spatial::{ArticulatedInertia, Placement, RigidInertia, SpatialVector};
-use super::{AngleCoordinates, Joint, JointKind};
+use super::{AngleCoordinates, Joint, JointKind, JointSpring};
 use crate::{Drag, PseudoInertia};
 
 /// A body with its joint. The parent's index is that of its [`BodyId`](super::BodyId): 0 is the world.
@@ -27,6 +27,7 @@ pub struct Link<T: RealField + Copy> {
     pub joint: Joint<T>,
     /// `None` for a frame without mass.
     pub inertia: Option<PseudoInertia<T>>,
+    pub spring: Option<JointSpring<T>>,
     pub drag: Option<Drag<T>>,
     /// Where its coordinates start in the configuration.
     pub x: usize,

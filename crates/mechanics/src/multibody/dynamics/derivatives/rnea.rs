@@ -120,6 +120,7 @@ impl<T: RealField + Copy> Model<T> {
         data.placements.update(&self.tree, x);
         let entries = Entries::new(n, &mut derivatives.configuration, &mut derivatives.velocity);
         self.derive_newton_euler(data, xi, xi_dot, tau, entries, &mut derivatives.scratch);
+        self.add_joint_springs(x, T::one(), tau);
         self.tree.mass_entries(data, &mut derivatives.acceleration);
     }
 
@@ -147,6 +148,9 @@ impl<T: RealField + Copy> Model<T> {
         if self.has_elements() {
             self.derive_elements(data, xi, &mut scratch.elements, &mut entries);
         }
+        self.for_each_joint_spring(|spring, _, at| {
+            entries.add(at, at, spring.stiffness, T::zero());
+        });
     }
 }
 
