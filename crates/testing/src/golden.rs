@@ -217,17 +217,17 @@ pub fn array(value: &Value) -> &[Value] {
 /// One number.
 ///
 /// # Panics
-/// If it is none.
+/// If the value is not a number.
 pub fn number(value: &Value) -> f64 {
     value
         .as_f64()
         .unwrap_or_else(|| panic!("not a number: {value}"))
 }
 
-/// A number of things.
+/// A count.
 ///
 /// # Panics
-/// If it is none.
+/// If the value is not a non-negative integer.
 pub fn count(value: &Value) -> usize {
     let count = value.as_u64().and_then(|count| count.try_into().ok());
     count.unwrap_or_else(|| panic!("not a count: {value}"))

@@ -223,6 +223,6 @@ fn computable(
     if moment.matrix4().iter().all(|number| number.is_finite()) {
         Ok(moment)
     } else {
-        Err(entry.error(Problem::NotFinite("products that are not".to_owned())))
+        Err(entry.error(Problem::NotFinite("products that overflow".to_owned())))
     }
 }

@@ -38,7 +38,7 @@ impl DescriptionError {
         (lines + 1, before[line..].chars().count() + 1)
     }
 
-    /// The same error with what to do about it, if that is known.
+    /// The same error with advice, if there is any.
     pub(super) fn helped(mut self, help: Option<impl Into<String>>) -> Self {
         self.help = help.map(Into::into);
         self
@@ -52,10 +52,10 @@ pub enum Problem {
     /// The text is not TOML, or not XML.
     #[error("{0}")]
     Syntax(String),
-    /// A macro that has not been expanded.
+    /// An unexpanded xacro macro.
     #[error("`{0}` is a macro of xacro, not URDF")]
     Xacro(String),
-    /// A key that means nothing here.
+    /// An unknown key.
     #[error("unknown key `{key}`, expected one of {expected}")]
     UnknownKey {
         /// The key.
@@ -63,19 +63,19 @@ pub enum Problem {
         /// The keys that are known here.
         expected: String,
     },
-    /// A key that must be there is not.
+    /// A required key is missing.
     #[error("missing key `{0}`")]
     MissingKey(String),
-    /// An XML element that must be there is not.
+    /// A required XML element is missing.
     #[error("missing element <{0}>")]
     MissingElement(String),
-    /// An XML element that may be there once is there again.
+    /// An XML element appears twice where it may appear once.
     #[error("a second <{0}>")]
     RepeatedElement(String),
-    /// An XML attribute that must be there is not.
+    /// A required XML attribute is missing.
     #[error("missing attribute `{0}`")]
     MissingAttribute(String),
-    /// A value of another type.
+    /// A value of the wrong type.
     #[error("expected {expected}, found {found}")]
     WrongType {
         /// What was expected.
@@ -83,7 +83,7 @@ pub enum Problem {
         /// What was found.
         found: String,
     },
-    /// An array of another length.
+    /// An array of the wrong length.
     #[error("expected an array of {expected} numbers, found one of {found}")]
     WrongLength {
         /// The length that was expected.
@@ -91,10 +91,10 @@ pub enum Problem {
         /// The length that was found.
         found: usize,
     },
-    /// A number that is infinite or not a number.
+    /// A number that is infinite or NaN.
     #[error("expected a finite number, found {0}")]
     NotFinite(String),
-    /// A value outside of what is possible.
+    /// A value out of range.
     #[error("expected {expected}, found {found}")]
     OutOfRange {
         /// What was expected.
@@ -105,10 +105,10 @@ pub enum Problem {
     /// Keys that exclude or need each other.
     #[error("{0}")]
     Keys(String),
-    /// A name that nothing has.
+    /// No body has this name.
     #[error("there is no body `{0}`")]
     UnknownBody(String),
-    /// A name that no link has.
+    /// No link has this name.
     #[error("there is no link `{0}`")]
     UnknownLink(String),
     /// A link is the child of two joints.
@@ -119,7 +119,7 @@ pub enum Problem {
         /// The first joint that carries it.
         joint: String,
     },
-    /// A second link that no joint carries.
+    /// A second root: another link that no joint carries.
     #[error("no joint carries link `{link}`, and none carries `{root}`; there must be one root")]
     SecondRoot {
         /// The second link.
@@ -127,10 +127,10 @@ pub enum Problem {
         /// The first one.
         root: String,
     },
-    /// A name that no joint has.
+    /// No joint has this name.
     #[error("there is no joint `{0}`")]
     UnknownJoint(String),
-    /// Two things of one name where each needs its own.
+    /// A name is used twice where names must be unique.
     #[error("two {what} are named `{name}`; names must differ")]
     DuplicateName {
         /// What they are, in the plural.
@@ -138,31 +138,31 @@ pub enum Problem {
         /// Their name.
         name: String,
     },
-    /// A joint that cannot be.
+    /// An invalid joint.
     #[error(transparent)]
     Joint(#[from] JointError),
-    /// Bodies that do not make a system.
+    /// An invalid system of bodies.
     #[error(transparent)]
     Model(Box<ModelError>),
-    /// Loops or couplings that cannot be.
+    /// An invalid constraint set.
     #[error(transparent)]
     Constraint(Box<ConstraintSetError>),
-    /// Springs without a pose of least energy.
+    /// Springs without a minimum of their potential.
     #[error(transparent)]
     Stiffness(#[from] StiffnessError<f64>),
-    /// A motor that cannot be.
+    /// An invalid motor.
     #[error(transparent)]
     Motor(#[from] MotorError),
     /// A system that is not one free body with rotors, where one is needed.
     #[error(transparent)]
     Vehicle(#[from] VehicleError),
-    /// A drag that feeds energy in.
+    /// Drag that feeds energy in.
     #[error(transparent)]
     Drag(#[from] DragError<f64>),
-    /// An inertia that no mass has.
+    /// A non-physical inertia.
     #[error(transparent)]
     Inertia(#[from] InertiaError<f64>),
-    /// A rotor that cannot be.
+    /// An invalid rotor.
     #[error(transparent)]
     Actuator(#[from] RotorError),
 }

@@ -12,7 +12,7 @@ use crate::system::System;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The file is not there, or is no text.
+    /// The file does not exist, or is not UTF-8.
     #[error("cannot read `{}`: {error}", path.display())]
     Read {
         /// The file.

@@ -1,4 +1,4 @@
-//! What a body weighs: by its numbers, by its shape, or by its parts.
+//! The inertia of a body: by its numbers, its shape, or its parts.
 
 use std::f64::consts::PI;
 
@@ -11,7 +11,7 @@ use super::{DescriptionError, Problem};
 use crate::text::nearest;
 use crate::{InertiaError, PseudoInertia, SecondMoment};
 
-/// The keys that say what a body weighs.
+/// The keys of a body's inertia.
 pub(super) const KEYS: [&str; 7] = [
     "mass",
     "density",

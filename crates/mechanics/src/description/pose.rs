@@ -57,8 +57,8 @@ pub(super) fn orientation(entry: &Entry<'_>) -> Result<SO3<f64>, DescriptionErro
     };
     if !rotation.matrix().iter().all(|number| number.is_finite()) {
         return Err(value.error(Problem::OutOfRange {
-            expected: "an angle that can be computed with".to_owned(),
-            found: "a number far too large".to_owned(),
+            expected: "an angle".to_owned(),
+            found: "a number that is too large".to_owned(),
         }));
     }
     Ok(rotation)

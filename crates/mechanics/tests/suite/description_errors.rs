@@ -315,7 +315,7 @@ fn places() {
         ),
         (
             "{ rotation_vector = [1e308, 1e308, 1e308] }",
-            "bodies.arm.orientation.rotation_vector: expected an angle that can be computed with, found a number far too large".to_owned(),
+            "bodies.arm.orientation.rotation_vector: expected an angle, found a number that is too large".to_owned(),
             "[1e308, 1e308, 1e308]",
             "",
         ),
@@ -495,7 +495,7 @@ fn springs_and_dampers() {
     check(
         "points = [{ damping = 1, position = [0, 0, 1] }]",
         "points = [{ damping = 1, position = [0, 0, 1e300] }]",
-        "dampers[0].points: expected a finite number, found products that are not",
+        "dampers[0].points: expected a finite number, found products that overflow",
         "[{ damping = 1, position = [0, 0, 1e300] }]",
         "",
     );

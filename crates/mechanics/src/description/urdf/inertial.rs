@@ -20,7 +20,7 @@ struct Mass {
     moment: SecondMoment<f64>,
     /// The centre of mass in the link's frame, m.
     center: Vector3<f64>,
-    /// What it is as a body by itself.
+    /// As a body by itself, if it is physical.
     alone: Result<PseudoInertia<f64>, InertiaError<f64>>,
 }
 
@@ -33,13 +33,13 @@ impl Mass {
         }
     }
 
-    /// Heavier bodies are greater, and a body is greater than what is none by itself.
+    /// Orders by mass; physical inertias come after all others.
     fn rank(&self) -> (bool, f64) {
         (self.alone.is_ok(), self.moment.weight())
     }
 
-    /// Whether it is a body, or the limit of bodies as their extent or mass vanishes: a point, a rod, an inertia without mass.
-    fn is_limit_of_bodies(&self) -> bool {
+    /// Whether it is physical, or the limit of physical ones as extent or mass vanishes: a point, a rod, an inertia without mass.
+    fn is_physical_limit(&self) -> bool {
         /// Relative, for moments written with few digits.
         const SLACK: f64 = 1e-9;
         let spread = spread(&self.moment);
@@ -49,8 +49,8 @@ impl Mass {
 
 /// The inertia of every link.
 ///
-/// A link that is no body by itself but the limit of bodies (a point mass, as sensors are described) counts on the heaviest link that
-/// is fixed to it, which changes no motion. What else is no body is non-physical.
+/// The limit of physical inertias (a point mass, as sensors are described) counts on the heaviest link that is fixed to it, which
+/// changes no motion. Everything else that is not physical is refused or raised.
 pub(super) fn masses(
     tree: &Tree<'_>,
     branches: &[Branch<'_>],
@@ -60,7 +60,7 @@ pub(super) fn masses(
     let mut masses = Vec::with_capacity(tree.links.len());
     for (name, link) in &tree.links {
         let mut mass = read(link)?;
-        if let Some(mass) = mass.as_mut().filter(|mass| !mass.is_limit_of_bodies()) {
+        if let Some(mass) = mass.as_mut().filter(|mass| !mass.is_physical_limit()) {
             make_physical(mass, name, link, unphysical, notes)?;
         }
         masses.push(mass);
@@ -76,7 +76,7 @@ pub(super) fn masses(
     Ok(inertias)
 }
 
-/// Adds what is no body by itself to the heaviest of the links that are fixed to it.
+/// Adds limits of physical inertias to the heaviest of the links that are fixed to them.
 fn lump(
     masses: &mut [Option<Mass>],
     tree: &Tree<'_>,
@@ -168,7 +168,7 @@ fn read(link: &Element<'_>) -> Result<Option<Mass>, DescriptionError> {
     let turned = (turned + turned.transpose()) * 0.5;
     let moment = SecondMoment::from_center(mass, pose.translation, turned);
     if !moment.matrix4().iter().all(|number| number.is_finite()) {
-        return Err(inertial.error(Problem::NotFinite("products that are not".to_owned())));
+        return Err(inertial.error(Problem::NotFinite("products that overflow".to_owned())));
     }
     // An error shows the numbers as they were written.
     let alone = PseudoInertia::from_center(mass, Vector3::zeros(), inertia)
@@ -202,7 +202,7 @@ fn refused(link: &Element<'_>, error: InertiaError<f64>) -> DescriptionError {
     }
 }
 
-/// The inertia of a body, which is raised if it is none and that is wanted.
+/// The inertia of a link, raised if it is non-physical and that is wanted.
 fn make_physical(
     mass: &mut Mass,
     name: &str,

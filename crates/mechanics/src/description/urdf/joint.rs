@@ -94,8 +94,8 @@ fn attitude(value: &Value<'_>) -> Result<SO3<f64>, DescriptionError> {
         return Ok(rotation);
     }
     Err(value.error(Problem::OutOfRange {
-        expected: "angles that can be computed with".to_owned(),
-        found: "a number far too large".to_owned(),
+        expected: "angles in rad".to_owned(),
+        found: "a number that is too large".to_owned(),
     }))
 }
 

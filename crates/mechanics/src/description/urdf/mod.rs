@@ -17,7 +17,7 @@ use crate::{Inputs, Rotors};
 use tree::Tree;
 use xml::Element;
 
-/// What a URDF file leaves open.
+/// What the format leaves open.
 ///
 /// ```
 /// use fly_mechanics::System;
