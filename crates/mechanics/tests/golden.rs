@@ -75,7 +75,7 @@ fn golden() {
 /// What a model is made of in the files of the control chapter, and what their controllers and references are made of.
 fn config<'a>(data: &'a Value, model: &str) -> &'a Value {
     let config = &data["config"];
-    let control = "T r0 rotvec0 xi0 ref rho constrained mbar Thz Upz Piz p ctrl{k d m h l s Th Up Pi} A w ph off Aa wa pha psi1";
+    let control = "T r0 rotvec0 xi0 ref{*} rho constrained mbar Thz Upz Piz p ctrl{k d m h l s Th Up Pi} A w ph off Aa wa pha psi1";
     golden::only(config, &format!("{model} {control}"));
     config
 }

@@ -56,7 +56,7 @@ pub fn json(path: &Path) -> Value {
 }
 
 /// The kinds of files, with the crates that read them.
-const KINDS: [(&str, &[&str]); 28] = [
+const KINDS: [(&str, &[&str]); 29] = [
     ("arm_joint", &["fly-control"]),
     ("arm_work", &["fly-control"]),
     ("attitude", &["fly-lie"]),
@@ -79,7 +79,8 @@ const KINDS: [(&str, &[&str]); 28] = [
     ("rigid_body_trajectory", &["fly-mechanics"]),
     ("rnea", &["fly-mechanics"]),
     ("rolling_ellipsoid", &["fly-mechanics"]),
-    ("scara", &["fly-control"]),
+    ("scara_par1", &["fly-control"]),
+    ("scara_par2", &["fly-control"]),
     ("stiffness", &["fly-lie", "fly-mechanics"]),
     ("system", &["fly-mechanics"]),
     ("trajectory", &["fly-mechanics"]),
