@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector, RealField};
 
-use super::kinematics::expect_size;
+use super::error::expect_size;
 use super::{
     Coordinates, CoordinatesError, Differentiable, Symbols, derivative_along, directional_jacobian,
 };

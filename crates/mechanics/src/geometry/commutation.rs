@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector, convert};
 
-use super::kinematics::{expect_finite, expect_size};
+use super::error::{expect_finite, expect_size};
 use super::{Coordinates, CoordinatesError, Differentiable, Symbols, derivative_along};
 
 /// The commutation coefficients `γ^k_ij`, stored as `gamma[k][(i, j)]`, of the velocity coordinates:

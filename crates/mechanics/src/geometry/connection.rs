@@ -3,7 +3,7 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, convert};
 use num_dual::{Dual64, HyperDual64};
 
-use super::kinematics::{expect_finite, expect_size, list};
+use super::error::{expect_finite, expect_size, list};
 use super::{
     Coordinates, CoordinatesError, Differentiable, Symbols, commutation_coefficients,
     derivative_along, directional_derivatives, second_directional_derivatives,

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use num_dual::{Dual64, HyperDual64};
 
 use super::derivative::derivatives_along;
-use super::kinematics::expect_size;
+use super::error::expect_size;
 use super::{Coordinates, CoordinatesError, directional_jacobian};
 
 /// A constraint `Z ξ_dot = b` on the acceleration, with what remains of it at the lower levels, Konz (3.80), (A.179).

@@ -50,7 +50,7 @@ impl Curvature {
         x: &DVector<f64>,
     ) -> Result<Self, CoordinatesError> {
         let n = coordinates.dof();
-        super::kinematics::expect_size("x", (coordinates.config_dim(), 1), x)?;
+        super::error::expect_size("x", (coordinates.config_dim(), 1), x)?;
         let gamma = commutation_coefficients(coordinates, x)?;
         let at_x = |there: DVector<Dual64>| connection_coefficients(coordinates, &metric, &there);
         let Gamma = at_x(x.map(Dual64::from))?.map(|c| c.re);

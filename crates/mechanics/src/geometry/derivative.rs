@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 use num_dual::HyperDual64;
 
-use super::kinematics::expect_size;
+use super::error::expect_size;
 use super::{Coordinates, CoordinatesError, Differentiable, derivative_along};
 
 /// `∂_i f = A_i^α ∂f/∂x^α`, n entries, Konz (3.23): `df/dt = ∂_i f ξ^i`. The generalized force of a potential.

@@ -1,5 +1,7 @@
 //! What can be wrong with coordinates.
 
+use nalgebra::{DMatrix, DVector, Dim, Matrix, RawStorage, RealField};
+
 /// Why something cannot be computed in coordinates.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -51,4 +53,40 @@ pub enum CoordinatesError {
         /// What is left of the constraint.
         residual: f64,
     },
+}
+
+pub(super) fn expect_size<T, R: Dim, C: Dim, M: RawStorage<T, R, C>>(
+    what: &'static str,
+    expected: (usize, usize),
+    matrix: &Matrix<T, R, C, M>,
+) -> Result<(), CoordinatesError> {
+    let found = matrix.shape();
+    if found == expected {
+        return Ok(());
+    }
+    Err(CoordinatesError::Size {
+        what,
+        expected,
+        found,
+    })
+}
+
+pub(super) fn expect_finite<T: RealField + Copy>(
+    what: &'static str,
+    matrix: &DMatrix<T>,
+    x: &DVector<T>,
+) -> Result<(), CoordinatesError> {
+    if matrix.iter().all(T::is_finite) {
+        return Ok(());
+    }
+    Err(CoordinatesError::NotFinite {
+        what,
+        configuration: list(x),
+    })
+}
+
+/// `[1, 2.5]`, for messages.
+pub(super) fn list<T: RealField + Copy>(x: &DVector<T>) -> String {
+    let entries: Vec<_> = x.iter().map(ToString::to_string).collect();
+    format!("[{}]", entries.join(", "))
 }

@@ -1,8 +1,9 @@
 //! The matrices `A`, `Y`, `Φ`, `Ψ` and the projectors.
 
-use nalgebra::{DMatrix, DVector, Dim, Matrix, RawStorage, RealField};
+use nalgebra::{DMatrix, DVector, RealField};
 
 use super::derivative::derivatives_along;
+use super::error::{expect_finite, expect_size, list};
 use super::{Coordinates, CoordinatesError, Differentiable, derivative_along};
 use crate::PseudoInverse;
 
@@ -132,40 +133,4 @@ fn pseudo_inverse<T: RealField + Copy>(matrix: &DMatrix<T>) -> (DMatrix<T>, usiz
     let mut workspace = PseudoInverse::new(matrix.nrows(), matrix.ncols());
     let rank = workspace.decompose(matrix);
     (workspace.matrix(), rank)
-}
-
-pub(super) fn expect_size<T, R: Dim, C: Dim, M: RawStorage<T, R, C>>(
-    what: &'static str,
-    expected: (usize, usize),
-    matrix: &Matrix<T, R, C, M>,
-) -> Result<(), CoordinatesError> {
-    let found = matrix.shape();
-    if found == expected {
-        return Ok(());
-    }
-    Err(CoordinatesError::Size {
-        what,
-        expected,
-        found,
-    })
-}
-
-pub(super) fn expect_finite<T: RealField + Copy>(
-    what: &'static str,
-    matrix: &DMatrix<T>,
-    x: &DVector<T>,
-) -> Result<(), CoordinatesError> {
-    if matrix.iter().all(T::is_finite) {
-        return Ok(());
-    }
-    Err(CoordinatesError::NotFinite {
-        what,
-        configuration: list(x),
-    })
-}
-
-/// `[1, 2.5]`, for messages.
-pub(super) fn list<T: RealField + Copy>(x: &DVector<T>) -> String {
-    let entries: Vec<_> = x.iter().map(ToString::to_string).collect();
-    format!("[{}]", entries.join(", "))
 }

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use num_dual::Dual64;
 
 use super::derivative::derivatives_along;
-use super::kinematics::expect_size;
+use super::error::expect_size;
 use super::{
     Coordinates, CoordinatesError, commutation_coefficients, commutation_derivative,
     directional_jacobian,

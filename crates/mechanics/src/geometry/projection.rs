@@ -2,7 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::kinematics::{constraint_inverse, expect_size};
+use super::error::expect_size;
+use super::kinematics::constraint_inverse;
 use super::{Coordinates, CoordinatesError, Differentiable};
 
 /// Quadratic convergence needs a handful; a start from which this many do not do is hopeless.

@@ -8,7 +8,7 @@ use nalgebra::{RealField, convert};
 use super::model::{DamperLink, Resistance, SpringLink};
 use super::tree::{Link, Tree};
 use super::{Joint, JointKind, JointSpring, Model};
-use crate::{Drag, PseudoInertia, SecondMoment};
+use crate::{Drag, PseudoInertia, SecondMoment, Stiffness};
 
 /// # Other scalars
 impl Model<f64> {
@@ -44,8 +44,10 @@ impl Model<f64> {
         let spring = |spring: &SpringLink<f64>| SpringLink {
             a: spring.a,
             b: spring.b,
-            rest: pose(&spring.rest),
-            stiffness: moment(&spring.stiffness),
+            stiffness: Stiffness::new(
+                pose(spring.stiffness.minimum()),
+                moment(spring.stiffness.moment()),
+            ),
         };
         let damper = |damper: &DamperLink<f64>| DamperLink {
             a: damper.a,

@@ -9,7 +9,7 @@ use nalgebra::{Matrix6, RealField, Vector3, convert};
 use super::tree::{Link, Tree};
 use super::{Body, Damper, Joint, ModelError, Spring, UnknownBody};
 use crate::text::nearest;
-use crate::{Drag, PseudoInertia, SecondMoment};
+use crate::{Drag, PseudoInertia, SecondMoment, Stiffness};
 
 /// A body of a [`Model`], or the inertial frame [`BodyId::WORLD`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,8 +56,7 @@ pub struct Model<T: RealField + Copy> {
 pub(super) struct SpringLink<T: RealField + Copy> {
     pub a: BodyId,
     pub b: BodyId,
-    pub rest: SE3<T>,
-    pub stiffness: SecondMoment<T>,
+    pub stiffness: Stiffness<T>,
 }
 
 /// A [`Damper`] between bodies that are known.
@@ -233,8 +232,8 @@ impl<T: RealField + Copy> Model<T> {
         self.springs.iter().map(|spring| Spring {
             a: self.name(spring.a).to_owned(),
             b: self.name(spring.b).to_owned(),
-            rest: spring.rest,
-            stiffness: spring.stiffness,
+            rest: *spring.stiffness.minimum(),
+            stiffness: *spring.stiffness.moment(),
         })
     }
 
@@ -383,8 +382,7 @@ impl<T: RealField + Copy> ModelBuilder<T> {
             model.springs.push(SpringLink {
                 a,
                 b,
-                rest: spring.rest,
-                stiffness: spring.stiffness,
+                stiffness: Stiffness::new(spring.rest, spring.stiffness),
             });
         }
         for damper in self.dampers {

@@ -1,7 +1,6 @@
 //! What springs, dampers, drag and gravity do to the bodies, as wrenches in their frames.
 
-use fly_lie::operators::double_vee6;
-use nalgebra::{Matrix4, RealField, Vector6};
+use nalgebra::{RealField, Vector6};
 
 use crate::multibody::kinematics::Kinematics;
 use crate::multibody::model::{Resistance, SpringLink};
@@ -37,10 +36,7 @@ impl<T: RealField + Copy> Workspace<T> {
     }
 
     pub(super) fn spring_energy_of(&self, spring: &SpringLink<T>) -> T {
-        let difference = self.pose(spring.a, spring.b).matrix() - spring.rest.matrix();
-        let K = spring.stiffness.matrix4();
-        fly_lie::inner_product::norm_squared(&difference.transpose(), K)
-            * nalgebra::convert::<f64, T>(0.5)
+        spring.stiffness.energy(&self.pose(spring.a, spring.b))
     }
 
     pub(super) fn dissipation_of(&self, resistance: &Resistance<T>) -> T {
@@ -75,8 +71,8 @@ impl<T: RealField + Copy> Kinematics<T> {
     }
 
     pub(in crate::multibody) fn spring_wrench(&self, spring: &SpringLink<T>) -> Vector6<T> {
-        let left = self.pose(&spring.a.into(), &spring.b.into()).inverse() * spring.rest;
-        double_vee6(&((Matrix4::identity() - left.matrix()) * spring.stiffness.matrix4()))
+        let pose = self.pose(&spring.a.into(), &spring.b.into());
+        spring.stiffness.force(&pose)
     }
 
     /// A wrench on b that depends on the pose of b in a has its counterpart on a: `-Ad(aG_b^-1)^T w`.

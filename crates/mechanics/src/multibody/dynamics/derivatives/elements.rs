@@ -1,6 +1,6 @@
 //! Springs, dampers and drag in the derivatives.
 
-use fly_lie::operators::{ad, vee_matrix6};
+use fly_lie::operators::ad;
 use nalgebra::{Matrix6, Matrix6xX, RealField, Vector6};
 
 use super::entries::Entries;
@@ -37,12 +37,12 @@ impl<T: RealField + Copy> Model<T> {
         let zero = Matrix6::zeros();
         for spring in &self.springs {
             let (a, b) = (spring.a, spring.b);
-            let error = kinematics.pose(&a.into(), &b.into()).inverse() * spring.rest;
+            let pose = kinematics.pose(&a.into(), &b.into());
             let element = Element {
                 a,
                 b,
-                wrench: kinematics.spring_wrench(spring),
-                stiffness: vee_matrix6(&(error.matrix() * spring.stiffness.matrix4())),
+                wrench: spring.stiffness.force(&pose),
+                stiffness: spring.stiffness.hessian(&pose),
                 damping: zero,
             };
             self.derive_element(kinematics, &element, xi, scratch, entries);
