@@ -1,8 +1,4 @@
-//! Particle-, body- and energy-based tracking control of rigid bodies with constrained allocation.
-//!
-//! A vehicle should move towards a reference as if springs, dampers and masses of our choice connected the two. This crate forms
-//! that desired motion, finds the actuator inputs that come nearest to it, and brings them inside what the actuators can do,
-//! after M. Konz, *Energy-Based Modeling and Tracking Control of Rigid Body Systems* (2021), chapter 5.
+#![doc = include_str!("../README.md")]
 //!
 //! # The law
 //!
