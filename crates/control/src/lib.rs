@@ -72,6 +72,9 @@
 //! # Features
 //!
 //! `osqp` (default) compiles the OSQP solver in, which needs cmake.
+//!
+//! `allocation = "osqp"` is the default, a solver that many know. [`ActiveSet`](allocation::ActiveSet) (`"active_set"`) is the better choice on a
+//! vehicle: it is exact, about a hundred times faster, and never allocates.
 
 pub mod allocation;
 pub mod analysis;
