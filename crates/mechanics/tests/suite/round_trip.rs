@@ -263,7 +263,7 @@ fn serde_keeps_systems_and_models() {
     }
     assert!(count >= 5, "only {count} systems");
     let error = serde_json::from_str::<System>(r#""name = 3""#).expect_err("no name");
-    assert!(error.to_string().starts_with("1:8: "), "{error}");
+    assert!(error.to_string().starts_with("1:"), "{error}");
 }
 
 /// A loaded system with a load and a spring more: what was there has the same coordinates, and what drove it still does.
