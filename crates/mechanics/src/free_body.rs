@@ -1,7 +1,7 @@
 //! The dynamics of one free rigid body.
 
 use fly_lie::SE3;
-use fly_lie::operators::{angular, coadjoint_bracket, join, linear};
+use fly_lie::operators::{coadjoint_bracket, join, linear};
 use nalgebra::{Matrix6, RealField, Vector3, Vector6, convert};
 
 use crate::{Drag, PseudoInertia};
@@ -213,12 +213,4 @@ fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matri
 /// `[R^T; wed(h) R^T] F`.
 pub fn wrench_of_force<T: RealField + Copy>(force: &Vector3<T>, point: &Vector3<T>) -> Vector6<T> {
     join(force, &point.cross(force))
-}
-
-/// The velocity of a point of the body (m, body coordinates), in body components, m/s.
-pub fn velocity_of_point<T: RealField + Copy>(
-    twist: &Vector6<T>,
-    point: &Vector3<T>,
-) -> Vector3<T> {
-    linear(twist) + angular(twist).cross(point)
 }

@@ -106,9 +106,11 @@ mod vehicle;
 
 pub use actuated::{ActuatedDynamics, ActuatedDynamicsError};
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
-pub use body::{Drag, DragError, InertiaError, PrincipalInertia, PseudoInertia, SecondMoment};
+pub use body::{
+    Drag, DragError, InertiaError, PrincipalInertia, PseudoInertia, SecondMoment, velocity_of_point,
+};
 pub use equality_qp::{EqualityQp, EqualityQpError};
-pub use free_body::{FreeBody, State, velocity_of_point, wrench_of_force};
+pub use free_body::{FreeBody, State, wrench_of_force};
 pub use pseudo_inverse::PseudoInverse;
 pub use stiffness::{PointSpring, Stiffness, StiffnessError};
 pub use system::{JointData, JointLimits, System};

@@ -156,6 +156,6 @@ fn not_found(name: &str, searched: &[PathBuf], nearest: Option<&str>) -> String 
         .unwrap_or_default();
     format!(
         "there is no plugin `{name}`; searched for `{}` in:{places}{hint}",
-        super::file_name(name)
+        super::names::file_name(name)
     )
 }

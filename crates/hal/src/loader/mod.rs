@@ -29,6 +29,7 @@ mod error;
 mod host;
 mod instance;
 mod log;
+mod names;
 mod permissions;
 mod search;
 
@@ -42,7 +43,8 @@ use crate::{Clock, Configuration, Error};
 
 pub use error::{Insecure, LoadError};
 pub use instance::Instance;
-pub use search::{Found, SearchPath, file_name, is_path};
+pub use names::{file_name, is_path};
+pub use search::{Found, SearchPath};
 
 /// A plugin's own description: [`Info`](crate::Info) on the host's side.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::LoadError;
+use super::names::{file_name, is_path, plugin_name};
 use crate::nearest;
-
-const PREFIX: &str = "libfly_plugin_";
-const SUFFIX: &str = std::env::consts::DLL_SUFFIX;
 
 /// The folders in which plugins are searched for, first hit first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -116,20 +114,6 @@ impl SearchPath {
             }
         }
     }
-}
-
-/// Whether `plugin = "…"` means a file rather than a name: it has a `/` or ends in `.so`.
-pub fn is_path(name: &str) -> bool {
-    name.contains('/') || name.ends_with(SUFFIX)
-}
-
-/// The file name of the plugin `name`: `libfly_plugin_sim.so`.
-pub fn file_name(name: &str) -> String {
-    format!("{PREFIX}{}{SUFFIX}", name.replace('-', "_"))
-}
-
-fn plugin_name(file: &str) -> Option<&str> {
-    file.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use fly_lie::operators::{angular, hat3, join};
 use nalgebra::{Matrix3, Matrix6, RealField, Vector3, Vector6, convert};
 
-use crate::velocity_of_point;
+use super::velocity_of_point;
 
 /// Drag in proportion to the velocity, along and about the body's axes: on a body whose centre of mass moves with `R v_c` it acts there
 /// with the force `-R diag(linear) v_c` and the torque `-R diag(angular) omega`.
