@@ -6,16 +6,15 @@ use fly_mechanics::multibody::Model;
 use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn};
 
 use crate::allocation::{Allocation, AllocationError, Allocator, Limited, Limits};
-use crate::design::{NotAtRest, PlacementError};
 use crate::law::{Law, LawError};
 use crate::matching::{Matching, MatchingForce};
 use crate::plant::{FreeBodyPlant, Plant, Pursuit, SystemPlant};
 use crate::rest;
 use crate::sizes::Sizes;
+use crate::step_error::StepError;
 use crate::strategy::Strategy;
 use crate::system::SystemReference;
 use crate::template::{DesiredMotion, Template};
-use crate::transport::TransportError;
 use crate::{Energies, ReferencePoint};
 
 /// The tracking controller of a vehicle or a system: desired motion, law and allocation, Konz (5.84)-(5.86).
@@ -122,27 +121,6 @@ impl Step {
     pub fn saturated(&self) -> bool {
         self.allocation.active > 0
     }
-}
-
-/// Why there is no input.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StepError {
-    /// The transport map does not exist here.
-    #[error(transparent)]
-    Transport(#[from] TransportError),
-    /// There is no law here.
-    #[error(transparent)]
-    Law(#[from] LawError),
-    /// The metric of the limits is not positive definite.
-    #[error(transparent)]
-    Allocation(#[from] AllocationError),
-    /// State feedback: nothing holds the system in its reference.
-    #[error("state feedback is about a reference at rest: {0}")]
-    NotAtRest(#[from] NotAtRest),
-    /// State feedback: there are no gains.
-    #[error("there is no state feedback with these poles: {0}")]
-    Placement(#[from] PlacementError),
 }
 
 /// # Construction

@@ -81,6 +81,7 @@ pub mod analysis;
 pub mod baselines;
 mod controller;
 pub mod design;
+mod eigenvalues;
 mod energies;
 pub mod inputs;
 pub mod kinematics;
@@ -94,6 +95,7 @@ mod reference;
 mod rest;
 pub mod settings;
 mod sizes;
+mod step_error;
 mod strategy;
 pub mod system;
 pub mod template;
@@ -101,12 +103,13 @@ pub mod trajectory;
 pub mod transport;
 pub mod tuning;
 
-pub use controller::{Controller, Step, StepError};
+pub use controller::{Controller, Step};
 pub use energies::Energies;
 pub use reference::{ReferencePoint, SystemPoint, SystemReference};
 pub use settings::{
     ControllerError, ControllerSettings, Reference, ReferenceSettings, SettingsError,
 };
 pub use sizes::Sizes;
+pub use step_error::StepError;
 pub use strategy::Strategy;
 pub use trajectory::Trajectory;

@@ -51,6 +51,6 @@ impl Linearisation {
         companion
             .view_mut((n, n), (n, n))
             .copy_from(&-mass.solve(&self.damping));
-        crate::analysis::eigenvalues(&companion)
+        crate::eigenvalues::eigenvalues(&companion)
     }
 }

@@ -9,9 +9,9 @@ use nalgebra::{
 };
 
 use crate::ReferencePoint;
-use crate::controller::StepError;
 use crate::law::{Law, LawError};
 use crate::sizes::Sizes;
+use crate::step_error::StepError;
 use crate::strategy::Strategy;
 use crate::system::SystemReference;
 use crate::template::{DesiredMotion, Template};

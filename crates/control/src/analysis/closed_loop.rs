@@ -6,8 +6,8 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, Vehicle};
 use nalgebra::{Complex, DMatrix, DVector, Matrix6, Vector3, Vector6};
 
-use super::eigenvalues::eigenvalues;
 use crate::Controller;
+use crate::eigenvalues::eigenvalues;
 use crate::linearisation::Linearisation;
 use crate::template::Pair;
 

@@ -2,8 +2,8 @@
 
 use nalgebra::{Complex, DMatrix};
 
-use super::eigenvalues::eigenvalues;
 use super::{AnalysisError, ClosedLoop};
+use crate::eigenvalues::eigenvalues;
 
 /// The largest lag of the actuators.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,6 @@
 //! - [`LyapunovMonitor`]: measured against predicted dW/dt of the total error energy in flight, wherever [`LyapunovGuarantee`] predicts it.
 
 mod closed_loop;
-mod eigenvalues;
 mod hover;
 mod lag;
 mod mode;
@@ -19,7 +18,6 @@ mod system_loop;
 
 pub use crate::linearisation::Linearisation;
 pub use closed_loop::{AnalysisError, ClosedLoop, desired};
-pub(crate) use eigenvalues::eigenvalues;
 pub use hover::{Command, HoverMargins};
 pub use lag::LagMargin;
 pub use mode::{Mode, modes};

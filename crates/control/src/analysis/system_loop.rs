@@ -5,7 +5,7 @@ use fly_mechanics::System;
 use fly_mechanics::multibody::Workspace;
 use nalgebra::{Complex, DMatrix, DVector};
 
-use super::eigenvalues::eigenvalues;
+use crate::eigenvalues::eigenvalues;
 use crate::plant::SystemPlant;
 use crate::system::SystemReference;
 use crate::{Controller, StepError};
