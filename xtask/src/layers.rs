@@ -204,10 +204,12 @@ fn cycle(layer: &Layer) -> Option<Vec<String>> {
         seen: &mut BTreeSet<String>,
     ) -> Option<Vec<String>> {
         layer.get(from)?.iter().find_map(|(used, place)| {
-            let rest = match used == to {
-                true => Vec::new(),
-                false if seen.insert(used.clone()) => way(layer, used, to, seen)?,
-                false => return None,
+            let rest = if used == to {
+                Vec::new()
+            } else if seen.insert(used.clone()) {
+                way(layer, used, to, seen)?
+            } else {
+                return None;
             };
             Some([&[place.clone()], &rest[..]].concat())
         })
