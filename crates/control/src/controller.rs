@@ -76,7 +76,7 @@ where
     tilt_priority: Option<TiltPriority>,
     /// The metric of the limits, if it is not H.
     metric: DMatrix<f64>,
-    limited: Option<Limited>,
+    limited: Option<Limited<Box<dyn Allocator>>>,
     step: Step,
 }
 
@@ -173,7 +173,11 @@ where
         } else {
             DMatrix::identity(p, p)
         };
-        self.limited = Some(Limited::new(limits, rates, |limits| make(limits, &metric))?);
+        self.limited = Some(Limited::<Box<dyn Allocator>>::with_rates(
+            limits,
+            rates,
+            |limits| make(limits, &metric),
+        )?);
         Ok(self)
     }
 }

@@ -1,14 +1,15 @@
 //! The exact solver: an active-set method, warm-started.
 
-use nalgebra::DMatrix;
+use nalgebra::{DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField, U1};
 
 use super::dual::{Dual, Search};
-use super::least_violation::LeastViolation;
-use super::limits::{Limits, finite};
-use super::{Allocation, AllocationError, Allocator, Outcome, Solver};
+use super::limits::{Limits, finite, largest};
+use super::{Allocation, AllocationError, Allocator, Outcome, Sizes, Solver, tolerance};
 
-/// Where limits have to give way they do so by this part more than needed, so that rounding leaves something between them.
-const SLACK: f64 = 1e-10;
+/// How often the least violation is raised at most; once for each set of rows that contradict each other, mostly one or two.
+const RAISES: usize = 50;
+/// A desired input this many times larger than the limits is brought nearer where it leads to no answer.
+const AWAY: f64 = 1e12;
 
 /// Exact solver of (5.83) for the problem of Konz A.4.3, by the dual method of Goldfarb and Idnani (1983).
 ///
@@ -18,48 +19,55 @@ const SLACK: f64 = 1e-10;
 /// Where nothing satisfies the limits the answer is [`Infeasible`](Outcome::Infeasible): among the inputs for which the
 /// largest violation is least (rows of `W` scaled to length 1), the one nearest to the desired input.
 #[derive(Clone, Debug)]
-pub struct ActiveSet {
-    limits: Limits,
-    /// L^-1 of H = L^T L, by columns, and room for the next one.
-    inverse_factor: Vec<f64>,
-    scratch: Vec<f64>,
-    dual: Dual,
-    least_violation: LeastViolation,
+pub struct ActiveSet<T: RealField + Copy = f64, P: Dim = Dyn, M: Dim = Dyn>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
+    limits: Limits<T, P, M>,
+    /// L^-1 of H = L^T L, and room for the next one.
+    inverse_factor: OMatrix<T, P, P>,
+    scratch: OMatrix<T, P, P>,
+    dual: Dual<T, P, M>,
     /// The limits as far as they had to give way.
-    yielding: Limits,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    last: Vec<f64>,
+    widened: Limits<T, P, M>,
+    last: OVector<T, P>,
+    nearer: OVector<T, P>,
 }
 
-impl ActiveSet {
+impl<T: RealField + Copy, P: Dim, M: Dim> ActiveSet<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// For the given limits and metric `H` (p x p).
     ///
     /// # Errors
     /// [`AllocationError::Shape`] or [`AllocationError::Metric`] if the metric does not fit or is not positive definite.
-    pub fn new(limits: &Limits, metric: &DMatrix<f64>) -> Result<Self, AllocationError> {
-        let p = limits.input_dim();
+    pub fn new(
+        limits: &Limits<T, P, M>,
+        metric: &OMatrix<T, P, P>,
+    ) -> Result<Self, AllocationError> {
+        let (p, _) = limits.sizes();
         let mut solver = Self {
             limits: limits.clone(),
-            inverse_factor: vec![0.0; p * p],
-            scratch: vec![0.0; p * p],
+            inverse_factor: OMatrix::zeros_generic(p, p),
+            scratch: OMatrix::zeros_generic(p, p),
             dual: Dual::new(limits),
-            least_violation: LeastViolation::new(limits)?,
-            yielding: limits.clone(),
-            lower: limits.lower().to_vec(),
-            upper: limits.upper().to_vec(),
-            last: limits.interior().as_slice().to_vec(),
+            widened: limits.clone(),
+            last: OVector::zeros_generic(p, U1),
+            nearer: OVector::zeros_generic(p, U1),
         };
-        solver.set_metric(metric)?;
+        solver.last.copy_from(limits.interior());
+        solver.factor(metric)?;
         Ok(solver)
     }
 
     /// Multipliers of the rows of `W` at the last answer: `H (u - u0) + W^T multipliers = 0`.
     ///
     /// Above zero where an upper bound is active, below where a lower one is; meaningful after an
-    /// [`Optimal`](Outcome::Optimal) answer. Allocates its answer: for tests and diagnosis, not for the flight path.
-    pub fn multipliers(&self) -> Vec<f64> {
-        let mut all = vec![0.0; self.limits.len()];
+    /// [`Optimal`](Outcome::Optimal) answer.
+    pub fn multipliers(&self) -> OVector<T, M> {
+        let (_, m) = self.limits.sizes();
+        let mut all = OVector::zeros_generic(m, U1);
         for (row, multiplier) in self.dual.working().iter().zip(self.dual.multipliers()) {
             all[*row] = *multiplier;
         }
@@ -72,7 +80,7 @@ impl ActiveSet {
     }
 
     /// Searches once more from nothing if rounding brought the first search into a circle.
-    fn search(&mut self, desired: &[f64], input: &mut [f64]) -> (Search, u32) {
+    fn search(&mut self, desired: &[T], input: &mut [T]) -> (Search<T>, u32) {
         let (search, count) = self.dual.search(&self.limits, desired, input);
         if search != Search::Exhausted {
             return (search, count);
@@ -82,48 +90,98 @@ impl ActiveSet {
         (search, count + more)
     }
 
-    /// The input nearest to the desired one among those whose largest violation is least.
-    fn yielding(&mut self, desired: &[f64], input: &mut [f64]) -> u32 {
-        let violation = self
-            .least_violation
-            .find(&self.limits, &self.inverse_factor, desired)
-            .max(0.0);
-        for row in 0..self.limits.len() {
-            let give = (1.0 + SLACK) * violation / self.limits.reciprocal(row);
-            self.lower[row] = self.limits.lower()[row] - give;
-            self.upper[row] = self.limits.upper()[row] + give;
+    /// The input nearest to the desired one among those whose largest violation is least; at least `violation`.
+    ///
+    /// Every set of rows that contradict each other says how far they must give way; the least violation is reached as soon as none is left.
+    fn yielding(&mut self, mut violation: T, desired: &[T], input: &mut [T]) -> (Outcome, u32) {
+        let mut iterations = 0;
+        for _ in 0..RAISES {
+            if !violation.is_finite() {
+                break;
+            }
+            // A little more than needed, so that rounding leaves something between the bounds.
+            let slack = tolerance::<T>(1e-10, 1e-5);
+            self.widened
+                .widen(&self.limits, violation * (T::one() + slack));
+            let (search, count) = self.dual.search(&self.widened, desired, input);
+            iterations += count;
+            match search {
+                Search::Arrived if holds(&self.widened, input) => {
+                    return (Outcome::Infeasible, iterations);
+                }
+                Search::Impossible(more) if more > T::zero() => violation += more,
+                Search::Arrived | Search::Impossible(_) | Search::Exhausted => break,
+            }
         }
-        // Wider than bounds that were checked, unless a number overflowed; then the limits before stay.
-        let _ = self.yielding.set_bounds(&self.lower, &self.upper);
-        self.dual.search(&self.yielding, desired, input).1
-    }
-}
-
-impl Allocator for ActiveSet {
-    fn solver(&self) -> Solver {
-        Solver::ActiveSet
+        (Outcome::Unfinished, iterations)
     }
 
-    fn set_metric(&mut self, metric: &DMatrix<f64>) -> Result<(), AllocationError> {
+    /// Takes an answer if it is inside the limits to rounding, and then up to the last bit where it can.
+    fn accepts(&self, input: &mut [T]) -> bool {
+        self.limits.draw_inside(input) || holds(&self.limits, input)
+    }
+
+    /// Where the desired input is so far away that its digits say nothing of the limits: one nearer on the way to the interior point, whose answer is the
+    /// same to rounding.
+    fn shorten(&mut self, desired: &[T]) -> bool {
+        let inside = self.limits.interior();
+        let near = nalgebra::convert::<f64, T>(AWAY) * self.limits.scale();
+        let far = largest(desired.iter().copied());
+        if near == T::zero() || far <= near {
+            return false;
+        }
+        let part = near / far;
+        for (i, desired) in desired.iter().enumerate() {
+            // Without the difference, which may overflow.
+            self.nearer[i] = inside[i] * (T::one() - part) + *desired * part;
+        }
+        true
+    }
+
+    /// Factorises a metric and takes it; the one before stays if it has no factors.
+    fn factor(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
         let p = self.limits.input_dim();
         if metric.shape() != (p, p) {
             return Err(AllocationError::Shape {
                 what: "metric",
-                expected: format!("{p} x {p}"),
-                found: format!("{} x {}", metric.nrows(), metric.ncols()),
+                expected: [p, p],
+                found: [metric.nrows(), metric.ncols()],
             });
         }
-        inverse_factor(metric, &mut self.scratch)?;
-        std::mem::swap(&mut self.inverse_factor, &mut self.scratch);
+        inverse_factor(metric, self.scratch.as_mut_slice())?;
+        core::mem::swap(&mut self.inverse_factor, &mut self.scratch);
         self.dual.set_metric(&self.limits, &self.inverse_factor);
         Ok(())
     }
 
-    fn set_bounds(&mut self, lower: &[f64], upper: &[f64]) -> Result<(), AllocationError> {
+    /// What is left where a search failed: the way from the point inside as far as the limits let it.
+    fn cut(&mut self, input: &mut [T]) {
+        self.dual.clear();
+        if finite("input", input).is_err() {
+            input.copy_from_slice(self.limits.interior().as_slice());
+        }
+        self.limits.cut(input);
+    }
+}
+
+impl<T: RealField + Copy, P: Dim, M: Dim> Allocator<T, P> for ActiveSet<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+    Self: Send,
+{
+    fn solver(&self) -> Solver {
+        Solver::ActiveSet
+    }
+
+    fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
+        self.factor(metric)
+    }
+
+    fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError> {
         self.limits.set_bounds(lower, upper)
     }
 
-    fn solve(&mut self, desired: &[f64], input: &mut [f64]) -> Allocation {
+    fn solve(&mut self, desired: &[T], input: &mut [T]) -> Allocation {
         let mut answer = Allocation {
             solver: Solver::ActiveSet,
             outcome: Outcome::Optimal,
@@ -131,21 +189,28 @@ impl Allocator for ActiveSet {
             iterations: 0,
         };
         if finite("desired input", desired).is_err() {
-            input.copy_from_slice(&self.last);
+            input.copy_from_slice(self.last.as_slice());
             answer.outcome = Outcome::NotFinite;
         } else {
-            let (search, iterations) = self.search(desired, input);
+            let (mut search, mut iterations) = self.search(desired, input);
+            let mut found = search == Search::Arrived && self.accepts(input);
+            if !found && self.shorten(desired) {
+                self.dual.clear();
+                let target = self.nearer.as_slice();
+                let (again, more) = self.dual.search(&self.limits, target, input);
+                (search, iterations) = (again, iterations + more);
+                found = search == Search::Arrived && self.accepts(input);
+            }
+            if !found {
+                let (outcome, more) = match search {
+                    Search::Impossible(violation) => self.yielding(violation, desired, input),
+                    Search::Arrived | Search::Exhausted => (Outcome::Unfinished, 0),
+                };
+                (answer.outcome, iterations) = (outcome, iterations + more);
+            }
             answer.iterations = iterations;
-            match search {
-                Search::Arrived => self.limits.draw_inside(input),
-                Search::Impossible => {
-                    answer.iterations += self.yielding(desired, input);
-                    answer.outcome = Outcome::Infeasible;
-                }
-                Search::Exhausted => {
-                    self.limits.cut(input);
-                    answer.outcome = Outcome::Unfinished;
-                }
+            if answer.outcome == Outcome::Unfinished {
+                self.cut(input);
             }
             self.last.copy_from_slice(input);
         }
@@ -154,18 +219,38 @@ impl Allocator for ActiveSet {
     }
 }
 
+/// Whether an input is inside the limits to rounding.
+fn holds<T: RealField + Copy, P: Dim, M: Dim>(limits: &Limits<T, P, M>, input: &[T]) -> bool
+where
+    DefaultAllocator: Sizes<P, M>,
+{
+    let size = largest(input.iter().copied()) + limits.scale();
+    // False for NaN.
+    let finite = input.iter().all(|u| u.is_finite());
+    finite && (limits.is_empty() || limits.excess(input) <= tolerance::<T>(1e-9, 1e-4) * size)
+}
+
 /// L^-1 of H = L^T L, upper triangular, by columns, without allocating.
-fn inverse_factor(metric: &DMatrix<f64>, inverse: &mut [f64]) -> Result<(), AllocationError> {
+fn inverse_factor<T: RealField + Copy, P: Dim>(
+    metric: &OMatrix<T, P, P>,
+    inverse: &mut [T],
+) -> Result<(), AllocationError>
+where
+    DefaultAllocator: nalgebra::allocator::Allocator<P, P>,
+{
     let p = metric.nrows();
+    let half: T = nalgebra::convert(0.5);
     // The lower factor L^T by rows, in the place of the answer.
     for i in 0..p {
         for j in 0..=i {
-            let known: f64 = (0..j)
-                .map(|k| inverse[i * p + k] * inverse[j * p + k])
-                .sum();
-            let rest = 0.5 * (metric[(i, j)] + metric[(j, i)]) - known;
+            let known = (0..j).fold(T::zero(), |sum, k| {
+                sum + inverse[i * p + k] * inverse[j * p + k]
+            });
+            let rest = half * (metric[(i, j)] + metric[(j, i)]) - known;
             inverse[i * p + j] = if i == j {
-                if !rest.is_finite() || rest <= 1e-14 * metric[(i, i)].abs() {
+                // False for NaN.
+                let positive = rest > tolerance::<T>(1e-14, 1e-6) * metric[(i, i)].abs();
+                if !(rest.is_finite() && positive) {
                     return Err(AllocationError::Metric);
                 }
                 rest.sqrt()
@@ -173,15 +258,15 @@ fn inverse_factor(metric: &DMatrix<f64>, inverse: &mut [f64]) -> Result<(), Allo
                 rest / inverse[j * p + j]
             };
         }
-        inverse[i * p + i + 1..(i + 1) * p].fill(0.0);
+        inverse[i * p + i + 1..(i + 1) * p].fill(T::zero());
     }
     // By rows L^T is L by columns, and so are the inverses: forward substitution in place, column by column of L^T.
     for j in 0..p {
-        inverse[j * p + j] = 1.0 / inverse[j * p + j];
+        inverse[j * p + j] = inverse[j * p + j].recip();
         for i in j + 1..p {
-            let known: f64 = (j..i)
-                .map(|k| inverse[i * p + k] * inverse[k * p + j])
-                .sum();
+            let known = (j..i).fold(T::zero(), |sum, k| {
+                sum + inverse[i * p + k] * inverse[k * p + j]
+            });
             inverse[i * p + j] = -known / inverse[i * p + i];
         }
     }

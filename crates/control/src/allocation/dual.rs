@@ -18,137 +18,164 @@
 //!
 //! The working set of the last call is the start of the next, whatever has become of target and bounds since; mostly it is
 //! right at once. `u` depends on target, bounds and working set alone, not on the way there.
+//!
+//! # A target far away
+//!
+//! `u = u0 - J_1 w` loses the digits that `u0` and `u` do not share. Where the target is a thousand times larger than the point, the point is brought back
+//! onto the working rows by the same factors, `R^T w = A u - b`, until they hold, and tolerances are those of the limits.
+//!
+//! # Where nothing satisfies all rows
+//!
+//! Then the row that cannot enter is a combination of working rows with signs that contradict each other, `a + sum c_i a_i = 0` with `c_i >= 0` for rows that
+//! all point outwards (the certificate of Farkas). All of them together give way by `excess / (|a| + sum c_i |a_i|)` each before they can be met, and
+//! no less will do: [`Search::Impossible`].
+
+use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1, convert};
 
 use super::basis::Basis;
-use super::limits::{Limits, dot};
+use super::limits::{Limits, dot, largest};
+use super::{Sizes, tolerance};
 
-/// Rows may be exceeded by this, relative to the sizes of point and target, before they count as exceeded.
-const FEASIBLE: f64 = 1e-12;
-/// Multipliers above minus this, relative to the distance to the target, count as non-negative.
-const MULTIPLIER: f64 = 1e-12;
-/// What contradicts itself by less than this, relative to point and target, does so by rounding.
-const CONTRADICTION: f64 = 1e-9;
+/// A target this many times larger than the point is far away.
+const FAR: f64 = 1e3;
+/// How often a point is brought back onto the working rows at most: once for every 16 digits that the target has before the point's.
+const REFINEMENTS: usize = 20;
 /// After so many changes of the working set its factors are computed afresh.
 const FRESH: u32 = 100;
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Search {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Search<T> {
     /// At the nearest point.
     Arrived,
-    /// Nothing satisfies all rows.
-    Impossible,
+    /// Nothing satisfies all rows unless each bound gives way by this, rows scaled to length 1.
+    Impossible(T),
     /// Too many steps: only rounding could bring us here.
     Exhausted,
 }
 
 /// Storage and warm start of the method.
 #[derive(Clone, Debug)]
-pub(super) struct Dual {
-    basis: Basis,
-    /// J without any rows: L^-1 of H = L^T L, by columns.
-    metric: Vec<f64>,
+pub(super) struct Dual<T: RealField + Copy, P: Dim, M: Dim>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
+    basis: Basis<T, P>,
+    /// J without any rows: L^-1 of H = L^T L.
+    metric: OMatrix<T, P, P>,
     /// Rows taken as equalities, in the order of the basis, and on which side of them: 1 above, -1 below.
-    working: Vec<usize>,
-    sides: Vec<f64>,
+    working: OVector<usize, P>,
+    sides: OVector<T, P>,
+    count: usize,
     /// Side of every row; 0 outside the working set.
-    side_of: Vec<f64>,
+    side_of: OVector<T, M>,
     /// Where a row has a single entry 1 or -1: its column and that entry.
-    single: Vec<Option<(usize, f64)>>,
-    multipliers: Vec<f64>,
+    single: OVector<Option<(usize, T)>, M>,
+    multipliers: OVector<T, P>,
     /// w of the module's text, J^T a of a row, R^-1 of it.
-    distances: Vec<f64>,
-    parts: Vec<f64>,
-    rates: Vec<f64>,
+    distances: OVector<T, P>,
+    parts: OVector<T, P>,
+    rates: OVector<T, P>,
     changes: u32,
 }
 
 /// # Construction
-impl Dual {
+impl<T: RealField + Copy, P: Dim, M: Dim> Dual<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// For these rows, in the metric of the identity.
-    pub fn new(limits: &Limits) -> Self {
-        let (n, m) = (limits.input_dim(), limits.len());
-        let single = |row: &[f64]| {
-            let mut entries = row.iter().enumerate().filter(|(_, w)| **w != 0.0);
+    pub fn new(limits: &Limits<T, P, M>) -> Self {
+        let (n, m) = limits.sizes();
+        let single = |row: &[T]| {
+            let mut entries = row.iter().enumerate().filter(|(_, w)| **w != T::zero());
             match (entries.next(), entries.next()) {
-                (Some((column, w)), None) if w.abs() == 1.0 => Some((column, *w)),
+                (Some((column, w)), None) if w.abs() == T::one() => Some((column, *w)),
                 _ => None,
             }
         };
-        let identity = nalgebra::DMatrix::<f64>::identity(n, n);
+        let zero = || OVector::zeros_generic(n, U1);
         Self {
             basis: Basis::new(n),
-            metric: identity.as_slice().to_vec(),
-            working: Vec::with_capacity(n),
-            sides: Vec::with_capacity(n),
-            side_of: vec![0.0; m],
-            single: (0..m).map(|i| single(limits.row(i))).collect(),
-            multipliers: vec![0.0; n],
-            distances: vec![0.0; n],
-            parts: vec![0.0; n],
-            rates: vec![0.0; n],
+            metric: OMatrix::identity_generic(n, n),
+            working: OVector::from_element_generic(n, U1, 0),
+            sides: zero(),
+            count: 0,
+            side_of: OVector::zeros_generic(m, U1),
+            single: OVector::from_fn_generic(m, U1, |i, _| single(limits.row(i))),
+            multipliers: zero(),
+            distances: zero(),
+            parts: zero(),
+            rates: zero(),
             changes: 0,
         }
     }
 
-    /// Takes another metric `H = L^T L`, given by `L^-1` (n x n, by columns); the working set stays.
-    pub fn set_metric(&mut self, limits: &Limits, inverse_factor: &[f64]) {
-        self.metric.copy_from_slice(inverse_factor);
+    /// Takes another metric `H = L^T L`, given by `L^-1`; the working set stays.
+    pub fn set_metric(&mut self, limits: &Limits<T, P, M>, inverse_factor: &OMatrix<T, P, P>) {
+        self.metric.copy_from(inverse_factor);
         self.refresh(limits);
     }
 
     /// Forgets the working set.
     pub fn clear(&mut self) {
-        self.working.clear();
-        self.sides.clear();
-        self.side_of.fill(0.0);
+        self.count = 0;
+        self.side_of.fill(T::zero());
         self.basis.reset(&self.metric);
         self.changes = 0;
     }
 
     /// Computes the factors of the working set afresh.
-    fn refresh(&mut self, limits: &Limits) {
+    fn refresh(&mut self, limits: &Limits<T, P, M>) {
         self.basis.reset(&self.metric);
         self.changes = 0;
         let mut kept = 0;
-        for i in 0..self.working.len() {
+        for i in 0..self.count {
             let row = self.working[i];
-            self.basis.parts(limits.row(row), &mut self.parts);
-            if self.basis.add(&mut self.parts) {
+            let parts = self.parts.as_mut_slice();
+            self.basis.parts(limits.row(row), parts);
+            if self.basis.add(parts) {
                 (self.working[kept], self.sides[kept]) = (row, self.sides[i]);
                 kept += 1;
             } else {
-                self.side_of[row] = 0.0;
+                self.side_of[row] = T::zero();
             }
         }
-        self.working.truncate(kept);
-        self.sides.truncate(kept);
+        self.count = kept;
     }
 }
 
 /// # Answers
-impl Dual {
+impl<T: RealField + Copy, P: Dim, M: Dim> Dual<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// Rows of the working set.
     pub fn working(&self) -> &[usize] {
-        &self.working
+        &self.working.as_slice()[..self.count]
     }
 
     /// Multipliers of the working rows: above zero at an upper bound, below at a lower one.
-    pub fn multipliers(&self) -> &[f64] {
-        &self.multipliers[..self.working.len()]
+    pub fn multipliers(&self) -> &[T] {
+        &self.multipliers.as_slice()[..self.count]
     }
 
     /// Writes into `point` the point within the limits that is nearest to `target`, and counts the subproblems.
     ///
     /// The limits hold to rounding. Where there is no answer the point is the last one tried.
-    pub fn search(&mut self, limits: &Limits, target: &[f64], point: &mut [f64]) -> (Search, u32) {
+    pub fn search(
+        &mut self,
+        limits: &Limits<T, P, M>,
+        target: &[T],
+        point: &mut [T],
+    ) -> (Search<T>, u32) {
         let most = 50 + 10 * (target.len() + limits.len());
         if self.changes >= FRESH {
             self.refresh(limits);
         }
         // Bounds may have been taken away since the last call.
-        for position in (0..self.working.len()).rev() {
-            if self.bound(limits, position).is_infinite() {
+        for position in (0..self.count).rev() {
+            if !self.bound(limits, position).is_finite() {
                 self.remove(position);
             }
         }
@@ -159,47 +186,89 @@ impl Dual {
                 self.remove(position);
                 continue;
             }
-            let size = largest(target) + largest(point);
-            let Some((row, side, excess)) = self.most_exceeded(limits, point, FEASIBLE * size)
-            else {
+            let size = self.size(limits, target, point);
+            // Exceeded by less than this is rounding.
+            let feasible = tolerance::<T>(1e-12, 1e-5) * size;
+            let Some((row, side, excess)) = self.most_exceeded(limits, point, feasible) else {
                 return (Search::Arrived, iterations);
             };
-            if !self.enter(limits, row, side, point) {
+            if let Err(give) = self.enter(limits, row, side, point) {
                 // Rows that meet in a point, each rounded in its own way, contradict each other in the last digits.
-                let search = if excess <= CONTRADICTION * size {
+                let search = if excess <= tolerance::<T>(1e-9, 1e-4) * size {
                     Search::Arrived
                 } else {
-                    Search::Impossible
+                    Search::Impossible(give)
                 };
                 return (search, iterations);
             }
         }
         (Search::Exhausted, u32::try_from(most).unwrap_or(u32::MAX))
     }
+
+    /// What tolerances are relative to: the sizes of point and target, of point and limits if the target is far away; the point is refined there.
+    fn size(&mut self, limits: &Limits<T, P, M>, target: &[T], point: &mut [T]) -> T {
+        let of = |x: &[T]| largest(x.iter().copied());
+        let (far, near) = (of(target), of(point));
+        let far_away = convert::<f64, T>(FAR);
+        if far <= far_away * near {
+            return far + near;
+        }
+        self.refine(limits, point);
+        let near = of(point) + limits.scale();
+        let rounding = T::default_epsilon() * far;
+        if near > rounding { near } else { rounding }
+    }
+
+    /// Brings a point back onto the working rows.
+    fn refine(&mut self, limits: &Limits<T, P, M>, point: &mut [T]) {
+        let k = self.count;
+        let mut before: T = convert(f64::INFINITY);
+        for _ in 0..REFINEMENTS {
+            for i in 0..k {
+                self.distances[i] = self.value(limits, i, point) - self.bound(limits, i);
+            }
+            let off = largest(self.distances.as_slice()[..k].iter().copied());
+            // As far as rounding lets it; NaN ends it, too.
+            if !(off < before) || off == T::zero() {
+                return;
+            }
+            before = off;
+            self.basis.solve_transposed(self.distances.as_mut_slice());
+            self.basis.subtract(self.distances.as_slice(), point);
+            self.meet_single_bounds(limits, point);
+        }
+    }
 }
 
 /// # Steps
-impl Dual {
+impl<T: RealField + Copy, P: Dim, M: Dim> Dual<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// Sets point and multipliers to those of the working rows taken as equalities.
-    fn nearest_on_working_rows(&mut self, limits: &Limits, target: &[f64], point: &mut [f64]) {
-        let k = self.working.len();
+    fn nearest_on_working_rows(&mut self, limits: &Limits<T, P, M>, target: &[T], point: &mut [T]) {
+        let k = self.count;
         for i in 0..k {
             self.distances[i] = self.value(limits, i, target) - self.bound(limits, i);
         }
-        self.basis.solve_transposed(&mut self.distances);
+        self.basis.solve_transposed(self.distances.as_mut_slice());
         point.copy_from_slice(target);
-        self.basis.subtract(&self.distances, point);
-        // A bound of a single input is met to the last bit.
-        for i in 0..k {
+        self.basis.subtract(self.distances.as_slice(), point);
+        self.meet_single_bounds(limits, point);
+        self.multipliers.as_mut_slice()[..k].copy_from_slice(&self.distances.as_slice()[..k]);
+        self.basis.solve(self.multipliers.as_mut_slice());
+    }
+
+    /// A bound of a single input is met to the last bit.
+    fn meet_single_bounds(&self, limits: &Limits<T, P, M>, point: &mut [T]) {
+        for i in 0..self.count {
             if let Some((column, w)) = self.single[self.working[i]] {
                 point[column] = self.bound(limits, i) * w;
             }
         }
-        self.multipliers[..k].copy_from_slice(&self.distances[..k]);
-        self.basis.solve(&mut self.multipliers);
     }
 
-    fn value(&self, limits: &Limits, position: usize, point: &[f64]) -> f64 {
+    fn value(&self, limits: &Limits<T, P, M>, position: usize, point: &[T]) -> T {
         let row = self.working[position];
         match self.single[row] {
             Some((column, w)) => w * point[column],
@@ -207,9 +276,9 @@ impl Dual {
         }
     }
 
-    fn bound(&self, limits: &Limits, position: usize) -> f64 {
+    fn bound(&self, limits: &Limits<T, P, M>, position: usize) -> T {
         let row = self.working[position];
-        if self.sides[position] > 0.0 {
+        if self.sides[position] > T::zero() {
             limits.upper()[row]
         } else {
             limits.lower()[row]
@@ -218,30 +287,31 @@ impl Dual {
 
     /// The working row that holds the point back from the target most, if one does.
     fn wrong_side(&self) -> Option<usize> {
-        let k = self.working.len();
+        let k = self.count;
         let signed = |i: usize| self.sides[i] * self.multipliers[i];
-        if (0..k).all(|i| signed(i) >= 0.0) {
+        if (0..k).all(|i| signed(i) >= T::zero()) {
             return None;
         }
-        let distance = self.distances[..k]
-            .iter()
-            .map(|w| w * w)
-            .sum::<f64>()
-            .sqrt();
-        (0..k)
-            .map(|i| (i, signed(i) * self.basis.length(i)))
-            .filter(|(_, pull)| *pull < -MULTIPLIER * distance)
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(i, _)| i)
+        let distances = &self.distances.as_slice()[..k];
+        // Smaller multipliers of the wrong sign are rounding.
+        let mut least = -tolerance::<T>(1e-12, 1e-5) * dot(distances, distances).sqrt();
+        let mut found = None;
+        for i in 0..k {
+            let pull = signed(i) * self.basis.length(i);
+            if pull < least {
+                (least, found) = (pull, Some(i));
+            }
+        }
+        found
     }
 
     /// The row outside the working set that is exceeded most and by more than `tolerance`: row, side, by how much.
     fn most_exceeded(
         &self,
-        limits: &Limits,
-        point: &[f64],
-        tolerance: f64,
-    ) -> Option<(usize, f64, f64)> {
+        limits: &Limits<T, P, M>,
+        point: &[T],
+        tolerance: T,
+    ) -> Option<(usize, T, T)> {
         let mut most = None;
         let mut least = tolerance;
         limits.each_excess(point, |first, excess| {
@@ -260,81 +330,109 @@ impl Dual {
 
     /// Takes a row that the point exceeds into the working set, and out of it what has to leave for that.
     ///
-    /// False if it cannot be met.
-    fn enter(&mut self, limits: &Limits, index: usize, side: f64, point: &[f64]) -> bool {
+    /// # Errors
+    /// By how much all bounds have to give way, rows scaled to length 1, before it can be met.
+    fn enter(
+        &mut self,
+        limits: &Limits<T, P, M>,
+        index: usize,
+        side: T,
+        point: &[T],
+    ) -> Result<(), T> {
         let row = limits.row(index);
-        let mut excess = if side > 0.0 {
+        let mut excess = if side > T::zero() {
             dot(row, point) - limits.upper()[index]
         } else {
             limits.lower()[index] - dot(row, point)
         };
-        let mut multiplier = 0.0;
+        let mut multiplier = T::zero();
         loop {
-            let k = self.working.len();
-            self.basis.parts(row, &mut self.parts);
-            self.rates[..k].copy_from_slice(&self.parts[..k]);
-            self.basis.solve(&mut self.rates);
-            let length = dot(&self.parts, &self.parts).sqrt();
-            let rest = self.basis.rest(&self.parts);
+            let k = self.count;
+            let (parts, rates) = (self.parts.as_mut_slice(), self.rates.as_mut_slice());
+            self.basis.parts(row, parts);
+            rates[..k].copy_from_slice(&parts[..k]);
+            self.basis.solve(rates);
+            let length = dot(parts, parts).sqrt();
+            let rest = self.basis.rest(parts);
             // How far the multiplier may rise until the bound is met, and until a working row lets go.
-            let full = rest.map_or(f64::INFINITY, |rest| excess / (rest * rest));
-            let mut first = (full, None);
+            let mut rise = rest.map(|rest| excess / (rest * rest));
+            let mut leaving = None;
             for i in 0..k {
                 let rate = self.sides[i] * side * self.rates[i];
-                if rate * self.basis.length(i) > DEPENDENCE * length {
-                    let rise = (self.sides[i] * self.multipliers[i]).max(0.0) / rate;
-                    if rise < first.0 {
-                        first = (rise, Some(i));
+                // Parts of a row along working rows below this, relative to its length, are rounding.
+                if rate * self.basis.length(i) > tolerance::<T>(1e-11, 1e-5) * length {
+                    let signed = self.sides[i] * self.multipliers[i];
+                    let until = if signed > T::zero() {
+                        signed / rate
+                    } else {
+                        T::zero()
+                    };
+                    if rise.is_none_or(|rise| until < rise) {
+                        (rise, leaving) = (Some(until), Some(i));
                     }
                 }
             }
-            let (rise, leaving) = first;
-            if rise == f64::INFINITY {
-                return false;
-            }
-            for (multiplier, rate) in self.multipliers[..k].iter_mut().zip(&self.rates) {
-                *multiplier -= rise * side * rate;
+            let Some(rise) = rise else {
+                return Err(self.give(limits, index, side, excess));
+            };
+            for i in 0..k {
+                self.multipliers[i] -= rise * side * self.rates[i];
             }
             multiplier += rise;
             if let Some(position) = leaving {
-                excess -= rise * rest.map_or(0.0, |rest| rest * rest);
+                excess -= rise * rest.map_or(T::zero(), |rest| rest * rest);
                 self.remove(position);
             } else {
-                let added = self.basis.add(&mut self.parts);
+                let added = self.basis.add(self.parts.as_mut_slice());
                 debug_assert!(added, "the row has a part outside the basis");
                 self.multipliers[k] = side * multiplier;
-                self.working.push(index);
-                self.sides.push(side);
+                self.working[k] = index;
+                self.sides[k] = side;
                 self.side_of[index] = side;
+                self.count = k + 1;
                 self.changes += 1;
-                return true;
+                return Ok(());
             }
         }
     }
 
+    /// By how much a row, exceeded by `excess`, and the working rows that contradict it have to give way.
+    fn give(&self, limits: &Limits<T, P, M>, index: usize, side: T, excess: T) -> T {
+        let length = |row: usize| limits.reciprocal(row).recip();
+        let mut all = length(index);
+        for i in 0..self.count {
+            let against = -self.sides[i] * side * self.rates[i];
+            if against > T::zero() {
+                all += against * length(self.working[i]);
+            }
+        }
+        excess / all
+    }
+
     fn remove(&mut self, position: usize) {
         self.basis.remove(position);
-        let row = self.working.remove(position);
-        self.sides.remove(position);
-        self.side_of[row] = 0.0;
-        self.multipliers.copy_within(position + 1.., position);
+        self.side_of[self.working[position]] = T::zero();
+        let (rest, k) = (position + 1..self.count, self.count - 1);
+        self.working
+            .as_mut_slice()
+            .copy_within(rest.clone(), position);
+        self.sides
+            .as_mut_slice()
+            .copy_within(rest.clone(), position);
+        self.multipliers.as_mut_slice().copy_within(rest, position);
+        self.count = k;
         self.changes += 1;
     }
 }
 
-/// Parts of a row along working rows below this, relative to its length, are rounding.
-const DEPENDENCE: f64 = 1e-11;
-
 /// On which side of a row that it exceeds the point is.
-fn side(limits: &Limits, row: usize, point: &[f64]) -> f64 {
+fn side<T: RealField + Copy, P: Dim, M: Dim>(limits: &Limits<T, P, M>, row: usize, point: &[T]) -> T
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     if dot(limits.row(row), point) > limits.upper()[row] {
-        1.0
+        T::one()
     } else {
-        -1.0
+        -T::one()
     }
-}
-
-fn largest(x: &[f64]) -> f64 {
-    x.iter()
-        .fold(0.0, |most, x| if x.abs() > most { x.abs() } else { most })
 }

@@ -1,42 +1,51 @@
 //! Limits on inputs and on their rates, and the solver that keeps them.
 
-use nalgebra::DMatrix;
+use nalgebra::{DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField, convert};
 
-use super::{Allocation, AllocationError, Allocator, Limits, Outcome};
+use super::{Allocation, AllocationError, Allocator, Limits, Outcome, Sizes};
 
 /// Limits, how fast inputs may change, and a solver for when they are met.
-pub(crate) struct Limited {
-    limits: Limits,
-    allocator: Box<dyn Allocator>,
-    rate: Option<Rate>,
+pub(crate) struct Limited<A, T: RealField + Copy = f64, P: Dim = Dyn, M: Dim = Dyn>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
+    limits: Limits<T, P, M>,
+    allocator: A,
+    rate: Option<Rate<T, P, M>>,
     /// Whether there is an input before.
     begun: bool,
 }
 
 /// `|u - u_before| <= most * elapsed`, one row for each input after the rows of the limits.
-struct Rate {
+struct Rate<T: RealField + Copy, P: Dim, M: Dim>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// Of each input, in its unit per second.
-    most: Vec<f64>,
+    most: OVector<T, P>,
     /// Bounds of all rows.
-    lower: Vec<f64>,
-    upper: Vec<f64>,
+    lower: OVector<T, M>,
+    upper: OVector<T, M>,
 }
 
-impl Limited {
-    /// For these limits and a rate for each input (its unit per second), with the solver that `make` builds for the rows of both.
+impl<A: Allocator<T, P>, T: RealField + Copy, P: Dim, M: Dim> Limited<A, T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
+    /// For these limits, a rate for each input (its unit per second), and the solver that `make` builds for the limits.
+    ///
+    /// With rates the last p rows of the limits are those of each input alone: [`Limits::with_each_input`].
     pub fn new<E: From<AllocationError>>(
-        limits: &Limits,
-        rate: Option<Vec<f64>>,
-        make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, E>,
+        limits: Limits<T, P, M>,
+        rate: Option<OVector<T, P>>,
+        make: impl FnOnce(&Limits<T, P, M>) -> Result<A, E>,
     ) -> Result<Self, E> {
-        let limits = match rate {
-            Some(_) => limits.with_each_input()?,
-            None => limits.clone(),
-        };
+        let (_, m) = limits.sizes();
+        let bounds = |bounds: &[T]| OVector::from_column_slice_generic(m, nalgebra::U1, bounds);
         let rate = rate.map(|most| Rate {
             most,
-            lower: limits.lower().to_vec(),
-            upper: limits.upper().to_vec(),
+            lower: bounds(limits.lower()),
+            upper: bounds(limits.upper()),
         });
         Ok(Self {
             allocator: make(&limits)?,
@@ -45,12 +54,32 @@ impl Limited {
             begun: false,
         })
     }
+}
 
+impl Limited<Box<dyn Allocator>> {
+    /// For these limits and a rate for each input (its unit per second), with the solver that `make` builds for the rows of both.
+    pub fn with_rates<E: From<AllocationError>>(
+        limits: &Limits,
+        rate: Option<Vec<f64>>,
+        make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, E>,
+    ) -> Result<Self, E> {
+        let limits = match rate {
+            Some(_) => limits.with_each_input()?,
+            None => limits.clone(),
+        };
+        Self::new(limits, rate.map(OVector::<f64, Dyn>::from_vec), make)
+    }
+}
+
+impl<A: Allocator<T, P>, T: RealField + Copy, P: Dim, M: Dim> Limited<A, T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// Replaces the `input` before by the one nearest to `desired` that the limits allow, `elapsed` seconds later.
     ///
     /// The input before satisfies the limits and of course its own rates, so that there always is one. It stays where the desired one is not
     /// finite; if there is none before, one inside the limits takes its place.
-    pub fn allocate(&mut self, desired: &[f64], elapsed: f64, input: &mut [f64]) -> Allocation {
+    pub fn allocate(&mut self, desired: &[T], elapsed: T, input: &mut [T]) -> Allocation {
         if let Some(allocation) = self.settle(desired, elapsed, input) {
             return allocation;
         }
@@ -61,10 +90,10 @@ impl Limited {
     /// The same in a metric of the moment.
     pub fn allocate_in(
         &mut self,
-        metric: &DMatrix<f64>,
-        desired: &[f64],
-        elapsed: f64,
-        input: &mut [f64],
+        metric: &OMatrix<T, P, P>,
+        desired: &[T],
+        elapsed: T,
+        input: &mut [T],
     ) -> Result<Allocation, AllocationError> {
         if let Some(allocation) = self.settle(desired, elapsed, input) {
             return Ok(allocation);
@@ -75,7 +104,7 @@ impl Limited {
     }
 
     /// What needs no solver: a desired input that the limits and the rates around the input before allow, or one that is not finite.
-    fn settle(&mut self, desired: &[f64], elapsed: f64, input: &mut [f64]) -> Option<Allocation> {
+    fn settle(&mut self, desired: &[T], elapsed: T, input: &mut [T]) -> Option<Allocation> {
         if !desired.iter().all(|u| u.is_finite()) {
             let mut allocation = Allocation {
                 solver: self.allocator.solver(),
@@ -88,11 +117,20 @@ impl Limited {
             return Some(allocation);
         }
         if let Some(rate) = &mut self.rate {
-            rate.surround(input, if self.begun { elapsed } else { f64::INFINITY });
+            let elapsed = if self.begun {
+                elapsed
+            } else {
+                convert(f64::INFINITY)
+            };
+            rate.surround(input, elapsed);
             // Cannot fail: the input is finite, and bounds around it do not cross.
-            let taken = self.limits.set_bounds(&rate.lower, &rate.upper);
+            let taken = self
+                .limits
+                .set_bounds(rate.lower.as_slice(), rate.upper.as_slice());
             debug_assert_eq!(taken, Ok(()));
-            let taken = self.allocator.set_bounds(&rate.lower, &rate.upper);
+            let taken = self
+                .allocator
+                .set_bounds(rate.lower.as_slice(), rate.upper.as_slice());
             debug_assert_eq!(taken, Ok(()));
         }
         if !self.limits.contain(desired) {
@@ -104,18 +142,23 @@ impl Limited {
     }
 }
 
-impl Rate {
+impl<T: RealField + Copy, P: Dim, M: Dim> Rate<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// Bounds each input to what can be reached from the one before; time that runs backwards counts as none.
-    fn surround(&mut self, before: &[f64], elapsed: f64) {
+    fn surround(&mut self, before: &[T], elapsed: T) {
         let first = self.lower.len() - before.len();
-        for (((lower, upper), u), most) in self.lower[first..]
-            .iter_mut()
-            .zip(&mut self.upper[first..])
-            .zip(before)
-            .zip(&self.most)
-        {
-            let reach = most * elapsed.max(0.0);
-            (*lower, *upper) = (u - reach, u + reach);
+        let elapsed = if elapsed > T::zero() {
+            elapsed
+        } else {
+            T::zero()
+        };
+        let lower = self.lower.as_mut_slice()[first..].iter_mut();
+        let bounds = lower.zip(&mut self.upper.as_mut_slice()[first..]);
+        for (((lower, upper), u), most) in bounds.zip(before).zip(&self.most) {
+            let reach = *most * elapsed;
+            (*lower, *upper) = (*u - reach, *u + reach);
         }
     }
 }

@@ -1,46 +1,50 @@
 //! The set of inputs that the actuators can realise.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{
+    DMatrix, DVector, DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField, U1, convert,
+};
 
-use super::AllocationError;
+use super::{AllocationError, Sizes};
 
 /// Rows that are worked on together: what fits the registers of any machine.
 const LANES: usize = 4;
-
-/// One number for each of [`LANES`] rows.
-type Lanes = [f64; LANES];
 
 /// The convex set `lower <= W u <= upper` (5.83), with a point inside it.
 ///
 /// Konz writes `W u <= l`, which is the special case without lower bounds: [`Limits::new`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
-    rows: DMatrix<f64>,
-    /// `W` once more, row by row.
-    by_row: Vec<f64>,
-    /// `W` once more, in groups of rows, each group column by column. The last group is filled up with rows of zeros.
-    groups: Vec<Lanes>,
+pub struct Limits<T: RealField + Copy = f64, P: Dim = Dyn, M: Dim = Dyn>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
+    /// W^T: its columns are the rows.
+    rows: OMatrix<T, P, M>,
+    /// The numbers of W once more, in groups of [`LANES`] rows, each group column by column; the last group may have fewer rows.
+    groups: OMatrix<T, P, M>,
     /// 1 / length of each row.
-    reciprocals: Vec<Lanes>,
-    lower: Vec<Lanes>,
-    upper: Vec<Lanes>,
-    interior: DVector<f64>,
+    reciprocals: OVector<T, M>,
+    lower: OVector<T, M>,
+    upper: OVector<T, M>,
+    interior: OVector<T, P>,
 }
 
 /// # Construction
-impl Limits {
+impl<T: RealField + Copy, P: Dim, M: Dim> Limits<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// `W u <= upper` from `W` (m x p), the bounds (m) and a point that satisfies them.
     ///
     /// # Errors
-    /// [`AllocationError::Shape`] if the shapes do not fit, [`AllocationError::NotFinite`] if `W` or the point holds a
+    /// [`AllocationError::Length`] if the lengths do not fit, [`AllocationError::NotFinite`] if `W` or the point holds a
     /// number that is not finite, or a bound is NaN or minus infinity.
     #[allow(clippy::needless_pass_by_value)] // A constructor takes its parts.
     pub fn new(
-        rows: DMatrix<f64>,
-        upper: DVector<f64>,
-        interior: DVector<f64>,
+        rows: OMatrix<T, M, P>,
+        upper: OVector<T, M>,
+        interior: OVector<T, P>,
     ) -> Result<Self, AllocationError> {
-        let lower = DVector::from_element(upper.len(), f64::NEG_INFINITY);
+        let lower = upper.map(|_| convert(f64::NEG_INFINITY));
         Self::between(rows, &lower, &upper, interior)
     }
 
@@ -50,39 +54,40 @@ impl Limits {
     ///
     /// # Errors
     /// As [`Limits::new`], and [`AllocationError::Crossed`] if a lower bound is above its upper one.
+    #[allow(clippy::needless_pass_by_value)] // A constructor takes its parts.
     pub fn between(
-        rows: DMatrix<f64>,
-        lower: &DVector<f64>,
-        upper: &DVector<f64>,
-        interior: DVector<f64>,
+        rows: OMatrix<T, M, P>,
+        lower: &OVector<T, M>,
+        upper: &OVector<T, M>,
+        interior: OVector<T, P>,
     ) -> Result<Self, AllocationError> {
-        let (m, p) = rows.shape();
-        if interior.len() != p {
-            return Err(shape("interior point", p, interior.len()));
-        }
+        let (m, p) = rows.shape_generic();
+        check_length("interior point", p.value(), interior.len())?;
         finite("limit rows", rows.as_slice())?;
         finite("interior point", interior.as_slice())?;
-        let mut groups = vec![[0.0; LANES]; m.div_ceil(LANES) * p];
-        for (i, row) in rows.row_iter().enumerate() {
-            for (j, w) in row.iter().enumerate() {
-                groups[i / LANES * p + j][i % LANES] = *w;
+        let mut groups = OMatrix::zeros_generic(p, m);
+        let mut next = groups.iter_mut();
+        for first in (0..m.value()).step_by(LANES) {
+            let last = (first + LANES).min(m.value());
+            for j in 0..p.value() {
+                for (i, to) in (first..last).zip(&mut next) {
+                    *to = rows[(i, j)];
+                }
             }
         }
-        let mut reciprocals = vec![[1.0; LANES]; m.div_ceil(LANES)];
-        for (reciprocal, row) in reciprocals
-            .as_flattened_mut()
-            .iter_mut()
-            .zip(rows.row_iter())
-        {
-            let length = row.norm();
-            *reciprocal = if length > 0.0 { 1.0 / length } else { 1.0 };
-        }
-        let free = |bound: f64| vec![[bound; LANES]; m.div_ceil(LANES)];
+        let reciprocal = |i: usize| {
+            let length = rows.row(i).norm();
+            if length > T::zero() {
+                length.recip()
+            } else {
+                T::one()
+            }
+        };
+        let free = |bound: f64| OVector::from_element_generic(m, U1, convert(bound));
         let mut limits = Self {
-            by_row: rows.transpose().as_slice().to_vec(),
-            rows,
+            reciprocals: OVector::from_fn_generic(m, U1, |i, _| reciprocal(i)),
+            rows: rows.transpose(),
             groups,
-            reciprocals,
             lower: free(f64::NEG_INFINITY),
             upper: free(f64::INFINITY),
             interior,
@@ -91,11 +96,42 @@ impl Limits {
         Ok(limits)
     }
 
+    /// Takes new bounds of the same number; the interior point stays, wherever it then lies.
+    ///
+    /// # Errors
+    /// [`AllocationError`] as for [`Limits::between`]; the bounds before stay.
+    pub fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError> {
+        let m = self.len();
+        check_length("lower bounds", m, lower.len())?;
+        check_length("upper bounds", m, upper.len())?;
+        let infinity: T = convert(f64::INFINITY);
+        let right = |(l, u): (&T, &T)| {
+            l <= u && *l < infinity && *u > -infinity // False for NaN.
+        };
+        if let Some(row) = lower.iter().zip(upper).position(|bounds| !right(bounds)) {
+            return Err(refused(row, lower[row], upper[row]));
+        }
+        self.lower.as_mut_slice().copy_from_slice(lower);
+        self.upper.as_mut_slice().copy_from_slice(upper);
+        Ok(())
+    }
+
+    /// Widens the bounds of these `limits` by `give`, each row of `W` scaled to length 1, and takes them in the place of its own.
+    pub(super) fn widen(&mut self, limits: &Self, give: T) {
+        for row in 0..self.len() {
+            let give = give / self.reciprocals[row];
+            self.lower[row] = limits.lower[row] - give;
+            self.upper[row] = limits.upper[row] + give;
+        }
+    }
+}
+
+impl Limits {
     /// The same limits with a row for each input alone, in their order, after the others; not bounded yet.
     pub(super) fn with_each_input(&self) -> Result<Self, AllocationError> {
-        let (m, p) = self.rows.shape();
+        let (p, m) = self.rows.shape();
         let mut rows = DMatrix::zeros(m + p, p);
-        rows.rows_mut(0, m).copy_from(&self.rows);
+        rows.rows_mut(0, m).copy_from(&self.rows.transpose());
         rows.rows_mut(m, p).fill_with_identity();
         let extend = |bounds: &[f64], free: f64| {
             DVector::from_iterator(m + p, bounds.iter().copied().chain((0..p).map(|_| free)))
@@ -104,41 +140,21 @@ impl Limits {
         let upper = extend(self.upper(), f64::INFINITY);
         Self::between(rows, &lower, &upper, self.interior.clone())
     }
-
-    /// Takes new bounds of the same number; the interior point stays, wherever it then lies.
-    ///
-    /// # Errors
-    /// [`AllocationError`] as for [`Limits::between`]; the bounds before stay.
-    pub fn set_bounds(&mut self, lower: &[f64], upper: &[f64]) -> Result<(), AllocationError> {
-        let m = self.len();
-        if lower.len() != m {
-            return Err(shape("lower bounds", m, lower.len()));
-        }
-        if upper.len() != m {
-            return Err(shape("upper bounds", m, upper.len()));
-        }
-        let right = |(l, u): (&f64, &f64)| {
-            l <= u && *l < f64::INFINITY && *u > f64::NEG_INFINITY // False for NaN.
-        };
-        if let Some(row) = lower.iter().zip(upper).position(|bounds| !right(bounds)) {
-            return Err(refused(row, lower[row], upper[row]));
-        }
-        self.lower.as_flattened_mut()[..m].copy_from_slice(lower);
-        self.upper.as_flattened_mut()[..m].copy_from_slice(upper);
-        Ok(())
-    }
 }
 
 /// # Its parts
-impl Limits {
+impl<T: RealField + Copy, P: Dim, M: Dim> Limits<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// Number of inputs p.
     pub fn input_dim(&self) -> usize {
-        self.rows.ncols()
+        self.rows.nrows()
     }
 
     /// Number of rows m.
     pub fn len(&self) -> usize {
-        self.rows.nrows()
+        self.rows.ncols()
     }
 
     /// Whether there are no rows at all.
@@ -146,66 +162,92 @@ impl Limits {
         self.len() == 0
     }
 
-    /// `W`, m x p.
-    pub fn rows(&self) -> &DMatrix<f64> {
-        &self.rows
+    /// p and m as nalgebra's types of sizes.
+    pub(super) fn sizes(&self) -> (P, M) {
+        self.rows.shape_generic()
+    }
+
+    /// `W`, m x p. A copy.
+    pub fn rows(&self) -> OMatrix<T, M, P> {
+        self.rows.transpose()
     }
 
     /// Lower bounds, m numbers.
-    pub fn lower(&self) -> &[f64] {
-        &self.lower.as_flattened()[..self.len()]
+    pub fn lower(&self) -> &[T] {
+        self.lower.as_slice()
     }
 
     /// Upper bounds, `l` of the dissertation, m numbers.
-    pub fn upper(&self) -> &[f64] {
-        &self.upper.as_flattened()[..self.len()]
+    pub fn upper(&self) -> &[T] {
+        self.upper.as_slice()
     }
 
     /// The point inside.
-    pub fn interior(&self) -> &DVector<f64> {
+    pub fn interior(&self) -> &OVector<T, P> {
         &self.interior
     }
 
     /// 1 / length of a row of `W`; 1 for a row of zeros.
-    pub(super) fn reciprocal(&self, row: usize) -> f64 {
-        self.reciprocals.as_flattened()[row]
+    pub(super) fn reciprocal(&self, row: usize) -> T {
+        self.reciprocals[row]
     }
 
     /// One row of `W`.
-    pub(super) fn row(&self, row: usize) -> &[f64] {
+    pub(super) fn row(&self, row: usize) -> &[T] {
         let p = self.input_dim();
-        &self.by_row[row * p..(row + 1) * p]
+        &self.rows.as_slice()[row * p..(row + 1) * p]
+    }
+
+    /// How large inputs inside the limits are: the largest number of the point inside and of the finite bounds, each row of `W` scaled to length 1.
+    pub(super) fn scale(&self) -> T {
+        let bounds = self.lower.iter().zip(&self.upper).zip(&self.reciprocals);
+        let bounds = bounds.flat_map(|((l, u), reciprocal)| [*l * *reciprocal, *u * *reciprocal]);
+        largest(
+            self.interior
+                .iter()
+                .copied()
+                .chain(bounds.filter(|x| x.is_finite())),
+        )
     }
 }
 
 /// # Inside or outside
-impl Limits {
+impl<T: RealField + Copy, P: Dim, M: Dim> Limits<T, P, M>
+where
+    DefaultAllocator: Sizes<P, M>,
+{
     /// Whether the limits hold exactly. False where `u` is not finite (if there are any rows).
-    pub fn contain(&self, input: &[f64]) -> bool {
+    pub fn contain(&self, input: &[T]) -> bool {
         debug_assert_eq!(input.len(), self.input_dim());
+        // False for NaN.
         self.groups().all(|group| {
-            let values = group.values(input);
-            let holds = |i: usize| group.lower[i] <= values[i] && values[i] <= group.upper[i];
-            (0..LANES).all(holds)
+            group
+                .excess(input)
+                .iter()
+                .all(|excess| *excess <= T::zero())
         })
     }
 
-    /// By how much the row that is exceeded most is exceeded, each row of `W` scaled to length 1; negative inside.
-    pub fn excess(&self, input: &[f64]) -> f64 {
-        let mut most = f64::NEG_INFINITY;
+    /// By how much the row that is exceeded most is exceeded, each row of `W` scaled to length 1; negative inside, minus infinity without rows.
+    pub fn excess(&self, input: &[T]) -> T {
+        let mut most = convert(f64::NEG_INFINITY);
         self.each_excess(input, |_, excess| {
-            most = excess.iter().copied().fold(most, f64::max);
+            for excess in excess {
+                if *excess > most {
+                    most = *excess;
+                }
+            }
         });
         most
     }
 
     /// Calls `visit` with the first row of each group and by how much each row of it is exceeded, scaled to length 1.
     #[inline]
-    pub(super) fn each_excess(&self, input: &[f64], mut visit: impl FnMut(usize, &[f64; LANES])) {
-        for (i, (group, scale)) in self.groups().zip(&self.reciprocals).enumerate() {
+    pub(super) fn each_excess(&self, input: &[T], mut visit: impl FnMut(usize, &[T; LANES])) {
+        for (i, group) in self.groups().enumerate() {
             let mut excess = group.excess(input);
-            for (excess, scale) in excess.iter_mut().zip(scale) {
-                *excess *= scale;
+            for (excess, scale) in excess.iter_mut().zip(group.reciprocals) {
+                *excess *= *scale;
             }
             visit(i * LANES, &excess);
         }
@@ -215,40 +257,47 @@ impl Limits {
     ///
     /// Rows stay as they are where the interior point has less than [`ROOM`] times the room by which they are exceeded:
     /// there it is not known to be well inside, or the answer is not nearly so.
-    pub(super) fn draw_inside(&self, input: &mut [f64]) {
+    ///
+    /// Returns whether the input was inside before.
+    pub(super) fn draw_inside(&self, input: &mut [T]) -> bool {
         // The second time takes what rounding left of the first.
-        for _ in 0..2 {
-            let part = self.part_outside(input, ROOM);
-            if part == 0.0 {
-                return;
-            }
+        for step in 0..2 {
+            let Some(part) = self.part_outside(input, convert(ROOM)) else {
+                return step == 0;
+            };
             for (u, inside) in input.iter_mut().zip(&self.interior) {
-                *u += part * (inside - *u);
+                *u += part * (*inside - *u);
             }
         }
+        false
     }
 
     /// Moves `input`, however far outside, towards the interior point until it meets the limits.
-    pub(super) fn cut(&self, input: &mut [f64]) {
-        let part = self.part_outside(input, 0.0);
+    pub(super) fn cut(&self, input: &mut [T]) {
+        let part = self.part_outside(input, T::zero()).unwrap_or(T::zero());
         for (u, inside) in input.iter_mut().zip(&self.interior) {
-            *u += part * (inside - *u);
+            // So that a part of 1 leads to the interior point itself.
+            *u = *u * (T::one() - part) + part * *inside;
         }
         self.draw_inside(input);
     }
 
-    /// The part of the way to the interior point that lies outside, where it has `room` times the excess.
-    fn part_outside(&self, input: &[f64], room: f64) -> f64 {
-        let mut part = 0.0_f64;
+    /// The part of the way to the interior point that lies outside, where it has `room` times the excess; `None` if all of it is inside.
+    fn part_outside(&self, input: &[T], room: T) -> Option<T> {
+        let mut part = None;
         for group in self.groups() {
             let outside = group.excess(input);
-            if outside.iter().all(|excess| *excess <= 0.0) {
+            if outside.iter().all(|excess| *excess <= T::zero()) {
                 continue;
             }
+            let part = part.get_or_insert(T::zero());
             let inside = group.excess(self.interior.as_slice());
             for (excess, inside) in outside.into_iter().zip(inside) {
-                if excess > 0.0 && -inside > room * excess {
-                    part = part.max(excess / (excess - inside) + f64::EPSILON);
+                if excess > T::zero() && -inside > room * excess {
+                    let needed = excess / (excess - inside) + T::default_epsilon();
+                    if needed > *part {
+                        *part = needed;
+                    }
                 }
             }
         }
@@ -257,58 +306,68 @@ impl Limits {
 
     /// How many bounds have a slack below this part of `1 + |bound|`.
     #[cfg(feature = "osqp")]
-    pub(super) fn count_active(&self, input: &[f64], part: f64) -> usize {
+    pub(super) fn count_active(&self, input: &[T], part: T) -> usize {
         let near =
-            |slack: f64, bound: f64| slack <= part * (1.0 + bound.abs()) && bound.is_finite();
+            |slack: T, bound: T| slack <= part * (T::one() + bound.abs()) && bound.is_finite();
         (0..self.len())
             .filter(|i| {
                 let value = dot(self.row(*i), input);
-                near(self.upper()[*i] - value, self.upper()[*i])
-                    || near(value - self.lower()[*i], self.lower()[*i])
+                near(self.upper[*i] - value, self.upper[*i])
+                    || near(value - self.lower[*i], self.lower[*i])
             })
             .count()
     }
 
-    fn groups(&self) -> impl Iterator<Item = Group<'_>> {
-        // Without inputs there are no rows to speak of.
-        self.groups
-            .chunks_exact(self.input_dim().max(1))
-            .zip(self.lower.iter().zip(&self.upper))
-            .map(|(columns, (lower, upper))| Group {
+    #[inline]
+    fn groups(&self) -> impl Iterator<Item = Group<'_, T>> {
+        let p = self.input_dim();
+        let columns = self.groups.as_slice().chunks(LANES * p.max(1));
+        let bounds = self.lower().chunks(LANES).zip(self.upper().chunks(LANES));
+        let bounds = bounds.zip(self.reciprocals.as_slice().chunks(LANES));
+        columns
+            .zip(bounds)
+            .map(|(columns, ((lower, upper), reciprocals))| Group {
                 columns,
                 lower,
                 upper,
+                reciprocals,
             })
     }
 }
 
-/// [`LANES`] rows and their bounds.
-struct Group<'a> {
-    columns: &'a [Lanes],
-    lower: &'a Lanes,
-    upper: &'a Lanes,
+/// Up to [`LANES`] rows and their bounds.
+struct Group<'a, T> {
+    columns: &'a [T],
+    lower: &'a [T],
+    upper: &'a [T],
+    reciprocals: &'a [T],
 }
 
-impl Group<'_> {
-    /// The rows times `input`.
+impl<T: RealField + Copy> Group<'_, T> {
+    /// By how much each row is exceeded; negative inside, minus infinity where the group has no more rows.
     #[inline]
-    fn values(&self, input: &[f64]) -> Lanes {
-        let mut values = [0.0; LANES];
-        for (column, u) in self.columns.iter().zip(input) {
-            for (value, w) in values.iter_mut().zip(column) {
-                *value += w * u;
-            }
+    fn excess(&self, input: &[T]) -> [T; LANES] {
+        // A number that the compiler knows makes it one instruction for all rows.
+        if self.lower.len() == LANES {
+            self.excess_of(LANES, input)
+        } else {
+            self.excess_of(self.lower.len(), input)
         }
-        values
     }
 
-    /// By how much each row is exceeded; negative inside.
-    #[inline]
-    fn excess(&self, input: &[f64]) -> Lanes {
-        let mut excess = self.values(input);
-        for ((value, lower), upper) in excess.iter_mut().zip(self.lower).zip(self.upper) {
-            let (above, below) = (*value - upper, lower - *value);
-            *value = if above > below { above } else { below };
+    #[inline(always)]
+    fn excess_of(&self, lanes: usize, input: &[T]) -> [T; LANES] {
+        let mut values = [T::zero(); LANES];
+        for (column, u) in self.columns.chunks_exact(lanes).zip(input) {
+            for (value, w) in values[..lanes].iter_mut().zip(column) {
+                *value += *w * *u;
+            }
+        }
+        let mut excess = [convert(f64::NEG_INFINITY); LANES];
+        let bounds = self.lower[..lanes].iter().zip(&self.upper[..lanes]);
+        for ((excess, value), (lower, upper)) in excess.iter_mut().zip(values).zip(bounds) {
+            let (above, below) = (value - *upper, *lower - value);
+            *excess = if above > below { above } else { below };
         }
         excess
     }
@@ -317,32 +376,47 @@ impl Group<'_> {
 /// How much more room than excess a row needs to be drawn inside.
 const ROOM: f64 = 1e3;
 
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+pub(super) fn dot<T: RealField + Copy>(a: &[T], b: &[T]) -> T {
+    a.iter().zip(b).fold(T::zero(), |sum, (a, b)| sum + *a * *b)
 }
 
-/// Error for a length that does not fit.
-pub(super) fn shape(what: &'static str, expected: usize, found: usize) -> AllocationError {
-    AllocationError::Shape {
-        what,
-        expected: format!("{expected} numbers"),
-        found: format!("{found}"),
+/// The largest magnitude; zero for no numbers. NaN counts for nothing.
+pub(super) fn largest<T: RealField + Copy>(numbers: impl IntoIterator<Item = T>) -> T {
+    numbers.into_iter().fold(T::zero(), |most, x| {
+        let size = x.abs();
+        if size > most { size } else { most }
+    })
+}
+
+fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), AllocationError> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(AllocationError::Length {
+            what,
+            expected,
+            found,
+        })
     }
 }
 
 /// Refuses numbers that are not finite.
-pub(super) fn finite(what: &'static str, values: &[f64]) -> Result<(), AllocationError> {
+pub(super) fn finite<T: RealField + Copy>(
+    what: &'static str,
+    values: &[T],
+) -> Result<(), AllocationError> {
     match values.iter().find(|v| !v.is_finite()) {
         Some(found) => Err(AllocationError::NotFinite {
             what,
-            found: *found,
+            found: double(*found),
         }),
         None => Ok(()),
     }
 }
 
 /// What is wrong with the bounds of a row: one is NaN or infinite on the wrong side, or they leave nothing between them.
-fn refused(row: usize, lower: f64, upper: f64) -> AllocationError {
+fn refused<T: RealField + Copy>(row: usize, lower: T, upper: T) -> AllocationError {
+    let (lower, upper) = (double(lower), double(upper));
     if lower.is_nan() || lower == f64::INFINITY {
         AllocationError::NotFinite {
             what: "lower bounds",
@@ -356,4 +430,9 @@ fn refused(row: usize, lower: f64, upper: f64) -> AllocationError {
     } else {
         AllocationError::Crossed { row, lower, upper }
     }
+}
+
+/// In double precision, as messages have it.
+fn double<T: RealField>(number: T) -> f64 {
+    number.to_subset_unchecked()
 }

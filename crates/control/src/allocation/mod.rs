@@ -10,14 +10,43 @@
 //! with `u` in R^p, `W` m x p, `l` in R^m and `H` symmetric positive definite, so that there is exactly one answer
 //! wherever the limits leave anything at all. Rows may be bounded from below, too: [`Limits::between`].
 //!
-//! Two solvers stand behind [`Allocator`]: [`ActiveSet`] is exact, finite and never allocates; `Osqp` (feature
-//! `osqp`) is the well-known operator-splitting solver, kept as an independent check and asking [`ActiveSet`] whenever it
-//! does not report a solution itself. The law calls either only if `u0` violates the limits: see [`Limits::contain`].
+//! # Which solver
+//!
+//! Two solvers stand behind [`Allocator`]. The law calls either only if `u0` violates the limits: see [`Limits::contain`].
+//!
+//! | | [`ActiveSet`] | `Osqp` (feature `osqp`, the default of `[controller]`) |
+//! |---|---|---|
+//! | answer | exact to rounding, at its bounds to the last bit | to 1e-8, then drawn inside the limits: 2e-7 of the inputs' range at worst |
+//! | time of a warm-started step | 60 to 140 ns (4 to 8 inputs, 8 to 33 rows) | 9 to 35 us |
+//! | memory | all of it when it is built; none on the stack or heap of a step | allocates where it polishes |
+//! | without std, in f32, for sizes known to the compiler | yes | no |
+//! | limits that contradict each other | the input of least violation | falls back to [`ActiveSet`] |
+//!
+//! Choose [`ActiveSet`] for flight: it is exact, a hundred times faster, and does not allocate. OSQP, a widely used and
+//! independently tested code (Stellato et al. 2020), serves as a cross-check.
+//!
+//! # Sizes and scalars
+//!
+//! [`Limits`] and [`ActiveSet`] are generic over the scalar (`f64`, `f32`) and over the numbers p of inputs and m of rows: [`Dyn`] on the
+//! desktop, [`Const`](nalgebra::Const) where neither heap nor std is at hand.
+//!
+//! ```
+//! use fly_control::allocation::{ActiveSet, Allocator, Limits};
+//! use nalgebra::{Const, SMatrix, matrix, vector};
+//!
+//! // Two thrusts between 0 and 1 N that may sum up to 1.5 N, in single precision, without a heap.
+//! let rows: SMatrix<f32, 3, 2> = matrix![1.0, 0.0; 0.0, 1.0; 1.0, 1.0];
+//! let limits = Limits::between(rows, &vector![0.0, 0.0, 0.0], &vector![1.0, 1.0, 1.5], vector![0.5, 0.5])?;
+//! let mut solver: ActiveSet<f32, Const<2>, Const<3>> = ActiveSet::new(&limits, &SMatrix::identity())?;
+//! let mut input = [0.0_f32; 2];
+//! solver.solve(&[2.0, 1.0], &mut input);
+//! assert!((input[0] - 1.0).abs() < 1e-6 && (input[1] - 0.5).abs() < 1e-6);
+//! # Ok::<(), fly_control::allocation::AllocationError>(())
+//! ```
 
 mod active_set;
 mod basis;
 mod dual;
-mod least_violation;
 mod limited;
 mod limits;
 #[cfg(feature = "osqp")]
@@ -29,13 +58,19 @@ pub use limits::Limits;
 #[cfg(feature = "osqp")]
 pub use osqp::Osqp;
 
-use nalgebra::DMatrix;
+use nalgebra::allocator::Allocator as Memory;
+use nalgebra::{DefaultAllocator, Dim, Dyn, OMatrix, RealField};
+
+use crate::sizes::Sizes;
 
 /// A solver of (5.83) for one set of rows `W` and slowly or never changing metric `H` and bounds `l`.
 ///
 /// Solvers carry a warm start from one call to the next, so their answers may depend on earlier calls within their
 /// accuracy; the same sequence of calls gives the same bits.
-pub trait Allocator: Send {
+pub trait Allocator<T: RealField + Copy = f64, P: Dim = Dyn>: Send
+where
+    DefaultAllocator: Memory<P, P>,
+{
     /// Which solver this is.
     fn solver(&self) -> Solver;
 
@@ -44,18 +79,39 @@ pub trait Allocator: Send {
     /// # Errors
     /// [`AllocationError::Metric`] if it is not positive definite, [`AllocationError::Shape`] if it has another shape;
     /// the metric before stays.
-    fn set_metric(&mut self, metric: &DMatrix<f64>) -> Result<(), AllocationError>;
+    fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError>;
 
     /// Takes new bounds (m numbers each, in the units of the rows of `W`; infinite where there is none).
     ///
     /// # Errors
     /// As [`Limits::set_bounds`]; the bounds before stay.
-    fn set_bounds(&mut self, lower: &[f64], upper: &[f64]) -> Result<(), AllocationError>;
+    fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError>;
 
     /// Writes into `input` the point of `W u <= l` nearest to `desired` (p numbers each) in the metric `H`.
     ///
     /// Always writes a finite input once it has given one; [`Allocation::outcome`] says what it is worth.
-    fn solve(&mut self, desired: &[f64], input: &mut [f64]) -> Allocation;
+    fn solve(&mut self, desired: &[T], input: &mut [T]) -> Allocation;
+}
+
+impl<T: RealField + Copy, P: Dim, A: Allocator<T, P> + ?Sized> Allocator<T, P> for Box<A>
+where
+    DefaultAllocator: Memory<P, P>,
+{
+    fn solver(&self) -> Solver {
+        (**self).solver()
+    }
+
+    fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
+        (**self).set_metric(metric)
+    }
+
+    fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError> {
+        (**self).set_bounds(lower, upper)
+    }
+
+    fn solve(&mut self, desired: &[T], input: &mut [T]) -> Allocation {
+        (**self).solve(desired, input)
+    }
 }
 
 /// What a call of [`Allocator::solve`] did.
@@ -97,7 +153,7 @@ pub enum Solver {
 pub enum Outcome {
     /// It is the solution of (5.83) to rounding ([`ActiveSet`]) or to the solver's tolerance (`Osqp`).
     Optimal,
-    /// The iterations ran out. The input satisfies the limits but is not the nearest that does.
+    /// Rounding errors or the number of iterations stopped the search. The input satisfies the limits but need not be the nearest that does.
     Unfinished,
     /// Nothing satisfies the limits. Among the inputs for which the largest violation is least (rows of `W` scaled
     /// to length 1) the input is the one nearest to the desired one.
@@ -108,16 +164,27 @@ pub enum Outcome {
 
 /// Why an allocation problem could not be set up.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AllocationError {
-    /// Two parts do not fit together.
-    #[error("{what}: expected {expected}, found {found}")]
+    /// A matrix does not have the shape that the others ask for.
+    #[error("{what}: expected {} x {}, found {} x {}", expected[0], expected[1], found[0], found[1])]
     Shape {
-        /// The part.
+        /// The matrix.
         what: &'static str,
-        /// The shape that the other parts ask for.
-        expected: String,
-        /// The shape it has.
-        found: String,
+        /// Rows and columns that the others ask for.
+        expected: [usize; 2],
+        /// Rows and columns that it has.
+        found: [usize; 2],
+    },
+    /// A vector does not have the length that the others ask for.
+    #[error("{what}: expected {expected} numbers, found {found}")]
+    Length {
+        /// The vector.
+        what: &'static str,
+        /// The length that the others ask for.
+        expected: usize,
+        /// The length that it has.
+        found: usize,
     },
     /// The metric has no Cholesky factor.
     #[error(
@@ -145,6 +212,13 @@ pub enum AllocationError {
         upper: f64,
     },
     /// OSQP would not take the problem.
+    #[cfg(feature = "osqp")]
     #[error("OSQP did not take the problem: {0}")]
     Osqp(String),
+}
+
+/// A tolerance: for `f64`, and for scalars of single precision.
+fn tolerance<T: RealField>(double: f64, single: f64) -> T {
+    let coarse = T::default_epsilon() > nalgebra::convert(1e-12);
+    nalgebra::convert(if coarse { single } else { double })
 }

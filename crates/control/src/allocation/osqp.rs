@@ -5,11 +5,14 @@ use std::borrow::Cow;
 use nalgebra::DMatrix;
 use osqp::{CscMatrix, Problem, Settings, Status};
 
-use super::limits::{dot, finite};
+use super::limits::{dot, finite, largest};
 use super::{ActiveSet, Allocation, AllocationError, Allocator, Limits, Outcome, Solver};
 
 /// A row counts as active when its slack is below this part of `1 + |l|`.
 const ACTIVE: f64 = 1e-6;
+
+/// An answer that is further outside the limits than this part of the inputs is none.
+const TOLERANCE: f64 = 1e-7;
 
 /// (5.83) by OSQP 0.6.3 (Stellato et al., *OSQP: an operator splitting solver for quadratic programs*, 2020).
 ///
@@ -18,7 +21,8 @@ const ACTIVE: f64 = 1e-6;
 /// then the same problem has different answers on different runs. Measured so: errors up to 2e-7 of the inputs' range.
 ///
 /// An answer may violate the limits by as much as the tolerance; it is drawn towards the interior point of the
-/// [`Limits`] until it does not (unless the bounds were moved so that this point is no longer well inside them). When OSQP does not report `Solved`, [`ActiveSet`] answers and
+/// [`Limits`] until it does not (unless the bounds were moved so that this point is no longer well inside them). When OSQP does not report `Solved`, or its
+/// answer is outside the limits by more than its tolerance, [`ActiveSet`] answers and
 /// [`fallbacks`](Osqp::fallbacks) counts it.
 ///
 /// OSQP allocates when it polishes, and only then: up to 42 small blocks a call for the tricopter's 33 rows (counted in a test),
@@ -69,9 +73,16 @@ impl Osqp {
         })
     }
 
-    /// How many answers came from [`ActiveSet`] because OSQP did not report `Solved`.
+    /// How many answers came from [`ActiveSet`] because OSQP had none.
     pub fn fallbacks(&self) -> u64 {
         self.fallbacks
+    }
+
+    /// Whether an answer is inside the limits but for what OSQP's tolerance leaves.
+    fn verified(&self, input: &[f64]) -> bool {
+        let size = 1.0 + largest(input.iter().copied()) + self.limits.scale();
+        // False for NaN.
+        self.limits.is_empty() || self.limits.excess(input) <= TOLERANCE * size
     }
 }
 
@@ -108,14 +119,15 @@ impl Allocator for Osqp {
         if let Status::Solved(ref solution) = status {
             let iterations = status.iter();
             input.copy_from_slice(solution.x());
-            self.limits.draw_inside(input);
-            let active = self.limits.count_active(input, ACTIVE);
-            return Allocation {
-                solver: Solver::Osqp,
-                outcome: Outcome::Optimal,
-                active,
-                iterations,
-            };
+            if self.limits.draw_inside(input) || self.verified(input) {
+                let active = self.limits.count_active(input, ACTIVE);
+                return Allocation {
+                    solver: Solver::Osqp,
+                    outcome: Outcome::Optimal,
+                    active,
+                    iterations,
+                };
+            }
         }
         self.fallbacks += 1;
         self.exact.solve(desired, input)

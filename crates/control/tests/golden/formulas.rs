@@ -99,7 +99,7 @@ fn limits(example: &Example, file: &Value, report: &mut File) {
     relative(
         report,
         "limits W, l",
-        &rows(limits.rows()),
+        &rows(&limits.rows()),
         &numbers(rows_of_w),
         1e-12,
     );

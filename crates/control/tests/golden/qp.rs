@@ -110,7 +110,7 @@ fn program(given: &Value, report: &mut File) {
     relative(
         report,
         "active_set: multipliers",
-        &exact.multipliers(),
+        exact.multipliers().as_slice(),
         &numbers(&given["multipliers"]),
         1e-9,
     );

@@ -6,8 +6,8 @@ use fly_control::system::SystemReference;
 use fly_control::template::DesiredMotion;
 use fly_mechanics::multibody::Workspace;
 use fly_mechanics::{Inputs, Motor, Rotors};
-use fly_testing::golden::{File, array, number, numbers};
-use nalgebra::{DMatrix, DVector, Dyn};
+use fly_testing::golden::{File, array, count, numbers};
+use nalgebra::{DMatrix, DVector, Dyn, Matrix3};
 use serde_json::Value;
 
 use crate::data::{matrix, solve};
@@ -15,94 +15,66 @@ use crate::systems::{System, terms};
 
 const TOLERANCE: f64 = 1e-12;
 
-/// Pairs of the examples.
+/// The file's pairs as a user writes them.
 fn pairs(data: &Value) -> String {
-    let text = match data["example"].as_str().expect("a name") {
-        "prismatic" => "pairs = [{ to = '1', stiffness = 4, damping = 4, inertia = 1 }]",
-        "revolute" => "pairs = [{ to = '1', stiffness = 25, damping = 8, inertia = 1 }]",
-        "orientation" => {
-            "[[pairs]]
-             to = '1'
-             stiffness = { moment = [[8, 0.5, 0.2], [0.5, 10, -0.4], [0.2, -0.4, 12]] }
-             damping = { moment = [[4, 0.3, 0], [0.3, 5, 0.2], [0, 0.2, 6]] }
-             inertia = { moment = [[1, 0.1, 0], [0.1, 1.3, -0.2], [0, -0.2, 1.6]] }"
-        }
-        "pvtol" => {
-            "[[pairs]]
-             to = '1'
-             stiffness = { weight = 2.88, center = [0, 0.6248801320472309, 0], moment = 4.330624500000001 }
-             damping = { weight = 2.88, center = [0, 0.6248801320472309, 0] }
-             inertia = { weight = 0.9, center = [0, 0.1343801320472310, 0], moment = 0.054132806250000011 }"
-        }
-        "scara_par1" => {
-            "pairs = [
-                { to = '1', stiffness = 16, damping = 8, inertia = 1 },
-                { from = '1', to = '2', stiffness = 16, damping = 8, inertia = 1 },
-             ]"
-        }
-        "scara_par2" => {
-            "[[pairs]]
-             to = '2'
-             stiffness = { weight = 16, center = [0.25, 0, 0] }
-             damping = { weight = 8, center = [0.25, 0, 0] }
-             inertia = { weight = 1, center = [0.25, 0, 0] }"
-        }
-        "two_masses" => {
-            "pairs = [
-                { to = '1', stiffness = 6.5046728971962615, damping = 6.934579439252336, inertia = 0.4953271028037383 },
-                { to = '2', stiffness = -4.3500000000000005, damping = -4.6375, inertia = 0.27698598130841123 },
-                { from = '1', to = '2', stiffness = 86.57943925233646, damping = 14, inertia = 1 },
-             ]"
-        }
-        "arm_joint" => {
-            "pairs = [
-                { to = '1', stiffness = 36, damping = 12, inertia = 1 },
-                { from = '1', to = '2', stiffness = 36, damping = 12, inertia = 1 },
-                { from = '2', to = '3', stiffness = 36, damping = 12, inertia = 1 },
-                { from = '3', to = '4', stiffness = 36, damping = 12, inertia = 1 },
-                { from = '4', to = '5', stiffness = 36, damping = 12, inertia = 1 },
-                { from = '5', to = '6', stiffness = 36, damping = 12, inertia = 1 },
-             ]"
-        }
-        "arm_work" => {
-            "[[pairs]]
-             to = '7'
-             stiffness = { weight = 36, moment = [0.9, 0.9, 0.9] }
-             damping = { weight = 12, moment = [0.3, 0.3, 0.3] }
-             inertia = { weight = 1, moment = [0.025, 0.025, 0.025] }"
-        }
-        example if example.starts_with("planar") => return planar(&data["config"]),
-        other => panic!("no settings for {other}"),
+    let of_pair = |pair: &Value| {
+        let name = |i: usize| match count(&pair["pair"][i]) {
+            0 => "world".to_owned(),
+            body => body.to_string(),
+        };
+        let [stiffness, damping, inertia] =
+            ["Kp", "Dp", "Mp"].map(|key| energy(&matrix(&pair[key])));
+        format!(
+            "[[pairs]]\nfrom = '{}'\nto = '{}'\nstiffness = {stiffness}\ndamping = {damping}\ninertia = {inertia}\n",
+            name(0),
+            name(1)
+        )
     };
-    text.to_owned()
+    let pairs = array(&data["controller_parameters"]).iter().map(of_pair);
+    pairs.collect()
 }
 
-/// Of a body in the plane.
-fn planar(config: &Value) -> String {
-    let energy = |weight: &str, center: &str, moment: &str| {
-        let [x, y] = numbers(&config[center])[..] else {
-            panic!("a point in the plane");
-        };
-        let (weight, moment) = (number(&config[weight]), number(&config[moment]));
-        format!("{{ weight = {weight}, center = [{x}, {y}, 0], moment_about_origin = {moment} }}")
-    };
-    format!(
-        "[[pairs]]\nto = '1'\nstiffness = {}\ndamping = {}\ninertia = {}",
-        energy("k", "h", "Piz"),
-        energy("d", "l", "Upz"),
-        energy("mb", "s", "Thz")
-    )
+/// A 4 x 4 moment: one number where all of it is a weight or a moment about one axis, else a table.
+fn energy(moment: &DMatrix<f64>) -> String {
+    let weight = moment[(3, 3)];
+    let first = moment.fixed_view::<3, 1>(0, 3);
+    let prime = moment.fixed_view::<3, 3>(0, 0);
+    let about_origin = Matrix3::identity() * prime.trace() - prime;
+    let diagonal = about_origin.diagonal();
+    let is_diagonal = about_origin == Matrix3::from_diagonal(&diagonal);
+    let axes: Vec<f64> = diagonal.iter().copied().filter(|x| *x != 0.0).collect();
+    match (weight, &axes[..]) {
+        (weight, []) if first.amax() == 0.0 && is_diagonal => format!("{weight}"),
+        (0.0, [moment]) if is_diagonal => format!("{moment}"),
+        _ => {
+            let list = |numbers: &[f64]| format!("{numbers:?}");
+            let rows: Vec<_> = (about_origin.row_iter())
+                .map(|row| list(row.transpose().as_slice()))
+                .collect();
+            let weight = match weight {
+                0.0 => String::new(),
+                weight => {
+                    let center = list((first / weight).as_slice());
+                    format!("weight = {weight}, center = {center}, ")
+                }
+            };
+            let rows = rows.join(", ");
+            format!("{{ {weight}moment_about_origin = [{rows}] }}")
+        }
+    }
 }
 
 /// The transport map of the examples, as [`System::template`] has it.
-fn transport(system: &System, name: &str) -> &'static str {
-    match system.example.as_str() {
-        _ if system.tool.is_some() => "transport = { point = [0.25, 0, 0], of = '2' }",
-        "planar" | "pvtol" | "arm" if system.pairs.len() == 1 => match name {
-            "energy_alt" => "transport = 'centred'",
-            _ => "transport = 'adjoint'",
-        },
-        _ => "",
+fn transport(system: &System, name: &str) -> String {
+    if let Some((body, point)) = &system.tool {
+        let (point, of) = (point.as_slice(), system.model.name(*body));
+        return format!("transport = {{ point = {point:?}, of = '{of}' }}");
+    }
+    let one_pair = matches!(system.example.as_str(), "planar" | "pvtol" | "arm");
+    match name {
+        _ if !one_pair || system.pairs.len() != 1 => String::new(),
+        "energy_alt" => "transport = 'centred'".to_owned(),
+        _ => "transport = 'adjoint'".to_owned(),
     }
 }
 

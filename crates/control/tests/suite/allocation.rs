@@ -3,8 +3,11 @@
 use crate::common;
 
 use common::Sequence;
+use fly_control::ReferencePoint;
 use fly_control::allocation::{ActiveSet, AllocationError, Allocator, Limits, Outcome};
-use nalgebra::{DMatrix, DVector};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::State;
+use nalgebra::{Const, DMatrix, DVector, SMatrix, SVector};
 
 /// Marsaglia's xorshift: the same problems on every run.
 struct Random(u64);
@@ -81,7 +84,7 @@ fn active_set_satisfies_the_conditions_of_optimality() {
                 &metric,
                 &desired,
                 &input,
-                &solver.multipliers(),
+                solver.multipliers().as_slice(),
             ));
         }
     }
@@ -131,7 +134,13 @@ fn a_changed_metric_or_bound_is_taken_over() {
         let desired = random.matrix(p, 1).column(0) * 4.0;
         let answer = solver.solve(desired.as_slice(), input.as_mut_slice());
         assert_eq!(answer.outcome, Outcome::Optimal);
-        let residual = kkt(&moved, &metric, &desired, &input, &solver.multipliers());
+        let residual = kkt(
+            &moved,
+            &metric,
+            &desired,
+            &input,
+            solver.multipliers().as_slice(),
+        );
         assert!(residual < 1e-11, "{residual:e}");
     }
 }
@@ -165,7 +174,7 @@ fn limits_without_a_point_give_the_least_violation() {
     let limits = Limits::new(rows, bounds, DVector::from_vec(vec![0.7, 0.0])).unwrap();
     let metric = DMatrix::from_row_slice(2, 2, &[2.0, 0.0, 0.0, 3.0]);
     let mut solver = ActiveSet::new(&limits, &metric).unwrap();
-    let mut input = [9.0, 9.0];
+    let mut input = [9.0_f64, 9.0];
     let answer = solver.solve(&[5.0, 1.0], &mut input);
     assert_eq!(answer.outcome, Outcome::Infeasible);
     assert!(
@@ -213,8 +222,12 @@ fn what_does_not_fit_is_refused_with_numbers() {
     );
     let error = ActiveSet::new(&limits, &DMatrix::identity(4, 4)).unwrap_err();
     assert_eq!(error.to_string(), "metric: expected 3 x 3, found 4 x 4");
-    let error =
-        Limits::new(DMatrix::zeros(2, 3), DVector::zeros(1), DVector::zeros(3)).unwrap_err();
+    let error = Limits::new(
+        DMatrix::<f64>::zeros(2, 3),
+        DVector::zeros(1),
+        DVector::zeros(3),
+    )
+    .unwrap_err();
     assert_eq!(
         error.to_string(),
         "lower bounds: expected 2 numbers, found 1"
@@ -239,7 +252,7 @@ fn two_sided_kkt(
     desired: &DVector<f64>,
     input: &DVector<f64>,
 ) -> f64 {
-    let multipliers = DVector::from_vec(solver.multipliers());
+    let multipliers = solver.multipliers();
     let pull = metric * (input - desired);
     let stationarity = (&pull + limits.rows().transpose() * &multipliers).amax();
     let values = limits.rows() * input;
@@ -416,6 +429,118 @@ fn where_nothing_is_inside_the_largest_violation_is_least() {
     assert!(met > 50, "{met}");
 }
 
+#[test]
+fn a_target_far_away_is_met_within_the_limits() {
+    let mut random = Random(47);
+    for problem in 0..200 {
+        let p = 2 + problem % 6;
+        let (limits, metric) = (random.limits(p, 3 + problem % 20), random.metric(p));
+        let mut solver = ActiveSet::new(&limits, &metric).unwrap();
+        for power in [0, 3, 6, 9, 11, 13, 16, 20, 30, 60, 100] {
+            let direction = random.matrix(p, 1).column(0).normalize();
+            let desired = &direction * 10.0_f64.powi(power);
+            let mut input = DVector::zeros(p);
+            let answer = solver.solve(desired.as_slice(), input.as_mut_slice());
+            assert!(
+                limits.excess(input.as_slice()) < 1e-12,
+                "{problem}, 1e{power}: {} {answer:?}",
+                limits.excess(input.as_slice())
+            );
+            if power < 150 {
+                assert_eq!(answer.outcome, Outcome::Optimal, "1e{power}");
+            }
+            // As far along as any other point of the limits, to rounding.
+            let pull = &metric * &direction;
+            if power >= 16 {
+                let mut far = DVector::zeros(p);
+                ActiveSet::new(&limits, &metric)
+                    .unwrap()
+                    .solve((&direction * 1e4).as_slice(), far.as_mut_slice());
+                assert!(
+                    pull.dot(&input) > pull.dot(&far) - 1e-9,
+                    "1e{power} {} {}",
+                    pull.dot(&input),
+                    pull.dot(&far)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_that_fails_is_reported() {
+    // The two rows contradict each other by more than any number says.
+    let rows = DMatrix::from_row_slice(2, 1, &[1.0, -1.0]);
+    let bounds = DVector::from_vec(vec![-1.5e308, -1.5e308]);
+    let limits = Limits::new(rows, bounds, DVector::from_vec(vec![0.5])).unwrap();
+    let mut solver = ActiveSet::new(&limits, &DMatrix::identity(1, 1)).unwrap();
+    let mut input = [9.0_f64];
+    let answer = solver.solve(&[3.0], &mut input);
+    println!("{answer:?} {input:?}");
+    assert_eq!(answer.outcome, Outcome::Unfinished);
+    assert!(input[0].is_finite());
+}
+
+/// A tricopter that is wanted 1e11 m away gets an input inside its limits.
+#[test]
+fn a_reference_far_away_asks_for_an_input_within_the_limits() {
+    let solvers: &[_] = if cfg!(feature = "osqp") {
+        &["active_set", "osqp"]
+    } else {
+        &["active_set"]
+    };
+    for solver in solvers {
+        let keys = format!("allocation = '{solver}'");
+        let mut controller = common::controller(common::TRICOPTER, &keys, common::TRICOPTER_PAIR);
+        let limits = common::vehicle(common::TRICOPTER);
+        let limits = limits.rotors.limits();
+        for power in [1, 6, 9, 11, 15, 30] {
+            let away = nalgebra::Vector6::new(-0.3, 1.0, 0.2, 0.0, 0.0, 0.0) * 10.0_f64.powi(power);
+            let goal = ReferencePoint::at_rest(SE3::new(
+                SO3::identity(),
+                away.fixed_rows::<3>(0).into_owned(),
+            ));
+            let step = controller.step(&State::at_rest(SE3::identity()), &goal);
+            let violation = limits.violation(step.input.as_slice());
+            assert!(violation < 1e-9, "{solver}, 1e{power} m: {violation:e}");
+            assert!(step.saturated(), "{solver}, 1e{power} m");
+        }
+    }
+}
+
+/// The recorded flight of a quadcopter in single precision, with sizes that the compiler knows.
+#[test]
+fn single_precision_and_constant_sizes_agree_to_seven_digits() {
+    type Single = ActiveSet<f32, Const<4>, Const<4>>;
+    let sequence = Sequence::read("quad4");
+    let metric = SMatrix::<f32, 4, 4>::from_fn(|i, j| sequence.metric[(i, j)] as f32);
+    let rows = SMatrix::<f32, 4, 4>::from_fn(|i, j| sequence.rows[(i, j)] as f32);
+    let vector = |x: &[f64]| SVector::<f32, 4>::from_fn(|i, _| x[i] as f32);
+    let first = &sequence.steps[0];
+    let limits = Limits::between(
+        rows,
+        &vector(&first.lower),
+        &vector(&first.upper),
+        vector(first.answer.as_slice()),
+    );
+    let mut solver = Single::new(&limits.unwrap(), &metric).unwrap();
+    let mut worst = 0.0_f64;
+    for step in &sequence.steps {
+        let bounds = [&step.lower, &step.upper].map(|bound| vector(bound));
+        solver
+            .set_bounds(bounds[0].as_slice(), bounds[1].as_slice())
+            .unwrap();
+        let mut input = [0.0; 4];
+        let answer = solver.solve(vector(step.desired.as_slice()).as_slice(), &mut input);
+        assert_eq!(answer.outcome, Outcome::Optimal);
+        for (found, expected) in input.iter().zip(&step.answer) {
+            worst = worst.max((f64::from(*found) - expected).abs() / step.desired.amax().max(1.0));
+        }
+    }
+    println!("worst error in single precision {worst:.1e}");
+    assert!(worst < 1e-4, "{worst:e}");
+}
+
 /// Follows a recorded sequence; the worst error as a part of the range of the inputs, and absolute.
 fn follow(
     name: &str,
@@ -487,7 +612,7 @@ mod with_osqp {
         )
         .unwrap();
         let mut solver = Osqp::new(&limits, &nalgebra::DMatrix::identity(1, 1)).unwrap();
-        let mut input = [9.0];
+        let mut input = [9.0_f64];
         let answer = solver.solve(&[5.0], &mut input);
         assert_eq!(
             (answer.solver, answer.outcome, solver.fallbacks()),
