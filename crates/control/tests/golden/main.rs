@@ -2,7 +2,7 @@
 //!
 //! Reads every JSON file below `testdata/golden`, or below the folder named by `FLY_GOLDEN_DIR`, whose `example` (or `kind`)
 //! is a free body, one of the multicopters, a system of joints or the control law, builds vehicle, controller and reference from the file's `config`,
-//! and compares everything that the file holds. Prints what it compared and the worst error of each; fails if there was none.
+//! and compares everything that the file holds. A file of an unknown kind or with an unknown key fails. Prints what it compared and the worst error of each; fails if there was none.
 
 #![allow(non_snake_case)]
 
@@ -11,6 +11,7 @@ mod data;
 mod eleven;
 mod example;
 mod formulas;
+mod keys;
 mod qp;
 mod samples;
 mod system_loops;
@@ -27,7 +28,11 @@ fn main() {
             continue;
         }
         let data = json(&path);
-        match family(&data) {
+        let family = family(&data);
+        if let Err(unknown) = keys::check(&family, &data) {
+            panic!("{}: unknown keys {unknown:?}", path.display());
+        }
+        match family {
             Family::Vehicle => {
                 let example = example::Example::new(&data);
                 let file = report.file(&path);
@@ -49,6 +54,23 @@ fn main() {
     report.finish();
 }
 
+/// Kinds of golden files that other crates read.
+const OF_OTHER_CRATES: &[&str] = &[
+    "attitude",
+    "constraints",
+    "lie",
+    "linearization",
+    "operators",
+    "qp",
+    "rigid_body",
+    "rigid_body_trajectory",
+    "rnea",
+    "rolling_ellipsoid",
+    "stiffness",
+    "system",
+    "trajectory",
+];
+
 enum Family {
     Vehicle,
     Law,
@@ -58,17 +80,15 @@ enum Family {
 }
 
 fn family(data: &Value) -> Family {
-    match data
-        .get("example")
-        .or_else(|| data.get("kind"))
-        .and_then(Value::as_str)
-    {
-        Some("quad" | "bicopter" | "tricopter" | "freebody") if data.get("config").is_some() => {
-            Family::Vehicle
-        }
+    let example = data.get("example").or_else(|| data.get("kind"));
+    match example.and_then(Value::as_str) {
+        Some("quad" | "bicopter" | "tricopter" | "freebody") => Family::Vehicle,
         Some("control_law_qp") => Family::Law,
         Some("multibody11") => Family::Eleven,
         Some(example) if systems::is_system(example) => Family::System,
-        _ => Family::Other,
+        // Of `fly-lie` and `fly-mechanics`; descriptions of models have no kind.
+        None => Family::Other,
+        Some(kind) if OF_OTHER_CRATES.contains(&kind) => Family::Other,
+        Some(kind) => panic!("unknown kind of golden file: {kind}"),
     }
 }
