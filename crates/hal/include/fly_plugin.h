@@ -20,7 +20,7 @@
 /**
  * Version of this ABI: another major number means that nothing fits.
  */
-#define FLY_ABI_MAJOR 1
+#define FLY_ABI_MAJOR 2
 
 /**
  * Grows with every addition to the end of a structure.
@@ -217,13 +217,13 @@ typedef struct {
   size_t size;
   /**
    * Whether anybody wants messages of that level (`FLY_LEVEL_*`) and target (a dotted or `::` path, such as the
-   * plugin's name).
+   * plugin's name). `instance` is `FlyConfiguration.instance`, or 0 for the one that is being called.
    */
-  bool (*log_enabled)(uint32_t level, FlyText target);
+  bool (*log_enabled)(uint64_t instance, uint32_t level, FlyText target);
   /**
-   * Takes a message for the host's log.
+   * Takes a message of an instance for the log of its flight.
    */
-  void (*log)(uint32_t level, FlyText target, FlyText message);
+  void (*log)(uint64_t instance, uint32_t level, FlyText target, FlyText message);
 } FlyHost;
 
 /**
@@ -294,6 +294,10 @@ typedef struct {
    */
   bool armed;
   /**
+   * What the host calls the instance that is being made: to be handed to `FlyHost.log`. Never 0.
+   */
+  uint64_t instance;
+  /**
    * To be handed to `resolve_path`.
    */
   void *context;
@@ -358,6 +362,10 @@ typedef struct {
    * Where the reference comes from: one of `FLY_REFERENCE_*`.
    */
   uint32_t wants_reference;
+  /**
+   * The configuration of a recorded flight, as a TOML document; empty where there is none.
+   */
+  FlyText configuration;
 } FlyDescription;
 
 /**

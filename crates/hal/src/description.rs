@@ -41,6 +41,8 @@ pub struct Description {
     pub groups: Vec<String>,
     /// Where the reference of the flight comes from.
     pub wants_reference: ReferenceSource,
+    /// The configuration of a recorded flight, TOML: the host tells where its own differs.
+    pub configuration: Option<String>,
 }
 
 /// # Construction

@@ -46,7 +46,7 @@ pub use configuration::{Configuration, ResolvePath, resolve_against};
 pub use description::{Description, ReferenceSource};
 pub use error::{Error, ErrorKind, Location, Text};
 pub use frame::{Frame, FrameMut, GroupStatus, ReadOutcome};
-pub use loader::{Instance, LoadError, Plugin, SearchPath};
+pub use loader::{Instance, LoadError, Plugin, PluginInfo, SearchPath};
 pub use signal::{Class, Signal};
 pub use suggest::nearest;
 

@@ -4,6 +4,9 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::ptr::NonNull;
+
+use tracing::dispatcher::{self, Dispatch};
 
 use super::code::{class_code, clock_code, put_error, reference_code, request_from};
 use super::{code::ErrorRoom, forward, types as c};
@@ -75,15 +78,18 @@ struct Exported<B> {
     state: State,
     commands: usize,
     backend: B,
+    /// Where the messages of its threads go.
+    messages: Option<Dispatch>,
     /// Kept here so that the arrays below point to something that cannot move or change.
     _description: Box<Description>,
     signals: Vec<c::Signal>,
     groups: Vec<c::Text>,
     wants_reference: u32,
+    configuration: c::Text,
 }
 
 impl<B: Backend> Exported<B> {
-    fn new(backend: B) -> Self {
+    fn new(backend: B, messages: Option<Dispatch>) -> Self {
         let description = Box::new(backend.description().clone());
         let signals = description
             .signals
@@ -106,6 +112,7 @@ impl<B: Backend> Exported<B> {
                 .filter(|signal| signal.class == Class::Command)
                 .count(),
             backend,
+            messages,
             signals,
             groups: description
                 .groups
@@ -113,6 +120,7 @@ impl<B: Backend> Exported<B> {
                 .map(|group| c::Text::new(group))
                 .collect(),
             wants_reference: reference_code(description.wants_reference),
+            configuration: c::Text::new(description.configuration.as_deref().unwrap_or_default()),
             _description: description,
         }
     }
@@ -143,6 +151,11 @@ impl<B: Backend> Exported<B> {
         }
         Ok(())
     }
+}
+
+/// What the entries of the table of `B` take for an instance of this backend.
+pub(crate) fn own<B: Backend>(backend: B) -> NonNull<c_void> {
+    NonNull::from(Box::leak(Box::new(Exported::new(backend, None)))).cast()
 }
 
 /// Runs one entry: no panic leaves it, and after one the instance is dead.
@@ -244,15 +257,20 @@ unsafe extern "C" fn configure<B: Backend>(
                 .map_err(|error| Error::configuration(error.to_string()))
         };
         let resolve = |offset: usize, path: &str| resolve_path(given, offset, path);
-        B::configure(&Configuration {
+        let messages = forward::dispatch(given.instance);
+        let _current = messages.as_ref().map(dispatcher::set_default);
+        let backend = B::configure(&Configuration {
             text: text(given.text)?,
             vehicle: text(given.vehicle)?,
             rate_hz: given.rate_hz,
             seed: given.seed,
             armed: given.armed,
             resolve: &resolve,
-        })
-        .map(|backend| Box::into_raw(Box::new(Exported::new(backend))))
+        })?;
+        Ok(Box::into_raw(Box::new(Exported::new(
+            backend,
+            messages.clone(),
+        ))))
     });
     let ours = match result {
         Ok(Ok(made)) => {
@@ -321,6 +339,7 @@ unsafe extern "C" fn describe<B: Backend>(
             groups: exported.groups.as_ptr(),
             group_count: exported.groups.len(),
             wants_reference: exported.wants_reference,
+            configuration: exported.configuration,
         };
         Ok(c::FLY_OK)
     };
@@ -333,6 +352,7 @@ unsafe extern "C" fn start<B: Backend>(instance: *mut c_void, error: *mut c::Err
         if exported.state != State::Configured {
             return Err(Error::usage("started twice"));
         }
+        let _current = exported.messages.as_ref().map(dispatcher::set_default);
         exported.backend.start()?;
         exported.state = State::Started;
         Ok(c::FLY_OK)

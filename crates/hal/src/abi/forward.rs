@@ -3,23 +3,23 @@
 //! A shared library has its own copy of `tracing`, whose subscriber must be set here.
 
 use std::fmt::{self, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 use super::code::level_code;
 use super::types as c;
 
+static HOST: OnceLock<c::Host> = OnceLock::new();
+
 /// Makes the events and panics of this library go to `host`. Only the first call counts.
 pub(super) fn install(host: c::Host) {
-    if tracing::subscriber::set_global_default(Forward {
-        host,
-        spans: AtomicU64::new(1),
-    })
-    .is_ok()
+    if HOST.set(host).is_ok()
+        && tracing::subscriber::set_global_default(Forward::new(host, 0)).is_ok()
     {
         // The plugin's panics are caught and reported as errors; where they came from is said here.
         std::panic::set_hook(Box::new(|info| {
@@ -32,9 +32,27 @@ pub(super) fn install(host: c::Host) {
     }
 }
 
+/// Makes the events of one instance go to the host under its name. Threads that the backend starts take it with them, as threads
+/// do with a dispatcher of `tracing`: events of other threads count for the instance that is being called. `None` without a host.
+pub(super) fn dispatch(instance: u64) -> Option<Dispatch> {
+    HOST.get()
+        .map(|host| Dispatch::new(Forward::new(*host, instance)))
+}
+
 struct Forward {
     host: c::Host,
+    instance: u64,
     spans: AtomicU64,
+}
+
+impl Forward {
+    fn new(host: c::Host, instance: u64) -> Self {
+        Self {
+            host,
+            instance,
+            spans: AtomicU64::new(1),
+        }
+    }
 }
 
 impl Subscriber for Forward {
@@ -49,6 +67,7 @@ impl Subscriber for Forward {
                 // SAFETY: the host's function, callable from any thread for ever; the text outlives the call.
                 unsafe {
                     enabled(
+                        self.instance,
                         level_code(*metadata.level()),
                         c::Text::new(metadata.target()),
                     )
@@ -64,6 +83,7 @@ impl Subscriber for Forward {
         // SAFETY: the host's function, callable from any thread for ever; the texts outlive the call.
         unsafe {
             log(
+                self.instance,
                 level_code(*metadata.level()),
                 c::Text::new(metadata.target()),
                 c::Text::new(line.text()),

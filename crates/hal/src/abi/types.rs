@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 /// First eight bytes of every table.
 pub const FLY_MAGIC: [u8; 8] = *b"FLYPLUG\0";
 /// Version of this ABI: another major number means that nothing fits.
-pub const FLY_ABI_MAJOR: u32 = 1;
+pub const FLY_ABI_MAJOR: u32 = 2;
 /// Grows with every addition to the end of a structure.
 pub const FLY_ABI_MINOR: u32 = 0;
 /// Name of the function that a plugin exports: `const FlyPlugin *fly_plugin(void)`.
@@ -174,6 +174,8 @@ pub struct Description {
     pub group_count: usize,
     /// Where the reference comes from: one of `FLY_REFERENCE_*`.
     pub wants_reference: u32,
+    /// The configuration of a recorded flight, as a TOML document; empty where there is none.
+    pub configuration: Text,
 }
 
 /// What an instance is made from. Lent for the length of `configure`.
@@ -192,6 +194,8 @@ pub struct Configuration {
     pub seed: u64,
     /// Whether the user allowed a real vehicle to be armed and commanded.
     pub armed: bool,
+    /// What the host calls the instance that is being made: to be handed to `FlyHost.log`. Never 0.
+    pub instance: u64,
     /// To be handed to `resolve_path`.
     pub context: *mut c_void,
     /// Finds the file that a path in `text` means; `offset` is where in the text the path stands. Writes the absolute
@@ -218,10 +222,10 @@ pub struct Host {
     /// Size of this structure in bytes, as the host knows it.
     pub size: usize,
     /// Whether anybody wants messages of that level (`FLY_LEVEL_*`) and target (a dotted or `::` path, such as the
-    /// plugin's name).
-    pub log_enabled: Option<unsafe extern "C" fn(level: u32, target: Text) -> bool>,
-    /// Takes a message for the host's log.
-    pub log: Option<unsafe extern "C" fn(level: u32, target: Text, message: Text)>,
+    /// plugin's name). `instance` is `FlyConfiguration.instance`, or 0 for the one that is being called.
+    pub log_enabled: Option<unsafe extern "C" fn(instance: u64, level: u32, target: Text) -> bool>,
+    /// Takes a message of an instance for the log of its flight.
+    pub log: Option<unsafe extern "C" fn(instance: u64, level: u32, target: Text, message: Text)>,
 }
 
 /// Takes the lines of a report: one call each.

@@ -14,21 +14,21 @@ pub(super) static HOST: abi::Host = abi::Host {
     log: Some(log),
 };
 
-unsafe extern "C" fn log_enabled(level: u32, target: Text) -> bool {
+unsafe extern "C" fn log_enabled(instance: u64, level: u32, target: Text) -> bool {
     // SAFETY: the plugin's text is valid for this call.
     let target = unsafe { target.lossy() };
-    catch_unwind(|| super::log::enabled(level_from(level), &target)).unwrap_or(false)
+    catch_unwind(|| super::log::enabled(instance, level_from(level), &target)).unwrap_or(false)
 }
 
-unsafe extern "C" fn log(level: u32, target: Text, message: Text) {
+unsafe extern "C" fn log(instance: u64, level: u32, target: Text, message: Text) {
     // SAFETY: the plugin's texts are valid for this call.
     let (target, message) = unsafe { (target.lossy(), message.lossy()) };
     // A subscriber that panics must not take the flight with it.
-    let _ = catch_unwind(|| super::log::message(level_from(level), &target, &message));
+    let _ = catch_unwind(|| super::log::message(instance, level_from(level), &target, &message));
 }
 
 /// The configuration as it crosses; borrows all of `configuration`, which must stay until the plugin is done with it.
-pub(super) fn lend(configuration: &Configuration) -> abi::Configuration {
+pub(super) fn lend(configuration: &Configuration, instance: u64) -> abi::Configuration {
     abi::Configuration {
         size: size_of::<abi::Configuration>(),
         text: Text::new(configuration.text),
@@ -36,6 +36,7 @@ pub(super) fn lend(configuration: &Configuration) -> abi::Configuration {
         rate_hz: configuration.rate_hz,
         seed: configuration.seed,
         armed: configuration.armed,
+        instance,
         context: std::ptr::from_ref(configuration).cast_mut().cast(),
         resolve_path: Some(resolve_path),
     }

@@ -4,21 +4,26 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::host;
+use super::log::Listener;
+use super::{PluginInfo, host};
 use crate::abi::code::{ErrorRoom, class_from, reference_from, request_code};
 use crate::abi::{self, Text};
 use crate::{
-    Class, Clock, Configuration, Deadline, Description, Error, Frame, ReadOutcome, ReferenceSource,
-    Request, Signal,
+    Backend, Class, Clock, Configuration, Deadline, Description, Error, Frame, ReadOutcome,
+    ReferenceSource, Request, Signal,
 };
 
-/// A configured instance of a plugin: the host's end of a [`Backend`](crate::Backend), with the same functions.
+/// A configured instance of a plugin: the host's end of a [`Backend`], with the same functions.
 ///
-/// Dropping it ends it, stopped or not.
+/// Messages that it gives to `tracing` go to the subscriber that was current where it was configured, or that
+/// [listens](Self::listen) since, whichever of its threads they come from. Dropping it ends it, stopped or not.
 #[derive(Debug)]
 pub struct Instance {
     table: Arc<abi::Plugin>,
-    clock: Clock,
+    info: Arc<PluginInfo>,
+    armed: bool,
+    /// None for a backend of this program, whose messages are those of its callers.
+    listener: Option<Listener>,
     handle: NonNull<c_void>,
     description: Description,
     values: usize,
@@ -46,11 +51,12 @@ macro_rules! call {
 impl Instance {
     pub(super) fn configure(
         table: Arc<abi::Plugin>,
-        clock: Clock,
+        info: Arc<PluginInfo>,
         configuration: &Configuration,
     ) -> Result<Self, Error> {
         let mut errors = ErrorRoom::new();
-        let given = host::lend(configuration);
+        let listener = Listener::new();
+        let given = host::lend(configuration, listener.instance());
         let mut handle = std::ptr::null_mut();
         let Some(entry) = table.configure else {
             return Err(Error::internal("the plugin cannot be configured"));
@@ -62,17 +68,55 @@ impl Instance {
         }
         let handle =
             NonNull::new(handle).ok_or_else(|| Error::internal("the plugin gave no instance"))?;
-        let mut instance = Self {
+        Self {
             table,
-            clock,
+            info,
+            armed: configuration.armed,
+            listener: Some(listener),
             handle,
             description: Description::default(),
             values: 0,
             errors,
-        };
-        instance.description = instance.describe()?;
-        instance.values = instance.description.frame_signals().count();
-        Ok(instance)
+        }
+        .described()
+    }
+
+    /// An instance of a backend that this program made itself: the same checks of the lifecycle, without a library.
+    ///
+    /// # Errors
+    /// The backend's description is not one.
+    pub fn of<B: Backend + 'static>(backend: B) -> Result<Self, Error> {
+        Self {
+            table: Arc::new(abi::export::table::<B>()),
+            info: Arc::new(PluginInfo::of::<B>()),
+            armed: false,
+            listener: None,
+            handle: abi::export::own(backend),
+            description: Description::default(),
+            values: 0,
+            errors: ErrorRoom::new(),
+        }
+        .described()
+    }
+
+    /// From now on its messages go to the subscriber that is current here.
+    pub fn listen(&self) {
+        if let Some(listener) = &self.listener {
+            listener.listen();
+        }
+    }
+
+    /// The same, allowed to arm a real vehicle and to command it.
+    #[must_use]
+    pub fn armed(mut self) -> Self {
+        self.armed = true;
+        self
+    }
+
+    fn described(mut self) -> Result<Self, Error> {
+        self.description = self.describe()?;
+        self.values = self.description.frame_signals().count();
+        Ok(self)
     }
 
     /// Reads the description; its numbers are checked so far that nothing can be out of range later.
@@ -83,6 +127,7 @@ impl Instance {
             groups: std::ptr::null(),
             group_count: 0,
             wants_reference: abi::FLY_REFERENCE_CONFIGURED,
+            configuration: Text::new(""),
         };
         call!(self.describe(&raw mut given))?;
         expect_array("signals", given.signals, given.signal_count)?;
@@ -134,12 +179,25 @@ impl Instance {
                 .collect(),
             wants_reference: reference_from(given.wants_reference)
                 .unwrap_or(ReferenceSource::Configured),
+            // SAFETY: as above.
+            configuration: Some(unsafe { given.configuration.lossy() }.into_owned())
+                .filter(|text| !text.is_empty()),
         })
+    }
+
+    /// What the plugin says of itself.
+    pub fn info(&self) -> &PluginInfo {
+        &self.info
     }
 
     /// Who owns time.
     pub fn clock(&self) -> Clock {
-        self.clock
+        self.info.clock
+    }
+
+    /// Whether the user allowed a real vehicle to be armed and commanded.
+    pub fn is_armed(&self) -> bool {
+        self.armed
     }
 
     /// The signals; they never change.

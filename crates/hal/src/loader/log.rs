@@ -1,27 +1,79 @@
 //! Messages of plugins as events of the host's `tracing`, under the plugin's own targets, so that filters such as
 //! `RUST_LOG=fly_plugin_sim=debug` work as if it were linked in.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tracing::callsite::{Callsite, Identifier};
 use tracing::field::{FieldSet, Value};
 use tracing::metadata::Kind;
-use tracing::{Event, Level, Metadata, dispatcher, subscriber::Interest};
+use tracing::{Dispatch, Event, Level, Metadata, dispatcher, subscriber::Interest};
 
-/// Whether messages of that level and target are enabled.
-pub(super) fn enabled(level: Level, target: &str) -> bool {
-    level <= tracing::level_filters::LevelFilter::current()
-        && dispatcher::get_default(|dispatch| dispatch.enabled(metadata(level, target)))
+/// The subscriber that hears the messages of an instance, until this is dropped: the one that was current where it was configured.
+#[derive(Debug)]
+pub(super) struct Listener(u64);
+
+static LISTENERS: Mutex<BTreeMap<u64, Dispatch>> = Mutex::new(BTreeMap::new());
+
+impl Listener {
+    /// For a new instance.
+    pub(super) fn new() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let listener = Self(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+        listener.listen();
+        listener
+    }
+
+    /// The subscriber that is current here takes over.
+    pub(super) fn listen(&self) {
+        let current = dispatcher::get_default(Dispatch::clone);
+        let before = listeners().insert(self.0, current);
+        drop(before);
+    }
+
+    /// What the instance is called at the boundary; never 0.
+    pub(super) fn instance(&self) -> u64 {
+        self.0
+    }
 }
 
-/// Dispatches the message to the subscriber.
-pub(super) fn message(level: Level, target: &str, message: &str) {
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let removed = listeners().remove(&self.0);
+        // Not while the lock is held: a subscriber may go with it.
+        drop(removed);
+    }
+}
+
+fn listeners() -> MutexGuard<'static, BTreeMap<u64, Dispatch>> {
+    LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where messages of an instance go; those of an unknown one to whoever is current here.
+fn heard<R>(instance: u64, mut by: impl FnMut(&Dispatch) -> R) -> R {
+    let listener = listeners().get(&instance).cloned();
+    match listener {
+        Some(listener) => by(&listener),
+        None => dispatcher::get_default(by),
+    }
+}
+
+/// Whether anybody wants messages of this instance, level and target.
+pub(super) fn enabled(instance: u64, level: Level, target: &str) -> bool {
+    level <= tracing::level_filters::LevelFilter::current()
+        && heard(instance, |dispatch| {
+            dispatch.enabled(metadata(level, target))
+        })
+}
+
+/// Gives the message of an instance to whoever listens to it.
+pub(super) fn message(instance: u64, level: Level, target: &str, message: &str) {
     let metadata = metadata(level, target);
     let Some(field) = metadata.fields().field("message") else {
         return;
     };
-    dispatcher::get_default(|dispatch| {
+    heard(instance, |dispatch| {
         if dispatch.enabled(metadata) {
             let value = format_args!("{message}");
             let values = [(&field, Some(&value as &dyn Value))];

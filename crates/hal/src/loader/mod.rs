@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::abi::code::clock_from;
 use crate::abi::{self, FLY_MAGIC, FLY_SYMBOL};
-use crate::{Clock, Configuration, Error};
+use crate::{Backend, Clock, Configuration, Error};
 
 pub use error::{Insecure, LoadError};
 pub use instance::Instance;
@@ -61,6 +61,20 @@ pub struct PluginInfo {
     pub signals: Vec<String>,
     /// Version of the ABI that it was built with: major, minor.
     pub abi: (u32, u32),
+}
+
+impl PluginInfo {
+    /// What a backend of this program says of itself.
+    pub(crate) fn of<B: Backend>() -> Self {
+        Self {
+            name: B::INFO.name.to_owned(),
+            version: B::INFO.version.to_owned(),
+            summary: B::INFO.summary.to_owned(),
+            clock: B::INFO.clock,
+            signals: (B::INFO.signals.split_whitespace().map(str::to_owned)).collect(),
+            abi: (abi::FLY_ABI_MAJOR, abi::FLY_ABI_MINOR),
+        }
+    }
 }
 
 /// A loaded plugin. Cheap to clone.
@@ -120,7 +134,11 @@ impl Plugin {
     /// What the plugin finds wrong with the configuration, with its place in the texts; or a description that breaks
     /// the ABI.
     pub fn configure(&self, configuration: &Configuration) -> Result<Instance, Error> {
-        Instance::configure(Arc::clone(&self.table), self.info.clock, configuration)
+        Instance::configure(
+            Arc::clone(&self.table),
+            Arc::clone(&self.info),
+            configuration,
+        )
     }
 }
 
@@ -177,7 +195,7 @@ fn find_table(
         (magic, major, (&raw const (*table).size).read_unaligned())
     };
     debug_assert_eq!((magic, major), (FLY_MAGIC, abi::FLY_ABI_MAJOR));
-    // Version 1.0 has no shorter predecessor. Later fields will be optional: the copy below leaves them null.
+    // Version 2.0 has no shorter predecessor. Later fields will be optional: the copy below leaves them null.
     if size < size_of::<abi::Plugin>() {
         return Err(LoadError::TableTooSmall {
             path: path(),

@@ -61,8 +61,8 @@ static void init(const FlyHost *given) {
 static void say(const char *message) {
     const FlyText target = TEXT("point_mass");
     const FlyText text = { message, strlen(message) };
-    if (host && host->log && host->log_enabled(FLY_LEVEL_INFO, target))
-        host->log(FLY_LEVEL_INFO, target, text);
+    if (host && host->log && host->log_enabled(0, FLY_LEVEL_INFO, target))
+        host->log(0, FLY_LEVEL_INFO, target, text);
 }
 
 /* Reads `mass = number`, with blank lines and comments around it. Texts do not end in a zero: hence the copy. */

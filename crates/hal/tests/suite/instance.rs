@@ -5,9 +5,11 @@ use crate::common;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use tracing_subscriber::fmt::MakeWriter;
+
 use fly_hal::{
-    Configuration, Deadline, Error, ErrorKind, Frame, Instance, Location, Plugin, ReadOutcome,
-    Request, SearchPath, Text, resolve_against,
+    Backend, Configuration, Deadline, Error, ErrorKind, Frame, Instance, Location, Plugin,
+    ReadOutcome, Request, SearchPath, Text, resolve_against,
 };
 
 fn trial() -> Plugin {
@@ -255,37 +257,50 @@ fn paths_are_resolved_by_the_host() {
     assert!(trial().configure(&configuration).is_err());
 }
 
+/// What a subscriber writes.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Self;
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+impl Lines {
+    /// A subscriber that writes here.
+    fn subscriber(&self, filter: &str) -> impl tracing::Subscriber + Send + Sync + use<> {
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(self.clone())
+            .without_time()
+            .with_ansi(false)
+            .finish()
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
 #[test]
 fn messages_reach_the_host_under_the_plugins_target() {
-    use tracing_subscriber::fmt::MakeWriter;
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-    impl std::io::Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    impl<'a> MakeWriter<'a> for Lines {
-        type Writer = Self;
-        fn make_writer(&'a self) -> Self {
-            self.clone()
-        }
-    }
     let folder = tempfile::tempdir().unwrap();
     let in_c = Plugin::open(&common::point_mass(folder.path())).unwrap();
     let heard = |filter: &str| {
         let lines = Lines::default();
-        let subscriber = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_writer(lines.clone())
-            .without_time()
-            .with_ansi(false)
-            .finish();
-        tracing::subscriber::with_default(subscriber, || {
+        tracing::subscriber::with_default(lines.subscriber(filter), || {
             let _ = trial()
                 .configure(&Configuration {
                     seed: 9,
@@ -294,8 +309,7 @@ fn messages_reach_the_host_under_the_plugins_target() {
                 .unwrap();
             let _ = in_c.configure(&Configuration::new("", "")).unwrap();
         });
-        let bytes = lines.0.lock().unwrap().clone();
-        String::from_utf8(bytes).unwrap()
+        lines.text()
     };
     assert_eq!(
         heard("fly_plugin_trial=info"),
@@ -306,6 +320,46 @@ fn messages_reach_the_host_under_the_plugins_target() {
     assert!(
         heard("fly_plugin_trial=trace").contains("TRACE fly_plugin_trial: nobody wants this\n")
     );
+}
+
+#[test]
+fn each_instance_has_its_own_messages_those_of_its_threads_too() {
+    let made = ["one", "two"].map(|name| {
+        let lines = Lines::default();
+        let text = format!("thread = \"{name}\"");
+        let instance = tracing::subscriber::with_default(lines.subscriber("info"), || {
+            trial().configure(&Configuration::new(&text, "")).unwrap()
+        });
+        (name, lines, instance)
+    });
+    // Nobody listens on this thread any more.
+    for (name, lines, mut instance) in made {
+        instance.start().unwrap();
+        let text = lines.text();
+        assert!(
+            text.ends_with(&format!(" INFO fly_plugin_trial: {name}\n")),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 2, "{text}");
+    }
+}
+
+#[test]
+fn an_object_is_an_instance_as_well() {
+    let trial = fly_plugin_trial::Trial::configure(&Configuration::new("panic = \"write\"", ""));
+    let mut instance = Instance::of(trial.unwrap()).unwrap();
+    assert_eq!(instance.info().name, "trial");
+    assert!(!instance.is_armed());
+    let mut frame = instance.description().frame();
+    let early = instance.read(Deadline::NOW, &mut frame);
+    assert_eq!(early, Err(Error::usage("read before start")));
+    instance.start().unwrap();
+    assert_eq!(
+        instance.read(Deadline::NOW, &mut frame),
+        Ok(ReadOutcome::Fresh)
+    );
+    let error = instance.write(frame.time, &[0.5]).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Panic);
 }
 
 #[test]

@@ -31,8 +31,8 @@ fn the_header_is_laid_out_as_the_rust_side() {
         Frame { time, values, value_count, groups, group_count }
         Error { kind, text, start, end, buffer, capacity, message_length, help_length }
         Signal { name, unit, class_, group }
-        Description { signals, signal_count, groups, group_count, wants_reference }
-        Configuration { size, text, vehicle, rate_hz, seed, armed, context, resolve_path }
+        Description { signals, signal_count, groups, group_count, wants_reference, configuration }
+        Configuration { size, text, vehicle, rate_hz, seed, armed, instance, context, resolve_path }
         Host { size, log_enabled, log }
         ReportSink { context, line }
         Plugin {
@@ -40,16 +40,16 @@ fn the_header_is_laid_out_as_the_rust_side() {
             write, stop, arm, disarm, request, report, destroy
         }
     }
-    assert_eq!(count, 60);
+    assert_eq!(count, 62);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("layout.c");
     std::fs::write(&file, source).unwrap();
     common::compile(&file, &[], folder.path());
 }
 
-/// What no version may change, and what version 1.0 is: a change here is a change of the ABI.
+/// What no version may change, and what version 2.0 is: a change here is a change of the ABI.
 #[test]
-fn version_1_0_is_this() {
+fn version_2_0_is_this() {
     assert_eq!(
         (
             offset_of!(Plugin, magic),
@@ -75,7 +75,7 @@ fn version_1_0_is_this() {
                 size_of::<Description>(),
                 size_of::<Configuration>()
             ),
-            (40, 40, 80)
+            (40, 56, 88)
         );
     }
 }

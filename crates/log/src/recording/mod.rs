@@ -125,5 +125,6 @@ fn described(signals: Vec<Signal>, groups: Vec<String>) -> Description {
         } else {
             ReferenceSource::Configured
         },
+        configuration: None,
     }
 }

@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use tracing::dispatcher::{self, Dispatch};
+
 use crate::address::Address;
 use crate::dialect::MavMessage;
 use crate::statistics::Statistics;
@@ -162,10 +164,13 @@ impl Link {
             local_address,
             threads: Vec::new(),
         };
+        // The events of its threads go where those of its maker go.
+        let dispatch = dispatcher::get_default(Dispatch::clone);
         let mut spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
+            let dispatch = dispatch.clone();
             let thread = Builder::new()
                 .name(name.to_owned())
-                .spawn(body)
+                .spawn(move || dispatcher::with_default(&dispatch, body))
                 .map_err(failed)?;
             link.threads.push(thread);
             Ok(())

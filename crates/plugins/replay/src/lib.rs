@@ -83,10 +83,12 @@ impl Backend for Replay {
         }
         let mut report = describe(&recording, &path);
         let range = range(&recording, &settings)?;
-        let (description, frames) = match recording.kind {
+        let recorded = (recording.header.as_ref()).map(|header| header.configuration.clone());
+        let (mut description, frames) = match recording.kind {
             Kind::Own => own(recording, log.span())?,
             Kind::Ulog => ulog(recording, configuration, &settings, &mut report)?,
         };
+        description.configuration = recorded;
         Ok(Self {
             description,
             frames,

@@ -1,9 +1,11 @@
 //! The smallest backend, which also misbehaves on demand: for the tests of `fly-hal`.
 //!
 //! Its configuration is one line, `name = "value"` or nothing: `panic = "read"` panics in that function, `error = "start"`
-//! fails there, `resolve = "path"` resolves a path and reports it.
+//! fails there, `resolve = "path"` resolves a path and reports it, `thread = "text"` says so in a thread of its own.
 
 use std::path::PathBuf;
+
+use tracing::dispatcher;
 
 use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info,
@@ -19,6 +21,7 @@ pub struct Trial {
     panics: String,
     fails: String,
     resolved: Option<PathBuf>,
+    said: String,
 }
 
 impl Trial {
@@ -61,11 +64,13 @@ impl Backend for Trial {
             panics: String::new(),
             fails: String::new(),
             resolved: None,
+            said: String::new(),
         };
         match key {
             "" => {}
             "panic" => trial.panics = value,
             "error" => trial.fails = value,
+            "thread" => trial.said = value,
             "resolve" => {
                 trial.resolved =
                     Some(configuration.resolve_path(text.find('"').unwrap_or(0), &value)?);
@@ -97,6 +102,15 @@ impl Backend for Trial {
     }
 
     fn start(&mut self) -> Result<(), Error> {
+        if !self.said.is_empty() {
+            let (said, dispatch) = (self.said.clone(), dispatcher::get_default(Clone::clone));
+            let thread = std::thread::spawn(move || {
+                dispatcher::with_default(&dispatch, || tracing::info!("{said}"));
+            });
+            thread
+                .join()
+                .map_err(|_| Error::internal("the thread panicked"))?;
+        }
         self.misbehave("start")
     }
 
