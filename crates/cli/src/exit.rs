@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::{ExitCode, Termination};
 
-use fly_flight::{End, FlightError, Outcome};
+use fly_flight::{End, FlightError, Summary};
 
 use crate::config::{ConfigError, Diagnostic};
 
@@ -38,14 +38,11 @@ Exit codes:
 }
 
 /// A flight that the user ended was flown; one whose log was lost was not recorded, which is an error of output.
-impl From<&Outcome> for Exit {
-    fn from(outcome: &Outcome) -> Self {
-        match outcome.end {
-            End::Completed | End::OutOfFrames | End::Interrupted
-                if outcome.summary.log.failure.is_some() =>
-            {
-                Self::Internal
-            }
+impl From<&Summary> for Exit {
+    fn from(summary: &Summary) -> Self {
+        let log_failed = (summary.log.as_ref()).is_some_and(|log| log.failure.is_some());
+        match summary.end {
+            End::Completed | End::OutOfFrames | End::Interrupted if log_failed => Self::Internal,
             End::Completed | End::OutOfFrames | End::Interrupted => Self::Flown,
             End::Backend(_) => Self::Backend,
             End::SafetyStop => Self::SafetyStop,
@@ -141,7 +138,7 @@ impl From<FlightError> for Failure {
             | FlightError::Model { .. } => Exit::Usage,
             FlightError::Binding(_)
             | FlightError::NoSetpoints { .. }
-            | FlightError::Foreign { .. } => Exit::Backend,
+            | FlightError::Shadow { .. } => Exit::Backend,
             _ => Exit::Internal,
         };
         Self::new(exit, error)

@@ -91,6 +91,7 @@ mod linearisation;
 pub mod matching;
 pub mod plant;
 pub mod poles;
+pub mod predictor;
 mod reference;
 mod rest;
 pub mod settings;

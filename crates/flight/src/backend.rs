@@ -1,52 +1,101 @@
-//! Opens the backend that a configuration chooses, and says what is wrong in the user's own files.
+//! Makes the backend that a configuration chooses, and says what is wrong in the user's own files.
 
 use std::path::PathBuf;
 
 use fly_hal::{ErrorKind, Instance, LoadError, Plugin, SearchPath, Text};
 
-use crate::config::{Configuration, Diagnostic, Fragment};
+use crate::config::{BackendSection, Configuration, Diagnostic, Fragment};
 use crate::error::FlightError;
+use crate::messages::Messages;
 
-/// The chosen backend, loaded and configured, not started.
+/// A backend that is configured and not started, with the messages that it has given so far.
 #[derive(Debug)]
 pub struct Backend {
-    /// The library.
-    pub plugin: Plugin,
-    /// What it made of the configuration.
-    pub instance: Instance,
+    pub(crate) instance: Instance,
+    pub(crate) messages: Messages,
 }
 
-/// Loads and configures the backend. `armed`: the user allows a real vehicle to move.
+impl Backend {
+    /// The backend itself.
+    pub fn instance(&self) -> &Instance {
+        &self.instance
+    }
+}
+
+/// From here on its messages are those of its flight.
+impl From<Instance> for Backend {
+    fn from(instance: Instance) -> Self {
+        let messages = Messages::new();
+        let current = messages.enter();
+        instance.listen();
+        drop(current);
+        Self { instance, messages }
+    }
+}
+
+/// Loads the plugin that the configuration chooses, and configures it. `armed`: the user allows a real vehicle to move.
 ///
 /// # Errors
-/// It is not found or cannot be loaded , or it refuses its table or the vehicle .
-pub fn open(
+/// [`FlightError::Backend`] if it is not found or cannot be loaded, [`FlightError::Configuration`] if it refuses its table or the
+/// vehicle.
+pub fn load(
     configuration: &Configuration,
-    plugin_dirs: &[PathBuf],
+    search: &SearchPath,
     armed: bool,
 ) -> Result<Backend, FlightError> {
+    let plugin = plugin(configuration, search)?;
+    with_table(configuration, armed, |given| plugin.configure(given))
+}
+
+/// The plugin that the configuration chooses, loaded.
+///
+/// # Errors
+/// [`FlightError::Backend`] if it is not found or cannot be loaded.
+pub fn plugin(configuration: &Configuration, search: &SearchPath) -> Result<Plugin, FlightError> {
     let section = &configuration.backend;
-    let search = SearchPath::standard(plugin_dirs.iter().cloned());
+    if section.plugin.is_empty() {
+        return Err(FlightError::Backend(BackendSection::missing().into()));
+    }
     let plugin = match &section.path {
         Some(path) => Plugin::open(path),
-        None => Plugin::load(&section.plugin, &search),
+        None => Plugin::load(&section.plugin, search),
     };
-    let plugin = plugin.map_err(|error| not_loaded(configuration, error))?;
+    plugin.map_err(|error| not_loaded(configuration, error))
+}
 
-    let table = &section.table;
+/// Configures a backend of this program from the configuration: its table and the vehicle.
+///
+/// # Errors
+/// [`FlightError::Configuration`] if it refuses them, [`FlightError::Backend`] for any other reason.
+pub fn configure<B: fly_hal::Backend + 'static>(
+    configuration: &Configuration,
+    armed: bool,
+) -> Result<Backend, FlightError> {
+    with_table(configuration, armed, |given| {
+        let instance = Instance::of(B::configure(given)?)?;
+        Ok(if armed { instance.armed() } else { instance })
+    })
+}
+
+fn with_table(
+    configuration: &Configuration,
+    armed: bool,
+    configure: impl FnOnce(&fly_hal::Configuration) -> Result<Instance, fly_hal::Error>,
+) -> Result<Backend, FlightError> {
+    let messages = Messages::new();
+    let _current = messages.enter();
+    let table = &configuration.backend.table;
     let resolve = |offset: usize, path: &str| resolve(table, offset, path);
-    let instance = plugin.configure(&fly_hal::Configuration {
+    let instance = configure(&fly_hal::Configuration {
         text: table.text(),
         vehicle: configuration.vehicle_text.text(),
         rate_hz: configuration.flight.rate_hz,
         seed: configuration.flight.seed,
         armed,
         resolve: &resolve,
-    });
-    match instance {
-        Ok(instance) => Ok(Backend { plugin, instance }),
-        Err(error) => Err(explain(configuration, &error)),
-    }
+    })
+    .map_err(|error| explain(configuration, &error))?;
+    Ok(Backend { instance, messages })
 }
 
 /// The file that a path in a plugin's table means.

@@ -1,15 +1,15 @@
-//! From signal names to places in slices, once, before the flight.
+//! Resolves signal names to indices, once, before the flight.
 
 use fly_hal::Description;
 
-/// Where a frame carries one group: the places of its values and of its status.
+/// Where a frame carries one group: the indices of its values and of its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupBinding {
     /// Index of the group in the frame's groups.
     pub group: usize,
     /// Indices of the values in the frame, in canonical order.
     pub values: [usize; 4],
-    /// How many of these there are: 1 to 4.
+    /// Number of values, 1 to 4.
     pub length: usize,
 }
 
@@ -17,7 +17,7 @@ pub struct GroupBinding {
 const QUATERNION: &str = "quaternion";
 
 impl GroupBinding {
-    /// The first three numbers of the group.
+    /// The first three values of the group.
     pub fn vector(&self, values: &[f64]) -> [f64; 3] {
         [
             values[self.values[0]],
@@ -26,7 +26,7 @@ impl GroupBinding {
         ]
     }
 
-    /// Its numbers, in canonical order; behind the last one zeros.
+    /// Its values in canonical order, padded with zeros.
     pub fn numbers(&self, values: &[f64]) -> [f64; 4] {
         let mut numbers = [0.0; 4];
         for (number, index) in numbers.iter_mut().zip(&self.values[..self.length]) {
@@ -35,12 +35,12 @@ impl GroupBinding {
         numbers
     }
 
-    /// The four numbers of a quaternion.
+    /// The four values of a quaternion, w, x, y, z.
     pub fn quaternion(&self, values: &[f64]) -> [f64; 4] {
         self.values.map(|index| values[index])
     }
 
-    /// Whether every number of the group is finite.
+    /// Whether every value of the group is finite.
     pub fn is_finite(&self, values: &[f64]) -> bool {
         self.values[..self.length]
             .iter()
@@ -53,16 +53,16 @@ impl GroupBinding {
 pub struct StateBinding {
     /// Where it is.
     pub group: GroupBinding,
-    /// Whether its four numbers are an attitude.
+    /// Whether its four values are a unit quaternion.
     pub quaternion: bool,
 }
 
-/// Which signals of a backend carry the state, the commands and the rest.
+/// Which signals of a backend carry the state and the commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
-    /// The groups of the state, in the order in which they were asked for.
+    /// The groups of the state, in the order of the state predictor.
     pub state: Vec<StateBinding>,
-    /// For each command of the backend, the vehicle's command that it is.
+    /// For each command of the backend, the index of the vehicle's command.
     pub commands: Vec<usize>,
 }
 
@@ -78,9 +78,9 @@ pub enum BindingError {
     Measurements {
         /// The backend's name.
         backend: String,
-        /// Signals that are missing.
+        /// Missing signals.
         missing: Vec<String>,
-        /// Measured signals that are there.
+        /// Signals that the backend has.
         offered: Vec<String>,
     },
     /// Commands of the vehicle that the backend does not take.
@@ -92,7 +92,7 @@ pub enum BindingError {
     Commands {
         /// The backend's name.
         backend: String,
-        /// Commands that are missing.
+        /// Missing commands.
         missing: Vec<String>,
         /// Commands that the backend takes.
         offered: Vec<String>,
@@ -106,7 +106,7 @@ pub enum BindingError {
     UnknownCommands {
         /// The backend's name.
         backend: String,
-        /// Commands that the vehicle has not.
+        /// Commands that the vehicle does not have.
         unknown: Vec<String>,
         /// The vehicle's commands.
         vehicle: Vec<String>,
@@ -114,7 +114,7 @@ pub enum BindingError {
 }
 
 impl Binding {
-    /// Finds the groups that make up the state and the vehicle's `commands` among what a backend has.
+    /// Binds the groups of the state and the vehicle's `commands` to a backend's signals.
     ///
     /// # Errors
     /// A measurement or a command is missing, or the backend wants a command that the vehicle does not have.
@@ -194,7 +194,7 @@ fn state(
     })
 }
 
-/// The binding of a canonical group; `None` unless all of it is there.
+/// The binding of a canonical group; `None` unless the backend has all of its signals.
 pub fn bind(description: &Description, group: &str) -> Option<GroupBinding> {
     let mut binding = GroupBinding {
         group: description.find_group(group)?,

@@ -1,4 +1,4 @@
-//! The reference of the descent: level, and down.
+//! The reference of the descent: level attitude, constant sink rate.
 #![allow(non_snake_case)]
 
 use fly_control::ReferencePoint;
@@ -6,12 +6,12 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use nalgebra::{Vector3, Vector6};
 
-/// Below this the heading cannot be told from the attitude: the body is upside down to within a nanoradian.
+/// Below this the heading is undefined: the body is upside down to within a nanoradian.
 const SINGULAR: f64 = 1e-9;
 
-/// A descent from where the vehicle was when it began: level attitude with its heading kept, constant rate.
+/// A descent from the position where it began: level attitude at the present heading, constant sink rate.
 ///
-/// Its acceleration is zero, so that it is a trajectory of any vehicle that can hover level.
+/// Its acceleration is zero, so that every vehicle that can hover level can follow it.
 #[derive(Debug, Clone, Copy)]
 pub struct Descent {
     start: Vector3<f64>,
@@ -29,7 +29,7 @@ impl Descent {
         }
     }
 
-    /// The reference so many seconds after the descent began.
+    /// The reference `time` s after the descent began.
     pub fn at(&self, time: f64) -> ReferencePoint {
         let down = Vector3::new(0.0, 0.0, -self.rate);
         let mut twist = Vector6::zeros();
@@ -43,7 +43,7 @@ impl Descent {
     }
 }
 
-/// The level attitude that is the smallest rotation away: the rotation's part about the vertical.
+/// The nearest level attitude: the swing-twist decomposition's rotation about the vertical.
 fn level(rotation: &SO3<f64>) -> SO3<f64> {
     let R = rotation.matrix();
     let (sin, cos) = (R[(1, 0)] - R[(0, 1)], R[(0, 0)] + R[(1, 1)]);

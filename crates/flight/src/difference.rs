@@ -1,4 +1,4 @@
-//! How the configuration of a recorded flight differs from the present one.
+//! Differences between the configurations of a recorded flight and of the present one.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use toml::{Table, Value};
 
 /// Sections that decide what the controller computes from a frame.
 const SECTIONS: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
-/// Single keys of other sections that do.
+/// Keys of other sections that do.
 const KEYS: [&str; 1] = ["flight.rate_hz"];
-/// Differences told; the rest is counted.
+/// Differences that are listed; the rest is counted.
 const TOLD: usize = 6;
 
-/// A line for each value of the recorded configuration that the present one has otherwise: `key: recorded a, now b`. Empty
-/// when the same commands are to be expected. What cannot be read as TOML is told as such.
+/// One line for each value that differs: `key: recorded a, now b`. Empty if the same commands are to be expected. A configuration
+/// that is not TOML gives one line that says so.
 pub fn differences(recorded: &str, present: &str) -> Vec<String> {
     let (recorded, present) = match (flatten(recorded), flatten(present)) {
         (Ok(recorded), Ok(present)) => (recorded, present),
@@ -44,7 +44,7 @@ pub fn differences(recorded: &str, present: &str) -> Vec<String> {
     lines
 }
 
-/// Dotted keys and values, of what matters alone.
+/// Dotted keys and values of the sections that matter.
 fn flatten(text: &str) -> Result<BTreeMap<String, String>, toml::de::Error> {
     let root: Table = toml::from_str(text)?;
     let mut flat = BTreeMap::new();

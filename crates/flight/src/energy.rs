@@ -2,12 +2,12 @@
 
 use fly_control::analysis::{Balance, LyapunovMonitor, Report};
 
-use super::guidance::Guidance;
-use super::pilot::{Decision, Pilot, seconds};
-use super::supervisor::Action;
+use crate::guidance::Guidance;
+use crate::pilot::{Decision, Pilot, seconds};
+use crate::supervisor::Action;
 
-/// Watches the energy of the errors, step by step.
-pub struct EnergyWatch {
+/// Watches W, step by step.
+pub(crate) struct EnergyWatch {
     monitor: LyapunovMonitor,
     /// What the controller did last: at another action the reference jumps.
     action: Action,
@@ -22,8 +22,8 @@ impl EnergyWatch {
         }
     }
 
-    /// Takes what was decided at `time` (ns). Returns measured and predicted dW/dt, W; `None` where there is
-    /// nothing to compare. No allocation.
+    /// Observes the step at `time` (ns). Returns measured and predicted dW/dt, in W; `None` where there is nothing to compare. Does not
+    /// allocate.
     pub fn observe(&mut self, time: i64, pilot: &Pilot, decision: Decision) -> Option<[f64; 2]> {
         if !decision.computed {
             return None;

@@ -5,7 +5,7 @@ use fly_control::{SettingsError, StepError};
 use fly_log::LogError;
 use fly_mechanics::ActuatedDynamicsError;
 
-use super::binding::BindingError;
+use crate::binding::BindingError;
 use crate::config::ConfigError;
 
 /// Everything that keeps a flight from beginning.
@@ -15,13 +15,13 @@ pub enum FlightError {
     /// The configuration is wrong, as the vehicle, the controller or the plugin found.
     #[error(transparent)]
     Configuration(#[from] ConfigError),
-    /// This vehicle cannot follow recorded setpoints.
+    /// The vehicle cannot follow recorded setpoints.
     #[error("the recorded reference: {0}")]
     Reference(SettingsError),
     /// The system cannot follow the reference from its beginning.
     #[error("the reference: {0}")]
     Infeasible(#[from] Infeasible),
-    /// There is no law where the reference begins.
+    /// The controller has no gains where the reference begins.
     #[error("the controller: {0}")]
     Law(#[from] StepError),
     /// The controller's model has no dynamics.
@@ -32,11 +32,11 @@ pub enum FlightError {
         /// Why.
         error: ActuatedDynamicsError,
     },
-    /// A recording of another controller's flight has setpoints of one body only.
+    /// A shadow flight of a system: the recording of another controller's flight has setpoints of one body only.
     #[error(
         "the backend `{backend}` replays the flight of another controller, which a vehicle of one body can follow, but not `{system}`"
     )]
-    Foreign {
+    Shadow {
         /// The backend's name.
         backend: String,
         /// What should follow.

@@ -1,26 +1,25 @@
-//! The host's check of every command before it goes.
+//! The host's check of every command before it is sent.
 
 use super::supervisor::Fault;
 
-/// How far a command may be beyond a limit, as a part of its range: what a solver of the allocation may leave (2e-7 of the
-/// range), with a margin. A command that is further out is a defect and is not sent; it is never clamped, which would
-/// hide it.
+/// How far a command may exceed a limit, relative to its range: the allocation's error (2e-7) with a margin. A command further
+/// out is a defect: it is rejected, never clamped, which would hide the defect.
 pub const TOLERANCE: f64 = 1e-6;
 
-/// The first command that is not finite or outside its limits, as the fault that it is.
+/// Checks that every command is finite and within its limits.
 ///
 /// # Errors
-/// [`Fault::Command`] with its index.
+/// [`Fault::Command`] with the index of the first that is not.
 pub fn check(commands: &[f64], limits: &[[f64; 2]]) -> Result<(), Fault> {
     let good = |command: f64, [low, high]: [f64; 2]| {
         let range = high - low;
-        // A motor may have no limit to a side: there is no part of its range then, and nothing rounds.
+        // A motor may be unlimited to one side: then there is no range, and no tolerance.
         let tolerance = if range.is_finite() {
             TOLERANCE * range
         } else {
             0.0
         };
-        // A NaN fails every comparison.
+        // NaN compares false.
         command >= low - tolerance && command <= high + tolerance && command.is_finite()
     };
     match commands

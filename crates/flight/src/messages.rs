@@ -1,8 +1,9 @@
 //! Messages of one flight: the `tracing` events of whatever runs for it, kept for its log.
 //!
-//! Each flight has a dispatcher of its own, current on its thread while it is prepared, flown and finished. It keeps every
-//! event from [`Level::INFO`] on and passes all of them on to the subscriber that was current when the flight was made: what a
-//! terminal shows and what a log holds are independent, and no flight sees the messages of another one.
+//! Each flight has a dispatcher of its own, current on its thread while its backend is configured, and while the flight is
+//! prepared, flown and finished. It keeps every event from [`Level::INFO`] on and passes all of them on to the subscriber that was
+//! current when the backend was made: what a terminal shows and what a log holds are independent, and no flight sees the
+//! messages of another one.
 
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};

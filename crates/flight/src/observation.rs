@@ -1,30 +1,29 @@
-//! What a frame says of the state, group by group, and whether it can be believed.
+//! Validates the state groups of a frame: validity, stamp, age, finiteness, unit norm.
 
 use fly_hal::Frame;
 
 use super::binding::Binding;
 use super::supervisor::Fault;
 
-/// How far the length of a quaternion may be from 1: sensors round to single precision or send 16-bit numbers, both of
-/// which stay below; what is further off is not an attitude.
+/// Tolerance on the norm of a quaternion: rounding to single precision and 16-bit encodings stay below it.
 pub const UNIT_TOLERANCE: f64 = 1e-2;
 
 /// The groups of one frame that make up the state, in the order of [`Binding::state`].
 #[derive(Debug, Clone)]
 pub struct Observation {
-    /// Each with when it was measured, ns, and whether it can be believed.
+    /// Stamp (ns) and verdict of each.
     groups: Vec<(i64, Result<(), Fault>)>,
 }
 
 impl Observation {
-    /// Room for this binding; before the first frame nothing can be believed.
+    /// For this binding, before the first frame: every group is missing.
     pub fn new(binding: &Binding) -> Self {
         Self {
             groups: vec![(i64::MIN, Err(Fault::Missing)); binding.state.len()],
         }
     }
 
-    /// Reads a frame at `time` (ns), in which groups older than `stale_after` (ns) are not believed.
+    /// Validates a frame at `time` (ns); groups older than `stale_after` (ns) are stale.
     pub fn read(&mut self, binding: &Binding, frame: &Frame, time: i64, stale_after: i64) {
         for (read, state) in self.groups.iter_mut().zip(&binding.state) {
             let group = &state.group;
@@ -33,7 +32,7 @@ impl Observation {
                 if !status.valid {
                     return Err(Fault::Invalid(group.group));
                 }
-                // Taken for known, it would shut out every later measurement.
+                // Accepted, it would shut out every later measurement.
                 if status.stamp > time {
                     return Err(Fault::Early(group.group));
                 }
@@ -56,7 +55,7 @@ impl Observation {
         }
     }
 
-    /// Whether the whole state can be believed.
+    /// Whether the whole state is valid.
     ///
     /// # Errors
     /// The first fault of the frame.
@@ -64,13 +63,13 @@ impl Observation {
         self.groups.iter().try_for_each(|(_, verdict)| *verdict)
     }
 
-    /// Whether every group is newer than what is known (stamps in ns).
+    /// Whether every group is newer than its known stamp (ns).
     pub fn all_new(&self, known: &[i64]) -> bool {
         let mut both = self.groups.iter().zip(known);
         both.all(|((stamp, _), known)| stamp > known)
     }
 
-    /// The groups that can be believed and are newer than what is known (stamps in ns), which is brought up to date.
+    /// The valid groups that are newer than their known stamps (ns). Updates the known stamps.
     pub fn news<'a>(&'a self, known: &'a mut [i64]) -> impl Iterator<Item = usize> + 'a {
         let both = self.groups.iter().zip(known).enumerate();
         both.filter_map(|(index, ((stamp, verdict), known))| {

@@ -1,15 +1,15 @@
-//! From a frame to commands: supervisor, state, reference, controller and check, in this order. No backend, no log, no clock.
+//! From a frame to commands: state, supervisor, reference, controller and check, in this order. No backend, no log, no clock.
 
 use fly_control::Step;
 use fly_control::SystemPoint;
+use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 
 use super::binding::Binding;
-use super::craft::Craft;
 use super::guidance::Guidance;
 use super::limits;
 use super::observation::Observation;
-use super::supervisor::{Action, Fault, Supervisor};
+use super::supervisor::{Action, Event, Fault, Supervisor};
 
 /// Nanoseconds as seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {
@@ -27,21 +27,21 @@ pub enum Reading {
 
 /// What the pilot is made of.
 pub struct Parts {
-    /// The controller's model, and what is known of its state.
-    pub craft: Craft,
+    /// Predicts the state of the controller's model between measurements.
+    pub predictor: StatePredictor,
     /// Where the frame carries the state.
     pub binding: Binding,
-    /// What is followed, and the control law.
+    /// Reference and control law.
     pub guidance: Box<dyn Guidance>,
-    /// Who decides when frames fail.
+    /// Decides what happens when frames fail.
     pub supervisor: Supervisor,
     /// Groups older than this are stale, ns.
     pub stale_after: i64,
-    /// Height at which a descent is over, m.
+    /// Height at which a failsafe is finished, m.
     pub ground_height: Option<f64>,
-    /// Whether the commands move what is measured. They do not in a recording of another controller's flight, where the model
-    /// has nothing to predict.
-    pub commands_act: bool,
+    /// Whether this is a shadow flight: over a recording of another controller's flight, whose measurements the commands do not
+    /// move, so that there is nothing to predict.
+    pub is_shadow: bool,
 }
 
 /// Decides the commands of each tick. After the first tick it does not allocate.
@@ -51,33 +51,33 @@ pub struct Pilot {
     /// Time of the first complete frame: the flight's zero.
     start: Option<i64>,
     previous: i64,
-    /// When the controller was last asked.
+    /// When the controller last ran.
     controlled: i64,
     /// Whether a state is known.
     known: bool,
     /// When each group of the state was measured.
     stamps: Vec<i64>,
-    /// In force: the last commands that passed the check, in the vehicle's order.
+    /// The commands in force: the last ones that passed the check, in the vehicle's order.
     commands: Vec<f64>,
     candidate: Vec<f64>,
     commanded: bool,
-    /// When the flight was given up.
-    given_up: Option<i64>,
+    /// When the failsafe began.
+    failsafe_since: Option<i64>,
 }
 
 /// What the pilot decided in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// What is to be done.
+    /// What to do.
     pub action: Action,
-    /// Whether the controller gave the commands in this tick; otherwise they are the last ones.
+    /// Whether the commands were computed in this tick; otherwise they are the last ones.
     pub computed: bool,
 }
 
 impl Pilot {
     /// A pilot that has not seen a frame.
     pub fn new(parts: Parts) -> Self {
-        let commands = vec![f64::NAN; parts.craft.system().inputs.input_dim()];
+        let commands = vec![f64::NAN; parts.predictor.system().inputs.input_dim()];
         Self {
             observation: Observation::new(&parts.binding),
             stamps: vec![i64::MIN; parts.binding.state.len()],
@@ -89,11 +89,11 @@ impl Pilot {
             candidate: commands.clone(),
             commands,
             commanded: false,
-            given_up: None,
+            failsafe_since: None,
         }
     }
 
-    /// Decides the tick at `time` (ns; growing from call to call).
+    /// Decides the tick at `time` (ns, strictly increasing).
     pub fn decide(&mut self, time: i64, reading: Reading, frame: &Frame) -> Decision {
         let verdict = self.observe(time, reading, frame);
         let mut decision = Decision {
@@ -103,28 +103,27 @@ impl Pilot {
         if decision.action == Action::Control {
             let start = *self.start.get_or_insert(time);
             let flight_time = seconds(time.saturating_sub(start));
-            decision = match self.parts.guidance.lead(flight_time, frame) {
+            decision = match self.parts.guidance.evaluate(flight_time, frame) {
                 Ok(()) => self.control(time),
                 Err(fault) => self.rejected(time, fault),
             };
         }
-        if decision.action == Action::Retreat && self.is_down() {
-            self.parts.supervisor.landed();
-            decision.action = Action::Stop;
+        if decision.action == Action::Failsafe && self.is_down() {
+            decision.action = self.parts.supervisor.finished();
         }
-        if decision.action == Action::Retreat && !decision.computed {
-            let since = *self.given_up.get_or_insert(time);
-            let retreat_time = seconds(time.saturating_sub(since));
-            self.parts.guidance.retreat(retreat_time, &self.parts.craft);
+        if decision.action == Action::Failsafe {
+            let since = *self.failsafe_since.get_or_insert(time);
+            let elapsed = seconds(time.saturating_sub(since));
+            self.parts.guidance.failsafe(elapsed, &self.parts.predictor);
             decision = self.control(time);
             if decision.computed {
-                decision.action = Action::Retreat;
+                decision.action = Action::Failsafe;
             }
         }
         decision
     }
 
-    /// Brings the state up to date: as measured, or as predicted and corrected by what is still good.
+    /// Updates the state: as measured, or as predicted and corrected by the groups that are still good.
     fn observe(&mut self, time: i64, reading: Reading, frame: &Frame) -> Result<(), Fault> {
         let parts = &mut self.parts;
         self.observation
@@ -136,16 +135,16 @@ impl Pilot {
         let elapsed = seconds(time.saturating_sub(self.previous));
         self.previous = time;
         let all_new = self.observation.all_new(&self.stamps);
-        let modelled = self.commanded && parts.commands_act;
-        // What was measured long ago is not how things are: a value that comes a second time is predicted onwards.
+        let modelled = self.commanded && !parts.is_shadow;
+        // A measurement that comes a second time is old: the state is predicted instead.
         let predicted = self.known && modelled && (verdict.is_err() || !all_new);
         if predicted {
-            parts.craft.predict(&self.commands, elapsed);
+            parts.predictor.predict(&self.commands, elapsed);
         } else if verdict.is_ok() {
             if modelled {
-                parts.craft.follow(&self.commands, elapsed);
+                parts.predictor.advance_actuators(&self.commands, elapsed);
             }
-            // A recording may repeat itself, and leap back in its stamps: the frame is believed as it is.
+            // A recording may repeat itself and its stamps may go back: the frame is taken as it is.
             self.stamps.fill(i64::MIN);
             self.known = true;
         } else {
@@ -153,12 +152,12 @@ impl Pilot {
         }
         for group in self.observation.news(&mut self.stamps) {
             let numbers = parts.binding.state[group].group.numbers(&frame.values);
-            parts.craft.take(group, &numbers);
+            parts.predictor.measure(group, &numbers);
         }
         verdict
     }
 
-    /// Runs the controller towards the present reference and checks what it says.
+    /// Runs the controller towards the present reference and checks its commands.
     fn control(&mut self, time: i64) -> Decision {
         if !self.known {
             return Decision {
@@ -169,11 +168,14 @@ impl Pilot {
         let parts = &mut self.parts;
         let elapsed = seconds(time.saturating_sub(self.controlled));
         self.controlled = time;
-        let inputs = &parts.craft.system().inputs;
-        let checked = parts.guidance.step(elapsed, &parts.craft).and_then(|step| {
-            inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
-            limits::check(&self.candidate, inputs.command_limits())
-        });
+        let inputs = &parts.predictor.system().inputs;
+        let checked = parts
+            .guidance
+            .step(elapsed, &parts.predictor)
+            .and_then(|step| {
+                inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
+                limits::check(&self.candidate, inputs.command_limits())
+            });
         match checked {
             Ok(()) => {
                 std::mem::swap(&mut self.commands, &mut self.candidate);
@@ -195,11 +197,11 @@ impl Pilot {
         }
     }
 
-    /// Whether what flies has come down to the ground.
+    /// Whether the tracked body has reached the ground.
     fn is_down(&self) -> bool {
         let height = self
             .parts
-            .craft
+            .predictor
             .tracked_motion()
             .map(|(pose, _)| pose.translation.z);
         self.parts
@@ -209,16 +211,16 @@ impl Pilot {
     }
 }
 
-/// # What is known after a decision
+/// # State after a decision
 impl Pilot {
     /// The commands in force, in the vehicle's order; `None` before the first.
     pub fn commands(&self) -> Option<&[f64]> {
         self.commanded.then_some(self.commands.as_slice())
     }
 
-    /// The state that the controller used, measured or predicted, in the model that it used; `None` before the first complete frame.
-    pub fn state(&self) -> Option<&Craft> {
-        self.known.then_some(&self.parts.craft)
+    /// The state that the controller used, measured or predicted; `None` before the first complete frame.
+    pub fn state(&self) -> Option<&StatePredictor> {
+        self.known.then_some(&self.parts.predictor)
     }
 
     /// The reference that the controller followed last.
@@ -230,7 +232,7 @@ impl Pilot {
     pub fn errors(&self) -> [f64; 2] {
         let reference = &self.point().configuration;
         self.state()
-            .map_or([0.0; 2], |craft| craft.errors(reference))
+            .map_or([0.0; 2], |state| state.errors(reference))
     }
 
     /// The controller's last step.
@@ -238,7 +240,7 @@ impl Pilot {
         self.parts.guidance.last()
     }
 
-    /// What is wrong with the last frame, if something is.
+    /// The fault of the last frame, if it has one.
     pub fn doubt(&self) -> Option<Fault> {
         self.observation.verdict().err()
     }
@@ -253,24 +255,29 @@ impl Pilot {
         &self.parts.supervisor
     }
 
-    /// The supervisor, to take its events or to tell it that the vehicle is down.
-    pub fn supervisor_mut(&mut self) -> &mut Supervisor {
-        &mut self.parts.supervisor
+    /// Tells whether the backend passed on the commands of the tick at `time` (ns).
+    pub fn passed_on(&mut self, time: i64, passed_on: bool) {
+        self.parts.supervisor.passed_on(time, passed_on);
     }
 
-    /// What is followed, and how.
+    /// The change of mode since the last call, if there was one.
+    pub fn take_event(&mut self) -> Option<Event> {
+        self.parts.supervisor.take_event()
+    }
+
+    /// Reference and control law.
     pub fn guidance(&self) -> &dyn Guidance {
         self.parts.guidance.as_ref()
     }
 
-    /// The controller's model, with what is known of its state.
-    pub fn craft(&self) -> &Craft {
-        &self.parts.craft
+    /// The state predictor, whether its state is known or not.
+    pub fn predictor(&self) -> &StatePredictor {
+        &self.parts.predictor
     }
 
     /// The same, to compute poses with it.
-    pub fn craft_mut(&mut self) -> &mut Craft {
-        &mut self.parts.craft
+    pub fn predictor_mut(&mut self) -> &mut StatePredictor {
+        &mut self.parts.predictor
     }
 
     /// Where frames carry the state, and the order of the backend's commands.

@@ -1,176 +1,171 @@
-//! From a configuration to a flight that is ready to begin: plugin, binding, controller, reference, log, in this order.
+//! From a configuration and a backend to a flight that is ready to begin.
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use fly_control::SystemPoint;
+use fly_control::predictor::StatePredictor;
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
-use fly_hal::{Clock, Instance, Plugin, ReferenceSource};
-use fly_log::{FlightHeader, Header, Pace, Writer};
+use fly_hal::{Clock, Instance, ReferenceSource};
+use fly_log::{FlightHeader, Header, Pace};
 use fly_mechanics::Vehicle;
 
-use super::binding::Binding;
-use super::craft::Craft;
-use super::difference::differences;
-use super::energy::EnergyWatch;
-use super::error::FlightError;
-use super::guidance::{Guidance, SystemGuidance, VehicleGuidance};
-use super::pilot::{Parts, Pilot};
-use super::recorder::{self, Recorder};
-use super::reference::FlightReference;
-use super::replay::Comparison;
-use super::session::Flight;
-use super::supervisor::{OnLoss, Supervisor};
-use super::{FlightOptions, nanoseconds};
 use crate::backend::{self, Backend};
-use crate::config::{BackendSection, Configuration, Flown, Origin, SafetyAction};
-use crate::histogram::Histogram;
-use crate::messages::Messages;
-use crate::statistics::FlightStatistics;
+use crate::binding::Binding;
+use crate::config::{Configuration, Flown, Origin, SafetyAction};
+use crate::difference::differences;
+use crate::energy::EnergyWatch;
+use crate::error::FlightError;
+use crate::flight::Flight;
+use crate::guidance::{Guidance, SystemGuidance, VehicleGuidance};
+use crate::link::Link;
+use crate::pilot::{Parts, Pilot};
+use crate::recorder::{self, Recorder};
+use crate::reference::FlightReference;
+use crate::sink::Sink;
+use crate::supervisor::{OnLoss, Supervisor};
 
-impl Flight {
-    /// Loads and configures everything, creates the log and starts the backend.
+/// How long a backend may take to deliver its first complete frame, ns of its own clock.
+const FIRST_FRAME_TIMEOUT: i64 = 10_000_000_000;
+
+impl<'a> Flight<'a> {
+    /// Builds everything, begins the record and starts the backend.
+    ///
+    /// A backend that keeps its own clock, and so may move something, is commanded only if it is
+    /// [armed](Instance::is_armed).
     ///
     /// # Errors
     /// The first thing that is wrong; nothing is left behind then.
-    pub fn prepare(
+    pub fn new(
         configuration: &Configuration,
-        options: &FlightOptions,
+        backend: impl Into<Backend>,
+        sink: &'a mut dyn Sink,
     ) -> Result<Self, FlightError> {
-        // Messages of the preparation belong to the flight's log as well.
-        let messages = Messages::new();
-        let _current = messages.enter();
         let Backend {
-            plugin,
-            mut instance,
-        } = backend::open(configuration, &options.plugin_dirs, options.arm)?;
-        let name = plugin.info().name.clone();
+            instance: backend,
+            messages,
+        } = backend.into();
+        // Messages of the preparation belong to the flight's log as well.
+        let _current = messages.enter();
+        let (info, description) = (backend.info(), backend.description());
+        let is_shadow = description.wants_reference == ReferenceSource::Recorded;
 
-        let (kind, mut guidance) = guidance(configuration, &instance, &name)?;
-        let foreign = instance.description().wants_reference == ReferenceSource::Recorded;
+        let (reference, mut guidance) = guidance(configuration, &backend)?;
         let system = &configuration.system;
-        let craft = Craft::new(system).map_err(|error| FlightError::Model {
+        let predictor = StatePredictor::new(system).map_err(|error| FlightError::Model {
             system: system.name.clone(),
             error,
         })?;
         let commands = system.inputs.command_names();
-        let binding = Binding::new(&name, instance.description(), &craft.groups(), commands)?;
-        let mut notes = recorded_differences(configuration);
+        let binding = Binding::new(&info.name, description, &predictor.groups(), commands)?;
 
-        let comparison = {
-            let description = instance.description();
-            let values: Vec<&str> = description
-                .frame_signals()
-                .map(|signal| signal.name.as_str())
-                .collect();
-            let unit =
-                |name: &str| fly_hal::signal::meaning(name).map_or("", |meaning| meaning.unit);
-            let comparison = Comparison::new(
-                commands.iter().map(|name| (name.as_str(), unit(name))),
-                &values,
-            );
-            (!comparison.commands().is_empty()).then_some(comparison)
+        let notes = notes(configuration, &backend);
+        let section = &configuration.flight;
+        tracing::info!(
+            "{} {}, {:?} clock; {reference} reference; {} Hz, seed {}",
+            info.name,
+            info.version,
+            info.clock,
+            section.rate_hz,
+            section.seed
+        );
+
+        let pace = match info.clock {
+            Clock::RealTime => Pace::RealTime,
+            Clock::Stepped => Pace::Stepped,
         };
+        let solver = configuration.controller.allocation;
+        let energy = (!is_shadow).then(|| EnergyWatch::new(guidance.as_mut(), commands.len()));
+        let recorder =
+            Recorder::begin(sink, &header(configuration, &backend), pace, solver, energy)?;
 
-        let real_time = plugin.info().clock == Clock::RealTime;
-        let sending = !real_time || options.arm;
-        if !sending {
-            let note =
-                format!("no command is sent: `{name}` may move something, and --arm was not given");
-            tracing::warn!("{note}");
-            notes.push(note);
-        }
-        announce(&plugin, configuration, &kind);
-        let recorder = create_log(configuration, options, &instance, &name, real_time)?;
-
-        let failed = |error: fly_hal::Error| backend::explain(configuration, &error);
-        instance.start().map_err(failed)?;
-        if real_time && options.arm {
-            instance.arm().map_err(failed)?;
-        }
-
-        let duration = duration(configuration, foreign, guidance.duration());
+        let duration = duration(configuration, is_shadow, guidance.duration());
+        let safety = &configuration.safety;
         let supervisor = Supervisor::new(
-            nanoseconds(configuration.safety.hold().as_secs_f64()),
-            on_loss(configuration, foreign),
+            nanoseconds(safety.hold().as_secs_f64()),
+            on_loss(configuration, is_shadow),
         )
         .with_longest_gap(longest_gap(configuration));
-        let frame = instance.description().frame();
-        let ordered = vec![0.0; commands.len()];
-        let energy = (!foreign).then(|| EnergyWatch::new(guidance.as_mut(), commands.len()));
         let pilot = Pilot::new(Parts {
-            craft,
+            predictor,
             binding,
             guidance,
             supervisor,
-            stale_after: nanoseconds(configuration.safety.stale_ms * 1e-3),
-            ground_height: configuration.safety.ground_height,
-            commands_act: !foreign,
+            stale_after: nanoseconds(safety.stale_ms * 1e-3),
+            ground_height: safety.ground_height,
+            is_shadow,
         });
+        let link = Link::start(backend, section.step_ns())
+            .map_err(|error| backend::explain(configuration, &error))?;
         Ok(Self {
             name: configuration.document.name().to_owned(),
-            backend: format!("{} {}", plugin.info().name, plugin.info().version),
-            reference_kind: kind,
-            step: configuration.flight.step_ns(),
+            reference,
             duration: duration.map(nanoseconds),
-            patience: (!foreign).then_some(Self::PATIENCE),
-            real_time,
-            sending,
-            instance,
-            frame,
-            ordered,
+            first_frame_timeout: (!is_shadow).then_some(FIRST_FRAME_TIMEOUT),
+            link,
             pilot,
-            comparison,
-            energy,
-            statistics: FlightStatistics::default(),
-            solver_fallbacks: 0,
-            not_optimal: [0; 2],
-            expected_solver: configuration.controller.allocation,
-            step_times: Histogram::default(),
-            messages,
             recorder,
+            messages,
             notes,
-            first: None,
-            last: None,
-            last_fresh: None,
-            ticks: 0,
-            deadline: fly_hal::monotonic_now(),
-            failure: None,
-            unsent: None,
-            read_errors: 0,
-            write_errors: 0,
             began: Instant::now(),
             wall_start: jiff::Timestamp::now(),
         })
     }
 }
 
-/// Says what is about to fly, for `-v` and the log.
-fn announce(plugin: &Plugin, configuration: &Configuration, reference: &str) {
-    let info = plugin.info();
-    tracing::info!(
-        "{} {}, {:?} clock; {reference} reference; {} Hz, seed {}",
-        info.name,
-        info.version,
-        info.clock,
-        configuration.flight.rate_hz,
-        configuration.flight.seed
-    );
+/// Seconds as nanoseconds.
+#[allow(clippy::cast_possible_truncation)] // saturates
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
 }
 
-/// The name of the reference's kind, and what follows it.
+/// What the user must know before the flight; reported as warnings as well.
+fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(recorded) = &backend.description().configuration {
+        let lines = differences(recorded, configuration.document.text());
+        let told = |line| format!("the recorded configuration differs: {line}");
+        notes.extend(lines.into_iter().map(told));
+    }
+    if backend.clock() == Clock::RealTime && !backend.is_armed() {
+        let name = &backend.info().name;
+        notes.push(format!(
+            "no command is sent: `{name}` may move something, and --arm was not given"
+        ));
+    }
+    for note in &notes {
+        tracing::warn!("{note}");
+    }
+    notes
+}
+
+fn header(configuration: &Configuration, backend: &Instance) -> Header {
+    let system = &configuration.system;
+    Header {
+        flight: FlightHeader {
+            configuration: configuration.document.text().to_owned(),
+            vehicle: configuration.vehicle_text.text().to_owned(),
+            vehicle_name: system.name.clone(),
+            backend: backend.info().name.clone(),
+            rate_hz: configuration.flight.rate_hz,
+            seed: configuration.flight.seed,
+            start: 0,
+        },
+        ..recorder::header(backend.description(), system)
+    }
+}
+
+/// The name of the reference's kind, the reference and the law that follows it.
 fn guidance(
     configuration: &Configuration,
-    instance: &Instance,
-    backend: &str,
+    backend: &Instance,
 ) -> Result<(String, Box<dyn Guidance>), FlightError> {
     match configuration.flown() {
         Flown::Vehicle(vehicle) => {
-            let (kind, reference) = reference(configuration, vehicle, instance, backend)?;
+            let (kind, reference) = reference(configuration, vehicle, backend)?;
             let controller = configuration.build_controller(vehicle)?;
             let safety = &configuration.safety;
             let rate = match safety.then {
-                Some(SafetyAction::Rest) => 0.0,
+                Some(SafetyAction::HoldPosition) => 0.0,
                 Some(SafetyAction::Descend | SafetyAction::Terminate) | None => safety.descent_rate,
             };
             let model = &configuration.system.model;
@@ -178,9 +173,9 @@ fn guidance(
             Ok((kind, Box::new(guidance)))
         }
         Flown::System(system) => {
-            if instance.description().wants_reference == ReferenceSource::Recorded {
-                return Err(FlightError::Foreign {
-                    backend: backend.to_owned(),
+            if backend.description().wants_reference == ReferenceSource::Recorded {
+                return Err(FlightError::Shadow {
+                    backend: backend.info().name.clone(),
                     system: system.name.clone(),
                 });
             }
@@ -197,15 +192,14 @@ fn guidance(
     }
 }
 
-/// The reference of a vehicle and the name of its kind: the configured one, but the recorded one for a recording of another
-/// controller's flight, unless the user chose one on the command line.
+/// The reference of a vehicle and the name of its kind: the configured one, but for a shadow flight the recorded one, unless the
+/// user chose one on the command line.
 fn reference(
     configuration: &Configuration,
     vehicle: &Vehicle,
-    instance: &Instance,
-    backend: &str,
+    backend: &Instance,
 ) -> Result<(String, FlightReference), FlightError> {
-    let description = instance.description();
+    let description = backend.description();
     let recorded = ReferenceSettings::Recorded(RecordedSettings::default());
     let chosen = from_flag(configuration, "reference.kind");
     let (settings, built) = match description.wants_reference {
@@ -220,7 +214,7 @@ fn reference(
     };
     let reference =
         FlightReference::new(built, description).ok_or_else(|| FlightError::NoSetpoints {
-            backend: backend.to_owned(),
+            backend: backend.info().name.clone(),
         })?;
     Ok((settings.kind().to_owned(), reference))
 }
@@ -233,15 +227,15 @@ fn from_flag(configuration: &Configuration, path: &str) -> bool {
         .is_some_and(|place| matches!(place.source.origin, Origin::Flag(_)))
 }
 
-/// How long the flight is, s: as configured, else until the reference has come to rest. A recording of another controller's
-/// flight is as long as it is, unless the command line says otherwise.
+/// Duration of the flight, s: as configured, else until the reference comes to rest. A shadow flight lasts as long as its
+/// recording, unless the command line says otherwise.
 fn duration(
     configuration: &Configuration,
-    foreign: bool,
+    is_shadow: bool,
     of_reference: Option<f64>,
 ) -> Option<f64> {
     let configured = configuration.flight.duration.or(of_reference);
-    configured.filter(|_| !foreign || from_flag(configuration, "flight.duration"))
+    configured.filter(|_| !is_shadow || from_flag(configuration, "flight.duration"))
 }
 
 /// How far apart two good frames may be, ns: the last command was held and the measurement went stale meanwhile, give or take
@@ -252,94 +246,17 @@ fn longest_gap(configuration: &Configuration) -> i64 {
         .saturating_add(configuration.flight.step_ns().saturating_mul(2))
 }
 
-fn on_loss(configuration: &Configuration, foreign: bool) -> OnLoss {
+fn on_loss(configuration: &Configuration, is_shadow: bool) -> OnLoss {
     let safety = &configuration.safety;
     let usual = match configuration.flown() {
         Flown::Vehicle(_) => SafetyAction::Descend,
-        Flown::System(_) => SafetyAction::Rest,
+        Flown::System(_) => SafetyAction::HoldPosition,
     };
     let duration = nanoseconds(safety.max_descent_time);
     match safety.then.unwrap_or(usual) {
-        _ if foreign => OnLoss::Pause,
+        _ if is_shadow => OnLoss::Pause,
         SafetyAction::Terminate => OnLoss::Terminate,
         SafetyAction::Descend => OnLoss::Descend { duration },
-        SafetyAction::Rest => OnLoss::Rest { duration },
+        SafetyAction::HoldPosition => OnLoss::HoldPosition { duration },
     }
-}
-
-/// Where the present configuration differs from that of the recording which is replayed, if one is.
-fn recorded_differences(configuration: &Configuration) -> Vec<String> {
-    let Some(path) = recording(&configuration.backend) else {
-        return Vec::new();
-    };
-    // Whatever is wrong with the file, the plugin says it better.
-    let Ok(Some(header)) = FlightHeader::read(&path) else {
-        return Vec::new();
-    };
-    let lines = differences(&header.configuration, configuration.document.text());
-    lines
-        .into_iter()
-        .map(|line| {
-            tracing::warn!("the recorded configuration differs: {line}");
-            format!("the recorded configuration differs: {line}")
-        })
-        .collect()
-}
-
-/// The recording that the backend's table names, where the backend is `replay`.
-fn recording(backend: &BackendSection) -> Option<PathBuf> {
-    if backend.table.path() != "backend.replay" {
-        return None;
-    }
-    let table: toml::Table = toml::from_str(backend.table.text()).ok()?;
-    let log = table.get("log")?.as_str()?;
-    let offset = backend.table.text().find(log)?;
-    Some(backend.table.resolve_path(offset, log))
-}
-
-fn create_log(
-    configuration: &Configuration,
-    options: &FlightOptions,
-    instance: &Instance,
-    backend: &str,
-    real_time: bool,
-) -> Result<Recorder, FlightError> {
-    let system = &configuration.system;
-    let path = match options.log.as_ref().or(configuration.flight.log.as_ref()) {
-        Some(path) => path.clone(),
-        None => default_log(configuration.document.name()),
-    };
-    let header = Header {
-        flight: FlightHeader {
-            configuration: configuration.document.text().to_owned(),
-            vehicle: configuration.vehicle_text.text().to_owned(),
-            vehicle_name: system.name.clone(),
-            backend: backend.to_owned(),
-            rate_hz: configuration.flight.rate_hz,
-            seed: configuration.flight.seed,
-            start: 0,
-        },
-        ..recorder::header(instance.description(), system)
-    };
-    let pace = if real_time {
-        Pace::RealTime
-    } else {
-        Pace::Stepped
-    };
-    let writer = Writer::create(path, &header, pace)?;
-    Ok(Recorder::new(writer, &header))
-}
-
-/// `<configuration>-<UTC time>.mcap` in the current folder; a second flight in the same second gets a number.
-fn default_log(name: &str) -> PathBuf {
-    let stem = format!(
-        "{name}-{}",
-        jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ")
-    );
-    let free = |path: &PathBuf| !Path::exists(path);
-    let numbered = (2..1000).map(|number| PathBuf::from(format!("{stem}-{number}.mcap")));
-    std::iter::once(PathBuf::from(format!("{stem}.mcap")))
-        .chain(numbered)
-        .find(free)
-        .unwrap_or_else(|| PathBuf::from(format!("{stem}.mcap")))
 }

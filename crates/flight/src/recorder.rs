@@ -1,34 +1,50 @@
-//! What each tick leaves in the log.
+//! What each tick leaves: a row in the log, and counts for the summary.
 
-use fly_control::allocation::Solver;
+use std::time::Duration;
+
+use fly_control::allocation::{Outcome, Solver};
+use fly_control::predictor::StatePredictor;
+use fly_control::settings::AllocationMethod;
 use fly_hal::{Description, Frame};
 use fly_lie::SE3;
 use fly_log::{
-    Control, Energies, Header, Level, Reference, Row, RunMetadata, State, Stats, Status,
-    SystemReference, SystemState, Writer,
+    Control, Energies, Header, LogError, Pace, Reference, Row, RunMetadata, State, Status,
+    SystemReference, SystemState,
 };
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
-use super::craft::Craft;
-use super::pilot::{Decision, Pilot};
-use super::supervisor::Mode;
+use crate::energy::EnergyWatch;
+use crate::histogram::Histogram;
+use crate::link::Tick;
 use crate::messages::Message;
-use crate::summary::LogSummary;
+use crate::pilot::{Decision, Pilot, Reading};
+use crate::replay::Comparison;
+use crate::sink::Sink;
+use crate::statistics::FlightStatistics;
+use crate::summary::Summary;
+use crate::supervisor::{Action, Mode};
 
 /// Names of the solvers in the order of their numbers in the log.
 const SOLVERS: [&str; 3] = ["none", "active_set", "osqp"];
 
-/// Turns ticks into rows.
-#[derive(Debug)]
-pub struct Recorder {
-    writer: Writer,
+/// Counts ticks and turns them into rows.
+pub(crate) struct Recorder<'a> {
+    sink: &'a mut dyn Sink,
     /// Of the bodies of a system; empty for a vehicle of one body.
     poses: Vec<[f64; 7]>,
+    statistics: FlightStatistics,
+    step_times: Histogram,
+    /// The solver that was configured.
+    solver: AllocationMethod,
+    /// Not for a shadow flight, whose commands do nothing.
+    energy: Option<EnergyWatch>,
+    /// Recorded against recomputed commands, where the backend has recorded ones.
+    comparison: Option<Comparison>,
 }
 
 /// The part of a log's head that the backend's description and the controller's model give.
-pub fn header(description: &Description, system: &System) -> Header {
+pub(crate) fn header(description: &Description, system: &System) -> Header {
     let (model, inputs) = (&system.model, &system.inputs);
     // One body says everything by its pose.
     let several = model.body_count() > 1 || Measurements::tracked(model).is_none();
@@ -43,6 +59,7 @@ pub fn header(description: &Description, system: &System) -> Header {
                 .chain(commands)
                 .cloned()
                 .collect(),
+            configuration: None,
             ..description.clone()
         },
         input_dim: inputs.input_dim(),
@@ -57,61 +74,112 @@ pub fn header(description: &Description, system: &System) -> Header {
     }
 }
 
-impl Recorder {
-    /// Records to a log that was just created with this head.
-    pub fn new(writer: Writer, header: &Header) -> Self {
-        Self {
-            writer,
+impl<'a> Recorder<'a> {
+    /// Records to a sink.
+    ///
+    /// # Errors
+    /// The sink cannot take anything.
+    pub fn begin(
+        sink: &'a mut dyn Sink,
+        header: &Header,
+        pace: Pace,
+        solver: AllocationMethod,
+        energy: Option<EnergyWatch>,
+    ) -> Result<Self, LogError> {
+        sink.begin(header, pace)?;
+        let comparison = Comparison::new(&header.description);
+        Ok(Self {
+            sink,
             poses: vec![[0.0; 7]; header.bodies.len()],
+            statistics: FlightStatistics::default(),
+            step_times: Histogram::default(),
+            solver,
+            energy,
+            comparison: Some(comparison).filter(|comparison| !comparison.commands().is_empty()),
+        })
+    }
+
+    /// Records a message of the flight at `time` (ns).
+    pub fn message(&mut self, time: i64, message: Message) {
+        self.sink.message(time, message);
+    }
+
+    /// Records one tick; `sent` says whether the commands in force were passed on. Does not allocate.
+    pub fn tick(
+        &mut self,
+        tick: Tick,
+        frame: &Frame,
+        pilot: &mut Pilot,
+        decision: Decision,
+        step_time: Duration,
+        sent: bool,
+    ) {
+        self.count(frame, pilot, decision, step_time);
+        let rates =
+            (self.energy.as_mut()).and_then(|watch| watch.observe(tick.time, pilot, decision));
+        self.write(tick, frame, pilot, decision, rates, sent);
+    }
+
+    fn count(&mut self, frame: &Frame, pilot: &Pilot, decision: Decision, step_time: Duration) {
+        if decision.computed {
+            let nanoseconds = u64::try_from(step_time.as_nanos()).unwrap_or(u64::MAX);
+            self.step_times.record(nanoseconds);
+        }
+        if decision.action == Action::Control {
+            let (step, statistics) = (pilot.step(), &mut self.statistics);
+            statistics.record(pilot.errors(), step.saturated(), step.energies.total);
+            let fallback = self.solver == AllocationMethod::Osqp
+                && step.allocation.solver == Solver::ActiveSet;
+            statistics.solver_fallbacks += u64::from(fallback);
+            let outcome = step.allocation.outcome;
+            statistics.infeasible += u64::from(outcome == Outcome::Infeasible);
+            statistics.unfinished += u64::from(outcome == Outcome::Unfinished);
+        }
+        if let (true, Some(comparison), Some(commands)) = (
+            decision.action.commands(),
+            &mut self.comparison,
+            pilot.commands(),
+        ) {
+            comparison.record(&frame.values, commands);
         }
     }
 
-    /// Writes a message of the flight at `time` (ns).
-    pub fn message(&mut self, time: i64, message: Message) {
-        let level = match message.level {
-            tracing::Level::ERROR => Level::Error,
-            tracing::Level::WARN => Level::Warning,
-            tracing::Level::INFO => Level::Info,
-            _ => Level::Debug,
-        };
-        self.writer.event(time, level, message.target, message.text);
-    }
-
-    /// Writes one tick, with measured and predicted dW/dt, W; `sent` says whether the commands in force were
-    /// passed to the backend. Does not allocate.
-    pub fn tick(
+    fn write(
         &mut self,
-        time: i64,
-        status: Status,
+        tick: Tick,
         frame: &Frame,
         pilot: &mut Pilot,
-        (decision, rates): (Decision, Option<[f64; 2]>),
+        decision: Decision,
+        rates: Option<[f64; 2]>,
         sent: bool,
     ) {
         if pilot.state().is_some() {
             let poses = self.poses.iter_mut();
-            for (to, at) in poses.zip(pilot.craft_mut().poses()) {
+            for (to, at) in poses.zip(pilot.predictor_mut().poses()) {
                 *to = pose(&at);
             }
         }
         let several = !self.poses.is_empty();
         let state = pilot.state();
         let control = decision.computed.then(|| control(pilot, several, rates));
-        self.writer.push(&Row {
-            time,
-            status,
+        self.sink.row(&Row {
+            time: tick.time,
+            status: match tick.reading {
+                Reading::Fresh => Status::Fresh,
+                Reading::Nothing(_) => Status::None,
+            },
             mode: pilot.supervisor().mode() as u8,
             values: &frame.values,
             groups: &frame.groups,
             state: state
-                .and_then(Craft::tracked_motion)
+                .and_then(StatePredictor::tracked_motion)
                 .map(|(at, twist)| State {
                     pose: pose(&at),
                     twist: twist.into(),
                 }),
-            system: state.filter(|_| several).map(|craft| SystemState {
-                configuration: craft.configuration(),
-                velocity: craft.velocity(),
+            system: state.filter(|_| several).map(|state| SystemState {
+                configuration: state.configuration(),
+                velocity: state.velocity(),
                 poses: &self.poses,
             }),
             control,
@@ -119,41 +187,32 @@ impl Recorder {
         });
     }
 
-    /// Closes the log and gives it its name; what went wrong while writing, now or earlier, is told.
-    pub fn finish(self, run: RunMetadata) -> LogSummary {
-        let path = self.writer.path().to_owned();
-        match self.writer.finish(run) {
-            Ok(Stats {
-                path,
-                bytes,
-                dropped,
-                ..
-            }) => LogSummary {
-                path,
-                bytes,
-                dropped,
-                failure: None,
-            },
-            Err(error) => LogSummary {
-                path,
-                failure: Some(error.to_string()),
-                ..LogSummary::default()
-            },
-        }
+    /// Finishes the sink and adds what was counted to the summary.
+    pub fn finish(&mut self, run: RunMetadata, summary: &mut Summary) {
+        summary.log = self.sink.finish(RunMetadata {
+            step_median: self.step_times.percentile(0.5).unwrap_or(0),
+            step_p99: self.step_times.percentile(0.99).unwrap_or(0),
+            step_max: self.step_times.max(),
+            ..run
+        });
+        summary.statistics = std::mem::take(&mut self.statistics);
+        summary.step_times = std::mem::take(&mut self.step_times);
+        summary.energy = self.energy.take().map(|watch| watch.report().clone());
+        summary.comparison = self.comparison.take();
     }
 }
 
 fn control(pilot: &Pilot, several: bool, rates: Option<[f64; 2]>) -> Control<'_> {
-    let (step, point, craft) = (pilot.step(), pilot.point(), pilot.craft());
+    let (step, point, predictor) = (pilot.step(), pilot.point(), pilot.predictor());
     let energies = &step.energies;
     Control {
-        reference: craft.tracked().map(|body| {
+        reference: predictor.tracked().map(|body| {
             let six = |all: &[f64]| {
-                let own = &all[craft.system().model.velocity_range(body)];
+                let own = &all[predictor.system().model.velocity_range(body)];
                 std::array::from_fn(|i| own[i])
             };
             Reference {
-                pose: pose(&craft.pose(body, &point.configuration)),
+                pose: pose(&predictor.pose(body, &point.configuration)),
                 twist: six(&point.velocity),
                 acceleration: six(&point.acceleration),
             }

@@ -9,18 +9,18 @@ use nalgebra::{Vector3, Vector4};
 use super::binding::{GroupBinding, bind};
 use super::observation::UNIT_TOLERANCE;
 
-/// `setpoint.source` of setpoints that the recorded controller was really given.
+/// `setpoint.source` of setpoints that the recorded controller was given.
 const LOGGED: f64 = 0.0;
 
 /// The reference of a flight.
 pub enum FlightReference {
-    /// Known in advance.
+    /// A trajectory that is known in advance.
     Planned(Box<dyn Trajectory>),
     /// Follows the `setpoint.*` signals of the frames.
     Recorded(Box<Setpoints>),
 }
 
-/// The `setpoint.*` signals of a backend and the trajectory made of them.
+/// The `setpoint.*` signals of a backend and the trajectory that follows them.
 #[derive(Debug, Clone)]
 pub struct Setpoints {
     trajectory: Recorded,
@@ -61,7 +61,7 @@ impl FlightReference {
         }
     }
 
-    /// When it has come to rest, s, where that is known.
+    /// When it comes to rest, s, if that is known.
     pub fn duration(&self) -> Option<f64> {
         match self {
             Self::Planned(trajectory) => trajectory.duration(),
@@ -69,7 +69,7 @@ impl FlightReference {
         }
     }
 
-    /// Where it comes from, in words; `kind` is that of the configuration.
+    /// Description for the summary; `kind` is that of the configuration.
     pub fn describe(&self, kind: &str) -> String {
         match self {
             Self::Planned(_) => kind.to_owned(),
@@ -136,7 +136,7 @@ impl Setpoints {
     }
 }
 
-/// The group where its values mean something in this frame.
+/// The group, if it is valid and finite in this frame.
 fn usable(group: Option<GroupBinding>, frame: &Frame) -> Option<GroupBinding> {
     group.filter(|group| frame.groups[group.group].valid && group.is_finite(&frame.values))
 }

@@ -1,9 +1,9 @@
 //! Recorded against recomputed commands.
 
-use crate::statistics::Magnitude;
+use fly_hal::Description;
+use fly_hal::signal::recorded_command;
 
-/// Prefix of the auxiliary signals that carry the commands of a recorded flight.
-pub const RECORDED: &str = "recorded.";
+use crate::statistics::Magnitude;
 
 /// The difference of one command over a flight.
 #[derive(Debug, Clone)]
@@ -22,32 +22,26 @@ pub struct CommandDifference {
 #[derive(Debug, Clone, Default)]
 pub struct Comparison {
     commands: Vec<CommandDifference>,
-    /// Values of the recording that are not finite: nothing to compare with.
+    /// Recorded values that are not finite and therefore not compared.
     unrecorded: u64,
 }
 
 impl Comparison {
-    /// Pairs each command (name, unit; in the order of the commands) with the frame value named `recorded.<command>`, where the
-    /// backend has one. `value_names` are the names of a frame's values in order.
-    pub fn new<'a>(
-        commands: impl IntoIterator<Item = (&'a str, &'a str)>,
-        value_names: &[&str],
-    ) -> Self {
-        let pairs = commands
-            .into_iter()
-            .enumerate()
-            .filter_map(|(command, (name, unit))| {
-                let value = value_names
-                    .iter()
-                    .position(|value| value.strip_prefix(RECORDED) == Some(name))?;
-                Some(CommandDifference {
-                    name: name.to_owned(),
-                    unit: unit.to_owned(),
-                    difference: Magnitude::default(),
-                    command,
-                    value,
-                })
-            });
+    /// Pairs each command with the frame's value `recorded.<command>`, where the backend has one.
+    pub fn new(description: &Description) -> Self {
+        let pairs = description.commands().enumerate();
+        let pairs = pairs.filter_map(|(index, command)| {
+            let value = description.frame_signals().position(|signal| {
+                recorded_command(&signal.name).is_some_and(|name| name == command.name)
+            })?;
+            Some(CommandDifference {
+                name: command.name.clone(),
+                unit: command.unit.clone(),
+                difference: Magnitude::default(),
+                command: index,
+                value,
+            })
+        });
         Self {
             commands: pairs.collect(),
             unrecorded: 0,
@@ -76,7 +70,7 @@ impl Comparison {
         self.unrecorded
     }
 
-    /// Whether something was compared and every difference was exactly 0.
+    /// Whether at least one value was compared and every difference was exactly 0.
     pub fn exactly_equal(&self) -> bool {
         self.commands.iter().any(|pair| pair.difference.count() > 0)
             && self
@@ -91,20 +85,17 @@ mod tests {
     use super::*;
 
     fn comparison() -> Comparison {
-        let commands = [
-            ("rotor.0.thrust", "N"),
-            ("rotor.0.tilt", "rad"),
-            ("rotor.1.thrust", "N"),
+        let signals = [
+            "battery.voltage",
+            "recorded.rotor.1.thrust",
+            "recorded.rotor.0.thrust",
+            "battery.remaining",
+            "rotor.0.thrust",
+            "rotor.0.tilt",
+            "rotor.1.thrust",
         ];
-        Comparison::new(
-            commands,
-            &[
-                "pose.position.x",
-                "recorded.rotor.1.thrust",
-                "recorded.rotor.0.thrust",
-                "rotor.0.tilt",
-            ],
-        )
+        let description = Description::new().with_signals(signals);
+        Comparison::new(&description.expect("canonical names"))
     }
 
     #[test]

@@ -50,6 +50,12 @@ pub struct FlightStatistics {
     pub steps: u64,
     /// Steps in which the input constraints were active.
     pub saturated: u64,
+    /// Steps that `active_set` answered instead of the configured solver.
+    pub solver_fallbacks: u64,
+    /// Steps in which no input was within all limits.
+    pub infeasible: u64,
+    /// Steps in which the solver ran out of iterations.
+    pub unfinished: u64,
     /// Total template energy W at the first step, J.
     pub energy_start: Option<f64>,
     /// Total template energy W at the last step, J.
@@ -60,8 +66,7 @@ impl FlightStatistics {
     /// Counts one control step: tracking errors in m and rad, whether a constraint was active, and the energy W in J.
     pub fn record(
         &mut self,
-        position_error: f64,
-        attitude_error: f64,
+        [position_error, attitude_error]: [f64; 2],
         saturated: bool,
         energy: f64,
     ) {
@@ -102,7 +107,7 @@ mod tests {
     fn energies_are_those_of_the_first_and_the_last_step() {
         let mut statistics = FlightStatistics::default();
         for (saturated, energy) in [(true, 9.0), (true, 4.0), (false, 1.0)] {
-            statistics.record(0.1, 0.2, saturated, energy);
+            statistics.record([0.1, 0.2], saturated, energy);
         }
         assert_eq!(
             (statistics.energy_start, statistics.energy_end),

@@ -2,9 +2,103 @@
 
 use std::path::PathBuf;
 
+use fly_control::analysis::Report;
+use fly_control::predictor::StatePredictor;
+use fly_lie::operators::{angular, linear};
+
 use crate::histogram::Histogram;
 use crate::replay::Comparison;
 use crate::statistics::FlightStatistics;
+
+/// How a flight ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum End {
+    /// The configured duration has passed.
+    #[default]
+    Completed,
+    /// The backend had no more frames: a recording is over.
+    OutOfFrames,
+    /// The user ended it.
+    Interrupted,
+    /// The supervisor ended it.
+    SafetyStop,
+    /// The backend failed; the message is its own.
+    Backend(String),
+}
+
+impl End {
+    /// How it ended, in a few words.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Completed => "flown".to_owned(),
+            Self::OutOfFrames => "flown to the last frame".to_owned(),
+            Self::Interrupted => "interrupted".to_owned(),
+            Self::SafetyStop => "SAFETY STOP".to_owned(),
+            Self::Backend(message) => format!("BACKEND FAILED ({message})"),
+        }
+    }
+}
+
+/// How a flight went.
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// Name of the configuration.
+    pub name: String,
+    /// How it ended.
+    pub end: End,
+    /// Flight time, s: from the first complete frame to the last tick.
+    pub flight_time: f64,
+    /// Wall-clock time of the flight, s.
+    pub wall_time: f64,
+    /// Mean rate of the ticks, Hz.
+    pub rate: f64,
+    /// Whether the backend keeps its own clock, so that a real-time factor tells nothing.
+    pub real_time: bool,
+    /// What the errors in distance and in angle are called; `None` for one that the system cannot have.
+    pub error_names: [Option<&'static str>; 2],
+    /// Errors, saturation, allocation and energies.
+    pub statistics: FlightStatistics,
+    /// Whether the total error energy W fell as predicted; `None` for a shadow flight.
+    pub energy: Option<Report>,
+    /// Times of the control steps.
+    pub step_times: Histogram,
+    /// What the flight followed.
+    pub reference: String,
+    /// What the supervisor did.
+    pub interventions: Interventions,
+    /// The backend: name and version.
+    pub backend: String,
+    /// What the backend reports: label and text.
+    pub backend_report: Vec<(String, String)>,
+    /// Recorded against recomputed commands.
+    pub comparison: Option<Comparison>,
+    /// The log file, if there is one.
+    pub log: Option<LogSummary>,
+    /// Anything else that the reader must know.
+    pub notes: Vec<String>,
+}
+
+/// What the supervisor did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Interventions {
+    /// Dropouts that ended within the hold time.
+    pub dropouts: u64,
+    /// The longest of them, s.
+    pub longest_dropout: f64,
+    /// Gaps of a recording that were skipped.
+    pub pauses: u64,
+    /// When and why the flight was given up.
+    pub failsafe: Option<Failsafe>,
+}
+
+/// When and why a flight was given up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failsafe {
+    /// s after the first tick.
+    pub time: f64,
+    /// The fault.
+    pub reason: String,
+}
 
 /// Where the flight was logged.
 #[derive(Debug, Clone, Default)]
@@ -19,43 +113,26 @@ pub struct LogSummary {
     pub failure: Option<String>,
 }
 
-/// How a flight went.
-#[derive(Debug, Clone, Default)]
-pub struct Summary {
-    /// The flight's name (the configuration's stem).
-    pub name: String,
-    /// How it ended, in words.
-    pub end: String,
-    /// Flight time in s.
-    pub flight_time: f64,
-    /// Wall-clock time of the flight in s.
-    pub wall_time: f64,
-    /// Ticks per second as they came, Hz.
-    pub rate: f64,
-    /// Whether the backend keeps its own clock, so that a real-time factor tells nothing.
-    pub real_time: bool,
-    /// What the errors in distance and in angle are called; those that there cannot be have no name.
-    pub errors: [Option<&'static str>; 2],
-    /// Errors, saturation and energies.
-    pub statistics: FlightStatistics,
-    /// Whether the energy of the errors fell as the theory says, in words; none in a recording of another controller's flight.
-    pub energy: Option<String>,
-    /// Times of the control steps.
-    pub step_times: Histogram,
-    /// How many steps a solver other than the chosen one answered.
-    pub solver_fallbacks: u64,
-    /// What the flight followed, in words.
-    pub reference: String,
-    /// What the supervisor did, in words; empty when it had nothing to do.
-    pub supervisor: Vec<String>,
-    /// The backend: name and version.
-    pub backend: String,
-    /// What the backend reports: label and text.
-    pub backend_report: Vec<(String, String)>,
-    /// Recorded against recomputed commands.
-    pub comparison: Option<Comparison>,
-    /// The log.
-    pub log: LogSummary,
-    /// Anything else that the reader must know.
-    pub notes: Vec<String>,
+/// Names of the [errors](StatePredictor::errors): of a vehicle of one body those of position and attitude; of a system those of the
+/// joints that slide and of those that turn, if there are any.
+pub(crate) fn error_names(predictor: &StatePredictor) -> [Option<&'static str>; 2] {
+    let model = &predictor.system().model;
+    if predictor.tracked().is_some() && model.body_count() == 1 {
+        return [Some("position error"), Some("attitude error")];
+    }
+    let mut moves = [false; 2];
+    for body in model.bodies() {
+        let Some(joint) = model.joint(body) else {
+            continue;
+        };
+        let own = &predictor.configuration()[model.config_range(body)];
+        for direction in joint.subspace(own).columns() {
+            moves[0] |= linear(direction).norm() > 0.0;
+            moves[1] |= angular(direction).norm() > 0.0;
+        }
+    }
+    [
+        moves[0].then_some("sliding error"),
+        moves[1].then_some("turning error"),
+    ]
 }

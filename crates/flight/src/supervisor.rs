@@ -4,18 +4,19 @@
 //!            good frame, command sent
 //!           ┌───────────────────────┐
 //!           v                       │
-//! Waiting ─> Flying ── fault ──> Holding ── hold elapsed ──> Descending ── time or ground ──> Ended
-//!                                   │                        or Resting (latched)
+//! Waiting ─> Flying ── fault ──> Holding ── hold elapsed ──> Descending or HoldPosition ── time or ground ──> Ended
+//!                                   │                        (failsafe, latched)
 //!                                   ├── hold elapsed, terminate ──> Ended
 //!                                   └── hold elapsed, shadow flight ──> Paused ── good frame ──> Flying
 //! ```
 //!
-//! It knows neither vehicle nor backend: it is told what each tick brought and answers what to do in that tick. Time is the
-//! frames' own, so that a replayed flight takes the same decisions.
+//! It knows neither vehicle nor backend: it is given the verdict on each tick and returns what to do in that tick. Time is the
+//! frames' own, so that a replayed flight takes the same decisions. Only [`Pilot`](crate::pilot::Pilot) drives it, and every change
+//! of mode goes through one function, `change`.
 
 use std::fmt::{self, Display};
 
-/// Why a tick gave no command of its own.
+/// Why a tick gave no new command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The tick passed without a frame.
@@ -28,13 +29,13 @@ pub enum Fault {
     Stale(usize),
     /// A group is stamped later than its frame.
     Early(usize),
-    /// A good frame came so long after the last one that no tick can have told of the loss.
+    /// A good frame came too long after the last one, without a tick in between.
     Gap,
-    /// A group holds a number that is not finite.
+    /// A group holds a value that is not finite.
     NonFinite(usize),
     /// A quaternion is too far from unit length to be an attitude.
     NotUnit(usize),
-    /// The controller's result is not finite, or it has none; nothing was sent.
+    /// The controller has no finite result; nothing was sent.
     Controller,
     /// The reference cannot be followed at this time.
     Reference,
@@ -42,7 +43,7 @@ pub enum Fault {
     Command(usize),
     /// The backend reported an error instead of a frame.
     Backend,
-    /// The backend did not pass the commands on.
+    /// The backend did not pass on the commands.
     Unsent,
 }
 
@@ -82,17 +83,17 @@ impl Fault {
     }
 }
 
-/// What to do once frames have been lost for longer than the hold time.
+/// What to do when frames have been lost for longer than the hold time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnLoss {
-    /// Level the attitude and descend for at most this long (ns); never leaves that mode again.
+    /// Level the attitude and descend; latched.
     Descend {
-        /// After this long the flight ends.
+        /// The flight ends after this long, ns.
         duration: i64,
     },
-    /// Come to rest in place and stay there for at most this long (ns); never leaves that mode again.
-    Rest {
-        /// After this long the flight ends.
+    /// Stop in place and hold position; latched.
+    HoldPosition {
+        /// The flight ends after this long, ns.
         duration: i64,
     },
     /// End the flight at once; the backend is asked to terminate.
@@ -101,12 +102,12 @@ pub enum OnLoss {
     Pause,
 }
 
-/// Where the supervisor stands. Logged with every step.
+/// The supervisor's mode. Logged with every tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// No complete frame has come yet.
     Waiting,
-    /// Frames are good.
+    /// Frames are good and the controller flies.
     Flying,
     /// The last command is repeated.
     Holding,
@@ -114,9 +115,9 @@ pub enum Mode {
     Paused,
     /// Level attitude and descent, latched.
     Descending,
-    /// At rest in place, latched.
-    Resting,
-    /// Descent or rest is over.
+    /// Position hold, latched.
+    HoldPosition,
+    /// The flight is over: its failsafe has finished, or it was terminated.
     Ended,
 }
 
@@ -131,27 +132,38 @@ pub enum Action {
     Hold,
     /// Skip this tick of a recording.
     Pause,
-    /// Run the controller on the measured or predicted state with the reference of the descent, or of the rest in place.
-    Retreat,
+    /// Run the controller on the measured or predicted state with the failsafe's reference: descent, or position hold.
+    Failsafe,
     /// End the flight.
     Stop,
 }
 
-/// A change of mode worth telling.
+impl Action {
+    /// Whether commands are sent in this tick.
+    pub fn commands(self) -> bool {
+        matches!(self, Self::Control | Self::Hold | Self::Failsafe)
+    }
+}
+
+/// A change of mode that is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The last command is held because of this fault.
     HoldStarted(Fault),
     /// Frames came back after this long (ns).
     Resumed(i64),
-    /// The descent, or the rest in place, began because of this fault.
-    RetreatStarted(Fault),
-    /// The flight is ended because of this fault.
+    /// The descent began because of this fault.
+    DescentStarted(Fault),
+    /// The position hold began because of this fault.
+    PositionHoldStarted(Fault),
+    /// The flight is terminated because of this fault.
     Terminated(Fault),
     /// The ticks of the recording are skipped because of this fault.
     PauseStarted(Fault),
-    /// That is over.
-    RetreatEnded,
+    /// The descent reached the ground, or its time has passed.
+    DescentFinished,
+    /// The time of the position hold has passed, or its height is at the ground.
+    PositionHoldFinished,
 }
 
 /// Counts of what the supervisor did.
@@ -161,9 +173,9 @@ pub struct Report {
     pub dropouts: u64,
     /// The longest of them, ns.
     pub longest_dropout: i64,
-    /// Pauses of a shadow flight.
+    /// Pauses of a recording.
     pub pauses: u64,
-    /// When (frame time, ns) and why the flight was given up: the descent or the rest began, or it was terminated.
+    /// When (frame time, ns) and why the flight was given up: a failsafe began, or it was terminated.
     pub given_up: Option<(i64, Fault)>,
 }
 
@@ -177,9 +189,9 @@ pub struct Supervisor {
     last_good: i64,
     /// Longest time between two good frames, ns; see [`with_longest_gap`](Self::with_longest_gap).
     longest_gap: i64,
-    /// Frame time of the first command that was refused before there was a good one.
+    /// Frame time of the first command that was rejected before there was a good one.
     refused_since: Option<i64>,
-    /// Frame time of the first of the commands that the backend did not pass on, until one is.
+    /// Frame time of the first of the commands that the backend did not pass on, until it passes one on.
     unsent_since: Option<i64>,
     report: Report,
     event: Option<Event>,
@@ -214,7 +226,7 @@ impl Supervisor {
         self.mode
     }
 
-    /// What happened so far.
+    /// What it did so far.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -228,7 +240,7 @@ impl Supervisor {
     pub fn frame(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
         match (self.mode, frame) {
             (Mode::Ended, _) => Action::Stop,
-            (Mode::Descending | Mode::Resting, _) => self.retreat(time),
+            (Mode::Descending | Mode::HoldPosition, _) => self.failsafe(time),
             (Mode::Flying | Mode::Holding, Ok(()))
                 if self.on_loss != OnLoss::Pause
                     && time.saturating_sub(self.last_good) > self.longest_gap.max(self.hold) =>
@@ -240,11 +252,11 @@ impl Supervisor {
         }
     }
 
-    /// The command computed at `time` was refused by the host's check.
+    /// The command computed at `time` was rejected by the host's check, or there was none.
     pub fn rejected(&mut self, time: i64, fault: Fault) -> Action {
         match self.mode {
             // There is no better command than the last one that was good.
-            Mode::Descending | Mode::Resting => Action::Hold,
+            Mode::Descending | Mode::HoldPosition => Action::Hold,
             // Frames come, and there never was a command that could be held: that is no flight.
             Mode::Waiting if self.on_loss != OnLoss::Pause => {
                 let since = *self.refused_since.get_or_insert(time);
@@ -259,32 +271,28 @@ impl Supervisor {
         }
     }
 
-    /// The command computed from a good frame at `time` was passed on.
+    /// The command computed from a good frame at `time` passed the host's check.
     pub fn commanded(&mut self, time: i64) {
-        match self.mode {
-            Mode::Holding => {
-                let gap = time.saturating_sub(self.last_good);
-                self.report.dropouts += 1;
-                self.report.longest_dropout = self.report.longest_dropout.max(gap);
-                self.event = Some(Event::Resumed(gap));
-            }
-            Mode::Paused => self.event = Some(Event::Resumed(time.saturating_sub(self.last_good))),
-            Mode::Waiting | Mode::Flying | Mode::Descending | Mode::Resting | Mode::Ended => {}
+        if self.mode.is_failsafe() {
+            return;
         }
-        if !self.mode.is_retreat() {
-            self.mode = Mode::Flying;
-            self.last_good = time;
+        let gap = time.saturating_sub(self.last_good);
+        if self.mode == Mode::Holding {
+            self.report.dropouts += 1;
+            self.report.longest_dropout = self.report.longest_dropout.max(gap);
         }
+        let resumed = matches!(self.mode, Mode::Holding | Mode::Paused);
+        self.change(Mode::Flying, resumed.then_some(Event::Resumed(gap)));
+        self.last_good = time;
     }
 
-    /// The backend passed the commands of a tick on.
-    pub fn sent(&mut self) {
-        self.unsent_since = None;
-    }
-
-    /// The backend did not pass on the commands of the tick at `time`. The vehicle goes on with the last ones that it got: for
-    /// no longer than the hold time, as when frames are lost.
-    pub fn unsent(&mut self, time: i64) {
+    /// Whether the backend passed on the commands of the tick at `time`. Where it does not, the vehicle goes on with the last ones
+    /// that it got: for no longer than the hold time, as when frames are lost.
+    pub fn passed_on(&mut self, time: i64, passed_on: bool) {
+        if passed_on {
+            self.unsent_since = None;
+            return;
+        }
         let since = *self.unsent_since.get_or_insert(time);
         if matches!(self.mode, Mode::Flying | Mode::Holding)
             && time.saturating_sub(since) >= self.hold
@@ -295,10 +303,15 @@ impl Supervisor {
         }
     }
 
-    /// The descent reached the ground.
-    pub fn landed(&mut self) {
-        self.mode = Mode::Ended;
-        self.event = Some(Event::RetreatEnded);
+    /// The failsafe is over: the vehicle is at the ground, or its time has passed.
+    pub fn finished(&mut self) -> Action {
+        let event = if self.mode == Mode::HoldPosition {
+            Event::PositionHoldFinished
+        } else {
+            Event::DescentFinished
+        };
+        self.change(Mode::Ended, Some(event));
+        Action::Stop
     }
 
     fn lost(&mut self, time: i64, fault: Fault) -> Action {
@@ -306,54 +319,56 @@ impl Supervisor {
             Mode::Waiting => Action::Wait,
             Mode::Ended => Action::Stop,
             Mode::Paused => Action::Pause,
-            Mode::Descending | Mode::Resting => self.retreat(time),
+            Mode::Descending | Mode::HoldPosition => self.failsafe(time),
             Mode::Flying | Mode::Holding if time.saturating_sub(self.last_good) < self.hold => {
                 if self.mode == Mode::Flying {
-                    self.mode = Mode::Holding;
-                    self.event = Some(Event::HoldStarted(fault));
+                    self.change(Mode::Holding, Some(Event::HoldStarted(fault)));
                 }
                 Action::Hold
             }
             Mode::Flying | Mode::Holding => match self.on_loss {
                 OnLoss::Pause => {
-                    self.mode = Mode::Paused;
                     self.report.pauses += 1;
-                    self.event = Some(Event::PauseStarted(fault));
+                    self.change(Mode::Paused, Some(Event::PauseStarted(fault)));
                     Action::Pause
                 }
                 OnLoss::Terminate => self.terminate(time, fault),
-                OnLoss::Descend { .. } | OnLoss::Rest { .. } => {
-                    self.mode = if matches!(self.on_loss, OnLoss::Rest { .. }) {
-                        Mode::Resting
-                    } else {
-                        Mode::Descending
-                    };
+                OnLoss::Descend { .. } => {
                     self.report.given_up = Some((time, fault));
-                    self.event = Some(Event::RetreatStarted(fault));
-                    Action::Retreat
+                    self.change(Mode::Descending, Some(Event::DescentStarted(fault)));
+                    Action::Failsafe
+                }
+                OnLoss::HoldPosition { .. } => {
+                    self.report.given_up = Some((time, fault));
+                    self.change(Mode::HoldPosition, Some(Event::PositionHoldStarted(fault)));
+                    Action::Failsafe
                 }
             },
         }
     }
 
     fn terminate(&mut self, time: i64, fault: Fault) -> Action {
-        self.mode = Mode::Ended;
         self.report.given_up = Some((time, fault));
-        self.event = Some(Event::Terminated(fault));
+        self.change(Mode::Ended, Some(Event::Terminated(fault)));
         Action::Stop
     }
 
-    fn retreat(&mut self, time: i64) -> Action {
-        let (OnLoss::Descend { duration } | OnLoss::Rest { duration }, Some((since, _))) =
+    fn failsafe(&mut self, time: i64) -> Action {
+        let (OnLoss::Descend { duration } | OnLoss::HoldPosition { duration }, Some((since, _))) =
             (self.on_loss, self.report.given_up)
         else {
             return Action::Stop;
         };
         if time.saturating_sub(since) < duration {
-            return Action::Retreat;
+            return Action::Failsafe;
         }
-        self.landed();
-        Action::Stop
+        self.finished()
+    }
+
+    /// The one place where the mode changes.
+    fn change(&mut self, mode: Mode, event: Option<Event>) {
+        self.mode = mode;
+        self.event = event.or(self.event);
     }
 }
 
@@ -365,16 +380,16 @@ impl Mode {
         Self::Holding,
         Self::Paused,
         Self::Descending,
-        Self::Resting,
+        Self::HoldPosition,
         Self::Ended,
     ];
 
-    /// Whether the flight was given up and is not over yet.
-    pub fn is_retreat(self) -> bool {
-        matches!(self, Self::Descending | Self::Resting)
+    /// Whether a failsafe flies the vehicle.
+    pub fn is_failsafe(self) -> bool {
+        matches!(self, Self::Descending | Self::HoldPosition)
     }
 
-    /// The word for it in logs.
+    /// Its name in logs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -382,7 +397,7 @@ impl Mode {
             Self::Holding => "holding",
             Self::Paused => "paused",
             Self::Descending => "descending",
-            Self::Resting => "resting",
+            Self::HoldPosition => "hold_position",
             Self::Ended => "ended",
         }
     }

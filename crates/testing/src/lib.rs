@@ -1,4 +1,4 @@
-//! Test-only helpers: the malloc counter, golden files, skipped tests.
+//! Test-only helpers: the malloc counter, golden files, skipped tests, logs compared byte for byte.
 //!
 //! Linking this crate into a test puts its `malloc`, `calloc`, `realloc`, `memalign`, `posix_memalign` and
 //! `aligned_alloc` in front of glibc's, for the whole process: Rust, C code and libraries loaded later. Each counts on
@@ -14,6 +14,7 @@ use std::io::Write;
 
 pub mod golden;
 mod malloc;
+pub mod mcap;
 
 pub use malloc::count;
 

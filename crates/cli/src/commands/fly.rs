@@ -1,10 +1,12 @@
 //! `fly --config …`: flies, and prints the summary.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fly_flight::supervisor::Mode;
-use fly_flight::{End, Flight, FlightError, FlightOptions, Outcome};
+use fly_flight::{End, Flight, FlightError, McapFile, Summary, backend};
+use fly_hal::SearchPath;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::Arguments;
@@ -15,11 +17,11 @@ use crate::telemetry::{Progress, Shown, Terminal};
 /// Flies the configuration and prints how it went.
 pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
     let configuration = Configuration::load(options)?;
-    let outcome = fly(&configuration, arguments, terminal)?;
+    let summary = fly(&configuration, arguments, terminal)?;
     if !arguments.quiet {
-        super::print(Shown(&outcome.summary).to_string().as_bytes())?;
+        super::print(Shown(&summary).to_string().as_bytes())?;
     }
-    Ok(Exit::from(&outcome))
+    Ok(Exit::from(&summary))
 }
 
 /// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM): then the log is finished and the backend stopped all
@@ -28,16 +30,16 @@ fn fly(
     configuration: &Configuration,
     arguments: &Arguments,
     terminal: &Terminal,
-) -> Result<Outcome, FlightError> {
+) -> Result<Summary, FlightError> {
     let interrupted = Arc::new(AtomicBool::new(false));
     interruptions(&interrupted);
-    let options = FlightOptions {
-        log: arguments.log.clone(),
-        arm: arguments.arm,
-        plugin_dirs: arguments.configuration.plugin_dir.clone(),
-    };
-    let mut flight = Flight::prepare(configuration, &options)?;
-    let progress = Progress::start(flight.duration(), !arguments.quiet, terminal);
+    let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
+    let backend = backend::load(configuration, &search, arguments.arm)?;
+    let log = (arguments.log.clone()).or_else(|| configuration.flight.log.clone());
+    let mut log = McapFile::new(log.unwrap_or_else(|| default_log(configuration.document.name())));
+    let mut flight = Flight::new(configuration, backend, &mut log)?;
+    let progress = (!arguments.quiet).then(|| Progress::start(flight.duration(), terminal));
+    let progress = progress.flatten();
     let end = loop {
         if interrupted.load(Ordering::Relaxed) {
             break End::Interrupted;
@@ -45,12 +47,23 @@ fn fly(
         if let Some(end) = flight.tick() {
             break end;
         }
-        let alarm = !matches!(flight.mode(), Mode::Flying | Mode::Waiting);
-        progress.update(flight.flight_time(), flight.errors(), alarm);
+        if let Some(progress) = &progress {
+            let alarm = !matches!(flight.mode(), Mode::Flying | Mode::Waiting);
+            progress.update(flight.flight_time(), flight.errors(), alarm);
+        }
     };
-    let outcome = flight.finish(end);
-    drop(progress);
-    Ok(outcome)
+    Ok(flight.finish(end))
+}
+
+/// `<configuration>-<UTC time>.mcap` in the current folder; a second flight in the same second gets a number.
+fn default_log(name: &str) -> PathBuf {
+    let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+    let first = PathBuf::from(format!("{name}-{now}.mcap"));
+    let numbered = (2..1000).map(|number| PathBuf::from(format!("{name}-{now}-{number}.mcap")));
+    std::iter::once(first.clone())
+        .chain(numbered)
+        .find(|path| !path.exists())
+        .unwrap_or(first)
 }
 
 /// The exit code of a process that a second interruption ended: 128 + SIGINT, as shells have it.
@@ -64,7 +77,7 @@ fn interruptions(flag: &Arc<AtomicBool>) {
             signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(flag))
                 .and_then(|_| signal_hook::flag::register(signal, Arc::clone(flag)));
         if let Err(error) = hook {
-            tracing::warn!("Ctrl-C will not end the flight in order: {error}");
+            tracing::warn!("Ctrl-C will not end the flight cleanly: {error}");
         }
     }
 }

@@ -18,6 +18,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Progress {
     shared: Arc<Shared>,
+    /// Taken when it is joined.
     thread: Option<JoinHandle<()>>,
     terminal: Terminal,
 }
@@ -33,25 +34,24 @@ struct Shared {
 }
 
 impl Progress {
-    /// A bar up to `duration` s, or one without an end; draws nothing when standard error is no terminal or not `wanted`.
-    pub fn start(duration: Option<f64>, wanted: bool, terminal: &Terminal) -> Self {
-        let shared = Arc::new(Shared::default());
-        let thread = (wanted && std::io::stderr().is_terminal())
-            .then(|| {
-                let bar = bar(duration);
-                terminal.set_bar(Some(bar.clone()));
-                let shared = Arc::clone(&shared);
-                thread::Builder::new()
-                    .name("progress".to_owned())
-                    .spawn(move || draw(&shared, &bar))
-                    .ok()
-            })
-            .flatten();
-        Self {
-            shared,
-            thread,
-            terminal: terminal.clone(),
+    /// A bar up to `duration` s, or one without an end; `None` where standard error is no terminal.
+    pub fn start(duration: Option<f64>, terminal: &Terminal) -> Option<Self> {
+        if !std::io::stderr().is_terminal() {
+            return None;
         }
+        let bar = bar(duration);
+        let shared = Arc::new(Shared::default());
+        let thread = {
+            let (shared, bar) = (Arc::clone(&shared), bar.clone());
+            let builder = thread::Builder::new().name("progress".to_owned());
+            builder.spawn(move || draw(&shared, &bar)).ok()?
+        };
+        terminal.set_bar(Some(bar));
+        Some(Self {
+            shared,
+            thread: Some(thread),
+            terminal: terminal.clone(),
+        })
     }
 
     /// Tells the flight time in s and the errors in m and rad; `alarm` when the supervisor has taken over. Never waits.
@@ -181,12 +181,5 @@ mod tests {
             true,
             "2.5 s  position 0.012 m  attitude 0.50 deg  SUPERVISOR",
         );
-    }
-
-    #[test]
-    fn a_bar_without_a_terminal_starts_no_thread() {
-        let progress = Progress::start(Some(1.0), false, &Terminal::default());
-        progress.update(0.5, [0.1; 2], false);
-        assert!(progress.thread.is_none());
     }
 }

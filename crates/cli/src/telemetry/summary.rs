@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fly_flight::{Comparison, Magnitude, Summary};
+use fly_flight::{Comparison, Interventions, Magnitude, Summary};
 
 use super::table::{Table, duration, significant};
 
@@ -21,7 +21,7 @@ impl Shown<'_> {
                     format!("max {} {unit}", significant(magnitude.max() * scale, 4)),
                 ]
             };
-            let [distance, angle] = summary.errors;
+            let [distance, angle] = summary.error_names;
             if let Some(label) = distance {
                 table.row(label, error(&statistics.position_error, 1.0, "m"));
             }
@@ -41,7 +41,7 @@ impl Shown<'_> {
                 } else {
                     ""
                 };
-                table.lines(label, [energy.as_str()]);
+                table.lines(label, [energy.to_string()]);
             }
             let share = 100.0 * statistics.saturated as f64 / statistics.steps as f64;
             table.row(
@@ -52,12 +52,12 @@ impl Shown<'_> {
                 )],
             );
         }
-        if summary.solver_fallbacks > 0 {
+        if statistics.solver_fallbacks > 0 {
             table.row(
                 "solver",
                 [format!(
                     "{} steps answered by active_set instead",
-                    summary.solver_fallbacks
+                    statistics.solver_fallbacks
                 )],
             );
         }
@@ -81,11 +81,7 @@ impl Shown<'_> {
             );
         }
         table.row("reference", [summary.reference.as_str()]);
-        if summary.supervisor.is_empty() {
-            table.row("supervisor", ["nothing to do"]);
-        } else {
-            table.lines("supervisor", summary.supervisor.iter().map(String::as_str));
-        }
+        table.lines("supervisor", supervisor(&summary.interventions));
         table.row("backend", [summary.backend.as_str()]);
         for (label, text) in &summary.backend_report {
             table.row(&format!("  {label}"), [text.as_str()]);
@@ -93,26 +89,56 @@ impl Shown<'_> {
         if let Some(comparison) = &summary.comparison {
             compare(&mut table, comparison);
         }
-        let log = &summary.log;
-        match &log.failure {
-            None => table.row(
-                "log",
-                [format!("{} ({})", log.path.display(), size(log.bytes))],
-            ),
-            Some(failure) => table.row("log", [format!("LOST: {failure}")]),
-        }
-        if log.dropped > 0 {
-            table.row(
-                "",
-                [format!(
-                    "{} steps are missing: the disk did not keep up",
-                    log.dropped
-                )],
-            );
+        if let Some(log) = &summary.log {
+            match &log.failure {
+                None => table.row(
+                    "log",
+                    [format!("{} ({})", log.path.display(), size(log.bytes))],
+                ),
+                Some(failure) => table.row("log", [format!("LOST: {failure}")]),
+            }
+            if log.dropped > 0 {
+                table.row(
+                    "",
+                    [format!(
+                        "{} steps are missing: the disk did not keep up",
+                        log.dropped
+                    )],
+                );
+            }
         }
         table.lines("note", summary.notes.iter().map(String::as_str));
         table
     }
+}
+
+/// What the supervisor did, a line each.
+fn supervisor(interventions: &Interventions) -> Vec<String> {
+    let mut lines = Vec::new();
+    match interventions.dropouts {
+        0 => {}
+        dropouts => lines.push(format!(
+            "{dropouts} dropout{} bridged, the longest of {:.0} ms",
+            if dropouts == 1 { "" } else { "s" },
+            interventions.longest_dropout * 1e3
+        )),
+    }
+    if interventions.pauses > 0 {
+        lines.push(format!(
+            "{} gaps of the recording skipped",
+            interventions.pauses
+        ));
+    }
+    if let Some(failsafe) = &interventions.failsafe {
+        lines.push(format!(
+            "given up at {:.3} s: {}",
+            failsafe.time, failsafe.reason
+        ));
+    }
+    if lines.is_empty() {
+        lines.push("no intervention".to_owned());
+    }
+    lines
 }
 
 /// One row per command, under a verdict.
@@ -169,7 +195,9 @@ impl fmt::Display for Shown<'_> {
         writeln!(
             f,
             "{}: {} after {:.3} s at {rate} Hz",
-            summary.name, summary.end, summary.flight_time
+            summary.name,
+            summary.end.describe(),
+            summary.flight_time
         )?;
         write!(f, "{}", self.table())
     }
@@ -177,37 +205,43 @@ impl fmt::Display for Shown<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fly_flight::{FlightStatistics, Histogram, LogSummary};
+    use fly_control::analysis::Report;
+    use fly_flight::{End, Failsafe, FlightStatistics, Histogram, LogSummary};
 
     use super::*;
 
     fn summary() -> Summary {
         let mut statistics = FlightStatistics::default();
-        statistics.record(3.0, 0.0, true, 2.5);
-        statistics.record(4.0, 0.5_f64.to_radians(), false, 0.000_01);
+        statistics.record([3.0, 0.0], true, 2.5);
+        statistics.record([4.0, 0.5_f64.to_radians()], false, 0.000_01);
         let mut step_times = Histogram::default();
         for time in [100, 100, 12_000] {
             step_times.record(time);
         }
         Summary {
             name: "tricopter".to_owned(),
-            end: "flown".to_owned(),
+            end: End::Completed,
             flight_time: 20.0,
             wall_time: 0.1,
             rate: 500.0,
-            errors: [Some("position error"), Some("attitude error")],
+            error_names: [Some("position error"), Some("attitude error")],
             statistics,
-            energy: Some("W fell as expected in 1 of 1 steps".to_owned()),
+            energy: Some(Report {
+                steps: 1,
+                checked: 1,
+                as_expected: 1,
+                ..Report::default()
+            }),
             step_times,
             reference: "independent".to_owned(),
             backend: "sim 0.1.0".to_owned(),
             backend_report: vec![("faults".to_owned(), "none".to_owned())],
-            log: LogSummary {
+            log: Some(LogSummary {
                 path: "a/b.mcap".into(),
                 bytes: 2_345_678,
                 dropped: 0,
                 failure: None,
-            },
+            }),
             ..Summary::default()
         }
     }
@@ -224,7 +258,7 @@ tricopter: flown after 20.000 s at 500 Hz
   step time         median 100 ns   p99 12.0 us     max 12.0 us
   real-time factor  200
   reference         independent
-  supervisor        nothing to do
+  supervisor        no intervention
   backend           sim 0.1.0
     faults          none
   log               a/b.mcap (2.35 MB)
@@ -234,9 +268,12 @@ tricopter: flown after 20.000 s at 500 Hz
 
     #[test]
     fn a_comparison_tells_each_command_and_the_verdict() {
-        let names = ["recorded.rotor.0.thrust", "recorded.rotor.0.tilt"];
-        let mut comparison =
-            Comparison::new([("rotor.0.thrust", "N"), ("rotor.0.tilt", "rad")], &names);
+        let commands = ["rotor.0.thrust", "rotor.0.tilt"];
+        let recorded = commands.map(fly_hal::signal::recorded);
+        let description = fly_hal::Description::new()
+            .with_signals(recorded)
+            .and_then(|description| description.with_signals(commands));
+        let mut comparison = Comparison::new(&description.expect("canonical names"));
         comparison.record(&[1.0, 0.5], &[1.0, 0.5]);
         let mut summary = Summary {
             comparison: Some(comparison.clone()),
@@ -270,15 +307,23 @@ tricopter: flown after 20.000 s at 500 Hz
     #[test]
     fn what_went_wrong_is_told() {
         let mut summary = summary();
-        summary.supervisor = vec![
-            "descent from 2.050 s: no frame".to_owned(),
-            "3 dropouts bridged".to_owned(),
-        ];
-        summary.log.failure = Some("the disk is full".to_owned());
+        summary.interventions = Interventions {
+            dropouts: 3,
+            longest_dropout: 0.04,
+            pauses: 0,
+            failsafe: Some(Failsafe {
+                time: 2.05,
+                reason: "no frame".to_owned(),
+            }),
+        };
+        summary.log = Some(LogSummary {
+            failure: Some("the disk is full".to_owned()),
+            ..LogSummary::default()
+        });
         summary.notes = vec!["nothing was sent: no --arm".to_owned()];
         summary.statistics = FlightStatistics::default();
         let text = Shown(&summary).to_string();
-        assert!(text.contains("supervisor        descent from 2.050 s: no frame\n                    3 dropouts bridged\n"), "{text}");
+        assert!(text.contains("supervisor        3 dropouts bridged, the longest of 40 ms\n                    given up at 2.050 s: no frame\n"), "{text}");
         assert!(
             text.contains(
                 "log               LOST: the disk is full\n  note              nothing was sent: no --arm\n"

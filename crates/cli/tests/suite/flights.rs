@@ -405,7 +405,10 @@ fn the_same_configuration_and_seed_give_the_same_log_but_for_the_record_of_the_r
             folder.flies(&[&arguments[..], &["--log", log], verbose].concat());
             let bytes = std::fs::read(folder.path(log)).expect("a log");
             let errors = measure(&folder, &["--config", config], log, 2.0);
-            (common::without_run(&bytes), errors.position.rms())
+            (
+                fly_testing::mcap::without_run(&bytes),
+                errors.position.rms(),
+            )
         };
         let first = fly("a.mcap", "flight.seed=1", &[]);
         let second = fly("b.mcap", "flight.seed=1", &["-v"]);

@@ -1,6 +1,5 @@
 //! The tests of `fly`: one program, so that they link once.
 
-mod allocation;
 mod bad_input;
 mod baselines;
 mod commands;

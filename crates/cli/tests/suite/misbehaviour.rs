@@ -83,7 +83,7 @@ fn a_panic_at_the_end_does_not_undo_the_flight() {
         "{summary}"
     );
     assert!(
-        summary.contains("note              the backend did not stop in order: "),
+        summary.contains("note              stopping the backend failed: "),
         "{summary}"
     );
     logged_until(&folder, 3.0);

@@ -2,8 +2,9 @@
 
 use crate::common;
 
-use common::{Folder, without_run};
+use common::Folder;
 use fly_log::schema::{fly as messages, foxglove};
+use fly_testing::mcap::without_run;
 use prost::Message;
 
 /// Two links with motors, which swing about a reference.
@@ -234,7 +235,7 @@ fn without_its_sensors_an_arm_comes_to_rest_in_place() {
         ],
         4,
     );
-    assert!(told.contains("coming to rest in place"), "{told}");
+    assert!(told.contains("holding position"), "{told}");
     assert!(summary.contains("SAFETY STOP"), "{summary}");
     let log = fly_log::Recording::open(folder.path("arm.mcap"), &fly_log::Options::default())
         .expect("a log");
@@ -373,7 +374,7 @@ fn a_vehicle_under_state_feedback_comes_to_rest_level() {
         arguments.extend(["--set", set]);
     }
     let (_, told) = folder.ends(&arguments, 4);
-    assert!(told.contains("coming to rest in place"), "{told}");
+    assert!(told.contains("holding position"), "{told}");
     let goals: Vec<messages::Motion> = messages_of(&folder, "lost.mcap", "/fly/reference");
     let states: Vec<messages::Motion> = messages_of(&folder, "lost.mcap", "/fly/state");
     let tilt = |motion: &messages::Motion| {

@@ -12,6 +12,7 @@ use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
 use super::sections::{self, BackendSection, FlightSection, SafetyAction, SafetySection};
+use super::source::{Origin, Source};
 use super::vehicle::{self, Described};
 use super::{controller, reference};
 
@@ -36,7 +37,7 @@ pub struct Configuration {
     pub vehicle_text: Fragment,
     /// The controller's model: the bodies, joints, rotors and motors that it describes.
     pub system: System,
-    /// The same as one free body with rotors, where it is nothing else.
+    /// The same as a vehicle of one free body with rotors, if it is one.
     pub vehicle: Option<Vehicle>,
     /// `[controller]`.
     pub controller: ControllerSettings,
@@ -57,14 +58,40 @@ impl Configuration {
         Self::read(Document::load(options)?)
     }
 
+    /// Reads and checks a configuration in TOML. `name` is what messages, summary and log call it. Vehicle files are found as
+    /// from a file, relative to the current folder, then among the shipped ones. `[backend]` may be left out where the program
+    /// brings its own backend.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ConfigError> {
+        let source = Arc::new(Source {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            origin: Origin::Text,
+            included_by: None,
+        });
+        let options = Options {
+            config: name.into(),
+            ..Options::default()
+        };
+        let document = Document::build(&source, &options)?;
+        let own_backend = document.entry("backend").is_none();
+        Self::read_with(document, own_backend)
+    }
+
     /// Reads and checks a document.
     ///
     /// # Errors
     /// As for [`load`](Self::load).
     pub fn read(document: Document) -> Result<Self, ConfigError> {
+        Self::read_with(document, false)
+    }
+
+    fn read_with(document: Document, own_backend: bool) -> Result<Self, ConfigError> {
         let mut problems = Problems::default();
         check_names(&document, &mut problems);
-        let sections = sections::read(&document, &mut problems);
+        let sections = sections::read(&document, own_backend, &mut problems);
         let vehicle = problems.take(vehicle::read(&document));
         let controller = problems.take(controller::read(&document));
         let reference = problems.take(reference::read(&document));
@@ -98,7 +125,7 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// Refuses a descent of what is no vehicle.
+    /// Rejects `safety.then = "descend"` for anything but a vehicle of one body.
     fn check_descent(&self) -> Result<(), ConfigError> {
         let (Flown::System(system), Some(SafetyAction::Descend)) = (self.flown(), self.safety.then)
         else {
@@ -116,7 +143,7 @@ impl Configuration {
         .into())
     }
 
-    /// Refuses a ground for what has no height.
+    /// Rejects `safety.ground_height` without a free body that has a height.
     fn check_ground(&self) -> Result<(), ConfigError> {
         let tracked = Measurements::tracked(&self.system.model);
         if tracked.is_some() || self.safety.ground_height.is_none() {
@@ -138,13 +165,13 @@ impl Configuration {
 /// What is flown, and how.
 #[derive(Clone, Copy, Debug)]
 pub enum Flown<'a> {
-    /// One free body with rotors, by the law with constant matrices.
+    /// One free body with rotors, controlled with constant matrices.
     Vehicle(&'a Vehicle),
-    /// A system of bodies, by the law with matrices of the moment; a vehicle too, where a textbook controller flies it.
+    /// A system of bodies, controlled with configuration-dependent matrices; also a vehicle under a textbook controller.
     System(&'a System),
 }
 
-/// # What flies it
+/// # Controller and reference
 impl Configuration {
     /// What is flown, and how.
     pub fn flown(&self) -> Flown<'_> {
@@ -159,7 +186,7 @@ impl Configuration {
     /// The controller for a vehicle of one body.
     ///
     /// # Errors
-    /// These settings and this vehicle make none, with the place of the setting at fault.
+    /// The settings do not fit the vehicle; with the place of the setting at fault.
     pub fn build_controller(&self, vehicle: &Vehicle) -> Result<Controller, ConfigError> {
         self.controller
             .build(vehicle)
@@ -169,7 +196,7 @@ impl Configuration {
     /// The controller for a system.
     ///
     /// # Errors
-    /// These settings and this system make none, with the place of the setting at fault.
+    /// The settings do not fit the system; with the place of the setting at fault.
     pub fn build_system_controller(
         &self,
         system: &System,
@@ -182,7 +209,7 @@ impl Configuration {
     /// The reference for a vehicle of one body.
     ///
     /// # Errors
-    /// The vehicle cannot follow it at all, with the place of the setting at fault.
+    /// The vehicle cannot follow it; with the place of the setting at fault.
     pub fn build_reference(&self, vehicle: &Vehicle) -> Result<Reference, ConfigError> {
         let reference = self.reference.build(vehicle);
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
@@ -191,7 +218,7 @@ impl Configuration {
     /// The reference for a system.
     ///
     /// # Errors
-    /// The system cannot follow it, with the place of the setting at fault.
+    /// The system cannot follow it; with the place of the setting at fault.
     pub fn build_system_reference(
         &self,
         system: &System,
@@ -201,7 +228,7 @@ impl Configuration {
     }
 }
 
-/// Notes every section that there is not.
+/// Reports unknown sections.
 pub(super) fn check_names(document: &Document, problems: &mut Problems) {
     for entry in document
         .root_table()

@@ -20,7 +20,7 @@ pub(super) fn read(document: &Document) -> Result<ControllerSettings, ConfigErro
     Ok(settings)
 }
 
-/// A setting that cannot be used, where it stands; where it is missing, the table that it is missing from.
+/// An invalid setting at its place, or at the table that it is missing from.
 pub(super) fn explain(document: &Document, section: &str, error: &SettingsError) -> Diagnostic {
     let path = format!("{section}.{}", error.key);
     let diagnostic = Diagnostic::new(format!("`{}` cannot be used", show_path(&path)));
@@ -43,7 +43,7 @@ pub(super) fn explain(document: &Document, section: &str, error: &SettingsError)
     }
 }
 
-/// Why these settings and this vehicle make no controller.
+/// Why the settings do not fit the vehicle.
 pub(super) fn explain_controller(document: &Document, error: &ControllerError) -> Diagnostic {
     if let ControllerError::Settings(error) = error {
         return explain(document, "controller", error);

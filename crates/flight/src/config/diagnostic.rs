@@ -25,7 +25,7 @@ pub struct Diagnostic {
 
 /// # Building
 impl Diagnostic {
-    /// Something is wrong that stands at no particular place.
+    /// A problem without a place.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -82,7 +82,7 @@ impl Diagnostic {
         if let Some(place) = &self.place {
             let text = place.source.text.as_str();
             let start = super::source::floor_boundary(text, place.span.start);
-            // A caret under more than one line helps nobody: point at the first.
+            // Only the first line is underlined.
             let end = place.span.end.clamp(start, text.len());
             let end = text[start..]
                 .find('\n')
@@ -150,12 +150,12 @@ impl From<Diagnostic> for ConfigError {
     }
 }
 
-/// Collects what is wrong in several sections, so that one run tells all of it.
+/// Collects the problems of several sections, so that one run reports all of them.
 #[derive(Debug, Default)]
 pub(super) struct Problems(Vec<Diagnostic>);
 
 impl Problems {
-    /// The value, or nothing and its problems noted.
+    /// The value, or `None` after recording its problems.
     pub fn take<T>(&mut self, result: Result<T, ConfigError>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -200,7 +200,7 @@ pub(super) fn list<S: fmt::Display>(names: &[S]) -> String {
     }
 }
 
-/// The name most like `name`, if one is like it at all.
+/// The name most similar to `name`, if one is similar.
 pub(super) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     names
         .into_iter()

@@ -10,7 +10,7 @@ use super::source::{Place, Source};
 use super::tree::{Entry, Node, Table, Value};
 use super::{locate, set};
 
-/// How deep vehicle files may include each other; deeper is a circle.
+/// How deep vehicle files may include each other; deeper is taken for a cycle.
 const MAX_INCLUDE_DEPTH: usize = 8;
 
 /// What the command line says about the configuration.
@@ -37,7 +37,7 @@ pub struct Document {
 
 /// # Reading
 impl Document {
-    /// Reads the configuration and lays includes and flags over it.
+    /// Reads the configuration and merges includes and flags.
     ///
     /// # Errors
     /// What cannot be found, read or parsed, with its place.
@@ -45,7 +45,7 @@ impl Document {
         Self::build(&locate::configuration(&options.config)?, options)
     }
 
-    /// The same of a text that has been read.
+    /// The same for text that has been read.
     pub(super) fn build(source: &Arc<Source>, options: &Options) -> Result<Self, ConfigError> {
         let mut root = Node::parse(source)?;
         let mut problems = Problems::default();
@@ -181,7 +181,7 @@ impl Fragment {
         }
     }
 
-    /// An empty table that stands nowhere.
+    /// An empty table without a place.
     pub(super) fn empty(path: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -248,7 +248,7 @@ pub(super) fn show_path(path: &str) -> String {
     shown
 }
 
-/// Writes every short form in full: `vehicle = "file"` as `vehicle.file = "file"`, so that keys can be laid over it, and
+/// Expands every short form: `vehicle = "file"` as `vehicle.file = "file"`, so that keys can be merged into it, and
 /// `reference = "recorded"` as `reference.kind = "recorded"`.
 fn write_out(root: &mut Node) {
     let Some(root) = root.as_table_mut() else {
@@ -288,7 +288,7 @@ fn write_out_entry(table: &mut Table, key: &str, inner: &str) {
     }
 }
 
-/// Replaces `vehicle.file` by that file with the other keys of the table laid over it, for the model and for the chosen
+/// Replaces `vehicle.file` by that file with the other keys of the table merged into it, for the model and for the chosen
 /// backend. A backend's vehicle without a file is the model's vehicle with those keys changed.
 fn include_vehicles(root: &mut Node) -> Result<(), ConfigError> {
     let Some(root) = root.as_table_mut() else {

@@ -1,4 +1,4 @@
-//! From a TOML file and flags to everything a flight needs.
+//! From a TOML file and flags to everything that a flight needs.
 //!
 //! Two stages. First [`Document`] makes one text of the file, the vehicles it includes and the flags, and remembers where
 //! each byte came from. Then each section is read from its own [`Fragment`] of it: the vehicle by `fly-mechanics`, the

@@ -1,4 +1,4 @@
-//! A vehicle and its controller, for what looks at them without flying.
+//! A vehicle and its controller, for analysis without a flight.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Model {
     /// The controller of the vehicle with these settings.
     ///
     /// # Errors
-    /// These settings and this vehicle make none, with the place of the setting at fault.
+    /// The settings do not fit the vehicle; with the place of the setting at fault.
     pub fn build_controller(
         &self,
         settings: &ControllerSettings,
@@ -74,8 +74,7 @@ impl Model {
     }
 }
 
-/// Whether this text, which stands in this file, is a configuration: TOML, with the vehicle files that it names, and no other
-/// sections than there are.
+/// Checks that the text of this file is a configuration: TOML with known sections, and the vehicle files that it names exist.
 ///
 /// # Errors
 /// What is wrong, with its place.
@@ -83,10 +82,10 @@ pub fn check_sections(file: &Path, text: &str) -> Result<(), ConfigError> {
     document(file, text).map(|_| ())
 }
 
-/// The settings of `[controller]` in a configuration with this text, which is to stand in this file.
+/// The settings of `[controller]` in the text of this configuration file.
 ///
 /// # Errors
-/// The text is no configuration, or its controller is wrong.
+/// The text is not a configuration, or its controller is invalid.
 pub fn controller_in(file: &Path, text: &str) -> Result<ControllerSettings, ConfigError> {
     controller::read(&document(file, text)?)
 }

@@ -1,4 +1,4 @@
-//! `path` of the kinds of `[reference]` that have one: what is wrong in it, at its place.
+//! Locates errors in `path` of `[reference]`.
 
 use fly_control::settings::{
     HelixSettings, IndependentSettings, LineSettings, LissajousSettings, MinimumSnapSettings,
@@ -12,8 +12,7 @@ use super::reference::{KIND, kind_of, no_kind};
 
 const PATH: &str = "reference.path";
 
-/// Reads the table as what its kind says, so that it can be read as a part of the whole afterwards: that cannot tell the place
-/// of an error inside.
+/// Decodes the table by its kind, only to locate errors: decoding it as part of `[reference]` loses their place.
 pub(super) fn look_at(document: &Document) -> Result<(), ConfigError> {
     // Missing, or no table: whoever reads the whole says so.
     let Some(fragment) = document.table(PATH) else {

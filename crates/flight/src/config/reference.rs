@@ -1,4 +1,4 @@
-//! `[reference]`: what is to be flown, one structure for each `kind`.
+//! `[reference]`: one structure for each `kind`.
 
 use fly_control::ReferenceSettings;
 use fly_control::settings::{
@@ -15,7 +15,7 @@ use super::source::Place;
 
 pub(super) const KIND: &str = "kind";
 
-/// The kind first, then its own keys: read in one go, errors inside would lose their place.
+/// Decodes the kind first, then its own keys: decoded in one go, errors inside would lose their place.
 pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError> {
     let fragment = section(document, "reference")?.ok_or_else(|| {
         Diagnostic::new("no reference is described")
@@ -56,7 +56,7 @@ pub(super) fn kind_of(
     }
 }
 
-/// There is no such kind of this.
+/// Unknown kind.
 pub(super) fn no_kind(what: &str, kind: &str, place: Place, kinds: &[&str]) -> Diagnostic {
     let diagnostic = Diagnostic::new(format!("there is no {what} of kind `{kind}`"));
     hint(
@@ -121,7 +121,7 @@ fn read_kind(
     }))
 }
 
-/// A relative path of a file counts from where it was written.
+/// Resolves a relative path against the file in which it was written.
 fn resolve(document: &Document, key: &str, sampled: &mut SampledSettings) {
     if let Some(file) = document.place(key) {
         let written = sampled.file.to_string_lossy().into_owned();

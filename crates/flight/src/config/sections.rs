@@ -11,7 +11,7 @@ use super::document::{Document, Fragment, backend_table};
 /// The longest flight, s: 31 years. Time is counted in 64-bit nanoseconds, which end after nine times that.
 const LONGEST: f64 = 1e9;
 
-/// `[flight]`: how long, how fast, from which seed.
+/// `[flight]`: duration, rate, seed, log.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlightSection {
@@ -86,14 +86,15 @@ impl FlightSection {
     }
 }
 
-/// What the supervisor does when it can no longer hold the last command.
+/// What the supervisor does when the hold time has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafetyAction {
-    /// Level attitude and a steady descent on the last good attitude, then terminate; of vehicles of one body.
+    /// Level the attitude and descend, then terminate; for vehicles of one body.
     Descend,
-    /// Come to rest in place, or near by where the inputs can hold it (a multicopter level), then terminate.
-    Rest,
+    /// Stop and hold position, or the nearest configuration that the inputs can hold (a multicopter level), then terminate.
+    #[serde(rename = "rest")]
+    HoldPosition,
     /// Ask the backend to terminate at once.
     Terminate,
 }
@@ -104,13 +105,14 @@ pub enum SafetyAction {
 pub struct SafetySection {
     /// How long the last command is held, ms, 0 to 50. Default 50.
     pub hold_ms: f64,
-    /// What comes then. Default: `"descend"` for vehicles of one body, `"rest"` for other systems.
+    /// What follows. Default: `"descend"` for vehicles of one body, `"rest"` for other systems.
     pub then: Option<SafetyAction>,
-    /// How fast to sink when descending, m/s, > 0. Default 0.5.
+    /// Sink rate of the descent, m/s, > 0. Default 0.5.
     pub descent_rate: f64,
-    /// How long a descent, or the rest in place, may last before the backend is asked to terminate, s, > 0. Default 30.
+    /// How long a descent or a position hold may last before the backend is asked to terminate, s, > 0. Default 30.
     pub max_descent_time: f64,
-    /// Height at which a descent or rest ends as well, m, of the one body that is free in the world. Without it it lasts for `max_descent_time`.
+    /// Height at which a descent or position hold ends as well, m, of the one body that is free in the world. Without it it lasts
+    /// for `max_descent_time`.
     pub ground_height: Option<f64>,
     /// A measurement older than this counts as stale, ms, > 0. Default 100.
     pub stale_ms: f64,
@@ -176,12 +178,24 @@ pub struct BackendSection {
 }
 
 impl BackendSection {
+    /// No plugin: for a program that brings its own backend.
+    pub(super) fn none() -> Self {
+        Self {
+            plugin: String::new(),
+            path: None,
+            table: Fragment::empty("backend"),
+        }
+    }
+
+    /// The error where a plugin is needed and none is named.
+    pub(crate) fn missing() -> Diagnostic {
+        Diagnostic::new("no backend is chosen")
+            .note("the configuration has no `plugin` in a section `[backend]`")
+            .help("add `[backend]` with `plugin = \"sim\"`, or use --backend sim")
+    }
+
     fn read(document: &Document) -> Result<Self, ConfigError> {
-        let missing = || {
-            Diagnostic::new("no backend is chosen")
-                .note("the configuration has no `plugin` in a section `[backend]`")
-                .help("add `[backend]` with `plugin = \"sim\"`, or use --backend sim")
-        };
+        let missing = Self::missing;
         section(document, "backend")?.ok_or_else(missing)?;
         let Some(entry) = document.entry("backend.plugin") else {
             return Err(missing().into());
@@ -244,15 +258,20 @@ impl BackendSection {
 /// The three sections, or everything that is wrong in any of them.
 pub(super) fn read(
     document: &Document,
+    own_backend: bool,
     problems: &mut Problems,
 ) -> Option<(FlightSection, SafetySection, BackendSection)> {
     let flight = problems.take(FlightSection::read(document));
     let safety = problems.take(SafetySection::read(document));
-    let backend = problems.take(BackendSection::read(document));
+    let backend = if own_backend {
+        Some(BackendSection::none())
+    } else {
+        problems.take(BackendSection::read(document))
+    };
     Some((flight?, safety?, backend?))
 }
 
-/// A top-level table; an error when the name is there but holds something else.
+/// A top-level table; an error if the name holds something else.
 pub(super) fn section(document: &Document, name: &str) -> Result<Option<Fragment>, ConfigError> {
     match (document.entry(name), document.table(name)) {
         (Some(entry), None) => Err(Diagnostic::new(format!("`{name}` has the wrong type"))
@@ -265,7 +284,7 @@ pub(super) fn section(document: &Document, name: &str) -> Result<Option<Fragment
     }
 }
 
-/// A number that is of the right type but of the wrong size.
+/// A number that is out of range.
 pub(super) fn out_of_range(
     document: &Document,
     path: &str,

@@ -11,7 +11,7 @@ use super::tree::{Entry, Node, Table, Value};
 const SET: &str = "--set";
 const BACKEND: &str = "--backend";
 
-/// The table that `--set assignment` lays over the configuration.
+/// The table that `--set assignment` merges into the configuration.
 pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
     let (source, start) = flag_source(SET, assignment);
     let place = |from: usize, to: usize| Place {
@@ -52,7 +52,7 @@ pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
     Ok(nest(steps.collect(), value, &everything))
 }
 
-/// The table that `--backend name` lays over the configuration.
+/// The table that `--backend name` merges into the configuration.
 pub(super) fn backend(name: &str) -> Node {
     let (source, start) = flag_source(BACKEND, name);
     let place = Place {

@@ -12,6 +12,8 @@ pub enum Origin {
     File(PathBuf),
     /// A configuration inside the executable, by its name below `configs/`.
     Shipped(&'static str),
+    /// Text that the program passed; relative paths start at the current folder.
+    Text,
     /// A command line flag such as `--set`; relative paths start at the current folder.
     Flag(&'static str),
 }
@@ -35,7 +37,7 @@ impl Source {
     pub fn resolve(&self, path: &str) -> PathBuf {
         match &self.origin {
             Origin::File(file) => file.parent().unwrap_or(Path::new("")).join(path),
-            Origin::Shipped(_) | Origin::Flag(_) => PathBuf::from(path),
+            Origin::Shipped(_) | Origin::Text | Origin::Flag(_) => PathBuf::from(path),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{locate, vehicle};
 /// Reads a file, or the shipped system or vehicle of this name.
 ///
 /// # Errors
-/// It is not there, or something is wrong in it: what, where, and what was expected.
+/// It does not exist, or is wrong: what, where, and what was expected.
 pub fn system(path: &Path, options: &UrdfOptions) -> Result<System, ConfigError> {
     let source = locate::system(path)?;
     let read = System::from_file_text(path, &source.text, options).map_err(|error| {

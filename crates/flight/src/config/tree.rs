@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// Lays `over` on top: tables are merged key by key, anything else is replaced.
+    /// Merges `over`: tables key by key, anything else is replaced.
     pub fn overlay(&mut self, over: Node) {
         match (&mut self.value, over) {
             (
@@ -163,7 +163,7 @@ impl Table {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }
 
-    /// Takes the entry out.
+    /// Removes the entry.
     pub fn remove(&mut self, key: &str) -> Option<Entry> {
         let at = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(at))

@@ -14,7 +14,7 @@ pub struct Described {
     pub text: Fragment,
     /// Its bodies, joints, rotors and motors.
     pub system: System,
-    /// The same as one free body with rotors, where it is nothing else.
+    /// The same as a vehicle of one free body with rotors, if it is one.
     pub vehicle: Option<Vehicle>,
 }
 

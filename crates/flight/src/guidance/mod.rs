@@ -1,4 +1,4 @@
-//! What leads a flight: a reference and the law that follows it.
+//! A reference and the control law that follows it.
 
 mod system;
 mod vehicle;
@@ -6,54 +6,54 @@ mod vehicle;
 use fly_control::Step;
 use fly_control::SystemPoint;
 use fly_control::analysis::LyapunovGuarantee;
+use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 use nalgebra::DMatrix;
 
 pub use system::SystemGuidance;
 pub use vehicle::VehicleGuidance;
 
-use super::craft::Craft;
 use super::supervisor::Fault;
 
-/// A reference and the law that follows it, for what [`Craft`] knows.
+/// A reference and the control law that follows it.
 ///
-/// No function of it allocates after its first call, but to tell of an error, and once to find where a system can rest.
+/// Its functions allocate only in their first call, for messages of errors, and once to find where a system can rest.
 pub trait Guidance {
-    /// Puts the reference where it is at flight time `time` (s), to which `frame` belongs.
+    /// Evaluates the reference at flight time `time` (s), to which `frame` belongs.
     ///
     /// # Errors
-    /// [`Fault::Reference`]: nothing can follow there.
-    fn lead(&mut self, time: f64, frame: &Frame) -> Result<(), Fault>;
+    /// [`Fault::Reference`] if it cannot be followed there.
+    fn evaluate(&mut self, time: f64, frame: &Frame) -> Result<(), Fault>;
 
-    /// Puts the reference where it is so many seconds after the flight was given up; the first call is the beginning of that.
-    fn retreat(&mut self, time: f64, craft: &Craft);
+    /// Evaluates the reference of the failsafe, `time` s after it began. The first call starts it from the present state.
+    fn failsafe(&mut self, time: f64, predictor: &StatePredictor);
 
     /// The input that follows the reference, `elapsed` s after the one before.
     ///
     /// # Errors
-    /// [`Fault::Controller`]: the law has no finite answer here.
-    fn step(&mut self, elapsed: f64, craft: &Craft) -> Result<&Step, Fault>;
+    /// [`Fault::Controller`] if the law has no finite result here.
+    fn step(&mut self, elapsed: f64, predictor: &StatePredictor) -> Result<&Step, Fault>;
 
     /// The last step.
     fn last(&self) -> &Step;
 
-    /// H of the last step, p x p: what a change of the inputs means for the energies.
+    /// H of the last step, p x p: the metric of the allocation.
     fn metric(&self) -> &DMatrix<f64>;
 
     /// When the total error energy W is a Lyapunov function.
     fn lyapunov_guarantee(&mut self) -> LyapunovGuarantee;
 
-    /// The reference that was followed last.
+    /// The last reference.
     fn point(&self) -> &SystemPoint;
 
-    /// When the reference has come to rest, s, where that is known.
+    /// When the reference comes to rest, s, if that is known.
     fn duration(&self) -> Option<f64>;
 
     /// What is followed, in words; `kind` is that of the configuration.
     fn describe(&self, kind: &str) -> String;
 }
 
-/// What the law asks for, if it is finite: where it is not, the allocation repeats its last answer, which would pass for a command.
+/// The step if its unconstrained input is finite: where it is not, the allocation repeats its last result, which would pass for a command.
 fn finite(step: &Step) -> Result<&Step, Fault> {
     if step.unconstrained.iter().all(|value| value.is_finite()) {
         Ok(step)

@@ -1,29 +1,29 @@
-//! A system of bodies: trajectories of its joints, and the law with matrices of the moment.
+//! A system of bodies: trajectories of its joints, and the control law with configuration-dependent matrices.
 
 use fly_control::analysis::LyapunovGuarantee;
 use fly_control::plant::SystemPlant;
+use fly_control::predictor::StatePredictor;
 use fly_control::{Controller, Step};
 use fly_control::{SystemPoint, Trajectory};
 use fly_hal::Frame;
 use nalgebra::DMatrix;
 
 use super::{Guidance, finite};
-use crate::craft::Craft;
 use crate::supervisor::Fault;
 
-/// Leads any system.
+/// Reference and control law of any system.
 pub struct SystemGuidance {
     reference: Box<dyn Trajectory<SystemPoint>>,
     controller: Controller<SystemPlant>,
     point: SystemPoint,
     next: SystemPoint,
     resting: bool,
-    /// Errors are told once each.
+    /// Errors of the reference and of the law are reported once each.
     told: [bool; 2],
 }
 
 impl SystemGuidance {
-    /// Of this reference and this law. Given up, the system stops where it is, or near by where its inputs can hold it.
+    /// With a failsafe that holds position: where the system is, or the nearest configuration that its inputs can hold.
     pub fn new(
         reference: Box<dyn Trajectory<SystemPoint>>,
         controller: Controller<SystemPlant>,
@@ -41,7 +41,7 @@ impl SystemGuidance {
 }
 
 impl Guidance for SystemGuidance {
-    fn lead(&mut self, time: f64, _: &Frame) -> Result<(), Fault> {
+    fn evaluate(&mut self, time: f64, _: &Frame) -> Result<(), Fault> {
         match self.reference.at(time, &mut self.next) {
             Ok(()) => {
                 std::mem::swap(&mut self.point, &mut self.next);
@@ -54,14 +54,16 @@ impl Guidance for SystemGuidance {
         }
     }
 
-    fn retreat(&mut self, _: f64, craft: &Craft) {
+    fn failsafe(&mut self, _: f64, predictor: &StatePredictor) {
         if !self.resting {
             self.resting = true;
             let point = &mut self.point;
-            point.configuration.copy_from_slice(craft.configuration());
+            point
+                .configuration
+                .copy_from_slice(predictor.configuration());
             if !self.controller.rest_near(&mut point.configuration) {
                 tracing::warn!(
-                    "nothing holds the system at rest near here: it is told to stay where it is"
+                    "no configuration near here can be held at rest: holding the present one"
                 );
             }
             point.velocity.fill(0.0);
@@ -69,8 +71,8 @@ impl Guidance for SystemGuidance {
         }
     }
 
-    fn step(&mut self, elapsed: f64, craft: &Craft) -> Result<&Step, Fault> {
-        let (x, xi) = (craft.configuration(), craft.velocity());
+    fn step(&mut self, elapsed: f64, predictor: &StatePredictor) -> Result<&Step, Fault> {
+        let (x, xi) = (predictor.configuration(), predictor.velocity());
         let goal = self.point.as_reference();
         match self.controller.step_after(elapsed, x, xi, &goal) {
             Ok(step) => finite(step),

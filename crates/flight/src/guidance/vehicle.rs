@@ -1,6 +1,7 @@
-//! A vehicle of one body: trajectories of poses, and the law with constant matrices.
+//! A vehicle of one body: trajectories of poses, and the control law with constant matrices.
 
 use fly_control::analysis::LyapunovGuarantee;
+use fly_control::predictor::StatePredictor;
 use fly_control::{Controller, ReferencePoint, Step, SystemPoint};
 use fly_hal::Frame;
 use fly_lie::SE3;
@@ -9,12 +10,11 @@ use fly_mechanics::multibody::{Joint, Model};
 use nalgebra::DMatrix;
 
 use super::{Guidance, finite};
-use crate::craft::Craft;
 use crate::descent::Descent;
 use crate::reference::FlightReference;
 use crate::supervisor::Fault;
 
-/// Leads one free body.
+/// Reference and control law of one free body.
 pub struct VehicleGuidance {
     reference: FlightReference,
     controller: Controller,
@@ -22,7 +22,7 @@ pub struct VehicleGuidance {
     point: ReferencePoint,
     /// The same, in the coordinates of the joint.
     coordinates: SystemPoint,
-    /// How fast to sink when the flight is given up, m/s.
+    /// Descent rate of the failsafe, m/s; 0 to hold position.
     descent_rate: f64,
     descent: Option<Descent>,
     /// Whether the reference had to hold its last point, which is told once.
@@ -30,7 +30,7 @@ pub struct VehicleGuidance {
 }
 
 impl VehicleGuidance {
-    /// For the model of one free body. Given up, the vehicle levels and sinks at `descent_rate`, m/s.
+    /// For the model of one free body, whose failsafe levels it and descends at `descent_rate`, m/s.
     ///
     /// # Panics
     /// If the model has no body.
@@ -66,7 +66,7 @@ impl VehicleGuidance {
 }
 
 impl Guidance for VehicleGuidance {
-    fn lead(&mut self, time: f64, frame: &Frame) -> Result<(), Fault> {
+    fn evaluate(&mut self, time: f64, frame: &Frame) -> Result<(), Fault> {
         let mut point = self.point;
         if let Err(error) = self.reference.at(time, frame, &mut point)
             && !self.held
@@ -78,16 +78,16 @@ impl Guidance for VehicleGuidance {
         Ok(())
     }
 
-    fn retreat(&mut self, time: f64, craft: &Craft) {
+    fn failsafe(&mut self, time: f64, predictor: &StatePredictor) {
         let rate = self.descent_rate;
         let descent = *self
             .descent
-            .get_or_insert_with(|| Descent::new(&state(craft), rate));
+            .get_or_insert_with(|| Descent::new(&state(predictor), rate));
         self.put(descent.at(time));
     }
 
-    fn step(&mut self, elapsed: f64, craft: &Craft) -> Result<&Step, Fault> {
-        let state = state(craft);
+    fn step(&mut self, elapsed: f64, predictor: &StatePredictor) -> Result<&Step, Fault> {
+        let state = state(predictor);
         finite(self.controller.step_after(elapsed, &state, &self.point))
     }
 
@@ -116,9 +116,9 @@ impl Guidance for VehicleGuidance {
     }
 }
 
-/// Pose and twist of the one body; at rest in the origin where there is none.
-fn state(craft: &Craft) -> State<f64> {
-    craft.tracked_motion().map_or_else(
+/// Pose and twist of the one body.
+fn state(predictor: &StatePredictor) -> State<f64> {
+    predictor.tracked_motion().map_or_else(
         || State::at_rest(SE3::identity()),
         |(pose, twist)| State { pose, twist },
     )

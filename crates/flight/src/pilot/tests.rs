@@ -92,9 +92,9 @@ impl Bench {
         let text = keys.to_owned() + CONTROLLER;
         let settings: ControllerSettings = toml::from_str(&text).expect("settings");
         let controller = settings.build(&vehicle).expect("a controller");
-        let craft = Craft::new(&system).expect("dynamics");
+        let predictor = StatePredictor::new(&system).expect("dynamics");
         let commands = vehicle.rotors.command_names();
-        let description = craft
+        let description = predictor
             .groups()
             .iter()
             .try_fold(Description::new(), |description, group| {
@@ -103,7 +103,7 @@ impl Bench {
             .and_then(|description| description.with_signals(commands))
             .expect("canonical");
         let binding =
-            Binding::new("bench", &description, &craft.groups(), commands).expect("complete");
+            Binding::new("bench", &description, &predictor.groups(), commands).expect("complete");
         let reference = reference.build(&vehicle).expect("a reference");
         let reference = FlightReference::new(reference, &description).expect("planned");
         let guidance = VehicleGuidance::new(&system.model, reference, controller, 0.5);
@@ -112,8 +112,8 @@ impl Bench {
             supervisor: Supervisor::new(50 * MS, on_loss),
             stale_after: 20 * MS,
             ground_height: None,
-            commands_act: true,
-            craft,
+            is_shadow: false,
+            predictor,
             binding,
         });
         Self {
@@ -167,8 +167,8 @@ impl Bench {
 
     /// What the pilot knows of the state.
     fn known(&self) -> State<f64> {
-        let craft = self.pilot.state().expect("flying");
-        let (pose, twist) = craft.tracked_motion().expect("a free body");
+        let state = self.pilot.state().expect("flying");
+        let (pose, twist) = state.tracked_motion().expect("a free body");
         State { pose, twist }
     }
 
@@ -298,7 +298,7 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
         );
         assert!(decisions[24..].iter().all(|decision| *decision
             == Decision {
-                action: Action::Retreat,
+                action: Action::Failsafe,
                 computed: true
             }));
         // The model is the plant, so that even blind it ends level, below where it was, sinking at the given rate.
@@ -308,7 +308,7 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
         assert!((bench.plant.velocity_in_world().z + 0.5).abs() < 0.01);
         assert!((-2.3..-1.3).contains(&moved.z), "sank by {}", moved.z);
         // Latched: good frames do not bring the flight back.
-        assert_eq!(bench.tick(Wrong::Nothing).action, Action::Retreat);
+        assert_eq!(bench.tick(Wrong::Nothing).action, Action::Failsafe);
         assert_eq!(
             bench
                 .run(600, Wrong::Nothing)
@@ -321,17 +321,17 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
 }
 
 #[test]
-fn a_rest_stays_in_place() {
+fn a_position_hold_begins_after_the_hold_time() {
     let duration = 4000 * MS;
-    let mut bench = Bench::new(OnLoss::Rest { duration }, disturbed());
+    let mut bench = Bench::new(OnLoss::HoldPosition { duration }, disturbed());
     bench.run(150, Wrong::Nothing);
     let decisions = bench.run(25, Wrong::NotFinite(0));
     assert_eq!(
         decisions.last().map(|decision| decision.action),
-        Some(Action::Retreat)
+        Some(Action::Failsafe)
     );
-    assert_eq!(bench.pilot.supervisor().mode(), Mode::Resting);
-    assert_eq!(bench.pilot.supervisor().mode().name(), "resting");
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::HoldPosition);
+    assert_eq!(bench.pilot.supervisor().mode().name(), "hold_position");
 }
 
 #[test]
@@ -408,9 +408,9 @@ fn the_reference_runs_from_the_first_complete_frame() {
     bench.run(100, Wrong::NotFinite(0));
     bench.run(251, Wrong::Nothing);
     // The last of 251 ticks is half a second after the first.
-    let craft = bench.pilot.craft();
-    let body = craft.tracked().expect("a free body");
-    let reference = craft.pose(body, &bench.pilot.point().configuration);
+    let predictor = bench.pilot.predictor();
+    let body = predictor.tracked().expect("a free body");
+    let reference = predictor.pose(body, &bench.pilot.point().configuration);
     let x = reference.translation.x;
     assert!((x - (0.7_f64 * 0.5).sin()).abs() < 1e-12, "{x}");
 }

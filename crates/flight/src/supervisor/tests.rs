@@ -5,7 +5,7 @@ use super::*;
 const MS: i64 = 1_000_000;
 
 /// Runs ticks of 10 ms, one per character: `.` good frame, `x` missing, `c` good frame whose command is refused.
-/// Answers one letter per tick: Control, Hold, Descend, Pause, Wait, Stop.
+/// Returns one letter per tick: Control, Hold, Descend, Pause, Wait, Stop.
 fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
     ticks
         .chars()
@@ -18,7 +18,7 @@ fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
                 Ok(())
             };
             let mut action = supervisor.frame(time, frame);
-            if tick == 'c' && matches!(action, Action::Control | Action::Retreat) {
+            if tick == 'c' && matches!(action, Action::Control | Action::Failsafe) {
                 action = supervisor.rejected(time, Fault::Command(0));
             } else if action == Action::Control {
                 supervisor.commanded(time);
@@ -28,7 +28,7 @@ fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
                 Action::Control => 'C',
                 Action::Hold => 'H',
                 Action::Pause => 'P',
-                Action::Retreat => 'D',
+                Action::Failsafe => 'D',
                 Action::Stop => 'S',
             }
         })
@@ -131,8 +131,8 @@ fn events_are_told_once() {
         Event::HoldStarted(fault),
         Event::Resumed(30 * MS),
         Event::HoldStarted(fault),
-        Event::RetreatStarted(fault),
-        Event::RetreatEnded,
+        Event::DescentStarted(fault),
+        Event::DescentFinished,
     ];
     assert_eq!(events, expected);
 }
@@ -144,7 +144,7 @@ fn a_gap_that_no_tick_told_of_is_a_loss() {
     supervisor.commanded(7000 * MS);
     assert_eq!(supervisor.frame(7154 * MS, Ok(())), Action::Control);
     supervisor.commanded(7154 * MS);
-    assert_eq!(supervisor.frame(i64::MAX, Ok(())), Action::Retreat);
+    assert_eq!(supervisor.frame(i64::MAX, Ok(())), Action::Failsafe);
     assert_eq!(supervisor.report().given_up, Some((i64::MAX, Fault::Gap)));
 
     // The recording of another controller's flight goes on where it goes on.
@@ -162,7 +162,7 @@ fn times_at_both_ends_of_their_range_do_not_wrap() {
     supervisor.commanded(i64::MIN);
     assert_eq!(
         supervisor.frame(i64::MAX, Err(Fault::Missing)),
-        Action::Retreat
+        Action::Failsafe
     );
 }
 
@@ -177,8 +177,8 @@ fn commands_that_are_not_passed_on_are_a_loss_after_the_hold_time() {
                 supervisor.commanded(time);
             }
             match tick {
-                's' => supervisor.sent(),
-                _ => supervisor.unsent(time),
+                's' => supervisor.passed_on(time, true),
+                _ => supervisor.passed_on(time, false),
             }
         }
         (supervisor.mode(), supervisor.report().given_up)
@@ -192,10 +192,10 @@ fn commands_that_are_not_passed_on_are_a_loss_after_the_hold_time() {
 }
 
 #[test]
-fn landing_ends_the_flight() {
+fn the_ground_ends_the_flight() {
     let mut supervisor = descending(1000 * MS);
     run(&mut supervisor, ".xxxxx");
-    supervisor.landed();
+    assert_eq!(supervisor.finished(), Action::Stop);
     assert_eq!(supervisor.mode(), Mode::Ended);
     assert_eq!(supervisor.frame(70 * MS, Err(Fault::Missing)), Action::Stop);
     assert_eq!(supervisor.frame(80 * MS, Ok(())), Action::Stop);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fly_hal::Clock;
+use fly_hal::{Clock, SearchPath};
 
 use super::Findings;
 use crate::backend;
@@ -14,9 +14,12 @@ pub(super) fn check(
     plugin_dirs: &[PathBuf],
     findings: &mut Findings,
 ) -> Result<(), Failure> {
-    let backend = backend::open(configuration, plugin_dirs, false)?;
-    let info = backend.plugin.info();
-    let clock = match backend.instance.clock() {
+    let search = SearchPath::standard(plugin_dirs.iter().cloned());
+    let plugin = backend::plugin(configuration, &search)?;
+    let backend = backend::load(configuration, &search, false)?;
+    let instance = backend.instance();
+    let info = instance.info();
+    let clock = match info.clock {
         Clock::Stepped => "stepped",
         Clock::RealTime => "real time",
     };
@@ -26,10 +29,10 @@ pub(super) fn check(
             "{} {} ({clock}), {}",
             info.name,
             info.version,
-            backend.plugin.path().display()
+            plugin.path().display()
         ),
     );
-    let description = backend.instance.description();
+    let description = instance.description();
     findings.fine(
         "signals",
         format_args!(

@@ -21,7 +21,7 @@ use table::TableDecoder;
 
 pub(super) use problem::hint;
 
-/// What was found on the way, so that one run tells all of it.
+/// Problems found so far, so that one run reports all of them.
 type Problems = RefCell<Vec<Problem>>;
 
 impl Fragment {

@@ -1,4 +1,4 @@
-//! What can be wrong with a value, and how it is told.
+//! What can be wrong with a value, and its message.
 
 use std::fmt;
 use std::ops::Range;
@@ -128,7 +128,7 @@ impl Problem {
     }
 }
 
-/// Adds "did you mean" when a valid key is like the one that was written.
+/// Adds "did you mean" if a valid key is similar to the one that was written.
 pub(in crate::config) fn hint(diagnostic: Diagnostic, key: &str, valid: &[&str]) -> Diagnostic {
     match nearest(key, valid.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),

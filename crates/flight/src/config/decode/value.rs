@@ -85,7 +85,7 @@ impl<'de> de::Deserializer<'de> for ValueDecoder<'_, '_> {
                     problems: this.problems,
                 };
                 let value = visitor.visit_seq(&mut access)?;
-                // Whoever reads three numbers and stops would let a fourth pass.
+                // A visitor that stops after three numbers would ignore a fourth.
                 match access.elements.len() {
                     0 => Ok(value),
                     left => Err(Problem::new(Kind::WrongLength {

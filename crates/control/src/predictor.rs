@@ -1,29 +1,53 @@
-//! The model of what is flown, in the state that is known of it.
+//! Predicts the state of a system between measurements, by its model.
 
 use fly_lie::SE3;
-use fly_lie::operators::{angular, linear};
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 use nalgebra::Vector6;
 
-/// Longest step of the integration, s: well below the time constants of rotors. Quicker actuators are not integrated.
+/// Longest integration step, s: well below the time constants of rotors. The lags of faster actuators are solved exactly instead.
 const STEP: f64 = 2e-3;
-/// A gap longer than this many steps tells nothing about the system any more; the rest of it is skipped.
+/// Most steps of one prediction; the rest of a longer gap is skipped.
 const MOST_STEPS: u32 = 500;
 
-/// A system of bodies with what is known of it: where its joints are, how they move, and what its actuators are believed to do.
+/// Predicts a system's state between measurements: configuration x, velocity xi, and the values that its actuators have reached
+/// behind their first-order lags.
 ///
-/// What is measured is put into it; what is not is predicted. After construction nothing allocates.
-pub struct Craft {
+/// [`measure`](Self::measure) sets what was measured, [`predict`](Self::predict) integrates the model under the commands in
+/// force, and [`advance_actuators`](Self::advance_actuators) moves on the actuators alone where the rest was measured. After
+/// construction nothing allocates.
+///
+/// ```
+/// use fly_control::predictor::StatePredictor;
+/// use fly_mechanics::System;
+///
+/// let cart = System::from_toml(r#"
+///     name = "cart"
+///     [bodies.cart]
+///     joint = { type = "prismatic", axis = [1, 0, 0] }
+///     mass = 2.0
+///     inertia = [1, 1, 1]
+///     [[motors]]
+///     joint = "cart"
+/// "#)?;
+/// let mut predictor = StatePredictor::new(&cart)?;
+/// predictor.measure(0, &[0.5, 0.0]); // position in m and velocity in m/s of joint 0
+/// predictor.predict(&[4.0], 0.1); // 4 N for 0.1 s
+/// assert!((predictor.configuration()[0] - 0.51).abs() < 1e-12);
+/// assert!((predictor.velocity()[0] - 0.2).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct StatePredictor {
     system: System,
     measurements: Measurements,
     tracked: Option<BodyId>,
-    /// Configuration, velocity, then what the actuators do behind their lags.
+    /// Configuration; velocity, then the values that the actuators have reached.
     motion: SystemState<f64>,
-    /// Before the last step of a prediction.
+    /// State before the last integration step.
     before: SystemState<f64>,
+    /// Whether commands have come: the first ones are reached at once.
     started: bool,
     dynamics: ActuatedDynamics,
     integrator: RungeKutta<f64>,
@@ -32,11 +56,11 @@ pub struct Craft {
 }
 
 /// # Construction
-impl Craft {
-    /// In its neutral configuration, at rest. Its actuators take the value of the first commands at once.
+impl StatePredictor {
+    /// Starts in the neutral configuration, at rest. The actuators start at the first commands.
     ///
     /// # Errors
-    /// The system has no dynamics.
+    /// [`ActuatedDynamicsError`] if the system has no dynamics.
     pub fn new(system: &System) -> Result<Self, ActuatedDynamicsError> {
         let model = &system.model;
         let tracked = Measurements::tracked(model);
@@ -44,7 +68,7 @@ impl Craft {
         motion
             .velocity
             .resize(model.dof() + system.inputs.input_dim(), 0.0);
-        let mut craft = Self {
+        let mut predictor = Self {
             measurements: Measurements::new(model, tracked),
             dynamics: ActuatedDynamics::new(system, STEP)?,
             integrator: RungeKutta::new(model, Scheme::RungeKutta4),
@@ -56,48 +80,48 @@ impl Craft {
             started: false,
         };
         // The first step allocates.
-        let start = craft.motion.clone();
-        craft.predict(&vec![0.0; system.inputs.input_dim()], 0.0);
-        (craft.motion, craft.started) = (start, false);
-        Ok(craft)
+        let start = predictor.motion.clone();
+        predictor.predict(&vec![0.0; system.inputs.input_dim()], 0.0);
+        (predictor.motion, predictor.started) = (start, false);
+        Ok(predictor)
     }
 }
 
-/// # What is known
-impl Craft {
+/// # State
+impl StatePredictor {
     /// The system.
     pub fn system(&self) -> &System {
         &self.system
     }
 
-    /// The names of the groups that tell its state.
+    /// Names of the groups of signals that measure its state, in the order of [`measure`](Self::measure).
     pub fn groups(&self) -> Vec<String> {
         let groups = self.measurements.groups().iter();
         groups.map(|group| group.name.clone()).collect()
     }
 
-    /// Where its joints are, x.
+    /// Configuration x, length `config_dim`.
     pub fn configuration(&self) -> &[f64] {
         &self.motion.configuration
     }
 
-    /// How they move, xi.
+    /// Velocity coordinates xi, length `dof`.
     pub fn velocity(&self) -> &[f64] {
         &self.motion.velocity[..self.system.model.dof()]
     }
 
-    /// The one body that is free in the world.
+    /// The body that is free in the world, if there is exactly one.
     pub fn tracked(&self) -> Option<BodyId> {
         self.tracked
     }
 
-    /// The pose that this body has in the world if it is free there, and else in its joint, in a configuration.
+    /// Pose of a body in a configuration: in the world for a free body, else the motion of its joint.
     pub fn pose(&self, body: BodyId, configuration: &[f64]) -> SE3<f64> {
         self.measurements
             .pose(&self.system.model, body, configuration)
     }
 
-    /// Pose in the world and twist of the tracked body.
+    /// Pose in the world and twist [v; omega] in the body frame of the [tracked](Self::tracked) body.
     pub fn tracked_motion(&self) -> Option<(SE3<f64>, Vector6<f64>)> {
         let body = self.tracked?;
         let range = self.system.model.velocity_range(body);
@@ -105,7 +129,7 @@ impl Craft {
         Some((self.pose(body, self.configuration()), twist))
     }
 
-    /// The poses of all bodies in the world, in their order.
+    /// Poses of all bodies in the world, in the model's order.
     pub fn poses(&mut self) -> impl Iterator<Item = SE3<f64>> + '_ {
         let model = &self.system.model;
         let velocity = &self.motion.velocity[..model.dof()];
@@ -117,7 +141,7 @@ impl Craft {
             .map(|body| workspace.pose(BodyId::WORLD, body))
     }
 
-    /// Distance (m) and angle (rad) between the state and a reference, of all joints: roots of the sums of squares.
+    /// Distance (m) and angle (rad) between the state and a reference configuration: root sums of squares over all joints.
     pub fn errors(&self, reference: &[f64]) -> [f64; 2] {
         let mut squares = [0.0; 2];
         for body in self.system.model.bodies() {
@@ -130,37 +154,14 @@ impl Craft {
     }
 }
 
-/// # Names
-impl Craft {
-    /// What [`errors`](Self::errors) are: of a vehicle of one body those of position and attitude; of a system those of the joints that slide
-    /// and of those that turn, if there are any.
-    pub fn error_names(&self) -> [Option<&'static str>; 2] {
-        let model = &self.system.model;
-        if self.tracked.is_some() && model.body_count() == 1 {
-            return [Some("position error"), Some("attitude error")];
-        }
-        let mut moves = [false; 2];
-        for body in model.bodies() {
-            let Some(joint) = model.joint(body) else {
-                continue;
-            };
-            let own = &self.motion.configuration[model.config_range(body)];
-            for direction in joint.subspace(own).columns() {
-                moves[0] |= linear(direction).norm() > 0.0;
-                moves[1] |= angular(direction).norm() > 0.0;
-            }
-        }
-        [
-            moves[0].then_some("sliding error"),
-            moves[1].then_some("turning error"),
-        ]
-    }
-}
-
 /// # Measuring and predicting
-impl Craft {
-    /// Believes the numbers of one group.
-    pub fn take(&mut self, group: usize, numbers: &[f64]) {
+impl StatePredictor {
+    /// Sets the part of the state that group number `group` of [`groups`](Self::groups) measures. `numbers` may be longer than the
+    /// group.
+    ///
+    /// # Panics
+    /// If there is no such group, or `numbers` is shorter than it.
+    pub fn measure(&mut self, group: usize, numbers: &[f64]) {
         let model = &self.system.model;
         let length = self.measurements.groups()[group].range.len();
         let velocity = &mut self.motion.velocity[..model.dof()];
@@ -169,17 +170,17 @@ impl Craft {
             .write(model, group, &numbers[..length], configuration, velocity);
     }
 
-    /// The commands were in force for `duration` s and the state was measured at its end: only the actuators move on,
-    /// by the exact solution of their first-order lags.
-    pub fn follow(&mut self, commands: &[f64], duration: f64) {
+    /// Advances only the actuators, by the exact solution of their first-order lags: the commands were in force for `duration` s,
+    /// and the rest of the state is measured at its end.
+    pub fn advance_actuators(&mut self, commands: &[f64], duration: f64) {
         self.begin(commands);
         let lags = self.system.inputs.time_constants();
         let actual = &mut self.motion.velocity[self.system.model.dof()..];
         settle(actual, commands, lags, duration, f64::INFINITY);
     }
 
-    /// Moves the state on by `duration` s under the commands, by Runge-Kutta steps of the model. Where the model has no motion, because its mass
-    /// matrix is singular or its numbers leave all bounds, the bodies stay as they were: nothing better is known of them.
+    /// Integrates the state over `duration` s under the commands, by Runge-Kutta steps of at most 2 ms. Where a step is not finite
+    /// (singular mass matrix, overflow), the bodies stay where they were. A gap is predicted for at most 1 s.
     pub fn predict(&mut self, commands: &[f64], duration: f64) {
         self.begin(commands);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -197,10 +198,10 @@ impl Craft {
         let n = system.model.dof();
         let lags = system.inputs.time_constants();
         for _ in 0..steps {
-            // Not as a whole: that would allocate.
+            // Field by field: cloning would allocate.
             (before.configuration).copy_from_slice(&motion.configuration);
             before.velocity.copy_from_slice(&motion.velocity);
-            // With its lag an actuator is integrated along with the bodies, but where the scheme would not follow it.
+            // Slow actuators are integrated along with the bodies; for fast ones the step would be too long.
             settle(&mut motion.velocity[n..], commands, lags, step, STEP);
             integrator.step(&system.model, motion, step, |motion, rates| {
                 dynamics.rates(system, commands, motion, rates);
@@ -255,27 +256,27 @@ mod tests {
         time_constant = 0.05
     "#;
 
-    fn craft() -> Craft {
+    fn predictor() -> StatePredictor {
         let system = System::from_toml(BEAM).expect("a good description");
-        Craft::new(&system).expect("dynamics")
+        StatePredictor::new(&system).expect("dynamics")
     }
 
-    fn actual(craft: &Craft) -> f64 {
-        craft.motion.velocity[6]
+    fn actual(predictor: &StatePredictor) -> f64 {
+        predictor.motion.velocity[6]
     }
 
     #[test]
     fn a_rise_of_thrust_is_predicted_with_its_lag() {
-        let mut craft = craft();
-        craft.follow(&[9.81], 1.0);
+        let mut predictor = predictor();
+        predictor.advance_actuators(&[9.81], 1.0);
         let (thrust, duration, lag) = (12.0, 0.2, 0.05);
-        craft.predict(&[thrust], duration);
+        predictor.predict(&[thrust], duration);
         // z'' = (thrust - 9.81) (1 - exp(-t / lag)), integrated twice.
         let decayed = (-duration / lag).exp();
         let velocity = (thrust - 9.81) * (duration - lag * (1.0 - decayed));
         let height = (thrust - 9.81)
             * (duration * duration / 2.0 - lag * duration + lag * lag * (1.0 - decayed));
-        let (pose, twist) = craft.tracked_motion().expect("a free body");
+        let (pose, twist) = predictor.tracked_motion().expect("a free body");
         assert!(
             (twist[2] - velocity).abs() < 1e-7,
             "{} against {velocity}",
@@ -289,12 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn following_and_predicting_agree_on_the_actuators() {
-        let (mut follower, mut predictor) = (craft(), craft());
-        follower.follow(&[5.0], 0.1);
+    fn both_ways_of_advancing_agree_on_the_actuators() {
+        let (mut follower, mut predictor) = (predictor(), predictor());
+        follower.advance_actuators(&[5.0], 0.1);
         predictor.predict(&[5.0], 0.1);
         for (command, duration) in [(9.0, 0.01), (2.0, 0.03), (7.0, 0.002)] {
-            follower.follow(&[command], duration);
+            follower.advance_actuators(&[command], duration);
             predictor.predict(&[command], duration);
         }
         // Each Runge-Kutta step of h = 2 ms errs by (h / lag)^5 / 120 = 8.5e-10 of a change of up to 7 N.
@@ -302,12 +303,12 @@ mod tests {
     }
 
     #[test]
-    fn many_short_predictions_are_one_long_one() {
-        let (mut many, mut one) = (craft(), craft());
-        for craft in [&mut many, &mut one] {
-            craft.take(1, &[0.6, 0.0, 0.8, 0.0]);
-            craft.take(2, &[0.3, 0.0, 0.0, 0.0]);
-            craft.take(3, &[0.1, -0.2, 1.0, 0.0]);
+    fn many_short_predictions_equal_one_long_one() {
+        let (mut many, mut one) = (predictor(), predictor());
+        for predictor in [&mut many, &mut one] {
+            predictor.measure(1, &[0.6, 0.0, 0.8, 0.0]);
+            predictor.measure(2, &[0.3, 0.0, 0.0, 0.0]);
+            predictor.measure(3, &[0.1, -0.2, 1.0, 0.0]);
         }
         for _ in 0..50 {
             many.predict(&[10.0], 2e-3);
@@ -322,16 +323,17 @@ mod tests {
     #[test]
     fn actuators_faster_than_a_step_are_predicted() {
         let quick = BEAM.replace("time_constant = 0.05", "time_constant = 1e-4");
-        let mut craft = Craft::new(&System::from_toml(&quick).expect("good")).expect("dynamics");
-        craft.follow(&[9.81], 1.0);
+        let mut predictor =
+            StatePredictor::new(&System::from_toml(&quick).expect("good")).expect("dynamics");
+        predictor.advance_actuators(&[9.81], 1.0);
         let (thrust, duration) = (12.0, 0.2);
-        craft.predict(&[thrust], duration);
+        predictor.predict(&[thrust], duration);
         assert!(
-            (actual(&craft) - thrust).abs() < 1e-12,
+            (actual(&predictor) - thrust).abs() < 1e-12,
             "{}",
-            actual(&craft)
+            actual(&predictor)
         );
-        let (_, twist) = craft.tracked_motion().expect("a free body");
+        let (_, twist) = predictor.tracked_motion().expect("a free body");
         // But for the lag itself, 0.1 ms.
         let velocity = (thrust - 9.81) * duration;
         assert!(
@@ -342,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_dynamics_stays_as_it_is_known() {
+    fn bodies_stay_where_they_were_while_the_mass_matrix_is_singular() {
         // A body in three rings of no mass: while the middle one is straight, nothing says how the outer two share a turn.
         let text = r#"
             name = "gimbal"
@@ -360,28 +362,29 @@ mod tests {
             joint = "outer"
             time_constant = 0.01
         "#;
-        let mut craft = Craft::new(&System::from_toml(text).expect("good")).expect("dynamics");
+        let mut predictor =
+            StatePredictor::new(&System::from_toml(text).expect("good")).expect("dynamics");
         let known = [[0.3, 0.1], [0.0, 0.0], [0.5, 0.2]];
         for (joint, numbers) in known.iter().enumerate() {
-            craft.take(joint, numbers);
+            predictor.measure(joint, numbers);
         }
-        craft.follow(&[0.0], 0.0);
-        craft.predict(&[1.0], 0.05);
-        assert_eq!(craft.configuration(), [0.3, 0.0, 0.5]);
-        assert_eq!(craft.velocity(), [0.1, 0.0, 0.2]);
+        predictor.advance_actuators(&[0.0], 0.0);
+        predictor.predict(&[1.0], 0.05);
+        assert_eq!(predictor.configuration(), [0.3, 0.0, 0.5]);
+        assert_eq!(predictor.velocity(), [0.1, 0.0, 0.2]);
         // The motor goes on nevertheless, and so does the body once the ring is known to be turned.
         let lagging = 1.0 - (-5.0_f64).exp();
-        assert!((craft.motion.velocity[3] - lagging).abs() < 1e-4);
-        craft.take(1, &[1.0, 0.0]);
-        craft.predict(&[1.0], 0.01);
-        assert!(craft.configuration()[0] > 0.301 && craft.velocity()[0].is_finite());
+        assert!((predictor.motion.velocity[3] - lagging).abs() < 1e-4);
+        predictor.measure(1, &[1.0, 0.0]);
+        predictor.predict(&[1.0], 0.01);
+        assert!(predictor.configuration()[0] > 0.301 && predictor.velocity()[0].is_finite());
     }
 
     #[test]
-    fn a_gap_without_end_ends() {
-        let mut craft = craft();
-        craft.predict(&[9.81], 1e9);
-        assert!(craft.velocity().iter().all(|value| value.is_finite()));
+    fn an_endless_gap_is_cut_off() {
+        let mut predictor = predictor();
+        predictor.predict(&[9.81], 1e9);
+        assert!(predictor.velocity().iter().all(|value| value.is_finite()));
     }
 
     #[test]
@@ -404,23 +407,23 @@ mod tests {
             mass = 1.0
             inertia = [1, 1, 1]
         "#;
-        let mut craft = Craft::new(&System::from_toml(text).expect("a crane")).expect("dynamics");
-        assert!(craft.error_names().iter().all(Option::is_some));
-        let reference = craft.configuration().to_vec();
+        let mut predictor =
+            StatePredictor::new(&System::from_toml(text).expect("a crane")).expect("dynamics");
+        let reference = predictor.configuration().to_vec();
         let names = [
             "joint.0",
             "joint.1",
             "joint.2.quaternion",
             "joint.2.angular",
         ];
-        assert_eq!(craft.groups(), names);
-        craft.take(0, &[0.3, 0.0]);
-        craft.take(1, &[-0.25, 0.0]);
+        assert_eq!(predictor.groups(), names);
+        predictor.measure(0, &[0.3, 0.0]);
+        predictor.measure(1, &[-0.25, 0.0]);
         let (sin, cos) = 0.2_f64.sin_cos();
-        craft.take(2, &[cos, sin, 0.0, 0.0]);
-        let [distance, angle] = craft.errors(&reference);
+        predictor.measure(2, &[cos, sin, 0.0, 0.0]);
+        let [distance, angle] = predictor.errors(&reference);
         assert!((distance - 0.25).abs() < 1e-15 && (angle - 0.5).abs() < 1e-15);
-        let poses: Vec<_> = craft.poses().collect();
+        let poses: Vec<_> = predictor.poses().collect();
         let trolley = poses[1].translation;
         assert!((trolley.x + 0.25 * 0.3_f64.cos()).abs() < 1e-15);
         assert!((trolley.y + 0.25 * 0.3_f64.sin()).abs() < 1e-15);

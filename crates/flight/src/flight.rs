@@ -1,0 +1,301 @@
+//! The flight itself: read, decide, act, record, one tick after the other; then the end.
+
+use std::time::Instant;
+
+use fly_log::RunMetadata;
+
+use crate::link::{Link, Written};
+use crate::messages::Messages;
+use crate::pilot::{Pilot, seconds};
+use crate::recorder::Recorder;
+use crate::summary::{End, Failsafe, Interventions, Summary, error_names};
+use crate::supervisor::{Action, Event, Fault, Mode};
+
+/// A flight that is ready to begin, or under way.
+///
+/// [`tick`](Self::tick) does not allocate after its first call, apart from what the backend and the solver do.
+pub struct Flight<'a> {
+    /// Name of the configuration.
+    pub(crate) name: String,
+    /// Name of the reference's kind.
+    pub(crate) reference: String,
+    /// Flight time at which it ends, ns.
+    pub(crate) duration: Option<i64>,
+    /// How long to wait for the first complete frame, ns.
+    pub(crate) first_frame_timeout: Option<i64>,
+    pub(crate) link: Link,
+    pub(crate) pilot: Pilot,
+    pub(crate) recorder: Recorder<'a>,
+    pub(crate) messages: Messages,
+    pub(crate) notes: Vec<String>,
+    pub(crate) began: Instant,
+    pub(crate) wall_start: jiff::Timestamp,
+}
+
+/// # The loop
+impl Flight<'_> {
+    /// Flies to the end.
+    pub fn run(mut self) -> Summary {
+        loop {
+            if let Some(end) = self.tick() {
+                return self.finish(end);
+            }
+        }
+    }
+
+    /// One tick. Returns how the flight has ended once it has: [`finish`](Self::finish) it then.
+    pub fn tick(&mut self) -> Option<End> {
+        let _messages = self.messages.enter();
+        // Read.
+        let Some(tick) = self.link.read() else {
+            return Some(End::OutOfFrames);
+        };
+        // Decide. The clock stands beside the control path: nothing in it sees this clock.
+        let before = Instant::now();
+        let decision = (self.pilot).decide(tick.time, tick.reading, self.link.frame());
+        let step_time = before.elapsed();
+        self.tell(tick.time);
+        // Act.
+        let (sent, end) = self.act(tick.time, decision.action);
+        self.tell(tick.time);
+        // Record.
+        (self.messages).drain(|message| self.recorder.message(tick.time, message));
+        (self.recorder).tick(
+            tick,
+            self.link.frame(),
+            &mut self.pilot,
+            decision,
+            step_time,
+            sent,
+        );
+        end.or_else(|| self.is_over(tick.time).then_some(End::Completed))
+    }
+
+    /// Does what was decided. Returns whether commands were passed on, and how the flight has ended, if it has.
+    fn act(&mut self, time: i64, action: Action) -> (bool, Option<End>) {
+        match action {
+            Action::Control | Action::Hold | Action::Failsafe => {
+                let Some(commands) = self.pilot.commands() else {
+                    return (false, None);
+                };
+                let written = self.link.write(time, commands, self.pilot.binding());
+                match written {
+                    Ok(Written::Withheld) => (false, None),
+                    Ok(written) => {
+                        let passed_on = written == Written::PassedOn;
+                        self.pilot.passed_on(time, passed_on);
+                        (passed_on, None)
+                    }
+                    // There is nothing left that the supervisor could do.
+                    Err(message) => (false, Some(End::Backend(message))),
+                }
+            }
+            Action::Wait => (false, self.waited_too_long(time)),
+            Action::Pause => (false, None),
+            Action::Stop => {
+                let error = self.link.take_error();
+                (false, Some(error.map_or(End::SafetyStop, End::Backend)))
+            }
+        }
+    }
+
+    fn waited_too_long(&mut self, time: i64) -> Option<End> {
+        if let Some(message) = self.link.take_read_error() {
+            return Some(End::Backend(message));
+        }
+        let waited = self.link.since_first(time);
+        let timeout = self.first_frame_timeout.map(seconds);
+        timeout.filter(|timeout| waited > *timeout)?;
+        let message = format!("no complete frame came within {waited:.1} s");
+        // What is wrong with the last frame, if there was one.
+        let doubt = self.pilot.doubt().filter(|_| self.link.has_frames());
+        Some(End::Backend(match doubt {
+            Some(fault) => format!("{message}: {}", self.describe(fault)),
+            None => message,
+        }))
+    }
+
+    /// Whether the configured duration has passed. It does not cut a failsafe short, and a flight that was never commanded was
+    /// not flown.
+    fn is_over(&self, time: i64) -> bool {
+        let mode = self.mode();
+        if mode.is_failsafe() || mode == Mode::Waiting {
+            return false;
+        }
+        let Some((start, duration)) = self.pilot.start().zip(self.duration) else {
+            return false;
+        };
+        // Half a step of tolerance: ticks are rounded to whole nanoseconds.
+        time.saturating_sub(start)
+            .saturating_add(self.link.step() / 2)
+            >= duration
+    }
+
+    /// Reports the last change of mode.
+    fn tell(&mut self, time: i64) {
+        let Some(event) = self.pilot.take_event() else {
+            return;
+        };
+        let at = self.link.since_first(time);
+        let describe = |fault: Fault| self.describe(fault);
+        match event {
+            // Between two frames of a vehicle's telemetry the command is held: that is no event.
+            Event::HoldStarted(fault) if self.link.is_real_time() => {
+                tracing::debug!("{at:.3} s: {}: holding the last command", describe(fault));
+            }
+            Event::HoldStarted(fault) => {
+                tracing::warn!("{at:.3} s: {}: holding the last command", describe(fault));
+            }
+            Event::Resumed(gap) if self.link.is_real_time() => tracing::debug!(
+                "{at:.3} s: frames are back after {:.0} ms",
+                seconds(gap) * 1e3
+            ),
+            Event::Resumed(gap) => tracing::warn!(
+                "{at:.3} s: frames are back after {:.0} ms",
+                seconds(gap) * 1e3
+            ),
+            Event::DescentStarted(fault) => {
+                tracing::error!("{at:.3} s: {}: levelling and descending", describe(fault));
+            }
+            Event::PositionHoldStarted(fault) => {
+                tracing::error!("{at:.3} s: {}: holding position", describe(fault));
+            }
+            Event::Terminated(fault) => {
+                tracing::error!("{at:.3} s: {}: terminating", describe(fault));
+            }
+            Event::PauseStarted(fault) => tracing::warn!(
+                "{at:.3} s: {}: skipping until the recording goes on",
+                describe(fault)
+            ),
+            Event::DescentFinished => tracing::error!("{at:.3} s: descent finished; landing"),
+            Event::PositionHoldFinished => {
+                tracing::error!("{at:.3} s: position hold finished; terminating");
+            }
+        }
+    }
+
+    fn describe(&self, fault: Fault) -> impl std::fmt::Display {
+        fault.describe(
+            &self.link.description().groups,
+            self.pilot.predictor().system().inputs.command_names(),
+        )
+    }
+}
+
+/// # Progress
+impl Flight<'_> {
+    /// Seconds since the first complete frame.
+    pub fn flight_time(&self) -> f64 {
+        self.pilot
+            .start()
+            .zip(self.link.last())
+            .map_or(0.0, |(start, last)| seconds(last.saturating_sub(start)))
+    }
+
+    /// Distance (m) and angle (rad) between the state and the reference; 0 before the first complete frame.
+    pub fn errors(&self) -> [f64; 2] {
+        self.pilot.errors()
+    }
+
+    /// The supervisor's mode.
+    pub fn mode(&self) -> Mode {
+        self.pilot.supervisor().mode()
+    }
+
+    /// Flight time at which it ends by itself, s; `None` if only its backend or its user ends it.
+    pub fn duration(&self) -> Option<f64> {
+        self.duration.map(seconds)
+    }
+}
+
+/// # The end
+impl Flight<'_> {
+    /// Hands the vehicle back, stops the backend and finishes the log. What fails here is told in the summary.
+    pub fn finish(mut self, end: End) -> Summary {
+        let _messages = self.messages.enter();
+        // A flight that was given up was not flown, whatever ended its failsafe.
+        let given_up = self.pilot.supervisor().report().given_up.is_some();
+        let end = match end {
+            End::Completed | End::OutOfFrames | End::Interrupted if given_up => End::SafetyStop,
+            end => end,
+        };
+        let wall_time = self.began.elapsed().as_secs_f64();
+        if let End::Backend(message) = &end {
+            let name = self.link.name();
+            tracing::error!("the backend `{name}` ended the flight: {message}");
+        }
+        let is_over = self.mode() == Mode::Ended;
+        let commanded = self.pilot.commands().is_some();
+        for failure in self.link.hand_back(is_over, commanded) {
+            tracing::warn!("{failure}");
+            self.notes.push(failure);
+        }
+        let flight_time = self.flight_time();
+        let mut summary = Summary {
+            name: self.name.clone(),
+            flight_time,
+            wall_time,
+            rate: self.link.mean_rate(),
+            real_time: self.link.is_real_time(),
+            error_names: error_names(self.pilot.predictor()),
+            reference: self.pilot.guidance().describe(&self.reference),
+            interventions: self.interventions(),
+            backend: self.link.name().to_owned(),
+            backend_report: self.link.report(),
+            ..Summary::default()
+        };
+        let last = self.link.last().unwrap_or(0);
+        (self.messages).drain(|message| self.recorder.message(last, message));
+        self.recorder.finish(
+            RunMetadata {
+                real_time_factor: if wall_time > 0.0 {
+                    flight_time / wall_time
+                } else {
+                    0.0
+                },
+                wall_start: self.wall_start.to_string(),
+                host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+                versions: format!("fly {}, {}", env!("CARGO_PKG_VERSION"), summary.backend),
+                outcome: end.describe(),
+                ..RunMetadata::default()
+            },
+            &mut summary,
+        );
+        let [reads, writes] = self.link.errors();
+        let statistics = &summary.statistics;
+        let counted = [
+            (reads, "reads of the backend failed"),
+            (writes, "commands were not passed on by the backend"),
+            (
+                statistics.infeasible,
+                "steps without an input within all limits: the nearest to them was commanded",
+            ),
+            (
+                statistics.unfinished,
+                "steps in which the solver ran out of iterations: an input within the limits was commanded, but not the nearest",
+            ),
+            (
+                self.messages.lost(),
+                "messages are missing in the log: too many at once",
+            ),
+        ];
+        let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+        (self.notes).extend(counted.map(|(count, what)| format!("{count} {what}")));
+        summary.notes = std::mem::take(&mut self.notes);
+        summary.end = end;
+        summary
+    }
+
+    fn interventions(&self) -> Interventions {
+        let report = self.pilot.supervisor().report();
+        Interventions {
+            dropouts: report.dropouts,
+            longest_dropout: seconds(report.longest_dropout),
+            pauses: report.pauses,
+            failsafe: report.given_up.map(|(time, fault)| Failsafe {
+                time: self.link.since_first(time),
+                reason: self.describe(fault).to_string(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Where the rows of a flight go: an MCAP file, memory, or nowhere.
+
+use std::path::PathBuf;
+
+use fly_log::{
+    Energies, Header, Level, LogError, Pace, Reference, Row, RunMetadata, State, Status, Writer,
+};
+
+use crate::messages::Message;
+use crate::summary::LogSummary;
+
+/// Takes the rows and messages of one flight.
+///
+/// [`begin`](Self::begin) comes first, [`finish`](Self::finish) last. [`row`](Self::row) is called on the flight thread at every
+/// tick: it should neither allocate nor wait.
+pub trait Sink {
+    /// What is known before the flight.
+    ///
+    /// # Errors
+    /// Nothing can be recorded; the flight does not begin.
+    fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError>;
+
+    /// One tick.
+    fn row(&mut self, row: &Row);
+
+    /// A message of the flight at `time`, ns of the backend's clock.
+    fn message(&mut self, time: i64, message: Message);
+
+    /// What is known when the flight is over. Returns where the log is, if it is a file.
+    fn finish(&mut self, run: RunMetadata) -> Option<LogSummary>;
+}
+
+/// Keeps nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Discard;
+
+impl Sink for Discard {
+    fn begin(&mut self, _: &Header, _: Pace) -> Result<(), LogError> {
+        Ok(())
+    }
+
+    fn row(&mut self, _: &Row) {}
+
+    fn message(&mut self, _: i64, _: Message) {}
+
+    fn finish(&mut self, _: RunMetadata) -> Option<LogSummary> {
+        None
+    }
+}
+
+/// Writes an MCAP file, from a thread of its own.
+#[derive(Debug)]
+pub struct McapFile {
+    path: PathBuf,
+    writer: Option<Writer>,
+}
+
+impl McapFile {
+    /// A log at this path; a file that is there is replaced when the flight has ended.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            writer: None,
+        }
+    }
+}
+
+impl Sink for McapFile {
+    fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError> {
+        self.writer = Some(Writer::create(&self.path, header, pace)?);
+        Ok(())
+    }
+
+    fn row(&mut self, row: &Row) {
+        if let Some(writer) = &mut self.writer {
+            // What fails is told at the end.
+            writer.push(row);
+        }
+    }
+
+    fn message(&mut self, time: i64, message: Message) {
+        if let Some(writer) = &mut self.writer {
+            writer.event(time, level(message.level), message.target, message.text);
+        }
+    }
+
+    fn finish(&mut self, run: RunMetadata) -> Option<LogSummary> {
+        let writer = self.writer.take()?;
+        let path = writer.path().to_owned();
+        Some(match writer.finish(run) {
+            Ok(stats) => LogSummary {
+                path: stats.path,
+                bytes: stats.bytes,
+                dropped: stats.dropped,
+                failure: None,
+            },
+            Err(error) => LogSummary {
+                path,
+                failure: Some(error.to_string()),
+                ..LogSummary::default()
+            },
+        })
+    }
+}
+
+fn level(level: tracing::Level) -> Level {
+    match level {
+        tracing::Level::ERROR => Level::Error,
+        tracing::Level::WARN => Level::Warning,
+        tracing::Level::INFO => Level::Info,
+        _ => Level::Debug,
+    }
+}
+
+/// Keeps rows and messages in memory. Unlike the file it allocates at every row.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// Names of signals, commands and modes.
+    pub header: Header,
+    /// One for each tick.
+    pub rows: Vec<MemoryRow>,
+    /// Time (ns of the backend's clock), level, target and text of each message.
+    pub messages: Vec<(i64, tracing::Level, String, String)>,
+}
+
+/// One tick, kept.
+#[derive(Debug, Clone)]
+pub struct MemoryRow {
+    /// Time of the tick, ns of the backend's clock.
+    pub time: i64,
+    /// What the backend answered.
+    pub status: Status,
+    /// The supervisor's mode: index into [`Header::modes`].
+    pub mode: u8,
+    /// The frame's values, in the order of the frame signals of [`Header::description`].
+    pub values: Vec<f64>,
+    /// State of the tracked body.
+    pub state: Option<State>,
+    /// Configuration and velocity of a system of several bodies.
+    pub system: Option<[Vec<f64>; 2]>,
+    /// The controller's step, if it ran.
+    pub control: Option<MemoryControl>,
+    /// What was passed on to the backend, in the order of the commands of [`Header::description`].
+    pub commands: Option<Vec<f64>>,
+}
+
+/// A step of the controller, kept.
+#[derive(Debug, Clone)]
+pub struct MemoryControl {
+    /// Reference of the tracked body.
+    pub reference: Option<Reference>,
+    /// Tracking errors: distance (m) and angle (rad).
+    pub errors: [f64; 2],
+    /// Input u, in the order of the vehicle's inputs.
+    pub input: Vec<f64>,
+    /// Template energies, J, and dissipation, W.
+    pub energies: Energies,
+    /// Whether a limit was active.
+    pub saturated: bool,
+}
+
+impl Sink for Memory {
+    fn begin(&mut self, header: &Header, _: Pace) -> Result<(), LogError> {
+        *self = Self {
+            header: header.clone(),
+            ..Self::default()
+        };
+        Ok(())
+    }
+
+    fn row(&mut self, row: &Row) {
+        self.rows.push(MemoryRow {
+            time: row.time,
+            status: row.status,
+            mode: row.mode,
+            values: row.values.to_vec(),
+            state: row.state,
+            system: (row.system.as_ref())
+                .map(|system| [system.configuration.to_vec(), system.velocity.to_vec()]),
+            control: row.control.as_ref().map(|control| MemoryControl {
+                reference: control.reference,
+                errors: control.errors,
+                input: control.u.to_vec(),
+                energies: control.energies,
+                saturated: control.saturated,
+            }),
+            commands: row.commands.map(<[f64]>::to_vec),
+        });
+    }
+
+    fn message(&mut self, time: i64, message: Message) {
+        let (target, text) = (message.target.to_owned(), message.text.to_owned());
+        self.messages.push((time, message.level, target, text));
+    }
+
+    fn finish(&mut self, _: RunMetadata) -> Option<LogSummary> {
+        None
+    }
+}

@@ -1,0 +1,82 @@
+//! After the first step a flight does not allocate: the loop, the pilot, the plugin and the log's near end, C code included.
+//!
+//! With `active_set` the count is 0. What `osqp` allocates when it polishes a solution is counted and printed.
+
+use fly_flight::{Flight, McapFile, backend};
+
+use crate::common;
+
+/// Flies to the end and counts the allocations of the flying thread after the first tick, and the steps.
+fn fly(config: &str, set: &[&str]) -> (usize, usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut log = McapFile::new(folder.path().join("flight.mcap"));
+    let configuration = common::configuration(config, set);
+    let plant = backend::load(&configuration, &common::plugins(), false).expect("a plant");
+    let mut flight = Flight::new(&configuration, plant, &mut log).expect("a flight");
+    assert_eq!(flight.tick(), None);
+    let (mut steps, mut end) = (0, None);
+    let allocations = fly_testing::allocations(|| {
+        while end.is_none() {
+            end = flight.tick();
+            steps += 1;
+        }
+    });
+    let summary = flight.finish(end.expect("it ended"));
+    assert!(summary.log.is_some_and(|log| log.failure.is_none()));
+    (allocations, steps)
+}
+
+#[test]
+fn no_step_but_the_first_allocates() {
+    let limited = ["flight.duration=3", "controller.allocation=active_set"];
+    for config in [
+        "tricopter.toml",
+        "tricopter-load.toml",
+        "tricopter-tilted.toml",
+        "quadcopter.toml",
+        "quadcopter-loop.toml",
+        "quadcopter-upside-down.toml",
+    ] {
+        let (allocations, steps) = fly(config, &limited);
+        assert!(steps >= 1500, "{config} took {steps} steps");
+        assert_eq!(allocations, 0, "{config}, in {steps} steps");
+    }
+}
+
+#[test]
+fn what_osqp_allocates_is_known() {
+    // Inside the limits nothing is solved.
+    assert_eq!(
+        fly(
+            "tricopter.toml",
+            &["flight.duration=3", "controller.allocation=osqp"]
+        )
+        .0,
+        0
+    );
+    let (allocations, steps) = fly("quadcopter-loop.toml", &["controller.allocation=osqp"]);
+    println!(
+        "quadcopter-loop with osqp: {allocations} allocations in {steps} steps, 290 of them at the limits"
+    );
+    // It polishes each of its solutions, and that allocates.
+    assert!(allocations <= 290 * 100, "{allocations} allocations");
+}
+
+#[test]
+fn neither_do_dropouts_nor_the_descent() {
+    let bridged = "{ kind = \"missing\", from = 0.5, until = 0.54 }, { kind = \"non_finite\", from = 1.0, until = 1.04 }";
+    let lasting = "{ kind = \"stale\", group = \"pose.position\", from = 1.5, until = 9.0 }";
+    let faults = format!("backend.sim.faults=[{bridged}, {lasting}]");
+    let set = [
+        "controller.allocation=active_set",
+        "safety.max_descent_time=2",
+        &faults,
+    ];
+    // Their messages go to the log: keeping them costs nothing either.
+    let (allocations, steps) = fly("quadcopter.toml", &set);
+    assert!(
+        (1700..1900).contains(&steps),
+        "1.65 s until the descent, 2 s of it: {steps} steps"
+    );
+    assert_eq!(allocations, 0);
+}

@@ -1,0 +1,20 @@
+//! Configurations and plugins of these tests.
+
+use fly_flight::config::{Configuration, Options};
+use fly_hal::SearchPath;
+
+/// A shipped configuration with changes.
+pub fn configuration(name: &str, set: &[&str]) -> Configuration {
+    Configuration::load(&Options {
+        config: name.into(),
+        backend: None,
+        set: set.iter().map(|set| (*set).to_owned()).collect(),
+    })
+    .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Where cargo puts the plugins that these tests depend on: beside the test program.
+pub fn plugins() -> SearchPath {
+    let program = std::env::current_exe().unwrap();
+    SearchPath::standard([program.parent().unwrap().to_owned()])
+}

@@ -1,0 +1,6 @@
+//! The tests of `fly-flight`: one program, so that they link once.
+
+mod allocation;
+mod common;
+mod many;
+mod objects;
