@@ -211,7 +211,7 @@ fn cycle(layer: &Layer) -> Option<Vec<String>> {
             } else {
                 return None;
             };
-            Some([&[place.clone()], &rest[..]].concat())
+            Some([std::slice::from_ref(place), &rest].concat())
         })
     }
     layer

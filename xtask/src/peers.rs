@@ -100,10 +100,12 @@ fn compiler() -> String {
             .into_iter()
             .find(|name| tools::has(name))
     };
-    if clang().is_none() && tools::is_root() && tools::has("apt-get") {
-        if let Err(error) = tools::install_with_apt(&[CLANG.0, "g++"]) {
-            eprintln!("{} is left out: {error:#}", CLANG.0);
-        }
+    if clang().is_none()
+        && tools::is_root()
+        && tools::has("apt-get")
+        && let Err(error) = tools::install_with_apt(&[CLANG.0, "g++"])
+    {
+        eprintln!("{} is left out: {error:#}", CLANG.0);
     }
     clang().unwrap_or("c++").to_owned()
 }

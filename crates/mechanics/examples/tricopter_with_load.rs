@@ -101,15 +101,9 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         if count % 200 == 0 {
             let x = &motion.configuration;
             workspace.update(model, x, &motion.velocity[..n]);
-            let place = workspace
-                .pose(BodyId::WORLD, model.body_id("airframe")?)
-                .translation;
-            let lean = workspace
-                .pose(BodyId::WORLD, load)
-                .rotation
-                .act(&Vector3::z())
-                .z
-                .acos();
+            let pose = |body| workspace.pose(BodyId::WORLD, body);
+            let place = pose(model.body_id("airframe")?).translation;
+            let lean = pose(load).rotation.act(&Vector3::z()).z.acos();
             let energy = workspace.energy(model);
             let gain = energy - start - motion.velocity[n];
             let missed = model.constraint(&DVector::from_column_slice(x)).amax();

@@ -226,7 +226,7 @@ where
 {
     let size = largest(input.iter().copied()) + limits.scale();
     // False for NaN.
-    let finite = input.iter().all(|u| u.is_finite());
+    let finite = input.iter().all(nalgebra::ComplexField::is_finite);
     finite && (limits.is_empty() || limits.excess(input) <= tolerance::<T>(1e-9, 1e-4) * size)
 }
 

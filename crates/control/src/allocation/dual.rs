@@ -229,7 +229,8 @@ where
             }
             let off = largest(self.distances.as_slice()[..k].iter().copied());
             // As far as rounding lets it; NaN ends it, too.
-            if !(off < before) || off == T::zero() {
+            let nearer = off < before;
+            if !nearer || off == T::zero() {
                 return;
             }
             before = off;

@@ -105,7 +105,7 @@ where
 
     /// What needs no solver: a desired input that the limits and the rates around the input before allow, or one that is not finite.
     fn settle(&mut self, desired: &[T], elapsed: T, input: &mut [T]) -> Option<Allocation> {
-        if !desired.iter().all(|u| u.is_finite()) {
+        if !desired.iter().all(nalgebra::ComplexField::is_finite) {
             let mut allocation = Allocation {
                 solver: self.allocator.solver(),
                 outcome: Outcome::NotFinite,

@@ -206,7 +206,7 @@ where
             self.interior
                 .iter()
                 .copied()
-                .chain(bounds.filter(|x| x.is_finite())),
+                .chain(bounds.filter(nalgebra::ComplexField::is_finite)),
         )
     }
 }
@@ -355,6 +355,10 @@ impl<T: RealField + Copy> Group<'_, T> {
         }
     }
 
+    #[allow(
+        clippy::inline_always,
+        reason = "`lanes` is a constant only where it is inlined"
+    )]
     #[inline(always)]
     fn excess_of(&self, lanes: usize, input: &[T]) -> [T; LANES] {
         let mut values = [T::zero(); LANES];
@@ -408,7 +412,7 @@ pub(super) fn finite<T: RealField + Copy>(
     match values.iter().find(|v| !v.is_finite()) {
         Some(found) => Err(AllocationError::NotFinite {
             what,
-            found: double(*found),
+            found: double(found),
         }),
         None => Ok(()),
     }
@@ -416,7 +420,7 @@ pub(super) fn finite<T: RealField + Copy>(
 
 /// What is wrong with the bounds of a row: one is NaN or infinite on the wrong side, or they leave nothing between them.
 fn refused<T: RealField + Copy>(row: usize, lower: T, upper: T) -> AllocationError {
-    let (lower, upper) = (double(lower), double(upper));
+    let (lower, upper) = (double(&lower), double(&upper));
     if lower.is_nan() || lower == f64::INFINITY {
         AllocationError::NotFinite {
             what: "lower bounds",
@@ -433,6 +437,6 @@ fn refused<T: RealField + Copy>(row: usize, lower: T, upper: T) -> AllocationErr
 }
 
 /// In double precision, as messages have it.
-fn double<T: RealField>(number: T) -> f64 {
+fn double<T: RealField>(number: &T) -> f64 {
     number.to_subset_unchecked()
 }

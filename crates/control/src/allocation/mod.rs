@@ -93,7 +93,7 @@ where
     fn solve(&mut self, desired: &[T], input: &mut [T]) -> Allocation;
 }
 
-impl<T: RealField + Copy, P: Dim, A: Allocator<T, P> + ?Sized> Allocator<T, P> for Box<A>
+impl<T: RealField + Copy, P: Dim, S: Allocator<T, P> + ?Sized> Allocator<T, P> for Box<S>
 where
     DefaultAllocator: Memory<P, P>,
 {
@@ -211,8 +211,7 @@ pub enum AllocationError {
         /// Its upper bound.
         upper: f64,
     },
-    /// OSQP would not take the problem.
-    #[cfg(feature = "osqp")]
+    /// OSQP would not take the problem, or is not in this build.
     #[error("OSQP did not take the problem: {0}")]
     Osqp(String),
 }

@@ -10,7 +10,7 @@
 //!
 //! Where nothing can follow, each of them returns [`Infeasible`] and leaves the point as it was; who flies decides what to do then.
 //!
-//! A [`Path`](path::Path) is a motion of a point with a heading, four times differentiable: [`path`] has lines, circles, manoeuvres and minimum
+//! A [`Path`] is a motion of a point with a heading, four times differentiable: [`path`] has lines, circles, manoeuvres and minimum
 //! snap. [`preview`] checks in advance whether a system can follow. [`flat`] makes references of whole bodies and systems from the paths of their flat outputs (Konz 5.5.3, 5.8), [`joints`] moves joints,
 //! [`InverseKinematics`] a body that joints carry.
 //!

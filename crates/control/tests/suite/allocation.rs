@@ -513,9 +513,11 @@ fn a_reference_far_away_asks_for_an_input_within_the_limits() {
 fn single_precision_and_constant_sizes_agree_to_seven_digits() {
     type Single = ActiveSet<f32, Const<4>, Const<4>>;
     let sequence = Sequence::read("quad4");
-    let metric = SMatrix::<f32, 4, 4>::from_fn(|i, j| sequence.metric[(i, j)] as f32);
-    let rows = SMatrix::<f32, 4, 4>::from_fn(|i, j| sequence.rows[(i, j)] as f32);
-    let vector = |x: &[f64]| SVector::<f32, 4>::from_fn(|i, _| x[i] as f32);
+    #[allow(clippy::cast_possible_truncation)] // single precision is meant
+    let narrow = |x: f64| x as f32;
+    let metric = SMatrix::<f32, 4, 4>::from_fn(|i, j| narrow(sequence.metric[(i, j)]));
+    let rows = SMatrix::<f32, 4, 4>::from_fn(|i, j| narrow(sequence.rows[(i, j)]));
+    let vector = |x: &[f64]| SVector::<f32, 4>::from_fn(|i, _| narrow(x[i]));
     let first = &sequence.steps[0];
     let limits = Limits::between(
         rows,

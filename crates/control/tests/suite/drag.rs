@@ -261,7 +261,7 @@ fn a_path_through_the_singular_speed_is_refused() {
         panic!("it is not followed");
     };
     let error = error.to_string();
-    assert!(error.contains("the motion leaves 0."), "{error}");
+    assert!(error.contains("a specific thrust of 0."), "{error}");
     let slower = text.replace("max_speed = 20", "max_speed = 15");
     planned(&vehicle, &slower);
 }

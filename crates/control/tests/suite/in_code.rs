@@ -22,7 +22,7 @@ fn quadcopter() -> Vehicle {
         name: format!("rotor_{i}"),
         position: Vector3::new(x, y, 0.0),
         axis: Vector3::z(),
-        drag_ratio: if i % 2 == 0 { -0.016 } else { 0.016 },
+        drag_ratio: if i.is_multiple_of(2) { -0.016 } else { 0.016 },
         thrust: [0.2, 7.0],
         time_constant: 0.0,
         tilt: None,

@@ -19,7 +19,7 @@ pub struct Row<'a> {
     pub time: i64,
     /// What the backend answered.
     pub status: Status,
-    /// Who flies: index into [`Header::modes`].
+    /// Who flies: index into [`Header::modes`](super::Header::modes).
     pub mode: u8,
     /// The frame's values, as read.
     pub values: &'a [f64],
@@ -111,7 +111,7 @@ pub struct Control<'a> {
     pub active: u32,
     /// Whether `u` differs from `u0`.
     pub saturated: bool,
-    /// What answered the allocation problem: index into [`Header::solvers`].
+    /// What answered the allocation problem: index into [`Header::solvers`](super::Header::solvers).
     pub solver: u8,
     /// Iterations of the solver.
     pub iterations: u32,

@@ -56,7 +56,7 @@ pub use rotor::{Rotor, Tilt};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rotors {
-    rotors: Vec<Rotor>,
+    list: Vec<Rotor>,
     input_matrix: OMatrix<f64, U6, Dyn>,
     limits: Polytope,
     interior: Vec<f64>,
@@ -115,7 +115,7 @@ impl Rotors {
             input_matrix: OMatrix::<f64, U6, Dyn>::from_fn(columns.len(), |i, j| columns[j][i]),
             limits: limits::limits(&rotors),
             interior: limits::interior(&rotors),
-            rotors,
+            list: rotors,
             command_names,
             command_limits,
             time_constants,
@@ -127,7 +127,7 @@ impl Rotors {
 impl Rotors {
     /// The rotors, with unit axes.
     pub fn as_slice(&self) -> &[Rotor] {
-        &self.rotors
+        &self.list
     }
 
     /// The dimension p of the input `u`; the number of commands is the same.
@@ -143,7 +143,7 @@ impl Rotors {
     /// The entries of `u` that belong to each rotor; those of the commands are the same.
     pub fn rotor_ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let mut start = 0;
-        self.rotors.iter().map(move |rotor| {
+        self.list.iter().map(move |rotor| {
             let range = start..start + 1 + usize::from(rotor.tilt.is_some());
             start = range.end;
             range
@@ -191,7 +191,7 @@ impl Rotors {
     pub fn commands_from_input(&self, u: &[f64], commands: &mut [f64]) {
         self.check_length(u.len());
         self.check_length(commands.len());
-        for (rotor, range) in self.rotors.iter().zip(self.rotor_ranges()) {
+        for (rotor, range) in self.list.iter().zip(self.rotor_ranges()) {
             let i = range.start;
             if rotor.tilt.is_some() {
                 let (side, along) = (u[i], u[i + 1]);
@@ -210,7 +210,7 @@ impl Rotors {
     pub fn input_from_commands(&self, commands: &[f64], u: &mut [f64]) {
         self.check_length(u.len());
         self.check_length(commands.len());
-        for (rotor, range) in self.rotors.iter().zip(self.rotor_ranges()) {
+        for (rotor, range) in self.list.iter().zip(self.rotor_ranges()) {
             let i = range.start;
             if rotor.tilt.is_some() {
                 let (sin, cos) = commands[i + 1].sin_cos();

@@ -143,11 +143,9 @@ fn forces_energies_and_derivatives() {
 
     // Another scalar, and the model taken apart and put together again.
     let mut single = [0.0_f32; 3];
-    let (x, xi, xi_dot) = (
-        x.map(|x| x as f32),
-        xi.map(|x| x as f32),
-        xi_dot.map(|x| x as f32),
-    );
+    #[allow(clippy::cast_possible_truncation)] // single precision is meant
+    let narrow = |x: f64| x as f32;
+    let (x, xi, xi_dot) = (x.map(narrow), xi.map(narrow), xi_dot.map(narrow));
     let cast = model.cast::<f32>();
     cast.inverse_dynamics(&mut Workspace::new(&cast), &x, &xi, &xi_dot, &mut single);
     assert!((0..3).all(|i| (f64::from(single[i]) - tau[i]).abs() < 1e-4));

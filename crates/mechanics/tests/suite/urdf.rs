@@ -336,8 +336,8 @@ fn what_is_left_out_is_noted() {
     for (from, to, note) in [
         (
             "<inertia ixx",
-            "<inertia ixv=\"1\" ixx",
-            "attribute `ixv` of <inertia> is left out of `base`; did you mean `ixx`?",
+            "<inertia ixxx=\"1\" ixx",
+            "attribute `ixxx` of <inertia> is left out of `base`; did you mean `ixx`?",
         ),
         (
             "<robot",

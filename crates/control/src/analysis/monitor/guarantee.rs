@@ -175,7 +175,7 @@ struct Sample {
     x_R: Vec<f64>,
 }
 
-/// The least rank of B (n x p) at [`STATES`] configurations about the neutral one. Allocates.
+/// The least rank of B (n x p) at `STATES` configurations about the neutral one. Allocates.
 pub fn input_rank(model: &Model<f64>, inputs: &Inputs) -> usize {
     let n = model.dof();
     let (mut B, mut J) = (DMatrix::zeros(n, inputs.input_dim()), Matrix6xX::zeros(n));

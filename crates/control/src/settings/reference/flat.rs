@@ -63,7 +63,7 @@ pub struct AngleSettings {
 }
 
 /// The key at fault where a system does not have the flat output.
-fn not_flat(error: NotFlat) -> SettingsError {
+fn not_flat(error: &NotFlat) -> SettingsError {
     SettingsError::new("kind", error.to_string())
 }
 
@@ -78,7 +78,7 @@ impl TwoMassesSettings {
     }
 
     pub(super) fn motion(&self, system: &System) -> Result<TwoMasses, SettingsError> {
-        let masses = MassesOnLine::of_system(system).map_err(not_flat)?;
+        let masses = MassesOnLine::of_system(system).map_err(|error| not_flat(&error))?;
         let path = self.path.path(masses.frame.translation)?;
         TwoMasses::new(masses, path).map_err(off)
     }
@@ -90,7 +90,7 @@ impl PvtolSettings {
     }
 
     pub(super) fn motion(&self, system: &System) -> Result<Pvtol, SettingsError> {
-        let aircraft = PlanarAircraft::of_system(system).map_err(not_flat)?;
+        let aircraft = PlanarAircraft::of_system(system).map_err(|error| not_flat(&error))?;
         let path = self.path.path(aircraft.frame.translation)?;
         Pvtol::new(aircraft, path).map_err(off)
     }

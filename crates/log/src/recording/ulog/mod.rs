@@ -234,18 +234,7 @@ impl Sources {
         let positions: Vec<_> = motions.iter().map(|m| m.position).collect();
         let velocities: Vec<_> = motions.iter().map(|m| m.velocity).collect();
         let attitudes: Vec<_> = held(grid.iter().map(|&t| self.attitude.attitude(t)));
-        let jumps: Vec<_> = grid
-            .iter()
-            .map(|&t| {
-                (
-                    self.motion.nearest(t).resets,
-                    self.attitude.nearest(t).resets,
-                )
-            })
-            .collect();
-        let stretches: Vec<usize> = (0..grid.len())
-            .filter(|&k| k == 0 || jumps[k] != jumps[k - 1])
-            .collect();
+        let stretches = self.stretches(grid);
         let flown = Flown {
             times: grid,
             step,
@@ -276,8 +265,14 @@ impl Sources {
                 .zip(attitude)
                 .map(|(m, q)| q.inverse().act(&m.velocity.into()));
             put(motion.as_ref().map(|m| &m.position[..]), 3);
-            put(attitude.map(|q| q.wxyz()).as_ref().map(|q| q.as_slice()), 4);
-            put(velocity.as_ref().map(|v| v.as_slice()), 3);
+            put(
+                attitude
+                    .map(|q| q.wxyz())
+                    .as_ref()
+                    .map(nalgebra::Matrix::as_slice),
+                4,
+            );
+            put(velocity.as_ref().map(nalgebra::Matrix::as_slice), 3);
             put(self.rates.linear(time).as_ref().map(|w| &w[..]), 3);
             put(
                 battery
@@ -303,7 +298,7 @@ impl Sources {
                 setpoint
                     .map(|s| s.rotation.wxyz())
                     .as_ref()
-                    .map(|q| q.as_slice()),
+                    .map(nalgebra::Matrix::as_slice),
                 4,
             );
             put(setpoint.map(|s| &s.angular_velocity[..]), 3);
@@ -327,6 +322,17 @@ impl Sources {
             notes: self.notes(topics, step, setpoints.as_deref(), motors.as_ref(), missing),
             motors,
         }
+    }
+
+    /// Where the estimate starts anew: the first of the times, and those before which it was reset.
+    fn stretches(&self, grid: &[i64]) -> Vec<usize> {
+        let resets = |k: usize| {
+            let (motion, attitude) = (self.motion.nearest(grid[k]), self.attitude.nearest(grid[k]));
+            (motion.resets, attitude.resets)
+        };
+        (0..grid.len())
+            .filter(|&k| k == 0 || resets(k) != resets(k - 1))
+            .collect()
     }
 
     fn notes(

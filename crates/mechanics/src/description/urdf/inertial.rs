@@ -283,10 +283,10 @@ fn change(weight: f64, raised_weight: f64, before: &Vector3<f64>, after: &Vector
         .fold(0.0, f64::max);
     if growth > 0.0 {
         let percent: f64 = format!("{growth:.1e}").parse().unwrap_or(growth);
-        text += &format!(", at most {percent} % more");
+        text.extend([format!(", at most {percent} % more")]);
     }
     if weight != raised_weight {
-        text += &format!("; mass {weight} -> {} kg", short(raised_weight));
+        text.extend([format!("; mass {weight} -> {} kg", short(raised_weight))]);
     }
     text
 }
