@@ -21,7 +21,7 @@ use super::{AngleCoordinates, Joint, JointKind, ModelError};
 ///     .build()?;
 /// let mut xi_dot = [0.0];
 /// model.forward_dynamics(&mut Workspace::new(&model), &[0.8], &[0.0], &[0.0], &mut xi_dot)?;
-/// assert!((xi_dot[0] + 2.0 * 0.3 / 0.1).abs() < 1e-13);
+/// assert!((xi_dot[0] + 2.0_f64 * 0.3 / 0.1).abs() < 1e-13);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

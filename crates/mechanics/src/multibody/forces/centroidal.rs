@@ -60,7 +60,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// workspace.update_jacobians(&model);
     /// workspace.centroidal_momentum_matrix(&model, &mut A);
     /// assert_eq!(A[(1, 0)], 2.0);
-    /// assert!((A[(5, 0)] - 0.1).abs() < 1e-15);
+    /// assert!((A[(5, 0)] - 0.1_f64).abs() < 1e-15);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
