@@ -27,7 +27,7 @@ use crate::sizes::Sizes;
 /// let mut law = Law::constant(&Matrix1::new(2.0), &Matrix1::new(1.0), &Matrix1::new(1.0))?;
 /// let mut u0 = Vector1::zeros();
 /// law.unconstrained(&Vector1::zeros(), &Vector1::new(4.0 * 0.5 + 4.0 * 1.0), &mut u0);
-/// assert!((u0[0] + 12.0_f64).abs() < 1e-12);
+/// assert!((u0[0] + 12.0_f64).abs() < 1e-13);
 /// # Ok::<(), fly_control::law::LawError>(())
 /// ```
 #[derive(Clone, Debug)]
