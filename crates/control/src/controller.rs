@@ -6,6 +6,7 @@ use fly_mechanics::multibody::Model;
 use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn};
 
 use crate::allocation::{Allocation, AllocationError, Allocator, Limited, Limits};
+use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
 use crate::matching::{Matching, MatchingForce};
 use crate::plant::{FreeBodyPlant, Plant, Pursuit, SystemPlant};
@@ -326,7 +327,7 @@ impl Controller<FreeBodyPlant> {
     }
 
     /// The desired closed loop.
-    pub fn template(&self) -> &Template<fly_mechanics::FreeBody<f64>> {
+    pub fn template(&self) -> &Template<OneBody> {
         &self.strategy
     }
 

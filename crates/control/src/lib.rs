@@ -89,6 +89,7 @@ pub mod law;
 mod lehmer;
 mod linearisation;
 pub mod matching;
+pub mod pair;
 pub mod plant;
 pub mod poles;
 pub mod predictor;
@@ -106,11 +107,12 @@ pub mod tuning;
 
 pub use controller::{Controller, Step};
 pub use energies::Energies;
-pub use reference::{ReferencePoint, SystemPoint, SystemReference};
+pub use reference::ReferencePoint;
 pub use settings::{
     ControllerError, ControllerSettings, Reference, ReferenceSettings, SettingsError,
 };
 pub use sizes::Sizes;
 pub use step_error::StepError;
 pub use strategy::Strategy;
+pub use system::{SystemPoint, SystemReference};
 pub use trajectory::Trajectory;

@@ -9,6 +9,7 @@ use nalgebra::{
 };
 
 use crate::ReferencePoint;
+use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
 use crate::sizes::Sizes;
 use crate::step_error::StepError;
@@ -111,7 +112,7 @@ impl Plant for FreeBodyPlant {
     type Dof = Const<6>;
     type State<'a> = &'a State<f64>;
     type Goal<'a> = &'a ReferencePoint;
-    type Strategy = Template<FreeBody<f64>>;
+    type Strategy = Template<OneBody>;
 
     const CONSTANT: bool = true;
 

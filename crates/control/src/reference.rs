@@ -1,7 +1,6 @@
-//! References at one instant: of a rigid body, and of a system of bodies.
+//! The reference of a rigid body at one instant.
 
 use fly_lie::SE3;
-use fly_mechanics::multibody::Model;
 use nalgebra::{RealField, Vector6};
 
 /// The reference of a rigid body at one instant.
@@ -39,46 +38,4 @@ impl<T: RealField + Copy> Default for ReferencePoint<T> {
     fn default() -> Self {
         Self::at_rest(SE3::identity())
     }
-}
-
-/// The reference of a system of bodies at one instant.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SystemPoint {
-    /// `x_R`, nu numbers.
-    pub configuration: Vec<f64>,
-    /// `xi_R`, n numbers.
-    pub velocity: Vec<f64>,
-    /// The rate of `xi_R`, n numbers.
-    pub acceleration: Vec<f64>,
-}
-
-impl SystemPoint {
-    /// At rest in the model's neutral configuration.
-    pub fn new(model: &Model<f64>) -> Self {
-        Self {
-            configuration: model.neutral_configuration(),
-            velocity: vec![0.0; model.dof()],
-            acceleration: vec![0.0; model.dof()],
-        }
-    }
-
-    /// The same as slices, as the templates take it.
-    pub fn as_reference(&self) -> SystemReference<'_> {
-        SystemReference {
-            configuration: &self.configuration,
-            velocity: &self.velocity,
-            acceleration: &self.acceleration,
-        }
-    }
-}
-
-/// Where a system should be, and how it should move there, at one instant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SystemReference<'a> {
-    /// `x_R`, nu numbers.
-    pub configuration: &'a [f64],
-    /// `xi_R`, n numbers.
-    pub velocity: &'a [f64],
-    /// `xi_R_dot`, n numbers.
-    pub acceleration: &'a [f64],
 }

@@ -4,32 +4,14 @@ use fly_mechanics::{FreeBody, System, Vehicle};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use super::trial::try_out;
-use super::{AllocationMethod, ControllerSettings, SettingsError};
+use super::{AllocationMethod, ControllerError, ControllerSettings, SettingsError};
 use crate::Controller;
 #[cfg(feature = "osqp")]
 use crate::allocation::Osqp;
 use crate::allocation::{ActiveSet, AllocationError, Allocator, Limits};
-use crate::law::LawError;
-use crate::plant::{FreeBodyPlant, Plant, PlantError, SystemPlant};
+use crate::plant::{FreeBodyPlant, Plant, SystemPlant};
 use crate::sizes::Sizes;
 use crate::template::Template;
-
-/// Why a controller could not be built.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ControllerError {
-    /// A setting cannot be used.
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    /// The system cannot be controlled.
-    #[error(transparent)]
-    Plant(#[from] PlantError),
-    /// There is no law for it.
-    #[error(transparent)]
-    Law(#[from] LawError),
-    /// The limits cannot be used.
-    #[error(transparent)]
-    Allocation(#[from] AllocationError),
-}
 
 impl ControllerSettings {
     /// The controller of a vehicle as its description gives it, within the limits of its actuators.

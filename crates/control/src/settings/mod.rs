@@ -19,6 +19,7 @@ macro_rules! integers_are_numbers {
 mod approach;
 mod build_controller;
 mod controller;
+mod controller_error;
 mod gains;
 mod moment;
 mod numbers;
@@ -30,8 +31,8 @@ mod transport;
 mod trial;
 
 pub use approach::ApproachSettings;
-pub use build_controller::ControllerError;
 pub use controller::{AllocationMethod, ControllerSettings};
+pub use controller_error::ControllerError;
 pub use gains::GainSettings;
 pub use moment::{Moment, SecondMomentSettings};
 pub use numbers::Numbers;

@@ -40,11 +40,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use crate::reference::SystemReference;
+use fly_mechanics::multibody::{BodyId, Model};
 
-use fly_mechanics::multibody::BodyId;
-
-use crate::template::Pair;
+use crate::pair::Pair;
 
 /// Two bodies, or the world and a body, with the desired energies between them. Each pair counts once: (a, b) and (b, a) have the same
 /// stiffness energy, so that a sum over both would double it.
@@ -56,4 +54,46 @@ pub struct SystemPair {
     pub b: BodyId,
     /// K', D', M'.
     pub energies: Pair,
+}
+
+/// The reference of a system of bodies at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SystemPoint {
+    /// `x_R`, nu numbers.
+    pub configuration: Vec<f64>,
+    /// `xi_R`, n numbers.
+    pub velocity: Vec<f64>,
+    /// The rate of `xi_R`, n numbers.
+    pub acceleration: Vec<f64>,
+}
+
+impl SystemPoint {
+    /// At rest in the model's neutral configuration.
+    pub fn new(model: &Model<f64>) -> Self {
+        Self {
+            configuration: model.neutral_configuration(),
+            velocity: vec![0.0; model.dof()],
+            acceleration: vec![0.0; model.dof()],
+        }
+    }
+
+    /// The same as slices, as the templates take it.
+    pub fn as_reference(&self) -> SystemReference<'_> {
+        SystemReference {
+            configuration: &self.configuration,
+            velocity: &self.velocity,
+            acceleration: &self.acceleration,
+        }
+    }
+}
+
+/// Where a system should be, and how it should move there, at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SystemReference<'a> {
+    /// `x_R`, nu numbers.
+    pub configuration: &'a [f64],
+    /// `xi_R`, n numbers.
+    pub velocity: &'a [f64],
+    /// `xi_R_dot`, n numbers.
+    pub acceleration: &'a [f64],
 }

@@ -15,7 +15,7 @@ use fly_lie::SE3;
 use fly_lie::operators::{bracket, coadjoint_bracket};
 use nalgebra::{RealField, Vector6, convert};
 
-use super::pair::{Pair, PairKinematics, carry};
+use crate::pair::{Pair, PairKinematics, carry};
 use crate::{Energies, ReferencePoint};
 
 /// `[cbar, f_D]` of one pair in its own coordinates, and its energies.

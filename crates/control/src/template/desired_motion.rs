@@ -53,10 +53,3 @@ where
         self.bias += &self.stiffness;
     }
 }
-
-impl DesiredMotion {
-    /// Room for a system of bodies.
-    pub fn new(model: &fly_mechanics::multibody::Model<f64>) -> Self {
-        Self::of_dof(Dyn(model.dof()))
-    }
-}

@@ -15,8 +15,8 @@ use fly_lie::SE3;
 use fly_lie::operators::{angular, hat3};
 use nalgebra::{Matrix4, Matrix6, RealField, Vector6, convert};
 
-use super::pair::Pair;
 use crate::Energies;
+use crate::pair::Pair;
 
 /// C(M', z) of one pair, 6x6 and skew-symmetric: the connection of the inertia M' along the twist z, Konz (5.66), (5.85h).
 ///

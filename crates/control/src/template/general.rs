@@ -21,7 +21,7 @@ use fly_lie::SE3;
 use fly_lie::operators::{bracket, double_vee3, hat_matrix3, hat6};
 use nalgebra::{Matrix3, Matrix4, Matrix6, Vector3, Vector6};
 
-use super::pair::{PairKinematics, carry, error_pose};
+use crate::pair::{PairKinematics, carry, error_pose};
 use crate::{Energies, ReferencePoint};
 
 /// A symmetric, positive definite 6 x 6 matrix of stiffness, damping or inertia as a distance of poses.

@@ -33,28 +33,25 @@ pub mod body;
 mod desired_motion;
 pub mod energy;
 pub mod general;
-pub mod pair;
+mod of_model;
 pub mod particle;
 
+pub use crate::pair::{Pair, PairKinematics};
+pub use crate::transport::Transport;
 pub use desired_motion::DesiredMotion;
-pub use pair::{Pair, PairKinematics};
 
 use core::borrow::Borrow;
 
-use fly_mechanics::multibody::{Model, Workspace};
-use fly_mechanics::{FreeBody, State};
-use nalgebra::{Const, DefaultAllocator, OVector, RealField, U1, Vector6};
-use serde::Deserialize;
+use nalgebra::{DefaultAllocator, Matrix6, OVector, RealField, U1};
 
 use crate::Energies;
-use crate::kinematics::{Identity, Jacobian, Kinematics, ModelKinematics};
-pub use crate::reference::ReferencePoint;
+use crate::kinematics::{Jacobian, Kinematics, OneBody};
+use crate::pair::error_pose;
 use crate::sizes::Sizes;
-use crate::system::{SystemPair, SystemReference};
-use crate::transport::{TransportError, TransportMap};
+use crate::transport::Map;
 
 /// Which template forms the desired closed loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approach {
     /// Particle-based, Konz (5.18).
@@ -64,17 +61,6 @@ pub enum Approach {
     /// Energy-based, Konz (5.56).
     #[default]
     Energy,
-}
-
-/// Which map carries the twist of a pair's reference to the pair in the energy-based approach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Transport {
-    /// `Q = Ad(E)`, Konz (5.64).
-    Adjoint,
-    /// About the centre of stiffness, Konz (5.67).
-    #[default]
-    Centred,
 }
 
 /// The desired closed loop of a vehicle or a system, Konz (5.18), (5.26) or (5.56) summed over its pairs.
@@ -128,6 +114,11 @@ where
         self.approach
     }
 
+    /// Its transport map.
+    pub fn map(&self) -> &K::Map {
+        &self.map
+    }
+
     /// Writes the transport map and its rate, whether the approach uses it or not.
     ///
     /// # Errors
@@ -135,9 +126,9 @@ where
     pub fn transport_map(
         &mut self,
         at: &K::At<'_>,
-        out: &mut crate::transport::Map<K::Scalar, K::Dof>,
+        out: &mut Map<K::Scalar, K::Dof>,
     ) -> Result<(), K::MapError> {
-        K::transport(&mut self.map, at, self.pairs.as_ref(), out)
+        K::transport(&mut self.map, at, &self.pairs, out)
     }
 
     /// Writes the desired motion. No allocation.
@@ -153,7 +144,7 @@ where
         let (pairs, J) = (self.pairs.as_ref(), &mut self.jacobian);
         let energy_based = self.approach == Approach::Energy;
         if energy_based {
-            K::transport(&mut self.map, at, pairs, &mut out.map)?;
+            K::transport(&mut self.map, at, &self.pairs, &mut out.map)?;
             let (Q, Q_dot) = (&out.map.Q, &out.map.Q_dot);
             let velocities = [&mut self.xi, &mut self.xi_R, &mut self.xi_dot_R];
             K::velocities(at, velocities);
@@ -174,7 +165,7 @@ where
         for of_pair in pairs {
             let (motion, desired) = K::pair(at, of_pair, energy_based, J);
             let pair: &Pair<K::Scalar> = of_pair.borrow();
-            let E = pair::error_pose(&motion.pose, &desired.pose);
+            let E = error_pose(&motion.pose, &desired.pose);
             let ([inertial, damping], energies) = match self.approach {
                 Approach::Particle => particle::forces(pair, &E, &motion, &desired),
                 Approach::Body => body::forces(pair, &E, &motion, &desired),
@@ -200,22 +191,10 @@ where
 }
 
 /// # A vehicle
-impl<T: RealField + Copy> Template<FreeBody<T>> {
+impl<T: RealField + Copy> Template<OneBody<T>> {
     /// Of the pair (world, body) of one free body.
     pub fn of_body(approach: Approach, transport: Transport, pair: Pair<T>) -> Self {
-        let zero = Vector6::zeros();
-        Self {
-            approach,
-            pairs: [pair],
-            map: transport,
-            jacobian: Identity,
-            xi: zero,
-            xi_R: zero,
-            xi_dot_R: zero,
-            xi_E: zero,
-            carried: zero,
-            product: zero,
-        }
+        Self::new(&OneBody::default(), approach, [pair], transport)
     }
 
     /// The pair's desired energies.
@@ -224,64 +203,7 @@ impl<T: RealField + Copy> Template<FreeBody<T>> {
     }
 
     /// Mbar, constant.
-    pub fn mass_matrix(&self) -> &nalgebra::Matrix6<T> {
+    pub fn mass_matrix(&self) -> &Matrix6<T> {
         self.pair().inertia_matrix()
-    }
-
-    /// Writes the desired motion at this state and reference.
-    pub fn evaluate(
-        &mut self,
-        state: &State<T>,
-        reference: &ReferencePoint<T>,
-        out: &mut DesiredMotion<T, Const<6>>,
-    ) {
-        let Ok(()) = self.form(&(state, reference), out);
-    }
-}
-
-/// # A system of bodies
-impl Template<Model<f64>> {
-    /// Of pairs of bodies.
-    pub fn of_system(
-        model: &Model<f64>,
-        approach: Approach,
-        pairs: Vec<SystemPair>,
-        map: Box<dyn TransportMap>,
-    ) -> Self {
-        Self::new(model, approach, pairs, map)
-    }
-
-    /// Its pairs, and the map that goes with them.
-    pub(crate) fn pairs_and_map(&mut self) -> (&[SystemPair], &mut dyn TransportMap) {
-        (&self.pairs, self.map.as_mut())
-    }
-
-    /// Writes the desired motion in the state for which `actual` was updated, Jacobians included, and with the velocity `xi`. `reference` is
-    /// scratch: it holds the reference's kinematics afterwards. No allocation.
-    ///
-    /// # Errors
-    /// [`TransportError`] where the transport map does not exist.
-    ///
-    /// # Panics
-    /// If slices have other lengths than the model has coordinates.
-    pub fn evaluate(
-        &mut self,
-        model: &Model<f64>,
-        actual: &Workspace<f64>,
-        xi: &[f64],
-        reference: &mut Workspace<f64>,
-        goal: &SystemReference<'_>,
-        out: &mut DesiredMotion,
-    ) -> Result<(), TransportError> {
-        reference.update(model, goal.configuration, goal.velocity);
-        reference.update_jacobians(model);
-        let at = ModelKinematics {
-            model,
-            actual,
-            velocity: xi,
-            reference,
-            goal: *goal,
-        };
-        self.form(&at, out)
     }
 }

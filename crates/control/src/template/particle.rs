@@ -15,7 +15,7 @@ use fly_lie::SE3;
 use fly_lie::operators::{double_vee6, hat6};
 use nalgebra::{Matrix4, RealField, Vector6};
 
-use super::pair::{Pair, PairKinematics, half_norm};
+use crate::pair::{Pair, PairKinematics, half_norm};
 use crate::{Energies, ReferencePoint};
 
 /// `[cbar, f_D]` of one pair in its own coordinates, and its energies.

@@ -6,9 +6,8 @@ use fly_mechanics::multibody::{BodyId, JointKind, Model, Workspace};
 use nalgebra::{DVector, Matrix6xX, Vector3, Vector6};
 
 use super::jacobian::{PointJacobian, left_inverse};
-use super::{Map, adjoint, centred};
+use super::{Map, Transport, adjoint, centred};
 use crate::system::SystemPair;
-use crate::template::Transport;
 
 /// Why there is no transport map.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -23,6 +23,17 @@ mod maps;
 
 pub use maps::{JointMap, PairMap, PointMap, TransportError, TransportMap, Transported};
 
+/// Which map carries the twist of a pair's reference to the pair in the energy-based approach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// `Q = Ad(E)`, Konz (5.64).
+    Adjoint,
+    /// About the centre of stiffness, Konz (5.67).
+    #[default]
+    Centred,
+}
+
 /// Q and its rate, both n x n.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map<T: RealField + Copy = f64, N: Dim = Dyn>

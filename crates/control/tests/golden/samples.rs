@@ -88,7 +88,7 @@ impl Sample<'_> {
     fn template(&self, controller: &Controller, report: &mut File) {
         let forces = controller.desired(self.state, self.reference);
         let mut map = Map::new(Const::<6>);
-        let at = (self.state, self.reference);
+        let at = (&self.state.into(), self.reference);
         let Ok(()) = controller.template().clone().transport_map(&at, &mut map);
         let e = forces.energies;
         self.check(

@@ -5,8 +5,8 @@ use crate::common;
 
 use common::Random;
 use fly_control::ReferencePoint;
+use fly_control::pair::error_pose;
 use fly_control::template::general::{GeneralForces, GeneralMoment, GeneralPair, NoDistance};
-use fly_control::template::pair::error_pose;
 use fly_control::template::{Pair, PairKinematics, body, particle};
 use fly_lie::SE3;
 use fly_mechanics::SecondMoment;

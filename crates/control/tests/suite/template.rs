@@ -4,12 +4,13 @@
 use crate::common;
 
 use common::{Random, SKEWED_PAIR, TRICOPTER, TRICOPTER_PAIR, controller};
+use fly_control::kinematics::OneBody;
 use fly_control::template::energy::connection;
 use fly_control::template::{DesiredMotion, Template, Transport};
 use fly_control::transport::Map;
 use fly_control::{Controller, ReferencePoint};
 use fly_lie::SE3;
-use fly_mechanics::{FreeBody, State, integrate};
+use fly_mechanics::{State, integrate};
 use nalgebra::{Const, Vector3, Vector6};
 
 const APPROACHES: [&str; 4] = [
@@ -43,7 +44,7 @@ fn moved(reference: &ReferencePoint, t: f64) -> ReferencePoint {
     }
 }
 
-type Vehicle = Template<FreeBody<f64>>;
+type Vehicle = Template<OneBody>;
 
 fn desired(
     template: &Vehicle,
@@ -63,7 +64,7 @@ fn transport_map(
     let mut map = Map::new(Const);
     let Ok(()) = template
         .clone()
-        .transport_map(&(state, reference), &mut map);
+        .transport_map(&(&state.into(), reference), &mut map);
     map
 }
 

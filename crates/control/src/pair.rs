@@ -107,6 +107,6 @@ pub fn carry<T: RealField + Copy>(E: &SE3<T>, xi: &Vector6<T>) -> Vector6<T> {
 }
 
 /// 1/2 tr(X A X^T), the energy of the matrix X.
-pub(super) fn half_norm<T: RealField + Copy>(X: &Matrix4<T>, A: &Matrix4<T>) -> T {
+pub(crate) fn half_norm<T: RealField + Copy>(X: &Matrix4<T>, A: &Matrix4<T>) -> T {
     convert::<f64, T>(0.5) * (X * A).component_mul(X).sum()
 }

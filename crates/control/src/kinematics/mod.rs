@@ -1,0 +1,171 @@
+//! How the velocity of what is controlled moves pairs of frames.
+//!
+//! A [`Template`](crate::template::Template) is a sum over pairs of frames, whatever moves them. [`Kinematics`] say how they move: a free body by its own
+//! twist, J = I, Jdot = 0, so that nothing is to be multiplied; a system of bodies by the body Jacobian of each pair.
+#![allow(non_snake_case)]
+
+use core::borrow::Borrow;
+use core::convert::Infallible;
+use core::marker::PhantomData;
+
+use nalgebra::{Const, DefaultAllocator, Dim, Matrix6, OMatrix, OVector, RealField, Vector6};
+
+mod model;
+
+pub use model::{BodyJacobian, ModelKinematics};
+
+use crate::ReferencePoint;
+use crate::pair::{Pair, PairKinematics, error_pose};
+use crate::sizes::Sizes;
+use crate::transport::{Map, Transport, adjoint, centred};
+
+/// A system with n degrees of freedom whose velocity moves pairs of frames.
+pub trait Kinematics: Sized
+where
+    DefaultAllocator: Sizes<Self::Dof, Self::Dof>,
+{
+    /// The numbers that it reckons with.
+    type Scalar: RealField + Copy;
+    /// n.
+    type Dof: Dim;
+    /// Two frames, and the desired energies between them.
+    type Pair: Borrow<Pair<Self::Scalar>>;
+    /// All its pairs.
+    type Pairs: AsRef<[Self::Pair]>;
+    /// Carries the velocity of the reference to where the system is, Konz (5.43).
+    type Map;
+    /// Why there may be no such map.
+    type MapError;
+    /// J of a pair.
+    type Jacobian: Jacobian<Self::Scalar, Self::Dof>;
+    /// The state beside the reference at one instant.
+    type At<'a>;
+
+    /// n.
+    fn dof(&self) -> Self::Dof;
+
+    /// Room for a Jacobian.
+    fn jacobian(&self) -> Self::Jacobian;
+
+    /// Writes xi, xi_R and its rate.
+    fn velocities(at: &Self::At<'_>, out: [&mut OVector<Self::Scalar, Self::Dof>; 3]);
+
+    /// How a pair moves and should move. Writes its Jacobian, with its rate if `with_rate` asks for it.
+    fn pair(
+        at: &Self::At<'_>,
+        pair: &Self::Pair,
+        with_rate: bool,
+        J: &mut Self::Jacobian,
+    ) -> (PairKinematics<Self::Scalar>, ReferencePoint<Self::Scalar>);
+
+    /// Writes the transport map and its rate.
+    ///
+    /// # Errors
+    /// Where there is none.
+    fn transport(
+        map: &mut Self::Map,
+        at: &Self::At<'_>,
+        pairs: &Self::Pairs,
+        out: &mut Map<Self::Scalar, Self::Dof>,
+    ) -> Result<(), Self::MapError>;
+}
+
+/// How the twist of a pair follows from the velocity, `z = J xi` with J 6 x n.
+pub trait Jacobian<T: RealField + Copy, N: Dim>
+where
+    DefaultAllocator: Sizes<N, N>,
+{
+    /// `J v`.
+    fn times(&self, v: &OVector<T, N>) -> Vector6<T>;
+
+    /// `Jdot v`; `None` where J is constant.
+    fn rate_times(&self, v: &OVector<T, N>) -> Option<Vector6<T>>;
+
+    /// Adds `J^T f`.
+    fn add_force(&self, f: &Vector6<T>, out: &mut OVector<T, N>);
+
+    /// Adds `J^T X J` of a symmetric X.
+    fn add_matrix(&self, X: &Matrix6<T>, out: &mut OMatrix<T, N, N>);
+}
+
+/// The velocity of a free body is its twist: J = I.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Identity;
+
+impl<T: RealField + Copy> Jacobian<T, Const<6>> for Identity {
+    fn times(&self, v: &Vector6<T>) -> Vector6<T> {
+        *v
+    }
+
+    fn rate_times(&self, _: &Vector6<T>) -> Option<Vector6<T>> {
+        None
+    }
+
+    fn add_force(&self, f: &Vector6<T>, out: &mut Vector6<T>) {
+        *out += f;
+    }
+
+    fn add_matrix(&self, X: &Matrix6<T>, out: &mut Matrix6<T>) {
+        *out += X;
+    }
+}
+
+/// A vehicle: one free body with its own twist as the velocity, seen from the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OneBody<T = f64>(PhantomData<T>);
+
+impl<T> Default for OneBody<T> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: RealField + Copy> Kinematics for OneBody<T> {
+    type Scalar = T;
+    type Dof = Const<6>;
+    type Pair = Pair<T>;
+    type Pairs = [Pair<T>; 1];
+    type Map = Transport;
+    type MapError = Infallible;
+    type Jacobian = Identity;
+    type At<'a> = (&'a PairKinematics<T>, &'a ReferencePoint<T>);
+
+    fn dof(&self) -> Const<6> {
+        Const
+    }
+
+    fn jacobian(&self) -> Identity {
+        Identity
+    }
+
+    fn velocities((motion, reference): &Self::At<'_>, out: [&mut Vector6<T>; 3]) {
+        let [xi, xi_R, xi_dot_R] = out;
+        *xi = motion.twist;
+        *xi_R = reference.twist;
+        *xi_dot_R = reference.acceleration;
+    }
+
+    fn pair(
+        (motion, reference): &Self::At<'_>,
+        _: &Pair<T>,
+        _: bool,
+        _: &mut Identity,
+    ) -> (PairKinematics<T>, ReferencePoint<T>) {
+        (**motion, **reference)
+    }
+
+    fn transport(
+        map: &mut Transport,
+        (motion, reference): &Self::At<'_>,
+        [pair]: &Self::Pairs,
+        out: &mut Map<T, Const<6>>,
+    ) -> Result<(), Infallible> {
+        let E = error_pose(&motion.pose, &reference.pose);
+        let (z, z_R) = (&motion.twist, &reference.twist);
+        *out = match map {
+            Transport::Adjoint => adjoint(&E, z, z_R),
+            Transport::Centred => centred(&E, z, z_R, pair.stiffness_center()),
+        };
+        Ok(())
+    }
+}

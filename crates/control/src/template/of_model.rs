@@ -1,0 +1,78 @@
+//! Templates of the bodies and systems of `fly-mechanics`.
+
+use fly_mechanics::State;
+use fly_mechanics::multibody::{Model, Workspace};
+use nalgebra::{Const, RealField};
+
+use super::{Approach, DesiredMotion, Template};
+use crate::ReferencePoint;
+use crate::kinematics::{ModelKinematics, OneBody};
+use crate::system::{SystemPair, SystemReference};
+use crate::transport::{TransportError, TransportMap};
+
+/// # A vehicle
+impl<T: RealField + Copy> Template<OneBody<T>> {
+    /// Writes the desired motion at this state and reference.
+    pub fn evaluate(
+        &mut self,
+        state: &State<T>,
+        reference: &ReferencePoint<T>,
+        out: &mut DesiredMotion<T, Const<6>>,
+    ) {
+        let Ok(()) = self.form(&(&state.into(), reference), out);
+    }
+}
+
+/// # A system of bodies
+impl Template<Model<f64>> {
+    /// Of pairs of bodies.
+    pub fn of_system(
+        model: &Model<f64>,
+        approach: Approach,
+        pairs: Vec<SystemPair>,
+        map: Box<dyn TransportMap>,
+    ) -> Self {
+        Self::new(model, approach, pairs, map)
+    }
+
+    /// Its pairs, and the map that goes with them.
+    pub(crate) fn pairs_and_map(&mut self) -> (&[SystemPair], &mut dyn TransportMap) {
+        (&self.pairs, self.map.as_mut())
+    }
+
+    /// Writes the desired motion in the state for which `actual` was updated, Jacobians included, and with the velocity `xi`. `reference` is
+    /// scratch: it holds the reference's kinematics afterwards. No allocation.
+    ///
+    /// # Errors
+    /// [`TransportError`] where the transport map does not exist.
+    ///
+    /// # Panics
+    /// If slices have other lengths than the model has coordinates.
+    pub fn evaluate(
+        &mut self,
+        model: &Model<f64>,
+        actual: &Workspace<f64>,
+        xi: &[f64],
+        reference: &mut Workspace<f64>,
+        goal: &SystemReference<'_>,
+        out: &mut DesiredMotion,
+    ) -> Result<(), TransportError> {
+        reference.update(model, goal.configuration, goal.velocity);
+        reference.update_jacobians(model);
+        let at = ModelKinematics {
+            model,
+            actual,
+            velocity: xi,
+            reference,
+            goal: *goal,
+        };
+        self.form(&at, out)
+    }
+}
+
+impl DesiredMotion {
+    /// Room for a system of bodies.
+    pub fn new(model: &Model<f64>) -> Self {
+        Self::of_dof(nalgebra::Dyn(model.dof()))
+    }
+}
