@@ -96,8 +96,9 @@ fn header() -> Result<File> {
     let bindings = cbindgen::Builder::new()
         .with_config(config)
         .with_src(hal.join("src/abi/types.rs"))
+        .with_src(hal.join("src/group_status.rs"))
         .generate()
-        .context("no header for crates/hal/src/abi/types.rs")?;
+        .context("no header for crates/hal/src/abi")?;
     let mut content = Vec::new();
     bindings.write(&mut content);
     Ok((hal.join("include/fly_plugin.h"), content))

@@ -27,7 +27,18 @@ pub fn run(arguments: &[String]) -> Outcome {
 }
 
 /// The folders of the crates whose modules are held to it.
-const CRATES: [&str; 4] = ["lie", "log", "mavlink", "mechanics"];
+const CRATES: [&str; 10] = [
+    "cli",
+    "flight",
+    "hal",
+    "lie",
+    "log",
+    "mavlink",
+    "mechanics",
+    "plugins/replay",
+    "plugins/sim",
+    "testing",
+];
 
 /// Fails with a cycle of each layer that has one.
 pub fn check() -> Result<()> {

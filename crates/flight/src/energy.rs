@@ -15,7 +15,7 @@ pub(crate) struct EnergyWatch {
 
 impl EnergyWatch {
     /// For this guidance, before its flight.
-    pub fn new(guidance: &mut dyn Guidance, inputs: usize) -> Self {
+    pub fn new(guidance: &mut Guidance, inputs: usize) -> Self {
         Self {
             monitor: LyapunovMonitor::new(guidance.lyapunov_guarantee(), inputs),
             action: Action::Wait,

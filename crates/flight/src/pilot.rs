@@ -32,7 +32,7 @@ pub struct Parts {
     /// Where the frame carries the state.
     pub binding: Binding,
     /// Reference and control law.
-    pub guidance: Box<dyn Guidance>,
+    pub guidance: Guidance,
     /// Decides what happens when frames fail.
     pub supervisor: Supervisor,
     /// Groups older than this are stale, ns.
@@ -266,8 +266,8 @@ impl Pilot {
     }
 
     /// Reference and control law.
-    pub fn guidance(&self) -> &dyn Guidance {
-        self.parts.guidance.as_ref()
+    pub fn guidance(&self) -> &Guidance {
+        &self.parts.guidance
     }
 
     /// The state predictor, whether its state is known or not.

@@ -16,7 +16,7 @@ use crate::difference::differences;
 use crate::energy::EnergyWatch;
 use crate::error::FlightError;
 use crate::flight::Flight;
-use crate::guidance::{Guidance, SystemGuidance, VehicleGuidance};
+use crate::guidance::Guidance;
 use crate::link::Link;
 use crate::pilot::{Parts, Pilot};
 use crate::recorder::{self, Recorder};
@@ -74,7 +74,7 @@ impl<'a> Flight<'a> {
             Clock::Stepped => Pace::Stepped,
         };
         let solver = configuration.controller.allocation;
-        let energy = (!is_shadow).then(|| EnergyWatch::new(guidance.as_mut(), commands.len()));
+        let energy = (!is_shadow).then(|| EnergyWatch::new(&mut guidance, commands.len()));
         let recorder =
             Recorder::begin(sink, &header(configuration, &backend), pace, solver, energy)?;
 
@@ -158,7 +158,7 @@ fn header(configuration: &Configuration, backend: &Instance) -> Header {
 fn guidance(
     configuration: &Configuration,
     backend: &Instance,
-) -> Result<(String, Box<dyn Guidance>), FlightError> {
+) -> Result<(String, Guidance), FlightError> {
     match configuration.flown() {
         Flown::Vehicle(vehicle) => {
             let (kind, reference) = reference(configuration, vehicle, backend)?;
@@ -169,8 +169,8 @@ fn guidance(
                 Some(SafetyAction::Descend | SafetyAction::Terminate) | None => safety.descent_rate,
             };
             let model = &configuration.system.model;
-            let guidance = VehicleGuidance::new(model, reference, controller, rate);
-            Ok((kind, Box::new(guidance)))
+            let guidance = Guidance::of_vehicle(model, reference, controller, rate);
+            Ok((kind, guidance))
         }
         Flown::System(system) => {
             if backend.description().wants_reference == ReferenceSource::Recorded {
@@ -187,7 +187,7 @@ fn guidance(
             reference.restart();
             controller.rest_at(&first.configuration)?;
             let kind = configuration.reference.kind().to_owned();
-            Ok((kind, Box::new(SystemGuidance::new(reference, controller))))
+            Ok((kind, Guidance::of_system(reference, controller)))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What one read delivers.
 
-pub use crate::abi::GroupStatus;
+use crate::group_status::GroupStatus;
 
 /// One tick's values, in the order of [`Description::frame_signals`](crate::Description::frame_signals).
 ///

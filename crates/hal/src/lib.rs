@@ -34,6 +34,7 @@ pub mod conformance;
 mod description;
 mod error;
 mod frame;
+mod group_status;
 pub mod loader;
 #[cfg(feature = "toml")]
 mod settings;
@@ -45,7 +46,8 @@ pub use clock::{Clock, Deadline, Ticks, monotonic_now};
 pub use configuration::{Configuration, ResolvePath, resolve_against};
 pub use description::{Description, ReferenceSource};
 pub use error::{Error, ErrorKind, Location, Text};
-pub use frame::{Frame, FrameMut, GroupStatus, ReadOutcome};
+pub use frame::{Frame, FrameMut, ReadOutcome};
+pub use group_status::GroupStatus;
 pub use loader::{Instance, LoadError, Plugin, PluginInfo, SearchPath};
 pub use signal::{Class, Signal};
 pub use suggest::nearest;

@@ -13,7 +13,6 @@ mod diagnostic;
 mod document;
 mod locate;
 mod model;
-mod path;
 mod reference;
 mod sections;
 mod set;

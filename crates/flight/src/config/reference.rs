@@ -1,5 +1,7 @@
 //! `[reference]`: one structure for each `kind`.
 
+mod path;
+
 use fly_control::ReferenceSettings;
 use fly_control::settings::{
     PathSettings, PlanarSettings, PvtolSettings, SampledSettings, ToolSettings, TwoMassesSettings,
@@ -9,11 +11,11 @@ use super::controller::explain;
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, list};
 use super::document::{Document, Fragment};
-use super::path;
+
 use super::sections::section;
 use super::source::Place;
 
-pub(super) const KIND: &str = "kind";
+const KIND: &str = "kind";
 
 /// Decodes the kind first, then its own keys: decoded in one go, errors inside would lose their place.
 pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError> {
@@ -33,7 +35,7 @@ pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError
 }
 
 /// What the `kind` of this table says, and where.
-pub(super) fn kind_of(
+fn kind_of(
     document: &Document,
     fragment: &Fragment,
     kinds: &[&str],
@@ -57,7 +59,7 @@ pub(super) fn kind_of(
 }
 
 /// Unknown kind.
-pub(super) fn no_kind(what: &str, kind: &str, place: Place, kinds: &[&str]) -> Diagnostic {
+fn no_kind(what: &str, kind: &str, place: Place, kinds: &[&str]) -> Diagnostic {
     let diagnostic = Diagnostic::new(format!("there is no {what} of kind `{kind}`"));
     hint(
         diagnostic.at(place, format!("expected {}", list(kinds))),

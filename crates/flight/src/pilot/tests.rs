@@ -7,7 +7,7 @@ use fly_mechanics::integrate::rk4;
 use fly_mechanics::{State, System, Vehicle};
 use nalgebra::Vector3;
 
-use super::super::guidance::VehicleGuidance;
+use super::super::guidance::Guidance;
 use super::super::reference::FlightReference;
 use super::super::supervisor::{Mode, OnLoss};
 use super::*;
@@ -106,9 +106,9 @@ impl Bench {
             Binding::new("bench", &description, &predictor.groups(), commands).expect("complete");
         let reference = reference.build(&vehicle).expect("a reference");
         let reference = FlightReference::new(reference, &description).expect("planned");
-        let guidance = VehicleGuidance::new(&system.model, reference, controller, 0.5);
+        let guidance = Guidance::of_vehicle(&system.model, reference, controller, 0.5);
         let pilot = Pilot::new(Parts {
-            guidance: Box::new(guidance),
+            guidance,
             supervisor: Supervisor::new(50 * MS, on_loss),
             stale_after: 20 * MS,
             ground_height: None,

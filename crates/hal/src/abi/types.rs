@@ -1,6 +1,8 @@
-//! The types and constants of the ABI. The C header is made from this file alone.
+//! The types and constants of the ABI. The C header is made from this file and `group_status.rs`.
 
 use std::ffi::{c_char, c_void};
+
+pub use crate::group_status::GroupStatus;
 
 /// First eight bytes of every table.
 pub const FLY_MAGIC: [u8; 8] = *b"FLYPLUG\0";
@@ -93,16 +95,6 @@ pub struct Text {
     pub data: *const c_char,
     /// Its length in bytes.
     pub length: usize,
-}
-
-/// Status of the signals of one group in a frame.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct GroupStatus {
-    /// When it was measured, ns, on the clock of the frame's time; never later than that.
-    pub stamp: i64,
-    /// Whether the values mean anything: false until the first measurement and while the sensor is known to be gone.
-    pub valid: bool,
 }
 
 /// One tick's values. The memory belongs to the host and is lent for the length of the call. It holds what the last

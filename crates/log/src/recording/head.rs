@@ -1,24 +1,17 @@
 //! The head of a log of this program: the records before its first tick.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, Read as _};
-use std::path::Path;
 
 use fly_hal::signal::{RECORDED, recorded};
 use fly_hal::{Class, Description, Signal};
-use mcap::records::{Metadata, op};
+use mcap::records::Metadata;
 
-use super::container::{Part, Refusal, scan};
+use super::container::Refusal;
 use super::described;
 use crate::FlightHeader;
-use crate::error::LogError;
 use crate::metadata::{
     COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, SIGNALS, VEHICLE, checksum, signals,
 };
-
-/// Longest head that is read, bytes.
-const MAX_HEAD: u64 = 1 << 26;
 
 /// The metadata records that have been seen.
 #[derive(Default)]
@@ -38,64 +31,6 @@ pub struct Shape {
     pub declared: [usize; 3],
     /// Index of the group of the recorded commands.
     pub recorded: usize,
-}
-
-impl FlightHeader {
-    /// Which flight a log of this program holds, from the first records of the file; the ticks are not read. `None` where the
-    /// file is of another kind.
-    ///
-    /// # Errors
-    /// [`LogError::Open`] for a file that cannot be read, [`LogError::Format`] for a log of another version,
-    /// [`LogError::OtherMcap`] for an MCAP file that is no log of this program or has a damaged head.
-    pub fn read(path: impl AsRef<Path>) -> Result<Option<Self>, LogError> {
-        let path = path.as_ref();
-        let bytes = first_records(path).map_err(|source| LogError::Open {
-            path: path.into(),
-            source,
-        })?;
-        if !bytes.starts_with(mcap::MAGIC) {
-            return Ok(None);
-        }
-        let mut head = Head::default();
-        // The bytes end with the head, which the scan takes for a truncated file.
-        let _ = scan(&bytes, &mut |part| match part {
-            Part::Metadata(record) => head.add(record),
-            _ => Ok(()),
-        });
-        if let Some(found) = head.other_format {
-            return Err(LogError::Format {
-                path: path.into(),
-                expected: FORMAT,
-                found,
-            });
-        }
-        head.shape()
-            .map_err(|refusal| LogError::other_mcap(path, refusal))?;
-        Ok(Some(head.flight()))
-    }
-}
-
-/// The records of an MCAP file before its first chunk.
-fn first_records(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut file = BufReader::new(File::open(path)?).take(MAX_HEAD);
-    let mut bytes = Vec::new();
-    file.by_ref()
-        .take(mcap::MAGIC.len() as u64)
-        .read_to_end(&mut bytes)?;
-    while bytes.starts_with(mcap::MAGIC) {
-        let start = bytes.len();
-        file.by_ref().take(9).read_to_end(&mut bytes)?;
-        let Some((&[opcode, ref length @ ..], [])) = bytes[start..].split_first_chunk::<9>() else {
-            break;
-        };
-        let length = u64::from_le_bytes(*length);
-        if opcode == op::CHUNK || length > MAX_HEAD {
-            bytes.truncate(start);
-            break;
-        }
-        file.by_ref().take(length).read_to_end(&mut bytes)?;
-    }
-    Ok(bytes)
 }
 
 impl Head {

@@ -5,7 +5,7 @@ use crate::common;
 use std::path::Path;
 
 use common::{Tick, header, write};
-use fly_log::{FlightHeader, Kind, LogError, Options, Recording, RunMetadata, Status};
+use fly_log::{Kind, LogError, Options, Recording, RunMetadata, Status};
 
 const STRICT: Options = Options {
     allow_truncated: false,
@@ -102,43 +102,6 @@ fn what_was_written_comes_back_bit_for_bit() {
     assert_eq!(recording.header.unwrap(), header().flight);
     let run = recording.run.unwrap();
     assert_eq!((run.host.as_str(), run.step_max), ("here", 9));
-}
-
-/// The frames play no part: the head of a log that is cut off behind it can be read, that of one cut within it cannot.
-#[test]
-fn the_head_is_read_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("log.mcap");
-    let head = |bytes: &[u8]| {
-        std::fs::write(&path, bytes).unwrap();
-        FlightHeader::read(&path)
-    };
-    let whole = log(60);
-    let damaged = |at: usize| {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 1;
-        bytes
-    };
-    let place = |text: &[u8]| whole.windows(text.len()).position(|w| w == text).unwrap();
-    assert_eq!(head(&whole).unwrap(), Some(header().flight));
-    let frames = place(b"lz4");
-    assert_eq!(head(&whole[..frames]).unwrap(), Some(header().flight));
-    assert_eq!(head(&damaged(frames + 100)).unwrap(), Some(header().flight));
-    let vehicle = place(b"fly.vehicle");
-    for bytes in [&whole[..vehicle], &damaged(vehicle), &whole[..8]] {
-        let error = head(bytes).unwrap_err();
-        assert!(matches!(error, LogError::OtherMcap { .. }), "{error}");
-    }
-    let format = place(b"format\x01\0\0\0") + 10;
-    let error = head(&damaged(format)).unwrap_err();
-    assert!(matches!(error, LogError::Format { .. }), "{error}");
-    for other in [&b""[..], b"ULog\x01\x12\x35 and more"] {
-        assert_eq!(head(other).unwrap(), None);
-    }
-    assert!(matches!(
-        FlightHeader::read(folder.path().join("none.mcap")),
-        Err(LogError::Open { .. })
-    ));
 }
 
 #[test]

@@ -1,10 +1,8 @@
 //! What tells one kind of vehicle from another.
 
-use std::ops::Range;
-
 use crate::dialect::MavType;
 use fly_hal::{Description, Error, Info};
-use toml::Spanned;
+use fly_mechanics::System;
 
 /// A kind of vehicle.
 pub trait Airframe: Send + 'static {
@@ -28,75 +26,44 @@ pub(crate) const GROUPS: [&str; 6] = [
     "vehicle",
 ];
 
-/// The signals: the state, and the commands of the rotors that the vehicle's description (TOML) holds. Without a
-/// description they are those of the airframe.
+/// The signals: the state, and the commands of the vehicle with this description (TOML). Without a description they are those of
+/// the airframe.
 pub(crate) fn describe<A: Airframe>(vehicle: &str) -> Result<Description, Error> {
     let mut description = Description::new();
     for group in GROUPS {
         description = description.with_group(group)?;
     }
-    let tilting = match rotors(vehicle)? {
-        None => vec![A::TILTING; A::ROTORS],
-        Some(found) if found.tilting.len() == A::ROTORS => found.tilting,
-        Some(found) => {
-            return Err(Error::configuration(format!(
-                "`{}` flies a vehicle with {} rotors, and this one has {}",
-                A::INFO.name,
-                A::ROTORS,
-                found.tilting.len()
-            ))
-            .in_vehicle(found.span));
+    if vehicle.is_empty() {
+        for i in 0..A::ROTORS {
+            description = description.with_signal(&format!("rotor.{i}.thrust"))?;
+            if A::TILTING {
+                description = description.with_signal(&format!("rotor.{i}.tilt"))?;
+            }
         }
-    };
-    for (i, tilts) in tilting.into_iter().enumerate() {
-        description = description.with_signal(&format!("rotor.{i}.thrust"))?;
-        if tilts {
-            description = description.with_signal(&format!("rotor.{i}.tilt"))?;
-        }
+        return Ok(description);
     }
-    Ok(description)
-}
-
-/// The `[[rotors]]` of a vehicle: for each whether it tilts, and where the first stands.
-struct Rotors {
-    tilting: Vec<bool>,
-    span: Range<usize>,
-}
-
-/// Only what is needed here: the host has checked the rest.
-#[derive(serde::Deserialize)]
-struct VehicleText {
-    rotors: Option<Spanned<Vec<Spanned<RotorText>>>>,
-}
-
-#[derive(serde::Deserialize)]
-struct RotorText {
-    tilt: Option<toml::Value>,
-}
-
-fn rotors(vehicle: &str) -> Result<Option<Rotors>, Error> {
-    let parsed: VehicleText = toml::from_str(vehicle).map_err(|error| {
-        let span = error.span().unwrap_or(0..vehicle.len());
-        Error::configuration(error.message()).in_vehicle(span)
-    })?;
-    Ok(parsed.rotors.map(|rotors| {
-        let span = rotors
-            .get_ref()
-            .first()
-            .map_or_else(|| rotors.span(), Spanned::span);
-        let tilting = rotors
-            .get_ref()
-            .iter()
-            .map(|rotor| rotor.get_ref().tilt.is_some())
-            .collect();
-        Rotors { tilting, span }
-    }))
+    let system = System::from_toml(vehicle)
+        .map_err(|error| Error::configuration(error.to_string()).in_vehicle(error.span.clone()))?;
+    let rotors = system.inputs.rotors();
+    let count = rotors.as_slice().len();
+    if count != A::ROTORS {
+        return Err(Error::configuration(format!(
+            "`{}` flies a vehicle with {} rotors, and `{}` has {count}",
+            A::INFO.name,
+            A::ROTORS,
+            system.name,
+        ))
+        .in_vehicle(0..0));
+    }
+    description.with_signals(rotors.command_names())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use fly_hal::{Clock, Text};
+
+    const TRICOPTER: &str = include_str!("../../../../configs/vehicles/tricopter.toml");
 
     struct Tri;
 
@@ -132,9 +99,12 @@ mod tests {
             "rotor.2.tilt",
         ];
         assert_eq!(commands(""), all);
-        let tail = "[[rotors]]\n[[rotors]]\n[[rotors]]\ntilt = { axis = [1, 0, 0] }\n";
+        assert_eq!(commands(TRICOPTER), all);
+        let parts: Vec<_> = TRICOPTER.split("[[rotors]]").collect();
+        let fixed = |part: &str| part.split("[rotors.tilt]").next().unwrap().to_owned();
+        let tail = [parts[0], &fixed(parts[1]), &fixed(parts[2]), parts[3]].join("[[rotors]]");
         assert_eq!(
-            commands(tail),
+            commands(&tail),
             [
                 "rotor.0.thrust",
                 "rotor.1.thrust",
@@ -152,15 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn another_number_of_rotors_is_refused_with_its_place() {
-        let error = describe::<Tri>("name = 'x'\n[[rotors]]\n[[rotors]]\n").unwrap_err();
+    fn another_number_of_rotors_is_refused() {
+        let four = include_str!("../../../../configs/vehicles/quadcopter.toml");
+        let error = describe::<Tri>(four).unwrap_err();
         assert_eq!(
             error.message,
-            "`tri` flies a vehicle with 3 rotors, and this one has 2"
+            "`tri` flies a vehicle with 3 rotors, and `quadcopter` has 4"
         );
-        let location = error.location.unwrap();
-        assert_eq!(location.text, Text::Vehicle);
-        assert!(location.span.start >= 11, "{location:?}");
+        assert_eq!(error.location.unwrap().text, Text::Vehicle);
         assert!(describe::<Tri>("rotors = 3").is_err());
         assert!(describe::<Tri>("rotors = [").is_err());
     }

@@ -53,23 +53,16 @@ fn its_commands_are_those_of_the_vehicle() {
             .collect()
     };
     assert_eq!(commands("").len(), 6);
-    assert_eq!(
-        commands("[[rotors]]\n[[rotors]]\n[[rotors]]\ntilt = {}"),
-        [
-            "rotor.0.thrust",
-            "rotor.1.thrust",
-            "rotor.2.thrust",
-            "rotor.2.tilt"
-        ]
-    );
-    let four = "[[rotors]]\n[[rotors]]\n[[rotors]]\n[[rotors]]\n";
+    let tricopter = include_str!("../../../../configs/vehicles/tricopter.toml");
+    assert_eq!(commands(tricopter), commands(""));
+    let four = include_str!("../../../../configs/vehicles/quadcopter.toml");
     let error = plugin
         .configure(&Configuration::new("", four))
         .err()
         .unwrap();
     assert_eq!(
         error.message,
-        "`tricopter` flies a vehicle with 3 rotors, and this one has 4"
+        "`tricopter` flies a vehicle with 3 rotors, and `quadcopter` has 4"
     );
     assert_eq!(error.location.unwrap().text, Text::Vehicle);
 }

@@ -5,9 +5,7 @@
 //! finite.
 
 mod problem;
-mod table;
 mod value;
-mod variant;
 
 use std::cell::RefCell;
 
@@ -17,7 +15,7 @@ use toml::de::DeTable;
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::Fragment;
 use problem::Problem;
-use table::TableDecoder;
+use value::TableDecoder;
 
 pub(super) use problem::hint;
 

@@ -1,4 +1,7 @@
-//! Reads values: numbers, texts, arrays.
+//! Reads values: numbers, texts, arrays; in its children tables and enumerations, which hold values again.
+
+mod table;
+mod variant;
 
 use serde::de::{self, DeserializeSeed, IntoDeserializer, SeqAccess, Unexpected, Visitor};
 use toml::Spanned;
@@ -7,8 +10,8 @@ use toml::de::{DeTable, DeValue};
 use super::super::diagnostic::list;
 use super::Problems;
 use super::problem::{Kind, Problem};
-use super::table::TableDecoder;
-use super::variant::VariantDecoder;
+pub(super) use table::TableDecoder;
+use variant::VariantDecoder;
 
 /// Reads any value.
 pub(super) struct ValueDecoder<'a, 'i> {

@@ -7,16 +7,16 @@ use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Problems;
-use super::problem::{Kind, Problem};
-use super::value::ValueDecoder;
+use super::super::Problems;
+use super::super::problem::{Kind, Problem};
+use super::ValueDecoder;
 
 /// Reads a table.
-pub(super) struct TableDecoder<'a, 'i> {
-    pub(super) table: &'a DeTable<'i>,
-    pub(super) span: Range<usize>,
-    pub(super) ignored: &'a [&'a str],
-    pub(super) problems: &'a Problems,
+pub(in super::super) struct TableDecoder<'a, 'i> {
+    pub(in super::super) table: &'a DeTable<'i>,
+    pub(in super::super) span: Range<usize>,
+    pub(in super::super) ignored: &'a [&'a str],
+    pub(in super::super) problems: &'a Problems,
 }
 
 impl<'de> de::Deserializer<'de> for TableDecoder<'_, '_> {

@@ -6,9 +6,9 @@ use serde::de::{self, DeserializeSeed, EnumAccess, IntoDeserializer, VariantAcce
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::Problems;
-use super::problem::Problem;
-use super::value::{ValueDecoder, unexpected};
+use super::super::Problems;
+use super::super::problem::Problem;
+use super::{ValueDecoder, unexpected};
 
 /// Reads `{ variant = value }`.
 pub(super) struct VariantDecoder<'a, 'i> {

@@ -6,9 +6,9 @@ use fly_control::settings::{
 };
 use serde::de::DeserializeOwned;
 
-use super::diagnostic::ConfigError;
-use super::document::{Document, Fragment};
-use super::reference::{KIND, kind_of, no_kind};
+use super::super::diagnostic::ConfigError;
+use super::super::document::{Document, Fragment};
+use super::{KIND, kind_of, no_kind};
 
 const PATH: &str = "reference.path";
 
