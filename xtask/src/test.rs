@@ -18,6 +18,14 @@ const STEPS: &[(&str, &str)] = &[
     ),
     (
         "control without osqp",
+        "check --quiet -p fly-control --no-default-features --features settings",
+    ),
+    (
+        "control without settings",
+        "check --quiet -p fly-control --no-default-features --features systems",
+    ),
+    (
+        "control without std",
         "check --quiet -p fly-control --no-default-features",
     ),
     // As a user builds it: without the features that tests add.

@@ -1,9 +1,9 @@
 //! The control law: the input whose acceleration is nearest to the desired one, Konz 5.5.1.
 #![allow(non_snake_case)]
 
-use nalgebra::{Cholesky, DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField};
+use nalgebra::{Cholesky, DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 
-use crate::sizes::Sizes;
+use crate::sizes::{DefaultDim, Sizes};
 
 /// The law (5.86b) of a system with n degrees of freedom and p inputs.
 ///
@@ -31,7 +31,7 @@ use crate::sizes::Sizes;
 /// # Ok::<(), fly_control::law::LawError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Law<T: RealField + Copy = f64, N: Dim = Dyn, P: Dim = Dyn>
+pub struct Law<T: RealField + Copy = f64, N: Dim = DefaultDim, P: Dim = DefaultDim>
 where
     DefaultAllocator: Sizes<N, P>,
 {
@@ -117,6 +117,42 @@ where
         law.metric.solve_mut(&mut gain);
         law.constant = Some(Products { ratio, gain });
         Ok(law)
+    }
+}
+
+/// # In another scalar
+impl<N: Dim, P: Dim> Law<f64, N, P>
+where
+    DefaultAllocator: Sizes<N, P>,
+{
+    /// The same law in another scalar.
+    ///
+    /// Single precision is enough to fly with but not to form the gains: H holds the squares of accelerations, and its condition is that of
+    /// `Mbar^1/2 A` squared, some thousands for a multicopter that is slow about its vertical axis. Form a law for `f32` in `f64` and cast it.
+    ///
+    /// ```
+    /// use fly_control::law::Law;
+    /// use nalgebra::{Const, Matrix2, Vector2};
+    ///
+    /// let law = Law::constant(&Matrix2::identity(), &Matrix2::from_diagonal(&Vector2::new(9.0, 1e-3)), &Matrix2::new(1.0, 1.0, 1.0, -1.0))?;
+    /// let mut law: Law<f32, Const<2>, Const<2>> = law.cast();
+    /// # Ok::<(), fly_control::law::LawError>(())
+    /// ```
+    pub fn cast<T: RealField + Copy>(&self) -> Law<T, N, P> {
+        Law {
+            mass: cast(&self.mass),
+            metric: cast(&self.metric),
+            M_bar: self.M_bar.map(convert::<f64, T>),
+            A: self.A.map(convert::<f64, T>),
+            weighted: self.weighted.map(convert::<f64, T>),
+            H: self.H.map(convert::<f64, T>),
+            drift: self.drift.map(convert::<f64, T>),
+            force: self.force.map(convert::<f64, T>),
+            constant: self.constant.as_ref().map(|products| Products {
+                ratio: products.ratio.map(convert::<f64, T>),
+                gain: products.gain.map(convert::<f64, T>),
+            }),
+        }
     }
 }
 
@@ -276,4 +312,14 @@ where
             factors.solve_mut(b);
         }
     }
+}
+
+/// The same factorisation in another scalar.
+fn cast<T: RealField + Copy, N: Dim>(factor: &Factor<f64, N>) -> Factor<T, N>
+where
+    DefaultAllocator: nalgebra::allocator::Allocator<N, N>,
+{
+    let factors = factor.0.as_ref();
+    let cast = |factors: &Cholesky<f64, N>| Cholesky::pack_dirty(factors.l_dirty().map(convert));
+    Factor(factors.map(cast), factor.1)
 }

@@ -71,48 +71,87 @@
 //!
 //! # Features
 //!
-//! `osqp` (default) compiles the OSQP solver in, which needs cmake.
+//! | feature | what it brings |
+//! |---|---|
+//! | none | [`pair`], [`template`], [`transport`], [`law`], [`matching`], [`allocation`] of one body: any scalar (`f32`, `f64`, dual numbers), sizes known to the compiler, neither `std` nor a heap |
+//! | `std` | the standard library; matrices of any size |
+//! | `systems` | bodies and systems of `fly-mechanics`: [`Controller`], [`trajectory`], [`analysis`], [`design`], … |
+//! | `settings` | all of it from a configuration: [`settings`], [`tuning`] |
+//! | `osqp` | the OSQP solver, which needs cmake |
+//!
+//! All are on by default, and each brings those above that it needs. Firmware takes none: the same code, see
+//! [`examples/firmware.rs`](https://docs.rs/crate/fly-control/latest/source/examples/firmware.rs).
 //!
 //! `allocation = "osqp"` is the default, a solver that many know. [`ActiveSet`](allocation::ActiveSet) (`"active_set"`) is the better choice on a
 //! vehicle: it is exact, about a hundred times faster, and never allocates.
 
+#![cfg_attr(not(feature = "std"), no_std)]
+
 pub mod allocation;
-pub mod analysis;
-pub mod baselines;
-mod controller;
-pub mod design;
-mod eigenvalues;
 mod energies;
-pub mod inputs;
 pub mod kinematics;
 pub mod law;
-mod lehmer;
-mod linearisation;
 pub mod matching;
 pub mod pair;
-pub mod plant;
-pub mod poles;
-pub mod predictor;
 mod reference;
-mod rest;
-pub mod settings;
 mod sizes;
-mod step_error;
-mod strategy;
-pub mod system;
 pub mod template;
-pub mod trajectory;
 pub mod transport;
-pub mod tuning;
 
-pub use controller::{Controller, Step};
 pub use energies::Energies;
 pub use reference::ReferencePoint;
+pub use sizes::Sizes;
+
+#[cfg(feature = "systems")]
+pub mod analysis;
+#[cfg(feature = "systems")]
+pub mod baselines;
+#[cfg(feature = "systems")]
+mod controller;
+#[cfg(feature = "systems")]
+pub mod design;
+#[cfg(feature = "systems")]
+mod eigenvalues;
+#[cfg(feature = "systems")]
+pub mod inputs;
+#[cfg(feature = "systems")]
+mod lehmer;
+#[cfg(feature = "systems")]
+mod linearisation;
+#[cfg(feature = "systems")]
+pub mod plant;
+#[cfg(feature = "systems")]
+pub mod poles;
+#[cfg(feature = "systems")]
+pub mod predictor;
+#[cfg(feature = "systems")]
+mod rest;
+#[cfg(feature = "systems")]
+mod step_error;
+#[cfg(feature = "systems")]
+mod strategy;
+#[cfg(feature = "systems")]
+pub mod system;
+#[cfg(feature = "systems")]
+pub mod trajectory;
+
+#[cfg(feature = "systems")]
+pub use controller::{Controller, Step};
+#[cfg(feature = "systems")]
+pub use step_error::StepError;
+#[cfg(feature = "systems")]
+pub use strategy::Strategy;
+#[cfg(feature = "systems")]
+pub use system::{SystemPoint, SystemReference};
+#[cfg(feature = "systems")]
+pub use trajectory::Trajectory;
+
+#[cfg(feature = "settings")]
+pub mod settings;
+#[cfg(feature = "settings")]
+pub mod tuning;
+
+#[cfg(feature = "settings")]
 pub use settings::{
     ControllerError, ControllerSettings, Reference, ReferenceSettings, SettingsError,
 };
-pub use sizes::Sizes;
-pub use step_error::StepError;
-pub use strategy::Strategy;
-pub use system::{SystemPoint, SystemReference};
-pub use trajectory::Trajectory;

@@ -3,12 +3,13 @@
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{
-    Cholesky, Const, DMatrix, DVector, DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField,
+    Cholesky, Const, DefaultAllocator, Dim, DimDiff, DimSub, OMatrix, OVector, RealField, U1,
 };
 
 use crate::law::{LawError, rounding};
+use crate::sizes::{DefaultDim, Sizes};
 
-/// The matching force of an underactuated system with n degrees of freedom.
+/// The matching force of an underactuated system with n degrees of freedom, whose inputs leave c = n - p of them out.
 ///
 /// With any complement `B_perp` (n x (n - p), `B^T B_perp = 0`):
 ///
@@ -20,89 +21,97 @@ use crate::law::{LawError, rounding};
 /// btilde and G0 do not depend on which complement is taken. (5.80) has the wrong sign of bbar: on the reference
 /// `bbar = -Mbar xidot_R`, so `lambda = -B_perp^T (M xidot_R + b)`.
 ///
-/// A diagnosis, not part of a step: it allocates.
+/// A diagnosis, not part of a step: with sizes that the compiler does not know it allocates.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matching<T: RealField + Copy = f64, N: Dim = Dyn>
+pub struct Matching<T: RealField + Copy = f64, N: Dim = DefaultDim, C: Dim = DefaultDim>
 where
-    DefaultAllocator: Allocator<N> + Allocator<N, N> + Allocator<N, Dyn>,
+    DefaultAllocator: Sizes<N, C>,
 {
-    complement: OMatrix<T, N, Dyn>,
+    complement: OMatrix<T, N, C>,
     /// M Mbar^-1.
     ratio: OMatrix<T, N, N>,
-    weight: DMatrix<T>,
-    /// M B_perp S, n x (n - p).
-    back: OMatrix<T, N, Dyn>,
+    weight: OMatrix<T, C, C>,
+    /// M B_perp S, n x c.
+    back: OMatrix<T, N, C>,
 }
 
 /// The matching force at one instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MatchingForce<T: RealField + Copy = f64, N: Dim = Dyn>
+pub struct MatchingForce<T: RealField + Copy = f64, N: Dim = DefaultDim, C: Dim = DefaultDim>
 where
-    DefaultAllocator: Allocator<N>,
+    DefaultAllocator: Sizes<N, C>,
 {
-    /// lambda, n - p numbers: what the inputs cannot give, along the complement.
-    pub lambda: DVector<T>,
+    /// lambda, c numbers: what the inputs cannot give, along the complement.
+    pub lambda: OVector<T, C>,
     /// btilde, n numbers: the force that disturbs the desired closed loop.
     pub force: OVector<T, N>,
     /// G0: half the squared distance of the acceleration from the desired one.
     pub distance: T,
 }
 
-impl<T: RealField + Copy, N: Dim> Matching<T, N>
+impl<T: RealField + Copy, N: Dim, C: Dim> Matching<T, N, C>
 where
-    DefaultAllocator: Allocator<N> + Allocator<N, N> + Allocator<N, Dyn>,
+    DefaultAllocator: Sizes<N, C>,
 {
     /// For the mass matrix M, the desired one Mbar, and the input matrix B, with its orthonormal complement.
     ///
     /// # Errors
-    /// [`LawError::Inputs`] if Mbar or S^-1 is not positive definite.
+    /// [`LawError::Inputs`] if Mbar or S^-1 is not positive definite, or if the rank of B does not leave the number of columns that the
+    /// compiler knows.
     pub fn new<P: Dim>(
         M: &OMatrix<T, N, N>,
         M_bar: &OMatrix<T, N, N>,
         B: &OMatrix<T, N, P>,
     ) -> Result<Self, LawError>
     where
-        DefaultAllocator: Allocator<N, P>,
+        N: DimSub<U1>,
+        DefaultAllocator: Allocator<N, P> + Allocator<DimDiff<N, U1>>,
     {
-        Self::with_complement(M, M_bar, complement(B))
+        let (directions, count) = null_directions(gram(B));
+        if C::try_to_usize().is_some_and(|known| known != count) {
+            return Err(LawError::Inputs);
+        }
+        let (n, _) = B.shape_generic();
+        let column = |i, j| directions[(i, j)];
+        let complement = OMatrix::from_fn_generic(n, C::from_usize(count), column);
+        Self::with_complement(M, M_bar, complement)
     }
 
-    /// With a given complement, n x (n - p).
+    /// With a given complement, n x c.
     ///
     /// # Errors
-    /// As [`Matching::new`].
+    /// [`LawError::Inputs`] if Mbar or S^-1 is not positive definite.
     pub fn with_complement(
         M: &OMatrix<T, N, N>,
         M_bar: &OMatrix<T, N, N>,
-        complement: OMatrix<T, N, Dyn>,
+        complement: OMatrix<T, N, C>,
     ) -> Result<Self, LawError> {
         let desired = Cholesky::new(M_bar.clone()).ok_or(LawError::Inputs)?;
         let mut ratio = M.clone();
         desired.solve_mut(&mut ratio);
         ratio.transpose_mut();
-        let projected: OMatrix<T, N, Dyn> = M * &complement;
+        let projected = M * &complement;
         let mut solved = projected.clone();
         desired.solve_mut(&mut solved);
-        let inverse: DMatrix<T> = projected.tr_mul(&solved);
-        let weight: DMatrix<T> = inverted(inverse).ok_or(LawError::Inputs)?;
-        let back: OMatrix<T, N, Dyn> = projected * &weight;
+        let inverse = Cholesky::new(projected.tr_mul(&solved)).ok_or(LawError::Inputs)?;
+        let weight = inverse.inverse();
         Ok(Self {
+            back: projected * &weight,
             complement,
             ratio,
             weight,
-            back,
         })
     }
 
-    /// S, (n - p) x (n - p).
-    pub fn weight(&self) -> &DMatrix<T> {
+    /// S, c x c.
+    pub fn weight(&self) -> &OMatrix<T, C, C> {
         &self.weight
     }
 
     /// For the model's bias b and the template's bbar.
-    pub fn force(&self, b: &OVector<T, N>, b_bar: &OVector<T, N>) -> MatchingForce<T, N> {
-        let missing: OVector<T, N> = &self.ratio * b_bar - b;
-        let lambda: DVector<T> = self.complement.tr_mul(&missing);
+    pub fn force(&self, b: &OVector<T, N>, b_bar: &OVector<T, N>) -> MatchingForce<T, N, C> {
+        let missing = &self.ratio * b_bar - b;
+        let lambda: OVector<T, C> = self.complement.tr_mul(&missing);
         let distance = nalgebra::convert::<f64, T>(0.5) * lambda.dot(&(&self.weight * &lambda));
         MatchingForce {
             force: &self.back * &lambda,
@@ -112,32 +121,57 @@ where
     }
 }
 
-/// The inverse of a symmetric matrix; `None` unless it is positive definite.
-fn inverted<T: RealField + Copy>(matrix: DMatrix<T>) -> Option<DMatrix<T>> {
-    Some(matrix.cholesky()?.inverse())
-}
-
-/// An orthonormal basis of the forces that the inputs cannot give: n x (n - rank B).
-pub fn complement<T: RealField + Copy, N: Dim, P: Dim>(B: &OMatrix<T, N, P>) -> OMatrix<T, N, Dyn>
+/// B B^T.
+fn gram<T: RealField + Copy, N: Dim, P: Dim>(B: &OMatrix<T, N, P>) -> OMatrix<T, N, N>
 where
-    DefaultAllocator: Allocator<N, P> + Allocator<N, Dyn>,
+    DefaultAllocator: Allocator<N, P> + Allocator<N, N>,
 {
     let (n, _) = B.shape_generic();
-    let null = null_space(DMatrix::from_fn(n.value(), n.value(), |i, j| {
-        B.row(i).dot(&B.row(j))
-    }));
-    OMatrix::from_fn_generic(n, Dyn(null.ncols()), |i, j| null[(i, j)])
+    OMatrix::from_fn_generic(n, n, |i, j| B.row(i).dot(&B.row(j)))
 }
 
-/// An orthonormal basis of what a symmetric, positive semidefinite matrix takes to zero.
-pub(crate) fn null_space<T: RealField + Copy>(gram: DMatrix<T>) -> DMatrix<T> {
+/// What a symmetric, positive semidefinite matrix takes to zero: orthonormal, in so many first columns.
+fn null_directions<T: RealField + Copy, N: DimSub<U1>>(
+    gram: OMatrix<T, N, N>,
+) -> (OMatrix<T, N, N>, usize)
+where
+    DefaultAllocator: Allocator<N> + Allocator<N, N> + Allocator<DimDiff<N, U1>>,
+{
     let eigen = gram.symmetric_eigen();
     let scale = eigen.eigenvalues.amax();
     let part = nalgebra::convert::<f64, T>(1e-12).max(rounding());
-    let null: Vec<_> = (0..eigen.eigenvalues.len())
-        .filter(|i| eigen.eigenvalues[*i] <= nalgebra::convert::<f64, T>(1e-20) + part * scale)
-        .collect();
-    eigen.eigenvectors.select_columns(&null)
+    let least = nalgebra::convert::<f64, T>(1e-20) + part * scale;
+    let (mut directions, mut count) = (eigen.eigenvectors, 0);
+    for (i, value) in eigen.eigenvalues.iter().enumerate() {
+        if *value <= least {
+            directions.swap_columns(i, count);
+            count += 1;
+        }
+    }
+    (directions, count)
+}
+
+/// An orthonormal basis of the forces that the inputs cannot give: n x (n - rank B).
+#[cfg(feature = "std")]
+pub fn complement<T: RealField + Copy, N: DimSub<U1>, P: Dim>(
+    B: &OMatrix<T, N, P>,
+) -> OMatrix<T, N, nalgebra::Dyn>
+where
+    DefaultAllocator: Allocator<N>
+        + Allocator<N, N>
+        + Allocator<N, P>
+        + Allocator<N, nalgebra::Dyn>
+        + Allocator<DimDiff<N, U1>>,
+{
+    let (directions, count) = null_directions(gram(B));
+    directions.columns(0, count).into_owned()
+}
+
+/// An orthonormal basis of what a symmetric, positive semidefinite matrix takes to zero.
+#[cfg(feature = "systems")]
+pub(crate) fn null_space(gram: nalgebra::DMatrix<f64>) -> nalgebra::DMatrix<f64> {
+    let (directions, count) = null_directions(gram);
+    directions.columns(0, count).into_owned()
 }
 
 /// Whether the inputs can give every wrench.
@@ -145,5 +179,5 @@ pub fn fully_actuated<P: Dim>(B: &OMatrix<f64, Const<6>, P>) -> bool
 where
     DefaultAllocator: Allocator<Const<6>, P>,
 {
-    complement(B).ncols() == 0
+    null_directions(gram(B)).1 == 0
 }

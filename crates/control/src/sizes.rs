@@ -3,6 +3,12 @@
 use nalgebra::allocator::Allocator;
 use nalgebra::{Const, DefaultAllocator, Dim};
 
+/// The size where none is said: any. Nothing can have any size without the standard library, so that none is a useful default there.
+#[cfg(feature = "std")]
+pub(crate) type DefaultDim = nalgebra::Dyn;
+#[cfg(not(feature = "std"))]
+pub(crate) type DefaultDim = Const<0>;
+
 /// Whether nalgebra can store vectors and matrices with n and p rows and columns.
 ///
 /// It always can, for `Const` and `Dyn` alike; nalgebra wants it said. `DefaultAllocator: Sizes<N, P>` says it in one bound.

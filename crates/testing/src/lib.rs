@@ -1,4 +1,4 @@
-//! Test-only helpers: the malloc counter, golden files, skipped tests, logs compared byte for byte.
+//! Test-only helpers: the malloc counter, golden files, skipped tests, builds without std, logs compared byte for byte.
 //!
 //! Linking this crate into a test puts its `malloc`, `calloc`, `realloc`, `memalign`, `posix_memalign` and
 //! `aligned_alloc` in front of glibc's, for the whole process: Rust, C code and libraries loaded later. Each counts on
@@ -15,8 +15,10 @@ use std::io::Write;
 pub mod golden;
 mod malloc;
 pub mod mcap;
+mod no_std;
 
 pub use malloc::count;
+pub use no_std::builds_without_std;
 
 /// Runs `action` and counts the allocations that this thread makes meanwhile, reallocations included, whoever makes
 /// them: Rust code, C code, loaded libraries. Freeing does not count.

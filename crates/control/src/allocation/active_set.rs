@@ -1,10 +1,12 @@
 //! The exact solver: an active-set method, warm-started.
 
-use nalgebra::{DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField, U1};
+use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1};
 
 use super::dual::{Dual, Search};
 use super::limits::{Limits, finite, largest};
-use super::{Allocation, AllocationError, Allocator, Outcome, Sizes, Solver, tolerance};
+use super::{
+    Allocation, AllocationError, Allocator, DefaultDim, Outcome, Sizes, Solver, tolerance,
+};
 
 /// How often the least violation is raised at most; once for each set of rows that contradict each other, mostly one or two.
 const RAISES: usize = 50;
@@ -19,7 +21,7 @@ const AWAY: f64 = 1e12;
 /// Where nothing satisfies the limits the answer is [`Infeasible`](Outcome::Infeasible): among the inputs for which the
 /// largest violation is least (rows of `W` scaled to length 1), the one nearest to the desired input.
 #[derive(Clone, Debug)]
-pub struct ActiveSet<T: RealField + Copy = f64, P: Dim = Dyn, M: Dim = Dyn>
+pub struct ActiveSet<T: RealField + Copy = f64, P: Dim = DefaultDim, M: Dim = DefaultDim>
 where
     DefaultAllocator: Sizes<P, M>,
 {

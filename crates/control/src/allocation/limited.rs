@@ -1,11 +1,11 @@
 //! Limits on inputs and on their rates, and the solver that keeps them.
 
-use nalgebra::{DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField, convert};
+use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 
-use super::{Allocation, AllocationError, Allocator, Limits, Outcome, Sizes};
+use super::{Allocation, AllocationError, Allocator, DefaultDim, Limits, Outcome, Sizes};
 
 /// Limits, how fast inputs may change, and a solver for when they are met.
-pub(crate) struct Limited<A, T: RealField + Copy = f64, P: Dim = Dyn, M: Dim = Dyn>
+pub struct Limited<A, T: RealField + Copy = f64, P: Dim = DefaultDim, M: Dim = DefaultDim>
 where
     DefaultAllocator: Sizes<P, M>,
 {
@@ -56,6 +56,7 @@ where
     }
 }
 
+#[cfg(feature = "std")]
 impl Limited<Box<dyn Allocator>> {
     /// For these limits and a rate for each input (its unit per second), with the solver that `make` builds for the rows of both.
     pub fn with_rates<E: From<AllocationError>>(
@@ -67,7 +68,7 @@ impl Limited<Box<dyn Allocator>> {
             Some(_) => limits.with_each_input()?,
             None => limits.clone(),
         };
-        Self::new(limits, rate.map(OVector::<f64, Dyn>::from_vec), make)
+        Self::new(limits, rate.map(nalgebra::DVector::from_vec), make)
     }
 }
 

@@ -1,10 +1,8 @@
 //! The set of inputs that the actuators can realise.
 
-use nalgebra::{
-    DMatrix, DVector, DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField, U1, convert,
-};
+use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1, convert};
 
-use super::{AllocationError, Sizes};
+use super::{AllocationError, DefaultDim, Sizes};
 
 /// Rows that are worked on together: what fits the registers of any machine.
 const LANES: usize = 4;
@@ -13,7 +11,7 @@ const LANES: usize = 4;
 ///
 /// Konz writes `W u <= l`, which is the special case without lower bounds: [`Limits::new`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limits<T: RealField + Copy = f64, P: Dim = Dyn, M: Dim = Dyn>
+pub struct Limits<T: RealField + Copy = f64, P: Dim = DefaultDim, M: Dim = DefaultDim>
 where
     DefaultAllocator: Sizes<P, M>,
 {
@@ -126,15 +124,19 @@ where
     }
 }
 
+#[cfg(feature = "std")]
 impl Limits {
     /// The same limits with a row for each input alone, in their order, after the others; not bounded yet.
     pub(super) fn with_each_input(&self) -> Result<Self, AllocationError> {
         let (p, m) = self.rows.shape();
-        let mut rows = DMatrix::zeros(m + p, p);
+        let mut rows = nalgebra::DMatrix::zeros(m + p, p);
         rows.rows_mut(0, m).copy_from(&self.rows.transpose());
         rows.rows_mut(m, p).fill_with_identity();
         let extend = |bounds: &[f64], free: f64| {
-            DVector::from_iterator(m + p, bounds.iter().copied().chain((0..p).map(|_| free)))
+            nalgebra::DVector::from_iterator(
+                m + p,
+                bounds.iter().copied().chain((0..p).map(|_| free)),
+            )
         };
         let lower = extend(self.lower(), f64::NEG_INFINITY);
         let upper = extend(self.upper(), f64::INFINITY);

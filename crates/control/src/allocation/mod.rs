@@ -27,7 +27,7 @@
 //!
 //! # Sizes and scalars
 //!
-//! [`Limits`] and [`ActiveSet`] are generic over the scalar (`f64`, `f32`) and over the numbers p of inputs and m of rows: [`Dyn`] on the
+//! [`Limits`] and [`ActiveSet`] are generic over the scalar (`f64`, `f32`) and over the numbers p of inputs and m of rows: [`Dyn`](nalgebra::Dyn) on the
 //! desktop, [`Const`](nalgebra::Const) where neither heap nor std is at hand.
 //!
 //! ```
@@ -53,21 +53,21 @@ mod limits;
 mod osqp;
 
 pub use active_set::ActiveSet;
-pub(crate) use limited::Limited;
+pub use limited::Limited;
 pub use limits::Limits;
 #[cfg(feature = "osqp")]
 pub use osqp::Osqp;
 
 use nalgebra::allocator::Allocator as Memory;
-use nalgebra::{DefaultAllocator, Dim, Dyn, OMatrix, RealField};
+use nalgebra::{DefaultAllocator, Dim, OMatrix, RealField};
 
-use crate::sizes::Sizes;
+use crate::sizes::{DefaultDim, Sizes};
 
 /// A solver of (5.83) for one set of rows `W` and slowly or never changing metric `H` and bounds `l`.
 ///
 /// Solvers carry a warm start from one call to the next, so their answers may depend on earlier calls within their
 /// accuracy; the same sequence of calls gives the same bits.
-pub trait Allocator<T: RealField + Copy = f64, P: Dim = Dyn>: Send
+pub trait Allocator<T: RealField + Copy = f64, P: Dim = DefaultDim>: Send
 where
     DefaultAllocator: Memory<P, P>,
 {
@@ -93,6 +93,7 @@ where
     fn solve(&mut self, desired: &[T], input: &mut [T]) -> Allocation;
 }
 
+#[cfg(feature = "std")]
 impl<T: RealField + Copy, P: Dim, S: Allocator<T, P> + ?Sized> Allocator<T, P> for Box<S>
 where
     DefaultAllocator: Memory<P, P>,
@@ -212,6 +213,7 @@ pub enum AllocationError {
         upper: f64,
     },
     /// OSQP would not take the problem, or is not in this build.
+    #[cfg(feature = "std")]
     #[error("OSQP did not take the problem: {0}")]
     Osqp(String),
 }

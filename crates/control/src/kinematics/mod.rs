@@ -10,8 +10,10 @@ use core::marker::PhantomData;
 
 use nalgebra::{Const, DefaultAllocator, Dim, Matrix6, OMatrix, OVector, RealField, Vector6};
 
+#[cfg(feature = "systems")]
 mod model;
 
+#[cfg(feature = "systems")]
 pub use model::{BodyJacobian, ModelKinematics};
 
 use crate::ReferencePoint;

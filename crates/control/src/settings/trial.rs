@@ -3,7 +3,7 @@
 
 use fly_mechanics::System;
 use fly_mechanics::multibody::{Model, Workspace};
-use nalgebra::{DMatrix, DVector, Dyn, Matrix6xX};
+use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use super::{ControllerError, SettingsError};
 use crate::law::{Law, LawError};
@@ -11,7 +11,7 @@ use crate::lehmer::Lehmer;
 use crate::linearisation::Linearisation;
 use crate::strategy::Strategy;
 use crate::template::{Approach, Template};
-use crate::transport::{Map, TransportError, Transported};
+use crate::transport::TransportError;
 
 /// In how many configurations beside the neutral one.
 const TRIALS: usize = 8;
@@ -147,30 +147,20 @@ impl<'a> Trial<'a> {
         &self,
         template: &mut Template<Model<f64>>,
     ) -> Result<Option<ControllerError>, ControllerError> {
-        let mut map = Map::new(Dyn(self.system.model.dof()));
-        let (pairs, transport) = template.pairs_and_map();
-        let at = Transported {
-            model: &self.system.model,
-            pairs,
-            actual: &self.actual,
-            reference: &self.reference,
-        };
-        if let Err(error) = transport.evaluate(&at, &mut map) {
-            return Ok(Some(
-                SettingsError::new("transport", error.to_string()).into(),
-            ));
+        let model = &self.system.model;
+        let checked = template.check_map(model, &self.actual, &self.reference, FIT);
+        let Err(error) = checked else { return Ok(None) };
+        if !matches!(error, TransportError::Unfit { .. }) {
+            let error = SettingsError::new("transport", error.to_string());
+            return Ok(Some(error.into()));
         }
-        match at.check(&map, FIT) {
-            Ok(()) => Ok(None),
-            Err(TransportError::Unfit { .. }) => Err(SettingsError::new(
-                "transport",
-                "expected a map that fits the stiffness of the pairs, or the total energy would not decrease, Konz (5.43): `joint` fits pairs of \
-                 bodies that one joint connects, `adjoint` and `centred` one pair that moves in as many ways as the system, \
-                 { point = [x, y, z], of = \"body\" } a pair whose stiffness is in that point",
-            )
-            .into()),
-            Err(error) => Ok(Some(SettingsError::new("transport", error.to_string()).into())),
-        }
+        Err(SettingsError::new(
+            "transport",
+            "expected a map that fits the stiffness of the pairs, or the total energy would not decrease, Konz (5.43): `joint` fits pairs of \
+             bodies that one joint connects, `adjoint` and `centred` one pair that moves in as many ways as the system, \
+             { point = [x, y, z], of = \"body\" } a pair whose stiffness is in that point",
+        )
+        .into())
     }
 
     /// The body whose joint moves in this direction.

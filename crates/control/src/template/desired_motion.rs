@@ -1,14 +1,15 @@
 //! What a template asks for.
 
 use nalgebra::allocator::Allocator;
-use nalgebra::{DefaultAllocator, Dim, Dyn, OMatrix, OVector, RealField, U1};
+use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1};
 
 use crate::Energies;
+use crate::sizes::DefaultDim;
 use crate::transport::Map;
 
 /// What a [`Template`](super::Template) asks for at one instant: `Mbar xi_dot + bbar = 0`, with n rows, Konz (5.72).
 #[derive(Clone, Debug, PartialEq)]
-pub struct DesiredMotion<T: RealField + Copy = f64, N: Dim = Dyn>
+pub struct DesiredMotion<T: RealField + Copy = f64, N: Dim = DefaultDim>
 where
     DefaultAllocator: Allocator<N> + Allocator<N, N>,
 {

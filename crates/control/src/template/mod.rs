@@ -26,13 +26,15 @@
 //! ```
 //!
 //! [`Template`] does this for any [`Kinematics`]: a vehicle, whose one pair (world, body) has J = I, or a system of bodies.
-//! [`general`] has energies with more parameters.
+//! `general` has energies with more parameters.
 #![allow(non_snake_case)]
 
 pub mod body;
 mod desired_motion;
 pub mod energy;
+#[cfg(feature = "systems")]
 pub mod general;
+#[cfg(feature = "systems")]
 mod of_model;
 pub mod particle;
 
@@ -51,8 +53,9 @@ use crate::sizes::Sizes;
 use crate::transport::Map;
 
 /// Which template forms the desired closed loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "settings", derive(serde::Deserialize))]
+#[cfg_attr(feature = "settings", serde(rename_all = "snake_case"))]
 pub enum Approach {
     /// Particle-based, Konz (5.18).
     Particle,

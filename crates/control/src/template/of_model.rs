@@ -2,13 +2,13 @@
 
 use fly_mechanics::State;
 use fly_mechanics::multibody::{Model, Workspace};
-use nalgebra::{Const, RealField};
+use nalgebra::{Const, Dyn, RealField};
 
 use super::{Approach, DesiredMotion, Template};
 use crate::ReferencePoint;
 use crate::kinematics::{ModelKinematics, OneBody};
 use crate::system::{SystemPair, SystemReference};
-use crate::transport::{TransportError, TransportMap};
+use crate::transport::{Map, TransportError, TransportMap, Transported};
 
 /// # A vehicle
 impl<T: RealField + Copy> Template<OneBody<T>> {
@@ -35,9 +35,26 @@ impl Template<Model<f64>> {
         Self::new(model, approach, pairs, map)
     }
 
-    /// Its pairs, and the map that goes with them.
-    pub(crate) fn pairs_and_map(&mut self) -> (&[SystemPair], &mut dyn TransportMap) {
-        (&self.pairs, self.map.as_mut())
+    /// Whether its transport map fits its potential, Konz (5.43), to this relative tolerance. Allocates: a check, not part of a step.
+    ///
+    /// # Errors
+    /// [`TransportError`] where the map does not exist, and where it does not fit.
+    pub fn check_map(
+        &mut self,
+        model: &Model<f64>,
+        actual: &Workspace<f64>,
+        reference: &Workspace<f64>,
+        tolerance: f64,
+    ) -> Result<(), TransportError> {
+        let at = Transported {
+            model,
+            pairs: &self.pairs,
+            actual,
+            reference,
+        };
+        let mut map = Map::new(Dyn(model.dof()));
+        self.map.evaluate(&at, &mut map)?;
+        at.check(&map, tolerance)
     }
 
     /// Writes the desired motion in the state for which `actual` was updated, Jacobians included, and with the velocity `xi`. `reference` is
@@ -73,6 +90,6 @@ impl Template<Model<f64>> {
 impl DesiredMotion {
     /// Room for a system of bodies.
     pub fn new(model: &Model<f64>) -> Self {
-        Self::of_dof(nalgebra::Dyn(model.dof()))
+        Self::of_dof(Dyn(model.dof()))
     }
 }

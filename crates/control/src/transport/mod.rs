@@ -7,25 +7,31 @@
 //! grad_R V = -Q^T grad V
 //! ```
 //!
-//! [`adjoint`] (5.64) and [`centred`] (5.67) are those of the twist of one pair. A whole system has a [`TransportMap`]: [`JointMap`], [`PairMap`],
-//! [`PointMap`] or a user-defined one.
+//! [`adjoint`] (5.64) and [`centred`] (5.67) are those of the twist of one pair. A whole system has a `TransportMap`: `JointMap`, `PairMap`,
+//! `PointMap` or a user-defined one.
 #![allow(non_snake_case)]
 
 use fly_lie::SE3;
 use fly_lie::operators::{ad, angular, hat3};
 use nalgebra::allocator::Allocator;
 use nalgebra::{
-    Const, DefaultAllocator, Dim, Dyn, Matrix3, Matrix6, OMatrix, RealField, Vector3, Vector6,
+    Const, DefaultAllocator, Dim, Matrix3, Matrix6, OMatrix, RealField, Vector3, Vector6,
 };
 
+#[cfg(feature = "systems")]
 pub(crate) mod jacobian;
+#[cfg(feature = "systems")]
 mod maps;
 
+#[cfg(feature = "systems")]
 pub use maps::{JointMap, PairMap, PointMap, TransportError, TransportMap, Transported};
 
+use crate::sizes::DefaultDim;
+
 /// Which map carries the twist of a pair's reference to the pair in the energy-based approach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "settings", derive(serde::Deserialize))]
+#[cfg_attr(feature = "settings", serde(rename_all = "snake_case"))]
 pub enum Transport {
     /// `Q = Ad(E)`, Konz (5.64).
     Adjoint,
@@ -36,7 +42,7 @@ pub enum Transport {
 
 /// Q and its rate, both n x n.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Map<T: RealField + Copy = f64, N: Dim = Dyn>
+pub struct Map<T: RealField + Copy = f64, N: Dim = DefaultDim>
 where
     DefaultAllocator: Allocator<N, N>,
 {

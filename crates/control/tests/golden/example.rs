@@ -28,7 +28,8 @@ pub struct Example {
     pub limits: Option<Limits>,
     vehicle: Option<Vehicle>,
     config: Value,
-    constrained: bool,
+    /// Whether inputs are limited.
+    pub constrained: bool,
 }
 
 impl Example {

@@ -1,19 +1,26 @@
 //! Random states and references: everything that enters a control step.
 
+use fly_control::allocation::{ActiveSet, AllocationError, Limited, Limits};
+use fly_control::law::Law;
 use fly_control::matching::Matching;
+use fly_control::pair::{Pair, PairKinematics};
 use fly_control::settings::AllocationMethod;
+use fly_control::template::{DesiredMotion, Template};
 use fly_control::transport::Map;
 use fly_control::{Controller, ReferencePoint};
+use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use fly_testing::golden::{File, numbers};
 use serde_json::Value;
 
-use nalgebra::{Const, Matrix6xX};
+use nalgebra::{Const, DVector, Dyn, Matrix6xX, OMatrix, SMatrix, SVector, Vector6};
 
 use crate::data::{matrix, pose, relative, rows, state, vector6};
 use crate::example::Example;
 
 const TOLERANCE: f64 = 1e-10;
+/// Of single precision.
+const SINGLE: f64 = 1e-4;
 
 pub fn compare(example: &Example, file: &Value, report: &mut File) {
     for sample in file["samples"].as_array().into_iter().flatten() {
@@ -54,6 +61,12 @@ pub fn compare(example: &Example, file: &Value, report: &mut File) {
                 reference: &reference,
             };
             at.template(&controller, report);
+            match example.inputs.ncols() {
+                3 => at.in_single_precision::<3>(&controller, example, file, report),
+                4 => at.in_single_precision::<4>(&controller, example, file, report),
+                6 => at.in_single_precision::<6>(&controller, example, file, report),
+                p => panic!("a vehicle with {p} inputs"),
+            }
             at.law(controller, example, report);
             if let (Some(complement), Some(_)) = (file.get("Bperp"), given.get("lam")) {
                 at.matching(example, name, complement, report);
@@ -107,6 +120,74 @@ impl Sample<'_> {
                 ("Qdot", &rows(&map.Q_dot)),
             ],
         );
+    }
+
+    /// A whole step as firmware has it: `f32`, and numbers of inputs that are known to the compiler.
+    fn in_single_precision<const P: usize>(
+        &self,
+        controller: &Controller,
+        example: &Example,
+        file: &Value,
+        report: &mut File,
+    ) {
+        let pose = |pose: &SE3<f64>| {
+            let rotation = SO3::from_matrix(pose.rotation.matrix().cast());
+            SE3::new(rotation, pose.translation.cast())
+        };
+        let motion = PairKinematics {
+            pose: pose(&self.state.pose),
+            twist: self.state.twist.cast(),
+            bias_acceleration: Vector6::zeros(),
+        };
+        let reference = ReferencePoint {
+            pose: pose(&self.reference.pose),
+            twist: self.reference.twist.cast(),
+            acceleration: self.reference.acceleration.cast(),
+        };
+        let of_file = controller.template();
+        let pair = of_file.pair();
+        let energies = [pair.stiffness(), pair.damping(), pair.inertia()];
+        let [K, D, M] = energies.map(|energy| energy.cast::<f32>());
+        let mut template =
+            Template::of_body(of_file.approach(), *of_file.map(), Pair::new(K, D, M));
+        let mut desired = DesiredMotion::of_dof(Const::<6>);
+        let Ok(()) = template.form(&(&motion, &reference), &mut desired);
+
+        let B = SMatrix::<f64, 6, P>::from_column_slice(example.inputs.as_slice());
+        let law = Law::constant(example.body.mass_matrix(), of_file.mass_matrix(), &B);
+        let mut law: Law<f32, Const<6>, Const<P>> = law.unwrap().cast();
+        let b = example.body.bias(self.state).cast();
+        let mut u0 = SVector::zeros();
+        law.unconstrained(&b, &desired.bias, &mut u0);
+        let mut u: [f32; P] = u0.into();
+        if let Some(limits) = example.limits.as_ref().filter(|_| example.constrained) {
+            let mut metric = SMatrix::zeros();
+            let rho = file["config"]["rho"].as_f64().unwrap_or(0.0);
+            law.metric_with_priority([3, 4], nalgebra::convert(rho), &mut metric);
+            let rows: OMatrix<f64, Dyn, Const<P>> = limits.rows().fixed_columns(0).into_owned();
+            let interior = SVector::<f64, P>::from_column_slice(limits.interior().as_slice());
+            let bounds = |bounds: &[f64]| DVector::from_column_slice(bounds).cast();
+            let limits = Limits::between(
+                rows.cast(),
+                &bounds(limits.lower()),
+                &bounds(limits.upper()),
+                interior.cast(),
+            );
+            let solver = |limits: &_| ActiveSet::new(limits, &metric);
+            let limited = Limited::new::<AllocationError>(limits.unwrap(), None, solver);
+            limited.unwrap().allocate(u0.as_slice(), 0.0, &mut u);
+        }
+        let of = |what: &str| format!("{}: {what} in f32", self.name);
+        for (key, found) in [
+            ("bbar", desired.bias.as_slice()),
+            ("u0", u0.as_slice()),
+            ("u", &u),
+        ] {
+            if let Some(expected) = self.given.get(key) {
+                let found: Vec<f64> = found.iter().map(|x| f64::from(*x)).collect();
+                relative(report, &of(key), &found, &numbers(expected), SINGLE);
+            }
+        }
     }
 
     fn law(&self, mut controller: Controller, example: &Example, report: &mut File) {

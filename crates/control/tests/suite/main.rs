@@ -11,6 +11,7 @@ mod drag;
 #[path = "common/eleven.rs"]
 mod eleven;
 mod examples;
+mod firmware;
 mod flat_motions;
 mod general;
 mod in_code;

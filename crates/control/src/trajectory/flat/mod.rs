@@ -19,6 +19,7 @@ mod two_masses;
 
 pub use path_trajectory::{AttitudeMode, PathTrajectory};
 pub use plant::{NotFlat, joint_frame};
+#[cfg(feature = "settings")]
 pub(crate) use plant::{is_planar, moving};
 pub use pvtol::{PlanarAircraft, Pvtol};
 pub(crate) use thrust::SINGULAR_THRUST;

@@ -2,7 +2,6 @@
 
 use fly_mechanics::{FreeBody, Vehicle};
 use nalgebra::{Matrix6xX, Vector3};
-use serde::Deserialize;
 
 use super::thrust::{
     Attitude, ExternalForces, SINGULAR_THRUST, SpecificThrust, attitude, attitude_forward,
@@ -13,13 +12,14 @@ use crate::matching::fully_actuated;
 use crate::trajectory::{Infeasible, Path, PathPoint, Trajectory};
 
 /// The attitude of a body that moves along a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "settings", derive(serde::Deserialize))]
 pub enum AttitudeMode {
     /// Body z along the thrust that the motion needs against gravity and drag: for any vehicle, and the only mode of underactuated ones.
-    #[serde(rename = "thrust")]
+    #[cfg_attr(feature = "settings", serde(rename = "thrust"))]
     ThrustAligned,
     /// Body z upwards, whatever the motion: it needs side forces, hence a fully actuated vehicle.
-    #[serde(rename = "level")]
+    #[cfg_attr(feature = "settings", serde(rename = "level"))]
     Level,
 }
 

@@ -123,8 +123,8 @@ impl<T: Trajectory<[Jet<3>]>> Trajectory<SystemPoint> for JointTrajectory<T> {
     }
 }
 
-/// The configuration that these coordinates stand for.
-pub(crate) fn configuration(model: &Model<f64>, q: &[f64]) -> Vec<f64> {
+/// The configuration (nu numbers) in which the joints have these coordinates (n numbers).
+pub fn configuration(model: &Model<f64>, q: &[f64]) -> Vec<f64> {
     let mut point = SystemPoint::new(model);
     let q: Vec<Jet<3>> = q.iter().map(|q| Jet::constant(*q)).collect();
     for body in model.bodies() {
