@@ -111,13 +111,11 @@ mod controller;
 #[cfg(feature = "systems")]
 pub mod design;
 #[cfg(feature = "systems")]
-mod eigenvalues;
-#[cfg(feature = "systems")]
 pub mod inputs;
 #[cfg(feature = "systems")]
 mod lehmer;
 #[cfg(feature = "systems")]
-mod linearisation;
+pub mod linear;
 #[cfg(feature = "systems")]
 pub mod plant;
 #[cfg(feature = "systems")]

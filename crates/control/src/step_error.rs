@@ -1,8 +1,9 @@
 //! Why a control step has no result.
 
 use crate::allocation::AllocationError;
-use crate::design::{NotAtRest, PlacementError};
+use crate::design::PlacementError;
 use crate::law::LawError;
+use crate::linear::NotAtRest;
 use crate::transport::TransportError;
 
 /// Why there is no input.

@@ -8,16 +8,16 @@
 //! ```
 //! use fly_control::tuning::{PoleSpec, tune};
 //! # use fly_control::analysis::{ClosedLoop, modes};
-//! # use fly_lie::SO3;
 //! # let rotor = |x, y, drag| {
 //! #     format!("[[rotors]]\nbody = 'frame'\nposition = [{x}, {y}, 0]\naxis = [0, 0, 1]\ndrag_ratio = {drag}\nthrust = [0.2, 7]\n")
 //! # };
 //! # let rotors = [rotor(0.18, 0.0, -0.016), rotor(0.0, 0.18, 0.016), rotor(-0.18, 0.0, -0.016), rotor(0.0, -0.18, 0.016)];
 //! # let body = "name = 'quadcopter'\n[bodies.frame]\nmass = 0.9\ninertia = [0.006, 0.006, 0.011]\n";
-//! # let vehicle = fly_mechanics::Vehicle::from_toml(&(body.to_owned() + &rotors.concat()))?;
+//! # let system = fly_mechanics::System::from_toml(&(body.to_owned() + &rotors.concat()))?;
+//! let vehicle = fly_mechanics::Vehicle::try_from(system.clone())?;
 //! let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.0), None)?;
 //! let controller = settings.build(&vehicle)?;
-//! let closed = ClosedLoop::new(&vehicle, &controller, &SO3::identity())?;
+//! let closed = ClosedLoop::new(&system, &controller, &system.model.neutral_configuration())?;
 //! // Four poles at -a have fallen to half the power at 2 rad/s.
 //! let a = 2.0 / (2.0_f64.powf(0.25) - 1.0).sqrt();
 //! assert!(modes(&closed.poles()?).iter().any(|mode| (mode.pole.re + a).abs() < 0.01 * a && mode.count >= 4));

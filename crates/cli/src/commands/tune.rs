@@ -40,7 +40,7 @@ pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure
         }
     };
     let controller = model.build_controller(&settings)?;
-    let report = report::Report::new(&model.vehicle, &controller);
+    let report = report::Report::new(&model.vehicle, &model.system, &controller);
     super::print(report.to_string().as_bytes())?;
     if report.has_problems() {
         return Ok(Exit::ProblemsFound);

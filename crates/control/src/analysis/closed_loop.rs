@@ -1,56 +1,71 @@
-//! The closed loop for small errors: plant, law and the lag of the actuators.
+//! The closed loop for small errors: system, law and the lag of the actuators.
 #![allow(non_snake_case)]
 
-use fly_lie::operators::{hat3, vee_matrix6};
-use fly_lie::{SE3, SO3};
-use fly_mechanics::{State, Vehicle};
-use nalgebra::{Complex, DMatrix, DVector, Matrix6, Vector3, Vector6};
+use fly_mechanics::multibody::{Model, Workspace};
+use fly_mechanics::{Rotors, System};
+use nalgebra::{Complex, DMatrix, DVector, DefaultAllocator, Dyn, Matrix6xX};
 
 use crate::Controller;
-use crate::eigenvalues::eigenvalues;
-use crate::linearisation::Linearisation;
-use crate::template::Pair;
+use crate::design::PlacementError;
+use crate::kinematics::OneBody;
+use crate::law::LawError;
+use crate::linear::{LinearModel, NotAtRest, eigenvalues};
+use crate::pair::Pair;
+use crate::plant::Plant;
+use crate::sizes::Sizes;
+use crate::strategy::Strategy;
+use crate::template::Template;
 
-/// A vehicle of one body under its controller, limits aside, for small errors about a reference at rest.
+/// A system under its controller, limits aside, for small errors about a reference at rest. A vehicle is a system with one free body.
 ///
-/// With the pose `G_R exp(delta)` and `x = [delta; xi]`, at rest exactly to first order:
+/// With `x = x_R exp(eps)`, at rest exactly to first order:
 ///
 /// ```text
-/// delta' = xi,   M xi' = B u - b_delta delta - D xi,   u = u_R + K x              the model and the law, Konz (5.73), (5.86b)
-/// K: bbar = K0 delta + D0 xi                                                      the same for all approaches, Konz (5.71)
-/// T_i v_i' + v_i = (K x)_i                                                        actuators with a first-order lag T_i
+/// M0 eps'' + D0 eps' + K0 eps = B du,   du = -(F_K eps + F_D eps')        the model and the law, Konz (5.81a), (5.86b)
+/// T_i v_i' + v_i = -(F_K eps + F_D eps')_i                                actuators with a first-order lag T_i
 /// ```
 ///
-/// The lag acts on commands: thrust and tilt of each rotor, as rotors and servos have it.
+/// The gains follow from the linearised template, which is the same for all approaches, Konz (5.71), whether the inputs can do what it asks for or not;
+/// state feedback has its own. The lag acts on commands, as rotors, servos and motors have it: thrust and tilt of each rotor, effort of each motor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosedLoop {
-    /// d xi' / d delta with the inputs held.
-    gravity: Matrix6<f64>,
-    /// d xi' / d xi with the inputs held.
-    drag: Matrix6<f64>,
-    /// `M^-1 B` from commands to accelerations, 6 x p.
+    /// Of `[eps; eps']` with the inputs held, 2n x 2n.
+    held: DMatrix<f64>,
+    /// `M0^-1 B` from commands to accelerations, n x p.
     effect: DMatrix<f64>,
-    /// From `[delta; xi]` to commands, p x 12.
+    /// From `[eps; eps']` to commands, p x 2n.
     gain: DMatrix<f64>,
     /// u_R.
     input: DVector<f64>,
 }
 
 /// Why a closed loop cannot be analysed.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AnalysisError {
-    /// The vehicle cannot rest there.
-    #[error(
-        "the vehicle cannot rest at this attitude: {0:.3} N or N m of its weight stay unbalanced; expected an attitude that its inputs \
-         can hold"
-    )]
-    Equilibrium(f64),
+    /// The inputs cannot hold the system there.
+    #[error(transparent)]
+    NotAtRest(#[from] NotAtRest),
+    /// There is no law.
+    #[error(transparent)]
+    Law(#[from] LawError),
+    /// State feedback: there are no gains.
+    #[error("there is no state feedback with these poles: {0}")]
+    Placement(#[from] PlacementError),
     /// Not stable even with immediate actuators.
     #[error(
         "the closed loop is not stable even without a lag: expected all poles to the left of the imaginary axis, found one with \
          real part {0:.3} 1/s"
     )]
     Unstable(f64),
+    /// Not one time constant for each command.
+    #[error("expected {expected} time constants, one for each command, found {found}")]
+    Lags {
+        /// p.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
     /// The eigenvalues could not be computed.
     #[error(
         "the poles of the closed loop could not be computed: expected finite parameters within a few powers of ten of each other"
@@ -58,63 +73,90 @@ pub enum AnalysisError {
     Poles,
 }
 
-/// A weight that the inputs miss by more than this part of it is out of their reach, not rounded.
-const REACH: f64 = 1e-6;
+/// What a controller's strategy makes of small errors.
+pub trait LinearFeedback {
+    /// `[F_K, F_D]` (p x n) of `du = -(F_K eps + F_D eps')`, for the system about rest in the configuration x.
+    ///
+    /// # Errors
+    /// [`AnalysisError`] where there are none.
+    fn gains(
+        &self,
+        model: &Model<f64>,
+        x: &[f64],
+        linear: &LinearModel,
+    ) -> Result<[DMatrix<f64>; 2], AnalysisError>;
+}
+
+impl LinearFeedback for Template<OneBody> {
+    fn gains(
+        &self,
+        _: &Model<f64>,
+        _: &[f64],
+        linear: &LinearModel,
+    ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
+        Ok(linear.gains(&desired(self.pair()))?)
+    }
+}
+
+impl LinearFeedback for Strategy {
+    fn gains(
+        &self,
+        model: &Model<f64>,
+        x: &[f64],
+        linear: &LinearModel,
+    ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
+        let template = match self {
+            Self::Template(template) => {
+                let mut reference = Workspace::new(model);
+                reference.update(model, x, &vec![0.0; model.dof()]);
+                reference.update_jacobians(model);
+                LinearModel::of_pairs(model, &reference, template.pairs())
+            }
+            Self::Euclidean(template) => template.linear(&linear.inertia),
+            Self::Feedback(feedback) => return Ok(feedback.gains(linear)?),
+        };
+        Ok(linear.gains(&template)?)
+    }
+}
 
 /// # Construction
 impl ClosedLoop {
-    /// About rest at an attitude that the vehicle can hold: upright, whatever the heading, for an underactuated one.
+    /// About rest in a configuration (nu numbers) that the inputs can hold: an underactuated vehicle must be level. Allocates.
     ///
     /// # Errors
-    /// [`AnalysisError::Equilibrium`].
-    pub fn new(
-        vehicle: &Vehicle,
-        controller: &Controller,
-        attitude: &SO3<f64>,
-    ) -> Result<Self, AnalysisError> {
-        let body = &vehicle.body;
-        let B = vehicle.rotors.input_matrix();
-        let p = B.ncols();
-        let rest = body.bias(&State::at_rest(SE3::new(*attitude, Vector3::zeros())));
-        let mut input = DVector::zeros(p);
-        // At rest on the reference bbar = 0.
-        let mut law = controller.law().clone();
-        law.unconstrained(&rest, &Vector6::zeros(), &mut input);
-        let missing = (B * &input - rest).norm();
-        if missing.is_nan() || missing > REACH * rest.norm() {
-            return Err(AnalysisError::Equilibrium(missing));
-        }
-
-        let turn = turn_of_weight(vehicle, attitude);
-        let damping = body.damping_matrix();
-        let template = desired(controller.template().pair());
-        let to_commands = commands_of_inputs(vehicle, &input);
-        let mut gain = DMatrix::zeros(p, 12);
-        let mut du = DVector::zeros(p);
-        for column in 0..12 {
-            let (db, db_bar) = if column < 6 {
-                (turn.column(column).into_owned(), &template.stiffness)
-            } else {
-                let resistance = damping.column(column - 6);
-                (resistance.into_owned(), &template.damping)
-            };
-            let db_bar = Vector6::from_iterator(db_bar.column(column % 6).iter().copied());
-            law.unconstrained(&db, &db_bar, &mut du);
-            gain.set_column(column, &(&to_commands * &du));
-        }
-        // The map to commands is orthogonal.
-        let effect = body.inverse_mass_matrix() * B;
-        let effect = DMatrix::from_fn(6, p, |i, j| effect[(i, j)]) * to_commands.transpose();
+    /// [`AnalysisError`].
+    ///
+    /// # Panics
+    /// If the configuration has another length than the system's.
+    pub fn new<P: Plant>(
+        system: &System,
+        controller: &Controller<P>,
+        configuration: &[f64],
+    ) -> Result<Self, AnalysisError>
+    where
+        P::Strategy: LinearFeedback,
+        DefaultAllocator: Sizes<P::Dof, Dyn>,
+    {
+        let (model, inputs) = (&system.model, &system.inputs);
+        let (linear, input) = LinearModel::of_system(model, inputs, configuration)?;
+        let strategy = controller.strategy();
+        let [F_K, F_D] = strategy.gains(model, configuration, &linear)?;
+        let (held, G) = linear.first_order().ok_or(LawError::Mass)?;
+        let n = linear.dof();
+        let to_commands = commands_of_inputs(inputs.rotors(), &input);
+        let mut gain = DMatrix::zeros(input.len(), 2 * n);
+        gain.columns_mut(0, n).copy_from(&-(&to_commands * F_K));
+        gain.columns_mut(n, n).copy_from(&-(&to_commands * F_D));
         Ok(Self {
-            gravity: -body.inverse_mass_matrix() * turn,
-            drag: -body.inverse_mass_matrix() * damping,
-            effect,
+            held,
+            // The map to commands is orthogonal.
+            effect: G.rows(n, n) * to_commands.transpose(),
             gain,
             input,
         })
     }
 
-    /// u_R, p numbers: the input that holds the vehicle there.
+    /// u_R, p numbers: the input that holds the system there.
     pub fn input(&self) -> &DVector<f64> {
         &self.input
     }
@@ -122,7 +164,7 @@ impl ClosedLoop {
 
 /// # Poles
 impl ClosedLoop {
-    /// The 12 poles with immediate actuators, 1/s.
+    /// The 2n poles with immediate actuators, 1/s.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
@@ -130,70 +172,53 @@ impl ClosedLoop {
         self.poles_with_lags(&vec![0.0; self.input.len()])
     }
 
-    /// The poles with these time constants (s, >= 0) of the commands, in their order: 12 and one for each that is not zero.
+    /// The poles with these time constants (s, >= 0) of the commands, in their order: 2n and one for each that is not zero.
     ///
     /// # Errors
-    /// [`AnalysisError::Poles`], also for a wrong number of time constants.
+    /// [`AnalysisError::Lags`], [`AnalysisError::Poles`].
     pub fn poles_with_lags(&self, lags: &[f64]) -> Result<Vec<Complex<f64>>, AnalysisError> {
-        if lags.len() != self.input.len() {
-            return Err(AnalysisError::Poles);
-        }
-        let [held, rate] = self.with_commands(lags);
+        let [held, rate] = self.with_commands(lags)?;
         eigenvalues(&(held + rate)).ok_or(AnalysisError::Poles)
     }
 
-    /// The matrices of `[delta; xi; v]`, v the commands with a lag: what does not depend on the lags, and what is inverse to them.
-    pub(super) fn with_commands(&self, lags: &[f64]) -> [DMatrix<f64>; 2] {
-        let slow: Vec<usize> = (0..lags.len()).filter(|i| lags[*i] > 0.0).collect();
-        let size = 12 + slow.len();
+    /// The matrices of `[eps; eps'; v]`, v the commands with a lag: what does not depend on the lags, and what is inverse to them.
+    pub(super) fn with_commands(&self, lags: &[f64]) -> Result<[DMatrix<f64>; 2], AnalysisError> {
+        let (expected, found) = (self.input.len(), lags.len());
+        if expected != found {
+            return Err(AnalysisError::Lags { expected, found });
+        }
+        let (n, states) = (self.effect.nrows(), self.held.nrows());
+        let (slow, quick): (Vec<_>, Vec<_>) = (0..found).partition(|i| lags[*i] > 0.0);
+        let size = states + slow.len();
         let [mut held, mut rate] = [(); 2].map(|()| DMatrix::zeros(size, size));
-        held.view_mut((0, 6), (6, 6)).fill_with_identity();
-        held.view_mut((6, 0), (6, 6)).copy_from(&self.gravity);
-        held.view_mut((6, 6), (6, 6)).copy_from(&self.drag);
-        for i in (0..lags.len()).filter(|i| !slow.contains(i)) {
-            let immediate = self.effect.column(i) * self.gain.row(i);
-            let mut block = held.view_mut((6, 0), (6, 12));
-            block += immediate;
+        let mut own = held.view_mut((0, 0), (states, states));
+        own.copy_from(&self.held);
+        for i in quick {
+            let mut block = own.rows_mut(n, n);
+            block += self.effect.column(i) * self.gain.row(i);
         }
         for (k, &i) in slow.iter().enumerate() {
-            held.view_mut((6, 12 + k), (6, 1))
+            let at = states + k;
+            held.view_mut((n, at), (n, 1))
                 .copy_from(&self.effect.column(i));
-            rate.view_mut((12 + k, 0), (1, 12))
+            rate.view_mut((at, 0), (1, states))
                 .copy_from(&(self.gain.row(i) / lags[i]));
-            rate[(12 + k, 12 + k)] = -lags[i].recip();
+            rate[(at, at)] = -lags[i].recip();
         }
-        [held, rate]
+        Ok([held, rate])
     }
 }
 
-/// The template of one pair about a reference at rest: `M0 delta'' + D0 delta' + K0 delta = 0`, the same for all approaches,
-/// Konz (5.71).
-pub fn desired(pair: &Pair) -> Linearisation {
-    let dense = |X: &Matrix6<f64>| DMatrix::from_fn(6, 6, |i, j| X[(i, j)]);
-    Linearisation {
-        inertia: dense(pair.inertia_matrix()),
-        damping: dense(pair.damping_matrix()),
-        stiffness: dense(&vee_matrix6(pair.stiffness())),
-    }
-}
-
-/// d b / d delta at rest: how the weight, seen from the body, changes as the body turns. `R^T a_G` becomes `(I - wed(delta))
-/// R^T a_G`.
-fn turn_of_weight(vehicle: &Vehicle, attitude: &SO3<f64>) -> Matrix6<f64> {
-    let body = &vehicle.body;
-    let fall = hat3(&attitude.inverse().act(body.gravity())) * -body.inertia().mass();
-    let mut turn = Matrix6::zeros();
-    turn.fixed_view_mut::<3, 3>(0, 3).copy_from(&fall);
-    turn.fixed_view_mut::<3, 3>(3, 3)
-        .copy_from(&(hat3(&body.inertia().center_of_mass()) * fall));
-    turn
+/// The template of one pair (world, body) about a reference at rest, the same for all approaches, Konz (5.71).
+pub fn desired(pair: &Pair) -> LinearModel {
+    LinearModel::of_jacobians(6, [(Matrix6xX::identity(6), pair)])
 }
 
 /// From small changes of the input to those of the commands, p x p: the change of thrust and that of the tilt times the
-/// thrust, which makes the map orthogonal and leaves every lag what it is.
-fn commands_of_inputs(vehicle: &Vehicle, input: &DVector<f64>) -> DMatrix<f64> {
+/// thrust, which makes the map orthogonal and leaves every lag what it is. Inputs of motors, behind those of rotors, are their commands.
+fn commands_of_inputs(rotors: &Rotors, input: &DVector<f64>) -> DMatrix<f64> {
     let mut map = DMatrix::identity(input.len(), input.len());
-    for range in vehicle.rotors.rotor_ranges().filter(|r| r.len() == 2) {
+    for range in rotors.rotor_ranges().filter(|r| r.len() == 2) {
         let i = range.start;
         let (sin, cos) = input[i].atan2(input[i + 1]).sin_cos();
         let block = [(0, 0, sin), (0, 1, cos), (1, 0, cos), (1, 1, -sin)];

@@ -8,6 +8,7 @@ use nalgebra::{DMatrix, DVector, Vector3, Vector6};
 
 use super::AnalysisError;
 use crate::inputs::{REACH, ReferenceInputs, pseudo_inverse};
+use crate::linear::NotAtRest;
 use crate::matching::fully_actuated;
 
 /// A command in hover and its limits: N of a thrust, rad of a tilt.
@@ -52,7 +53,7 @@ impl HoverMargins {
     /// Of this vehicle.
     ///
     /// # Errors
-    /// [`AnalysisError::Equilibrium`] if no input carries the level vehicle, whatever its limits.
+    /// [`AnalysisError::NotAtRest`] if no input carries the level vehicle, whatever its limits.
     pub fn new(vehicle: &Vehicle) -> Result<Self, AnalysisError> {
         let rotors = &vehicle.rotors;
         let inputs = ReferenceInputs::new(vehicle);
@@ -62,7 +63,8 @@ impl HoverMargins {
         };
         let level = rest(SO3::identity());
         if !level.reached() {
-            return Err(AnalysisError::Equilibrium(level.missing));
+            let (missing, needed) = (level.missing, level.needed);
+            return Err(NotAtRest { missing, needed }.into());
         }
         let u = level.input;
         let mut values = vec![0.0; u.len()];

@@ -3,7 +3,7 @@
 use nalgebra::{Complex, DMatrix};
 
 use super::{AnalysisError, ClosedLoop};
-use crate::eigenvalues::eigenvalues;
+use crate::linear::eigenvalues;
 
 /// The largest lag of the actuators.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,16 +42,13 @@ impl ClosedLoop {
     /// skew matrices: all such factors are eigenvalues of one matrix, and no window of instability is missed, however narrow.
     ///
     /// # Errors
-    /// [`AnalysisError::Unstable`] if it is not stable without any lag; [`AnalysisError::Poles`], also for a wrong number of time
-    /// constants.
+    /// [`AnalysisError::Unstable`] if it is not stable without any lag; [`AnalysisError::Lags`], [`AnalysisError::Poles`].
     pub fn largest_factor(&self, lags: &[f64]) -> Result<Option<LagMargin>, AnalysisError> {
         let poles = self.poles()?;
         if let Some(unstable) = unstable(&poles) {
             return Err(AnalysisError::Unstable(unstable.re));
         }
-        if lags.len() != self.input().len() {
-            return Err(AnalysisError::Poles);
-        }
+        let [held, rate] = self.with_commands(lags)?;
         let longest = lags.iter().copied().fold(0.0, f64::max);
         if longest == 0.0 {
             return Ok(None);
@@ -68,7 +65,6 @@ impl ClosedLoop {
             SLOWEST / (slowest * longest),
         );
 
-        let [held, rate] = self.with_commands(lags);
         let mut bounds = critical(&held, &rate, least).ok_or(AnalysisError::Poles)?;
         bounds.retain(|factor| (least..most).contains(factor));
         bounds.push(most);

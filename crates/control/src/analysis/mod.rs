@@ -1,11 +1,10 @@
 //! What a closed loop will do, before and while it flies.
 //!
-//! - [`ClosedLoop`]: vehicle, law and actuators for small errors about a reference at rest. Its [`poles`](ClosedLoop::poles), with
+//! - [`ClosedLoop`]: any system, its law and its actuators for small errors about a reference at rest. Its [`poles`](ClosedLoop::poles), with
 //!   [`modes`] for damping ratios and time constants, and the [`largest_lag`](ClosedLoop::largest_lag) of the actuators that
 //!   leaves it stable.
 //! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
 //!   of the closed loop.
-//! - [`system_poles`]: the poles of a whole system under its controller, whatever its approach.
 //! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
 //! - [`LyapunovMonitor`]: measured against predicted dW/dt of the total error energy in flight, wherever [`LyapunovGuarantee`] predicts it.
 
@@ -14,14 +13,11 @@ mod hover;
 mod lag;
 mod mode;
 mod monitor;
-mod system_loop;
 
-pub use crate::linearisation::Linearisation;
-pub use closed_loop::{AnalysisError, ClosedLoop, desired};
+pub use closed_loop::{AnalysisError, ClosedLoop, LinearFeedback, desired};
 pub use hover::{Command, HoverMargins};
 pub use lag::LagMargin;
 pub use mode::{Mode, modes};
 pub use monitor::{
     Balance, LyapunovGuarantee, LyapunovMonitor, Report, Rise, UncheckedReason, input_rank,
 };
-pub use system_loop::{SystemLoopError, system_poles};

@@ -6,6 +6,7 @@ use fly_mechanics::multibody::{AngleCoordinates, JointKind, Model, Workspace};
 use nalgebra::{DMatrix, DVector};
 
 use crate::Energies;
+use crate::linear::LinearModel;
 use crate::system::SystemReference;
 use crate::template::DesiredMotion;
 
@@ -90,6 +91,16 @@ impl EuclideanTemplate {
             xi_E: DVector::zeros(n),
             xi_dot_R: DVector::zeros(n),
         })
+    }
+
+    /// For small errors, with the model's mass matrix M at the reference.
+    pub fn linear(&self, M: &DMatrix<f64>) -> LinearModel {
+        let inertia = match &self.inertia {
+            DesiredInertia::Model => M,
+            DesiredInertia::Constant(inertia) => inertia,
+        };
+        let (damping, stiffness) = (self.damping.clone(), self.stiffness.clone());
+        LinearModel::without_inputs(inertia.clone(), damping, stiffness)
     }
 
     /// Writes the desired motion in the state for which `workspace` was updated, Jacobians included, with the model's mass matrix M there. No

@@ -2,12 +2,12 @@
 #![allow(non_snake_case)]
 
 use fly_mechanics::Inputs;
-use fly_mechanics::multibody::{Model, Workspace};
-use nalgebra::{Complex, DMatrix, DVector, Matrix6xX};
+use fly_mechanics::multibody::Model;
+use nalgebra::{Complex, DMatrix, DVector};
 
 use crate::StepError;
-use crate::design::{LinearModel, PlacementError, StateFeedback};
-use crate::inputs::pseudo_inverse;
+use crate::design::{PlacementError, StateFeedback};
+use crate::linear::LinearModel;
 use crate::system::SystemReference;
 
 /// `u0 = u_R - F_K eps - F_D eps'` with the poles of small errors where they should be.
@@ -32,9 +32,6 @@ struct Placed {
     /// `u_R`.
     at_rest: DVector<f64>,
 }
-
-/// Of the differences by which the forces of the inputs are derived, rad, m.
-const STEP: f64 = 1e-5;
 
 impl RestFeedback {
     /// With these poles, 1/s, of a system with n degrees of freedom.
@@ -66,42 +63,21 @@ impl RestFeedback {
         inputs: &Inputs,
         x: &[f64],
     ) -> Result<(), StepError> {
-        let (n, p) = (model.dof(), inputs.input_dim());
-        let mut workspace = Workspace::new(model);
-        let mut J = Matrix6xX::zeros(n);
-        let mut at = |x: &[f64], B: &mut DMatrix<f64>| {
-            workspace.update(model, x, &vec![0.0; n]);
-            workspace.update_jacobians(model);
-            inputs.input_matrix(&workspace, &mut J, B);
-        };
-        let mut B = DMatrix::zeros(n, p);
-        at(x, &mut B);
-        let mut linear = LinearModel::at_rest(model, x, B.clone())?;
-
-        let mut bias = DVector::zeros(n);
-        model.bias(
-            &mut Workspace::new(model),
-            x,
-            &vec![0.0; n],
-            bias.as_mut_slice(),
-        );
-        let at_rest = pseudo_inverse(&B) * bias;
-        // What B(x) u_R changes with the configuration belongs to the stiffness.
-        for j in 0..n {
-            let mut force = |step: f64| {
-                let (mut beside, mut along) = (x.to_vec(), vec![0.0; n]);
-                along[j] = step;
-                model.integrate(&mut beside, &along);
-                at(&beside, &mut B);
-                &B * &at_rest
-            };
-            let slope = (force(STEP) - force(-STEP)) / (2.0 * STEP);
-            let mut column = linear.stiffness.column_mut(j);
-            column -= slope;
-        }
+        let (linear, at_rest) = LinearModel::of_system(model, inputs, x)?;
         let feedback = StateFeedback::place(&linear, &self.poles)?;
         self.placed = Some(Placed { feedback, at_rest });
         Ok(())
+    }
+
+    /// `[F_K, F_D]` for this system at rest, unless they have been [found](Self::place) for another.
+    ///
+    /// # Errors
+    /// [`PlacementError`].
+    pub fn gains(&self, linear: &LinearModel) -> Result<[DMatrix<f64>; 2], PlacementError> {
+        match &self.placed {
+            Some(placed) => Ok(placed.feedback.gains()),
+            None => Ok(StateFeedback::place(linear, &self.poles)?.gains()),
+        }
     }
 
     /// Writes u0, p numbers. The first call [places](Self::place) the gains, unless that has been done; no allocation afterwards.

@@ -8,19 +8,18 @@
 //!
 //! vanishes for all eps and eps'.
 //!
-//! - [`LinearModel`] is the system for small errors, with its [`matching`](LinearModel::matching) of a template;
+//! - [`LinearModel`](crate::linear::LinearModel) is the system for small errors, with its
+//!   [`matching`](crate::linear::LinearModel::matching) of a template;
 //! - [`TwoMassesEnergies`] and [`PvtolEnergies`] solve `L_D = L_K = 0` for these systems, Konz 5.8.1 and 5.8.2 (for multicopters see [`poles`](crate::poles));
 //! - [`MatchingSearch`] solves it numerically for any pairs of any system;
 //! - [`StateFeedback`] puts the poles where they should be without any template: the classical way, as a baseline.
 
-mod linear_model;
 mod polynomial;
 mod pvtol;
 mod search;
 mod state_feedback;
 mod two_masses;
 
-pub use linear_model::{LinearMatching, LinearModel, NotAtRest};
 pub use pvtol::PvtolEnergies;
 pub use search::{MatchingResult, MatchingSearch, MatchingSearchError};
 pub use state_feedback::{PlacementError, StateFeedback};

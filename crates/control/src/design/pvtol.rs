@@ -3,8 +3,8 @@
 use fly_mechanics::SecondMoment;
 use nalgebra::{Matrix3, Matrix4, Vector3};
 
+use crate::pair::Pair;
 use crate::poles::{PoleError, plane};
-use crate::template::Pair;
 
 /// Desired energies of the pair (world, body) of a planar body whose thrust points along its y axis. Centres lie on that axis through the centre
 /// of mass, moments are about these centres.

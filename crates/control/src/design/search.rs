@@ -4,12 +4,11 @@
 use fly_lie::operators::vee_matrix6;
 use nalgebra::{Complex, DMatrix, DVector, Dyn, Matrix4, Matrix6xX, SymmetricEigen};
 
-use super::LinearModel;
 use super::polynomial::{Characteristic, remainder};
 use crate::lehmer::Lehmer;
-use crate::linearisation::Linearisation;
+use crate::linear::{LinearModel, companion};
+use crate::pair::Pair;
 use crate::poles::polynomial;
-use crate::template::Pair;
 
 /// The search for desired energies that a system can follow, with poles where they should be.
 ///
@@ -24,7 +23,8 @@ use crate::template::Pair;
 /// search slow, and it may end beside the goal. [`MatchingResult::residual`] tells.
 ///
 /// ```
-/// use fly_control::design::{LinearModel, MatchingSearch};
+/// use fly_control::design::MatchingSearch;
+/// use fly_control::linear::LinearModel;
 /// use fly_control::template::Pair;
 /// use nalgebra::{Complex, Matrix4, Matrix6xX, dmatrix};
 ///
@@ -66,7 +66,7 @@ pub struct MatchingResult {
     /// Of each pair, scaled so that the desired inertia is as large as the model's.
     pub pairs: Vec<Pair>,
     /// Their sum at the reference.
-    pub template: Linearisation,
+    pub template: LinearModel,
     /// The largest number of what was minimised, without unit: below about 1e-9 the system follows the template for small errors, and the
     /// requested poles are among its poles.
     pub residual: f64,
@@ -259,7 +259,7 @@ impl Problem {
         &self,
         theta: &DVector<f64>,
         jacobians: &[Matrix6xX<f64>],
-    ) -> (Vec<Pair>, Linearisation) {
+    ) -> (Vec<Pair>, LinearModel) {
         let w = self.frequency;
         let (third, per_pair) = (self.effects.len(), MOMENTS.len());
         let scale = self.model.inertia.trace() / self.inertia(theta).trace();
@@ -274,17 +274,8 @@ impl Problem {
         let pairs: Vec<_> = (0..jacobians.len())
             .map(|i| Pair::new(moment(2, i, w * w), moment(1, i, w), moment(0, i, 1.0)))
             .collect();
-        let sum = |of: fn(&Pair) -> &Matrix4<f64>| {
-            let n = self.model.dof();
-            (jacobians.iter().zip(&pairs)).fold(DMatrix::zeros(n, n), |sum, (J, pair)| {
-                sum + J.transpose() * vee_matrix6(of(pair)) * J
-            })
-        };
-        let template = Linearisation {
-            inertia: sum(Pair::inertia),
-            damping: sum(Pair::damping),
-            stiffness: sum(Pair::stiffness),
-        };
+        let sum = jacobians.iter().cloned().zip(&pairs);
+        let template = LinearModel::of_jacobians(self.model.dof(), sum);
         (pairs, template)
     }
 }
@@ -319,16 +310,6 @@ fn lacks(eigen: &Eigen, least: f64) -> impl Iterator<Item = f64> {
         .map(move |value| (least - value).max(0.0))
 }
 
-/// `[[0, I], [-A_K, -A_D]]`.
-fn companion(A_D: &DMatrix<f64>, A_K: &DMatrix<f64>) -> DMatrix<f64> {
-    let n = A_D.nrows();
-    let mut F = DMatrix::zeros(2 * n, 2 * n);
-    F.view_mut((0, n), (n, n)).fill_with_identity();
-    F.view_mut((n, 0), (n, n)).copy_from(&-A_K);
-    F.view_mut((n, n), (n, n)).copy_from(&-A_D);
-    F
-}
-
 fn stack(
     L_D: &DMatrix<f64>,
     L_K: &DMatrix<f64>,
@@ -353,17 +334,13 @@ impl Problem {
         self.sum(&theta.as_slice()[..self.effects.len()])
     }
 
-    fn template(&self, theta: &DVector<f64>) -> Linearisation {
+    fn template(&self, theta: &DVector<f64>) -> LinearModel {
         let mut parts = theta
             .as_slice()
             .chunks_exact(self.effects.len())
             .map(|part| self.sum(part));
         let mut next = || parts.next().unwrap_or_default();
-        Linearisation {
-            inertia: next(),
-            damping: next(),
-            stiffness: next(),
-        }
+        LinearModel::without_inputs(next(), next(), next())
     }
 
     /// What should vanish, and how; `None` where the desired inertia is not positive definite.
@@ -476,10 +453,11 @@ impl Problem {
     }
 
     fn positive(&self, theta: &DVector<f64>) -> bool {
-        let Linearisation {
+        let LinearModel {
             inertia,
             damping,
             stiffness,
+            ..
         } = self.template(theta);
         let least = |X: DMatrix<f64>| {
             let values = X.symmetric_eigenvalues();

@@ -3,8 +3,8 @@
 
 use nalgebra::{Complex, DMatrix, DVector};
 
-use super::LinearModel;
 use crate::lehmer::Lehmer;
+use crate::linear::LinearModel;
 
 /// `u = u_R - F_K eps - F_D eps'` with the poles of the linearised closed loop where they should be.
 ///
@@ -12,7 +12,8 @@ use crate::lehmer::Lehmer;
 /// the energy-based approach with the same poles.
 ///
 /// ```
-/// use fly_control::design::{LinearModel, StateFeedback};
+/// use fly_control::design::StateFeedback;
+/// use fly_control::linear::LinearModel;
 /// use nalgebra::{Complex, dmatrix, dvector};
 ///
 /// // A force on the first of two masses, 1 kg and 0.5 kg, with a spring of 20 N/m between them.
@@ -106,7 +107,7 @@ impl StateFeedback {
         out.gemv(-1.0, &self.damping, eps_dot, 1.0);
     }
 
-    /// `F_K`, `F_D` as [`LinearModel::poles`] takes them.
+    /// `F_K`, `F_D` as [`LinearModel::closed`] takes them.
     pub fn gains(&self) -> [DMatrix<f64>; 2] {
         [self.stiffness.clone(), self.damping.clone()]
     }

@@ -3,8 +3,8 @@
 use fly_mechanics::SecondMoment;
 use nalgebra::{Matrix3, Matrix4, Vector3};
 
+use crate::pair::Pair;
 use crate::poles::{PoleError, stable};
-use crate::template::Pair;
 
 /// Desired mass (kg), damping (N s/m) and stiffness (N/m) of the pairs (world, first), (world, second) and (first, second).
 ///

@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector, Matrix6xX};
 use super::{ControllerError, SettingsError};
 use crate::law::{Law, LawError};
 use crate::lehmer::Lehmer;
-use crate::linearisation::Linearisation;
+use crate::linear::LinearModel;
 use crate::strategy::Strategy;
 use crate::template::{Approach, Template};
 use crate::transport::TransportError;
@@ -108,7 +108,7 @@ impl<'a> Trial<'a> {
         template: &mut Template<Model<f64>>,
     ) -> Result<Option<ControllerError>, ControllerError> {
         let model = &self.system.model;
-        let sum = Linearisation::new(model, &self.actual, template.pairs());
+        let sum = LinearModel::of_pairs(model, &self.actual, template.pairs());
         let refuse = |message: String| Err(SettingsError::new("pairs", message).into());
         for (name, matrix) in [("stiffness", &sum.stiffness), ("damping", &sum.damping)] {
             if let Sign::Negative(value) = Sign::of(matrix, TYPED) {

@@ -1,7 +1,7 @@
 //! Whole systems: joints, planar bodies, arms, and one of eleven degrees of freedom.
 
-use fly_control::analysis::Linearisation;
 use fly_control::law::Law;
+use fly_control::linear::LinearModel;
 use fly_control::matching::Matching;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
@@ -377,7 +377,7 @@ fn linearisation(data: &Value, system: &System, report: &mut File) {
     let x_R = system.configuration(&numbers(&data["reference"]["xR"][0]));
     reference.update(model, &x_R, &vec![0.0; model.dof()]);
     reference.update_jacobians(model);
-    let own = Linearisation::new(model, &reference, &system.pairs);
+    let own = LinearModel::of_pairs(model, &reference, &system.pairs);
     for (key, found) in [
         ("M0", &own.inertia),
         ("D0", &own.damping),

@@ -6,7 +6,7 @@ use crate::common;
 
 use common::{
     QUADCOPTER, QUADCOPTER_POLES, Random, SKEWED_PAIR, TRICOPTER, TRICOPTER_PAIR, controller,
-    vehicle,
+    polynomial, vehicle,
 };
 use fly_control::analysis::{
     AnalysisError, Balance, ClosedLoop, HoverMargins, LyapunovMonitor, Report, UncheckedReason,
@@ -31,21 +31,7 @@ fn poles_at(a: f64) -> String {
 
 fn closed_loop(description: &str, tables: &str) -> ClosedLoop {
     let controller = controller(description, "", tables);
-    ClosedLoop::new(&vehicle(description), &controller, &SO3::identity()).expect("an equilibrium")
-}
-
-/// Coefficients of the polynomial with these roots.
-fn polynomial(roots: &[Complex<f64>]) -> Vec<Complex<f64>> {
-    let mut p = vec![Complex::new(1.0, 0.0)];
-    for root in roots {
-        let mut next = vec![Complex::new(0.0, 0.0); p.len() + 1];
-        for (i, c) in p.iter().enumerate() {
-            next[i] += c;
-            next[i + 1] -= c * root;
-        }
-        p = next;
-    }
-    p
+    common::closed_loop(description, &controller, &SO3::identity()).expect("an equilibrium")
 }
 
 #[test]
@@ -166,7 +152,9 @@ fn the_largest_lags_are_those_of_routh() {
 fn a_loop_without_lags_has_no_margin_to_give() {
     let closed = closed_loop(QUADCOPTER, QUADCOPTER_POLES);
     assert_eq!(closed.largest_factor(&[0.0; 4]), Ok(None));
-    assert_eq!(closed.largest_factor(&[0.1]), Err(AnalysisError::Poles));
+    let lags = |found| AnalysisError::Lags { expected: 4, found };
+    assert_eq!(closed.largest_factor(&[0.1]), Err(lags(1)));
+    assert_eq!(closed.largest_factor(&[]), Err(lags(0)));
 }
 
 #[test]
@@ -196,7 +184,8 @@ fn the_closed_loop_is_the_derivative_of_the_step() {
     for (description, tables, attitude) in cases {
         let vehicle = vehicle(description);
         let mut controller = controller(description, "", tables);
-        let closed = ClosedLoop::new(&vehicle, &controller, &attitude).expect("an equilibrium");
+        let closed = common::closed_loop(description, &controller, &attitude);
+        let closed = closed.expect("an equilibrium");
         let goal = ReferencePoint::at_rest(SE3::new(attitude, Vector3::new(1.0, 2.0, 3.0)));
         let mut acceleration = |delta: Vector6<f64>, twist: Vector6<f64>| {
             let state = State {
@@ -236,7 +225,8 @@ fn a_lag_has_the_poles_of_a_simulation_with_it() {
     let lags = [0.05, 0.0, 0.08, 0.03, 0.0, 0.06];
     let vehicle = vehicle(TRICOPTER);
     let mut controller = controller(TRICOPTER, "allocation = 'none'", TRICOPTER_PAIR);
-    let closed = ClosedLoop::new(&vehicle, &controller, &SO3::identity()).expect("an equilibrium");
+    let closed = common::closed_loop(TRICOPTER, &controller, &SO3::identity());
+    let closed = closed.expect("an equilibrium");
     let poles = closed.poles_with_lags(&lags).expect("poles");
     assert_eq!(poles.len(), 16);
     let goal = ReferencePoint::at_rest(SE3::identity());
@@ -289,8 +279,8 @@ fn a_matched_vehicle_has_the_poles_of_its_template() {
         (TRICOPTER, TRICOPTER_PAIR.to_owned()),
     ] {
         let controller = controller(description, "", &tables);
-        let closed = ClosedLoop::new(&vehicle(description), &controller, &SO3::identity())
-            .expect("an equilibrium");
+        let closed = common::closed_loop(description, &controller, &SO3::identity());
+        let closed = closed.expect("an equilibrium");
         let template = desired(controller.template().pair())
             .poles()
             .expect("poles");
@@ -308,10 +298,10 @@ fn a_matched_vehicle_has_the_poles_of_its_template() {
 fn what_cannot_be_analysed_is_said() {
     let controller = controller(QUADCOPTER, "", QUADCOPTER_POLES);
     let tilted = SO3::exp(&Vector3::new(0.3, 0.0, 0.0));
-    let error = ClosedLoop::new(&vehicle(QUADCOPTER), &controller, &tilted).unwrap_err();
-    // The thrust gives m g cos in the law's metric; the side force m g sin 0.3 = 2.6 N is missing in any case.
+    let error = common::closed_loop(QUADCOPTER, &controller, &tilted).unwrap_err();
+    // The thrust gives m g cos 0.3; the side force m g sin 0.3 = 2.6 N is missing.
     assert!(
-        matches!(error, AnalysisError::Equilibrium(missing) if missing > 2.6),
+        matches!(error, AnalysisError::NotAtRest(at) if (at.missing - 0.9 * 9.81 * 0.3_f64.sin()).abs() < 1e-9),
         "{error}"
     );
     let swinging = QUADCOPTER_POLES.replace("damping = 0.16", "damping = 0");
@@ -323,7 +313,11 @@ fn what_cannot_be_analysed_is_said() {
         "{error}"
     );
     let closed = closed_loop(QUADCOPTER, QUADCOPTER_POLES);
-    assert_eq!(closed.poles_with_lags(&[0.1]), Err(AnalysisError::Poles));
+    let (expected, found) = (4, 1);
+    assert_eq!(
+        closed.poles_with_lags(&[0.1]),
+        Err(AnalysisError::Lags { expected, found })
+    );
 }
 
 #[test]

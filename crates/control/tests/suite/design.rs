@@ -5,11 +5,11 @@
 use crate::common;
 
 use common::{QUADCOPTER, Random, vehicle};
-use fly_control::analysis::Linearisation;
 use fly_control::design::{
-    LinearModel, MatchingResult, MatchingSearch, MatchingSearchError, NotAtRest, PlacementError,
-    PvtolEnergies, StateFeedback, TwoMassesEnergies,
+    MatchingResult, MatchingSearch, MatchingSearchError, PlacementError, PvtolEnergies,
+    StateFeedback, TwoMassesEnergies,
 };
+use fly_control::linear::{LinearModel, NotAtRest};
 use fly_control::poles::{Poles, polynomial, polynomial_of_roots};
 use fly_control::system::SystemPair;
 use fly_control::template::Pair;
@@ -38,11 +38,11 @@ fn linear(model: &Model<f64>, x: &[f64], B: DMatrix<f64>) -> LinearModel {
     LinearModel::at_rest(model, x, B).unwrap()
 }
 
-fn template(model: &Model<f64>, x: &[f64], pairs: &[SystemPair]) -> Linearisation {
+fn template(model: &Model<f64>, x: &[f64], pairs: &[SystemPair]) -> LinearModel {
     let mut workspace = Workspace::new(model);
     workspace.update(model, x, &vec![0.0; model.dof()]);
     workspace.update_jacobians(model);
-    Linearisation::new(model, &workspace, pairs)
+    LinearModel::of_pairs(model, &workspace, pairs)
 }
 
 fn jacobians(model: &Model<f64>, x: &[f64], pairs: &[(BodyId, BodyId)]) -> Vec<Matrix6xX<f64>> {
@@ -92,7 +92,7 @@ fn with_energies(bodies: &[(BodyId, BodyId)], energies: &[Pair]) -> Vec<SystemPa
 }
 
 /// Largest entries of `L_D` and `L_K`, relative to the model's inertia times powers of the frequency.
-fn missed(model: &LinearModel, template: &Linearisation, frequency: f64) -> f64 {
+fn missed(model: &LinearModel, template: &LinearModel, frequency: f64) -> f64 {
     let matching = model.matching(template).unwrap();
     let unit = model.inertia.amax();
     (matching.damping.amax() / frequency).max(matching.stiffness.amax() / frequency.powi(2)) / unit
@@ -258,7 +258,7 @@ fn check(linear: &LinearModel, found: &MatchingResult, wished: &[Complex<f64>], 
         found.poles
     );
     let gains = linear.gains(&found.template).unwrap();
-    let closed = linear.poles(&gains).unwrap();
+    let closed = linear.closed(&gains).poles().unwrap();
     assert!(
         distance(&closed, found.poles.clone()) < 1e-4,
         "{closed:?} {:?}",
@@ -401,7 +401,7 @@ fn state_feedback_places_all_poles_of_random_systems() {
                 }
                 let feedback = StateFeedback::place(&model, &wished).unwrap();
                 // Coefficients, not poles: those of an m-fold pole are uncertain by the m-th root of rounding errors.
-                let found = polynomial(&model.poles(&feedback.gains()).unwrap()).unwrap();
+                let found = polynomial(&model.closed(&feedback.gains()).poles().unwrap()).unwrap();
                 let expected = polynomial(&wished).unwrap();
                 for (found, expected) in found.iter().zip(&expected) {
                     let error = (found - expected).abs() / expected.abs().max(1.0);

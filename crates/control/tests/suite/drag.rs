@@ -7,9 +7,8 @@ use crate::common;
 use common::{
     QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, vehicle,
 };
-use fly_control::analysis::ClosedLoop;
-use fly_control::design::LinearModel;
 use fly_control::inputs::ReferenceInputs;
+use fly_control::linear::LinearModel;
 use fly_control::poles::{PoleError, Poles, polynomial_of_roots};
 use fly_control::settings::ReferenceSettings;
 use fly_control::trajectory::flat::{ExternalForces, attitude, attitude_forward, least_thrust};
@@ -282,7 +281,7 @@ fn poles_are_placed_with_drag() {
             1,
         );
         let controller = controller(&text, "", &tables);
-        let closed = ClosedLoop::new(&vehicle(&text), &controller, &SO3::identity()).unwrap();
+        let closed = common::closed_loop(&text, &controller, &SO3::identity()).unwrap();
         let poles = closed.poles().unwrap();
         for root in roots {
             let near = poles.iter().filter(|p| (**p - root).norm() < 1e-6);

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{QUADCOPTER, TRICOPTER, vehicle};
-use fly_control::analysis::{ClosedLoop, desired, modes};
+use fly_control::analysis::{desired, modes};
 use fly_control::tuning::{PoleSpec, TuningError, tune};
 use fly_lie::SO3;
 use nalgebra::Complex;
@@ -22,7 +22,8 @@ fn tuned(
     let settings = tune(&vehicle, position, attitude).expect("parameters");
     settings.validate().expect("valid settings");
     let controller = settings.build(&vehicle).expect("a controller");
-    let closed = ClosedLoop::new(&vehicle, &controller, &SO3::identity()).expect("an equilibrium");
+    let closed = common::closed_loop(description, &controller, &SO3::identity());
+    let closed = closed.expect("an equilibrium");
     let modes = modes(&closed.poles().expect("poles"));
     modes.iter().map(|mode| (mode.pole, mode.count)).collect()
 }

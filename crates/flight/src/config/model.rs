@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fly_control::{Controller, ControllerSettings};
-use fly_mechanics::Vehicle;
+use fly_mechanics::{System, Vehicle};
 
 use super::configuration::check_names;
 use super::controller;
@@ -19,6 +19,8 @@ pub struct Model {
     document: Document,
     /// The vehicle.
     pub vehicle: Vehicle,
+    /// The same as a system of one body.
+    pub system: System,
     /// The settings of its controller.
     pub controller: Option<ControllerSettings>,
 }
@@ -45,7 +47,7 @@ impl Model {
         };
         let Some(vehicle) = vehicle else {
             let title = format!("`{}` is no vehicle of one body", system.name);
-            let diagnostic = match Vehicle::try_from(system) {
+            let diagnostic = match Vehicle::try_from(system.clone()) {
                 Err(why) => Diagnostic::new(title).note(why.to_string()),
                 Ok(_) => Diagnostic::new(title),
             };
@@ -56,6 +58,7 @@ impl Model {
         Ok(Self {
             document,
             vehicle,
+            system,
             controller,
         })
     }

@@ -1,7 +1,6 @@
 //! Does the controller exist for this vehicle, and is the closed loop stable?
 
 use fly_control::analysis::ClosedLoop;
-use fly_lie::SO3;
 use fly_mechanics::Vehicle;
 
 use super::{Findings, poles};
@@ -21,7 +20,9 @@ pub(super) fn check(
         format_args!("{name}-based, limits by {allocation}"),
     );
 
-    let closed = ClosedLoop::new(vehicle, &controller, &SO3::identity());
+    let system = &configuration.system;
+    let level = system.model.neutral_configuration();
+    let closed = ClosedLoop::new(system, &controller, &level);
     match closed.and_then(|closed| closed.poles()) {
         Err(error) => findings.problem("poles in hover", error),
         Ok(found) => poles::tell("poles in hover", found, findings),

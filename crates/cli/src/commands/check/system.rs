@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use fly_control::Controller;
-use fly_control::analysis::system_poles;
+use fly_control::analysis::ClosedLoop;
 use fly_control::plant::SystemPlant;
 use fly_control::{SystemPoint, Trajectory};
 use fly_mechanics::System;
@@ -57,7 +57,8 @@ pub(super) fn check(
             format_args!("{approach}, limits by {allocation}"),
         );
     }
-    match system_poles(system, &mut controller, &start.configuration) {
+    let closed = ClosedLoop::new(system, &controller, &start.configuration);
+    match closed.and_then(|closed| closed.poles()) {
         Ok(found) => poles::tell("poles at the start", found, findings),
         // A moving system need not be able to rest.
         Err(error) => findings.warning("poles at the start", error),

@@ -4,8 +4,7 @@ use std::fmt;
 
 use fly_control::Controller;
 use fly_control::analysis::{AnalysisError, ClosedLoop, HoverMargins, Mode, modes};
-use fly_lie::SO3;
-use fly_mechanics::{SecondMoment, Vehicle};
+use fly_mechanics::{SecondMoment, System, Vehicle};
 use nalgebra::{Complex, Matrix3, Matrix4, Vector3};
 
 use crate::telemetry::{Table, significant};
@@ -19,10 +18,10 @@ pub struct Report {
 
 impl Report {
     /// Of a vehicle under its controller.
-    pub fn new(vehicle: &Vehicle, controller: &Controller) -> Self {
+    pub fn new(vehicle: &Vehicle, system: &System, controller: &Controller) -> Self {
         let mut report = Self::default();
         report.parameters(controller);
-        match ClosedLoop::new(vehicle, controller, &SO3::identity()) {
+        match ClosedLoop::new(system, controller, &system.model.neutral_configuration()) {
             Ok(closed) => {
                 if let Err(error) = report.closed_loop(&closed, vehicle) {
                     report.problems.push(error.to_string());

@@ -2,12 +2,13 @@
 #![allow(dead_code, non_snake_case)] // Not every test uses all of it.
 
 use fly_control::allocation::Limits;
+use fly_control::analysis::{AnalysisError, ClosedLoop};
 use fly_control::law::Law;
 use fly_control::template::DesiredMotion;
 use fly_control::{Controller, ControllerSettings, ReferencePoint};
-use fly_lie::SE3;
-use fly_mechanics::{State, Vehicle, integrate};
-use nalgebra::{DMatrix, DVector, Vector6};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::{State, System, Vehicle, integrate};
+use nalgebra::{Complex, DMatrix, DVector, Vector6};
 
 /// A quadcopter with rotors at +x, +y, -x, -y.
 pub const QUADCOPTER: &str = r#"
@@ -107,6 +108,21 @@ inertia = { weight = 1.2, center = [0.04, 0.0, 0.08], moment = [[0.2, 0.01, 0.0]
 /// A vehicle from its description.
 pub fn vehicle(text: &str) -> Vehicle {
     Vehicle::from_toml(text).expect("a valid description")
+}
+
+/// The closed loop of a vehicle under its controller, at rest at this attitude.
+pub fn closed_loop(
+    description: &str,
+    controller: &Controller,
+    attitude: &SO3<f64>,
+) -> Result<ClosedLoop, AnalysisError> {
+    let system = System::from_toml(description).expect("a system");
+    let mut x = system.model.neutral_configuration();
+    let turn = attitude.log();
+    system
+        .model
+        .integrate(&mut x, &[0.0, 0.0, 0.0, turn.x, turn.y, turn.z]);
+    ClosedLoop::new(&system, controller, &x)
 }
 
 /// Settings from two pieces of TOML: keys of the section, then its tables.
@@ -262,4 +278,15 @@ pub fn solve(
     law.update(M, &desired.mass_matrix, B).expect("a law");
     law.unconstrained(b, &desired.bias, &mut u0);
     u0
+}
+
+/// The coefficients of the polynomial with these roots.
+pub fn polynomial(roots: &[Complex<f64>]) -> Vec<Complex<f64>> {
+    roots.iter().fold(vec![Complex::ONE], |p, root| {
+        let next = (0..=p.len()).map(|i| {
+            let of = |i: usize| p.get(i).copied().unwrap_or_default();
+            of(i) - i.checked_sub(1).map_or(Complex::ZERO, of) * root
+        });
+        next.collect()
+    })
 }
