@@ -10,6 +10,7 @@ mod layers;
 mod peers;
 mod ratios;
 mod readme;
+mod recovery;
 mod test;
 mod tools;
 mod workspace;
@@ -32,6 +33,8 @@ Tasks:
   bench [NAME] [FILTER]  the benchmarks: control, hal, lie, mechanics (default: all), or one of
                          them by its name, such as dynamics; beside Pinocchio, compiled by
                          $CXX, else clang++, else c++
+  recovery [--all]       fly a quadcopter back to hover from 2000 states, stratified, within minutes
+                         (--all: from 324000, a quarter of an hour)
   install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
                          (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo)
   generate [--check]     write the generated files anew: protobuf code, C header
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Some("fly") => fly::run(&rest),
         Some("test") => test::run(&rest),
         Some("bench") => bench::run(&rest),
+        Some("recovery") => recovery::run(&rest),
         Some("install") => install::run(&rest),
         Some("layers") => layers::run(&rest),
         Some("generate") => run_generate(&rest),

@@ -1,0 +1,23 @@
+//! `cargo xtask recovery`: the flights back from any attitude that are too many for the tests.
+
+use crate::{Failure, Outcome, workspace};
+use anyhow::Context;
+
+pub fn run(arguments: &[String]) -> Outcome {
+    let test = match arguments {
+        [] => "with_rho_it_recovers_from_a_stratified_2000",
+        [all] if all == "--all" => "with_rho_it_recovers_from_the_whole_grid",
+        [other, ..] => {
+            return Err(Failure::Usage(format!(
+                "`recovery` takes `--all`, found `{other}`"
+            )));
+        }
+    };
+    let mut command = workspace::cargo_at_root()?;
+    command
+        .args(["test", "--release", "--package", "fly-control"])
+        .args(["--test", "recovery", "--", "--ignored", "--exact"])
+        .args(["--nocapture", test]);
+    let status = command.status().context("cargo did not start")?;
+    Ok(workspace::exit_code(status))
+}
