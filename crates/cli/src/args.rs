@@ -143,7 +143,8 @@ pub enum Command {
 #[command(group = ArgGroup::new("wish").args(["poles", "bandwidth"]))]
 pub struct TuneArguments {
     /// Poles of the motion, 1/s: four across for a vehicle that tilts to move sideways, two for a
-    /// fully actuated one; complex ones in pairs, such as -2+1i,-2-1i
+    /// fully actuated one and for the joints of a system, all of them for state_feedback; complex
+    /// ones in pairs, such as -2+1i,-2-1i
     #[arg(long, value_name = "POLES", value_delimiter = ',', allow_hyphen_values = true, value_parser = pole)]
     pub poles: Vec<Complex<f64>>,
 

@@ -1,30 +1,34 @@
 //! The inputs that a reference needs.
 #![allow(non_snake_case)]
 
-use fly_mechanics::{PseudoInverse, State, Vehicle};
-use nalgebra::{DMatrix, DVector, Vector6};
+use fly_mechanics::{State, System, Vehicle};
+use nalgebra::{DMatrix, DVector, DefaultAllocator, Dyn, OVector, Vector6};
 
 use crate::ReferencePoint;
+use crate::plant::{FreeBodyPlant, Plant, PlantError, SystemPlant};
+use crate::reach::pseudo_inverse;
+pub use crate::reach::{REACH, rank};
+use crate::sizes::Sizes;
+use crate::system::SystemReference;
 
-/// A wrench that is missed by more than this part of it is out of reach, not rounded.
-pub const REACH: f64 = 1e-6;
-
-/// From references to inputs, `u_R = B^+ (M xidot_R + b_R)`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReferenceInputs<'a> {
-    vehicle: &'a Vehicle,
-    /// B^+, p x 6.
+/// From references to inputs, `u_R = B^+ (M xidot_R + b_R)`, of a vehicle (the default) or of a [system](SystemPlant).
+pub struct ReferenceInputs<P: Plant = FreeBodyPlant>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    plant: P,
+    /// B^+, p x n.
     inverse: DMatrix<f64>,
 }
 
 /// An input and what it misses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReferenceInput {
-    /// u_R, p numbers: the smallest input whose wrench is nearest to what is needed. Limits are not looked at.
+    /// u_R, p numbers: the smallest input whose force is nearest to what is needed. Limits are not looked at.
     pub input: DVector<f64>,
-    /// The norm of the wrench that the inputs cannot give, N and N m; it vanishes for a reference that the vehicle can follow, (5.80).
+    /// The norm of the force that the inputs cannot give, N and N m; it vanishes for a reference that the system can follow, (5.80).
     pub missing: f64,
-    /// The norm of the wrench that is needed, N and N m.
+    /// The norm of the force that is needed, N and N m.
     pub needed: f64,
 }
 
@@ -40,60 +44,97 @@ impl ReferenceInput {
     }
 }
 
-impl<'a> ReferenceInputs<'a> {
-    /// For a vehicle.
-    pub fn new(vehicle: &'a Vehicle) -> Self {
-        let B = vehicle.rotors.input_matrix();
-        let p = B.ncols();
-        let dense = DMatrix::from_fn(6, p, |i, j| B[(i, j)]);
-        let inverse = pseudo_inverse(&dense);
-        Self { vehicle, inverse }
+impl<P: Plant> ReferenceInputs<P>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    fn of_plant(plant: P) -> Self {
+        let inverse = inverse(&plant);
+        Self { plant, inverse }
     }
 
-    /// The input that makes this wrench.
-    pub fn of_wrench(&self, wrench: &Vector6<f64>) -> ReferenceInput {
-        let input = &self.inverse * wrench;
-        let missing = (self.vehicle.rotors.input_matrix() * &input - wrench).norm();
+    /// The input that makes this force, n numbers: of a vehicle a wrench, of a system in the configuration that was looked at last.
+    pub fn of_force(&self, force: &OVector<f64, P::Dof>) -> ReferenceInput {
+        let needed = DVector::from_column_slice(force.as_slice());
+        let input = &self.inverse * &needed;
+        let given = self.plant.input_matrix() * &input;
         ReferenceInput {
+            missing: (given - force).norm(),
+            needed: needed.norm(),
             input,
-            missing,
-            needed: wrench.norm(),
         }
     }
 
+    /// `M xidot + b`.
+    fn needed(
+        &mut self,
+        state: P::State<'_>,
+        acceleration: &OVector<f64, P::Dof>,
+    ) -> OVector<f64, P::Dof> {
+        self.plant.update(state);
+        if !P::CONSTANT {
+            self.inverse = inverse(&self.plant);
+        }
+        self.plant.mass_matrix() * acceleration + self.plant.bias(state)
+    }
+}
+
+/// B^+.
+fn inverse<P: Plant>(plant: &P) -> DMatrix<f64>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    let B = plant.input_matrix();
+    pseudo_inverse(&DMatrix::from_column_slice(
+        B.nrows(),
+        B.ncols(),
+        B.as_slice(),
+    ))
+}
+
+/// # A vehicle
+impl ReferenceInputs {
+    /// For a vehicle.
+    pub fn new(vehicle: &Vehicle) -> Self {
+        Self::of_plant(FreeBodyPlant::new(
+            &vehicle.body,
+            vehicle.rotors.input_matrix(),
+        ))
+    }
+
     /// The input that keeps the vehicle on the reference.
-    pub fn at(&self, point: &ReferencePoint) -> ReferenceInput {
-        self.of_wrench(&self.wrench(point))
+    pub fn at(&mut self, point: &ReferencePoint) -> ReferenceInput {
+        let wrench = self.wrench(point);
+        self.of_force(&wrench)
     }
 
     /// The wrench that keeps the vehicle on the reference, `M xidot_R + b_R`.
-    pub fn wrench(&self, point: &ReferencePoint) -> Vector6<f64> {
-        let body = &self.vehicle.body;
+    pub fn wrench(&mut self, point: &ReferencePoint) -> Vector6<f64> {
         let state = State {
             pose: point.pose,
             twist: point.twist,
         };
-        body.mass_matrix() * point.acceleration + body.bias(&state)
+        self.needed(&state, &point.acceleration)
     }
 }
 
-/// A column whose part beside the others is shorter than this part of it depends on them.
-const INDEPENDENT: f64 = 1e-9;
-
-/// The rank of an input matrix B (n x p), its columns scaled to length 1: rotors and motors have different units. Allocates.
-pub fn rank(B: &DMatrix<f64>) -> usize {
-    let mut columns = B.clone();
-    for mut column in columns.column_iter_mut() {
-        column.try_normalize_mut(0.0);
+/// # A system of bodies
+impl ReferenceInputs<SystemPlant> {
+    /// For a system.
+    ///
+    /// # Errors
+    /// [`PlantError`].
+    pub fn of_system(system: &System) -> Result<Self, PlantError> {
+        SystemPlant::new(system).map(Self::of_plant)
     }
-    let mut decomposition = PseudoInverse::new(columns.nrows(), columns.ncols());
-    decomposition.tolerance = INDEPENDENT;
-    decomposition.decompose(&columns)
-}
 
-/// A^+.
-pub(crate) fn pseudo_inverse(matrix: &DMatrix<f64>) -> DMatrix<f64> {
-    let mut decomposition = PseudoInverse::new(matrix.nrows(), matrix.ncols());
-    decomposition.decompose(matrix);
-    decomposition.matrix()
+    /// The input that keeps the system on the reference. Allocates.
+    ///
+    /// # Panics
+    /// If the reference has another size than the system.
+    pub fn at(&mut self, goal: &SystemReference<'_>) -> ReferenceInput {
+        let acceleration = DVector::from_column_slice(goal.acceleration);
+        let force = self.needed((goal.configuration, goal.velocity), &acceleration);
+        self.of_force(&force)
+    }
 }

@@ -123,6 +123,8 @@ pub mod poles;
 #[cfg(feature = "systems")]
 pub mod predictor;
 #[cfg(feature = "systems")]
+mod reach;
+#[cfg(feature = "systems")]
 mod rest;
 #[cfg(feature = "systems")]
 mod step_error;
@@ -132,6 +134,8 @@ mod strategy;
 pub mod system;
 #[cfg(feature = "systems")]
 pub mod trajectory;
+#[cfg(feature = "systems")]
+pub mod tuning;
 
 #[cfg(feature = "systems")]
 pub use controller::{Controller, Step};
@@ -146,8 +150,6 @@ pub use trajectory::Trajectory;
 
 #[cfg(feature = "settings")]
 pub mod settings;
-#[cfg(feature = "settings")]
-pub mod tuning;
 
 #[cfg(feature = "settings")]
 pub use settings::{

@@ -5,7 +5,7 @@ use fly_mechanics::multibody::{Model, Workspace};
 use fly_mechanics::{Inputs, PseudoInverse};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
-use crate::inputs::pseudo_inverse;
+use crate::reach::pseudo_inverse;
 
 /// Newton's steps at most.
 const STEPS: usize = 40;

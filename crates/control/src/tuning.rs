@@ -1,38 +1,46 @@
 //! From what an engineer asks of a closed loop to the parameters of the template.
 //!
-//! Of a fully actuated vehicle position and attitude are two loops of second order, `m s^2 + d s + k` in every direction, with the
-//! desired mass and inertia those of the model, about its centre of mass: energies with one common centre, which move errors
-//! straight. A vehicle that must tilt to move sideways has four poles for that motion, from which [`poles`] finds
-//! the energies that it can follow; its turn about the vertical is free.
+//! - Of a fully actuated vehicle position and attitude are two loops of second order, `m s^2 + d s + k` in every direction, with the
+//!   desired mass and inertia those of the model, about its centre of mass: energies with one common centre, which move errors
+//!   straight.
+//! - A vehicle that must tilt to move sideways has four poles for that motion, from which [`poles`] finds
+//!   the energies that it can follow; its turn about the vertical is free.
+//! - Any other fully actuated system has the same two poles in every joint: a pair across each, with energies in one proportion.
 //!
 //! ```
 //! use fly_control::tuning::{PoleSpec, tune};
 //! # use fly_control::analysis::{ClosedLoop, modes};
+//! # use fly_control::plant::FreeBodyPlant;
+//! # use fly_control::template::{Approach, Template, Transport};
+//! # use fly_control::Controller;
 //! # let rotor = |x, y, drag| {
 //! #     format!("[[rotors]]\nbody = 'frame'\nposition = [{x}, {y}, 0]\naxis = [0, 0, 1]\ndrag_ratio = {drag}\nthrust = [0.2, 7]\n")
 //! # };
 //! # let rotors = [rotor(0.18, 0.0, -0.016), rotor(0.0, 0.18, 0.016), rotor(-0.18, 0.0, -0.016), rotor(0.0, -0.18, 0.016)];
 //! # let body = "name = 'quadcopter'\n[bodies.frame]\nmass = 0.9\ninertia = [0.006, 0.006, 0.011]\n";
 //! # let system = fly_mechanics::System::from_toml(&(body.to_owned() + &rotors.concat()))?;
-//! let vehicle = fly_mechanics::Vehicle::try_from(system.clone())?;
-//! let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.0), None)?;
-//! let controller = settings.build(&vehicle)?;
-//! let closed = ClosedLoop::new(&system, &controller, &system.model.neutral_configuration())?;
+//! let level = system.model.neutral_configuration();
+//! let pairs = tune(&system, &level, &PoleSpec::Bandwidth(2.0), None)?.pairs(&system)?;
+//! # let vehicle = fly_mechanics::Vehicle::try_from(system.clone())?;
+//! # let template = Template::of_body(Approach::Energy, Transport::Centred, pairs[0].energies.clone());
+//! # let controller = Controller::new(FreeBodyPlant::new(&vehicle.body, vehicle.rotors.input_matrix()), template)?;
+//! let closed = ClosedLoop::new(&system, &controller, &level)?;
 //! // Four poles at -a have fallen to half the power at 2 rad/s.
 //! let a = 2.0 / (2.0_f64.powf(0.25) - 1.0).sqrt();
 //! assert!(modes(&closed.poles()?).iter().any(|mode| (mode.pole.re + a).abs() < 0.01 * a && mode.count >= 4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![allow(non_snake_case)]
 
-use fly_mechanics::Vehicle;
-use nalgebra::Complex;
+use fly_mechanics::multibody::{BodyId, JointKind, Workspace};
+use fly_mechanics::{SecondMoment, System, Vehicle};
+use nalgebra::{Complex, DMatrix, DVector, Matrix3, Vector3};
 
+use crate::analysis::input_rank;
 use crate::matching::fully_actuated;
-use crate::poles;
-use crate::settings::{
-    ControllerSettings, EnergySettings, Moment, PairSettings, PoleSettings, SecondMomentSettings,
-    VehiclePoleSettings, YawSettings,
-};
+use crate::pair::Pair;
+use crate::poles::{self, PoleError, Poles};
+use crate::system::{SystemPair, joint_axis};
 
 /// What the poles of a motion should be.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +49,20 @@ pub enum PoleSpec {
     Poles(Vec<Complex<f64>>),
     /// All poles at `-a` with `a^n/(s + a)^n` of half the power at this frequency, rad/s.
     Bandwidth(f64),
+}
+
+/// Parameters that have the poles.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tuned {
+    /// Of a vehicle that tilts to move sideways.
+    Vehicle {
+        /// Its horizontal poles, 1/s.
+        horizontal: [Complex<f64>; 4],
+        /// The same as a polynomial, with the turn about the vertical.
+        poles: Poles,
+    },
+    /// Of a fully actuated system.
+    Pairs(Vec<SystemPair>),
 }
 
 /// Why there are no such parameters.
@@ -77,12 +99,73 @@ pub enum TuningError {
         /// What was given.
         found: f64,
     },
+    /// An attitude of a system that has none of its own.
+    #[error("only a vehicle of one body has poles of its attitude; leave them out")]
+    Attitude,
+    /// A system with fewer independent inputs than degrees of freedom that is no vehicle.
+    #[error(
+        "the inputs move the system in {rank} of its {dof} degrees of freedom: not every joint can have poles of its own. State feedback \
+         (approach = \"state_feedback\") places all {} poles of small errors about one configuration; \
+         `fly_control::design::MatchingSearch` finds energies that the system can follow", 2 * .dof
+    )]
+    Underactuated {
+        /// The rank of B.
+        rank: usize,
+        /// n.
+        dof: usize,
+    },
+    /// Joint PD has the inertia of the model.
+    #[error(
+        "the poles of joint PD change with the configuration, as the inertia of the model does: computed_torque, linear or energy have the \
+         same everywhere"
+    )]
+    ModelInertia,
+    /// State feedback has no bandwidth.
+    #[error("state feedback needs its {0} poles one by one instead of a bandwidth")]
+    StateFeedback(usize),
 }
 
 /// Attitude loops are this much faster than that of the position unless asked for otherwise.
 const ATTITUDE: f64 = 2.0;
 
 impl PoleSpec {
+    /// `count` stable poles, 1/s.
+    ///
+    /// # Errors
+    /// [`TuningError`].
+    pub fn poles(
+        &self,
+        motion: &'static str,
+        count: usize,
+    ) -> Result<Vec<Complex<f64>>, TuningError> {
+        let poles = match self {
+            Self::Poles(poles) => poles.clone(),
+            Self::Bandwidth(found) if !(found.is_finite() && *found > 0.0) => {
+                let found = *found;
+                return Err(TuningError::Bandwidth { motion, found });
+            }
+            Self::Bandwidth(bandwidth) => {
+                let a = bandwidth / (2.0_f64.powf(1.0 / count as f64) - 1.0).sqrt();
+                vec![Complex::new(-a, 0.0); count]
+            }
+        };
+        if poles.len() != count {
+            return Err(TuningError::Count {
+                motion,
+                expected: count,
+                found: poles.len(),
+            });
+        }
+        let stable = |pole: &Complex<f64>| pole.is_finite() && pole.re < 0.0;
+        if let Some(found) = poles.iter().copied().find(|pole| !stable(pole)) {
+            return Err(TuningError::Unstable { motion, found });
+        }
+        match poles::polynomial(&poles) {
+            Some(_) => Ok(poles),
+            None => Err(TuningError::Conjugate(motion)),
+        }
+    }
+
     /// `[p0, p1, ...]` of the monic polynomial of degree N with these poles.
     ///
     /// # Errors
@@ -91,103 +174,158 @@ impl PoleSpec {
         &self,
         motion: &'static str,
     ) -> Result<[f64; N], TuningError> {
-        let poles = match self {
-            Self::Poles(poles) => poles.clone(),
-            Self::Bandwidth(found) if !(found.is_finite() && *found > 0.0) => {
-                let found = *found;
-                return Err(TuningError::Bandwidth { motion, found });
-            }
-            Self::Bandwidth(bandwidth) => {
-                let a = bandwidth / (2.0_f64.powf(1.0 / N as f64) - 1.0).sqrt();
-                vec![Complex::new(-a, 0.0); N]
-            }
-        };
-        if poles.len() != N {
-            let found = poles.len();
-            return Err(TuningError::Count {
-                motion,
-                expected: N,
-                found,
-            });
-        }
-        let stable = |pole: &Complex<f64>| pole.is_finite() && pole.re < 0.0;
-        if let Some(found) = poles.iter().copied().find(|pole| !stable(pole)) {
-            return Err(TuningError::Unstable { motion, found });
-        }
+        let poles = self.poles(motion, N)?;
         let p = poles::polynomial(&poles).ok_or(TuningError::Conjugate(motion))?;
-        Ok(std::array::from_fn(|i| rounded(p[i])))
+        Ok(std::array::from_fn(|i| p[i]))
+    }
+
+    /// All this many times as fast.
+    fn faster(&self, times: f64) -> Self {
+        match self {
+            Self::Poles(poles) => Self::Poles(poles.iter().map(|pole| pole * times).collect()),
+            Self::Bandwidth(bandwidth) => Self::Bandwidth(times * bandwidth),
+        }
     }
 }
 
-/// Settings with parameters for which the vehicle has these poles; everything else is default.
+/// Parameters of the approaches `particle`, `body` and `energy` for which the system has these poles.
 ///
-/// `position`: four horizontal poles of a vehicle with four independent inputs, two of a fully actuated one.
-/// `attitude`: two poles, of all of it where it is free (default: twice as fast as the position), else of the turn about the
-/// vertical (default: as fast as the horizontal motion).
+/// `motion`: four horizontal poles of a vehicle that tilts to move sideways, else two, of the position of a fully actuated vehicle or of every joint.
+/// `attitude`, of a vehicle of one body: two poles, of all of it where it is free (default: twice as fast as the position), else of the turn about
+/// the vertical (default: as fast as the horizontal motion).
+///
+/// The pairs across joints have the inertia that the model has in this configuration, which sets how they share the inputs where these are limited;
+/// the poles are the same in all configurations.
 ///
 /// # Errors
-/// [`TuningError`]. Whether the vehicle can be matched turns out when the controller is built.
+/// [`TuningError`]. Whether the vehicle can be matched turns out in [`Tuned::pairs`].
+///
+/// # Panics
+/// If the configuration has another length than the system's.
 pub fn tune(
-    vehicle: &Vehicle,
-    position: &PoleSpec,
+    system: &System,
+    configuration: &[f64],
+    motion: &PoleSpec,
     attitude: Option<&PoleSpec>,
-) -> Result<ControllerSettings, TuningError> {
+) -> Result<Tuned, TuningError> {
+    let Ok(vehicle) = Vehicle::try_from(system.clone()) else {
+        return joints(system, configuration, motion, attitude).map(Tuned::Pairs);
+    };
     let inertia = vehicle.body.inertia();
-    let mut settings = ControllerSettings::default();
     if !fully_actuated(vehicle.rotors.input_matrix()) {
-        let polynomial = position.polynomial::<4>("horizontal motion")?;
+        let polynomial = motion.polynomial::<4>("horizontal motion")?;
         let usual = PoleSpec::Poles(vec![Complex::new(-polynomial[0].powf(0.25), 0.0); 2]);
         let [p0, p1] = attitude.unwrap_or(&usual).polynomial("turn")?;
         let about_vertical = inertia.inertia_about_center()[(2, 2)];
-        let horizontal = match position {
-            PoleSpec::Poles(poles) => poles.iter().all(|pole| pole.im == 0.0).then(|| {
-                let mut real = [0.0; 4];
-                real.iter_mut()
-                    .zip(poles)
-                    .for_each(|(to, pole)| *to = pole.re);
-                real
-            }),
-            PoleSpec::Bandwidth(_) => Some([rounded(-polynomial[3] / 4.0); 4]),
-        };
-        settings.poles = Some(PoleSettings::Vehicle(VehiclePoleSettings {
-            polynomial: horizontal.is_none().then_some(polynomial),
-            horizontal,
-            mass: None,
-            yaw: YawSettings {
-                inertia: rounded(about_vertical),
-                damping: rounded(about_vertical * p1),
-                stiffness: rounded(about_vertical * p0),
+        let horizontal = motion.poles("horizontal motion", 4)?;
+        return Ok(Tuned::Vehicle {
+            horizontal: std::array::from_fn(|i| horizontal[i]),
+            poles: Poles {
+                polynomial,
+                mass: inertia.mass(),
+                yaw_inertia: about_vertical,
+                yaw_damping: about_vertical * p1,
+                yaw_stiffness: about_vertical * p0,
             },
-        }));
-        return Ok(settings);
+        });
     }
-    let [k, d] = position.polynomial("position")?;
-    let usual = match position {
-        PoleSpec::Poles(poles) => {
-            PoleSpec::Poles(poles.iter().map(|pole| pole * ATTITUDE).collect())
-        }
-        PoleSpec::Bandwidth(bandwidth) => PoleSpec::Bandwidth(ATTITUDE * bandwidth),
-    };
+    let [k, d] = motion.polynomial("position")?;
+    let usual = motion.faster(ATTITUDE);
     let [p0, p1] = attitude.unwrap_or(&usual).polynomial("attitude")?;
-    let (mass, center) = (inertia.mass(), inertia.center_of_mass());
     let moment = |weight: f64, factor: f64| {
-        EnergySettings::from(SecondMomentSettings::new(
-            rounded(mass * weight),
-            center.into(),
-            Moment::Matrix((inertia.inertia_about_center() * factor).map(rounded)),
-        ))
+        let about_center = inertia.inertia_about_center() * factor;
+        let center = inertia.center_of_mass();
+        *SecondMoment::from_center(inertia.mass() * weight, center, about_center).matrix4()
     };
-    settings.pairs.push(PairSettings {
-        from: "world".into(),
-        to: vehicle.body_name.clone(),
-        stiffness: moment(k, p0),
-        damping: moment(d, p1),
-        inertia: moment(1.0, 1.0),
-    });
-    Ok(settings)
+    Ok(Tuned::Pairs(vec![SystemPair {
+        a: BodyId::WORLD,
+        b: (system.model.bodies().next()).unwrap_or(BodyId::WORLD),
+        energies: Pair::new(moment(k, p0), moment(d, p1), moment(1.0, 1.0)),
+    }]))
 }
 
-/// To nine digits: what is written to a file is what was analysed, and reads well.
-fn rounded(number: f64) -> f64 {
-    format!("{number:.8e}").parse().unwrap_or(number)
+impl Tuned {
+    /// The desired energies, in code.
+    ///
+    /// # Errors
+    /// [`PoleError`] if no energies have these poles.
+    pub fn pairs(&self, system: &System) -> Result<Vec<SystemPair>, PoleError> {
+        match self {
+            Self::Pairs(pairs) => Ok(pairs.clone()),
+            Self::Vehicle { poles, .. } => {
+                let vehicle = Vehicle::try_from(system.clone());
+                let vehicle = vehicle.map_err(|error| PoleError::Vehicle(error.to_string()))?;
+                let matched = poles.place(&vehicle.body, vehicle.rotors.input_matrix())?;
+                Ok(vec![SystemPair {
+                    a: BodyId::WORLD,
+                    b: (system.model.bodies().next()).unwrap_or(BodyId::WORLD),
+                    energies: matched.pair(&vehicle.body.inertia().center_of_mass()),
+                }])
+            }
+        }
+    }
+}
+
+/// The loop `m eps'' + d eps' + k eps = 0` of every velocity coordinate of a fully actuated system: `[k/m, d/m]`, and m, the diagonal of the model's mass
+/// matrix in this configuration.
+///
+/// # Errors
+/// [`TuningError`].
+///
+/// # Panics
+/// If the configuration has another length than the system's.
+pub fn joint_loops(
+    system: &System,
+    configuration: &[f64],
+    motion: &PoleSpec,
+    attitude: Option<&PoleSpec>,
+) -> Result<([f64; 2], DVector<f64>), TuningError> {
+    let model = &system.model;
+    let (dof, rank) = (model.dof(), input_rank(model, &system.inputs));
+    if attitude.is_some() {
+        return Err(TuningError::Attitude);
+    }
+    if rank < dof {
+        return Err(TuningError::Underactuated { rank, dof });
+    }
+    let polynomial = motion.polynomial("joints")?;
+    let (mut workspace, mut M) = (Workspace::new(model), DMatrix::zeros(dof, dof));
+    workspace.update(model, configuration, &vec![0.0; dof]);
+    model.mass_matrix(&mut workspace, configuration, &mut M);
+    Ok((polynomial, M.diagonal()))
+}
+
+/// A pair across each joint.
+fn joints(
+    system: &System,
+    configuration: &[f64],
+    motion: &PoleSpec,
+    attitude: Option<&PoleSpec>,
+) -> Result<Vec<SystemPair>, TuningError> {
+    let model = &system.model;
+    let ([p0, p1], masses) = joint_loops(system, configuration, motion, attitude)?;
+    let moving = (model.bodies()).filter(|body| !model.velocity_range(*body).is_empty());
+    Ok(moving
+        .map(|body| {
+            let range = model.velocity_range(body);
+            let (m, joint) = (masses[range.start], model.joint(body));
+            let none = Vector3::zeros();
+            let inertia = match (joint.map(|joint| *joint.kind()), model.inertia(body)) {
+                (Some(JointKind::Prismatic), _) => SecondMoment::from_points([(m, none)]),
+                (Some(JointKind::Revolute(_) | JointKind::Screw { .. }), _) => {
+                    let axis = joint.and_then(joint_axis).unwrap_or_default();
+                    SecondMoment::from_center(0.0, none, axis * axis.transpose() * m)
+                }
+                (_, Some(inertia)) => *inertia.second_moment(),
+                // What carries other bodies without a mass of its own.
+                (_, None) => SecondMoment::from_center(m, none, Matrix3::identity() * m),
+            };
+            let energy = |factor: f64| *(inertia * factor).matrix4();
+            SystemPair {
+                a: model.parent(body).unwrap_or(BodyId::WORLD),
+                b: body,
+                energies: Pair::new(energy(p0), energy(p1), energy(1.0)),
+            }
+        })
+        .collect())
 }

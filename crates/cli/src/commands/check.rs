@@ -9,8 +9,8 @@ use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
 
 mod backend;
+mod closed_loop;
 mod controller;
-mod poles;
 mod reference;
 mod sampling;
 mod system;

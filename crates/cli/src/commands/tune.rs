@@ -1,6 +1,7 @@
 //! `fly tune`: what the closed loop is like, and parameters that make it so.
 
-use fly_control::tuning::{self, PoleSpec};
+use fly_control::ControllerSettings;
+use fly_control::tuning::PoleSpec;
 use nalgebra::Complex;
 
 use crate::args::TuneArguments;
@@ -15,7 +16,7 @@ mod report;
 /// written.
 ///
 /// # Errors
-/// The vehicle cannot be read, there are no such parameters, or the file cannot be written.
+/// The system cannot be read, there are no such parameters, or the file cannot be written.
 pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure> {
     let wish = |poles: &[Complex<f64>], bandwidth: Option<f64>| match bandwidth {
         Some(bandwidth) => Some(PoleSpec::Bandwidth(bandwidth)),
@@ -24,9 +25,14 @@ pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure
     let position = wish(&arguments.poles, arguments.bandwidth);
     let attitude = wish(&arguments.attitude_poles, arguments.attitude_bandwidth);
     let model = Model::load(options, position.is_none())?;
+    let system = &model.system;
+    let start = model.start();
     let settings = match (&position, &model.controller) {
-        (Some(position), _) => tuning::tune(&model.vehicle, position, attitude.as_ref())
-            .map_err(|error| Failure::new(Exit::Usage, error))?,
+        (Some(position), _) => {
+            let (approach, attitude) = (model.approach, attitude.as_ref());
+            ControllerSettings::tuned(approach, system, &start, position, attitude)
+                .map_err(|error| Failure::new(Exit::Usage, error))?
+        }
         (None, Some(controller)) => controller.clone(),
         (None, None) => {
             return Err(Failure::new(
@@ -40,7 +46,10 @@ pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure
         }
     };
     let controller = model.build_controller(&settings)?;
-    let report = report::Report::new(&model.vehicle, &model.system, &controller);
+    let mut rest = start;
+    // Where there is no rest the report says so.
+    controller.rest_near(&mut rest);
+    let report = report::Report::new(&model, &controller, &rest);
     super::print(report.to_string().as_bytes())?;
     if report.has_problems() {
         return Ok(Exit::ProblemsFound);

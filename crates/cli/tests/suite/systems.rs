@@ -287,6 +287,7 @@ fn a_check_tells_what_the_arm_can_do() {
         "arm: 2 bodies, 2 degrees of freedom, 1.600 kg",
         "2, rank 2: fully actuated",
         "slowest -3.00, fastest -4.00 1/s",
+        "stable with any; they have none",
         "1 s looked at: inputs stay",
         "everything is in order",
     ] {
@@ -318,11 +319,151 @@ fn a_check_tells_what_the_arm_can_do() {
     assert_eq!(report, "");
 }
 
+/// Without anything but the lag between what is asked for and what is done.
+const WEIGHTLESS: [&str; 4] = [
+    "--set",
+    "vehicle.gravity=[0, 0, 0]",
+    "--set",
+    "vehicle.bodies.upper.joint.damping=0.0",
+];
+
 #[test]
-fn what_tunes_vehicles_says_what_it_was_given() {
+fn a_system_is_tuned_as_a_vehicle_is() {
     let folder = folder();
-    let (_, told) = folder.ends(&["tune", "--config", "arm.toml", "--bandwidth", "2"], 2);
-    assert!(told.contains("`arm` is no vehicle of one body"), "{told}");
+    let tune = |arguments: &[&str]| {
+        let all = [&["tune", "--config", "arm.toml"], arguments, &WEIGHTLESS].concat();
+        let (report, told) = folder.ends(&all, 0);
+        assert_eq!(told, "");
+        report
+    };
+    let report = tune(&["--poles", "-2,-3", "--write", "arm.toml"]);
+    for expected in [
+        "world to upper  ",
+        "at rest in\n  upper  0\n  elbow  0.500\n",
+        "-2.00      2      1.00           0.500 s        2.00 rad/s\n",
+        "-3.00      2      1.00           0.333 s        3.00 rad/s\n",
+        // d/k.
+        "stable below 0.833 s (there it oscillates with 2.45 rad/s)\n",
+        "the system's own  none\n",
+    ] {
+        assert!(report.contains(expected), "{expected}: {report}");
+    }
+    let again = tune(&[]);
+    assert_eq!(report, again + "written to arm.toml\n");
+    let after = std::fs::read_to_string(folder.path("arm.toml")).expect("a file");
+    let changed = |line: &(&str, &str)| line.0 != line.1;
+    let lines: Vec<_> = ARM.lines().zip(after.lines()).filter(changed).collect();
+    assert_eq!(ARM.lines().count(), after.lines().count());
+    assert_eq!(lines.len(), 2, "{after}");
+    assert!(
+        lines[1]
+            .1
+            .starts_with("    { from = \"upper\", to = \"lower\", stiffness = ")
+    );
+    folder.flies(&["--config", "arm.toml", "--set", "flight.duration=0.1"]);
+}
+
+#[test]
+fn every_approach_is_tuned_that_has_poles() {
+    let folder = folder();
+    let controller = ARM.find("[controller]").expect("a section");
+    let reference = ARM.find("[reference]").expect("a section");
+    let write = |section: &str| {
+        let text = format!("{}{section}{}", &ARM[..controller], &ARM[reference..]);
+        folder.write("other.toml", &text);
+    };
+    let tune = |arguments: &[&str], code| {
+        let all = [&["tune", "--config", "other.toml"], arguments].concat();
+        folder.ends(&all, code)
+    };
+    let read = || std::fs::read_to_string(folder.path("other.toml")).expect("a file");
+    for (section, poles, expected) in [
+        (
+            "[controller]\napproach = 'computed_torque' # mine\n",
+            "-2,-3",
+            "elbow = { stiffness = 6.0, damping = 5.0 }",
+        ),
+        (
+            "[controller]\napproach = 'linear' # mine\n[controller.gains]\nshoulder = { stiffness = 1, damping = 1, inertia = 1 }\n",
+            "-2,-3",
+            "elbow = { stiffness = 0.30048, damping = 0.2504, inertia = 0.05008 }",
+        ),
+        (
+            "[controller]\npoles = { yaw = 1 } # mine\napproach = 'state_feedback'\n",
+            "-2,-3,-4+1i,-4-1i",
+            "poles = [-2.0, -3.0, [-4.0, 1.0], [-4.0, -1.0]]",
+        ),
+    ] {
+        write(section);
+        let arguments = ["--poles", poles, "--write", "other.toml"];
+        let (report, told) = tune(&arguments, 0);
+        assert_eq!(told, "");
+        let after = read();
+        assert!(after.contains(expected), "{expected}: {after}");
+        assert!(
+            after.contains("# mine") && !after.contains("shoulder"),
+            "{after}"
+        );
+        assert_eq!(report, tune(&[], 0).0 + "written to other.toml\n");
+        folder.flies(&["--config", "other.toml", "--set", "flight.duration=0.1"]);
+    }
+    write("[controller]\napproach = 'joint_pd'\n");
+    let (_, told) = tune(&["--bandwidth", "2"], 2);
+    assert!(
+        told.starts_with("error: the poles of joint PD change"),
+        "{told}"
+    );
+    write("[controller]\napproach = 'jiont_pd'\n");
+    let (_, told) = tune(&["--bandwidth", "2"], 2);
+    assert!(told.contains("other.toml:32:12"), "{told}");
+    let (_, told) = folder.ends(
+        &[
+            "tune",
+            "--config",
+            "arm.toml",
+            "--bandwidth",
+            "2",
+            "--attitude-bandwidth",
+            "3",
+        ],
+        2,
+    );
+    assert!(
+        told.starts_with("error: only a vehicle of one body"),
+        "{told}"
+    );
+}
+
+/// Konz (5.80): without its motor the shoulder does not follow.
+#[test]
+fn a_check_tells_what_the_inputs_cannot_make() {
+    let folder = folder();
+    let text = ARM.replace("[[vehicle.motors]]\njoint = \"upper\"\neffort = 20\n", "");
+    folder.write("weak.toml", &text);
+    let (report, _) = folder.ends(&["check", "--config", "weak.toml"], 5);
+    assert!(
+        report.contains("PROBLEM: 1 s looked at: the inputs cannot make"),
+        "{report}"
+    );
+    assert!(
+        report.contains("% of the forces that it needs at"),
+        "{report}"
+    );
+    let check = |set: &str, code| {
+        let all = ["check", "--config", "arm.toml", "--set", set];
+        folder.ends(&[&all[..], &WEIGHTLESS].concat(), code).0
+    };
+    // d/k: 6/9, of the elbow 8/16.
+    let report = check("vehicle.motors.0.time_constant=0.1", 0);
+    assert!(
+        report.contains("stable below 0.500 s, common to all actuators, and below "),
+        "{report}"
+    );
+    let report = check("vehicle.motors.1.time_constant=2.0", 5);
+    assert!(
+        report.contains("not with their own, up to 2.00 s, but below 0."),
+        "{report}"
+    );
 }
 
 #[test]

@@ -7,9 +7,10 @@ use fly_mechanics::{State, Vehicle};
 use nalgebra::{DMatrix, DVector, Vector3, Vector6};
 
 use super::AnalysisError;
-use crate::inputs::{REACH, ReferenceInputs, pseudo_inverse};
+use crate::inputs::ReferenceInputs;
 use crate::linear::NotAtRest;
 use crate::matching::fully_actuated;
+use crate::reach::{REACH, pseudo_inverse};
 
 /// A command in hover and its limits: N of a thrust, rad of a tilt.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +60,7 @@ impl HoverMargins {
         let inputs = ReferenceInputs::new(vehicle);
         let rest = |R: SO3<f64>| {
             let state = State::at_rest(SE3::new(R, Vector3::zeros()));
-            inputs.of_wrench(&vehicle.body.bias(&state))
+            inputs.of_force(&vehicle.body.bias(&state))
         };
         let level = rest(SO3::identity());
         if !level.reached() {

@@ -7,10 +7,10 @@ use fly_mechanics::multibody::{InverseDynamicsDerivatives, Model, Workspace};
 use nalgebra::{Complex, DMatrix, DVector, Matrix6xX};
 
 use super::eigenvalues;
-use crate::inputs::{REACH, pseudo_inverse};
 use crate::law::{Law, LawError};
 use crate::matching::null_space;
 use crate::pair::Pair;
+use crate::reach::{REACH, pseudo_inverse};
 use crate::system::SystemPair;
 
 /// `M0 eps'' + D0 eps' + K0 eps = B du` with the small error `eps = A^+ (x - x_R)`, Konz (5.81a); a template has no inputs, Konz (5.71).

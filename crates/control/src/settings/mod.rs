@@ -29,6 +29,7 @@ mod reference;
 mod strategy;
 mod transport;
 mod trial;
+mod tuned;
 
 pub use approach::ApproachSettings;
 pub use controller::{AllocationMethod, ControllerSettings};

@@ -161,6 +161,18 @@ impl SecondMomentSettings {
         })
     }
 
+    /// Puts all numbers through a function.
+    pub(super) fn map(&mut self, number: impl Fn(f64) -> f64) {
+        self.weight = self.weight.map(&number);
+        self.center = self.center.map(&number);
+        for moment in [&mut self.moment, &mut self.moment_about_origin] {
+            *moment = moment.map(|moment| match moment {
+                Moment::Matrix(matrix) => Moment::Matrix(matrix.map(&number)),
+                Moment::AboutAxis(one) => Moment::AboutAxis(number(one)),
+            });
+        }
+    }
+
     /// Checks the numbers by themselves.
     pub(super) fn validate(&self) -> Result<(), SettingsError> {
         if let Some(weight) = self.weight {

@@ -10,8 +10,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::moment::Definite;
-use super::{SecondMomentSettings, SettingsError, finite};
-use crate::system::SystemPair;
+use super::{Moment, SecondMomentSettings, SettingsError, finite};
+use crate::system::{SystemPair, joint_axis};
 use crate::template::Pair;
 
 /// The desired energies of one pair of bodies.
@@ -55,6 +55,9 @@ pub struct PairSettings {
     pub inertia: EnergySettings,
 }
 
+/// Entries below this part of the largest one are rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The name of the inertial frame.
 pub(super) fn world() -> String {
     "world".into()
@@ -76,6 +79,31 @@ impl From<SecondMomentSettings> for EnergySettings {
 }
 
 impl PairSettings {
+    /// As a user would write this pair: one number for each energy of a hinge or a slider that is nothing else.
+    pub fn of_pair(model: &Model<f64>, pair: &SystemPair) -> Self {
+        let energy = |matrix: &Matrix4<f64>| {
+            EnergySettings::of_moment(SecondMoment::from_matrix4(*matrix), model.joint(pair.b))
+        };
+        Self {
+            from: model.name(pair.a).to_owned(),
+            to: model.name(pair.b).to_owned(),
+            stiffness: energy(pair.energies.stiffness()),
+            damping: energy(pair.energies.damping()),
+            inertia: energy(pair.energies.inertia()),
+        }
+    }
+
+    /// The same with all numbers put through a function.
+    pub(super) fn map(mut self, number: impl Fn(f64) -> f64) -> Self {
+        for energy in [&mut self.stiffness, &mut self.damping, &mut self.inertia] {
+            match energy {
+                EnergySettings::Number(one) => *one = number(*one),
+                EnergySettings::Moments(moments) => moments.map(&number),
+            }
+        }
+        self
+    }
+
     /// Its energies, with their names.
     fn energies(&self) -> [(&'static str, &EnergySettings); 3] {
         [
@@ -150,6 +178,30 @@ impl PairSettings {
 }
 
 impl EnergySettings {
+    /// What [`matrix`](Self::matrix) reads as this moment.
+    fn of_moment(moment: SecondMoment<f64>, joint: Option<&Joint<f64>>) -> Self {
+        let (weight, about) = (moment.weight(), moment.moment_about_center());
+        // What is left of differences of large numbers is nothing.
+        let nothing = |x: f64| x.abs() <= ROUNDING * about.amax();
+        match (joint.map(Joint::kind), joint.and_then(joint_axis)) {
+            (Some(JointKind::Revolute(_)), Some(axis)) => {
+                let number = about.trace();
+                let rest = about - axis * axis.transpose() * number;
+                if weight == 0.0 && rest.iter().all(|x| nothing(*x)) {
+                    return Self::Number(number);
+                }
+            }
+            (Some(JointKind::Prismatic), _)
+                if about.amax() == 0.0 && moment.center().amax() == 0.0 =>
+            {
+                return Self::Number(weight);
+            }
+            _ => {}
+        }
+        let about = about.map(|x| if nothing(x) { 0.0 } else { x });
+        SecondMomentSettings::new(weight, moment.center().into(), Moment::Matrix(about)).into()
+    }
+
     /// The 4x4 matrix, for a body that is carried by this joint.
     fn matrix(
         &self,
@@ -160,7 +212,7 @@ impl EnergySettings {
         let moments = match (self, joint.map(Joint::kind)) {
             (Self::Moments(moments), _) => moments.clone(),
             (Self::Number(moment), Some(JointKind::Revolute(_))) => {
-                let moment = super::Moment::AboutAxis(*moment);
+                let moment = Moment::AboutAxis(*moment);
                 SecondMomentSettings::new(0.0, [0.0; 3], moment)
             }
             (Self::Number(weight), Some(JointKind::Prismatic)) => {
@@ -170,7 +222,7 @@ impl EnergySettings {
             (Self::Number(_), _) => return Err(needs_table(name, body)),
         };
         let moment = moments
-            .second_moment(joint.and_then(axis).as_ref())
+            .second_moment(joint.and_then(joint_axis).as_ref())
             .map_err(|error| error.inside(name))?;
         Ok(*moment.matrix4())
     }
@@ -193,18 +245,6 @@ fn needs_table(key: &str, body: &str) -> SettingsError {
             "expected a table with `weight` and `moment`, found one number, which is for hinges and sliders: the joint of `{body}` is none"
         ),
     )
-}
-
-/// The one direction about which a joint turns, in the axes of the body that it carries.
-fn axis(joint: &Joint<f64>) -> Option<Vector3<f64>> {
-    match joint.kind() {
-        JointKind::Revolute(_)
-        | JointKind::Screw { .. }
-        | JointKind::Cylindrical(_)
-        | JointKind::Planar(_)
-        | JointKind::Schoenflies(_) => Some(joint.axes().matrix().column(2).into_owned()),
-        _ => None,
-    }
 }
 
 impl<'de> Deserialize<'de> for EnergySettings {

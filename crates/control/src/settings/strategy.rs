@@ -118,7 +118,7 @@ impl ControllerSettings {
 }
 
 /// Whether the system is one body that moves freely.
-fn is_free_body(system: &System) -> bool {
+pub(super) fn is_free_body(system: &System) -> bool {
     let model = &system.model;
     let mut bodies = model.bodies();
     let (Some(one), None) = (bodies.next(), bodies.next()) else {
@@ -216,7 +216,7 @@ impl ControllerSettings {
 }
 
 /// Joints that move, with their places in the velocity.
-fn moving(system: &System) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
+pub(super) fn moving(system: &System) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
     let joints = system.model.bodies().zip(&system.joints);
     joints
         .map(|(body, joint)| (joint.name.as_str(), system.model.velocity_range(body)))

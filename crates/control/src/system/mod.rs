@@ -40,7 +40,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use fly_mechanics::multibody::{BodyId, Model};
+use fly_mechanics::multibody::{BodyId, Joint, JointKind, Model};
+use nalgebra::Vector3;
 
 use crate::pair::Pair;
 
@@ -96,4 +97,16 @@ pub struct SystemReference<'a> {
     pub velocity: &'a [f64],
     /// `xi_R_dot`, n numbers.
     pub acceleration: &'a [f64],
+}
+
+/// The one direction about which a joint turns, in the axes of the body that it carries.
+pub(crate) fn joint_axis(joint: &Joint<f64>) -> Option<Vector3<f64>> {
+    match joint.kind() {
+        JointKind::Revolute(_)
+        | JointKind::Screw { .. }
+        | JointKind::Cylindrical(_)
+        | JointKind::Planar(_)
+        | JointKind::Schoenflies(_) => Some(joint.axes().matrix().column(2).into_owned()),
+        _ => None,
+    }
 }

@@ -67,7 +67,7 @@ fn a_quadcopter_can_follow_its_references_exactly() {
     let without = common::vehicle(&text.replace("drag = ", "# drag = "));
     assert_eq!(without.body.drag(), None);
     let controller = controller(&text, "", QUADCOPTER_POLES);
-    let inputs = ReferenceInputs::new(&vehicle);
+    let mut inputs = ReferenceInputs::new(&vehicle);
     for text in REFERENCES {
         let (mut reference, mut other) = (planned(&vehicle, text), planned(&without, text));
         let end = reference.duration().unwrap_or(8.0);

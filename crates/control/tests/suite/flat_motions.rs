@@ -76,7 +76,7 @@ fn planned(vehicle: &Vehicle, text: &str) -> Box<dyn Trajectory> {
 
 /// The greatest part of the wrench that is missing.
 fn missing(vehicle: &Vehicle, text: &str) -> f64 {
-    let (mut trajectory, inputs) = (planned(vehicle, text), ReferenceInputs::new(vehicle));
+    let (mut trajectory, mut inputs) = (planned(vehicle, text), ReferenceInputs::new(vehicle));
     let end = trajectory.duration().unwrap_or(8.0);
     let instants = (0..=400).map(|i| end * f64::from(i) / 400.0);
     instants.fold(0.0, |worst, t| {
@@ -89,7 +89,7 @@ fn missing(vehicle: &Vehicle, text: &str) -> f64 {
 fn pitching_rolling_and_vertical_motions_are_exact() {
     for (text, mass, center) in [(BICOPTER.to_owned(), 1.0, 0.0), (moved(), 1.7, 0.02)] {
         let (vehicle, controller) = (vehicle(&text), controller(&text, "", POLES));
-        let inputs = ReferenceInputs::new(&vehicle);
+        let mut inputs = ReferenceInputs::new(&vehicle);
         let [pitching, rolling] = heights(mass, center);
         let cases = (PITCHING.iter().map(|text| (text, pitching)))
             .chain(ROLLING.iter().map(|text| (text, rolling)))

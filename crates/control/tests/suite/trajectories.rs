@@ -420,7 +420,7 @@ fn flips_and_rolls_turn_once_over() {
         ),
     ];
     let vehicle = vehicle(QUADCOPTER);
-    let inputs = ReferenceInputs::new(&vehicle);
+    let mut inputs = ReferenceInputs::new(&vehicle);
     for (text, axis, sense, moved) in cases {
         for heading in [0.0, 70.0_f64] {
             let mut trajectory = planned(QUADCOPTER, &format!("{text}heading_deg = {heading}"));
@@ -506,7 +506,7 @@ fn minimum_snap_is_stretched_until_the_limits_hold() {
         let mut trajectory = planned(QUADCOPTER, &text);
         let end = trajectory.duration().expect("it ends");
         let vehicle = vehicle(QUADCOPTER);
-        let inputs = ReferenceInputs::new(&vehicle);
+        let mut inputs = ReferenceInputs::new(&vehicle);
         let (mut speed, mut rate, mut excess) = (0.0_f64, 0.0_f64, f64::NEG_INFINITY);
         for i in 0..=5000 {
             let point = trajectory.sample(end * f64::from(i) / 5000.0).unwrap();

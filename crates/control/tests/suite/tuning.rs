@@ -3,13 +3,36 @@
 use crate::common;
 
 use common::{QUADCOPTER, TRICOPTER, vehicle};
-use fly_control::analysis::{desired, modes};
-use fly_control::tuning::{PoleSpec, TuningError, tune};
+use fly_control::ControllerSettings;
+use fly_control::analysis::{ClosedLoop, desired, modes};
+use fly_control::settings::ApproachSettings;
+use fly_control::tuning::{PoleSpec, TuningError};
 use fly_lie::SO3;
+use fly_mechanics::System;
 use nalgebra::Complex;
 
 fn complex(re: f64, im: f64) -> Complex<f64> {
     Complex::new(re, im)
+}
+
+/// Energies for this vehicle.
+fn tune(
+    description: &str,
+    motion: &PoleSpec,
+    attitude: Option<&PoleSpec>,
+) -> Result<ControllerSettings, TuningError> {
+    tune_for(ApproachSettings::Energy, description, motion, attitude)
+}
+
+fn tune_for(
+    approach: ApproachSettings,
+    description: &str,
+    motion: &PoleSpec,
+    attitude: Option<&PoleSpec>,
+) -> Result<ControllerSettings, TuningError> {
+    let system = System::from_toml(description).expect("a system");
+    let x = system.model.neutral_configuration();
+    ControllerSettings::tuned(approach, &system, &x, motion, attitude)
 }
 
 /// The modes of the closed loop as `(pole, count)`.
@@ -19,7 +42,7 @@ fn tuned(
     attitude: Option<&PoleSpec>,
 ) -> Vec<(Complex<f64>, usize)> {
     let vehicle = vehicle(description);
-    let settings = tune(&vehicle, position, attitude).expect("parameters");
+    let settings = tune(description, position, attitude).expect("parameters");
     settings.validate().expect("valid settings");
     let controller = settings.build(&vehicle).expect("a controller");
     let closed = common::closed_loop(description, &controller, &SO3::identity());
@@ -83,7 +106,7 @@ fn the_closed_loop_has_the_poles_that_were_asked_for() {
 fn a_bandwidth_is_where_half_the_power_is_left() {
     for (description, order) in [(QUADCOPTER, 4), (TRICOPTER, 2)] {
         let vehicle = vehicle(description);
-        let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.5), None).expect("parameters");
+        let settings = tune(description, &PoleSpec::Bandwidth(2.5), None).expect("parameters");
         let controller = settings.build(&vehicle).expect("a controller");
         let poles = desired(controller.template().pair())
             .poles()
@@ -104,7 +127,7 @@ fn the_energies_of_a_fully_actuated_vehicle_have_one_centre() {
         "mass = 1.3\ncenter_of_mass = [0.01, -0.02, 0.03]",
     );
     let vehicle = vehicle(&moved);
-    let settings = tune(&vehicle, &PoleSpec::Bandwidth(2.0), None).expect("parameters");
+    let settings = tune(&moved, &PoleSpec::Bandwidth(2.0), None).expect("parameters");
     let controller = settings.build(&vehicle).expect("a controller");
     let pair = controller.template().pair();
     // Mbar = M: the law adds nothing to what the desired forces ask for.
@@ -161,8 +184,152 @@ fn wishes_that_cannot_be_met_are_refused() {
             "expected a positive bandwidth of the horizontal motion, found 0 rad/s",
         ),
     ] {
-        let error: TuningError = tune(&vehicle(description), &position, attitude.as_ref())
-            .expect_err("no such parameters");
+        let error: TuningError =
+            tune(description, &position, attitude.as_ref()).expect_err("no such parameters");
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+/// A slider, a hinge askew and a ball joint.
+const ARM: &str = r#"
+    name = "arm"
+    [bodies.rail]
+    joint = { type = "prismatic", axis = [1, 0, 0], damping = 0.7 }
+    mass = 3
+    inertia = [0.1, 0.1, 0.1]
+    [bodies.arm]
+    parent = "rail"
+    joint = { type = "revolute", axis = [0.6, 0, 0.8] }
+    mass = 2
+    center_of_mass = [0, 0.3, -0.3]
+    inertia = [0.02, 0.02, 0.01]
+    [bodies.hand]
+    parent = "arm"
+    position = [0, 0, -0.6]
+    joint = { type = "spherical" }
+    mass = 1
+    center_of_mass = [0.05, 0, -0.2]
+    inertia = [0.01, 0.02, 0.01]
+    [[motors]]
+    joint = "rail"
+    time_constant = 0.05
+    [[motors]]
+    joint = "arm"
+    [[motors]]
+    joint = "hand"
+    component = 0
+    [[motors]]
+    joint = "hand"
+    component = 1
+    [[motors]]
+    joint = "hand"
+    component = 2
+"#;
+
+#[test]
+fn every_joint_of_a_system_has_the_poles_that_were_asked_for() {
+    let spec = PoleSpec::Poles(vec![complex(-3.0, 2.0), complex(-3.0, -2.0)]);
+    let hinges = ARM
+        .split("[bodies.hand]")
+        .next()
+        .expect("a text")
+        .to_owned()
+        + "[[motors]]\njoint = 'rail'\n[[motors]]\njoint = 'arm'\n";
+    for (approach, description) in [
+        (ApproachSettings::Particle, ARM),
+        (ApproachSettings::Body, ARM),
+        (ApproachSettings::Energy, ARM),
+        (ApproachSettings::ComputedTorque, &hinges),
+        (ApproachSettings::Linear, &hinges),
+    ] {
+        let system = System::from_toml(description).expect("a system");
+        let settings = tune_for(approach, description, &spec, None).expect("parameters");
+        settings.validate().expect("valid settings");
+        let controller = settings.build_for_system(&system).expect("a controller");
+        // Not only where it was tuned.
+        let mut x = system.model.neutral_configuration();
+        let along: Vec<f64> = (0..system.model.dof())
+            .map(|i| 0.3 + 0.2 * i as f64)
+            .collect();
+        system.model.integrate(&mut x, &along);
+        let closed = ClosedLoop::new(&system, &controller, &x).expect("an equilibrium");
+        let modes = modes(&closed.poles().expect("poles"));
+        let found: Vec<_> = modes.iter().map(|mode| (mode.pole, mode.count)).collect();
+        assert_eq!(found.len(), 1, "{approach:?} {found:?}");
+        holds(&found, complex(-3.0, 2.0), system.model.dof());
+    }
+    // One number for what a hinge or a slider carries: M at x = 0, (3 + 2 + 1) kg across the rail.
+    let settings = tune_for(ApproachSettings::Energy, ARM, &spec, None).expect("parameters");
+    use fly_control::settings::EnergySettings::{Moments, Number};
+    assert_eq!(settings.pairs[0].inertia, Number(6.0));
+    assert_eq!(settings.pairs[0].stiffness, Number(78.0));
+    assert!(matches!(settings.pairs[1].damping, Number(_)));
+    assert!(matches!(settings.pairs[2].damping, Moments(_)));
+    assert_eq!(
+        (&*settings.pairs[2].from, &*settings.pairs[2].to),
+        ("arm", "hand")
+    );
+}
+
+#[test]
+fn state_feedback_takes_all_poles() {
+    let poles: Vec<_> = (0..12)
+        .map(|i| complex(-2.0 - 0.5 * f64::from(i), 0.0))
+        .collect();
+    let spec = PoleSpec::Poles(poles.clone());
+    let approach = ApproachSettings::StateFeedback;
+    let settings = tune_for(approach, QUADCOPTER, &spec, None).expect("parameters");
+    let system = System::from_toml(QUADCOPTER).expect("a system");
+    let controller = settings.build_for_system(&system).expect("a controller");
+    let x = system.model.neutral_configuration();
+    let closed = ClosedLoop::new(&system, &controller, &x).expect("an equilibrium");
+    let mut found: Vec<f64> = closed
+        .poles()
+        .expect("poles")
+        .iter()
+        .map(|p| p.re)
+        .collect();
+    found.sort_by(|a, b| b.total_cmp(a));
+    for (found, expected) in found.iter().zip(&poles) {
+        // As well as they are conditioned.
+        assert!((found - expected.re).abs() < 1e-3, "{found} {expected}");
+    }
+    for (approach, spec, attitude, expected) in [
+        (
+            approach,
+            PoleSpec::Bandwidth(2.0),
+            None,
+            "state feedback needs its 12 poles one by one instead of a bandwidth",
+        ),
+        (
+            approach,
+            PoleSpec::Poles(poles[..4].to_vec()),
+            None,
+            "expected 12 poles of the system, found 4",
+        ),
+        (
+            approach,
+            spec.clone(),
+            Some(&spec),
+            "only a vehicle of one body has poles of its attitude; leave them out",
+        ),
+        (
+            ApproachSettings::JointPd,
+            spec.clone(),
+            None,
+            "the poles of joint PD change with the configuration, as the inertia of the model does: computed_torque, linear or energy have the same \
+             everywhere",
+        ),
+        (
+            ApproachSettings::ComputedTorque,
+            PoleSpec::Bandwidth(1.0),
+            None,
+            "the inputs move the system in 4 of its 6 degrees of freedom: not every joint can have poles of its own. State feedback (approach = \
+             \"state_feedback\") places all 12 poles of small errors about one configuration; `fly_control::design::MatchingSearch` finds energies that \
+             the system can follow",
+        ),
+    ] {
+        let error = tune_for(approach, QUADCOPTER, &spec, attitude).expect_err("none");
         assert_eq!(error.to_string(), expected);
     }
 }

@@ -1,6 +1,11 @@
 //! `[controller]`: the settings that `fly-control` defines, with its errors in the user's files.
 
+use std::collections::BTreeMap;
+
+use fly_control::settings::ApproachSettings;
 use fly_control::{ControllerError, ControllerSettings, SettingsError};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic};
@@ -52,5 +57,20 @@ pub(super) fn explain_controller(document: &Document, error: &ControllerError) -
     match document.nearest_place("controller") {
         Some(place) => diagnostic.at(place, error.to_string()),
         None => diagnostic.note(error.to_string()),
+    }
+}
+
+/// `approach` alone, whatever else stands there.
+pub(super) fn read_approach(document: &Document) -> Result<ApproachSettings, ConfigError> {
+    #[derive(Deserialize)]
+    struct Section {
+        #[serde(default)]
+        approach: ApproachSettings,
+        #[serde(flatten)]
+        _others: BTreeMap<String, IgnoredAny>,
+    }
+    match section(document, "controller")? {
+        Some(fragment) => fragment.decode::<Section>().map(|section| section.approach),
+        None => Ok(ApproachSettings::default()),
     }
 }

@@ -1,15 +1,18 @@
-//! A vehicle and its controller, for analysis without a flight.
+//! A system and its controller, for analysis without a flight.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use fly_control::{Controller, ControllerSettings};
+use fly_control::plant::SystemPlant;
+use fly_control::settings::ApproachSettings;
+use fly_control::{Controller, ControllerSettings, SystemPoint};
 use fly_mechanics::{System, Vehicle};
 
 use super::configuration::check_names;
 use super::controller;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Options};
+use super::reference;
 use super::source::{Origin, Source};
 use super::vehicle::{self, Described};
 
@@ -17,16 +20,18 @@ use super::vehicle::{self, Described};
 #[derive(Clone, Debug)]
 pub struct Model {
     document: Document,
-    /// The vehicle.
-    pub vehicle: Vehicle,
-    /// The same as a system of one body.
+    /// The system.
     pub system: System,
+    /// The same as a vehicle of one free body with rotors, if it is one.
+    pub vehicle: Option<Vehicle>,
+    /// What its controller is to make of errors.
+    pub approach: ApproachSettings,
     /// The settings of its controller.
     pub controller: Option<ControllerSettings>,
 }
 
 impl Model {
-    /// Reads both from a configuration, or a vehicle alone from a vehicle file; the controller only if it is asked for.
+    /// Reads both from a configuration, or a system alone from its description; of the controller only the approach unless all of it is asked for.
     ///
     /// # Errors
     /// What is wrong with these sections, with its place; the others are not looked at.
@@ -34,9 +39,13 @@ impl Model {
         let document = Document::load(options)?.with_vehicle()?;
         let mut problems = Problems::default();
         let vehicle = problems.take(vehicle::read(&document));
-        let controller = match document.entry("controller") {
-            Some(_) if with_controller => problems.take(controller::read(&document)),
-            _ => None,
+        let (approach, controller) = match document.entry("controller") {
+            Some(_) if with_controller => {
+                let controller = problems.take(controller::read(&document));
+                (controller.as_ref().map(|read| read.approach), controller)
+            }
+            Some(_) => (problems.take(controller::read_approach(&document)), None),
+            None => (None, None),
         };
         problems.finish()?;
         let Some(Described {
@@ -45,34 +54,39 @@ impl Model {
         else {
             return Err(Diagnostic::new("the vehicle could not be read").into());
         };
-        let Some(vehicle) = vehicle else {
-            let title = format!("`{}` is no vehicle of one body", system.name);
-            let diagnostic = match Vehicle::try_from(system.clone()) {
-                Err(why) => Diagnostic::new(title).note(why.to_string()),
-                Ok(_) => Diagnostic::new(title),
-            };
-            return Err(diagnostic
-                .help("`fly check` tells the poles of any system under its controller")
-                .into());
-        };
         Ok(Self {
             document,
-            vehicle,
             system,
+            vehicle,
+            approach: approach.unwrap_or_default(),
             controller,
         })
     }
 
-    /// The controller of the vehicle with these settings.
+    /// Where the reference begins, if there is one for a system, else the neutral configuration; of a vehicle level.
+    pub fn start(&self) -> Vec<f64> {
+        let mut start = SystemPoint::new(&self.system.model);
+        if self.vehicle.is_none()
+            && self.document.entry("reference").is_some()
+            && let Ok(settings) = reference::read(&self.document)
+            && let Ok(mut trajectory) = settings.build_for_system(&self.system)
+            && trajectory.at(0.0, &mut start).is_err()
+        {
+            start = SystemPoint::new(&self.system.model);
+        }
+        start.configuration
+    }
+
+    /// The controller of the system with these settings.
     ///
     /// # Errors
-    /// The settings do not fit the vehicle; with the place of the setting at fault.
+    /// The settings do not fit the system; with the place of the setting at fault.
     pub fn build_controller(
         &self,
         settings: &ControllerSettings,
-    ) -> Result<Controller, ConfigError> {
+    ) -> Result<Controller<SystemPlant>, ConfigError> {
         settings
-            .build(&self.vehicle)
+            .build_for_system(&self.system)
             .map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
 }

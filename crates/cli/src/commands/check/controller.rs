@@ -3,7 +3,7 @@
 use fly_control::analysis::ClosedLoop;
 use fly_mechanics::Vehicle;
 
-use super::{Findings, poles};
+use super::{Findings, closed_loop};
 use crate::config::{ConfigError, Configuration};
 
 pub(super) fn check(
@@ -23,9 +23,11 @@ pub(super) fn check(
     let system = &configuration.system;
     let level = system.model.neutral_configuration();
     let closed = ClosedLoop::new(system, &controller, &level);
-    match closed.and_then(|closed| closed.poles()) {
-        Err(error) => findings.problem("poles in hover", error),
-        Ok(found) => poles::tell("poles in hover", found, findings),
+    let own = system.inputs.time_constants();
+    let told =
+        closed.and_then(|closed| closed_loop::tell("poles in hover", &closed, own, findings));
+    if let Err(error) = told {
+        findings.problem("poles in hover", error);
     }
     Ok(())
 }

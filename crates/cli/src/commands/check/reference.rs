@@ -1,17 +1,19 @@
-//! Can the vehicle follow the reference inside the limits of its inputs?
+//! Can the reference be followed inside the limits of the inputs?
 
-use fly_control::inputs::{REACH, ReferenceInputs};
-use fly_control::{Reference, ReferencePoint, Trajectory};
-use fly_mechanics::Vehicle;
+use fly_control::inputs::{REACH, ReferenceInput, ReferenceInputs};
+use fly_control::plant::SystemPlant;
+use fly_control::{Controller, Reference, ReferencePoint, SystemPoint, Trajectory};
+use fly_mechanics::{Polytope, System, Vehicle};
 
 use super::Findings;
 use super::sampling::{Worst, instants};
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
 
-/// A vehicle that misses less than this part of a wrench still follows: a disturbance of 10 % of its weight, as wind would be.
+/// What misses less than this part of the force still follows: a disturbance of 10 % of its weight, as wind would be.
 const NEARLY: f64 = 0.1;
 
+/// Of a vehicle.
 pub(super) fn check(
     configuration: &Configuration,
     vehicle: &Vehicle,
@@ -20,31 +22,76 @@ pub(super) fn check(
     match configuration.build_reference(vehicle)? {
         Reference::Recorded(_) => findings.fine("reference", "recorded: what the backend delivers"),
         Reference::Planned(mut trajectory) => {
-            planned(configuration, vehicle, trajectory.as_mut(), findings);
+            let mut inputs = ReferenceInputs::new(vehicle);
+            let mut point = ReferencePoint::default();
+            let duration = trajectory.duration();
+            let needed = |time| {
+                trajectory
+                    .at(time, &mut point)
+                    .map_err(|error| error.to_string())?;
+                Ok(inputs.at(&point))
+            };
+            let forces = ["wrench", "N"];
+            let limits = vehicle.rotors.limits();
+            look(configuration, limits, forces, duration, needed, findings);
         }
     }
     Ok(())
 }
 
-fn planned(
+/// Of any system: its law must exist along the whole reference.
+pub(super) fn check_system(
     configuration: &Configuration,
-    vehicle: &Vehicle,
-    trajectory: &mut dyn Trajectory,
+    system: &System,
+    trajectory: &mut dyn Trajectory<SystemPoint>,
+    controller: &mut Controller<SystemPlant>,
     findings: &mut Findings,
 ) {
-    let inputs = ReferenceInputs::new(vehicle);
-    let (end, instants) = instants(configuration, trajectory.duration());
-    let (mut missing, mut excess) = (Worst::NONE, Worst::NONE);
-    let mut point = ReferencePoint::default();
-    for time in instants {
-        if let Err(error) = trajectory.at(time, &mut point) {
-            findings.problem("reference", error);
-            return;
+    let mut inputs = match ReferenceInputs::of_system(system) {
+        Ok(inputs) => inputs,
+        Err(error) => return findings.problem("reference", error),
+    };
+    let mut point = SystemPoint::new(&system.model);
+    trajectory.restart();
+    let duration = trajectory.duration();
+    let needed = |time| {
+        trajectory
+            .at(time, &mut point)
+            .map_err(|error| error.to_string())?;
+        let goal = point.as_reference();
+        match controller.step(goal.configuration, goal.velocity, &goal) {
+            Err(error) => Err(format!("at {time:.2} s: {error}")),
+            Ok(step) if !step.unconstrained.iter().all(|input| input.is_finite()) => {
+                Err(format!("at {time:.2} s: no finite input follows it"))
+            }
+            Ok(_) => Ok(inputs.at(&goal)),
         }
-        let needed = inputs.at(&point);
-        missing.meet(needed.share(), time);
-        let excess_now = vehicle.rotors.limits().violation(needed.input.as_slice());
-        excess.meet(excess_now, time);
+    };
+    let forces = ["forces", "N or N m"];
+    let limits = system.inputs.limits();
+    look(configuration, limits, forces, duration, needed, findings);
+}
+
+/// Looks at what the inputs have to be along the reference, whose inputs these are: whether they can make the forces that it needs, (5.80), and
+/// inside their limits. `forces` says what they make, and its unit.
+fn look(
+    configuration: &Configuration,
+    limits: &Polytope,
+    [forces, unit]: [&str; 2],
+    duration: Option<f64>,
+    mut needed: impl FnMut(f64) -> Result<ReferenceInput, String>,
+    findings: &mut Findings,
+) {
+    let (end, instants) = instants(configuration, duration);
+    let (mut missing, mut excess) = (Worst::NONE, Worst::NONE);
+    for time in instants {
+        match needed(time) {
+            Err(problem) => return findings.problem("reference", problem),
+            Ok(needed) => {
+                missing.meet(needed.share(), time);
+                excess.meet(limits.violation(needed.input.as_slice()), time);
+            }
+        }
     }
     let sampled = format!("{end} s looked at");
     // Not above, so that what is not a number is too much.
@@ -53,32 +100,27 @@ fn planned(
         let share = significant(100.0 * missing.value, 2);
         let when = missing.time;
         let finding = format!(
-            "{sampled}: the inputs cannot make {share} % of the wrench that it needs at {when:.2} s"
+            "{sampled}: the inputs cannot make {share} % of the {forces} that it needs at {when:.2} s"
         );
         if missing.value <= NEARLY {
-            findings.warning(
-                "reference",
-                format_args!("{finding}: it is followed nearly, not exactly"),
-            );
+            let finding = format!("{finding}: it is followed nearly, not exactly");
+            findings.warning("reference", finding);
         } else {
             findings.problem("reference", finding);
         }
     }
-    if excess.value > 0.0 {
-        findings.warning(
-            "reference",
-            format_args!(
-                "{sampled}: needs inputs {:.2} N beyond the limits at {:.2} s",
-                excess.value, excess.time
-            ),
+    let Worst { value, time } = excess;
+    if limits.rows() > 0 && value > 0.0 {
+        let beyond =
+            format!("{sampled}: needs inputs {value:.2} {unit} beyond the limits at {time:.2} s");
+        findings.warning("reference", beyond);
+    } else if limits.rows() > 0 && reached {
+        let inside = -value;
+        let inside = format!(
+            "{sampled}: inputs stay {inside:.2} {unit} inside the limits (least at {time:.2} s)"
         );
+        findings.fine("reference", inside);
     } else if reached {
-        findings.fine(
-            "reference",
-            format_args!(
-                "{sampled}: inputs stay {:.2} N inside the limits (least at {:.2} s)",
-                -excess.value, excess.time
-            ),
-        );
+        findings.fine("reference", sampled);
     }
 }

@@ -1,16 +1,13 @@
 //! Can a system of bodies do what it should?
 #![allow(non_snake_case)]
 
-use fly_control::Controller;
+use fly_control::SystemPoint;
 use fly_control::analysis::ClosedLoop;
-use fly_control::plant::SystemPlant;
-use fly_control::{SystemPoint, Trajectory};
 use fly_mechanics::System;
 use fly_mechanics::multibody::Workspace;
 use nalgebra::{DMatrix, Matrix6xX};
 
-use super::sampling::{Worst, instants};
-use super::{Findings, poles};
+use super::{Findings, closed_loop, reference};
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
 use fly_control::inputs::rank;
@@ -58,13 +55,15 @@ pub(super) fn check(
         );
     }
     let closed = ClosedLoop::new(system, &controller, &start.configuration);
-    match closed.and_then(|closed| closed.poles()) {
-        Ok(found) => poles::tell("poles at the start", found, findings),
+    let (what, own) = ("poles at the start", system.inputs.time_constants());
+    let told = closed.and_then(|closed| closed_loop::tell(what, &closed, own, findings));
+    if let Err(error) = told {
         // A moving system need not be able to rest.
-        Err(error) => findings.warning("poles at the start", error),
+        findings.warning(what, error);
     }
-    reference(
+    reference::check_system(
         configuration,
+        system,
         trajectory.as_mut(),
         &mut controller,
         findings,
@@ -98,63 +97,5 @@ fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
         );
     } else {
         findings.fine("inputs", format_args!("{p}, rank {rank}: {kind}"));
-    }
-}
-
-/// Follows the reference exactly, and looks at what the inputs would have to be.
-fn reference(
-    configuration: &Configuration,
-    trajectory: &mut dyn Trajectory<SystemPoint>,
-    controller: &mut Controller<SystemPlant>,
-    findings: &mut Findings,
-) {
-    let (end, instants) = instants(configuration, trajectory.duration());
-    let limits = configuration.system.inputs.limits();
-    let mut point = SystemPoint::new(controller.model());
-    let mut excess = Worst::NONE;
-    trajectory.restart();
-    for time in instants {
-        if let Err(error) = trajectory.at(time, &mut point) {
-            findings.problem("reference", error);
-            return;
-        }
-        let goal = point.as_reference();
-        match controller.step(&point.configuration, &point.velocity, &goal) {
-            Err(error) => {
-                findings.problem("reference", format_args!("at {time:.2} s: {error}"));
-                return;
-            }
-            Ok(step) => {
-                if !step.unconstrained.iter().all(|input| input.is_finite()) {
-                    let message = format_args!("at {time:.2} s: no finite input follows it");
-                    findings.problem("reference", message);
-                    return;
-                }
-                excess.meet(limits.violation(step.unconstrained.as_slice()), time);
-            }
-        }
-    }
-    let Worst {
-        value: worst,
-        time: when,
-    } = excess;
-    let sampled = format!("{end} s looked at");
-    if limits.rows() == 0 {
-        findings.fine("reference", sampled);
-    } else if worst > 0.0 {
-        findings.warning(
-            "reference",
-            format_args!(
-                "{sampled}: needs inputs {worst:.2} N or N m beyond the limits at {when:.2} s"
-            ),
-        );
-    } else {
-        findings.fine(
-            "reference",
-            format_args!(
-                "{sampled}: inputs stay {:.2} N or N m inside the limits (least at {when:.2} s)",
-                -worst
-            ),
-        );
     }
 }

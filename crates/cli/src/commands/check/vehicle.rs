@@ -41,7 +41,7 @@ pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
 fn hover(vehicle: &Vehicle, findings: &mut Findings) {
     let level = State::at_rest(SE3::identity());
     let wrench = vehicle.body.bias(&level);
-    let held = ReferenceInputs::new(vehicle).of_wrench(&wrench);
+    let held = ReferenceInputs::new(vehicle).of_force(&wrench);
     if !held.reached() {
         let missing = held.missing;
         let finding = format!(

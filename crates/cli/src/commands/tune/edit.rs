@@ -1,17 +1,19 @@
 //! Puts parameters into a configuration and leaves everything else in it as it was written.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use fly_control::settings::{ControllerSettings, EnergySettings, Moment, PairSettings};
-use fly_control::settings::{PoleSettings, SecondMomentSettings, VehiclePoleSettings, YawSettings};
-use nalgebra::Matrix3;
+use fly_control::settings::{ControllerSettings, EnergySettings, GainSettings, Moment, Numbers};
+use fly_control::settings::{PairSettings, PoleSettings, SecondMomentSettings};
+use fly_control::settings::{TransportSettings, VehiclePoleSettings, YawSettings};
+use nalgebra::{Complex, Matrix3};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::replace::replace;
 use crate::config::{self, Diagnostic};
 use crate::exit::{Exit, Failure};
 
-/// Replaces pairs or poles of the file's controller.
+/// Replaces pairs, poles or gains of the file's controller.
 ///
 /// # Errors
 /// The file is not a configuration that these parameters can stand in, or it cannot be read or replaced; it is then what it was.
@@ -45,7 +47,11 @@ pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> 
     }
     let text = document.to_string();
     let found = config::controller_in(file, &text)?;
-    if (&found.pairs, &found.poles) != (&settings.pairs, &settings.poles) {
+    let parameters = |settings: &ControllerSettings| {
+        let (pairs, poles) = (settings.pairs.clone(), settings.poles.clone());
+        (pairs, poles, settings.gains.clone())
+    };
+    if parameters(&found) != parameters(settings) {
         let diagnostic = Diagnostic::new(format!("the parameters do not fit into `{name}`"))
             .note("what was read back differs from what was to be written")
             .help("write `[controller]` as a table of its own");
@@ -56,17 +62,68 @@ pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> 
 
 fn put_settings(document: &mut DocumentMut, settings: &ControllerSettings) -> Option<()> {
     let controller = table(document.as_table_mut(), "controller")?;
-    match (&settings.poles, settings.pairs.as_slice()) {
-        (Some(PoleSettings::Vehicle(poles)), _) => {
-            controller.remove("pairs");
-            put_poles(table(controller, "poles")?, poles)
+    for (key, given) in [
+        ("pairs", !settings.pairs.is_empty()),
+        ("poles", settings.poles.is_some()),
+        ("gains", !settings.gains.is_empty()),
+    ] {
+        if !given {
+            controller.remove(key);
         }
-        (None, [pair]) => {
-            controller.remove("poles");
-            put_pair(pair_table(controller)?, pair)
-        }
-        _ => None,
     }
+    match &settings.poles {
+        Some(PoleSettings::Vehicle(poles)) => put_poles(table(controller, "poles")?, poles)?,
+        Some(PoleSettings::List(poles)) => put_list(controller, poles),
+        None => {}
+    }
+    if !settings.gains.is_empty() {
+        put_gains(table(controller, "gains")?, &settings.gains)?;
+    }
+    if controller.contains_key("transport")
+        && let Some(TransportSettings::Joint) = settings.transport
+    {
+        put(controller, "transport", "joint");
+    }
+    make_pairs(controller, settings.pairs.len());
+    for (index, pair) in settings.pairs.iter().enumerate() {
+        put_pair(pair_table(controller, index)?, pair)?;
+    }
+    Some(())
+}
+
+/// All poles of state feedback.
+fn put_list(controller: &mut dyn TableLike, poles: &[Complex<f64>]) {
+    let pole = |pole: &Complex<f64>| match pole.im {
+        0.0 => Value::from(pole.re),
+        im => Value::Array([pole.re, im].into_iter().collect()),
+    };
+    put(
+        controller,
+        "poles",
+        poles.iter().map(pole).collect::<Array>(),
+    );
+}
+
+fn put_gains(table: &mut dyn TableLike, gains: &BTreeMap<String, GainSettings>) -> Option<()> {
+    let old: Vec<String> = table.iter().map(|(joint, _)| joint.to_owned()).collect();
+    for joint in old.iter().filter(|joint| !gains.contains_key(*joint)) {
+        table.remove(joint);
+    }
+    for (joint, gains) in gains {
+        let table = inline(table, joint)?;
+        for (key, numbers) in [
+            ("stiffness", Some(&gains.stiffness)),
+            ("damping", Some(&gains.damping)),
+            ("inertia", gains.inertia.as_ref()),
+        ] {
+            match numbers {
+                Some(Numbers::One(number)) => put(table, key, *number),
+                Some(Numbers::Each(numbers)) => put_numbers(table, key, numbers),
+                None => {}
+            }
+        }
+    }
+    Some(())
 }
 
 fn put_poles(table: &mut dyn TableLike, poles: &VehiclePoleSettings) -> Option<()> {
@@ -104,7 +161,7 @@ fn put_poles(table: &mut dyn TableLike, poles: &VehiclePoleSettings) -> Option<(
 }
 
 fn put_pair(table: &mut dyn TableLike, pair: &PairSettings) -> Option<()> {
-    if table.contains_key("from") {
+    if table.contains_key("from") || pair.from != "world" {
         put(table, "from", pair.from.as_str());
     }
     put(table, "to", pair.to.as_str());
@@ -148,22 +205,25 @@ fn put_moment(table: &mut dyn TableLike, moment: &SecondMomentSettings) {
     }
 }
 
-/// The one pair, which keeps its comments, or a new one in the place of several.
-fn pair_table(controller: &mut dyn TableLike) -> Option<&mut dyn TableLike> {
-    let one = match controller.get("pairs") {
-        Some(Item::ArrayOfTables(tables)) => tables.len() == 1,
-        Some(Item::Value(Value::Array(array))) => array.len() == 1,
-        _ => false,
+/// Keeps the pairs with their comments if there are as many, else makes new ones in their place.
+fn make_pairs(controller: &mut dyn TableLike, count: usize) {
+    let found = match controller.get("pairs") {
+        Some(Item::ArrayOfTables(tables)) => tables.len(),
+        Some(Item::Value(Value::Array(array))) => array.len(),
+        _ => 0,
     };
-    if !one {
-        let mut pairs = ArrayOfTables::new();
-        pairs.push(Table::new());
+    if found != count {
+        let pairs: ArrayOfTables = (0..count).map(|_| Table::new()).collect();
         controller.insert("pairs", Item::ArrayOfTables(pairs));
     }
+}
+
+fn pair_table(controller: &mut dyn TableLike, index: usize) -> Option<&mut dyn TableLike> {
     match controller.get_mut("pairs")? {
-        Item::ArrayOfTables(tables) => tables.get_mut(0).map(|table| table as &mut dyn TableLike),
-        Item::Value(Value::Array(array)) => array
-            .get_mut(0)?
+        Item::ArrayOfTables(tables) => {
+            (tables.get_mut(index)).map(|table| table as &mut dyn TableLike)
+        }
+        Item::Value(Value::Array(array)) => (array.get_mut(index)?)
             .as_inline_table_mut()
             .map(|table| table as &mut dyn TableLike),
         _ => None,

@@ -2,31 +2,45 @@
 
 use std::fmt;
 
-use fly_control::Controller;
 use fly_control::analysis::{AnalysisError, ClosedLoop, HoverMargins, Mode, modes};
+use fly_control::pair::Pair;
+use fly_control::plant::SystemPlant;
+use fly_control::settings::{EnergySettings, PairSettings};
+use fly_control::{Controller, Strategy};
 use fly_mechanics::{SecondMoment, System, Vehicle};
-use nalgebra::{Complex, Matrix3, Matrix4, Vector3};
+use nalgebra::{Complex, DMatrix, Matrix3, Matrix4, Vector3};
 
+use crate::config::Model;
 use crate::telemetry::{Table, significant};
 
 /// Sections of the analysis in the order of printing, and what is wrong.
 #[derive(Debug, Default)]
 pub struct Report {
-    sections: Vec<(&'static str, Table)>,
+    sections: Vec<(String, Table)>,
     problems: Vec<String>,
 }
 
 impl Report {
-    /// Of a vehicle under its controller.
-    pub fn new(vehicle: &Vehicle, system: &System, controller: &Controller) -> Self {
+    /// Of a system under its controller, about rest in this configuration.
+    pub fn new(model: &Model, controller: &Controller<SystemPlant>, rest: &[f64]) -> Self {
+        let system = &model.system;
         let mut report = Self::default();
-        report.parameters(controller);
-        match ClosedLoop::new(system, controller, &system.model.neutral_configuration()) {
+        report.parameters(system, controller.strategy());
+        let whose = if model.vehicle.is_some() {
+            "the vehicle's own"
+        } else {
+            report.configuration(system, rest);
+            "the system's own"
+        };
+        match ClosedLoop::new(system, controller, rest) {
             Ok(closed) => {
-                if let Err(error) = report.closed_loop(&closed, vehicle) {
+                let own = system.inputs.time_constants();
+                if let Err(error) = report.closed_loop(&closed, own, whose) {
                     report.problems.push(error.to_string());
                 }
-                report.hover(vehicle);
+                if let Some(vehicle) = &model.vehicle {
+                    report.hover(vehicle);
+                }
             }
             Err(error) => report.problems.push(error.to_string()),
         }
@@ -38,12 +52,56 @@ impl Report {
         !self.problems.is_empty()
     }
 
-    fn section(&mut self, title: &'static str, table: Table) {
-        self.sections.push((title, table));
+    fn section(&mut self, title: impl Into<String>, table: Table) {
+        self.sections.push((title.into(), table));
     }
 
-    fn parameters(&mut self, controller: &Controller) {
-        let pair = controller.template().pair();
+    /// Of a template its pairs, of the textbook controllers of joints what they are to every velocity; state feedback has none.
+    fn parameters(&mut self, system: &System, strategy: &Strategy) {
+        let model = &system.model;
+        let mut joints: Vec<(String, [String; 3])> = Vec::new();
+        match strategy {
+            Strategy::Template(template) => {
+                for pair in template.pairs() {
+                    let settings = PairSettings::of_pair(model, pair);
+                    let (from, to) = (&settings.from, &settings.to);
+                    match numbers(&settings) {
+                        Some(numbers) => joints.push((format!("{from} to {to}"), numbers)),
+                        None if template.pairs().len() == 1 => {
+                            self.pair("parameters".to_owned(), &pair.energies);
+                        }
+                        None => {
+                            self.pair(format!("parameters of {from} to {to}"), &pair.energies);
+                        }
+                    }
+                }
+            }
+            Strategy::Euclidean(template) => {
+                let linear = template.linear(&DMatrix::zeros(0, 0));
+                for (body, joint) in model.bodies().zip(&system.joints) {
+                    for i in model.velocity_range(body) {
+                        let gain = |of: &DMatrix<f64>| {
+                            of.get((i, i))
+                                .map_or("the model's".to_owned(), |x| significant(*x, 4))
+                        };
+                        let gains = [&linear.stiffness, &linear.damping, &linear.inertia].map(gain);
+                        joints.push((joint.name.clone(), gains));
+                    }
+                }
+            }
+            Strategy::Feedback(_) => {}
+        }
+        if !joints.is_empty() {
+            let mut table = Table::default();
+            table.row("", ["stiffness", "damping", "inertia"]);
+            for (joint, numbers) in joints {
+                table.row(&joint, numbers);
+            }
+            self.section("parameters of joints, in SI units", table);
+        }
+    }
+
+    fn pair(&mut self, title: String, pair: &Pair) {
         let mut table = Table::default();
         table.row("", ["weight", "moment about its centre", "centre, m"]);
         for (name, matrix, units) in [
@@ -53,10 +111,28 @@ impl Report {
         ] {
             table.row(name, moment(matrix, units));
         }
-        self.section("parameters", table);
+        self.section(title, table);
     }
 
-    fn closed_loop(&mut self, closed: &ClosedLoop, vehicle: &Vehicle) -> Result<(), AnalysisError> {
+    /// Where the system rests.
+    fn configuration(&mut self, system: &System, rest: &[f64]) {
+        let mut table = Table::default();
+        for (body, joint) in system.model.bodies().zip(&system.joints) {
+            let numbers = &rest[system.model.config_range(body)];
+            if !numbers.is_empty() {
+                let numbers: Vec<_> = numbers.iter().map(|x| significant(*x, 3)).collect();
+                table.row(&joint.name, [numbers.join(", ")]);
+            }
+        }
+        self.section("at rest in", table);
+    }
+
+    fn closed_loop(
+        &mut self,
+        closed: &ClosedLoop,
+        own: &[f64],
+        whose: &'static str,
+    ) -> Result<(), AnalysisError> {
         self.section("closed loop", poles(&closed.poles()?));
         let mut table = Table::default();
         let common = closed.largest_lag()?;
@@ -71,17 +147,16 @@ impl Report {
                 None => "stable with any".to_owned(),
             }],
         );
-        let own = vehicle.rotors.time_constants();
         let longest = own.iter().copied().fold(0.0, f64::max);
         if longest == 0.0 {
-            table.row("the vehicle's own", ["none"]);
+            table.row(whose, ["none"]);
             self.section("lag of the actuators", table);
             return Ok(());
         }
         let finding = match closed.largest_factor(own)? {
             Some(margin) if margin.factor <= 1.0 => {
                 let problem = format!(
-                    "the closed loop is not stable with the vehicle's own lags: expected at most {} times those, up to {} s",
+                    "the closed loop is not stable with {whose} lags: expected at most {} times those, up to {} s",
                     significant(margin.factor, 3),
                     significant(longest, 3)
                 );
@@ -102,7 +177,7 @@ impl Report {
                 significant(longest, 3)
             ),
         };
-        table.row("the vehicle's own", [finding]);
+        table.row(whose, [finding]);
         self.section("lag of the actuators", table);
         self.section(
             "closed loop with that lag",
@@ -211,6 +286,16 @@ fn row(mode: &Mode) -> [String; 5] {
         format!("{} s", significant(mode.time_constant(), 3)),
         format!("{} rad/s", significant(mode.natural_frequency(), 3)),
     ]
+}
+
+/// A pair of bodies that a hinge or a slider connects, in three numbers.
+fn numbers(pair: &PairSettings) -> Option<[String; 3]> {
+    match (&pair.stiffness, &pair.damping, &pair.inertia) {
+        (EnergySettings::Number(k), EnergySettings::Number(d), EnergySettings::Number(m)) => {
+            Some([k, d, m].map(|x| significant(*x, 4)))
+        }
+        _ => None,
+    }
 }
 
 fn moment(matrix: &Matrix4<f64>, [weight, about]: [&str; 2]) -> [String; 3] {

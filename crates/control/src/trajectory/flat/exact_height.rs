@@ -40,7 +40,7 @@ impl<P: Path> PathTrajectory<P> {
     /// The height of the point with which nothing is missing along the path but rounding errors, m.
     fn exact_height(&mut self, vehicle: &Vehicle) -> Option<f64> {
         let N = complement(vehicle.rotors.input_matrix());
-        let inputs = ReferenceInputs::new(vehicle);
+        let mut inputs = ReferenceInputs::new(vehicle);
         let step = self.path().horizon() / f64::from(STEPS);
         // What is missing at an instant, and whether it is more than rounding errors.
         let mut missing = |height: f64, i: u32| {

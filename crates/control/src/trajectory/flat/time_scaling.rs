@@ -50,7 +50,7 @@ impl PathTrajectory<MinimumSnap> {
         vehicle: &Vehicle,
         limits: MotionLimits,
     ) -> Result<Self, NotFlyable> {
-        let inputs = ReferenceInputs::new(vehicle);
+        let mut inputs = ReferenceInputs::new(vehicle);
         let mut reached = true;
         let mut flown = |factor: f64| {
             let mut flown =

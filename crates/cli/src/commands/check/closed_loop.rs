@@ -1,0 +1,78 @@
+//! The closed loop at rest: its poles, and the lags of the actuators that it bears.
+
+use fly_control::analysis::{AnalysisError, ClosedLoop};
+use nalgebra::Complex;
+
+use super::Findings;
+use crate::telemetry::significant;
+
+/// Poles to the right of this, 1/s, do not come back within any flight.
+const SLOWEST: f64 = -1e-3;
+
+/// Tells the slowest and the fastest pole and, of a stable loop, how much lag it bears; `own` are the time constants of the commands, s.
+///
+/// # Errors
+/// [`AnalysisError`] if there are no poles.
+pub(super) fn tell(
+    what: &str,
+    closed: &ClosedLoop,
+    own: &[f64],
+    findings: &mut Findings,
+) -> Result<(), AnalysisError> {
+    let mut poles = closed.poles()?;
+    poles.sort_by(|a, b| b.re.total_cmp(&a.re));
+    let (Some(slowest), Some(fastest)) = (poles.first(), poles.last()) else {
+        return Ok(());
+    };
+    let poles = format!("slowest {}, fastest {} 1/s", show(*slowest), show(*fastest));
+    if slowest.re >= SLOWEST {
+        findings.problem(what, format_args!("{poles}: the closed loop is not stable"));
+        return Ok(());
+    }
+    findings.fine(what, poles);
+    match lags(closed, own) {
+        Ok((true, told)) => findings.fine("lag", told),
+        Ok((false, told)) => findings.problem("lag", told),
+        Err(error) => findings.warning("lag", error),
+    }
+    Ok(())
+}
+
+/// Whether the loop is stable with the lags of its own actuators, and what is to be said.
+fn lags(closed: &ClosedLoop, own: &[f64]) -> Result<(bool, String), AnalysisError> {
+    let common = closed.largest_lag()?.map_or_else(
+        || "stable with any".to_owned(),
+        |margin| {
+            let factor = significant(margin.factor, 3);
+            format!("stable below {factor} s, common to all actuators")
+        },
+    );
+    let longest = own.iter().copied().fold(0.0, f64::max);
+    if longest == 0.0 {
+        return Ok((true, format!("{common}; they have none")));
+    }
+    let longest = format!("their own, up to {} s", significant(longest, 3));
+    Ok(match closed.largest_factor(own)? {
+        None => (
+            true,
+            format!("{common}, and with any multiple of {longest}"),
+        ),
+        Some(margin) => {
+            let factor = significant(margin.factor, 3);
+            let told = if margin.factor > 1.0 {
+                format!("{common}, and below {factor} times {longest}")
+            } else {
+                format!("{common}; not with {longest}, but below {factor} times those")
+            };
+            (margin.factor > 1.0, told)
+        }
+    })
+}
+
+fn show(pole: Complex<f64>) -> String {
+    if pole.im.abs() < 0.02 * pole.re.abs() {
+        format!("{:.2}", pole.re)
+    } else {
+        format!("{:.2} +- {:.2}i", pole.re, pole.im.abs())
+    }
+}
