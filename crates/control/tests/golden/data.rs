@@ -1,6 +1,8 @@
 //! Numbers out of JSON, and comparisons.
 
 use fly_control::law::Law;
+use fly_control::linear::LinearModel;
+use fly_control::poles::polynomial;
 use fly_control::template::DesiredMotion;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
@@ -94,6 +96,14 @@ pub fn rows<R: nalgebra::Dim, C: nalgebra::Dim, S: nalgebra::RawStorage<f64, R, 
         .flat_map(|i| (0..m.ncols()).map(move |j| (i, j)))
         .map(|at| m[at])
         .collect()
+}
+
+/// The coefficients of det(M0 s^2 + D0 s + K0)/det M0 from the poles, highest power first.
+pub fn characteristic_polynomial(linear: &LinearModel) -> Vec<f64> {
+    let mut coefficients = polynomial(&linear.poles().expect("poles")).expect("conjugate poles");
+    coefficients.push(1.0);
+    coefficients.reverse();
+    coefficients
 }
 
 /// u0 for matrices of the moment.

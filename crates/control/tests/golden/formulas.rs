@@ -1,14 +1,13 @@
 //! Parameters, limits, references and the linearisation.
 
 use fly_control::Controller;
+use fly_control::analysis::desired;
 use fly_control::poles::Poles;
 use fly_control::settings::AllocationMethod;
-use fly_lie::operators::vee_matrix6;
 use fly_testing::golden::{File, number, numbers};
-use nalgebra::{Complex, DMatrix, Matrix6};
 use serde_json::Value;
 
-use crate::data::{absolute, configuration, relative, rows, state};
+use crate::data::{absolute, characteristic_polynomial, configuration, relative, rows, state};
 use crate::example::Example;
 
 pub fn compare(example: &Example, file: &Value, report: &mut File) {
@@ -150,31 +149,22 @@ fn linearisation(controller: &Controller, file: &Value, report: &mut File) {
     let Some(given) = file.get("linearisation_at_xR0") else {
         return;
     };
-    let pair = controller.template().pair();
-    let (mass, damping) = (pair.inertia_matrix(), pair.damping_matrix());
-    let stiffness = vee_matrix6(pair.stiffness());
-    relative(
-        report,
-        "linearisation M0, D0, K0",
-        &rows(mass),
-        &numbers(&given["M0"]),
-        1e-10,
-    );
-    relative(
-        report,
-        "linearisation M0, D0, K0",
-        &rows(damping),
-        &numbers(&given["D0"]),
-        1e-10,
-    );
-    relative(
-        report,
-        "linearisation M0, D0, K0",
-        &rows(&stiffness),
-        &numbers(&given["K0"]),
-        1e-10,
-    );
-    let found = characteristic_polynomial(mass, damping, &stiffness);
+    let own = desired(controller.template().pair());
+    for (key, found) in [
+        ("M0", &own.inertia),
+        ("D0", &own.damping),
+        ("K0", &own.stiffness),
+    ] {
+        let expected = numbers(&given[key]);
+        relative(
+            report,
+            "linearisation M0, D0, K0",
+            &rows(found),
+            &expected,
+            1e-10,
+        );
+    }
+    let found = characteristic_polynomial(&own);
     for (found, expected) in found.iter().zip(numbers(&given["charpoly"])) {
         relative(
             report,
@@ -184,30 +174,4 @@ fn linearisation(controller: &Controller, file: &Value, report: &mut File) {
             1e-8,
         );
     }
-}
-
-/// The coefficients of det(M l^2 + D l + K)/det M, highest power first.
-fn characteristic_polynomial(
-    mass: &Matrix6<f64>,
-    damping: &Matrix6<f64>,
-    stiffness: &Matrix6<f64>,
-) -> Vec<f64> {
-    let inverse = mass.try_inverse().unwrap();
-    let mut first_order = DMatrix::<f64>::zeros(12, 12);
-    first_order.view_mut((0, 6), (6, 6)).fill_with_identity();
-    first_order
-        .view_mut((6, 0), (6, 6))
-        .copy_from(&-(inverse * stiffness));
-    first_order
-        .view_mut((6, 6), (6, 6))
-        .copy_from(&-(inverse * damping));
-    let mut polynomial = vec![Complex::new(1.0, 0.0)];
-    for root in first_order.complex_eigenvalues().iter() {
-        polynomial.push(Complex::new(0.0, 0.0));
-        for i in (1..polynomial.len()).rev() {
-            let before = polynomial[i - 1];
-            polynomial[i] -= root * before;
-        }
-    }
-    polynomial.iter().map(|c| c.re).collect()
 }

@@ -15,7 +15,7 @@ use fly_testing::golden::{File, array, count, number, numbers};
 use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Vector3};
 use serde_json::Value;
 
-use crate::data::{matrix, relative, rows, solve, vector3};
+use crate::data::{characteristic_polynomial, matrix, relative, rows, solve, vector3};
 
 const TOLERANCE: f64 = 1e-10;
 
@@ -386,16 +386,7 @@ fn linearisation(data: &Value, system: &System, report: &mut File) {
         relative(report, key, &rows(found), &numbers(&given[key]), TOLERANCE);
     }
     // The characteristic polynomial from the poles; multiple poles themselves are ill conditioned.
-    let poles = own.poles().expect("poles");
-    let mut polynomial = vec![nalgebra::Complex::new(1.0, 0.0)];
-    for pole in poles {
-        polynomial.push(nalgebra::Complex::new(0.0, 0.0));
-        for i in (1..polynomial.len()).rev() {
-            let before = polynomial[i - 1];
-            polynomial[i] -= pole * before;
-        }
-    }
-    let real: Vec<f64> = polynomial.iter().map(|c| c.re).collect();
+    let real = characteristic_polynomial(&own);
     relative(
         report,
         "charpoly",

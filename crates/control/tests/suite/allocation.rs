@@ -2,24 +2,14 @@
 
 use crate::common;
 
-use common::Sequence;
+use common::{Random, Sequence};
 use fly_control::ReferencePoint;
 use fly_control::allocation::{ActiveSet, AllocationError, Allocator, Limits, Outcome};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use nalgebra::{Const, DMatrix, DVector, SMatrix, SVector};
 
-/// Marsaglia's xorshift: the same problems on every run.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
     fn matrix(&mut self, rows: usize, columns: usize) -> DMatrix<f64> {
         DMatrix::from_fn(rows, columns, |_, _| self.next())
     }

@@ -5,8 +5,9 @@
 use crate::common;
 
 use common::{
-    QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, vehicle,
+    QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, planned, vehicle,
 };
+use fly_control::Trajectory;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::linear::LinearModel;
 use fly_control::poles::{PoleError, Poles, polynomial_of_roots};
@@ -14,7 +15,6 @@ use fly_control::settings::ReferenceSettings;
 use fly_control::trajectory::flat::{ExternalForces, attitude, attitude_forward, least_thrust};
 use fly_control::trajectory::jet::Jet;
 use fly_control::trajectory::{AttitudeMode, Recorded, Setpoint};
-use fly_control::{Reference, Trajectory};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, System, Vehicle};
 use fly_testing::allocations;
@@ -48,15 +48,6 @@ fn any_drag(description: &str) -> String {
     );
     // The centre of mass is not the origin.
     text.replacen("mass = ", "center_of_mass = [0.0, 0.0, 0.02]\nmass = ", 1)
-}
-
-fn planned(vehicle: &Vehicle, text: &str) -> Box<dyn Trajectory> {
-    let settings: ReferenceSettings = toml::from_str(text).expect("valid settings");
-    match settings.build(vehicle) {
-        Ok(Reference::Planned(trajectory)) => trajectory,
-        Ok(Reference::Recorded(_)) => panic!("not planned"),
-        Err(error) => panic!("{text}: {error}"),
-    }
 }
 
 /// (5.80): on the reference nothing is missing, neither for the inputs nor for the desired closed loop.
@@ -106,24 +97,7 @@ fn twist_and_acceleration_are_the_derivatives_of_the_pose() {
     let vehicle = vehicle(&any_drag(QUADCOPTER));
     for text in REFERENCES {
         let mut trajectory = planned(&vehicle, text);
-        for i in 0..60 {
-            // Off the instants where a way starts or ends: there the fifth derivative jumps.
-            let (t, h) = (0.0137 + 0.09 * f64::from(i), 1e-4);
-            let point = trajectory.sample(t).unwrap();
-            let (before, after) = (
-                trajectory.sample(t - h).unwrap(),
-                trajectory.sample(t + h).unwrap(),
-            );
-            let twist = (before.pose.inverse() * after.pose).log() / (2.0 * h);
-            let acceleration = (after.twist - before.twist) / (2.0 * h);
-            // Error of the difference: h^2/6 times the third derivative.
-            let scale = 1.0 + point.twist.amax().powi(3) + point.acceleration.amax();
-            assert!((twist - point.twist).amax() < 1e-5 * scale, "{text} at {t}");
-            assert!(
-                (acceleration - point.acceleration).amax() < 1e-4 * scale,
-                "{text} at {t}"
-            );
-        }
+        common::derivatives_agree(trajectory.as_mut(), 60, text);
     }
 }
 

@@ -4,10 +4,9 @@
 
 use crate::common;
 
-use common::{controller, vehicle};
+use common::{controller, planned, vehicle};
+use fly_control::Trajectory;
 use fly_control::inputs::{REACH, ReferenceInputs};
-use fly_control::settings::ReferenceSettings;
-use fly_control::{Reference, Trajectory};
 use fly_mechanics::{State, Vehicle};
 use nalgebra::Vector3;
 
@@ -63,15 +62,6 @@ fn heights(mass: f64, center: f64) -> [f64; 2] {
     // tau_y = z f_x, tau_x = (0.2 c - z s)/s f_y about the centre of mass.
     let z = 0.06 - center;
     [-0.004 / (mass * z), 0.01 * s / (mass * (0.2 * c - z * s))]
-}
-
-fn planned(vehicle: &Vehicle, text: &str) -> Box<dyn Trajectory> {
-    let settings: ReferenceSettings = toml::from_str(text).expect("valid settings");
-    match settings.build(vehicle) {
-        Ok(Reference::Planned(trajectory)) => trajectory,
-        Ok(Reference::Recorded(_)) => panic!("not planned"),
-        Err(error) => panic!("{text}: {error}"),
-    }
 }
 
 /// The greatest part of the wrench that is missing.
@@ -139,23 +129,7 @@ fn twist_and_acceleration_are_the_derivatives_of_the_pose() {
     let vehicle = vehicle(&moved());
     for text in PITCHING.iter().chain(&ROLLING) {
         let mut trajectory = planned(&vehicle, text);
-        for i in 0..30 {
-            let (t, h) = (0.0137 + 0.09 * f64::from(i), 1e-4);
-            let point = trajectory.sample(t).unwrap();
-            let (before, after) = (
-                trajectory.sample(t - h).unwrap(),
-                trajectory.sample(t + h).unwrap(),
-            );
-            let twist = (before.pose.inverse() * after.pose).log() / (2.0 * h);
-            let acceleration = (after.twist - before.twist) / (2.0 * h);
-            // Error of the difference: h^2/6 times the third derivative.
-            let scale = 1.0 + point.twist.amax().powi(3) + point.acceleration.amax();
-            assert!((twist - point.twist).amax() < 1e-5 * scale, "{text} at {t}");
-            assert!(
-                (acceleration - point.acceleration).amax() < 1e-4 * scale,
-                "{text} at {t}"
-            );
-        }
+        common::derivatives_agree(trajectory.as_mut(), 30, text);
     }
 }
 

@@ -3,15 +3,14 @@
 use crate::common;
 
 use common::{
-    Flight, QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, settings,
-    vehicle,
+    Flight, QUADCOPTER, QUADCOPTER_POLES, Random, TRICOPTER, TRICOPTER_PAIR, controller, planned,
+    settings, vehicle,
 };
 use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
 use fly_control::law::{Law, LawError};
 use fly_control::matching::{complement, fully_actuated};
-use fly_control::settings::ReferenceSettings;
 use fly_control::settings::{EnergySettings, Moment};
-use fly_control::{ControllerSettings, Reference, ReferencePoint};
+use fly_control::{ControllerSettings, ReferencePoint};
 use fly_lie::SE3;
 use fly_mechanics::State;
 use nalgebra::{Matrix6, Matrix6xX};
@@ -101,15 +100,6 @@ fn the_input_does_not_know_a_common_factor() {
     assert!(saturated > 20 && saturated < 101, "{saturated}");
 }
 
-/// The reference of a section `[reference]`.
-fn planned(vehicle_text: &str, reference: &str) -> Box<dyn fly_control::Trajectory> {
-    let settings: ReferenceSettings = toml::from_str(reference).unwrap();
-    match settings.build(&vehicle(vehicle_text)).unwrap() {
-        Reference::Planned(trajectory) => trajectory,
-        Reference::Recorded(_) => panic!("not planned"),
-    }
-}
-
 #[test]
 fn a_flat_reference_needs_no_matching_force() {
     // (5.80): on the reference itself the quadcopter can do exactly what it asks, upside-down in a loop too.
@@ -121,7 +111,7 @@ fn a_flat_reference_needs_no_matching_force() {
     let mut controller = controller(QUADCOPTER, "allocation = 'none'", QUADCOPTER_POLES);
     let mut lowest = 1.0_f64;
     for text in references {
-        let mut reference = planned(QUADCOPTER, text);
+        let mut reference = planned(&vehicle(QUADCOPTER), text);
         for i in 0..100 {
             let point = reference.sample(f64::from(i) * 0.05).unwrap();
             let state = State {
@@ -167,7 +157,10 @@ fn a_centre_of_mass_off_the_origin_changes_nothing() {
             "position = [0.02, -0.19, 0.05]",
         );
     let text = "kind = 'lissajous'\namplitude = [1.5, 1, 0.4]\nangular_frequency = [1.1, 1.6, 0.8]\nyaw_rate = 0.5";
-    let (mut r_a, mut r_b) = (planned(QUADCOPTER, text), planned(&shifted, text));
+    let (mut r_a, mut r_b) = (
+        planned(&vehicle(QUADCOPTER), text),
+        planned(&vehicle(&shifted), text),
+    );
     let mut a = controller(QUADCOPTER, "allocation = 'active_set'", QUADCOPTER_POLES);
     let mut b = controller(&shifted, "allocation = 'active_set'", QUADCOPTER_POLES);
     let center = fly_lie::SE3::new(

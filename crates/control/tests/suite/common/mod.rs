@@ -5,7 +5,9 @@ use fly_control::allocation::Limits;
 use fly_control::analysis::{AnalysisError, ClosedLoop};
 use fly_control::law::Law;
 use fly_control::template::DesiredMotion;
-use fly_control::{Controller, ControllerSettings, ReferencePoint};
+use fly_control::{
+    Controller, ControllerSettings, Reference, ReferencePoint, ReferenceSettings, Trajectory,
+};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, System, Vehicle, integrate};
 use nalgebra::{Complex, DMatrix, DVector, Vector6};
@@ -263,6 +265,34 @@ impl<'a> Flight<'a> {
                 self.vehicle.body.acceleration(state, &wrench)
             });
         }
+    }
+}
+
+/// A planned reference of a vehicle.
+#[track_caller]
+pub fn planned(vehicle: &Vehicle, text: &str) -> Box<dyn Trajectory> {
+    let settings: ReferenceSettings = toml::from_str(text).expect("valid settings");
+    match settings.build(vehicle) {
+        Ok(Reference::Planned(trajectory)) => trajectory,
+        Ok(Reference::Recorded(_)) => panic!("not planned"),
+        Err(error) => panic!("{text}: {error}"),
+    }
+}
+
+/// Compares twist and acceleration of a reference with differences of its poses, every 0.09 s: off the instants where a way starts or ends, where the
+/// fifth derivative jumps.
+#[track_caller]
+pub fn derivatives_agree(trajectory: &mut dyn Trajectory, instants: u32, text: &str) {
+    for i in 0..instants {
+        let (t, h) = (0.0137 + 0.09 * f64::from(i), 1e-4);
+        let [before, point, after] = [t - h, t, t + h].map(|t| trajectory.sample(t).unwrap());
+        let twist = (before.pose.inverse() * after.pose).log() / (2.0 * h);
+        let acceleration = (after.twist - before.twist) / (2.0 * h);
+        // Error of the difference: h^2/6 times the third derivative.
+        let scale = 1.0 + point.twist.amax().powi(3) + point.acceleration.amax();
+        assert!((twist - point.twist).amax() < 1e-5 * scale, "{text} at {t}");
+        let off = (acceleration - point.acceleration).amax();
+        assert!(off < 1e-4 * scale, "{text} at {t}");
     }
 }
 
