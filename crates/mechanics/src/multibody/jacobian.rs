@@ -15,8 +15,7 @@ use nalgebra::{Matrix6xX, RealField, Vector6};
 
 use super::kinematics::{Kinematics, Lever};
 use super::simd::Vec3;
-use super::spatial::SpatialVector;
-use super::tree::Tree;
+use super::spatial::{Placement, SpatialVector};
 use super::workspace::in_frame;
 use super::{BodyId, Frame, Model, ReferenceFrame, Workspace};
 
@@ -28,31 +27,29 @@ impl<T: RealField + Copy> Workspace<T> {
     ///
     /// Columns of coordinates that do not move a body are zero and stay so, and those of the body's own joint are constant.
     pub fn update_jacobians(&mut self, _model: &Model<T>) {
-        self.kinematics.update_directions(&self.tree);
-        let tree = &*self.tree;
-        for (body, mount) in tree.mounts.iter().enumerate() {
-            let Some(own) = mount.node.checked_sub(1) else {
+        let kinematics = &mut self.kinematics;
+        kinematics.update_directions();
+        for (index, J) in self.jacobians.iter_mut().enumerate() {
+            let body = BodyId::at(index);
+            let Some(own) = kinematics.tree.mounts[index].node.checked_sub(1) else {
                 continue;
             };
-            let own = &tree.nodes[own];
-            if own.parent == 0 {
+            if kinematics.tree.nodes[own].parent == 0 {
                 continue;
             }
-            let (lever, _) = self.kinematics.lever(tree, body);
-            let E = &self.kinematics.bodies[body].in_root.inverse;
-            let J = self.jacobians[body].as_mut_slice();
-            let own = own.coordinates();
-            self.kinematics
-                .for_each_column(tree, mount, lever, |coordinate, direction, lever| {
-                    if !own.contains(&coordinate) {
-                        let column = &mut J[6 * coordinate..6 * coordinate + 6];
-                        let u = lever.column(direction);
-                        E.times(u.linear).write(column);
-                        if lever.turns {
-                            E.times(u.angular).write(&mut column[3..]);
-                        }
+            let in_root = kinematics.body_in_root(body);
+            let lever = kinematics.lever(body, &in_root);
+            let (E, J) = (&in_root.inverse, J.as_mut_slice());
+            kinematics.for_each_column(body, lever, |node, coordinate, direction, lever| {
+                if node != own {
+                    let column = &mut J[6 * coordinate..6 * coordinate + 6];
+                    let u = lever.column(direction);
+                    E.times(u.linear).write(column);
+                    if lever.turns {
+                        E.times(u.angular).write(&mut column[3..]);
                     }
-                });
+                }
+            });
         }
     }
 
@@ -91,16 +88,15 @@ impl<T: RealField + Copy> Workspace<T> {
     ) {
         let (a, b) = (a.into(), b.into());
         rate.fill(T::zero());
-        let tree = &*self.tree;
         self.kinematics
-            .for_each_column_and_rate(tree, b.body(), |j, _, column| {
+            .for_each_column_and_rate(b.body(), |j, _, column| {
                 rate.set_column(j, &in_frame(&b, column));
             });
         if a.body() != BodyId::WORLD {
             let Ad = self.kinematics.pose(&a, &b).adjoint_inverse();
             let Ad_dot = -ad(&self.kinematics.twist(&a, &b)) * Ad;
             self.kinematics
-                .for_each_column_and_rate(tree, a.body(), |j, column, column_rate| {
+                .for_each_column_and_rate(a.body(), |j, column, column_rate| {
                     let change = Ad * in_frame(&a, column_rate) + Ad_dot * in_frame(&a, column);
                     let mut rate = rate.column_mut(j);
                     rate -= change;
@@ -114,8 +110,7 @@ impl<T: RealField + Copy> Workspace<T> {
         body: BodyId,
         column: impl FnMut(usize, Vector6<T>, Vector6<T>),
     ) {
-        self.kinematics
-            .for_each_column_and_rate(&self.tree, body, column);
+        self.kinematics.for_each_column_and_rate(body, column);
     }
 
     /// [`jacobian`](Self::jacobian) in other axes and about another point, 6 x n: [`twist_in`](Self::twist_in) is this times `xi`.
@@ -164,25 +159,22 @@ impl<T: RealField + Copy> Workspace<T> {
 }
 
 impl<T: RealField + Copy> Kinematics<T> {
-    /// A body's origin as a lever, and its angular velocity, in the axes of its root.
+    /// A body's origin as a lever, in the axes of its root.
     #[inline]
-    fn lever(&self, tree: &Tree<T>, body: usize) -> (Lever<T>, Vec3<T>) {
-        let Some(i) = tree.mounts[body].node.checked_sub(1) else {
-            let lever = Lever {
-                point: Vec3::zero(),
-                velocity: Vec3::zero(),
-                turns: true,
-            };
-            return (lever, Vec3::zero());
+    fn lever(&self, body: BodyId, in_root: &Placement<T>) -> Lever<T> {
+        let point = in_root.translation;
+        let velocity = match self.tree.mounts[body.index()].node.checked_sub(1) {
+            Some(i) => {
+                let twist = self.velocities[i].twist;
+                twist.linear + twist.angular.cross(point - self.poses[i].position)
+            }
+            None => Vec3::zero(),
         };
-        let (pose, twist) = (&self.poses[i], self.velocities[i].twist);
-        let point = self.bodies[body].in_root.translation;
-        let lever = Lever {
+        Lever {
             point,
-            velocity: twist.linear + twist.angular.cross(point - pose.position),
+            velocity,
             turns: true,
-        };
-        (lever, twist.angular)
+        }
     }
 
     /// `aJ_b` from the Jacobians of all bodies.
@@ -211,20 +203,28 @@ impl<T: RealField + Copy> Kinematics<T> {
 
     /// Calls `column` with each coordinate that moves a body, its column of `0J_b` and the rate of that, after
     /// [`update_directions`](Self::update_directions).
+    ///
+    /// A joint's directions are constant in its node, so that their rates are `V × S`, RBDA (2.45).
     pub(super) fn for_each_column_and_rate(
         &self,
-        tree: &Tree<T>,
         body: BodyId,
         mut column: impl FnMut(usize, Vector6<T>, Vector6<T>),
     ) {
-        let (lever, omega) = self.lever(tree, body.index());
-        let E = self.bodies[body.index()].in_root.inverse;
-        let mount = &tree.mounts[body.index()];
+        let Some(own) = self.tree.mounts[body.index()].node.checked_sub(1) else {
+            return;
+        };
+        let in_root = self.body_in_root(body);
+        let (E, omega) = (&in_root.inverse, self.velocities[own].twist.angular);
         let in_body = |twist: SpatialVector<T>| {
             SpatialVector::new(E.times(twist.linear), E.times(twist.angular)).vector()
         };
-        self.for_each_column(tree, mount, lever, |coordinate, direction, lever| {
-            let (u, u_dot) = (lever.column(direction), lever.column_rate(direction));
+        let lever = self.lever(body, &in_root);
+        self.for_each_column(body, lever, |node, coordinate, direction, lever| {
+            let twist = self.velocities[node].twist;
+            let twist_at_root = twist.twist_about(self.poses[node].position);
+            let direction_rate = twist_at_root.cross(direction);
+            let u = lever.column(direction);
+            let u_dot = lever.column_rate(direction, &direction_rate);
             let rate = SpatialVector::new(
                 u_dot.linear - omega.cross(u.linear),
                 u_dot.angular - omega.cross(u.angular),
@@ -236,14 +236,13 @@ impl<T: RealField + Copy> Kinematics<T> {
     /// `0J_b` and its rate.
     pub(super) fn world_jacobian(
         &self,
-        tree: &Tree<T>,
         body: BodyId,
         jacobian: &mut Matrix6xX<T>,
         rate: &mut Matrix6xX<T>,
     ) {
         jacobian.fill(T::zero());
         rate.fill(T::zero());
-        self.for_each_column_and_rate(tree, body, |j, column, column_rate| {
+        self.for_each_column_and_rate(body, |j, column, column_rate| {
             jacobian.set_column(j, &column);
             rate.set_column(j, &column_rate);
         });

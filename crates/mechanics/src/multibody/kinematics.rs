@@ -13,14 +13,16 @@
 //! with the accelerations while the velocity coordinates are constant. An absolute joint carries on the velocity of its origin alone: to it,
 //! `ω_p` and `α_p` are zero in what follows the vector `r`.
 
+use std::sync::Arc;
+
 use fly_lie::SE3;
 use nalgebra::{Matrix6xX, RealField, Vector6};
 
-use super::AngleCoordinates;
 use super::joint::attitude;
 use super::simd::{Mat3, Vec3, sines_and_cosines};
 use super::spatial::{Placement, SpatialVector};
-use super::tree::{JointType, Mount, Node, Tree};
+use super::tree::{JointType, Node, Tree};
+use super::{AngleCoordinates, BodyId};
 
 /// The nodes in their parents.
 #[derive(Clone, Debug)]
@@ -137,8 +139,10 @@ impl<T: RealField + Copy> NodePose<T> {
     /// The k-th direction of the node's joint, in the root's axes.
     #[inline]
     pub fn direction(&self, joint: &JointType<T>, k: usize) -> SpatialVector<T> {
-        if joint.is_revolute() {
-            return SpatialVector::new(Vec3::zero(), self.rotation.0[2]);
+        if joint.is_rotation() {
+            // A revolute joint turns about z, a ball joint about all axes.
+            let axis = if joint.is_revolute() { 2 } else { k };
+            return SpatialVector::new(Vec3::zero(), self.rotation.0[axis]);
         }
         self.turn(&joint.direction(k))
     }
@@ -241,132 +245,135 @@ pub fn acceleration_at<T: RealField + Copy>(
     linear + (angular.cross(r) + omega.cross(omega.cross(r)))
 }
 
-/// A body in a state.
-#[derive(Clone, Copy, Debug)]
-pub struct BodyKinematics<T: RealField + Copy> {
-    /// In the world.
-    pub pose: SE3<T>,
-    /// In the axes and about the origin of its root.
-    pub in_root: Placement<T>,
-    /// `0XI_b`, in the body's axes.
-    pub twist: Vector6<T>,
-    /// `0J_b_dot xi`: the rate of the twist while the velocity coordinates are constant.
-    pub bias: Vector6<T>,
-}
-
-/// The direction of a velocity coordinate, in the axes and about the origin of the root.
-#[derive(Clone, Copy, Debug)]
-pub struct Direction<T> {
-    pub twist: SpatialVector<T>,
-    /// Its derivative along the motion, as the world sees it.
-    pub rate: SpatialVector<T>,
-}
-
 /// The kinematics of a whole tree in a state.
+///
+/// It holds the nodes; bodies, which are fixed to them, are computed when they are asked for.
 #[derive(Clone, Debug)]
 pub struct Kinematics<T: RealField + Copy> {
+    pub tree: Arc<Tree<T>>,
     pub poses: Vec<NodePose<T>>,
     pub velocities: Vec<NodeVelocity<T>>,
     biases: Vec<SpatialVector<T>>,
-    /// The world, then the bodies.
-    pub bodies: Vec<BodyKinematics<T>>,
-    /// For every coordinate, after [`update_directions`](Self::update_directions).
-    pub directions: Vec<Direction<T>>,
+    /// Of the nodes that stand on the world, their placements there.
+    roots: Vec<Placement<T>>,
+    /// For every coordinate its direction, a twist in the axes and about the origin of the root, after
+    /// [`update_directions`](Self::update_directions).
+    directions: Vec<SpatialVector<T>>,
 }
 
 impl<T: RealField + Copy> Kinematics<T> {
-    pub fn new(tree: &Tree<T>) -> Self {
+    pub fn new(tree: &Arc<Tree<T>>) -> Self {
         let count = tree.nodes.len();
         let zero = SpatialVector::zero();
-        let bodies = tree.mounts.iter().map(|mount| BodyKinematics {
-            pose: mount.placement.pose(),
-            in_root: mount.placement,
-            twist: Vector6::zeros(),
-            bias: Vector6::zeros(),
-        });
+        let mut directions = vec![zero; tree.dof()];
+        // Those of the roots' joints are constant.
+        for node in &tree.nodes {
+            write_directions(node, &NodePose::identity(), &mut directions);
+        }
         Self {
+            tree: Arc::clone(tree),
             poses: vec![NodePose::identity(); count],
             velocities: vec![NodeVelocity::zero(); count],
             biases: vec![zero; count],
-            bodies: bodies.collect(),
-            directions: vec![
-                Direction {
-                    twist: zero,
-                    rate: zero
-                };
-                tree.dof()
-            ],
+            roots: vec![Placement::identity(); count],
+            directions,
         }
     }
 
-    /// Of all nodes and bodies, where the nodes have been placed.
-    pub fn update(&mut self, tree: &Tree<T>, placements: &[Placement<T>], xi: &[T]) {
+    /// Of all nodes, where these are placed.
+    pub fn update(&mut self, placements: &[Placement<T>], xi: &[T]) {
+        let tree = &*self.tree;
         tree.propagate_poses(placements, &mut self.poses);
         tree.propagate_velocities(&self.poses, xi, &mut self.velocities);
         tree.propagate_bias(&self.poses, &self.velocities, &mut self.biases);
-        for (body, mount) in tree.mounts.iter().enumerate() {
-            if let Some(i) = mount.node.checked_sub(1) {
-                let root = &placements[tree.nodes[i].root];
-                self.bodies[body] = self.body(i, &mount.placement, root);
+        for ((root, placement), node) in self.roots.iter_mut().zip(placements).zip(&tree.nodes) {
+            if node.parent == 0 {
+                *root = *placement;
             }
         }
     }
 
-    /// The body on node `i`.
+    /// The directions of all coordinates, after [`update`](Self::update).
+    pub fn update_directions(&mut self) {
+        for (node, pose) in self.tree.nodes.iter().zip(&self.poses) {
+            if node.parent > 0 {
+                write_directions(node, pose, &mut self.directions);
+            }
+        }
+    }
+
+    /// The body's mount, and the node that it is on; `None` on the world.
     #[inline]
-    fn body(&self, i: usize, mount: &Placement<T>, root: &Placement<T>) -> BodyKinematics<T> {
+    fn mount(&self, body: BodyId) -> (&Placement<T>, Option<usize>) {
+        let mount = &self.tree.mounts[body.index()];
+        (&mount.placement, mount.node.checked_sub(1))
+    }
+
+    /// The body in the axes and about the origin of its root.
+    #[inline]
+    pub fn body_in_root(&self, body: BodyId) -> Placement<T> {
+        let (mount, node) = self.mount(body);
+        node.map_or(*mount, |i| {
+            let pose = &self.poses[i];
+            Placement::new(
+                pose.rotation.product(&mount.rotation),
+                pose.rotation.mul_add(mount.translation, pose.position),
+            )
+        })
+    }
+
+    /// The body in the world.
+    #[inline]
+    pub fn body_pose(&self, body: BodyId) -> SE3<T> {
+        let in_root = self.body_in_root(body);
+        match self.mount(body).1 {
+            Some(i) => self.roots[self.tree.nodes[i].root].compose(&in_root).pose(),
+            None => in_root.pose(),
+        }
+    }
+
+    /// `0XI_b`, in the body's axes.
+    #[inline]
+    pub fn body_twist(&self, body: BodyId) -> Vector6<T> {
+        let (mount, Some(i)) = self.mount(body) else {
+            return Vector6::zeros();
+        };
         let (pose, twist) = (&self.poses[i], self.velocities[i].twist);
-        let arm = pose.rotation.times(mount.translation);
-        let rotation = pose.rotation.product(&mount.rotation);
-        let in_root = Placement::new(rotation, pose.position + arm);
-        let omega = twist.angular;
+        let v = twist.linear + twist.angular.cross(pose.rotation.times(mount.translation));
+        in_axes(&self.body_in_root(body), v, twist.angular)
+    }
+
+    /// `0J_b_dot xi`: the rate of the twist while the velocity coordinates are constant.
+    #[inline]
+    pub fn body_bias(&self, body: BodyId) -> Vector6<T> {
+        let (mount, Some(i)) = self.mount(body) else {
+            return Vector6::zeros();
+        };
+        let (bias, twist) = (self.biases[i], self.velocities[i].twist);
+        let (omega, arm) = (
+            twist.angular,
+            self.poses[i].rotation.times(mount.translation),
+        );
         let v = twist.linear + omega.cross(arm);
         // The acceleration of the origin is v_dot + omega × v.
-        let v_dot = acceleration_at(self.biases[i], omega, arm) - omega.cross(v);
-        let in_body = |linear, angular| {
-            let E = &in_root.inverse;
-            SpatialVector::new(E.times(linear), E.times(angular)).vector()
-        };
-        BodyKinematics {
-            pose: root.compose(&in_root).pose(),
-            in_root,
-            twist: in_body(v, omega),
-            bias: in_body(v_dot, self.biases[i].angular),
-        }
+        let v_dot = acceleration_at(bias, omega, arm) - omega.cross(v);
+        in_axes(&self.body_in_root(body), v_dot, bias.angular)
     }
 
-    /// The directions of all coordinates, after [`update`](Self::update): a joint's are constant in its node, so that their derivatives are
-    /// `V × S`, RBDA (2.45).
-    pub fn update_directions(&mut self, tree: &Tree<T>) {
-        let nodes = tree.nodes.iter().zip(&self.poses).zip(&self.velocities);
-        for ((node, pose), velocity) in nodes {
-            let twist_at_root = velocity.twist.twist_about(pose.position);
-            let directions = &mut self.directions[node.coordinates()];
-            for (k, direction) in directions.iter_mut().enumerate() {
-                let twist = pose.direction(&node.joint, k).twist_about(pose.position);
-                *direction = Direction {
-                    twist,
-                    rate: twist_at_root.cross(&twist),
-                };
-            }
-        }
-    }
-
-    /// Calls `column` for each coordinate that moves what is mounted on a node, from the leaf to the root, after
+    /// Calls `column` with node, index, direction and lever of each coordinate that moves a body, from the leaf to the root, after
     /// [`update_directions`](Self::update_directions).
     #[inline]
     pub fn for_each_column(
         &self,
-        tree: &Tree<T>,
-        mount: &Mount<T>,
+        body: BodyId,
         lever: Lever<T>,
-        mut column: impl FnMut(usize, &Direction<T>, &Lever<T>),
+        mut column: impl FnMut(usize, usize, &SpatialVector<T>, &Lever<T>),
     ) {
-        let (mut lever, mut i) = (lever, mount.node);
+        let (mut lever, mut i) = (lever, self.tree.mounts[body.index()].node);
         while let Some(index) = i.checked_sub(1) {
-            let node: &Node<T> = &tree.nodes[index];
+            let node = &self.tree.nodes[index];
             for coordinate in node.coordinates() {
-                column(coordinate, &self.directions[coordinate], &lever);
+                column(index, coordinate, &self.directions[coordinate], &lever);
             }
             if node.joint.is_absolute() {
                 // What is below moves its origin and does not turn it.
@@ -381,6 +388,34 @@ impl<T: RealField + Copy> Kinematics<T> {
     }
 }
 
+/// The directions of a node's joint, in the axes and about the origin of the root.
+#[inline]
+fn write_directions<T: RealField + Copy>(
+    node: &Node<T>,
+    pose: &NodePose<T>,
+    directions: &mut [SpatialVector<T>],
+) {
+    if node.joint.is_revolute() {
+        let axis = pose.rotation.0[2];
+        directions[node.xi] = SpatialVector::new(pose.position.cross(axis), axis);
+        return;
+    }
+    for (k, direction) in directions[node.coordinates()].iter_mut().enumerate() {
+        *direction = pose.direction(&node.joint, k).twist_about(pose.position);
+    }
+}
+
+/// `[R^T v; R^T ω]`.
+#[inline]
+fn in_axes<T: RealField + Copy>(
+    placement: &Placement<T>,
+    v: Vec3<T>,
+    omega: Vec3<T>,
+) -> Vector6<T> {
+    let E = &placement.inverse;
+    SpatialVector::new(E.times(v), E.times(omega)).vector()
+}
+
 /// The point that a coordinate moves, in the axes and about the origin of the root.
 #[derive(Clone, Copy, Debug)]
 pub struct Lever<T> {
@@ -393,16 +428,20 @@ pub struct Lever<T> {
 impl<T: RealField + Copy> Lever<T> {
     /// The column `[v; ω]` of a Jacobian: velocity of the point and angular velocity for a unit of the coordinate.
     #[inline]
-    pub fn column(&self, direction: &Direction<T>) -> SpatialVector<T> {
-        let SpatialVector { linear, angular } = direction.twist;
+    pub fn column(&self, direction: &SpatialVector<T>) -> SpatialVector<T> {
+        let SpatialVector { linear, angular } = *direction;
         SpatialVector::new(linear + angular.cross(self.point), self.turned(angular))
     }
 
-    /// The column's derivative along the motion, as the world sees it.
+    /// The column's derivative along the motion, as the world sees it, with the rate of the direction.
     #[inline]
-    pub fn column_rate(&self, direction: &Direction<T>) -> SpatialVector<T> {
-        let SpatialVector { linear, angular } = direction.rate;
-        let moved = direction.twist.angular.cross(self.velocity);
+    pub fn column_rate(
+        &self,
+        direction: &SpatialVector<T>,
+        rate: &SpatialVector<T>,
+    ) -> SpatialVector<T> {
+        let SpatialVector { linear, angular } = *rate;
+        let moved = direction.angular.cross(self.velocity);
         SpatialVector::new(
             linear + angular.cross(self.point) + moved,
             self.turned(angular),

@@ -43,10 +43,11 @@ pub fn coriolis_force<T: RealField + Copy>(
 ) {
     c.fill(T::zero());
     for (body, inertia) in model.massive() {
-        let frame = workspace.body(body);
-        let wrench = inertia
-            .second_moment()
-            .inertial_force(&frame.twist, &frame.bias);
+        let (twist, bias) = (
+            workspace.kinematics.body_twist(body),
+            workspace.kinematics.body_bias(body),
+        );
+        let wrench = inertia.second_moment().inertial_force(&twist, &bias);
         workspace.add_wrench(body, &wrench, c);
     }
 }
@@ -69,7 +70,7 @@ pub fn coriolis_matrix<T: RealField + Copy>(
     for (body, inertia) in model.massive() {
         let J = workspace.body_jacobian(body);
         let M_b = inertia.matrix6();
-        let twist = &workspace.body(body).twist;
+        let twist = &workspace.kinematics.body_twist(body);
         let C_b = inertia.second_moment().coriolis_matrix(twist);
         workspace.for_each_column_and_rate(body, |j, column, rate| {
             let wrench = M_b * rate + C_b * column;
@@ -92,7 +93,7 @@ pub fn inertial_force<T: RealField + Copy>(
 ) {
     force.fill(T::zero());
     for (body, inertia) in model.massive() {
-        let twist = &workspace.body(body).twist;
+        let twist = &workspace.kinematics.body_twist(body);
         let acceleration = workspace.acceleration(body, xi_dot);
         let wrench = inertia.second_moment().inertial_force(twist, &acceleration);
         workspace.add_wrench(body, &wrench, force);

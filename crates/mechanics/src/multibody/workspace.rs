@@ -6,11 +6,11 @@ use fly_lie::SE3;
 use fly_lie::operators::bracket;
 use nalgebra::{Matrix6xX, RealField, Vector3, Vector6};
 
-use super::kinematics::{BodyKinematics, Kinematics, Placements, constant_columns};
+use super::kinematics::{Kinematics, Placements, constant_columns};
 use super::simd::Vec3;
 use super::spatial::{ArticulatedInertia, RigidInertia, SpatialVector};
 use super::tree::{JointFactor, Tree};
-use super::{BodyId, Frame, Model, ReferenceFrame};
+use super::{Frame, Model, ReferenceFrame};
 
 /// The scratch arrays of the algorithms of one [`Model`], and what they hold after [`update`](Workspace::update).
 ///
@@ -18,7 +18,6 @@ use super::{BodyId, Frame, Model, ReferenceFrame};
 /// the last [`update`](Workspace::update) and [`update_jacobians`](Workspace::update_jacobians), whatever dynamics were computed since.
 #[derive(Clone, Debug)]
 pub struct Workspace<T: RealField + Copy> {
-    pub(super) tree: Arc<Tree<T>>,
     pub(super) kinematics: Kinematics<T>,
     /// The Jacobians `0J_b` of the world and all bodies, see [`Workspace::update_jacobians`].
     pub(super) jacobians: Vec<Matrix6xX<T>>,
@@ -43,8 +42,6 @@ pub(super) struct DynamicsData<T: RealField + Copy> {
     pub is_loaded: bool,
     /// One for the world and every body: the wrenches of springs, dampers and drag, left-hand sides.
     pub elements: Vec<Vector6<T>>,
-    /// The nodes' own inertias, in the axes of their roots.
-    pub bodies: Vec<RigidInertia<T>>,
     /// Each node with all that it carries as one rigid body, in the axes of its root.
     pub composites: Vec<RigidInertia<T>>,
     /// For every coordinate its direction `S` and its momentum `I S` with the composite inertia, about the node's origin.
@@ -72,19 +69,18 @@ pub(super) struct NodeMotion<T> {
 impl<T: RealField + Copy> Workspace<T> {
     /// For this model.
     pub fn new(model: &Model<T>) -> Self {
-        let tree = Arc::clone(&model.tree);
+        let tree = &model.tree;
         Self {
-            kinematics: Kinematics::new(&tree),
-            jacobians: constant_columns(&tree),
+            kinematics: Kinematics::new(tree),
+            jacobians: constant_columns(tree),
             deflections: vec![T::zero(); model.joint_springs],
-            dynamics: DynamicsData::new(&tree),
-            tree,
+            dynamics: DynamicsData::new(tree),
         }
     }
 }
 
 impl<T: RealField + Copy> DynamicsData<T> {
-    fn new(tree: &Tree<T>) -> Self {
+    fn new(tree: &Arc<Tree<T>>) -> Self {
         let (count, n) = (tree.nodes.len(), tree.dof());
         let mut factors = vec![JointFactor::zero(); count];
         let mut leaf_without_inertia = None;
@@ -107,7 +103,6 @@ impl<T: RealField + Copy> DynamicsData<T> {
             loads: zeros(count + 1),
             is_loaded: false,
             elements: vec![Vector6::zeros(); tree.mounts.len()],
-            bodies: vec![RigidInertia::zero(); count],
             composites: vec![RigidInertia::zero(); count],
             directions: zeros(n),
             momenta: zeros(n),
@@ -128,14 +123,9 @@ impl<T: RealField + Copy> Workspace<T> {
     pub fn update(&mut self, model: &Model<T>, x: &[T], xi: &[T]) {
         model.check(x, xi);
         let placements = &mut self.dynamics.placements;
-        placements.update(&self.tree, x);
-        self.kinematics.update(&self.tree, &placements.nodes, xi);
+        placements.update(&self.kinematics.tree, x);
+        self.kinematics.update(&placements.nodes, xi);
         self.update_deflections(model, x);
-    }
-
-    #[inline]
-    pub(super) fn body(&self, body: BodyId) -> &BodyKinematics<T> {
-        &self.kinematics.bodies[body.index()]
     }
 }
 
@@ -161,8 +151,8 @@ impl<T: RealField + Copy> Workspace<T> {
         let Ad = self.kinematics.pose(&a, &b).adjoint_inverse();
         let moved = |frame: &Frame<T>, bias: Vector6<T>| in_frame(frame, bias);
         let (bias_a, bias_b) = (
-            moved(&a, self.body(a.body()).bias),
-            moved(&b, self.body(b.body()).bias),
+            moved(&a, self.kinematics.body_bias(a.body())),
+            moved(&b, self.kinematics.body_bias(b.body())),
         );
         let carried = Ad * self.kinematics.world_twist(&a);
         let relative = self.kinematics.world_twist(&b) - carried;
@@ -248,7 +238,7 @@ pub(super) fn in_frame<T: RealField + Copy>(frame: &Frame<T>, twist: Vector6<T>)
 impl<T: RealField + Copy> Kinematics<T> {
     #[inline]
     pub(super) fn world_pose(&self, frame: &Frame<T>) -> SE3<T> {
-        let pose = self.bodies[frame.body().index()].pose;
+        let pose = self.body_pose(frame.body());
         match frame.own_offset() {
             Some(offset) => pose * *offset,
             None => pose,
@@ -257,7 +247,7 @@ impl<T: RealField + Copy> Kinematics<T> {
 
     #[inline]
     pub(super) fn world_twist(&self, frame: &Frame<T>) -> Vector6<T> {
-        in_frame(frame, self.bodies[frame.body().index()].twist)
+        in_frame(frame, self.body_twist(frame.body()))
     }
 
     #[inline]

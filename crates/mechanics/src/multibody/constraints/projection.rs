@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, RealField, convert};
 
 use super::workspace::to_f64;
 use super::{ConstraintError, ConstraintKind, ConstraintSet, ConstraintWorkspace, EvaluatedState};
-use crate::multibody::{Model, Workspace};
+use crate::multibody::{BodyId, Model, Workspace};
 
 const STEPS: usize = 50;
 
@@ -193,11 +193,9 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
 
 /// The largest distance of a body from the origin, m, at least 1.
 fn size<T: RealField + Copy>(workspace: &Workspace<T>) -> T {
-    let distances = workspace
-        .kinematics
-        .bodies
-        .iter()
-        .map(|body| body.pose.translation.amax());
+    let kinematics = &workspace.kinematics;
+    let bodies = (0..kinematics.tree.mounts.len()).map(BodyId::at);
+    let distances = bodies.map(|body| kinematics.body_pose(body).translation.amax());
     distances.fold(T::one(), T::max)
 }
 

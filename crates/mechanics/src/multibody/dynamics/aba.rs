@@ -155,7 +155,15 @@ impl<T: RealField + Copy> Tree<T> {
     ) {
         let n = force.len();
         let inverse = inverse.as_mut_slice();
+        inverse.fill(T::zero());
         for (i, node) in self.nodes.iter().enumerate() {
+            if node.is_free_root() {
+                let columns = data.factors[i].inverse_of_free();
+                for (column, entries) in node.coordinates().zip(columns) {
+                    entries.write(&mut inverse[column * n + node.xi..]);
+                }
+                continue;
+            }
             for column in node.coordinates() {
                 force.fill(T::zero());
                 force[column] = T::one();

@@ -6,8 +6,7 @@
 //!            down the branch, j = parent(j):   F about the origin of j,   M_ij = M_ji^T = F^T S_j
 //! ```
 //!
-//! As all vectors of a branch have common axes, only their origin changes from joint to joint. What an absolute joint carries is a mass point
-//! to its parent.
+//! As all vectors of a branch have common axes, only their origins differ. What an absolute joint carries is a mass point to its parent.
 
 use nalgebra::{DMatrix, RealField};
 
@@ -29,76 +28,98 @@ impl<T: RealField + Copy> Model<T> {
         // Where nodes are on the world does not matter.
         data.placements.update_above_roots(&self.tree, x);
         (self.tree).propagate_poses(&data.placements.nodes, &mut data.kinematics.poses);
-        self.tree.composite_inertias(data);
-        self.tree.mass_entries(data, M);
+        self.tree.own_inertias(data);
+        self.tree.composite_inertias(data, Some(M));
     }
 }
 
 impl<T: RealField + Copy> Tree<T> {
-    /// The composite inertias, and the directions and momenta of all coordinates, after [`propagate_poses`](Self::propagate_poses).
+    /// The forward pass: the nodes' own inertias in place of the composite ones, and the directions of all coordinates, after
+    /// [`propagate_poses`](Self::propagate_poses).
     #[inline]
-    pub(super) fn composite_inertias(&self, data: &mut DynamicsData<T>) {
-        let (poses, composites) = (&data.kinematics.poses, &mut data.composites);
-        for (i, (node, pose)) in self.nodes.iter().zip(poses).enumerate() {
-            let body = if node.parent == 0 {
-                node.inertia
+    pub(super) fn own_inertias(&self, data: &mut DynamicsData<T>) {
+        let nodes = self.nodes.iter().zip(&data.kinematics.poses);
+        for ((node, pose), composite) in nodes.zip(&mut data.composites) {
+            if node.parent == 0 {
+                // Its axes are the root's.
+                *composite = node.inertia;
+                if node.is_free_root() {
+                    continue;
+                }
             } else {
-                node.inertia.rotated(&pose.rotation)
-            };
-            data.bodies[i] = body;
-            composites[i] = body;
+                *composite = node.inertia.rotated(&pose.rotation);
+            }
+            if node.joint.is_revolute() {
+                data.directions[node.xi].angular = pose.rotation.0[2];
+                continue;
+            }
+            for (k, coordinate) in node.coordinates().enumerate() {
+                data.directions[coordinate] = pose.direction(&node.joint, k);
+            }
         }
+    }
+
+    /// The backward pass: the composite inertias, the momenta of all coordinates, and the mass matrix where it is asked for; after
+    /// [`own_inertias`](Self::own_inertias).
+    #[inline]
+    pub(super) fn composite_inertias(
+        &self,
+        data: &mut DynamicsData<T>,
+        mass: Option<&mut DMatrix<T>>,
+    ) {
+        let n = data.directions.len();
+        let mut M = mass.map(|M| {
+            assert_eq!(M.shape(), (n, n), "shape of the mass matrix");
+            let entries = M.as_mut_slice();
+            entries.fill(T::zero());
+            entries
+        });
         for (i, node) in self.nodes.iter().enumerate().rev() {
-            let (composite, pose) = (composites[i], &poses[i]);
+            let (before, rest) = data.composites.split_at_mut(i);
+            let (composite, pose) = (&rest[0], &data.kinematics.poses[i]);
             if let Some(parent) = node.parent.checked_sub(1) {
                 let carried = if node.joint.is_absolute() {
                     RigidInertia::of_point(composite.mass, pose.arm)
                 } else {
                     composite.about(pose.arm)
                 };
-                composites[parent] = composites[parent].plus(&carried);
+                before[parent] = before[parent].plus(&carried);
             }
             if node.joint.is_revolute() {
-                let axis = pose.rotation.0[2];
-                data.directions[node.xi].angular = axis;
-                data.momenta[node.xi] = composite.momentum_of_rotation(axis);
-            } else if !node.is_free_root() {
-                for (k, coordinate) in node.coordinates().enumerate() {
-                    let direction = pose.direction(&node.joint, k);
-                    data.directions[coordinate] = direction;
-                    data.momenta[coordinate] = composite.momentum(&direction);
+                let (column, axis) = (node.xi, pose.rotation.0[2]);
+                let momentum = composite.momentum_of_rotation(axis);
+                data.momenta[column] = momentum;
+                if let Some(M) = &mut M {
+                    M[column * n + column] = axis.dot(momentum.angular);
+                    self.mass_entries_below(i, column, momentum, data, M, n);
                 }
-            }
-        }
-    }
-
-    /// The mass matrix, after [`composite_inertias`](Self::composite_inertias).
-    pub(super) fn mass_entries(&self, data: &DynamicsData<T>, M: &mut DMatrix<T>) {
-        let n = data.directions.len();
-        assert_eq!(M.shape(), (n, n), "shape of the mass matrix");
-        let M = M.as_mut_slice();
-        M.fill(T::zero());
-        for (i, node) in self.nodes.iter().enumerate() {
-            if node.is_free_root() {
-                for (k, column) in data.composites[i].matrix().iter().enumerate() {
-                    let at = (node.xi + k) * n + node.xi;
-                    M[at..at + 6].copy_from_slice(column);
+            } else if node.is_free_root() {
+                if let Some(M) = &mut M {
+                    for (k, column) in composite.matrix().iter().enumerate() {
+                        let at = (node.xi + k) * n + node.xi;
+                        M[at..at + 6].copy_from_slice(column);
+                    }
                 }
-                continue;
-            }
-            if node.joint.is_revolute() {
-                let (column, momentum) = (node.xi, data.momenta[node.xi]);
-                M[column * n + column] = data.directions[column].angular.dot(momentum.angular);
-                self.mass_entries_below(i, column, momentum, data, M, n);
-                continue;
-            }
-            let own = node.coordinates();
-            for column in own.clone() {
-                let momentum = data.momenta[column];
-                for row in own.start..=column {
-                    set(M, n, row, column, data.directions[row].dot(&momentum));
+            } else {
+                for column in node.coordinates() {
+                    let direction = &data.directions[column];
+                    let momentum = if node.joint.is_rotation() {
+                        rest[0].momentum_of_rotation(direction.angular)
+                    } else {
+                        rest[0].momentum(direction)
+                    };
+                    data.momenta[column] = momentum;
+                    if let Some(M) = &mut M {
+                        for row in node.xi..=column {
+                            set(M, n, row, column, data.directions[row].dot(&momentum));
+                        }
+                    }
                 }
-                self.mass_entries_below(i, column, momentum, data, M, n);
+                if let Some(M) = &mut M {
+                    for column in node.coordinates() {
+                        self.mass_entries_below(i, column, data.momenta[column], data, M, n);
+                    }
+                }
             }
         }
     }
@@ -114,26 +135,29 @@ impl<T: RealField + Copy> Tree<T> {
         M: &mut [T],
         n: usize,
     ) {
+        let poses = &data.kinematics.poses;
+        let mut origin = poses[i].position;
         while let Some(parent) = self.nodes[i].parent.checked_sub(1) {
             if self.nodes[i].joint.is_absolute() {
                 momentum.angular = Vec3::zero();
+                origin = poses[i].position;
             }
-            momentum = momentum.wrench_about(data.kinematics.poses[i].arm);
             i = parent;
             let node = &self.nodes[i];
+            let wrench = momentum.wrench_about(origin - poses[i].position);
             if node.joint.is_revolute() {
-                let entry = data.directions[node.xi].angular.dot(momentum.angular);
+                let entry = data.directions[node.xi].angular.dot(wrench.angular);
                 set(M, n, node.xi, column, entry);
             } else if node.is_free_root() {
                 // Its directions are the unit twists.
                 let start = node.xi;
-                momentum.write(&mut M[column * n + start..]);
+                wrench.write(&mut M[column * n + start..]);
                 for k in 0..6 {
                     M[(start + k) * n + column] = M[column * n + start + k];
                 }
             } else {
                 for row in node.coordinates() {
-                    set(M, n, row, column, data.directions[row].dot(&momentum));
+                    set(M, n, row, column, data.directions[row].dot(&wrench));
                 }
             }
         }

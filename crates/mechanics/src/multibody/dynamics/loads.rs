@@ -56,8 +56,7 @@ impl<T: RealField + Copy> Model<T> {
         data.loads.fill(SpatialVector::zero());
         if self.has_elements() {
             data.placements.update(&self.tree, x);
-            data.kinematics
-                .update(&self.tree, &data.placements.nodes, xi);
+            data.kinematics.update(&data.placements.nodes, xi);
             data.elements.fill(Vector6::zeros());
             data.kinematics.spring_wrenches(self, &mut data.elements);
             data.kinematics.damper_wrenches(self, &mut data.elements);

@@ -13,7 +13,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// The centre of mass, m.
     pub fn center_of_mass(&self, model: &Model<T>) -> Vector3<T> {
         let moments = model.massive().map(|(body, inertia)| {
-            let pose = &self.body(body).pose;
+            let pose = &self.kinematics.body_pose(body);
             pose.act(&inertia.center_of_mass()) * inertia.mass()
         });
         moments.fold(Vector3::zeros(), |sum, moment| sum + moment) / model.mass()
@@ -29,9 +29,11 @@ impl<T: RealField + Copy> Workspace<T> {
     /// A system on a free joint without gravity keeps both, whatever its joints, springs and dampers do.
     pub fn momentum(&self, model: &Model<T>) -> Vector6<T> {
         let momenta = model.massive().map(|(body, inertia)| {
-            let frame = self.body(body);
-            let momentum = inertia.matrix6() * frame.twist;
-            frame.pose.adjoint_inverse().tr_mul(&momentum)
+            let momentum = inertia.matrix6() * self.kinematics.body_twist(body);
+            self.kinematics
+                .body_pose(body)
+                .adjoint_inverse()
+                .tr_mul(&momentum)
         });
         momenta.fold(Vector6::zeros(), |sum, momentum| sum + momentum)
     }
@@ -39,9 +41,9 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `h_G`: the same with the angular momentum about the centre of mass.
     pub fn centroidal_momentum(&self, model: &Model<T>) -> Vector6<T> {
         let to_centroid = self.to_centroid(model);
-        let momenta = model
-            .massive()
-            .map(|(body, inertia)| to_centroid(body, inertia.matrix6() * self.body(body).twist));
+        let momenta = model.massive().map(|(body, inertia)| {
+            to_centroid(body, inertia.matrix6() * self.kinematics.body_twist(body))
+        });
         momenta.fold(Vector6::zeros(), |sum, momentum| sum + momentum)
     }
 
@@ -90,7 +92,7 @@ impl<T: RealField + Copy> Workspace<T> {
         let to_centroid = self.to_centroid(model);
         let rates = model.massive().map(|(body, inertia)| {
             let acceleration = self.acceleration(body, xi_dot);
-            let twist = &self.body(body).twist;
+            let twist = &self.kinematics.body_twist(body);
             let wrench = inertia.second_moment().inertial_force(twist, &acceleration);
             to_centroid(body, wrench)
         });
@@ -101,7 +103,7 @@ impl<T: RealField + Copy> Workspace<T> {
     fn to_centroid(&self, model: &Model<T>) -> impl Fn(BodyId, Vector6<T>) -> Vector6<T> + '_ {
         let center = self.center_of_mass(model);
         move |body, wrench| {
-            let mut pose = self.body(body).pose;
+            let mut pose = self.kinematics.body_pose(body);
             pose.translation -= center;
             pose.adjoint_inverse().tr_mul(&wrench)
         }

@@ -26,12 +26,10 @@ impl<T: RealField + Copy> Workspace<T> {
 
     /// Adds the weights, which gravity applies: `M_b Ad(0G_b^-1) [a_G; 0]`, Konz (4.103i), which prints `Ad` of the acceleration.
     pub fn gravity_wrenches(&self, model: &Model<T>, wrenches: &mut [Vector6<T>]) {
-        for (i, link) in model.links.iter().enumerate() {
-            if let Some(inertia) = &link.inertia {
-                let fall = self.kinematics.bodies[i + 1].pose.rotation.inverse();
-                let weight = fall.act(model.gravity()) * inertia.mass();
-                wrenches[i + 1] += wrench_of_force(&weight, &inertia.center_of_mass());
-            }
+        for (body, inertia) in model.massive() {
+            let fall = self.kinematics.body_pose(body).rotation.inverse();
+            let weight = fall.act(model.gravity()) * inertia.mass();
+            wrenches[body.index()] += wrench_of_force(&weight, &inertia.center_of_mass());
         }
     }
 

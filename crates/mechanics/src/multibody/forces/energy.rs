@@ -11,7 +11,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `T = 1/2 xi^T M xi`, J: the sum of the bodies' kinetic energies.
     pub fn kinetic_energy(&self, model: &Model<T>) -> T {
         let energies = model.massive().map(|(body, inertia)| {
-            let twist = &self.body(body).twist;
+            let twist = &self.kinematics.body_twist(body);
             inertia.second_moment().energy(twist)
         });
         energies.fold(T::zero(), |sum, energy| sum + energy)
@@ -20,7 +20,10 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `V_G = -sum m a_G . r`, J, with the centres of mass `r` in the world; Konz (4.103m) prints its opposite, with `G` transposed.
     pub fn gravity_energy(&self, model: &Model<T>) -> T {
         let energies = model.massive().map(|(body, inertia)| {
-            let center = self.body(body).pose.act(&inertia.center_of_mass());
+            let center = self
+                .kinematics
+                .body_pose(body)
+                .act(&inertia.center_of_mass());
             -inertia.mass() * model.gravity().dot(&center)
         });
         energies.fold(T::zero(), |sum, energy| sum + energy)
@@ -60,7 +63,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// If `xi_dot` has not n numbers.
     pub fn acceleration_energy(&self, model: &Model<T>, xi_dot: &[T]) -> T {
         let energies = model.massive().map(|(body, inertia)| {
-            let twist = &self.body(body).twist;
+            let twist = &self.kinematics.body_twist(body);
             let acceleration = self.acceleration(body, xi_dot);
             inertia
                 .second_moment()
@@ -76,7 +79,7 @@ impl<T: RealField + Copy> Workspace<T> {
     pub fn acceleration(&self, body: crate::multibody::BodyId, xi_dot: &[T]) -> Vector6<T> {
         let J = self.body_jacobian(body);
         assert_eq!(xi_dot.len(), J.ncols(), "length of the acceleration");
-        let bias = self.body(body).bias;
+        let bias = self.kinematics.body_bias(body);
         let pairs = J.column_iter().zip(xi_dot);
         pairs.fold(bias, |sum, (column, xi_dot)| sum + column * *xi_dot)
     }

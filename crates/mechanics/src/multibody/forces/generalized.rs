@@ -32,7 +32,7 @@ impl<T: RealField + Copy> Workspace<T> {
         world_force: &Vector3<T>,
         force: &mut [T],
     ) {
-        let rotation = self.body(body).pose.rotation;
+        let rotation = self.kinematics.body_pose(body).rotation;
         let local = rotation.inverse().act(world_force);
         self.add_wrench(body, &wrench_of_force(&local, point), force);
     }
@@ -100,7 +100,7 @@ impl<T: RealField + Copy> Workspace<T> {
     pub fn generalized_momentum(&self, model: &Model<T>, momentum: &mut [T]) {
         momentum.fill(T::zero());
         for (body, inertia) in model.massive() {
-            let p = inertia.matrix6() * self.body(body).twist;
+            let p = inertia.matrix6() * self.kinematics.body_twist(body);
             self.add_wrench(body, &p, momentum);
         }
     }

@@ -63,11 +63,11 @@ impl<T: RealField + Copy> Recursion<T> {
         for body in model.bodies() {
             let (node, in_root) = (
                 tree.mounts[body.index()].node,
-                &workspace.body(body).in_root,
+                kinematics.body_in_root(body),
             );
             forces[node] += in_root.push_wrench(&wrenches[body.index()].into());
             if let Some(inertia) = model.inertia(body) {
-                let momentum = inertia.matrix6() * workspace.body(body).twist;
+                let momentum = inertia.matrix6() * kinematics.body_twist(body);
                 momenta[node] += in_root.push_wrench(&momentum.into());
             }
         }

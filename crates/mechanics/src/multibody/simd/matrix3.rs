@@ -56,6 +56,14 @@ impl<T: RealField + Copy> Mat3<T> {
         Self([self.times(a), self.times(b), self.times(c)])
     }
 
+    /// `self B^T`.
+    #[inline]
+    pub fn times_transposed(&self, B: &Self) -> Self {
+        let ([x, y, z], [a, b, c]) = (self.0, B.0);
+        let column = |k: usize| z.mul_add(c.get(k), y.mul_add(b.get(k), x * a.get(k)));
+        Self([column(0), column(1), column(2)])
+    }
+
     #[inline]
     pub fn transposed(&self) -> Self {
         let [a, b, c] = &self.0;

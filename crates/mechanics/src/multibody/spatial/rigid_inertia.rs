@@ -64,7 +64,7 @@ impl<T: RealField + Copy> RigidInertia<T> {
         Self {
             mass: self.mass,
             first: R.times(self.first),
-            second: R.product(&self.second).product(&R.transposed()),
+            second: R.product(&self.second).times_transposed(R),
         }
     }
 

@@ -135,6 +135,28 @@ impl<T: RealField + Copy> JointFactor<T> {
     }
 }
 
+impl<T: RealField + Copy> JointFactor<T> {
+    /// The columns of `D^-1` of a free joint: with the Schur complement `A - B C^-1 B^T` of `D = [[A, B], [B^T, C]]`.
+    pub fn inverse_of_free(&self) -> [SpatialVector<T>; 6] {
+        let (C, S) = (&self.angular_inverse, &self.linear_inverse);
+        let taken = C.product(&self.transposed);
+        let coupling = taken.product(S);
+        let angular = C.plus(&coupling.times_transposed(&taken)).0;
+        let across = coupling.transposed().0;
+        let (along, about) = (S.0, coupling.0);
+        let linear = |k: usize| SpatialVector::new(along[k], -about[k]);
+        let turning = |k: usize| SpatialVector::new(-across[k], angular[k]);
+        [
+            linear(0),
+            linear(1),
+            linear(2),
+            turning(0),
+            turning(1),
+            turning(2),
+        ]
+    }
+}
+
 /// # Passes
 impl<T: RealField + Copy> JointFactor<T> {
     /// What the joint passes on, in its parent; through an absolute joint the forces alone.

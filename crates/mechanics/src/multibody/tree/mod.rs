@@ -67,9 +67,10 @@ pub struct Node<T: RealField + Copy> {
     /// The node below it that stands on the world; these count from 0.
     pub root: usize,
     pub joint: JointType<T>,
-    /// Where the joint's numbers start in the configuration and in the velocity.
+    /// Where the joint's numbers start in the configuration and in the velocity, and how many velocities they are.
     pub x: usize,
     pub xi: usize,
+    dof: usize,
     /// Where the joint is in the parent, while its coordinates are zero.
     pub placement: Placement<T>,
     /// The rotation's transpose with rows x and y exchanged.
@@ -170,6 +171,7 @@ impl<T: RealField + Copy> Tree<T> {
             joint,
             x,
             xi,
+            dof: joint.dof(),
             placement: Placement::of(rotation, &place.translation),
             exchanged: exchanged.into(),
             inertia,
@@ -196,7 +198,7 @@ impl<T: RealField + Copy> Node<T> {
     /// The coordinates of its joint in the velocity.
     #[inline]
     pub fn coordinates(&self) -> std::ops::Range<usize> {
-        self.xi..self.xi + self.joint.dof()
+        self.xi..self.xi + self.dof
     }
 
     /// Whether it moves freely in the world: its directions are the unit twists in its own axes.

@@ -115,7 +115,7 @@ impl<T: RealField + Copy> Model<T> {
         let data = &mut workspace.dynamics;
         self.tree.inverse_mass(data, numbers, force);
         let entries = Entries::new(n, configuration, velocity);
-        self.derive_newton_euler(data, xi, xi_dot, numbers, entries, scratch);
+        self.derive_newton_euler(data, xi, xi_dot, numbers, entries, None, scratch);
         multiply_negated(force, configuration, block);
         multiply_negated(force, velocity, block);
         Ok(())

@@ -32,8 +32,8 @@ impl<T: RealField + Copy> Model<T> {
         entries: &mut Entries<'_, T>,
     ) {
         let kinematics = &mut data.kinematics;
-        kinematics.update(&self.tree, &data.placements.nodes, xi);
-        kinematics.update_directions(&self.tree);
+        kinematics.update(&data.placements.nodes, xi);
+        kinematics.update_directions();
         let zero = Matrix6::zeros();
         for spring in &self.springs {
             let (a, b) = (spring.a, spring.b);
@@ -78,10 +78,10 @@ impl<T: RealField + Copy> Model<T> {
         let Ad = kinematics.pose(&a.into(), &b.into()).adjoint_inverse();
         let twist = ad(&kinematics.twist(&a.into(), &b.into()));
         let Ad_dot = -twist * Ad;
-        kinematics.world_jacobian(&self.tree, b, relative, rate);
+        kinematics.world_jacobian(b, relative, rate);
         // That of a, carried to b.
         carried.fill(T::zero());
-        kinematics.for_each_column_and_rate(&self.tree, a, |j, column, column_rate| {
+        kinematics.for_each_column_and_rate(a, |j, column, column_rate| {
             carried.set_column(j, &(Ad * column));
             let mut rate = rate.column_mut(j);
             rate -= Ad * column_rate + Ad_dot * column;

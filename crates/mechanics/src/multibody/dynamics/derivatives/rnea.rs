@@ -119,12 +119,12 @@ impl<T: RealField + Copy> Model<T> {
         self.apply_loads(data, x, xi, &[]);
         data.placements.update(&self.tree, x);
         let entries = Entries::new(n, &mut derivatives.configuration, &mut derivatives.velocity);
-        self.derive_newton_euler(data, xi, xi_dot, tau, entries, &mut derivatives.scratch);
+        let (M, scratch) = (&mut derivatives.acceleration, &mut derivatives.scratch);
+        self.derive_newton_euler(data, xi, xi_dot, tau, entries, Some(M), scratch);
         self.add_joint_springs(x, T::one(), tau);
-        self.tree.mass_entries(data, &mut derivatives.acceleration);
     }
 
-    /// The forces in a state where all nodes are placed and loaded, and their derivatives. Composite inertias stay behind.
+    /// The forces in a state where all nodes are placed and loaded, and their derivatives; the mass matrix where it is asked for.
     pub(super) fn derive_newton_euler(
         &self,
         data: &mut DynamicsData<T>,
@@ -132,6 +132,7 @@ impl<T: RealField + Copy> Model<T> {
         xi_dot: &[T],
         tau: &mut [T],
         mut entries: Entries<'_, T>,
+        mass: Option<&mut DMatrix<T>>,
         scratch: &mut Scratch<T>,
     ) {
         let tree = &*self.tree;
@@ -140,7 +141,12 @@ impl<T: RealField + Copy> Model<T> {
         let kinematics = &mut data.kinematics;
         tree.propagate_poses(&data.placements.nodes, &mut kinematics.poses);
         tree.propagate_velocities(&kinematics.poses, xi, &mut kinematics.velocities);
-        tree.composite_inertias(data);
+        tree.own_inertias(data);
+        let own = data.composites.iter().zip(&data.kinematics.velocities);
+        for (momenta, (inertia, velocity)) in scratch.momenta.iter_mut().zip(own) {
+            *momenta = MomentumMoments::momenta(inertia, &velocity.twist);
+        }
+        tree.composite_inertias(data, mass);
         tree.propagate_columns(Vec3::from(-self.gravity()), data, scratch);
         for i in (0..tree.nodes.len()).rev() {
             tree.derive_node(i, data, scratch, &mut entries);
@@ -190,7 +196,6 @@ impl<T: RealField + Copy> Tree<T> {
         let (poses, velocities) = (&data.kinematics.poses, &data.kinematics.velocities);
         for (i, node) in self.nodes.iter().enumerate() {
             let (pose, velocity) = (&poses[i], &velocities[i]);
-            scratch.momenta[i] = MomentumMoments::momenta(&data.bodies[i], &velocity.twist);
             if node.carries_absolute {
                 scratch.absolute_forces[i] = MomentumMoments::zero();
             }
