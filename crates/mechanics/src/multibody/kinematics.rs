@@ -192,8 +192,14 @@ impl<T: RealField + Copy> Tree<T> {
         velocities: &mut [NodeVelocity<T>],
     ) {
         for (i, (node, pose)) in self.nodes.iter().zip(poses).enumerate() {
-            let rate = pose.joint_twist(&node.joint, &xi[node.xi..]);
+            let xi = &xi[node.xi..];
             let mut carrier = SpatialVector::zero();
+            let rate = if node.is_free_root() {
+                // Its axes are the root's.
+                SpatialVector::from_slice(xi)
+            } else {
+                pose.joint_twist(&node.joint, xi)
+            };
             if let Some(parent) = node.parent.checked_sub(1) {
                 let SpatialVector { linear, angular } = velocities[parent].twist;
                 carrier.linear = linear + angular.cross(pose.arm);
