@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector, RealField};
 
 use super::attitude::orthonormality;
 use super::{Coordinates, Symbols};
-use crate::multibody::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
+use crate::multibody::{AngleCoordinates, AttitudeCoordinates, Joint, Model, Rotation};
 
 /// A system of bodies in the coordinates of its joints.
 ///
@@ -84,28 +84,19 @@ impl<T: RealField + Copy> Model<T> {
 }
 
 fn constraint<T: RealField + Copy>(joint: &Joint<f64>, x: &[T]) -> Vec<T> {
-    let angle = |coordinates, x: &[T]| match coordinates {
-        AngleCoordinates::Angle => Vec::new(),
-        AngleCoordinates::CosSin => vec![x[0] * x[0] + x[1] * x[1] - T::one()],
-    };
-    let attitude = |coordinates, x: &[T]| match coordinates {
-        AttitudeCoordinates::Matrix => orthonormality(&nalgebra::Matrix3::from_column_slice(x))
-            .as_slice()
-            .to_vec(),
-        AttitudeCoordinates::Quaternion => {
+    let x = &x[joint.translations()..];
+    match joint.rotation() {
+        Rotation::None | Rotation::Universal(_) | Rotation::Angle(AngleCoordinates::Angle) => {
+            Vec::new()
+        }
+        Rotation::Attitude(AttitudeCoordinates::Matrix) => {
+            orthonormality(&nalgebra::Matrix3::from_column_slice(x))
+                .as_slice()
+                .to_vec()
+        }
+        Rotation::Angle(AngleCoordinates::CosSin)
+        | Rotation::Attitude(AttitudeCoordinates::Quaternion) => {
             vec![x.iter().fold(-T::one(), |sum, &x| sum + x * x)]
         }
-    };
-    match *joint.kind() {
-        JointKind::Fixed
-        | JointKind::Prismatic
-        | JointKind::Screw { .. }
-        | JointKind::Universal { .. } => Vec::new(),
-        JointKind::Revolute(a) => angle(a, x),
-        JointKind::Cylindrical(a) => angle(a, &x[1..]),
-        JointKind::Planar(a) => angle(a, &x[2..]),
-        JointKind::Schoenflies(a) => angle(a, &x[3..]),
-        JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => attitude(a, x),
-        JointKind::Free(a) => attitude(a, &x[3..]),
     }
 }

@@ -1,9 +1,10 @@
 //! Configurations on their manifold: the neutral one, rates, motion along a velocity, differences.
 
-use fly_lie::{SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion};
+use fly_lie::{CoordinateVector, LieGroup, SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion};
 use nalgebra::{DMatrix, RealField, Vector2, Vector3, Vector4, Vector6, convert};
 
 use super::joint::attitude;
+use super::layout::Rotation;
 use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
 
 /// # Configurations
@@ -73,146 +74,115 @@ impl<T: RealField + Copy> Model<T> {
     }
 }
 
+/// Translations stand before the rotation, so that it starts at their number in configuration and velocity.
 impl<T: RealField + Copy> Joint<T> {
     fn set_neutral(&self, x: &mut [T]) {
-        match *self.kind() {
-            JointKind::Fixed
-            | JointKind::Prismatic
-            | JointKind::Screw { .. }
-            | JointKind::Universal { .. } => {}
-            JointKind::Revolute(a) => write_angle(a, SO2::identity(), x),
-            JointKind::Cylindrical(a) => write_angle(a, SO2::identity(), &mut x[1..]),
-            JointKind::Planar(a) => write_angle(a, SO2::identity(), &mut x[2..]),
-            JointKind::Schoenflies(a) => write_angle(a, SO2::identity(), &mut x[3..]),
-            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => {
-                write_attitude(a, &SO3::identity(), x);
-            }
-            JointKind::Free(a) => write_attitude(a, &SO3::identity(), &mut x[3..]),
+        let x = &mut x[self.translations()..];
+        match self.rotation() {
+            Rotation::None | Rotation::Universal(_) => {}
+            Rotation::Angle(a) => write_angle(a, SO2::identity(), x),
+            Rotation::Attitude(a) => write_attitude(a, &SO3::identity(), x),
         }
     }
 
     fn rate(&self, x: &[T], xi: &[T], rate: &mut [T]) {
-        match *self.kind() {
-            JointKind::Fixed => {}
-            JointKind::Prismatic | JointKind::Screw { .. } => rate[0] = xi[0],
-            JointKind::Universal { .. } => rate.copy_from_slice(&xi[..2]),
-            JointKind::Revolute(a) => angle_rate(a, x, xi[0], rate),
-            JointKind::Cylindrical(a) => {
-                rate[0] = xi[0];
-                angle_rate(a, &x[1..], xi[1], &mut rate[1..]);
-            }
-            JointKind::Planar(a) => {
-                let v = read_angle(a, &x[2..]).act(&Vector2::new(xi[0], xi[1]));
-                rate[..2].copy_from_slice(v.as_slice());
-                angle_rate(a, &x[2..], xi[2], &mut rate[2..]);
-            }
-            JointKind::Schoenflies(a) => {
-                let v = read_angle(a, &x[3..]).act(&Vector2::new(xi[0], xi[1]));
-                rate[..2].copy_from_slice(v.as_slice());
-                rate[2] = xi[2];
-                angle_rate(a, &x[3..], xi[3], &mut rate[3..]);
-            }
-            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => {
-                attitude_rate(a, x, &vector(xi), rate);
-            }
-            JointKind::Free(a) => {
-                let v = attitude(a, &x[3..]).act(&vector(xi));
-                rate[..3].copy_from_slice(v.as_slice());
-                attitude_rate(a, &x[3..], &vector(&xi[3..]), &mut rate[3..]);
-            }
+        let k = self.translations();
+        self.write_translation(&self.in_parent(x, &self.translation(xi)), rate);
+        let (x, xi, rate) = (&x[k..], &xi[k..], &mut rate[k..]);
+        match self.rotation() {
+            Rotation::None => {}
+            Rotation::Angle(a) => angle_rate(a, x, xi[0], rate),
+            Rotation::Universal(_) => rate.copy_from_slice(&xi[..2]),
+            Rotation::Attitude(a) => attitude_rate(a, x, &vector(xi), rate),
         }
     }
 
     fn integrate(&self, x: &mut [T], xi: &[T]) {
-        match *self.kind() {
-            JointKind::Fixed => {}
-            JointKind::Prismatic | JointKind::Screw { .. } => x[0] += xi[0],
-            JointKind::Universal { .. } => {
+        let k = self.translations();
+        let step = match self.kind() {
+            JointKind::Planar(_) => SE2::exp(&vector(xi)).translation.push(T::zero()),
+            JointKind::Schoenflies(_) => {
+                Schoenflies::exp(&Vector4::from_column_slice(&xi[..4])).translation
+            }
+            JointKind::Free(_) => SE3::exp(&Vector6::from_column_slice(&xi[..6])).translation,
+            _ => self.translation(xi),
+        };
+        let moved = self.translation(x) + self.in_parent(x, &step);
+        self.write_translation(&moved, x);
+        let (x, xi) = (&mut x[k..], &xi[k..]);
+        match self.rotation() {
+            Rotation::None => {}
+            Rotation::Angle(a) => turn(a, x, xi[0]),
+            Rotation::Universal(_) => {
                 x[0] += xi[0];
                 x[1] += xi[1];
             }
-            JointKind::Revolute(a) => turn(a, x, xi[0]),
-            JointKind::Cylindrical(a) => {
-                x[0] += xi[0];
-                turn(a, &mut x[1..], xi[1]);
-            }
-            JointKind::Planar(a) => {
-                let step = SE2::exp(&vector(xi)).translation;
-                let v = read_angle(a, &x[2..]).act(&step);
-                x[0] += v.x;
-                x[1] += v.y;
-                turn(a, &mut x[2..], xi[2]);
-            }
-            JointKind::Schoenflies(a) => {
-                let step = Schoenflies::exp(&Vector4::from_column_slice(&xi[..4])).translation;
-                let v = read_angle(a, &x[3..]).act(&step.xy());
-                x[0] += v.x;
-                x[1] += v.y;
-                x[2] += step.z;
-                turn(a, &mut x[3..], xi[3]);
-            }
-            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => {
-                rotate(a, x, &vector(xi));
-            }
-            JointKind::Free(a) => {
-                let step = SE3::exp(&Vector6::from_column_slice(&xi[..6])).translation;
-                let v = attitude(a, &x[3..]).act(&step);
-                for i in 0..3 {
-                    x[i] += v[i];
-                }
-                rotate(a, &mut x[3..], &vector(&xi[3..]));
-            }
+            Rotation::Attitude(a) => rotate(a, x, &vector(xi)),
         }
     }
 
     fn difference(&self, x: &[T], y: &[T], xi: &mut [T]) {
-        match *self.kind() {
-            JointKind::Fixed => {}
-            JointKind::Prismatic | JointKind::Screw { .. } => xi[0] = y[0] - x[0],
-            JointKind::Universal { .. } => {
-                xi[0] = y[0] - x[0];
-                xi[1] = y[1] - x[1];
+        let k = self.translations();
+        match (k, self.rotation()) {
+            (2, Rotation::Angle(a)) => write_difference(x, y, xi, |x| {
+                SE2::new(read_angle(a, &x[2..]), Vector2::new(x[0], x[1]))
+            }),
+            (3, Rotation::Angle(a)) => write_difference(x, y, xi, |x| {
+                Schoenflies::new(read_angle(a, &x[3..]), vector(x))
+            }),
+            (3, Rotation::Attitude(a)) => {
+                write_difference(x, y, xi, |x| SE3::new(attitude(a, &x[3..]), vector(x)))
             }
-            JointKind::Revolute(a) => xi[0] = angle_between(a, x, y),
-            JointKind::Cylindrical(a) => {
-                xi[0] = y[0] - x[0];
-                xi[1] = angle_between(a, &x[1..], &y[1..]);
-            }
-            JointKind::Planar(a) => {
-                let pose = |x: &[T]| SE2::new(read_angle(a, &x[2..]), Vector2::new(x[0], x[1]));
-                let xi_log = (pose(x).inverse() * pose(y)).log();
-                xi.copy_from_slice(xi_log.as_slice());
-            }
-            JointKind::Schoenflies(a) => {
-                let pose = |x: &[T]| Schoenflies::new(read_angle(a, &x[3..]), vector(x));
-                let xi_log = (pose(x).inverse() * pose(y)).log();
-                xi.copy_from_slice(xi_log.as_slice());
-            }
-            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => {
-                let w = (attitude(a, x).inverse() * attitude(a, y)).log();
-                xi.copy_from_slice(w.as_slice());
-            }
-            JointKind::Free(a) => {
-                let pose = |x: &[T]| SE3::new(attitude(a, &x[3..]), vector(x));
-                let xi_log = (pose(x).inverse() * pose(y)).log();
-                xi.copy_from_slice(xi_log.as_slice());
+            (_, rotation) => {
+                // Translation and rotation commute.
+                self.write_translation(&(self.translation(y) - self.translation(x)), xi);
+                let (x, y, xi) = (&x[k..], &y[k..], &mut xi[k..]);
+                match rotation {
+                    Rotation::None => {}
+                    Rotation::Angle(a) => xi[0] = angle_between(a, x, y),
+                    Rotation::Universal(_) => {
+                        xi[0] = y[0] - x[0];
+                        xi[1] = y[1] - x[1];
+                    }
+                    Rotation::Attitude(a) => write_difference(x, y, xi, |x| attitude(a, x)),
+                }
             }
         }
     }
 
     fn normalize(&self, x: &mut [T]) {
-        match *self.kind() {
-            JointKind::Fixed
-            | JointKind::Prismatic
-            | JointKind::Screw { .. }
-            | JointKind::Universal { .. } => {}
-            JointKind::Revolute(a) => normalize_angle(a, x),
-            JointKind::Cylindrical(a) => normalize_angle(a, &mut x[1..]),
-            JointKind::Planar(a) => normalize_angle(a, &mut x[2..]),
-            JointKind::Schoenflies(a) => normalize_angle(a, &mut x[3..]),
-            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => normalize_attitude(a, x),
-            JointKind::Free(a) => normalize_attitude(a, &mut x[3..]),
+        let x = &mut x[self.translations()..];
+        match self.rotation() {
+            Rotation::None | Rotation::Universal(_) => {}
+            Rotation::Angle(a) => normalize_angle(a, x),
+            Rotation::Attitude(a) => normalize_attitude(a, x),
         }
+    }
+
+    /// A vector of the moved frame, in the axes of the fixed one; both are the joint's own.
+    fn in_parent(&self, x: &[T], v: &Vector3<T>) -> Vector3<T> {
+        match (self.translations(), self.rotation()) {
+            (2 | 3, Rotation::Angle(a)) => {
+                let turned = read_angle(a, &x[self.translations()..]).act(&v.xy());
+                Vector3::new(turned.x, turned.y, v.z)
+            }
+            (3, Rotation::Attitude(a)) => attitude(a, &x[3..]).act(v),
+            // A rotation about z leaves what is along z.
+            _ => *v,
+        }
+    }
+}
+
+/// The velocity that leads from `x` to `y` on a group.
+fn write_difference<T: RealField + Copy, G: LieGroup<T>>(
+    x: &[T],
+    y: &[T],
+    xi: &mut [T],
+    element: impl Fn(&[T]) -> G,
+) {
+    let difference = element(x).difference(&element(y));
+    for (i, xi) in xi.iter_mut().enumerate() {
+        *xi = difference.entry(i);
     }
 }
 

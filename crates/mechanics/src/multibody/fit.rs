@@ -5,6 +5,7 @@ use fly_lie::{SE3, SO3};
 use nalgebra::{RealField, Vector2, Vector3, Vector4, Vector6};
 
 use super::joint::about;
+use super::layout::Rotation;
 use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 
 /// # Coordinates that fit a motion
@@ -51,23 +52,12 @@ impl<T: RealField + Copy> Joint<T> {
     /// Changes what the translation depends on.
     pub(crate) fn fit_translation(&self, translation: &Vector3<T>, x: &mut [T]) {
         let own = self.in_own_axes(translation);
-        match self.kind {
-            JointKind::Fixed
-            | JointKind::Revolute(_)
-            | JointKind::Universal { .. }
-            | JointKind::Spherical(_)
-            | JointKind::AbsoluteSpherical(_) => {}
-            JointKind::Prismatic | JointKind::Cylindrical(_) => x[0] = own.z,
-            JointKind::Screw { pitch } => {
-                let angle = own.z / pitch;
-                // Without a pitch, the turn is what it was.
-                if angle.is_finite() {
-                    x[0] = angle;
-                }
-            }
-            JointKind::Planar(_) => x[..2].copy_from_slice(&own.as_slice()[..2]),
-            JointKind::Schoenflies(_) | JointKind::Free(_) => {
-                x[..3].copy_from_slice(own.as_slice());
+        self.write_translation(&own, x);
+        if let JointKind::Screw { pitch } = self.kind {
+            let angle = own.z / pitch;
+            // Without a pitch, the turn is what it was.
+            if angle.is_finite() {
+                x[0] = angle;
             }
         }
     }
@@ -79,14 +69,11 @@ impl<T: RealField + Copy> Joint<T> {
         } else {
             *rotation
         };
-        match self.kind {
-            JointKind::Fixed | JointKind::Prismatic => {}
-            JointKind::Revolute(a) => fit_angle(a, about_z(&own), x),
-            JointKind::Screw { .. } => fit_angle(AngleCoordinates::Angle, about_z(&own), x),
-            JointKind::Cylindrical(a) => fit_angle(a, about_z(&own), &mut x[1..]),
-            JointKind::Planar(a) => fit_angle(a, about_z(&own), &mut x[2..]),
-            JointKind::Schoenflies(a) => fit_angle(a, about_z(&own), &mut x[3..]),
-            JointKind::Universal { second } => {
+        let x = &mut x[self.translations()..];
+        match self.rotation() {
+            Rotation::None => {}
+            Rotation::Angle(a) => fit_angle(a, about_z(&own), x),
+            Rotation::Universal(second) => {
                 // R = R_z(x_0) R_second(x_1) turns the second axis as R_z(x_0) does.
                 let (from, to) = (second.xy(), own.act(&second).xy());
                 let first = Vector2::new(from.dot(&to), from.perp(&to));
@@ -95,39 +82,23 @@ impl<T: RealField + Copy> Joint<T> {
                 let second = about_axis(&second, &rest);
                 fit_angle(AngleCoordinates::Angle, second, &mut x[1..]);
             }
-            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => fit_attitude(a, &own, x),
-            JointKind::Free(a) => fit_attitude(a, &own, &mut x[3..]),
+            Rotation::Attitude(a) => fit_attitude(a, &own, x),
         }
     }
 
     /// Changes the velocities that translate.
     pub(crate) fn fit_linear(&self, v: &Vector3<T>, xi: &mut [T]) {
-        let own = self.in_own_axes(v);
-        match self.kind {
-            JointKind::Fixed
-            | JointKind::Revolute(_)
-            | JointKind::Screw { .. }
-            | JointKind::Universal { .. }
-            | JointKind::Spherical(_)
-            | JointKind::AbsoluteSpherical(_) => {}
-            JointKind::Prismatic | JointKind::Cylindrical(_) => xi[0] = own.z,
-            JointKind::Planar(_) => xi[..2].copy_from_slice(&own.as_slice()[..2]),
-            JointKind::Schoenflies(_) | JointKind::Free(_) => {
-                xi[..3].copy_from_slice(own.as_slice());
-            }
-        }
+        self.write_translation(&self.in_own_axes(v), xi);
     }
 
     /// Changes the velocities that rotate.
     pub(crate) fn fit_angular(&self, x: &[T], w: &Vector3<T>, xi: &mut [T]) {
         let own = self.in_own_axes(w);
-        match self.kind {
-            JointKind::Fixed | JointKind::Prismatic => {}
-            JointKind::Revolute(_) | JointKind::Screw { .. } => xi[0] = own.z,
-            JointKind::Cylindrical(_) => xi[1] = own.z,
-            JointKind::Planar(_) => xi[2] = own.z,
-            JointKind::Schoenflies(_) => xi[3] = own.z,
-            JointKind::Universal { second } => {
+        let xi = &mut xi[self.translations()..];
+        match self.rotation() {
+            Rotation::None => {}
+            Rotation::Angle(_) => xi[0] = own.z,
+            Rotation::Universal(second) => {
                 // w = a xi_0 + b xi_1: each crossed with the other axis.
                 let (a, b) = (about(&second, -x[1]).act(&Vector3::z()), second);
                 let normal = a.cross(&b);
@@ -135,10 +106,7 @@ impl<T: RealField + Copy> Joint<T> {
                 xi[0] = own.cross(&b).dot(&normal) * scale;
                 xi[1] = a.cross(&own).dot(&normal) * scale;
             }
-            JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => {
-                xi[..3].copy_from_slice(own.as_slice());
-            }
-            JointKind::Free(_) => xi[3..6].copy_from_slice(own.as_slice()),
+            Rotation::Attitude(_) => xi[..3].copy_from_slice(own.as_slice()),
         }
     }
 

@@ -5,6 +5,7 @@ use fly_lie::operators::join;
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, RealField, Vector3, Vector4, Vector6};
 
+use super::layout::Rotation;
 use super::{JointError, Subspace};
 
 /// How an angle stands in the configuration.
@@ -246,41 +247,6 @@ impl<T: RealField + Copy> Joint<T> {
         &self.axes
     }
 
-    /// The number of its coordinates in the configuration.
-    pub fn config_dim(&self) -> usize {
-        let angle = |angle: AngleCoordinates| match angle {
-            AngleCoordinates::Angle => 1,
-            AngleCoordinates::CosSin => 2,
-        };
-        let attitude = |attitude: AttitudeCoordinates| match attitude {
-            AttitudeCoordinates::Matrix => 9,
-            AttitudeCoordinates::Quaternion => 4,
-        };
-        match self.kind {
-            JointKind::Fixed => 0,
-            JointKind::Prismatic | JointKind::Screw { .. } => 1,
-            JointKind::Universal { .. } => 2,
-            JointKind::Revolute(a) => angle(a),
-            JointKind::Cylindrical(a) => 1 + angle(a),
-            JointKind::Planar(a) => 2 + angle(a),
-            JointKind::Schoenflies(a) => 3 + angle(a),
-            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => attitude(a),
-            JointKind::Free(a) => 3 + attitude(a),
-        }
-    }
-
-    /// Its degrees of freedom: the number of its velocities.
-    pub fn dof(&self) -> usize {
-        match self.kind {
-            JointKind::Fixed => 0,
-            JointKind::Revolute(_) | JointKind::Prismatic | JointKind::Screw { .. } => 1,
-            JointKind::Cylindrical(_) | JointKind::Universal { .. } => 2,
-            JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) | JointKind::Planar(_) => 3,
-            JointKind::Schoenflies(_) => 4,
-            JointKind::Free(_) => 6,
-        }
-    }
-
     /// Whether its attitude and velocity are relative to the world instead of the parent.
     pub fn is_absolute(&self) -> bool {
         matches!(self.kind, JointKind::AbsoluteSpherical(_))
@@ -304,33 +270,31 @@ impl<T: RealField + Copy> Joint<T> {
 
     /// The twists of the moved frame for each velocity alone, `S` with `twist = S(x) xi`.
     pub fn subspace(&self, x: &[T]) -> Subspace<T> {
-        let o = T::zero();
         let unit = |k: usize| Vector6::from_fn(|i, _| if i == k { T::one() } else { T::zero() });
-        let own = match self.kind {
-            JointKind::Fixed => Subspace::empty(),
-            JointKind::Revolute(_) => Subspace::new(&[unit(5)]),
-            JointKind::Prismatic => Subspace::new(&[unit(2)]),
-            JointKind::Screw { pitch } => {
-                Subspace::new(&[Vector6::new(o, o, pitch, o, o, T::one())])
-            }
-            JointKind::Cylindrical(_) => Subspace::new(&[unit(2), unit(5)]),
-            JointKind::Universal { second } => {
-                let first = about(&second, x[1]).inverse().act(&Vector3::z());
-                Subspace::new(&[angular_twist(&first), angular_twist(&second)])
-            }
-            JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) => {
-                Subspace::new(&[unit(3), unit(4), unit(5)])
-            }
-            JointKind::Planar(_) => Subspace::new(&[unit(0), unit(1), unit(5)]),
-            JointKind::Schoenflies(_) => Subspace::new(&[unit(0), unit(1), unit(2), unit(5)]),
-            JointKind::Free(_) => Subspace::new(&[0, 1, 2, 3, 4, 5].map(unit)),
+        let mut own = Subspace::empty();
+        let along: &[usize] = match self.translations() {
+            1 => &[2],
+            count => &[0, 1, 2][..count],
         };
-        if self.has_own_axes() {
-            let mut columns = [Vector6::zeros(); 6];
-            for (column, own) in columns.iter_mut().zip(own.columns()) {
-                *column = self.turned(own);
+        along.iter().for_each(|k| own.push(unit(*k)));
+        match self.rotation() {
+            Rotation::None => {}
+            Rotation::Angle(_) => {
+                let mut twist = unit(5);
+                if let JointKind::Screw { pitch } = self.kind {
+                    twist[2] = pitch;
+                }
+                own.push(twist);
             }
-            Subspace::new(&columns[..own.columns().len()])
+            Rotation::Universal(second) => {
+                let first = about(&second, x[1]).inverse().act(&Vector3::z());
+                own.push(angular_twist(&first));
+                own.push(angular_twist(&second));
+            }
+            Rotation::Attitude(_) => (3..6).for_each(|k| own.push(unit(k))),
+        }
+        if self.has_own_axes() {
+            own.map(|column| self.turned(column))
         } else {
             own
         }
@@ -343,9 +307,11 @@ impl<T: RealField + Copy> Joint<T> {
                 // d/dt (R_2^T e_z) = (R_2^T e_z) x second q_2'
                 let first = about(&second, x[1]).inverse().act(&Vector3::z());
                 let rate = angular_twist(&(first.cross(&second) * xi[1]));
-                Subspace::new(&[self.turned(&rate), Vector6::zeros()])
+                let mut rates = Subspace::zeros(2);
+                rates.columns_mut()[0] = self.turned(&rate);
+                rates
             }
-            _ => Subspace::new(&[Vector6::zeros(); 6][..self.dof()]),
+            _ => Subspace::zeros(self.dof()),
         }
     }
 
@@ -363,28 +329,23 @@ impl<T: RealField + Copy> Joint<T> {
 
     /// The pose in the joint's own axes.
     fn own_pose(&self, x: &[T]) -> SE3<T> {
-        let o = T::zero();
-        match self.kind {
-            JointKind::Fixed => SE3::identity(),
-            JointKind::Revolute(a) => SE3::new(about_z(a, x), Vector3::zeros()),
-            JointKind::Prismatic => SE3::new(SO3::identity(), Vector3::new(o, o, x[0])),
-            JointKind::Screw { pitch } => SE3::new(
-                about_z(AngleCoordinates::Angle, x),
-                Vector3::new(o, o, pitch * x[0]),
-            ),
-            JointKind::Cylindrical(a) => SE3::new(about_z(a, &x[1..]), Vector3::new(o, o, x[0])),
-            JointKind::Universal { second } => SE3::new(
-                about_z(AngleCoordinates::Angle, x) * about(&second, x[1]),
-                Vector3::zeros(),
-            ),
-            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) => {
-                SE3::new(attitude(a, x), Vector3::zeros())
+        let mut translation = self.translation(x);
+        if let JointKind::Screw { pitch } = self.kind {
+            translation.z = pitch * x[0];
+        }
+        SE3::new(self.own_rotation(x), translation)
+    }
+
+    /// The rotation in the joint's own axes.
+    pub(super) fn own_rotation(&self, x: &[T]) -> SO3<T> {
+        let x = &x[self.translations()..];
+        match self.rotation() {
+            Rotation::None => SO3::identity(),
+            Rotation::Angle(a) => about_z(a, x),
+            Rotation::Universal(second) => {
+                about_z(AngleCoordinates::Angle, x) * about(&second, x[1])
             }
-            JointKind::Planar(a) => SE3::new(about_z(a, &x[2..]), Vector3::new(x[0], x[1], o)),
-            JointKind::Schoenflies(a) => {
-                SE3::new(about_z(a, &x[3..]), Vector3::new(x[0], x[1], x[2]))
-            }
-            JointKind::Free(a) => SE3::new(attitude(a, &x[3..]), Vector3::new(x[0], x[1], x[2])),
+            Rotation::Attitude(a) => attitude(a, x),
         }
     }
 }

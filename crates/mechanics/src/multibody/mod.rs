@@ -77,6 +77,7 @@ mod jacobian;
 mod joint;
 mod joint_spring;
 mod kinematics;
+mod layout;
 mod model;
 pub mod projection;
 mod simd;
@@ -96,6 +97,8 @@ pub use frame::{Frame, ReferenceFrame};
 pub(crate) use group::Map;
 pub use joint::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 pub use joint_spring::JointSpring;
+#[cfg(feature = "geometry")]
+pub(crate) use layout::Rotation;
 pub use model::{BodyId, Model, ModelBuilder};
 pub use subspace::Subspace;
 pub use workspace::Workspace;

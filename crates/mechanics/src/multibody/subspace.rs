@@ -18,12 +18,30 @@ impl<T: RealField + Copy> Subspace<T> {
         }
     }
 
-    /// These directions, at most six.
-    pub(super) fn new(columns: &[Vector6<T>]) -> Self {
-        let mut all = Self::empty();
-        all.columns[..columns.len()].copy_from_slice(columns);
-        all.dim = columns.len();
-        all
+    /// So many directions, at most six, that do not move.
+    pub(super) fn zeros(dim: usize) -> Self {
+        Self {
+            dim,
+            ..Self::empty()
+        }
+    }
+
+    /// Adds a direction; there is room for six.
+    pub(super) fn push(&mut self, column: Vector6<T>) {
+        self.columns[self.dim] = column;
+        self.dim += 1;
+    }
+
+    /// The directions after a linear map.
+    pub(super) fn map(mut self, f: impl Fn(&Vector6<T>) -> Vector6<T>) -> Self {
+        for column in self.columns_mut() {
+            *column = f(column);
+        }
+        self
+    }
+
+    pub(super) fn columns_mut(&mut self) -> &mut [Vector6<T>] {
+        &mut self.columns[..self.dim]
     }
 
     /// The directions.

@@ -1,0 +1,97 @@
+//! How the coordinates of a joint are laid out: translations along its own axes, then one rotation.
+
+use nalgebra::{RealField, Vector3};
+
+use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
+
+/// What follows the translations in a joint's configuration and in its velocity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rotation<T: RealField + Copy> {
+    None,
+    /// About z; its velocity is one number.
+    Angle(AngleCoordinates),
+    /// About z, then about this unit vector: two angles and their rates.
+    Universal(Vector3<T>),
+    /// Of any direction; its velocity is three numbers.
+    Attitude(AttitudeCoordinates),
+}
+
+impl<T: RealField + Copy> Rotation<T> {
+    fn config_dim(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Angle(AngleCoordinates::Angle) => 1,
+            Self::Angle(AngleCoordinates::CosSin) | Self::Universal(_) => 2,
+            Self::Attitude(AttitudeCoordinates::Quaternion) => 4,
+            Self::Attitude(AttitudeCoordinates::Matrix) => 9,
+        }
+    }
+
+    fn dof(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Angle(_) => 1,
+            Self::Universal(_) => 2,
+            Self::Attitude(_) => 3,
+        }
+    }
+}
+
+impl<T: RealField + Copy> Joint<T> {
+    /// How many translations the coordinates start with: one along z, two along x and y, or all three.
+    #[inline]
+    pub(crate) fn translations(&self) -> usize {
+        match self.kind {
+            JointKind::Prismatic | JointKind::Cylindrical(_) => 1,
+            JointKind::Planar(_) => 2,
+            JointKind::Schoenflies(_) | JointKind::Free(_) => 3,
+            _ => 0,
+        }
+    }
+
+    /// What follows them.
+    #[inline]
+    pub(crate) fn rotation(&self) -> Rotation<T> {
+        match self.kind {
+            JointKind::Fixed | JointKind::Prismatic => Rotation::None,
+            JointKind::Screw { .. } => Rotation::Angle(AngleCoordinates::Angle),
+            JointKind::Revolute(a)
+            | JointKind::Cylindrical(a)
+            | JointKind::Planar(a)
+            | JointKind::Schoenflies(a) => Rotation::Angle(a),
+            JointKind::Universal { second } => Rotation::Universal(second),
+            JointKind::Spherical(a) | JointKind::AbsoluteSpherical(a) | JointKind::Free(a) => {
+                Rotation::Attitude(a)
+            }
+        }
+    }
+
+    /// The number of its coordinates in the configuration.
+    pub fn config_dim(&self) -> usize {
+        self.translations() + self.rotation().config_dim()
+    }
+
+    /// Its degrees of freedom: the number of its velocities.
+    pub fn dof(&self) -> usize {
+        self.translations() + self.rotation().dof()
+    }
+
+    /// The components along x, y and z of the translations that numbers start with.
+    pub(super) fn translation(&self, numbers: &[T]) -> Vector3<T> {
+        let o = T::zero();
+        match self.translations() {
+            0 => Vector3::zeros(),
+            1 => Vector3::new(o, o, numbers[0]),
+            2 => Vector3::new(numbers[0], numbers[1], o),
+            _ => Vector3::new(numbers[0], numbers[1], numbers[2]),
+        }
+    }
+
+    /// Writes what of a vector the joint's translations have.
+    pub(super) fn write_translation(&self, v: &Vector3<T>, numbers: &mut [T]) {
+        match self.translations() {
+            1 => numbers[0] = v.z,
+            count => numbers[..count].copy_from_slice(&v.as_slice()[..count]),
+        }
+    }
+}
