@@ -131,7 +131,7 @@ impl<T: RealField + Copy> Joint<T> {
                 Schoenflies::new(read_angle(a, &x[3..]), vector(x))
             }),
             (3, Rotation::Attitude(a)) => {
-                write_difference(x, y, xi, |x| SE3::new(attitude(a, &x[3..]), vector(x)))
+                write_difference(x, y, xi, |x| SE3::new(attitude(a, &x[3..]), vector(x)));
             }
             (_, rotation) => {
                 // Translation and rotation commute.

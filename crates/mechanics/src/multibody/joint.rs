@@ -276,7 +276,9 @@ impl<T: RealField + Copy> Joint<T> {
             1 => &[2],
             count => &[0, 1, 2][..count],
         };
-        along.iter().for_each(|k| own.push(unit(*k)));
+        for k in along {
+            own.push(unit(*k));
+        }
         match self.rotation() {
             Rotation::None => {}
             Rotation::Angle(_) => {

@@ -114,8 +114,8 @@ impl<T: RealField + Copy> Model<T> {
         self.forward_dynamics(workspace, x, xi, tau, xi_dot)?;
         let data = &mut workspace.dynamics;
         self.tree.inverse_mass(data, numbers, force);
-        let entries = Entries::new(n, configuration, velocity);
-        self.derive_newton_euler(data, xi, xi_dot, numbers, entries, None, scratch);
+        let entries = Entries::new(n, configuration, velocity, None);
+        self.derive_newton_euler(data, xi, xi_dot, numbers, entries, scratch);
         multiply_negated(force, configuration, block);
         multiply_negated(force, velocity, block);
         Ok(())

@@ -8,16 +8,22 @@ use crate::multibody::kinematics::NodeVelocity;
 use crate::multibody::simd::Vec3;
 use crate::multibody::spatial::{MomentumMoments, SpatialVector};
 
-/// Matrices of `n` columns: derivatives of forces along the configuration and by the velocity.
+/// Matrices of `n` columns: derivatives of forces along the configuration and by the velocity, and by the acceleration where they are asked for.
 pub struct Entries<'a, T> {
     pub n: usize,
+    pub mass: Option<&'a mut DMatrix<T>>,
     configuration: &'a mut [T],
     velocity: &'a mut [T],
 }
 
 impl<'a, T: RealField + Copy> Entries<'a, T> {
     /// Of matrices n x n, which become zero.
-    pub fn new(n: usize, configuration: &'a mut DMatrix<T>, velocity: &'a mut DMatrix<T>) -> Self {
+    pub fn new(
+        n: usize,
+        configuration: &'a mut DMatrix<T>,
+        velocity: &'a mut DMatrix<T>,
+        mass: Option<&'a mut DMatrix<T>>,
+    ) -> Self {
         let zeros = |matrix: &'a mut DMatrix<T>| {
             assert_eq!(matrix.shape(), (n, n), "shape of the derivatives");
             let entries = matrix.as_mut_slice();
@@ -26,6 +32,7 @@ impl<'a, T: RealField + Copy> Entries<'a, T> {
         };
         Self {
             n,
+            mass,
             configuration: zeros(configuration),
             velocity: zeros(velocity),
         }

@@ -118,13 +118,18 @@ impl<T: RealField + Copy> Model<T> {
         let data = &mut workspace.dynamics;
         self.apply_loads(data, x, xi, &[]);
         data.placements.update(&self.tree, x);
-        let entries = Entries::new(n, &mut derivatives.configuration, &mut derivatives.velocity);
-        let (M, scratch) = (&mut derivatives.acceleration, &mut derivatives.scratch);
-        self.derive_newton_euler(data, xi, xi_dot, tau, entries, Some(M), scratch);
+        let InverseDynamicsDerivatives {
+            configuration,
+            velocity,
+            acceleration,
+            scratch,
+        } = derivatives;
+        let entries = Entries::new(n, configuration, velocity, Some(acceleration));
+        self.derive_newton_euler(data, xi, xi_dot, tau, entries, scratch);
         self.add_joint_springs(x, T::one(), tau);
     }
 
-    /// The forces in a state where all nodes are placed and loaded, and their derivatives; the mass matrix where it is asked for.
+    /// The forces in a state where all nodes are placed and loaded, and their derivatives.
     pub(super) fn derive_newton_euler(
         &self,
         data: &mut DynamicsData<T>,
@@ -132,7 +137,6 @@ impl<T: RealField + Copy> Model<T> {
         xi_dot: &[T],
         tau: &mut [T],
         mut entries: Entries<'_, T>,
-        mass: Option<&mut DMatrix<T>>,
         scratch: &mut Scratch<T>,
     ) {
         let tree = &*self.tree;
@@ -146,7 +150,7 @@ impl<T: RealField + Copy> Model<T> {
         for (momenta, (inertia, velocity)) in scratch.momenta.iter_mut().zip(own) {
             *momenta = MomentumMoments::momenta(inertia, &velocity.twist);
         }
-        tree.composite_inertias(data, mass);
+        tree.composite_inertias(data, entries.mass.take());
         tree.propagate_columns(Vec3::from(-self.gravity()), data, scratch);
         for i in (0..tree.nodes.len()).rev() {
             tree.derive_node(i, data, scratch, &mut entries);
