@@ -1,4 +1,4 @@
-//! From what an engineer asks of a closed loop to the parameters of the template.
+//! From the specifications of a closed loop to the parameters of the template.
 //!
 //! - Of a fully actuated vehicle position and attitude are two loops of second order, `m s^2 + d s + k` in every direction, with the
 //!   desired mass and inertia those of the model, about its centre of mass: energies with one common centre, which move errors
@@ -91,7 +91,7 @@ pub enum TuningError {
         /// The first that is not.
         found: Complex<f64>,
     },
-    /// A bandwidth that is none.
+    /// A bandwidth that is not positive and finite.
     #[error("expected a positive bandwidth of the {motion}, found {found} rad/s")]
     Bandwidth {
         /// Whose bandwidth.

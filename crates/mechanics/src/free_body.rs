@@ -186,7 +186,7 @@ impl<T: RealField + Copy> FreeBody<T> {
     }
 }
 
-/// `M^-1` in closed form: with `J = Theta_c^-1` it is `[[I/m - S J S, S J], [-J S, J]]`, `S = wed(s)`.
+/// `M^-1` in closed form: with `J = Theta_c^-1` it is `[[I/m - S J S, S J], [-J S, J]]`, `S = hat(s)`.
 fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matrix6<T> {
     use fly_lie::operators::hat3;
     use nalgebra::Matrix3;
@@ -210,7 +210,7 @@ fn inverse_mass_matrix<T: RealField + Copy>(inertia: &PseudoInertia<T>) -> Matri
 /// The wrench at the body frame's origin of a force (N, body components) that acts at a point of the body (m).
 ///
 /// Konz (4.43), which prints only the lower block, and its factors exchanged: with world components F it is
-/// `[R^T; wed(h) R^T] F`.
+/// `[R^T; hat(h) R^T] F`.
 pub fn wrench_of_force<T: RealField + Copy>(force: &Vector3<T>, point: &Vector3<T>) -> Vector6<T> {
     join(force, &point.cross(force))
 }

@@ -78,7 +78,7 @@ pub struct Measured {
 /// What a group of numbers tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {
-    /// How far a joint with one way to move has moved, and how fast it does: two numbers.
+    /// Position and velocity of a joint with one degree of freedom: two numbers.
     Joint,
     /// A position: x, y, z, m.
     Translation,

@@ -22,7 +22,7 @@ pub enum ApproachSettings {
     JointPd,
     /// The same with every joint for itself and an inertia of 1, Konz (5.62).
     ComputedTorque,
-    /// The same with a constant inertia of one's own for every joint: the linear closed loop of Konz (5.99) in every joint.
+    /// The same with a user-defined constant inertia for every joint: the linear closed loop of Konz (5.99) in every joint.
     Linear,
     /// Poles placed by linear state feedback about a reference at rest.
     StateFeedback,

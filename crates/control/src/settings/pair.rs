@@ -16,7 +16,7 @@ use crate::template::Pair;
 
 /// The desired energies of one pair of bodies.
 ///
-/// One number is the one way that a hinge or a slider moves; a body in the plane has a weight, where that acts, and the moment about its joint's
+/// One number belongs to a revolute or a prismatic joint; a body in the plane has a weight, where that acts, and the moment about its joint's
 /// axis.
 ///
 /// ```
@@ -66,7 +66,7 @@ pub(super) fn world() -> String {
 /// A stiffness, damping or inertia.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnergySettings {
-    /// One number, for a body that is carried by a hinge (a moment about its axis) or a slider (a weight).
+    /// One number, for a body on a revolute joint (a moment about its axis) or a prismatic one (a weight).
     Number(f64),
     /// `{ weight, center, moment }`.
     Moments(SecondMomentSettings),
@@ -79,7 +79,7 @@ impl From<SecondMomentSettings> for EnergySettings {
 }
 
 impl PairSettings {
-    /// As a user would write this pair: one number for each energy of a hinge or a slider that is nothing else.
+    /// As a user would write this pair: one number for each energy of a revolute or a prismatic joint.
     pub fn of_pair(model: &Model<f64>, pair: &SystemPair) -> Self {
         let energy = |matrix: &Matrix4<f64>| {
             EnergySettings::of_moment(SecondMoment::from_matrix4(*matrix), model.joint(pair.b))

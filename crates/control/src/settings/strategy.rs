@@ -196,7 +196,7 @@ impl ControllerSettings {
                 let found = numbers.as_slice().len();
                 SettingsError::new(
                     format!("gains.{name}.{key}"),
-                    format!("expected one number, or one for each of the joint's {ways} ways to move, found {found}"),
+                    format!("expected one number, or one for each of the joint's {ways} degrees of freedom, found {found}"),
                 )
             })?;
             diagonal.as_mut_slice()[range].copy_from_slice(&each);

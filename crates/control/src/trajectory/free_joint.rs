@@ -30,7 +30,7 @@ use crate::{ReferencePoint, SystemPoint};
 /// ```
 pub struct OnFreeJoint<T = Box<dyn Trajectory>> {
     trajectory: T,
-    /// The last point of it.
+    /// Its last point.
     point: ReferencePoint,
     /// The world in the frame that the body's configuration is relative to.
     world: SE3<f64>,

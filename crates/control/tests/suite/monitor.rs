@@ -314,7 +314,7 @@ fn the_guarantee_is_found_from_the_template() {
             }
         );
     }
-    // A free body on an arm's end has more ways to move than the pair has rows.
+    // A free body on an arm's end has more degrees of freedom than the pair has rows.
     let model = eleven::model();
     let load = model.body_id("load").expect("the load");
     let pairs = [(BodyId::WORLD, load)];

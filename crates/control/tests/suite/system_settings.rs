@@ -117,7 +117,7 @@ fn approaches_and_what_they_need() {
         ),
         (
             gains("approach = 'joint_pd'").replace("[40, 36]", "[40, 36, 1]"),
-            "gains.shoulder.stiffness: expected one number, or one for each of the joint's 2 ways to move, found 3",
+            "gains.shoulder.stiffness: expected one number, or one for each of the joint's 2 degrees of freedom, found 3",
         ),
         (
             gains("approach = 'joint_pd'").replace("[40, 36]", "-1"),

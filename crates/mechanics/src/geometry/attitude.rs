@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector, Matrix3, RealField, SVector, Vector4, dvector};
 
 use super::{Coordinates, CoordinatesError, Symbols};
 
-/// The nine entries of a rotation matrix, column by column, `R_dot = R wed(ω)`: Konz, Example 8, (3.16-3.18).
+/// The nine entries of a rotation matrix, column by column, `R_dot = R hat(ω)`: Konz, Example 8, (3.16-3.18).
 ///
 /// The seven constraints are `RᵀR = I` and `det R = 1`. (3.16) prints eight, one of them foreign, and a determinant that cancels itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

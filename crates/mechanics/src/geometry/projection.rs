@@ -50,7 +50,7 @@ pub fn project(
 ///
 /// (A.177) `d/dt φ = -Λ φ` holds where the rows of Φ are independent and `Φ A = 0` off the constraint too, as for a circle or a quaternion.
 /// For the rotation matrix neither is so: there, with `Λ = λ I`, only the norm of `RᵀR - I` decays, with this rate to first order. In matrix
-/// form that is `R_dot = R (wed ω - λ/2 (RᵀR - I))`; (A.178), which has λ in place of λ/2, decays twice as fast.
+/// form that is `R_dot = R (hat ω - λ/2 (RᵀR - I))`; (A.178), which has λ in place of λ/2, decays twice as fast.
 ///
 /// ```
 /// use fly_mechanics::geometry::{Quaternion, stabilized_rate};

@@ -8,7 +8,7 @@
 //! | [`Variational`] | any model | second order, symplectic: for long runs, the energy does not drift |
 //!
 //! A [`SystemState`] is where a system is and how it moves at a time; the integrators move it on. What they ask for are the rates in a state: of a
-//! model those of [`unforced`], those of [`forced`], or a closure of one's own, with constraints, rotors, controllers.
+//! model those of [`unforced`], those of [`forced`], or a user-defined closure, with constraints, rotors, controllers.
 //!
 //! ```
 //! use fly_mechanics::PseudoInertia;

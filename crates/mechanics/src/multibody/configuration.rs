@@ -256,7 +256,7 @@ fn write_attitude<T: RealField + Copy>(
     }
 }
 
-/// `R_dot = R wed(omega)`, `q_dot = 1/2 q [0, omega]`.
+/// `R_dot = R hat(omega)`, `q_dot = 1/2 q [0, omega]`.
 fn attitude_rate<T: RealField + Copy>(
     coordinates: AttitudeCoordinates,
     x: &[T],

@@ -10,7 +10,7 @@ use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 
 /// # Coordinates that fit a motion
 ///
-/// Slices are as for [`pose`](Joint::pose). A joint with fewer than six ways to move reaches few poses: of any other one, what it cannot follow
+/// Slices are as for [`pose`](Joint::pose). A joint with fewer than six degrees of freedom reaches few poses: of any other one, what it cannot follow
 /// is left out, translation and rotation each by itself.
 impl<T: RealField + Copy> Joint<T> {
     /// The coordinates whose [`pose`](Joint::pose) is this one, or near it: the inverse of [`pose`](Joint::pose).
@@ -125,7 +125,7 @@ fn about_z<T: RealField + Copy>(rotation: &SO3<T>) -> Vector2<T> {
     Vector2::new(R[(0, 0)] + R[(1, 1)], R[(1, 0)] - R[(0, 1)])
 }
 
-/// The same about any axis of length 1: `tr(R^T exp(a wed(axis)))` is largest there.
+/// The same about any axis of length 1: `tr(R^T exp(a hat(axis)))` is largest there.
 fn about_axis<T: RealField + Copy>(axis: &Vector3<T>, rotation: &SO3<T>) -> Vector2<T> {
     let R = rotation.matrix();
     let odd = Vector3::new(

@@ -65,7 +65,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `aJ_b`, 6 x n: `aXI_b = aJ_b xi`, Konz (4.103c).
     ///
     /// # Panics
-    /// If `jacobian` has not n columns.
+    /// If `jacobian` does not have n columns.
     pub fn jacobian(
         &self,
         a: impl Into<Frame<T>>,
@@ -79,7 +79,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `aJ_b_dot`, 6 x n: the derivative of the Jacobian along the motion, Konz (4.103d).
     ///
     /// # Panics
-    /// If `rate` has not n columns.
+    /// If `rate` does not have n columns.
     pub fn jacobian_rate(
         &self,
         a: impl Into<Frame<T>>,
@@ -116,7 +116,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// [`jacobian`](Self::jacobian) in other axes and about another point, 6 x n: [`twist_in`](Self::twist_in) is this times `xi`.
     ///
     /// # Panics
-    /// If `jacobian` has not n columns.
+    /// If `jacobian` does not have n columns.
     pub fn jacobian_in(
         &self,
         reference: ReferenceFrame,
@@ -136,7 +136,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// The derivative of [`jacobian_in`](Self::jacobian_in) along the motion, 6 x n.
     ///
     /// # Panics
-    /// If `rate` has not n columns.
+    /// If `rate` does not have n columns.
     pub fn jacobian_rate_in(
         &self,
         reference: ReferenceFrame,

@@ -28,7 +28,7 @@ pub enum AttitudeCoordinates {
     Quaternion,
 }
 
-/// What a joint lets move. The axis of all of them is the z axis of the joint's own frame, see [`Joint::axes`].
+/// The kinds of joints. The axis of all of them is the z axis of the joint's own frame, see [`Joint::axes`].
 ///
 /// | joint | configuration | velocity, of the body relative to its parent, in body axes |
 /// |---|---|---|

@@ -32,10 +32,10 @@ pub fn mass_matrix<T: RealField + Copy>(
     M.fill_upper_triangle_with_lower_triangle();
 }
 
-/// `c = sum 0J_b^T vee2((wed(0J_b_dot xi) + wed(0XI_b)^2) M'_b)`, n, Konz (4.103f), which prints `0J_b xi` without its dot.
+/// `c = sum 0J_b^T vee2((hat(0J_b_dot xi) + hat(0XI_b)^2) M'_b)`, n, Konz (4.103f), which prints `0J_b xi` without its dot.
 ///
 /// # Panics
-/// If the slice has not n numbers.
+/// If the slice does not have length n.
 pub fn coriolis_force<T: RealField + Copy>(
     model: &Model<T>,
     workspace: &Workspace<T>,
@@ -84,7 +84,7 @@ pub fn coriolis_matrix<T: RealField + Copy>(
 /// `f_M = M xi_dot + c`, n: the bodies' inertia wrenches, projected.
 ///
 /// # Panics
-/// If a slice has not n numbers.
+/// If a slice does not have length n.
 pub fn inertial_force<T: RealField + Copy>(
     model: &Model<T>,
     workspace: &Workspace<T>,

@@ -26,7 +26,7 @@ impl<T: RealField + Copy> Subspace<T> {
         }
     }
 
-    /// Adds a direction; there is room for six.
+    /// Adds a direction, of at most six.
     pub(super) fn push(&mut self, column: Vector6<T>) {
         self.columns[self.dim] = column;
         self.dim += 1;

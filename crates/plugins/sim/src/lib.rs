@@ -32,7 +32,7 @@
 //! attitude = 0.0               # rad, a small rotation in body axes
 //! velocity = 0.0               # m/s
 //! angular_velocity = 0.0       # rad/s
-//! joint_position = 0.0         # rad or m, of joints with one way to move
+//! joint_position = 0.0         # rad or m, of joints with one degree of freedom
 //! joint_velocity = 0.0         # rad/s or m/s, of these
 //!
 //! [[faults]]                   # what goes wrong on purpose

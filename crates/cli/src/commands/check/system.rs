@@ -75,7 +75,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// How many ways to move the inputs reach where the reference begins.
+/// How many degrees of freedom the inputs reach where the reference begins.
 fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
     let (model, inputs) = (&system.model, &system.inputs);
     let (n, p) = (model.dof(), inputs.input_dim());

@@ -138,7 +138,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     /// [`ConstraintError`], with the constraint's name. After [`ConstraintError::Inconsistent`] there is the solution with the smallest miss.
     ///
     /// # Panics
-    /// If `M` is not n x n or `force` has not n entries.
+    /// If `M` is not n x n or `force` does not have length n.
     pub fn solve(
         &mut self,
         constraints: &ConstraintSet<T>,
@@ -330,7 +330,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     /// `Z_k^T lambda_k`, the generalised force of one constraint.
     ///
     /// # Panics
-    /// If `force` has not n entries.
+    /// If `force` does not have length n.
     pub fn joint_force(
         &self,
         constraints: &ConstraintSet<T>,

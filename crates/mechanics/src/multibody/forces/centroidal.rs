@@ -67,7 +67,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// ```
     ///
     /// # Panics
-    /// If the matrix has not n columns.
+    /// If the matrix does not have n columns.
     pub fn centroidal_momentum_matrix(&self, model: &Model<T>, A: &mut Matrix6xX<T>) {
         assert_eq!(A.ncols(), model.dof(), "columns of the momentum matrix");
         A.fill(T::zero());
@@ -87,7 +87,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// wrenches from outside, about the centre of mass.
     ///
     /// # Panics
-    /// If `xi_dot` has not n numbers.
+    /// If `xi_dot` does not have length n.
     pub fn centroidal_momentum_rate(&self, model: &Model<T>, xi_dot: &[T]) -> Vector6<T> {
         let to_centroid = self.to_centroid(model);
         let rates = model.massive().map(|(body, inertia)| {

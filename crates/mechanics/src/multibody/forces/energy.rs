@@ -60,7 +60,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `xi_dot`: `S = 1/2 xi_dot^T M xi_dot + c^T xi_dot + S_0`. After [`Workspace::update_jacobians`] too.
     ///
     /// # Panics
-    /// If `xi_dot` has not n numbers.
+    /// If `xi_dot` does not have length n.
     pub fn acceleration_energy(&self, model: &Model<T>, xi_dot: &[T]) -> T {
         let energies = model.massive().map(|(body, inertia)| {
             let twist = &self.kinematics.body_twist(body);
@@ -75,7 +75,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// `0J_b xi_dot + 0J_b_dot xi`: the rate of a body's twist, after [`Workspace::update_jacobians`] too.
     ///
     /// # Panics
-    /// If `xi_dot` has not n numbers.
+    /// If `xi_dot` does not have length n.
     pub fn acceleration(&self, body: crate::multibody::BodyId, xi_dot: &[T]) -> Vector6<T> {
         let J = self.body_jacobian(body);
         assert_eq!(xi_dot.len(), J.ncols(), "length of the acceleration");

@@ -82,7 +82,7 @@ impl<T: RealField + Copy> EquationOfMotion<T> {
     /// `b = c + D xi + grad V`: the force that would keep the velocity constant.
     ///
     /// # Panics
-    /// If a slice has not n numbers.
+    /// If a slice does not have length n.
     pub fn bias(&self, xi: &[T], bias: &mut [T]) {
         bias.copy_from_slice(self.coriolis_force.as_slice());
         for (i, b) in bias.iter_mut().enumerate() {
@@ -101,7 +101,7 @@ impl<T: RealField + Copy> EquationOfMotion<T> {
     /// [`MasslessMotion`].
     ///
     /// # Panics
-    /// If a slice has not n numbers.
+    /// If a slice does not have length n.
     pub fn acceleration(
         &mut self,
         xi: &[T],
@@ -127,7 +127,7 @@ impl<T: RealField + Copy> EquationOfMotion<T> {
     /// [`MasslessMotion`].
     ///
     /// # Panics
-    /// If the vector has not n numbers.
+    /// If the vector does not have length n.
     pub fn solve(&mut self, b: &mut DVector<T>) -> Result<(), MasslessMotion> {
         self.factor.copy_from(&self.mass_matrix);
         // The factorisation takes the storage and gives it back; it is lost where it fails, which ends a computation.

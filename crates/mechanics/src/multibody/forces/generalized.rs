@@ -13,7 +13,7 @@ impl<T: RealField + Copy> Workspace<T> {
     /// Adds the force of a wrench `[f; tau]` on a body, in the body's frame: `0J_b^T w`.
     ///
     /// # Panics
-    /// If the force has not n numbers.
+    /// If the force does not have length n.
     pub fn add_wrench(&self, body: BodyId, wrench: &Vector6<T>, force: &mut [T]) {
         let J = self.body_jacobian(body);
         assert_eq!(force.len(), J.ncols(), "length of the force");

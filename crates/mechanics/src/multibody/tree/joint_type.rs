@@ -1,4 +1,4 @@
-//! What a joint of the tree lets move.
+//! The joint types of the tree: their degrees of freedom, directions and forces.
 
 use nalgebra::RealField;
 

@@ -167,9 +167,9 @@ fn joint_numbers<'a>(
         "the joint `{}` has {expected} {}: expected as many finite numbers, {unit}",
         name.get_ref(),
         if expected == 1 {
-            "way to move"
+            "degree of freedom"
         } else {
-            "ways to move"
+            "degrees of freedom"
         }
     );
     Err(Error::configuration(message).in_configuration(given.span()))

@@ -60,7 +60,7 @@ struct InitialKeys {
 /// Numbers of joints, by name.
 type JointTable = BTreeMap<Spanned<String>, Spanned<JointKeys>>;
 
-/// How far a joint has moved, or how fast it does, in each of its ways to move.
+/// The displacements or the velocities of a joint, one for each degree of freedom.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number, or a list of numbers")]
 enum JointKeys {

@@ -222,12 +222,12 @@ fn bodies_and_joints() {
     );
     check(
         "body = 'cube'\ninitial.joints.hinge = «[0.1, 0.2]»",
-        "the joint `hinge` has 1 way to move: expected as many finite numbers, rad or m",
+        "the joint `hinge` has 1 degree of freedom: expected as many finite numbers, rad or m",
         None,
     );
     check(
         "body = 'cube'\ninitial.joints.ball = «nan»",
-        "the joint `ball` has 6 ways to move: expected as many finite numbers, rad or m",
+        "the joint `ball` has 6 degrees of freedom: expected as many finite numbers, rad or m",
         None,
     );
     check(
@@ -237,7 +237,7 @@ fn bodies_and_joints() {
     );
     check(
         "body = 'cube'\ninitial.joint_velocities.hinge = «[]»",
-        "the joint `hinge` has 1 way to move: expected as many finite numbers, rad/s or m/s",
+        "the joint `hinge` has 1 degree of freedom: expected as many finite numbers, rad/s or m/s",
         None,
     );
     check(

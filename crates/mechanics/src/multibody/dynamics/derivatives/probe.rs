@@ -1,4 +1,4 @@
-//! What a coordinate feels of the motions that others cause, and what they feel of its.
+//! The forces of a coordinate under the motions of others, and theirs under its own.
 
 use nalgebra::RealField;
 
