@@ -10,7 +10,7 @@
 use std::error::Error;
 
 use fly_control::ReferencePoint;
-use fly_control::allocation::{ActiveSet, AllocationError, Limited, Limits};
+use fly_control::allocation::{ActiveSet, Limited, Limits};
 use fly_control::kinematics::OneBody;
 use fly_control::law::Law;
 use fly_control::pair::{Pair, PairKinematics};
@@ -104,9 +104,7 @@ impl Firmware {
             template: Template::of_body(Approach::Energy, Transport::Centred, pair),
             desired: DesiredMotion::of_dof(Const),
             law,
-            limited: Limited::new(limits, None, |limits| {
-                ActiveSet::new(limits, &metric).map_err(AllocationError::from)
-            })?,
+            limited: Limited::new(limits, None, |limits| ActiveSet::new(limits, &metric))?,
             thrusts: [0.0; 4],
         })
     }

@@ -2,6 +2,7 @@
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 
+use super::limits::check_length;
 use super::{Allocation, AllocationError, Allocator, DefaultDim, Limits, Outcome, Sizes};
 
 /// Limits, how fast inputs may change, and a solver for when they are met.
@@ -35,11 +36,14 @@ where
     /// For these limits, a rate for each input (its unit per second), and the solver that `make` builds for the limits.
     ///
     /// With rates the last p rows of the limits are those of each input alone: [`Limits::with_each_input`].
-    pub fn new<E: From<AllocationError>>(
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn new(
         limits: Limits<T, P, M>,
         rate: Option<OVector<T, P>>,
-        make: impl FnOnce(&Limits<T, P, M>) -> Result<A, E>,
-    ) -> Result<Self, E> {
+        make: impl FnOnce(&Limits<T, P, M>) -> Result<A, AllocationError>,
+    ) -> Result<Self, AllocationError> {
         let (_, m) = limits.sizes();
         let bounds = |bounds: &[T]| OVector::from_column_slice_generic(m, nalgebra::U1, bounds);
         let rate = rate.map(|most| Rate {
@@ -59,11 +63,17 @@ where
 #[cfg(feature = "std")]
 impl Limited<Box<dyn Allocator>> {
     /// For these limits and a rate for each input (its unit per second), with the solver that `make` builds for the rows of both.
-    pub fn with_rates<E: From<AllocationError>>(
+    ///
+    /// # Errors
+    /// [`AllocationError::Length`] if there is not one rate for each input, and those of `make`.
+    pub fn with_rates(
         limits: &Limits,
         rate: Option<Vec<f64>>,
-        make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, E>,
-    ) -> Result<Self, E> {
+        make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, AllocationError>,
+    ) -> Result<Self, AllocationError> {
+        if let Some(rate) = &rate {
+            check_length("input rates", limits.input_dim(), rate.len())?;
+        }
         let limits = match rate {
             Some(_) => limits.with_each_input()?,
             None => limits.clone(),
@@ -89,6 +99,9 @@ where
     }
 
     /// The same in a metric of the moment.
+    ///
+    /// # Errors
+    /// As [`Allocator::set_metric`]; the input before stays.
     pub fn allocate_in(
         &mut self,
         metric: &OMatrix<T, P, P>,

@@ -394,7 +394,11 @@ pub(super) fn largest<T: RealField + Copy>(numbers: impl IntoIterator<Item = T>)
     })
 }
 
-fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), AllocationError> {
+pub(super) fn check_length(
+    what: &'static str,
+    expected: usize,
+    found: usize,
+) -> Result<(), AllocationError> {
     if expected == found {
         Ok(())
     } else {

@@ -1,6 +1,6 @@
 //! Random states and references: everything that enters a control step.
 
-use fly_control::allocation::{ActiveSet, AllocationError, Limited, Limits};
+use fly_control::allocation::{ActiveSet, Limited, Limits};
 use fly_control::law::Law;
 use fly_control::matching::Matching;
 use fly_control::pair::{Pair, PairKinematics};
@@ -174,7 +174,7 @@ impl Sample<'_> {
                 interior.cast(),
             );
             let solver = |limits: &_| ActiveSet::new(limits, &metric);
-            let limited = Limited::new::<AllocationError>(limits.unwrap(), None, solver);
+            let limited = Limited::new(limits.unwrap(), None, solver);
             limited.unwrap().allocate(u0.as_slice(), 0.0, &mut u);
         }
         let of = |what: &str| format!("{}: {what} in f32", self.name);

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Random, Sequence};
 use fly_control::ReferencePoint;
-use fly_control::allocation::{ActiveSet, AllocationError, Allocator, Limits, Outcome};
+use fly_control::allocation::{ActiveSet, AllocationError, Allocator, Limited, Limits, Outcome};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use nalgebra::{Const, DMatrix, DVector, SMatrix, SVector};
@@ -231,6 +231,13 @@ fn what_does_not_fit_is_refused_with_numbers() {
     assert_eq!(
         error.to_string(),
         "upper bounds: expected finite numbers, found NaN"
+    );
+    let make = |_: &Limits| -> Result<Box<dyn Allocator>, _> { Err(AllocationError::Metric) };
+    let error = Limited::<Box<dyn Allocator>>::with_rates(&limits, Some(vec![1.0; 2]), make).err();
+    let message = error.map(|error| error.to_string());
+    assert_eq!(
+        message.as_deref(),
+        Some("input rates: expected 3 numbers, found 2")
     );
 }
 

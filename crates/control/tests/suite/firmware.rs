@@ -85,7 +85,7 @@ fn the_matching_force_is_the_same_for_sizes_known_to_the_compiler() {
     let bias = controller.plant().body().bias(&state);
     let found = matching.force(&bias, &controller.desired(&state, &reference).bias);
     assert!(expected.force.norm() > 0.1);
-    assert!((found.force - &expected.force).amax() < 1e-13 * expected.force.amax());
+    assert!((found.force - expected.force).amax() < 1e-13 * expected.force.amax());
     assert!((found.distance - expected.distance).abs() < 1e-13 * expected.distance);
     // Four independent inputs leave no three directions out.
     assert!(Matching::<f64, Const<6>, Const<3>>::new(mass, desired, &inputs).is_err());
