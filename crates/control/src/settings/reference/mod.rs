@@ -1,5 +1,8 @@
 //! The section `[reference]`.
 
+#[macro_use]
+mod kinds;
+
 mod build;
 mod flat;
 mod joints;
@@ -25,55 +28,55 @@ use serde::Deserialize;
 use super::{SettingsError, finite, not_negative, positive};
 use crate::trajectory::AttitudeMode;
 
-/// The section `[reference]`: `kind` and the keys of that kind.
-///
-/// Read as a whole it is an internally tagged enumeration, whose errors know no place in the text. Who wants places reads
-/// `kind` first and the other keys as the structure of that kind.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum ReferenceSettings {
-    /// Standing still.
-    Hover(HoverSettings),
-    /// Sinusoids along the axes.
-    Lissajous(LissajousSettings),
-    /// A vertical circle.
-    Loop(LoopSettings),
-    /// From point to point.
-    Waypoints(WaypointsSettings),
-    /// Through points without stopping.
-    MinimumSnap(MinimumSnapSettings),
-    /// A path from a file.
-    Sampled(SampledSettings),
-    /// A horizontal circle.
-    Circle(HelixSettings),
-    /// A helix about the vertical.
-    Helix(HelixSettings),
-    /// Straight up.
-    Takeoff(TakeoffSettings),
-    /// Straight down.
-    Landing(LandingSettings),
-    /// A turn by 360 degrees in a hop.
-    Flip(FlipSettings),
-    /// A roll by 360 degrees along a corkscrew.
-    BarrelRoll(BarrelRollSettings),
-    /// Position and attitude on their own.
-    Independent(IndependentSettings),
-    /// The setpoints that the backend delivers.
-    Recorded(RecordedSettings),
-    /// A system at rest.
-    Rest(RestSettings),
-    /// Sinusoids of joints.
-    Joints(JointsSettings),
-    /// Joints from rest to rest.
-    Transfer(TransferSettings),
-    /// A body follows a path in the world.
-    Tool(ToolSettings),
-    /// Two masses with a spring.
-    TwoMasses(TwoMassesSettings),
-    /// The planar aircraft.
-    Pvtol(PvtolSettings),
-    /// A body in a plane.
-    Planar(PlanarSettings),
+kinds! {
+    /// The section `[reference]`: `kind` and the keys of that kind.
+    ///
+    /// Read as a whole it is an internally tagged enumeration, whose errors know no place in the text. Who wants places reads
+    /// `kind` first and the other keys as the structure of that kind.
+    ReferenceSettings {
+        /// Standing still.
+        Hover(HoverSettings) = "hover",
+        /// Straight up.
+        Takeoff(TakeoffSettings) = "takeoff",
+        /// Straight down.
+        Landing(LandingSettings) = "landing",
+        /// A horizontal circle.
+        Circle(HelixSettings) = "circle",
+        /// A helix about the vertical.
+        Helix(HelixSettings) = "helix",
+        /// Sinusoids along the axes.
+        Lissajous(LissajousSettings) = "lissajous",
+        /// A vertical circle.
+        Loop(LoopSettings) = "loop",
+        /// A turn by 360 degrees in a hop.
+        Flip(FlipSettings) = "flip",
+        /// A roll by 360 degrees along a corkscrew.
+        BarrelRoll(BarrelRollSettings) = "barrel_roll",
+        /// From point to point.
+        Waypoints(WaypointsSettings) = "waypoints",
+        /// Through points without stopping.
+        MinimumSnap(MinimumSnapSettings) = "minimum_snap",
+        /// A path from a file.
+        Sampled(SampledSettings) = "sampled",
+        /// Position and attitude on their own.
+        Independent(IndependentSettings) = "independent",
+        /// The setpoints that the backend delivers.
+        Recorded(RecordedSettings) = "recorded",
+        /// A system at rest.
+        Rest(RestSettings) = "rest",
+        /// Sinusoids of joints.
+        Joints(JointsSettings) = "joints",
+        /// Joints from rest to rest.
+        Transfer(TransferSettings) = "transfer",
+        /// A body follows a path in the world.
+        Tool(ToolSettings) = "tool",
+        /// Two masses with a spring.
+        TwoMasses(TwoMassesSettings) = "two_masses",
+        /// The planar aircraft.
+        Pvtol(PvtolSettings) = "pvtol",
+        /// A body in a plane.
+        Planar(PlanarSettings) = "planar",
+    }
 }
 
 /// `kind = "hover"`.
@@ -217,31 +220,6 @@ pub struct RecordedSettings {
 }
 
 impl ReferenceSettings {
-    /// The names of all kinds.
-    pub const KINDS: [&'static str; 21] = [
-        "hover",
-        "takeoff",
-        "landing",
-        "circle",
-        "helix",
-        "lissajous",
-        "loop",
-        "flip",
-        "barrel_roll",
-        "waypoints",
-        "minimum_snap",
-        "sampled",
-        "independent",
-        "recorded",
-        "rest",
-        "joints",
-        "transfer",
-        "tool",
-        "two_masses",
-        "pvtol",
-        "planar",
-    ];
-
     /// The names of those that are for systems, see [`build_for_system`](Self::build_for_system).
     pub const SYSTEM_KINDS: [&'static str; 7] = [
         "rest",
@@ -252,33 +230,6 @@ impl ReferenceSettings {
         "pvtol",
         "planar",
     ];
-
-    /// The name of its kind.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Hover(_) => "hover",
-            Self::Takeoff(_) => "takeoff",
-            Self::Landing(_) => "landing",
-            Self::Circle(_) => "circle",
-            Self::Helix(_) => "helix",
-            Self::Lissajous(_) => "lissajous",
-            Self::Loop(_) => "loop",
-            Self::Flip(_) => "flip",
-            Self::BarrelRoll(_) => "barrel_roll",
-            Self::Waypoints(_) => "waypoints",
-            Self::MinimumSnap(_) => "minimum_snap",
-            Self::Sampled(_) => "sampled",
-            Self::Independent(_) => "independent",
-            Self::Recorded(_) => "recorded",
-            Self::Rest(_) => "rest",
-            Self::Joints(_) => "joints",
-            Self::Transfer(_) => "transfer",
-            Self::Tool(_) => "tool",
-            Self::TwoMasses(_) => "two_masses",
-            Self::Pvtol(_) => "pvtol",
-            Self::Planar(_) => "planar",
-        }
-    }
 
     /// Checks everything that does not need the vehicle.
     ///

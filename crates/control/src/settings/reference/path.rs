@@ -11,28 +11,28 @@ use crate::settings::{
 };
 use crate::trajectory::{AttitudeMode, Path, Waypoints};
 
-/// A path in the world: `kind` and the keys of that kind, as those of vehicles but for `posture`.
-///
-/// Errors inside know no place in the text, as those of [`ReferenceSettings`](super::ReferenceSettings).
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum PathSettings {
-    /// Straight, from rest to rest.
-    Line(LineSettings),
-    /// Sinusoids along the axes.
-    Lissajous(LissajousSettings),
-    /// A horizontal circle.
-    Circle(HelixSettings),
-    /// A helix about the vertical.
-    Helix(HelixSettings),
-    /// From point to point.
-    Waypoints(WaypointsSettings),
-    /// Through points without stopping, at most at `max_speed`.
-    MinimumSnap(MinimumSnapSettings),
-    /// From a file.
-    Sampled(SampledSettings),
-    /// Position and attitude on their own: only where a whole pose is asked for.
-    Independent(IndependentSettings),
+kinds! {
+    /// A path in the world: `kind` and the keys of that kind, as those of vehicles but for `posture`.
+    ///
+    /// Errors inside know no place in the text, as those of [`ReferenceSettings`](super::ReferenceSettings).
+    PathSettings {
+        /// Straight, from rest to rest.
+        Line(LineSettings) = "line",
+        /// Sinusoids along the axes.
+        Lissajous(LissajousSettings) = "lissajous",
+        /// A horizontal circle.
+        Circle(HelixSettings) = "circle",
+        /// A helix about the vertical.
+        Helix(HelixSettings) = "helix",
+        /// From point to point.
+        Waypoints(WaypointsSettings) = "waypoints",
+        /// Through points without stopping, at most at `max_speed`.
+        MinimumSnap(MinimumSnapSettings) = "minimum_snap",
+        /// From a file.
+        Sampled(SampledSettings) = "sampled",
+        /// Position and attitude on their own: only where a whole pose is asked for.
+        Independent(IndependentSettings) = "independent",
+    }
 }
 
 /// `kind = "line"`: straight, from rest to rest.
@@ -64,18 +64,6 @@ impl LineSettings {
 }
 
 impl PathSettings {
-    /// The names of all kinds.
-    pub const KINDS: [&'static str; 8] = [
-        "line",
-        "lissajous",
-        "circle",
-        "helix",
-        "waypoints",
-        "minimum_snap",
-        "sampled",
-        "independent",
-    ];
-
     /// How a body would be held along it.
     fn held(&self) -> (Option<AttitudeMode>, Option<f64>) {
         match self {
