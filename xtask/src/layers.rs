@@ -27,8 +27,9 @@ pub fn run(arguments: &[String]) -> Outcome {
 }
 
 /// The folders of the crates whose modules are held to it.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "cli",
+    "control",
     "flight",
     "hal",
     "lie",
