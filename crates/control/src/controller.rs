@@ -148,13 +148,19 @@ where
         })
     }
 
-    /// The same with a priority rho (kg m^2) of the free body's tilt when inputs are limited, see [`Law::metric_with_priority`]. Set it before
-    /// the limits; it has no effect where none or several bodies move freely.
-    #[must_use]
-    pub fn with_tilt_priority(mut self, rho: f64) -> Self {
+    /// The same with a priority rho (kg m^2) of the free body's tilt when inputs are limited, see [`Law::metric_with_priority`]. It has no
+    /// effect where none or several bodies move freely.
+    ///
+    /// # Errors
+    /// [`AllocationError::Metric`] if there are limits and the metric with this priority is not positive definite.
+    pub fn with_tilt_priority(mut self, rho: f64) -> Result<Self, AllocationError> {
         let tilts = self.plant.tilts().filter(|_| rho != 0.0);
         self.tilt_priority = tilts.map(|tilts| TiltPriority { rho, tilts });
-        self
+        // Where the metric changes with the state, each step sets it.
+        if let (true, Some(limited)) = (P::CONSTANT, &mut self.limited) {
+            limited.set_metric(metric(&self.law, self.tilt_priority, &mut self.metric))?;
+        }
+        Ok(self)
     }
 
     /// The same with inputs inside these limits, and with rates (of each input, in its unit per second) if there are any. `make` gives the solver

@@ -4,7 +4,7 @@ use fly_lie::SE3;
 use nalgebra::Vector3;
 
 use crate::multibody::{Joint, JointKind};
-use crate::{FreeBody, Rotors, System};
+use crate::{FreeBody, PseudoInertia, Rotors, System};
 
 /// A vehicle as its description gives it: one free rigid body with rotors.
 ///
@@ -72,6 +72,14 @@ pub enum VehicleError {
     /// The body weighs nothing.
     #[error("body `{body}` has no mass")]
     WithoutMass {
+        /// The body.
+        body: String,
+    },
+    /// A torque about some axis would accelerate it without bound.
+    #[error(
+        "body `{body}` is a point mass or a thin rod: a free body needs moments of inertia about all axes"
+    )]
+    WithoutMoments {
         /// The body.
         body: String,
     },
@@ -148,6 +156,9 @@ impl TryFrom<System> for Vehicle {
         let Some(inertia) = model.inertia(id) else {
             return Err(VehicleError::WithoutMass { body });
         };
+        if PseudoInertia::new(*inertia.second_moment()).is_err() {
+            return Err(VehicleError::WithoutMoments { body });
+        }
         Ok(Self {
             body: FreeBody::new(*inertia, *model.gravity()).with_drag(model.drag(id).copied()),
             name: system.name,

@@ -98,6 +98,11 @@ where
         self.allocator.solve(desired, input)
     }
 
+    /// Takes a new metric, as [`Allocator::set_metric`].
+    pub fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
+        self.allocator.set_metric(metric)
+    }
+
     /// The same in a metric of the moment.
     ///
     /// # Errors

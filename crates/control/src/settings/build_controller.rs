@@ -113,7 +113,7 @@ impl ControllerSettings {
                            several";
             return Err(SettingsError::new("tilt_priority", message).into());
         }
-        let controller = controller.with_tilt_priority(self.tilt_priority);
+        let controller = controller.with_tilt_priority(self.tilt_priority)?;
         match limits {
             Some(limits) if self.allocation != AllocationMethod::None => {
                 Ok(controller.limited(limits, rates, |limits, metric| {

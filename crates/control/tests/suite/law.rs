@@ -274,6 +274,9 @@ fn rho_changes_only_limited_inputs() {
     };
     let mut plain = with(0.0).build(&vehicle(QUADCOPTER)).unwrap();
     let mut weighted = with(3.0).build(&vehicle(QUADCOPTER)).unwrap();
+    // Set after the limits it does the same.
+    let later = with(0.0).build(&vehicle(QUADCOPTER)).unwrap();
+    let mut later = later.with_tilt_priority(3.0).unwrap();
     let upside_down = State::at_rest(SE3::exp(&nalgebra::Vector6::new(
         0.0, 0.0, 0.0, 3.11, 0.0, 0.0,
     )));
@@ -294,6 +297,7 @@ fn rho_changes_only_limited_inputs() {
     // Literally all rotors idle; with rho one pushes and turns the vehicle.
     assert!(a.input.amax() < 0.2 + 1e-9, "{}", a.input);
     assert!(b.input.amax() > 0.3, "{}", b.input);
+    assert_eq!(later.step(&upside_down, &reference).input, b.input);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(super) fn read(document: &Document) -> Result<Described, ConfigError> {
     let vehicle = match Vehicle::try_from(system.clone()) {
         Ok(vehicle) => Some(vehicle),
         // Read as a vehicle, the error has its place.
-        Err(VehicleError::WithoutMass { .. }) => {
+        Err(VehicleError::WithoutMass { .. } | VehicleError::WithoutMoments { .. }) => {
             Some(Vehicle::from_toml(text.text()).map_err(wrong)?)
         }
         Err(_) => None,

@@ -98,10 +98,19 @@ fn solid(table: &Table<'_>) -> Result<PseudoInertia<f64>, DescriptionError> {
     PseudoInertia::new(shape.moment(mass).placed(&place)).map_err(|error| shape_entry.error(error))
 }
 
-/// The sum of its parts, each at its pose in the body's frame.
+/// The sum of its parts, each at its pose in the body's frame. A body with one point as its only part is a point mass.
 fn parts(entry: &Entry<'_>) -> Result<PseudoInertia<f64>, DescriptionError> {
+    let parts = entry.array("an array of tables, one for each part")?;
+    if let [only] = parts.as_slice()
+        && let table = only.table()?
+        && is_point(&table)
+    {
+        let moment = part(&table)?;
+        return PseudoInertia::point_mass(moment.weight(), moment.center())
+            .map_err(|error| only.error(error));
+    }
     let mut sum: Option<SecondMoment<f64>> = None;
-    for part in entry.array("an array of tables, one for each part")? {
+    for part in parts {
         let moment = self::part(&part.table()?)?;
         sum = Some(sum.map_or(moment, |sum| sum + moment));
     }
@@ -120,15 +129,19 @@ fn part(table: &Table<'_>) -> Result<SecondMoment<f64>, DescriptionError> {
     known.retain(|key| *key != "parts");
     known.extend(["position", "orientation"]);
     table.only(&known)?;
-    let extended = ["density", "inertia", "inertia_about_origin"];
     let moment = if table.get("shape").is_some() {
         *solid(table)?.second_moment()
-    } else if table.present(&extended).is_empty() {
+    } else if is_point(table) {
         SecondMoment::point(table.required("mass")?.positive()?, center_of_mass(table)?)
     } else {
         *numbers(table)?.second_moment()
     };
     Ok(moment.placed(&pose(table)?))
+}
+
+fn is_point(table: &Table<'_>) -> bool {
+    let extended = ["shape", "density", "inertia", "inertia_about_origin"];
+    table.present(&extended).is_empty()
 }
 
 fn center_of_mass(table: &Table<'_>) -> Result<Vector3<f64>, DescriptionError> {

@@ -54,7 +54,9 @@ fn vehicle(table: &DeTable<'_>, span: Range<usize>) -> Result<Vehicle, Descripti
             VehicleError::Bodies(_) => root.deepest(&["bodies"]),
             VehicleError::NotFree { body } => root.deepest(&["bodies", body, "joint"]),
             VehicleError::Placed { body, key } => root.deepest(&["bodies", body, key]),
-            VehicleError::WithoutMass { body } => root.deepest(&["bodies", body]),
+            VehicleError::WithoutMass { body } | VehicleError::WithoutMoments { body } => {
+                root.deepest(&["bodies", body])
+            }
             VehicleError::Springs => root.deepest(&["springs"]),
             VehicleError::Dampers { body } => match root.get("dampers") {
                 Some(_) => root.deepest(&["dampers"]),

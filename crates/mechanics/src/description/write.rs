@@ -12,7 +12,7 @@ use crate::multibody::{
 };
 use crate::outline::joint_type;
 use crate::system::{JointData, JointLimits, System};
-use crate::{Motor, Rotor, SecondMoment, Tilt};
+use crate::{Motor, PseudoInertia, Rotor, SecondMoment, Tilt};
 
 /// The system's description. It says in numbers what shapes, parts, points and the damping of joints may have said before.
 pub(crate) fn toml(system: &System) -> String {
@@ -96,12 +96,7 @@ impl Text {
             );
         }
         if let Some(inertia) = model.inertia(body) {
-            self.key("mass", &number(inertia.mass()));
-            let center = inertia.center_of_mass();
-            if center != Vector3::zeros() {
-                self.key("center_of_mass", &vector(&center));
-            }
-            self.key("inertia", &matrix(&inertia.inertia_about_center()));
+            self.inertia(inertia);
         }
         if let Some(drag) = model.drag(body) {
             let keys = [
@@ -110,6 +105,24 @@ impl Text {
             ];
             self.key("drag", &inline(&keys));
         }
+    }
+
+    fn inertia(&mut self, inertia: &PseudoInertia<f64>) {
+        let mass = number(inertia.mass());
+        let center = inertia.center_of_mass();
+        let moments = inertia.inertia_about_center();
+        // What rounding leaves of a point mass.
+        let point = 16.0 * f64::EPSILON * inertia.mass() * center.norm_squared();
+        if moments.amax() <= point {
+            let keys = [("mass", mass), ("position", vector(&center))];
+            self.key("parts", &format!("[{}]", inline(&keys)));
+            return;
+        }
+        self.key("mass", &mass);
+        if center != Vector3::zeros() {
+            self.key("center_of_mass", &vector(&center));
+        }
+        self.key("inertia", &matrix(&moments));
     }
 
     fn spring(&mut self, spring: &Spring<f64>) {

@@ -420,6 +420,13 @@ fn masses() {
     );
     check(
         "mass = 1.0\ninertia = [1, 1, 1]",
+        "parts = [{ mass = 0 }]",
+        "bodies.base.parts[0].mass: expected a number above 0, found 0",
+        "0",
+        "",
+    );
+    check(
+        "mass = 1.0\ninertia = [1, 1, 1]",
         "parts = []",
         "bodies.base.parts: expected at least one part, found none",
         "[]",

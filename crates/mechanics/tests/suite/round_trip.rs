@@ -299,6 +299,7 @@ fn more_in_a_loaded_system() {
         let more = more.unwrap_or_else(|error| panic!("{path:?}: {error}"));
         assert_eq!(more.model.dof(), system.model.dof() + 6);
         assert!((more.model.mass() - system.model.mass() - 2.0).abs() < 1e-12);
+        round_trip(&more);
         for body in system.model.bodies() {
             let same = more
                 .model
