@@ -23,47 +23,47 @@ Examples:
 #[derive(Debug, Parser)]
 #[command(name = "fly", version, after_help = format!("{EXAMPLES}\n\n{}", Exit::HELP), max_term_width = 100)]
 pub struct Arguments {
-    /// What to do instead of flying.
+    /// A command other than flying.
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// The configuration and what is laid over it.
+    /// The configuration and its overrides.
     #[command(flatten)]
     pub configuration: ConfigurationArguments,
 
-    /// Log file, replaced when it exists [default: CONFIG-TIME.mcap here]
+    /// Log file; an existing one is replaced [default: CONFIG-TIME.mcap in the current folder]
     #[arg(long, value_name = "PATH")]
     pub log: Option<PathBuf>,
 
-    /// Let a backend that is a real vehicle arm and move; without it no command is sent
+    /// Arm a real vehicle and send it commands; without it no command is sent
     #[arg(long)]
     pub arm: bool,
 
-    /// More messages: -v what happens, -vv details, -vvv everything (RUST_LOG chooses more finely)
+    /// More messages: -v info, -vv debug, -vvv trace (RUST_LOG filters by module)
     #[arg(short, long, action = ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub verbose: u8,
 
-    /// Only errors: no progress, no summary
+    /// Only errors: no progress bar, no summary
     #[arg(short, long, global = true)]
     pub quiet: bool,
 }
 
-/// The configuration and what is laid over it.
+/// The configuration and its overrides.
 #[derive(Debug, Args)]
 pub struct ConfigurationArguments {
     /// Configuration: a TOML file, or the name of a shipped one (see `fly configs`)
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
 
-    /// Fly with this backend: the same as --set backend.plugin=NAME
+    /// Backend: the same as --set backend.plugin=NAME
     #[arg(long, value_name = "NAME", global = true)]
     pub backend: Option<String>,
 
-    /// Change one value, read as TOML, else as text; may be repeated
+    /// Override one value, read as TOML, else as text; may be repeated
     #[arg(long, value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,
 
-    /// Look for plugins in this folder first; may be repeated
+    /// Search this folder for plugins first; may be repeated
     #[arg(long, value_name = "DIR", global = true)]
     pub plugin_dir: Vec<PathBuf>,
 }
@@ -85,23 +85,23 @@ pub struct SystemArguments {
     /// The description: a file, or the name of a shipped one (see `fly configs`)
     pub file: PathBuf,
 
-    /// Print the description in TOML instead, whatever it was read from
+    /// Print the description in TOML instead, also of URDF
     #[arg(long)]
     pub toml: bool,
 
-    /// URDF: let the root link move freely instead of fixing it in the world
+    /// URDF: give the root link a free joint instead of fixing it to the world
     #[arg(long)]
     pub free: bool,
 
-    /// URDF: raise moments of inertia that no mass has instead of refusing them
+    /// URDF: raise non-physical inertias to the nearest physical ones instead of refusing them
     #[arg(long)]
     pub raise_inertias: bool,
 }
 
-/// Everything but flying.
+/// The commands other than flying.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Check all that a flight needs, without flying
+    /// Check everything that a flight needs, without flying
     Check,
     /// Say what the closed loop is like; find its parameters from poles or a bandwidth
     ///
@@ -109,31 +109,31 @@ pub enum Command {
     /// actuators at which it is stable, and what the actuators have left in hover. Without poles and
     /// bandwidth the controller is looked at as it is configured. --config may name a vehicle file.
     Tune(TuneArguments),
-    /// List the backends that are found, where, and what they offer
+    /// List the backends that are found, their files and signals
     Backends,
-    /// Put a backend plugin through the conformance suite
+    /// Run the conformance suite on a backend plugin
     ///
     /// The plugin gets its table and the vehicle of --config; without it, of the shipped
-    /// configuration that is named like the plugin, or of quadcopter.toml.
+    /// configuration with the plugin's name, or of quadcopter.toml.
     Conformance {
         /// The plugin's library, or its name on the search path
         plugin: String,
     },
     /// List the shipped configurations, or print one
     Configs {
-        /// The one to print
+        /// Its name
         name: Option<String>,
     },
     /// Read a system of bodies, in TOML or URDF, and print its tree
     System(SystemArguments),
     /// Print the completions of a shell
     Completions {
-        /// Which shell
+        /// The shell
         shell: Shell,
     },
     /// Write the manual pages
     Man {
-        /// The folder to write to; made when it is not there
+        /// The folder to write to; created if it does not exist
         dir: PathBuf,
     },
 }

@@ -1,4 +1,4 @@
-//! Exit codes, and the one way in which a command fails.
+//! Exit codes and the error type of commands.
 
 use std::fmt;
 use std::process::{ExitCode, Termination};
@@ -37,7 +37,7 @@ Exit codes:
   5  a check found problems";
 }
 
-/// A flight that the user ended was flown; one whose log was lost was not recorded, which is an error of output.
+/// An interrupted flight counts as flown; a lost log is an output error.
 impl From<&Summary> for Exit {
     fn from(summary: &Summary) -> Self {
         let log_failed = (summary.log.as_ref()).is_some_and(|log| log.failure.is_some());
@@ -56,7 +56,7 @@ impl Termination for Exit {
     }
 }
 
-/// Why a command failed: what the user reads, and the exit code.
+/// The error of a command: message and exit code.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit code.
@@ -68,12 +68,12 @@ pub struct Failure {
 enum Report {
     /// Shown after `error: `.
     Message(String),
-    /// Shows itself, with carets.
+    /// Rendered with carets.
     Config(ConfigError),
 }
 
 impl Failure {
-    /// A failure with a message of its own; the message says what, where and what was expected.
+    /// An error with this message.
     pub fn new(exit: Exit, message: impl fmt::Display) -> Self {
         Self {
             exit,
@@ -81,7 +81,7 @@ impl Failure {
         }
     }
 
-    /// A failure that points into the configuration.
+    /// An error located in the configuration.
     pub fn diagnosed(exit: Exit, diagnostic: Diagnostic) -> Self {
         Self {
             exit,
@@ -124,7 +124,7 @@ impl From<ConfigError> for Failure {
 impl From<FlightError> for Failure {
     fn from(error: FlightError) -> Self {
         let exit = match error {
-            // Shown with carets.
+            // Rendered with carets.
             FlightError::Configuration(error) => return error.into(),
             FlightError::Backend(error) => {
                 return Self {
@@ -145,7 +145,7 @@ impl From<FlightError> for Failure {
     }
 }
 
-/// Anything else is internal; its chain of causes is told, without a backtrace.
+/// Any other error is internal; its chain of causes is printed, without a backtrace.
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::new(Exit::Internal, format_args!("{error:#}"))

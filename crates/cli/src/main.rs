@@ -13,7 +13,7 @@ fn main() -> Exit {
         Err(failure) => {
             let coloured =
                 std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            // Not `eprintln!`: it panics where nobody listens any more.
+            // Not `eprintln!`, which panics if standard error is closed.
             let _ = writeln!(std::io::stderr(), "{}", failure.render(coloured));
             failure.exit
         }

@@ -1,4 +1,4 @@
-//! Makes the backend that a configuration chooses, and says what is wrong in the user's own files.
+//! Loads and configures the backend that a configuration chooses, and locates its errors in the user's files.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ impl Backend {
     }
 }
 
-/// From here on its messages are those of its flight.
+/// Collects its messages from now on for its flight.
 impl From<Instance> for Backend {
     fn from(instance: Instance) -> Self {
         let messages = Messages::new();
@@ -33,7 +33,7 @@ impl From<Instance> for Backend {
     }
 }
 
-/// Loads the plugin that the configuration chooses, and configures it. `armed`: the user allows a real vehicle to move.
+/// Loads and configures the plugin that the configuration chooses. `armed`: the user allows a real vehicle to move.
 ///
 /// # Errors
 /// [`FlightError::Backend`] if it is not found or cannot be loaded, [`FlightError::Configuration`] if it refuses its table or the
@@ -98,7 +98,7 @@ fn with_table(
     Ok(Backend { instance, messages })
 }
 
-/// The file that a path in a plugin's table means.
+/// Resolves a path in a plugin's table.
 ///
 /// # Errors
 /// There is no current folder.
@@ -107,7 +107,7 @@ pub fn resolve(table: &Fragment, offset: usize, path: &str) -> Result<PathBuf, f
     std::path::absolute(&path).map_err(|error| fly_hal::Error::io(path.display(), &error))
 }
 
-/// A backend's error, in the user's files where it points into the texts that the backend was given.
+/// A backend's error, located in the user's files if it has a span in one of the texts that the backend was given.
 pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> FlightError {
     let section = &configuration.backend;
     let title = format!(
@@ -138,7 +138,7 @@ pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> FlightE
     }
 }
 
-/// Why a plugin could not be loaded, and where it was chosen.
+/// The error of a plugin that cannot be loaded, located where the plugin is chosen.
 pub fn not_loaded(configuration: &Configuration, error: LoadError) -> FlightError {
     let place = configuration.document.place("backend.plugin");
     let located = |title: String| match &place {

@@ -51,7 +51,7 @@ impl GroupBinding {
 /// A group that is a part of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateBinding {
-    /// Where it is.
+    /// Its indices in a frame.
     pub group: GroupBinding,
     /// Whether its four values are a unit quaternion.
     pub quaternion: bool,
@@ -99,7 +99,7 @@ pub enum BindingError {
     },
     /// Commands of the backend that the vehicle does not have.
     #[error(
-        "the backend `{backend}` wants {}, which the vehicle does not have; it has {}",
+        "the backend `{backend}` expects {}, which the vehicle does not have; it has {}",
         list(unknown),
         list(vehicle)
     )]
@@ -117,7 +117,7 @@ impl Binding {
     /// Binds the groups of the state and the vehicle's `commands` to a backend's signals.
     ///
     /// # Errors
-    /// A measurement or a command is missing, or the backend wants a command that the vehicle does not have.
+    /// A measurement or a command is missing, or the backend expects a command that the vehicle does not have.
     pub fn new(
         backend: &str,
         description: &Description,
@@ -231,7 +231,7 @@ mod tests {
             .to_vec()
     }
 
-    /// The groups that tell the state of one body.
+    /// The groups that measure the state of one body.
     fn body() -> [String; 4] {
         [
             "pose.position",
@@ -346,7 +346,7 @@ mod tests {
                 "rotor.1.thrust",
                 "rotor.2.thrust",
             ],
-            "the backend `radio` wants `rotor.2.thrust`, which the vehicle does not have; it has `rotor.0.thrust`, \
+            "the backend `radio` expects `rotor.2.thrust`, which the vehicle does not have; it has `rotor.0.thrust`, \
              `rotor.0.tilt`, `rotor.1.thrust`",
         );
     }

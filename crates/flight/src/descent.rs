@@ -6,7 +6,7 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::State;
 use nalgebra::{Vector3, Vector6};
 
-/// Below this the heading is undefined: the body is upside down to within a nanoradian.
+/// Below this the heading is not defined: the body is upside down to within a nanoradian.
 const SINGULAR: f64 = 1e-9;
 
 /// A descent from the position where it began: level attitude at the present heading, constant sink rate.
@@ -47,7 +47,7 @@ impl Descent {
 fn level(rotation: &SO3<f64>) -> SO3<f64> {
     let R = rotation.matrix();
     let (sin, cos) = (R[(1, 0)] - R[(0, 1)], R[(0, 0)] + R[(1, 1)]);
-    // Turned by exactly 180 degrees about a horizontal axis every heading is as near: the nose's own is taken.
+    // After a rotation by exactly 180 degrees about a horizontal axis all headings are equally near: take that of the body's x axis.
     let yaw = if sin.hypot(cos) > SINGULAR {
         sin.atan2(cos)
     } else {

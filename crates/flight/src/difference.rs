@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-/// Sections that decide what the controller computes from a frame.
+/// Sections that affect the commands which the controller computes from a frame.
 const SECTIONS: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
-/// Keys of other sections that do.
+/// Keys of other sections that affect them.
 const KEYS: [&str; 1] = ["flight.rate_hz"];
 /// Differences that are listed; the rest is counted.
 const TOLD: usize = 6;
 
-/// One line for each value that differs: `key: recorded a, now b`. Empty if the same commands are to be expected. A configuration
-/// that is not TOML gives one line that says so.
+/// One line for each value that differs: `key: recorded a, now b`. Empty if the same commands are expected. A configuration
+/// that is not TOML gives one line with the parser's error.
 pub fn differences(recorded: &str, present: &str) -> Vec<String> {
     let (recorded, present) = match (flatten(recorded), flatten(present)) {
         (Ok(recorded), Ok(present)) => (recorded, present),
@@ -44,7 +44,7 @@ pub fn differences(recorded: &str, present: &str) -> Vec<String> {
     lines
 }
 
-/// Dotted keys and values of the sections that matter.
+/// Dotted keys and values of these sections and keys.
 fn flatten(text: &str) -> Result<BTreeMap<String, String>, toml::de::Error> {
     let root: Table = toml::from_str(text)?;
     let mut flat = BTreeMap::new();

@@ -6,15 +6,15 @@ use crate::guidance::Guidance;
 use crate::pilot::{Decision, Pilot, seconds};
 use crate::supervisor::Action;
 
-/// Watches W, step by step.
+/// Monitors W in each step.
 pub(crate) struct EnergyWatch {
     monitor: LyapunovMonitor,
-    /// What the controller did last: at another action the reference jumps.
+    /// The last action: when it changes, the reference jumps.
     action: Action,
 }
 
 impl EnergyWatch {
-    /// For this guidance, before its flight.
+    /// A monitor for this guidance, with p `inputs`.
     pub fn new(guidance: &mut Guidance, inputs: usize) -> Self {
         Self {
             monitor: LyapunovMonitor::new(guidance.lyapunov_guarantee(), inputs),
@@ -50,7 +50,7 @@ impl EnergyWatch {
         }
     }
 
-    /// What was seen.
+    /// The report on the whole flight.
     pub fn report(&self) -> &Report {
         self.monitor.report()
     }

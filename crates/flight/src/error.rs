@@ -1,4 +1,4 @@
-//! Why a flight did not begin.
+//! Errors that prevent a flight.
 
 use fly_control::trajectory::Infeasible;
 use fly_control::{SettingsError, StepError};
@@ -8,11 +8,11 @@ use fly_mechanics::ActuatedDynamicsError;
 use crate::binding::BindingError;
 use crate::config::ConfigError;
 
-/// Everything that keeps a flight from beginning.
+/// Why a flight cannot begin.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlightError {
-    /// The configuration is wrong, as the vehicle, the controller or the plugin found.
+    /// The configuration is invalid.
     #[error(transparent)]
     Configuration(#[from] ConfigError),
     /// The vehicle cannot follow recorded setpoints.
@@ -21,15 +21,15 @@ pub enum FlightError {
     /// The system cannot follow the reference from its beginning.
     #[error("the reference: {0}")]
     Infeasible(#[from] Infeasible),
-    /// The controller has no gains where the reference begins.
+    /// State feedback has no gains at the initial reference.
     #[error("the controller: {0}")]
     Law(#[from] StepError),
     /// The controller's model has no dynamics.
     #[error("`{system}` cannot be predicted: {error}")]
     Model {
-        /// Its name.
+        /// The system's name.
         system: String,
-        /// Why.
+        /// Why not.
         error: ActuatedDynamicsError,
     },
     /// A shadow flight of a system: the recording of another controller's flight has setpoints of one body only.
@@ -39,7 +39,7 @@ pub enum FlightError {
     Shadow {
         /// The backend's name.
         backend: String,
-        /// What should follow.
+        /// The system's name.
         system: String,
     },
     /// The backend could not be found, loaded, started or armed.

@@ -50,7 +50,7 @@ impl Flight<'_> {
         let Some(tick) = self.link.read() else {
             return Some(End::OutOfFrames);
         };
-        // Decide. The clock stands beside the control path: nothing in it sees this clock.
+        // Decide. The wall clock only measures the step time; nothing on the control path reads it.
         let before = Instant::now();
         let decision = (self.pilot).decide(tick.time, tick.reading, self.link.frame());
         let step_time = before.elapsed();
@@ -71,7 +71,7 @@ impl Flight<'_> {
         end.or_else(|| self.is_over(tick.time).then_some(End::Completed))
     }
 
-    /// Does what was decided. Returns whether commands were passed on, and how the flight has ended, if it has.
+    /// Carries out the decision. Returns whether commands were sent, and how the flight has ended, if it has.
     fn act(&mut self, time: i64, action: Action) -> (bool, Option<End>) {
         match action {
             Action::Control | Action::Hold | Action::Failsafe => {
@@ -86,7 +86,7 @@ impl Flight<'_> {
                         self.pilot.passed_on(time, passed_on);
                         (passed_on, None)
                     }
-                    // There is nothing left that the supervisor could do.
+                    // The supervisor has no further options.
                     Err(message) => (false, Some(End::Backend(message))),
                 }
             }
@@ -107,7 +107,7 @@ impl Flight<'_> {
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
         let message = format!("no complete frame came within {waited:.1} s");
-        // What is wrong with the last frame, if there was one.
+        // The fault of the last frame, if there was one.
         let doubt = self.pilot.doubt().filter(|_| self.link.has_frames());
         Some(End::Backend(match doubt {
             Some(fault) => format!("{message}: {}", self.describe(fault)),
@@ -115,8 +115,7 @@ impl Flight<'_> {
         }))
     }
 
-    /// Whether the configured duration has passed. It does not cut a failsafe short, and a flight that was never commanded was
-    /// not flown.
+    /// Whether the configured duration has passed. It neither ends a failsafe nor a flight without a complete frame.
     fn is_over(&self, time: i64) -> bool {
         let mode = self.mode();
         if mode.is_failsafe() || mode == Mode::Waiting {
@@ -139,7 +138,7 @@ impl Flight<'_> {
         let at = self.link.since_first(time);
         let describe = |fault: Fault| self.describe(fault);
         match event {
-            // Between two frames of a vehicle's telemetry the command is held: that is no event.
+            // The telemetry of a real vehicle is slower than the control rate: holding a command between two frames is normal.
             Event::HoldStarted(fault) if self.link.is_real_time() => {
                 tracing::debug!("{at:.3} s: {}: holding the last command", describe(fault));
             }
@@ -167,7 +166,7 @@ impl Flight<'_> {
                 "{at:.3} s: {}: skipping until the recording goes on",
                 describe(fault)
             ),
-            Event::DescentFinished => tracing::error!("{at:.3} s: descent finished; landing"),
+            Event::DescentFinished => tracing::error!("{at:.3} s: descent finished; terminating"),
             Event::PositionHoldFinished => {
                 tracing::error!("{at:.3} s: position hold finished; terminating");
             }
@@ -210,10 +209,10 @@ impl Flight<'_> {
 
 /// # The end
 impl Flight<'_> {
-    /// Hands the vehicle back, stops the backend and finishes the log. What fails here is told in the summary.
+    /// Hands the vehicle back, stops the backend and finishes the log. The summary lists what fails here.
     pub fn finish(mut self, end: End) -> Summary {
         let _messages = self.messages.enter();
-        // A flight that was given up was not flown, whatever ended its failsafe.
+        // A flight with a failsafe is a safety stop, however the failsafe ended.
         let given_up = self.pilot.supervisor().report().given_up.is_some();
         let end = match end {
             End::Completed | End::OutOfFrames | End::Interrupted if given_up => End::SafetyStop,
@@ -265,14 +264,14 @@ impl Flight<'_> {
         let statistics = &summary.statistics;
         let counted = [
             (reads, "reads of the backend failed"),
-            (writes, "commands were not passed on by the backend"),
+            (writes, "commands were not sent by the backend"),
             (
                 statistics.infeasible,
-                "steps without an input within all limits: the nearest to them was commanded",
+                "steps in which no input satisfied all limits: the one with the least violation was commanded",
             ),
             (
                 statistics.unfinished,
-                "steps in which the solver ran out of iterations: an input within the limits was commanded, but not the nearest",
+                "steps in which the solver did not converge: an input within the limits was commanded, but not the nearest",
             ),
             (
                 self.messages.lost(),

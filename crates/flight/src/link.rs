@@ -1,4 +1,4 @@
-//! The backend's end of the loop: reads on the grid of the rate, each with a deadline, commands, and errors of either.
+//! The backend in the loop: reads at the control rate, each with a deadline; writes commands; counts errors of both.
 
 use fly_hal::{
     Clock, Deadline, Description, Error, ErrorKind, Frame, Instance, ReadOutcome, Request,
@@ -8,27 +8,27 @@ use crate::binding::Binding;
 use crate::pilot::{Reading, seconds};
 use crate::supervisor::Fault;
 
-/// What one read brought, and when.
+/// The result of one read, and its time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tick {
     /// ns of the backend's clock.
     pub time: i64,
-    /// What it brought.
+    /// The result.
     pub reading: Reading,
 }
 
-/// What became of the commands of a tick.
+/// The fate of a tick's commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// The backend passed them on.
+    /// The backend sent them.
     PassedOn,
-    /// It did not, and may pass on the next ones.
+    /// The backend failed to send them, and may send the next ones.
     Lost,
-    /// They were not sent: the backend may move something, and is not armed.
+    /// Not given to the backend: it controls a real vehicle and is not armed.
     Withheld,
 }
 
-/// A started backend, and the time of the flight.
+/// A started backend and the clock of the flight.
 pub(crate) struct Link {
     instance: Instance,
     frame: Frame,
@@ -36,7 +36,7 @@ pub(crate) struct Link {
     name: String,
     /// Nominal time between ticks, ns.
     step: i64,
-    /// Until when the next read may wait, ns of the monotonic clock.
+    /// Deadline of the next read, ns of the monotonic clock.
     deadline: i64,
     /// Times of the first and of the last tick, ns.
     first: Option<i64>,
@@ -56,10 +56,10 @@ pub(crate) struct Link {
 
 /// # Construction
 impl Link {
-    /// Later times are rejected: the ticks that follow them need room.
+    /// Frames with later times are rejected, so that the times of later ticks do not overflow.
     const LATEST: i64 = i64::MAX / 2;
 
-    /// Starts the backend, and arms it where it may be. Nominally a tick lasts `step` ns.
+    /// Starts the backend, and arms it if that is allowed. The nominal time between ticks is `step`, ns.
     ///
     /// # Errors
     /// The backend's own.
@@ -91,7 +91,7 @@ impl Link {
 impl Link {
     /// Reads the next frame; `None` when there will be no more.
     ///
-    /// The deadline is one step after the last one, on the grid of the rate; time that was lost is not made up for.
+    /// The deadline is one step after the last one, or now if that has passed: lost time is not caught up.
     pub fn read(&mut self) -> Option<Tick> {
         self.deadline = self
             .deadline
@@ -122,7 +122,7 @@ impl Link {
                 }
                 self.errors[0] += 1;
                 if self.is_real_time() {
-                    // A read that fails at once must not make the loop spin.
+                    // Failing reads must not turn the loop into a busy loop.
                     std::thread::sleep(deadline.remaining());
                 }
                 (expected, Reading::Nothing(Fault::Backend))
@@ -136,8 +136,8 @@ impl Link {
 
     /// The tick's time for a fresh frame of that time; `None` when the backend's time does not advance.
     ///
-    /// A tick without a frame got the time that was expected. The frame after it may fall short of that by up to a step; it
-    /// follows right behind, or every frame from then on would come too late for the one before.
+    /// A tick without a frame has the expected time. The next frame may be stamped up to two steps before it; it then gets the time 1 ns
+    /// after that tick, since otherwise all later frames would be rejected.
     fn fresh_time(&self, time: i64) -> Option<i64> {
         if time > Self::LATEST {
             return None;
@@ -153,10 +153,10 @@ impl Link {
 
 /// # Commanding
 impl Link {
-    /// Sends the commands that answer the tick at `time` (ns), given in the vehicle's order.
+    /// Sends the commands of the tick at `time` (ns), given in the vehicle's order.
     ///
     /// # Errors
-    /// Nothing can be commanded any more, for this reason.
+    /// The backend's message, if it can no longer be commanded.
     pub fn write(
         &mut self,
         time: i64,
@@ -172,7 +172,7 @@ impl Link {
                 self.write_error = None;
                 Ok(Written::PassedOn)
             }
-            // Something is in the air: a link that drops one message may carry the next.
+            // The vehicle may be airborne, and a link that drops one message may deliver the next.
             Err(error) if self.is_real_time() && error.kind != ErrorKind::Panic => {
                 self.errors[1] += 1;
                 if self.write_error.is_none() {
@@ -185,8 +185,8 @@ impl Link {
         }
     }
 
-    /// Returns control of the vehicle and stops the backend; `is_over` says that it is to be terminated, `commanded` whether it
-    /// ever was commanded. Answers what went wrong.
+    /// Hands control back and stops the backend. The vehicle is terminated if the supervisor has ended the flight (`is_over`), else disarmed
+    /// if it was never `commanded`, else asked to land. Returns what failed.
     pub fn hand_back(&mut self, is_over: bool, commanded: bool) -> Vec<String> {
         let mut failures = Vec::new();
         if self.is_commanding() {
@@ -240,12 +240,12 @@ impl Link {
         &self.name
     }
 
-    /// Lines of the backend for the summary: a name and a value each.
+    /// The backend's lines for the summary: a name and a value each.
     pub fn report(&mut self) -> Vec<(String, String)> {
         self.instance.report()
     }
 
-    /// Whether the backend keeps its own clock, and may move something.
+    /// Whether the backend has a real-time clock, and may move a real vehicle.
     pub fn is_real_time(&self) -> bool {
         self.instance.clock() == Clock::RealTime
     }
@@ -290,12 +290,12 @@ impl Link {
         self.errors
     }
 
-    /// The error because of which there are no frames, if there is one.
+    /// The first error since the last frame, if there is one.
     pub fn take_read_error(&mut self) -> Option<String> {
         self.read_error.take()
     }
 
-    /// The error because of which there are no frames, or no commands.
+    /// The first error since the last frame, else the first since commands were sent.
     pub fn take_error(&mut self) -> Option<String> {
         self.read_error.take().or_else(|| self.write_error.take())
     }

@@ -1,4 +1,4 @@
-//! Messages of one flight: the `tracing` events of whatever runs for it, kept for its log.
+//! Messages of one flight: its `tracing` events, kept for its log.
 //!
 //! Each flight has a dispatcher of its own, current on its thread while its backend is configured, and while the flight is
 //! prepared, flown and finished. It keeps every event from [`Level::INFO`] on and passes all of them on to the subscriber that was
@@ -16,7 +16,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Messages that are kept between two ticks; a flood beyond that is counted.
+/// Messages that are kept between two ticks; further ones are only counted.
 const KEPT: usize = 4096;
 /// Bytes of their texts and targets.
 const BYTES: usize = 1 << 18;
@@ -24,11 +24,11 @@ const BYTES: usize = 1 << 18;
 /// One message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// How serious it is.
+    /// Its level.
     pub level: Level,
-    /// Who says it: a module, or a plugin's own target.
+    /// Its target: a module, or that of a plugin.
     pub target: &'a str,
-    /// What it says, with its fields.
+    /// Its text with its fields.
     pub text: &'a str,
 }
 
@@ -45,7 +45,7 @@ struct Shared {
     queue: Mutex<Queue>,
 }
 
-/// Targets and texts stand one behind the other in one buffer.
+/// Targets and texts, concatenated in one buffer.
 #[derive(Debug)]
 struct Queue {
     buffer: String,
@@ -62,7 +62,7 @@ struct Entry {
 }
 
 impl Messages {
-    /// No messages yet. All that come are passed on to the subscriber that is current here.
+    /// No messages yet. All events are passed on to the subscriber that is current here.
     pub fn new() -> Self {
         let shared = Arc::new(Shared {
             waiting: AtomicBool::new(false),
@@ -141,7 +141,7 @@ impl Queue {
     }
 }
 
-/// A message and its fields on their way into the buffer.
+/// Writes a message and its fields into the buffer.
 struct Line<'a> {
     buffer: &'a mut String,
     /// Where the text begins.

@@ -5,7 +5,7 @@ use fly_hal::Frame;
 use super::binding::Binding;
 use super::supervisor::Fault;
 
-/// Tolerance on the norm of a quaternion: rounding to single precision and 16-bit encodings stay below it.
+/// Tolerance of a quaternion's norm: above the rounding of single precision and of 16-bit encodings.
 pub const UNIT_TOLERANCE: f64 = 1e-2;
 
 /// The groups of one frame that make up the state, in the order of [`Binding::state`].
@@ -32,7 +32,7 @@ impl Observation {
                 if !status.valid {
                     return Err(Fault::Invalid(group.group));
                 }
-                // Accepted, it would shut out every later measurement.
+                // If it were accepted, all later measurements would count as old.
                 if status.stamp > time {
                     return Err(Fault::Early(group.group));
                 }

@@ -1,4 +1,4 @@
-//! From a frame to commands: state, supervisor, reference, controller and check, in this order. No backend, no log, no clock.
+//! From a frame to commands: state, supervisor, reference, controller, check, in this order. It uses neither backend nor log nor clock.
 
 use fly_control::Step;
 use fly_control::SystemPoint;
@@ -16,20 +16,20 @@ pub fn seconds(nanoseconds: i64) -> f64 {
     nanoseconds as f64 * 1e-9
 }
 
-/// What a tick's read brought.
+/// The result of a tick's read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// New data in the frame.
     Fresh,
-    /// Nothing usable, for this reason.
+    /// No usable frame, for this reason.
     Nothing(Fault),
 }
 
-/// What the pilot is made of.
+/// The parts of a pilot.
 pub struct Parts {
     /// Predicts the state of the controller's model between measurements.
     pub predictor: StatePredictor,
-    /// Where the frame carries the state.
+    /// Indices of the state in a frame.
     pub binding: Binding,
     /// Reference and control law.
     pub guidance: Guidance,
@@ -39,8 +39,8 @@ pub struct Parts {
     pub stale_after: i64,
     /// Height at which a failsafe is finished, m.
     pub ground_height: Option<f64>,
-    /// Whether this is a shadow flight: over a recording of another controller's flight, whose measurements the commands do not
-    /// move, so that there is nothing to predict.
+    /// Whether this is a shadow flight: over a recording of another controller's flight, whose measurements do not depend on our
+    /// commands, so that no state is predicted.
     pub is_shadow: bool,
 }
 
@@ -65,10 +65,10 @@ pub struct Pilot {
     failsafe_since: Option<i64>,
 }
 
-/// What the pilot decided in one tick.
+/// The pilot's decision in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// What to do.
+    /// The action.
     pub action: Action,
     /// Whether the commands were computed in this tick; otherwise they are the last ones.
     pub computed: bool,
@@ -136,7 +136,7 @@ impl Pilot {
         self.previous = time;
         let all_new = self.observation.all_new(&self.stamps);
         let modelled = self.commanded && !parts.is_shadow;
-        // A measurement that comes a second time is old: the state is predicted instead.
+        // A repeated measurement is old: the state is predicted instead.
         let predicted = self.known && modelled && (verdict.is_err() || !all_new);
         if predicted {
             parts.predictor.predict(&self.commands, elapsed);
@@ -144,7 +144,7 @@ impl Pilot {
             if modelled {
                 parts.predictor.advance_actuators(&self.commands, elapsed);
             }
-            // A recording may repeat itself and its stamps may go back: the frame is taken as it is.
+            // The stamps of a recording may repeat or go back: every frame is used as it is.
             self.stamps.fill(i64::MIN);
             self.known = true;
         } else {
@@ -255,7 +255,7 @@ impl Pilot {
         &self.parts.supervisor
     }
 
-    /// Tells whether the backend passed on the commands of the tick at `time` (ns).
+    /// Reports whether the backend sent the commands of the tick at `time` (ns).
     pub fn passed_on(&mut self, time: i64, passed_on: bool) {
         self.parts.supervisor.passed_on(time, passed_on);
     }
@@ -280,7 +280,7 @@ impl Pilot {
         &mut self.parts.predictor
     }
 
-    /// Where frames carry the state, and the order of the backend's commands.
+    /// Indices of the state in frames, and the order of the backend's commands.
     pub fn binding(&self) -> &Binding {
         &self.parts.binding
     }

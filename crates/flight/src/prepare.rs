@@ -1,4 +1,4 @@
-//! From a configuration and a backend to a flight that is ready to begin.
+//! Makes a flight from a configuration and a backend.
 
 use std::time::Instant;
 
@@ -30,11 +30,10 @@ const FIRST_FRAME_TIMEOUT: i64 = 10_000_000_000;
 impl<'a> Flight<'a> {
     /// Builds everything, begins the record and starts the backend.
     ///
-    /// A backend that keeps its own clock, and so may move something, is commanded only if it is
-    /// [armed](Instance::is_armed).
+    /// A backend with a real-time clock, which may move a real vehicle, is commanded only if it is [armed](Instance::is_armed).
     ///
     /// # Errors
-    /// The first thing that is wrong; nothing is left behind then.
+    /// [`FlightError`]; the backend is not started then.
     pub fn new(
         configuration: &Configuration,
         backend: impl Into<Backend>,
@@ -118,7 +117,7 @@ fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
 }
 
-/// What the user must know before the flight; reported as warnings as well.
+/// Notes for the summary, also reported as warnings.
 fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(recorded) = &backend.description().configuration {
@@ -129,7 +128,7 @@ fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
     if backend.clock() == Clock::RealTime && !backend.is_armed() {
         let name = &backend.info().name;
         notes.push(format!(
-            "no command is sent: `{name}` may move something, and --arm was not given"
+            "no command is sent: `{name}` may move a vehicle, and --arm was not given"
         ));
     }
     for note in &notes {
@@ -192,8 +191,8 @@ fn guidance(
     }
 }
 
-/// The reference of a vehicle and the name of its kind: the configured one, but for a shadow flight the recorded one, unless the
-/// user chose one on the command line.
+/// The reference of a vehicle and the name of its kind: the configured one; in a shadow flight the recorded one, unless the
+/// command line chooses another.
 fn reference(
     configuration: &Configuration,
     vehicle: &Vehicle,
@@ -238,8 +237,7 @@ fn duration(
     configured.filter(|_| !is_shadow || from_flag(configuration, "flight.duration"))
 }
 
-/// How far apart two good frames may be, ns: the last command was held and the measurement went stale meanwhile, give or take
-/// two ticks.
+/// The longest time between two good frames, ns: the hold time, the age at which a measurement is stale, and two ticks.
 fn longest_gap(configuration: &Configuration) -> i64 {
     let safety = &configuration.safety;
     nanoseconds((safety.hold_ms + safety.stale_ms) * 1e-3)

@@ -1,4 +1,4 @@
-//! What each tick leaves: a row in the log, and counts for the summary.
+//! Records each tick: a row in the log, and statistics for the summary.
 
 use std::time::Duration;
 
@@ -31,22 +31,22 @@ const SOLVERS: [&str; 3] = ["none", "active_set", "osqp"];
 /// Counts ticks and turns them into rows.
 pub(crate) struct Recorder<'a> {
     sink: &'a mut dyn Sink,
-    /// Of the bodies of a system; empty for a vehicle of one body.
+    /// Poses of the bodies of a system; empty for a vehicle of one body.
     poses: Vec<[f64; 7]>,
     statistics: FlightStatistics,
     step_times: Histogram,
     /// The solver that was configured.
     solver: AllocationMethod,
-    /// Not for a shadow flight, whose commands do nothing.
+    /// `None` for a shadow flight, whose commands have no effect.
     energy: Option<EnergyWatch>,
-    /// Recorded against recomputed commands, where the backend has recorded ones.
+    /// Recorded against recomputed commands, if the backend has recorded ones.
     comparison: Option<Comparison>,
 }
 
-/// The part of a log's head that the backend's description and the controller's model give.
+/// The part of a log's header that follows from the backend's description and the controller's model.
 pub(crate) fn header(description: &Description, system: &System) -> Header {
     let (model, inputs) = (&system.model, &system.inputs);
-    // One body says everything by its pose.
+    // The pose of the tracked body is the whole configuration of one body.
     let several = model.body_count() > 1 || Measurements::tracked(model).is_none();
     let of_several = |count: usize| if several { count } else { 0 };
     // Commands in the model's order, which is that of the rows.
@@ -78,7 +78,7 @@ impl<'a> Recorder<'a> {
     /// Records to a sink.
     ///
     /// # Errors
-    /// The sink cannot take anything.
+    /// The sink cannot begin the log.
     pub fn begin(
         sink: &'a mut dyn Sink,
         header: &Header,

@@ -1,4 +1,4 @@
-//! What the flight follows: the configured trajectory, or the setpoints of a recording.
+//! The reference of a flight: the configured trajectory, or the setpoints of a recording.
 
 use fly_control::trajectory::{Infeasible, Recorded, Setpoint};
 use fly_control::{Reference, ReferencePoint, Trajectory};

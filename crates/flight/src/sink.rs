@@ -9,15 +9,15 @@ use fly_log::{
 use crate::messages::Message;
 use crate::summary::LogSummary;
 
-/// Takes the rows and messages of one flight.
+/// Receives the rows and messages of one flight.
 ///
 /// [`begin`](Self::begin) comes first, [`finish`](Self::finish) last. [`row`](Self::row) is called on the flight thread at every
 /// tick: it should neither allocate nor wait.
 pub trait Sink {
-    /// What is known before the flight.
+    /// Begins the record.
     ///
     /// # Errors
-    /// Nothing can be recorded; the flight does not begin.
+    /// [`LogError`] if nothing can be recorded; the flight does not begin.
     fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError>;
 
     /// One tick.
@@ -26,7 +26,7 @@ pub trait Sink {
     /// A message of the flight at `time`, ns of the backend's clock.
     fn message(&mut self, time: i64, message: Message);
 
-    /// What is known when the flight is over. Returns where the log is, if it is a file.
+    /// Finishes the record. Returns the log, if it is a file.
     fn finish(&mut self, run: RunMetadata) -> Option<LogSummary>;
 }
 
@@ -56,7 +56,7 @@ pub struct McapFile {
 }
 
 impl McapFile {
-    /// A log at this path; a file that is there is replaced when the flight has ended.
+    /// A log at this path; an existing file is replaced when the flight has ended.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -73,7 +73,7 @@ impl Sink for McapFile {
 
     fn row(&mut self, row: &Row) {
         if let Some(writer) = &mut self.writer {
-            // What fails is told at the end.
+            // Errors are reported at the end.
             writer.push(row);
         }
     }
@@ -128,7 +128,7 @@ pub struct Memory {
 pub struct MemoryRow {
     /// Time of the tick, ns of the backend's clock.
     pub time: i64,
-    /// What the backend answered.
+    /// The result of the read.
     pub status: Status,
     /// The supervisor's mode: index into [`Header::modes`].
     pub mode: u8,
@@ -140,7 +140,7 @@ pub struct MemoryRow {
     pub system: Option<[Vec<f64>; 2]>,
     /// The controller's step, if it ran.
     pub control: Option<MemoryControl>,
-    /// What was passed on to the backend, in the order of the commands of [`Header::description`].
+    /// Commands that were sent, in the order of the commands of [`Header::description`].
     pub commands: Option<Vec<f64>>,
 }
 

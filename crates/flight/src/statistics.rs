@@ -1,4 +1,4 @@
-//! Running statistics of a flight: nothing is kept per step, nothing is allocated.
+//! Running statistics of a flight, in constant memory.
 
 /// Root mean square and largest magnitude of a sequence of numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -12,7 +12,7 @@ impl Magnitude {
     /// Counts one value.
     pub fn record(&mut self, value: f64) {
         self.sum_of_squares += value * value;
-        // `f64::max` would swallow a NaN, but what is not a number must show; once NaN, no comparison replaces it.
+        // `f64::max` would drop a NaN, which must be seen: NaN compares false, so that it stays once it is there.
         if value.is_nan() || value.abs() > self.max {
             self.max = value.abs();
         }
@@ -39,7 +39,7 @@ impl Magnitude {
     }
 }
 
-/// What is accumulated over the steps of one flight.
+/// Statistics over the steps of one flight.
 #[derive(Debug, Clone, Default)]
 pub struct FlightStatistics {
     /// Distance from the reference position in m.
@@ -50,11 +50,11 @@ pub struct FlightStatistics {
     pub steps: u64,
     /// Steps in which the input constraints were active.
     pub saturated: u64,
-    /// Steps that `active_set` answered instead of the configured solver.
+    /// Steps that `active_set` solved instead of the configured solver.
     pub solver_fallbacks: u64,
-    /// Steps in which no input was within all limits.
+    /// Steps in which no input satisfied all limits.
     pub infeasible: u64,
-    /// Steps in which the solver ran out of iterations.
+    /// Steps in which the solver did not converge.
     pub unfinished: u64,
     /// Total template energy W at the first step, J.
     pub energy_start: Option<f64>,

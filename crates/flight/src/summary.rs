@@ -1,4 +1,4 @@
-//! What is known of a flight when it has ended.
+//! The summary of a flight.
 
 use std::path::PathBuf;
 
@@ -16,18 +16,18 @@ pub enum End {
     /// The configured duration has passed.
     #[default]
     Completed,
-    /// The backend had no more frames: a recording is over.
+    /// The backend has no more frames: the end of a recording.
     OutOfFrames,
-    /// The user ended it.
+    /// The user interrupted it.
     Interrupted,
     /// The supervisor ended it.
     SafetyStop,
-    /// The backend failed; the message is its own.
+    /// The backend failed, with this message.
     Backend(String),
 }
 
 impl End {
-    /// How it ended, in a few words.
+    /// A short description.
     pub fn describe(&self) -> String {
         match self {
             Self::Completed => "flown".to_owned(),
@@ -39,7 +39,7 @@ impl End {
     }
 }
 
-/// How a flight went.
+/// The summary of a flight.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
     /// Name of the configuration.
@@ -52,9 +52,9 @@ pub struct Summary {
     pub wall_time: f64,
     /// Mean rate of the ticks, Hz.
     pub rate: f64,
-    /// Whether the backend keeps its own clock, so that a real-time factor tells nothing.
+    /// Whether the backend has a real-time clock, so that a real-time factor means nothing.
     pub real_time: bool,
-    /// What the errors in distance and in angle are called; `None` for one that the system cannot have.
+    /// Names of the errors in distance and in angle; `None` for one that the system cannot have.
     pub error_names: [Option<&'static str>; 2],
     /// Errors, saturation, allocation and energies.
     pub statistics: FlightStatistics,
@@ -62,9 +62,9 @@ pub struct Summary {
     pub energy: Option<Report>,
     /// Times of the control steps.
     pub step_times: Histogram,
-    /// What the flight followed.
+    /// The reference, in words.
     pub reference: String,
-    /// What the supervisor did.
+    /// Interventions of the supervisor.
     pub interventions: Interventions,
     /// The backend: name and version.
     pub backend: String,
@@ -78,7 +78,7 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
-/// What the supervisor did.
+/// Interventions of the supervisor.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Interventions {
     /// Dropouts that ended within the hold time.

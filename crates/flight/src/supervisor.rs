@@ -1,4 +1,4 @@
-//! What happens when a frame is missing, stale or not finite: a state machine over the status of each tick.
+//! The supervisor: a state machine that handles missing, stale and invalid frames.
 //!
 //! ```text
 //!            good frame, command sent
@@ -10,13 +10,13 @@
 //!                                   └── hold elapsed, shadow flight ──> Paused ── good frame ──> Flying
 //! ```
 //!
-//! It knows neither vehicle nor backend: it is given the verdict on each tick and returns what to do in that tick. Time is the
-//! frames' own, so that a replayed flight takes the same decisions. Only [`Pilot`](crate::pilot::Pilot) drives it, and every change
+//! It knows neither vehicle nor backend: from the verdict on each tick it decides the action of that tick. Time is the
+//! time of the frames, so that a replayed flight takes the same decisions. Only [`Pilot`](crate::pilot::Pilot) drives it, and every change
 //! of mode goes through one function, `change`.
 
 use std::fmt::{self, Display};
 
-/// Why a tick gave no new command.
+/// Why a tick has no new command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The tick passed without a frame.
@@ -29,21 +29,21 @@ pub enum Fault {
     Stale(usize),
     /// A group is stamped later than its frame.
     Early(usize),
-    /// A good frame came too long after the last one, without a tick in between.
+    /// Too much time since the last good frame, without a tick in between.
     Gap,
     /// A group holds a value that is not finite.
     NonFinite(usize),
     /// A quaternion is too far from unit length to be an attitude.
     NotUnit(usize),
-    /// The controller has no finite result; nothing was sent.
+    /// The controller's result is not finite; nothing was sent.
     Controller,
     /// The reference cannot be followed at this time.
     Reference,
-    /// The computed command (by its index) is not finite or outside its limits and was not sent.
+    /// The computed command (by its index) is not finite or violates its limits, and was not sent.
     Command(usize),
     /// The backend reported an error instead of a frame.
     Backend,
-    /// The backend did not pass on the commands.
+    /// The backend did not send the commands.
     Unsent,
 }
 
@@ -78,7 +78,7 @@ impl Fault {
                 name(commands, index)
             ),
             Self::Backend => f.write_str("the backend reports an error"),
-            Self::Unsent => f.write_str("the backend does not pass the commands on"),
+            Self::Unsent => f.write_str("the backend does not send the commands"),
         })
     }
 }
@@ -98,7 +98,7 @@ pub enum OnLoss {
     },
     /// End the flight at once; the backend is asked to terminate.
     Terminate,
-    /// Nothing is in the air (a recording of another controller's flight): skip until frames come back.
+    /// Nothing is airborne (a recording of another controller's flight): skip until frames return.
     Pause,
 }
 
@@ -121,10 +121,10 @@ pub enum Mode {
     Ended,
 }
 
-/// What to do in this tick.
+/// The action of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Nothing: no frame has ever been complete.
+    /// None: there has been no complete frame yet.
     Wait,
     /// Run the controller on the measured state with the flight's reference.
     Control,
@@ -150,7 +150,7 @@ impl Action {
 pub enum Event {
     /// The last command is held because of this fault.
     HoldStarted(Fault),
-    /// Frames came back after this long (ns).
+    /// Frames returned after this long (ns).
     Resumed(i64),
     /// The descent began because of this fault.
     DescentStarted(Fault),
@@ -191,7 +191,7 @@ pub struct Supervisor {
     longest_gap: i64,
     /// Frame time of the first command that was rejected before there was a good one.
     refused_since: Option<i64>,
-    /// Frame time of the first of the commands that the backend did not pass on, until it passes one on.
+    /// Frame time of the first command that the backend did not send, until it sends one.
     unsent_since: Option<i64>,
     report: Report,
     event: Option<Event>,
@@ -213,8 +213,8 @@ impl Supervisor {
         }
     }
 
-    /// Two good frames that lie further apart than this (ns) are a loss, even where no tick came between them: the backend
-    /// slept, or its time is wrong. Not for the recording of another controller's flight, which may have gaps.
+    /// Two good frames further apart than this (ns) count as a loss, even without a tick in between: the backend was
+    /// blocked, or its clock is wrong. Not for recordings of another controller's flight, which may have gaps.
     #[must_use]
     pub fn with_longest_gap(mut self, longest_gap: i64) -> Self {
         self.longest_gap = longest_gap;
@@ -226,7 +226,7 @@ impl Supervisor {
         self.mode
     }
 
-    /// What it did so far.
+    /// Its interventions so far.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -252,12 +252,12 @@ impl Supervisor {
         }
     }
 
-    /// The command computed at `time` was rejected by the host's check, or there was none.
+    /// The command computed at `time` failed the host's check, or there was none.
     pub fn rejected(&mut self, time: i64, fault: Fault) -> Action {
         match self.mode {
-            // There is no better command than the last one that was good.
+            // The last good command is the best one available.
             Mode::Descending | Mode::HoldPosition => Action::Hold,
-            // Frames come, and there never was a command that could be held: that is no flight.
+            // There are frames, but there has never been a command that could be held.
             Mode::Waiting if self.on_loss != OnLoss::Pause => {
                 let since = *self.refused_since.get_or_insert(time);
                 if time.saturating_sub(since) < self.hold {
@@ -286,8 +286,8 @@ impl Supervisor {
         self.last_good = time;
     }
 
-    /// Whether the backend passed on the commands of the tick at `time`. Where it does not, the vehicle goes on with the last ones
-    /// that it got: for no longer than the hold time, as when frames are lost.
+    /// Whether the backend sent the commands of the tick at `time`. If not, the vehicle keeps the last ones that it received, for no
+    /// longer than the hold time, as when frames are lost.
     pub fn passed_on(&mut self, time: i64, passed_on: bool) {
         if passed_on {
             self.unsent_since = None;
@@ -303,7 +303,7 @@ impl Supervisor {
         }
     }
 
-    /// The failsafe is over: the vehicle is at the ground, or its time has passed.
+    /// The failsafe has finished: the vehicle is on the ground, or the time is up.
     pub fn finished(&mut self) -> Action {
         let event = if self.mode == Mode::HoldPosition {
             Event::PositionHoldFinished

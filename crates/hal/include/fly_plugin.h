@@ -18,7 +18,7 @@
 
 
 /**
- * Version of this ABI: another major number means that nothing fits.
+ * Major version of this ABI: plugins of another one are refused.
  */
 #define FLY_ABI_MAJOR 2
 
@@ -48,12 +48,12 @@
 #define FLY_FAILED -1
 
 /**
- * `FlyPlugin.clock`: time passes when the backend is read.
+ * `FlyPlugin.clock`: time advances when the backend is read.
  */
 #define FLY_CLOCK_STEPPED 0
 
 /**
- * `FlyPlugin.clock`: time is the world's, a read waits until its deadline.
+ * `FlyPlugin.clock`: wall-clock time, a read waits until its deadline.
  */
 #define FLY_CLOCK_REAL_TIME 1
 
@@ -68,7 +68,7 @@
 #define FLY_CLASS_COMMAND 1
 
 /**
- * `FlySignal.class_`: from the backend, for whoever wants it.
+ * `FlySignal.class_`: from the backend, not used by the control law.
  */
 #define FLY_CLASS_AUXILIARY 2
 
@@ -93,12 +93,12 @@
 #define FLY_ERROR_INTERNAL 0
 
 /**
- * `FlyError.kind`: the configuration or vehicle is wrong.
+ * `FlyError.kind`: the configuration or the vehicle is invalid.
  */
 #define FLY_ERROR_CONFIGURATION 1
 
 /**
- * `FlyError.kind`: this backend cannot do that.
+ * `FlyError.kind`: not supported by this backend.
  */
 #define FLY_ERROR_UNSUPPORTED 2
 
@@ -113,17 +113,17 @@
 #define FLY_ERROR_IO 4
 
 /**
- * `FlyError.kind`: nothing came in time.
+ * `FlyError.kind`: timeout.
  */
 #define FLY_ERROR_TIMEOUT 5
 
 /**
- * `FlyError.kind`: what came was not what the protocol says.
+ * `FlyError.kind`: the peer violated the protocol.
  */
 #define FLY_ERROR_PROTOCOL 6
 
 /**
- * `FlyError.kind`: the vehicle said no.
+ * `FlyError.kind`: the vehicle refused.
  */
 #define FLY_ERROR_REFUSED 7
 
@@ -133,17 +133,17 @@
 #define FLY_ERROR_PANIC 8
 
 /**
- * `FlyError.text`: the error has no place in a text.
+ * `FlyError.text`: the error has no location in a text.
  */
 #define FLY_TEXT_NONE 0
 
 /**
- * `FlyError.text`: the place is in `FlyConfiguration.text`.
+ * `FlyError.text`: the location is in `FlyConfiguration.text`.
  */
 #define FLY_TEXT_CONFIGURATION 1
 
 /**
- * `FlyError.text`: the place is in `FlyConfiguration.vehicle`.
+ * `FlyError.text`: the location is in `FlyConfiguration.vehicle`.
  */
 #define FLY_TEXT_VEHICLE 2
 
@@ -193,7 +193,7 @@
 #define FLY_LEVEL_TRACE 5
 
 /**
- * UTF-8 text that belongs to whoever gives it; not terminated by a zero.
+ * UTF-8 text, owned by the side that passes it; not terminated by a zero.
  */
 typedef struct {
   /**
@@ -228,7 +228,7 @@ typedef struct {
 
 /**
  * Where a function says why it failed. The host fills in `buffer` and `capacity`, the function everything else, and
- * only when it fails. It may be null: then nobody wants to know.
+ * only when it fails. It may be null: then the error is dropped.
  */
 typedef struct {
   /**
@@ -236,11 +236,11 @@ typedef struct {
    */
   uint32_t kind;
   /**
-   * Which text the place is in: one of `FLY_TEXT_*`.
+   * The text of the location: one of `FLY_TEXT_*`.
    */
   uint32_t text;
   /**
-   * First byte of the place in that text.
+   * First byte of the location in that text.
    */
   size_t start;
   /**
@@ -266,7 +266,7 @@ typedef struct {
 } FlyError;
 
 /**
- * What an instance is made from. Lent for the length of `configure`.
+ * The configuration of an instance. Valid during `configure`.
  */
 typedef struct {
   /**
@@ -286,7 +286,7 @@ typedef struct {
    */
   double rate_hz;
   /**
-   * Seed of everything random.
+   * Seed of all random numbers.
    */
   uint64_t seed;
   /**
@@ -298,7 +298,7 @@ typedef struct {
    */
   uint64_t instance;
   /**
-   * To be handed to `resolve_path`.
+   * Argument of `resolve_path`.
    */
   void *context;
   /**
@@ -316,7 +316,7 @@ typedef struct {
 } FlyConfiguration;
 
 /**
- * One number that the backend gives or takes.
+ * A signal: one number that the backend measures or takes.
  */
 typedef struct {
   /**
@@ -359,7 +359,7 @@ typedef struct {
    */
   size_t group_count;
   /**
-   * Where the reference comes from: one of `FLY_REFERENCE_*`.
+   * The source of the reference: one of `FLY_REFERENCE_*`.
    */
   uint32_t wants_reference;
   /**
@@ -377,13 +377,13 @@ typedef struct {
    */
   int64_t stamp;
   /**
-   * Whether the values mean anything: false until the first measurement and while the sensor is known to be gone.
+   * Whether the values are valid: false until the first measurement and while the sensor is known to be lost.
    */
   bool valid;
 } FlyGroupStatus;
 
 /**
- * One tick's values. The memory belongs to the host and is lent for the length of the call. It holds what the last
+ * One tick's values. The memory belongs to the host and is valid during the call. It holds what the last
  * read left there; what is not new stays as it is.
  */
 typedef struct {
@@ -410,11 +410,11 @@ typedef struct {
 } FlyFrame;
 
 /**
- * Takes the lines of a report: one call each.
+ * Receives the lines of a report: one call each.
  */
 typedef struct {
   /**
-   * To be handed to `line`.
+   * Argument of `line`.
    */
   void *context;
   /**
@@ -453,7 +453,7 @@ typedef struct {
    */
   FlyText version;
   /**
-   * One line that says what it is.
+   * One-line summary.
    */
   FlyText summary;
   /**
@@ -461,7 +461,7 @@ typedef struct {
    */
   FlyText signals;
   /**
-   * Who owns time: one of `FLY_CLOCK_*`.
+   * Its clock: one of `FLY_CLOCK_*`.
    */
   uint32_t clock;
   /**
@@ -469,15 +469,15 @@ typedef struct {
    */
   void (*init)(const FlyHost *host);
   /**
-   * Makes an instance. Touches nothing outside but the files that the texts name.
+   * Makes an instance. Accesses nothing but the files that the texts name.
    */
   int32_t (*configure)(const FlyConfiguration *configuration, void **instance, FlyError *error);
   /**
-   * Says what the signals are; they never change.
+   * Describes the signals; they never change.
    */
   int32_t (*describe)(void *instance, FlyDescription *description, FlyError *error);
   /**
-   * Opens links and waits for the vehicle. Comes at most once.
+   * Opens links and waits for the vehicle. Called at most once.
    */
   int32_t (*start)(void *instance, FlyError *error);
   /**
@@ -491,7 +491,7 @@ typedef struct {
    */
   int32_t (*write)(void *instance, int64_t time, const double *commands, size_t count, FlyError *error);
   /**
-   * Lets the vehicle go. May come twice and without `start`; the second does nothing.
+   * Releases the vehicle. May be called twice and without `start`; the second call does nothing.
    */
   int32_t (*stop)(void *instance, FlyError *error);
   /**

@@ -1,4 +1,4 @@
-//! What a plugin implements.
+//! The trait that a plugin implements.
 
 use crate::{Clock, Configuration, Deadline, Description, Error, FrameMut, ReadOutcome};
 
@@ -11,7 +11,7 @@ pub struct Info {
     pub version: &'static str,
     /// One-line summary.
     pub summary: &'static str,
-    /// Who owns time.
+    /// Its clock.
     pub clock: Clock,
     /// The signals that it may have, for listings: patterns separated by spaces, such as
     /// `"pose.position.* rotor.{i}.thrust"`.
@@ -33,7 +33,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// The words for it in messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::TakeOff => "take off",
@@ -46,14 +46,13 @@ impl Request {
 
 /// A vehicle, a simulation of one, or a recording.
 ///
-/// Implement it, then [`export_backend!`](crate::export_backend), in a crate of type `cdylib`. The export sees to the
+/// Implement it, then [`export_backend!`](crate::export_backend), in a crate of type `cdylib`. The export enforces the
 /// lifecycle: `read` and `write` come only between `start` and `stop`, `start` and `stop` at most once, and `write`
 /// always with as many finite values as there are commands. A panic in any of these is caught, reported to the host and
 /// ends the instance.
 ///
-/// All of them are called by one thread at a time, on the flight thread between start and stop: keep `read` and `write`
-/// free of allocation and of waiting past the deadline. State lives in `self`, never in a `static`: there may be several
-/// instances at once.
+/// One thread at a time calls them, between start and stop the flight thread: `read` and `write` should not allocate and must not
+/// wait past the deadline. Keep all state in `self`, never in a `static`: there may be several instances at once.
 ///
 /// ```
 /// use fly_hal::{Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info, ReadOutcome};
@@ -97,16 +96,16 @@ impl Request {
 /// # fn main() {}
 /// ```
 pub trait Backend: Sized + Send {
-    /// What is known of it before it is configured.
+    /// Name, version and clock.
     const INFO: Info;
 
-    /// Reads the texts and settles the signals; touches nothing outside but the files that they name.
+    /// Reads the texts and determines the signals. It accesses nothing but the files that the texts name.
     ///
     /// # Errors
-    /// Whatever is wrong with the texts, with its [place](crate::Location) in them.
+    /// What is invalid in the texts, with its [location](crate::Location).
     fn configure(configuration: &Configuration) -> Result<Self, Error>;
 
-    /// The signals, settled once for all by [`configure`](Self::configure).
+    /// The signals, which do not change after [`configure`](Self::configure).
     fn description(&self) -> &Description;
 
     /// Opens links and waits for the vehicle until a first frame can be read.
@@ -118,7 +117,7 @@ pub trait Backend: Sized + Send {
     }
 
     /// Waits for the next tick, at most until the deadline, and writes what is new into the frame. A
-    /// [`Stepped`](Clock::Stepped) backend never waits and takes no notice of the deadline.
+    /// [`Stepped`](Clock::Stepped) backend never waits and ignores the deadline.
     ///
     /// A group's stamp is when it was measured: never later than the frame's time, and never decreasing.
     ///
@@ -126,16 +125,16 @@ pub trait Backend: Sized + Send {
     /// The link broke or the data is unusable. The host may read again.
     fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error>;
 
-    /// Takes the commands that answer the frame of that time, in the order of [`Description::commands`].
+    /// Takes the commands for the frame at that time, in the order of [`Description::commands`].
     ///
     /// # Errors
-    /// The commands could not be passed on.
+    /// The commands could not be sent.
     fn write(&mut self, time: i64, commands: &[f64]) -> Result<(), Error>;
 
-    /// Lets the vehicle go: after this come no reads and no writes.
+    /// Releases the vehicle: no reads and writes follow.
     ///
     /// # Errors
-    /// The vehicle could not be told.
+    /// The vehicle could not be released.
     fn stop(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -1,18 +1,18 @@
-//! Who owns time, and the two clocks: ticks of a stepped backend, deadlines of a real one.
+//! Clocks: ticks of a stepped backend, deadlines of a real-time one.
 
 use std::time::Duration;
 
-/// Who owns time.
+/// The clock of a backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Clock {
-    /// The backend: time passes when it is read. Simulations and recordings.
+    /// Time advances when the backend is read: simulations and recordings.
     Stepped,
-    /// The world: a read waits for data until its deadline.
+    /// Wall-clock time: a read waits for data until its deadline.
     RealTime,
 }
 
 impl Clock {
-    /// The word for it in listings: `stepped` or `real time`.
+    /// Its name in listings: `stepped` or `real time`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stepped => "stepped",
@@ -31,27 +31,27 @@ pub fn monotonic_now() -> i64 {
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// The moment until which a read may wait: ns of `CLOCK_MONOTONIC`.
+/// The latest end of a read: ns of `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(pub i64);
 
 impl Deadline {
-    /// So long from now.
+    /// This long from now.
     pub fn after(duration: Duration) -> Self {
         Self(monotonic_now().saturating_add(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)))
     }
 
-    /// No waiting at all: it has passed already.
+    /// A deadline in the past: no waiting.
     pub const NOW: Self = Self(0);
 
-    /// What is left of it; zero when it has passed.
+    /// The time left; zero when it has passed.
     pub fn remaining(self) -> Duration {
         Duration::from_nanos(u64::try_from(self.0.saturating_sub(monotonic_now())).unwrap_or(0))
     }
 }
 
 /// The times of the ticks of a stepped clock: tick `k` is at `k / rate`, rounded to the nearest nanosecond. Each is
-/// computed from `k` alone, in integers, so that nothing drifts. The rate counts to 1 µHz.
+/// computed from `k` alone, in integers, so that nothing drifts. The rate is resolved to 1 µHz.
 ///
 /// ```
 /// let ticks = fly_hal::Ticks::new(300.0).unwrap();

@@ -1,10 +1,10 @@
-//! What a backend is made from.
+//! The configuration of a backend.
 
 use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// Finds the file that a path in the configuration means: `(offset, path) -> absolute path`, where `offset` is that of
+/// Resolves a path in the configuration: `(offset, path) -> absolute path`, where `offset` is that of
 /// the value in [`Configuration::text`].
 pub type ResolvePath<'a> = dyn Fn(usize, &str) -> Result<PathBuf, Error> + Send + Sync + 'a;
 
@@ -23,15 +23,15 @@ pub type ResolvePath<'a> = dyn Fn(usize, &str) -> Result<PathBuf, Error> + Send 
 pub struct Configuration<'a> {
     /// The plugin's own table, `[backend.NAME]`, as a TOML document of its own.
     pub text: &'a str,
-    /// The vehicle that the controller believes in: a TOML document.
+    /// The controller's model of the vehicle: a TOML document.
     pub vehicle: &'a str,
     /// Rate of the control loop, Hz.
     pub rate_hz: f64,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Whether the user allowed a real vehicle to be armed and commanded.
     pub armed: bool,
-    /// How [`resolve_path`](Self::resolve_path) finds files.
+    /// The function behind [`resolve_path`](Self::resolve_path).
     pub resolve: &'a ResolvePath<'a>,
 }
 
@@ -48,11 +48,11 @@ impl<'a> Configuration<'a> {
         }
     }
 
-    /// The file that a path in [`text`](Self::text) means. A path in a file is relative to that file, one from the
-    /// command line to the current folder; `offset` says where in the text it stands, so that the host can tell.
+    /// Resolves a path in [`text`](Self::text). A path in a file is relative to that file, one from the
+    /// command line to the current folder; `offset` is its place in the text, by which the host distinguishes them.
     ///
     /// # Errors
-    /// The host does not know what the path means.
+    /// The host cannot resolve the path.
     pub fn resolve_path(&self, offset: usize, path: &str) -> Result<PathBuf, Error> {
         (self.resolve)(offset, path)
     }

@@ -1,15 +1,15 @@
-//! What a configured backend gives and takes.
+//! The signals of a configured backend.
 
 use crate::signal::{self, Class, Signal};
 use crate::{Error, Frame, nearest};
 
-/// Where the reference trajectory of the flight comes from.
+/// The source of the flight's reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReferenceSource {
-    /// From the configuration: the `[reference]` table.
+    /// The table `[reference]` of the configuration.
     #[default]
     Configured,
-    /// From the backend's own `setpoint.*` signals: a recording of someone else's flight.
+    /// The `setpoint.*` signals of the backend: a recording of another controller's flight.
     Recorded,
 }
 
@@ -39,9 +39,9 @@ pub struct Description {
     pub signals: Vec<Signal>,
     /// Names of the groups: the signals of one share a time stamp and a validity.
     pub groups: Vec<String>,
-    /// Where the reference of the flight comes from.
+    /// The source of the flight's reference.
     pub wants_reference: ReferenceSource,
-    /// The configuration of a recorded flight, TOML: the host tells where its own differs.
+    /// The configuration of a recorded flight, TOML: the host reports differences to its own.
     pub configuration: Option<String>,
 }
 
@@ -109,7 +109,7 @@ impl Description {
         self.with_signals(names)
     }
 
-    /// Says where the reference of the flight comes from.
+    /// Sets the source of the flight's reference.
     #[must_use]
     pub fn with_reference(mut self, source: ReferenceSource) -> Self {
         self.wants_reference = source;
@@ -143,28 +143,28 @@ impl Description {
             .filter(|signal| signal.class == Class::Command)
     }
 
-    /// Where a frame carries the value of the signal `name`.
+    /// Index of the signal `name` in a frame's values.
     pub fn value_index(&self, name: &str) -> Option<usize> {
         self.frame_signals().position(|signal| signal.name == name)
     }
 
-    /// Where a write takes the command `name`.
+    /// Index of the command `name` in a write.
     pub fn command_index(&self, name: &str) -> Option<usize> {
         self.commands().position(|signal| signal.name == name)
     }
 
-    /// Where a frame carries the status of the group `name`.
+    /// Index of the group `name` in a frame's groups.
     pub fn find_group(&self, name: &str) -> Option<usize> {
         self.groups.iter().position(|group| group == name)
     }
 
-    /// A frame with room for these signals: values NaN, groups invalid.
+    /// A frame of these signals: values NaN, groups invalid.
     pub fn frame(&self) -> Frame {
         Frame::new(self.frame_signals().count(), self.groups.len())
     }
 
-    /// Everything in it that breaks the rules, one sentence each: names, units and classes are canonical, none occurs
-    /// twice, every group exists, bears the right name and has a signal. Empty for a proper description.
+    /// Violations of the rules, one sentence each: names, units and classes are canonical, none occurs
+    /// twice, every group exists, has the right name and a signal. Empty for a valid description.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (index, signal) in self.signals.iter().enumerate() {

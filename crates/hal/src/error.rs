@@ -1,24 +1,24 @@
-//! The one error that crosses the boundary.
+//! The error type of backends.
 
 use std::ops::Range;
 
-/// The category of an error. A host decides by this what to do, never by the message.
+/// The category of an error, by which a host decides what to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The configuration or vehicle is wrong: the user must change a text.
+    /// The configuration or the vehicle is invalid: the user must change a text.
     Configuration,
-    /// This backend cannot do that.
+    /// Not supported by this backend.
     Unsupported,
-    /// Called at the wrong time or with the wrong sizes: read before start, so many commands instead of so many.
+    /// Called at the wrong time or with the wrong sizes, such as a read before start.
     Usage,
     /// A file, port or socket failed.
     Io,
-    /// Nothing came in time.
+    /// Timeout.
     Timeout,
     /// The peer violated the protocol.
     Protocol,
-    /// The vehicle said no.
+    /// The vehicle refused.
     Refused,
     /// The plugin panicked; its instance is dead.
     Panic,
@@ -35,7 +35,7 @@ pub enum Text {
     Vehicle,
 }
 
-/// Where in the texts that the host gave the fault lies. The host turns it into file, line and column.
+/// The location of an error in the texts that the host gave, which the host turns into file, line and column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Location {
     /// Which text.
@@ -56,19 +56,19 @@ pub struct Location {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// What sort of failure.
+    /// Its category.
     pub kind: ErrorKind,
     /// One sentence: what was expected, what was found.
     pub message: String,
     /// What the user may try.
     pub help: Option<String>,
-    /// Where in the texts that were given.
+    /// Its location in the texts.
     pub location: Option<Location>,
 }
 
 /// # Construction
 impl Error {
-    /// A failure of that sort.
+    /// An error of this category.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -78,12 +78,12 @@ impl Error {
         }
     }
 
-    /// A fault in the configuration or vehicle.
+    /// An error in the configuration or the vehicle.
     pub fn configuration(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Configuration, message)
     }
 
-    /// Something that this backend cannot do.
+    /// Not supported by this backend.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported, message)
     }
@@ -98,7 +98,7 @@ impl Error {
         Self::new(ErrorKind::Io, format!("{doing}: {error}"))
     }
 
-    /// A fault of the backend itself.
+    /// A defect of the backend itself.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
@@ -110,7 +110,7 @@ impl Error {
         self
     }
 
-    /// Says that the fault lies in these bytes of the plugin's table.
+    /// Locates the error in these bytes of the plugin's table.
     #[must_use]
     pub fn in_configuration(mut self, span: Range<usize>) -> Self {
         self.location = Some(Location {
@@ -120,7 +120,7 @@ impl Error {
         self
     }
 
-    /// Says that the fault lies in these bytes of the vehicle's text.
+    /// Locates the error in these bytes of the vehicle's text.
     #[must_use]
     pub fn in_vehicle(mut self, span: Range<usize>) -> Self {
         self.location = Some(Location {

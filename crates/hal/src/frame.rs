@@ -1,4 +1,4 @@
-//! What one read delivers.
+//! The result of a read.
 
 use crate::group_status::GroupStatus;
 
@@ -17,7 +17,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Room for so many values and groups: time 0, values NaN, groups invalid.
+    /// A frame of this size: time 0, values NaN, groups invalid.
     pub fn new(values: usize, groups: usize) -> Self {
         Self {
             time: 0,
@@ -36,7 +36,7 @@ impl Frame {
     }
 }
 
-/// A [`Frame`] that belongs to the host, lent to a backend's [`read`](crate::Backend::read).
+/// The host's [`Frame`], borrowed by a backend's [`read`](crate::Backend::read).
 #[derive(Debug)]
 pub struct FrameMut<'a> {
     /// Time of the tick, ns: to be set at every read that does not fail, [`ReadOutcome::End`] apart.

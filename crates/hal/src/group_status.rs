@@ -6,6 +6,6 @@
 pub struct GroupStatus {
     /// When it was measured, ns, on the clock of the frame's time; never later than that.
     pub stamp: i64,
-    /// Whether the values mean anything: false until the first measurement and while the sensor is known to be gone.
+    /// Whether the values are valid: false until the first measurement and while the sensor is known to be lost.
     pub valid: bool,
 }

@@ -1,4 +1,4 @@
-//! The plugin's own table, read into a struct, with errors that point at the fault.
+//! Reads the plugin's own table into a struct; errors have their location.
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -8,8 +8,8 @@ use crate::{Configuration, Error, nearest};
 
 impl<'a> Configuration<'a> {
     /// Reads [`text`](Self::text) into a struct. An unknown key is an error if the struct says
-    /// `#[serde(deny_unknown_fields)]`, with the nearest valid key as help. Of a `#[serde(tag = "…")]` enum the place
-    /// of a fault is the whole table: prefer a struct.
+    /// `#[serde(deny_unknown_fields)]`, with the nearest valid key as help. The location of an error in a `#[serde(tag = "…")]` enum
+    /// is the whole table: prefer a struct.
     ///
     /// ```
     /// # use fly_hal::Configuration;
@@ -24,7 +24,7 @@ impl<'a> Configuration<'a> {
     /// ```
     ///
     /// # Errors
-    /// Whatever is wrong with the text, with its place.
+    /// What is invalid in the text, with its location.
     pub fn settings<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.settings_from(self.document()?)
     }

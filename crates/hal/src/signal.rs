@@ -1,6 +1,6 @@
-//! What the numbers that cross the boundary mean: the one table of canonical names, units and groups.
+//! Signals: the table of canonical names, units and groups.
 //!
-//! A name is a dotted path whose last component picks one number of a *group*; the numbers of a group share one time
+//! A name is a dotted path whose last component selects one number of a *group*; the numbers of a group share one time
 //! stamp and one validity. `{i}` stands for an index 0, 1, 2, ….
 //!
 //! ```
@@ -10,12 +10,12 @@
 //! assert_eq!((speed.unit, speed.class, speed.group.as_str()), ("rad/s", Class::Measurement, "rotor.2"));
 //! assert!(meaning("rotor.two.speed").is_none());
 //!
-//! // Every command exists a second time, as it was recorded by someone else.
+//! // Every command has a recorded counterpart.
 //! let recorded = meaning("recorded.rotor.2.thrust").unwrap();
 //! assert_eq!((recorded.unit, recorded.class, recorded.group.as_str()), ("N", Class::Auxiliary, "recorded"));
 //! ```
 
-/// Which way a signal goes and who uses it.
+/// Direction and use of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// From the vehicle to the controller: enters the estimated state.
@@ -27,7 +27,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The word for it in messages and listings.
+    /// Its name in messages and listings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Measurement => "measurement",
@@ -47,12 +47,12 @@ impl Class {
 /// Group of the recorded commands and first component of their names: `recorded.rotor.0.thrust`.
 pub const RECORDED: &str = "recorded";
 
-/// The name under which a recording gives a command: `recorded.<command>`.
+/// The name of a recorded command: `recorded.<command>`.
 pub fn recorded(command: &str) -> String {
     format!("{RECORDED}.{command}")
 }
 
-/// The command that a signal of a recording repeats; `None` where the signal is not `recorded.<command>`.
+/// The command of a recorded signal; `None` if the name is not `recorded.<command>`.
 pub fn recorded_command(name: &str) -> Option<&str> {
     name.strip_prefix(RECORDED)?.strip_prefix('.')
 }
@@ -64,7 +64,7 @@ pub struct Signal {
     pub name: String,
     /// Its unit, such as `m/s`; `1` for dimensionless numbers.
     pub unit: String,
-    /// Which way it goes.
+    /// Its class.
     pub class: Class,
     /// Index into [`Description::groups`](crate::Description::groups); commands belong to none.
     pub group: Option<usize>,
@@ -79,7 +79,7 @@ pub struct Canonical {
     pub components: &'static [&'static str],
     /// Unit of each.
     pub unit: &'static str,
-    /// Which way they go.
+    /// Their class.
     pub class: Class,
     /// The quantity and its frame.
     pub summary: &'static str,
@@ -90,7 +90,7 @@ pub struct Canonical {
 pub struct Meaning {
     /// Unit.
     pub unit: &'static str,
-    /// Which way it goes.
+    /// Its class.
     pub class: Class,
     /// Name of its group: the name without its last component, but `recorded` for every recorded command.
     pub group: String,
@@ -126,24 +126,24 @@ pub const TABLE: &[Canonical] = &{
         row(Measurement, "pose.quaternion",           WXYZ,         "1",     "attitude, world from body"),
         row(Measurement, "twist.linear",              XYZ,          "m/s",   "velocity of the body's origin, body frame"),
         row(Measurement, "twist.angular",             XYZ,          "rad/s", "angular velocity, body frame"),
-        row(Measurement, "joint.{i}",                 &["position"], "rad",  "angle of the joint that carries body i; m where it slides"),
-        row(Measurement, "joint.{i}",                 &["velocity"], "rad/s", "its rate; m/s where it slides"),
+        row(Measurement, "joint.{i}",                 &["position"], "rad",  "angle of the joint that carries body i; m if it is prismatic"),
+        row(Measurement, "joint.{i}",                 &["velocity"], "rad/s", "its rate; m/s if it is prismatic"),
         row(Measurement, "joint.{i}.translation",     XYZ,          "m",     "position of body i, frame of its joint"),
-        row(Measurement, "joint.{i}.quaternion",      WXYZ,         "1",     "attitude, joint's frame from body i; world from body where the joint is absolute"),
+        row(Measurement, "joint.{i}.quaternion",      WXYZ,         "1",     "attitude, joint's frame from body i; world from body if the joint is absolute"),
         row(Measurement, "joint.{i}.linear",          XYZ,          "m/s",   "velocity relative to the joint's frame, frame of body i"),
-        row(Measurement, "joint.{i}.angular",         XYZ,          "rad/s", "angular velocity relative to the joint's frame, frame of body i; relative to the world where the joint is absolute"),
+        row(Measurement, "joint.{i}.angular",         XYZ,          "rad/s", "angular velocity relative to the joint's frame, frame of body i; relative to the world if the joint is absolute"),
         row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
         row(Command,     "rotor.{i}",                 &["thrust"],  "N",     "thrust of the rotor along its axis"),
         row(Command,     "rotor.{i}",                 &["tilt"],    "rad",   "angle of the rotor's tilt servo"),
-        row(Command,     "motor.{i}",                 &["effort"],  "N m",   "torque of the motor in a joint; N where the joint slides"),
-        row(Auxiliary,   "setpoint.position",         XYZ,          "m",     "position that was asked for, world frame"),
-        row(Auxiliary,   "setpoint.velocity",         XYZ,          "m/s",   "velocity that was asked for, world frame"),
-        row(Auxiliary,   "setpoint.acceleration",     XYZ,          "m/s^2", "acceleration that was asked for, world frame"),
-        row(Auxiliary,   "setpoint.quaternion",       WXYZ,         "1",     "attitude that was asked for, world from body"),
-        row(Auxiliary,   "setpoint.angular_velocity", XYZ,          "rad/s", "angular velocity that was asked for, body frame"),
+        row(Command,     "motor.{i}",                 &["effort"],  "N m",   "torque of the motor in a joint; N if it is prismatic"),
+        row(Auxiliary,   "setpoint.position",         XYZ,          "m",     "position setpoint, world frame"),
+        row(Auxiliary,   "setpoint.velocity",         XYZ,          "m/s",   "velocity setpoint, world frame"),
+        row(Auxiliary,   "setpoint.acceleration",     XYZ,          "m/s^2", "acceleration setpoint, world frame"),
+        row(Auxiliary,   "setpoint.quaternion",       WXYZ,         "1",     "attitude setpoint, world from body"),
+        row(Auxiliary,   "setpoint.angular_velocity", XYZ,          "rad/s", "angular velocity setpoint, body frame"),
         row(Auxiliary,   "setpoint",                  &["source"],  "1",     "0: setpoints were logged, 1: smoothed from the flown path"),
         row(Auxiliary,   "battery",                   &["voltage"], "V",     "voltage of the battery"),
-        row(Auxiliary,   "battery",                   &["remaining"], "1",   "charge that is left, 0 to 1"),
+        row(Auxiliary,   "battery",                   &["remaining"], "1",   "remaining charge, 0 to 1"),
         row(Auxiliary,   "vehicle",                   &["armed"],   "1",     "1: armed, 0: not"),
     ]
 };

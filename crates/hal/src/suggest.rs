@@ -1,7 +1,7 @@
 //! "Did you mean …?"
 
-/// The candidate nearest to what was written, if any is near enough to be meant: at most one slip in three
-/// letters, transpositions counted once.
+/// The candidate nearest to a misspelt name, if its edit distance (a transposition counts once) is at most a third of the
+/// letters.
 ///
 /// ```
 /// assert_eq!(fly_hal::nearest("substep", ["noise", "substeps"]), Some("substeps"));

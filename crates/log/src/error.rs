@@ -1,16 +1,16 @@
-//! What can go wrong with a log, with what was expected, what was found and where.
+//! Errors of logs: what was expected, what was found, and where.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Everything that writing or reading a log can fail with.
+/// Errors of writing and reading logs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// The file cannot be created where the flight is to be written.
+    /// The file cannot be created.
     #[error("cannot create the log `{}`: {source}", path.display())]
     Create {
-        /// The path that was asked for.
+        /// The path.
         path: PathBuf,
         /// The reason.
         source: io::Error,
@@ -18,7 +18,7 @@ pub enum LogError {
     /// Writing failed during the flight.
     #[error("cannot write the log `{}`: {reason}", path.display())]
     Write {
-        /// The path that was asked for.
+        /// The path.
         path: PathBuf,
         /// The reason.
         reason: String,
@@ -36,12 +36,12 @@ pub enum LogError {
     /// The file cannot be opened or read.
     #[error("cannot read the log `{}`: {source}", path.display())]
     Open {
-        /// The path that was asked for.
+        /// The path.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
-    /// The file is no kind of log that is known here.
+    /// The file is not a supported log.
     #[error(
         "`{}` is not a flight log: expected an MCAP file of this program (89 4d 43 41 50 30 0d 0a) \
          or a PX4 ULog (55 4c 6f 67 01 12 35), found {first_bytes}", path.display()
@@ -57,7 +57,7 @@ pub enum LogError {
     OtherMcap {
         /// The file.
         path: PathBuf,
-        /// What it lacks.
+        /// What is missing.
         missing: String,
     },
     /// A log of a later version of this program.
@@ -79,12 +79,12 @@ pub enum LogError {
         path: PathBuf,
         /// Where it ends, or where the record that is cut starts.
         offset: u64,
-        /// What ought to stand there.
+        /// What was expected there.
         expected: String,
         /// Frames that can be read.
         frames: usize,
     },
-    /// The file holds something that cannot be.
+    /// The file is damaged.
     #[error(
         "`{}` is corrupt at byte {offset}: expected {expected}, found {found}; {frames} complete frames precede it",
         path.display()
@@ -94,9 +94,9 @@ pub enum LogError {
         path: PathBuf,
         /// Where the record that is corrupt starts.
         offset: u64,
-        /// What ought to stand there.
+        /// What was expected there.
         expected: String,
-        /// What stands there.
+        /// What was found there.
         found: String,
         /// Frames before it.
         frames: usize,

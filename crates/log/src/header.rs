@@ -1,8 +1,8 @@
-//! What is known of a flight before its first tick.
+//! The header of a log, known before the first tick.
 
 use fly_hal::Description;
 
-/// Which flight this is: what was configured and by which backend it was flown.
+/// Configuration and backend of a flight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlightHeader {
     /// The resolved configuration, TOML.
@@ -24,7 +24,7 @@ pub struct FlightHeader {
 /// The head of a log: the flight, and the shape and names of every array in its [rows](crate::Row).
 #[derive(Clone, Debug, Default)]
 pub struct Header {
-    /// Which flight this is.
+    /// The flight.
     pub flight: FlightHeader,
     /// The signals: those of a frame in the order of [`Row::values`](crate::Row::values), the groups in the order of
     /// [`Row::groups`](crate::Row::groups), the commands in the order of [`Row::commands`](crate::Row::commands).
@@ -38,8 +38,8 @@ pub struct Header {
     pub config_dim: usize,
     /// Length of [`SystemState::velocity`](crate::SystemState::velocity); 0 for a vehicle of one body.
     pub dof: usize,
-    /// Names that [`Row::mode`](crate::Row::mode) counts into.
+    /// Names of the modes, indexed by [`Row::mode`](crate::Row::mode).
     pub modes: Vec<String>,
-    /// Names that [`Control::solver`](crate::Control::solver) counts into.
+    /// Names of the solvers, indexed by [`Control::solver`](crate::Control::solver).
     pub solvers: Vec<String>,
 }

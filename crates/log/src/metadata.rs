@@ -27,8 +27,8 @@ pub const COMMANDS: &str = "fly.commands";
 /// The record of the run, the only part that may differ between two runs of one configuration.
 pub const RUN: &str = "fly.run";
 
-/// What is known after the flight and depends on the machine: it stands in one record of
-/// fixed length, so that everything else in the log depends on configuration and seed alone.
+/// The record of the run: all that depends on the machine. It has a fixed length, so that the rest of the log depends only on
+/// configuration and seed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunMetadata {
     /// Median time of one step, ns.
@@ -79,7 +79,7 @@ impl RunMetadata {
         )
     }
 
-    /// Reads back what [`Self::record`] wrote; what is missing keeps its default.
+    /// The inverse of [`Self::record`]; missing keys keep their defaults.
     pub(crate) fn from_map(map: &BTreeMap<String, String>) -> Self {
         let text = |key: &str| map.get(key).map_or("", |text| text.trim_end_matches(' '));
         let number = |key: &str| text(key).parse().unwrap_or_default();
@@ -158,7 +158,7 @@ fn record<const N: usize>(name: &str, pairs: [(&str, String); N]) -> Metadata {
     }
 }
 
-/// Reads back what [`table`] wrote; none when a line is not of its form.
+/// The inverse of [`table`]; `None` if a line has another form.
 pub fn signals(table: &str) -> Option<Vec<Signal>> {
     let line = |line: &str| {
         let mut parts = line.split('\t');

@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// Listens on a UDP port and answers whoever sends there: `udpin:0.0.0.0:14550`.
+    /// Listens on a UDP port and answers the sender: `udpin:0.0.0.0:14550`.
     UdpIn(HostPort),
     /// Sends to a UDP port, which learns of us by our heartbeat: `udpout:192.168.4.1:14550`.
     UdpOut(HostPort),
@@ -30,7 +30,7 @@ pub enum Address {
     },
 }
 
-/// A host name or address, and a port. IPv6 addresses stand in brackets: `[::1]:14550`.
+/// A host name or address, and a port. IPv6 addresses are in brackets: `[::1]:14550`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPort {
     /// Name or numeric address, without brackets.
@@ -47,7 +47,7 @@ pub struct AddressError {
     pub text: String,
     /// What is wrong with it.
     pub problem: String,
-    /// What would have been right, with an example.
+    /// The expected form, with an example.
     pub expected: &'static str,
 }
 
@@ -64,7 +64,7 @@ impl FromStr for Address {
             expected,
         };
         let Some((kind, rest)) = text.split_once(':') else {
-            return Err(fail("it names no kind of link".to_owned(), ANY));
+            return Err(fail("the kind of link is missing".to_owned(), ANY));
         };
         let network = |expected| host_port(rest).map_err(|problem| fail(problem, expected));
         match kind {
@@ -104,7 +104,7 @@ fn host_port(text: &str) -> Result<HostPort, String> {
             .strip_suffix(']')
             .ok_or("the bracket of an IPv6 address is not closed")?,
         None if host.contains(':') => {
-            return Err("an IPv6 address stands in brackets, `[::1]:14550`".to_owned());
+            return Err("an IPv6 address must be in brackets, `[::1]:14550`".to_owned());
         }
         None => host,
     };
@@ -175,7 +175,11 @@ mod tests {
             assert!(message.contains(problem), "{message}");
             assert!(message.contains(example), "{message}");
         };
-        check("14550", "names no kind of link", "udpin:0.0.0.0:14550");
+        check(
+            "14550",
+            "the kind of link is missing",
+            "udpin:0.0.0.0:14550",
+        );
         check(
             "udp:0.0.0.0:14550",
             "`udp` is not a kind of link",

@@ -1,4 +1,4 @@
-//! From the vehicle's clock to this computer's.
+//! Maps the vehicle's clock to this computer's.
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -15,14 +15,14 @@ pub fn monotonic() -> i64 {
 
 /// Maps a sender's time since boot to ns of `CLOCK_MONOTONIC`.
 ///
-/// The offset is the least `arrival - sender's time` seen in the last 10 to 20 s. It holds the least transit delay,
-/// which cannot be told from the offset without asking the vehicle: a stamp is late by that delay (some ms over
-/// UDP or USB, some tens of ms over a telemetry radio), but the jitter is gone, and no stamp is ever later than the
+/// The offset is the least `arrival - sender's time` seen in the last 10 to 20 s. It includes the least transit delay,
+/// which cannot be distinguished from the offset with messages in one direction: a stamp is late by that delay (some ms over
+/// UDP or USB, some tens of ms over a telemetry radio), but without jitter, and never later than the
 /// message's arrival.
 ///
 /// A sender that restarts is noticed by its time going back by more than a second, or by an offset that is half a second
-/// off after a silence of a second. What a stalled link delivers late, all at once, looks the same at first; the offset
-/// then falls back with every message of the burst, so that the last one is stamped right again.
+/// off after a silence of a second. A burst of late messages from a stalled link looks the same at first; the offset
+/// then falls with every message of the burst, so that the last one has the right stamp again.
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,

@@ -1,6 +1,6 @@
 //! The one conversion between the autopilots' frames (NED, FRD) and ours (NWU, FLU).
 //!
-//! | frame | x | y | z | who uses it |
+//! | frame | x | y | z | used by |
 //! |---|---|---|---|---|
 //! | NED, world | north | east | down | MAVLink, PX4, ArduPilot |
 //! | NWU, world | north | west | up | everything else of this project ("the world is z-up") |

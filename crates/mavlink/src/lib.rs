@@ -4,14 +4,14 @@
 //!
 //! With the feature `links` (the default):
 //! - [`Address`]: where a peer is (UDP, TCP, serial), as text;
-//! - [`Link`]: a connection that reads, writes, counts and comes back when its peer does;
-//! - [`Telemetry`]: a vehicle's state as its messages tell it, in this project's frames, stamped with this computer's
+//! - [`Link`]: a connection that reads, writes, counts and reconnects;
+//! - [`Telemetry`]: a vehicle's state from its messages, in this project's frames, stamped with this computer's
 //!   clock;
 //! - [`Vehicle`]: a link to one vehicle and its telemetry, with the messages asked for that autopilots do not send by
 //!   themselves.
 //!
 //! With the feature `backend`:
-//! - [`backend`]: a vehicle as a backend of `fly-hal`, for the plugins that name the kind of vehicle.
+//! - [`backend`]: a vehicle as a backend of `fly-hal`, for the plugins that define a kind of vehicle.
 
 pub mod frames;
 

@@ -1,4 +1,4 @@
-//! `fly backends`: what could fly, where it was found, and what does not load.
+//! `fly backends`: lists the plugins on the search path, and those that do not load.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub fn run(plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
             Ok(plugin) => {
                 let info = plugin.info();
                 let clock = match info.clock {
-                    Clock::Stepped => "stepped (as fast as it goes)",
+                    Clock::Stepped => "stepped (as fast as possible)",
                     Clock::RealTime => "real time",
                 };
                 writeln!(out, "{} {}: {}", info.name, info.version, info.summary)?;

@@ -1,4 +1,4 @@
-//! `fly configs`: what is shipped.
+//! `fly configs`: lists and prints the shipped configurations.
 
 use std::io::Write;
 

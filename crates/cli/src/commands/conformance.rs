@@ -1,4 +1,4 @@
-//! `fly conformance PLUGIN`: does a plugin do all that a host may ask of it?
+//! `fly conformance PLUGIN`: runs the conformance suite on a plugin.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::backend;
 use crate::config::{Configuration, Options, shipped};
 use crate::exit::{Exit, Failure};
 
-/// The configuration that is given to a plugin when the user names none and none is shipped under the plugin's name.
+/// The configuration for a plugin without `--config`, if none with the plugin's name is shipped.
 const DEFAULT: &str = "quadcopter.toml";
 
 /// Runs the suite with the configuration's table and vehicle; [`Exit::ProblemsFound`] when a check fails.

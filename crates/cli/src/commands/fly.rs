@@ -14,7 +14,7 @@ use crate::config::{Configuration, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::{Progress, Shown, Terminal};
 
-/// Flies the configuration and prints how it went.
+/// Flies the configuration and prints the summary.
 pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
     let configuration = Configuration::load(options)?;
     let summary = fly(&configuration, arguments, terminal)?;
@@ -24,8 +24,8 @@ pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Res
     Ok(Exit::from(&summary))
 }
 
-/// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM): then the log is finished and the backend stopped all
-/// the same, and a vehicle that was commanded is asked to land. A second interruption ends the process at once.
+/// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM): then the log is finished, the backend is stopped,
+/// and a vehicle that was commanded is asked to land. A second interruption ends the process at once.
 fn fly(
     configuration: &Configuration,
     arguments: &Arguments,
@@ -66,7 +66,7 @@ fn default_log(name: &str) -> PathBuf {
         .unwrap_or(first)
 }
 
-/// The exit code of a process that a second interruption ended: 128 + SIGINT, as shells have it.
+/// The exit code after a second interruption: 128 + SIGINT, as in shells.
 const INTERRUPTED: i32 = 130;
 
 /// Makes Ctrl-C and SIGTERM set the flag, and a second one end the process.

@@ -1,4 +1,4 @@
-//! `fly completions` and `fly man`: what an installation puts beside the command.
+//! `fly completions` and `fly man`: shell completions and manual pages.
 
 use std::path::Path;
 

@@ -16,7 +16,7 @@ use crate::config::{Options, shipped};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Terminal;
 
-/// Runs what the command line asks for.
+/// Runs the command.
 ///
 /// # Errors
 /// One message for the user, with its exit code.
@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
 }
 
-/// The configuration that the command line names.
+/// Loads the configuration of the command line.
 fn options(arguments: &Arguments) -> Result<Options, Failure> {
     arguments.configuration.options().ok_or_else(|| {
         let last = shipped::flights().last();
@@ -53,7 +53,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     })
 }
 
-/// Writes to standard output. Whoever closed it (`| head`) has seen enough: that is no error.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 fn print(text: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {

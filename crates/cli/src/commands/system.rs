@@ -1,4 +1,4 @@
-//! `fly system`: a system of bodies, read and shown.
+//! `fly system`: reads a system of bodies and prints it.
 
 use fly_mechanics::description::{Unphysical, UrdfOptions, UrdfRoot};
 
@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 /// Prints the tree of bodies, or the description.
 ///
 /// # Errors
-/// The file cannot be read, or something is wrong in it.
+/// The file cannot be read, or is invalid.
 pub fn run(arguments: &SystemArguments) -> Result<Exit, Failure> {
     let mut options = UrdfOptions::default();
     if arguments.free {

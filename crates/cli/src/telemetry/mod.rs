@@ -1,4 +1,4 @@
-//! What the terminal shows: messages, the progress bar, tables.
+//! Terminal output: messages, the progress bar, tables.
 
 mod progress;
 mod summary;

@@ -23,7 +23,7 @@ pub struct Progress {
     terminal: Terminal,
 }
 
-/// Bits of `f64`; the drawing thread may see numbers of two neighbouring steps, which nobody can tell.
+/// Bits of `f64`; the drawing thread may see numbers of two neighbouring steps.
 #[derive(Debug, Default)]
 struct Shared {
     flight_time: AtomicU64,
@@ -34,7 +34,7 @@ struct Shared {
 }
 
 impl Progress {
-    /// A bar up to `duration` s, or one without an end; `None` where standard error is no terminal.
+    /// A bar up to `duration` s, or a spinner; `None` if standard error is not a terminal.
     pub fn start(duration: Option<f64>, terminal: &Terminal) -> Option<Self> {
         if !std::io::stderr().is_terminal() {
             return None;
@@ -54,7 +54,7 @@ impl Progress {
         })
     }
 
-    /// Tells the flight time in s and the errors in m and rad; `alarm` when the supervisor has taken over. Never waits.
+    /// Updates the flight time in s and the errors in m and rad; `alarm`: the supervisor has taken over. Never waits.
     pub fn update(
         &self,
         flight_time: f64,
@@ -80,7 +80,7 @@ impl Drop for Progress {
         self.shared.done.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // The thread only draws: whatever befell it, the flight is not concerned.
+            // The thread only draws: its panic does not affect the flight.
             let _ = thread.join();
         }
         self.terminal.set_bar(None);

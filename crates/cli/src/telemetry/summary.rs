@@ -1,4 +1,4 @@
-//! The table printed when a flight has ended.
+//! The table printed at the end of a flight.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl Shown<'_> {
                 table.row(label, error(&statistics.attitude_error, degrees, "deg"));
             }
             let ends = statistics.energy_start.zip(statistics.energy_end);
-            // State feedback has none.
+            // State feedback has no energies.
             if let Some((start, end)) = ends.filter(|ends| *ends != (0.0, 0.0)) {
                 let energy = |when, value| format!("{when} {} J", significant(value, 4));
                 table.row("energy W", [energy("start", start), energy("end", end)]);
@@ -56,7 +56,7 @@ impl Shown<'_> {
             table.row(
                 "solver",
                 [format!(
-                    "{} steps answered by active_set instead",
+                    "{} steps solved by active_set instead",
                     statistics.solver_fallbacks
                 )],
             );
@@ -101,7 +101,7 @@ impl Shown<'_> {
                 table.row(
                     "",
                     [format!(
-                        "{} steps are missing: the disk did not keep up",
+                        "{} steps are missing: the disk was too slow",
                         log.dropped
                     )],
                 );
@@ -112,7 +112,7 @@ impl Shown<'_> {
     }
 }
 
-/// What the supervisor did, a line each.
+/// The supervisor's interventions, one line each.
 fn supervisor(interventions: &Interventions) -> Vec<String> {
     let mut lines = Vec::new();
     match interventions.dropouts {

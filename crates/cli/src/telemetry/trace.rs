@@ -16,8 +16,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Installs the process's subscriber: warnings on standard error, more with each `-v` (`verbosity` 1: what happens,
-    /// 2: details, 3: everything), or only errors when `quiet`. The environment variable `RUST_LOG` wins over both.
+    /// Installs the process's subscriber: warnings on standard error, one level more with each `-v` (`verbosity`),
+    /// or only errors if `quiet`. The environment variable `RUST_LOG` overrides both.
     ///
     /// # Errors
     /// A subscriber is installed already.
@@ -33,13 +33,13 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// The bar that lines are written above of, or none any more.
+    /// The bar above which lines are written, if there is one.
     pub fn set_bar(&self, bar: Option<ProgressBar>) {
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
     }
 }
 
-/// What standard error shows: `RUST_LOG`, else warnings and, for each `-v`, one level more.
+/// The filter of standard error: `RUST_LOG`, else warnings and one level more for each `-v`.
 fn filter(verbosity: u8, quiet: bool) -> EnvFilter {
     let level = match verbosity {
         _ if quiet => LevelFilter::ERROR,

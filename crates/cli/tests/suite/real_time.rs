@@ -86,7 +86,7 @@ fn without_arm_nothing_is_sent_and_that_is_said_once() {
     );
     assert!(
         squeezed.contains(
-            "note no command is sent: `statue` may move something, and --arm was not given"
+            "note no command is sent: `statue` may move a vehicle, and --arm was not given"
         ),
         "{summary}"
     );
@@ -227,7 +227,7 @@ fn a_vehicle_that_was_armed_and_never_flown_is_disarmed() {
 }
 
 #[test]
-fn commands_that_are_lost_for_a_moment_do_not_end_the_flight() {
+fn commands_lost_for_a_moment_do_not_end_the_flight() {
     let folder = Folder::new();
     let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=23"];
     let config = configuration_with(&folder, 0.5, &deaf);
@@ -235,7 +235,7 @@ fn commands_that_are_lost_for_a_moment_do_not_end_the_flight() {
         folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
     assert!(summary.starts_with("statue: flown after "), "{summary}");
     assert!(
-        summary.contains("3 commands were not passed on by the backend"),
+        summary.contains("3 commands were not sent by the backend"),
         "{summary}"
     );
     assert_eq!(
@@ -246,7 +246,7 @@ fn commands_that_are_lost_for_a_moment_do_not_end_the_flight() {
 }
 
 #[test]
-fn a_line_that_stays_dead_ends_in_the_descent() {
+fn a_dead_line_ends_in_a_descent_and_then_in_termination() {
     let folder = Folder::new();
     let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=1000000"];
     let config = configuration_with(&folder, 60.0, &deaf);
@@ -265,7 +265,12 @@ fn a_line_that_stays_dead_ends_in_the_descent() {
         "{summary}"
     );
     assert!(
-        messages.contains("the backend does not pass the commands on: levelling and descending"),
+        messages.contains("the backend does not send the commands: levelling and descending"),
+        "{messages}"
+    );
+    // What is announced is what the backend is asked for.
+    assert!(
+        messages.contains("descent finished; terminating"),
         "{messages}"
     );
     assert!(

@@ -1,4 +1,4 @@
-//! Between the words of the Rust side and the numbers and pointers of the ABI; both sides of the boundary use it.
+//! Converts between Rust types and the numbers and pointers of the ABI; both sides of the boundary use it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::types as c;
 use crate::{Class, Clock, Error, ErrorKind, Location, ReferenceSource, Request, Text};
 
 impl c::Text {
-    /// Borrows `text`: whoever receives it must be done with it before `text` is gone.
+    /// Borrows `text`, which must outlive every use of it.
     pub const fn new(text: &str) -> Self {
         Self {
             data: text.as_ptr().cast(),
@@ -38,7 +38,7 @@ impl c::Text {
     }
 }
 
-/// `read` and the others give these; both directions in one place, so that they cannot come apart.
+/// Status codes, in both directions.
 macro_rules! codes {
     ($(#[$doc:meta])* $into:ident, $from:ident: $type:ty { $($variant:path => $code:path),+ $(,)? }) => {
         pub(crate) const fn $into(value: $type) -> u32 {
@@ -153,7 +153,7 @@ pub(crate) unsafe fn put_error(target: *mut c::Error, error: &Error) {
     };
 }
 
-/// Buffer for an error of the other side. Made once and lent at every call, so that a call allocates nothing.
+/// Buffer for an error of the other side, made once and reused, so that a call does not allocate.
 #[derive(Debug)]
 pub(crate) struct ErrorRoom {
     /// Points to `buffer`.
@@ -187,7 +187,7 @@ impl ErrorRoom {
         }
     }
 
-    /// An empty error to lend to the other side; valid as long as `self` is not touched.
+    /// An empty error for the other side to fill in; valid as long as `self` is not touched.
     pub(crate) fn lend(&mut self) -> *mut c::Error {
         &raw mut self.error
     }

@@ -69,11 +69,11 @@ enum State {
     Configured,
     Started,
     Stopped,
-    /// A panic left the backend in an unknown condition: nothing may touch it any more.
+    /// A panic left the backend in an unknown state: it is not used any more.
     Dead,
 }
 
-/// What the host's instance pointer points to.
+/// The target of the host's instance pointer.
 struct Exported<B> {
     state: State,
     commands: usize,
@@ -177,7 +177,7 @@ unsafe fn enter<B: Backend>(
     if exported.state == State::Dead {
         let dead = Error::new(
             ErrorKind::Panic,
-            "the plugin panicked before; this instance is of no more use",
+            "the plugin panicked before; this instance can no longer be used",
         );
         // SAFETY: the caller vouches for `error`.
         return unsafe { failed(error, &dead) };
@@ -211,7 +211,7 @@ fn panicked(payload: Box<dyn Any + Send>) -> Error {
         .map(ToString::to_string)
         .or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "without a message".into());
-    // Dropping a stranger's payload could panic once more.
+    // Dropping the payload could panic again.
     std::mem::forget(payload);
     Error::new(ErrorKind::Panic, format!("the plugin panicked: {message}"))
 }
@@ -320,7 +320,7 @@ fn resolve_path(given: &c::Configuration, offset: usize, path: &str) -> Result<P
         }
     }
     Err(Error::internal(
-        "the host cannot make up its mind how long the path is",
+        "the host reports a different length of the path at every call",
     ))
 }
 

@@ -1,4 +1,4 @@
-//! The plugin's `tracing`: every event becomes a call of the host's log function.
+//! Forwards the plugin's `tracing` events to the host's log function.
 //!
 //! A shared library has its own copy of `tracing`, whose subscriber must be set here.
 
@@ -57,7 +57,7 @@ impl Forward {
 
 impl Subscriber for Forward {
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
-        // The host may change its mind at any time.
+        // The host's filter may change at any time.
         Interest::sometimes()
     }
 

@@ -6,7 +6,7 @@ pub use crate::group_status::GroupStatus;
 
 /// First eight bytes of every table.
 pub const FLY_MAGIC: [u8; 8] = *b"FLYPLUG\0";
-/// Version of this ABI: another major number means that nothing fits.
+/// Major version of this ABI: plugins of another one are refused.
 pub const FLY_ABI_MAJOR: u32 = 2;
 /// Grows with every addition to the end of a structure.
 pub const FLY_ABI_MINOR: u32 = 0;
@@ -22,16 +22,16 @@ pub const FLY_END: i32 = 2;
 /// It failed and the error is filled in. Every other negative status means the same.
 pub const FLY_FAILED: i32 = -1;
 
-/// `FlyPlugin.clock`: time passes when the backend is read.
+/// `FlyPlugin.clock`: time advances when the backend is read.
 pub const FLY_CLOCK_STEPPED: u32 = 0;
-/// `FlyPlugin.clock`: time is the world's, a read waits until its deadline.
+/// `FlyPlugin.clock`: wall-clock time, a read waits until its deadline.
 pub const FLY_CLOCK_REAL_TIME: u32 = 1;
 
 /// `FlySignal.class_`: from the vehicle, enters the state.
 pub const FLY_CLASS_MEASUREMENT: u32 = 0;
 /// `FlySignal.class_`: to the vehicle.
 pub const FLY_CLASS_COMMAND: u32 = 1;
-/// `FlySignal.class_`: from the backend, for whoever wants it.
+/// `FlySignal.class_`: from the backend, not used by the control law.
 pub const FLY_CLASS_AUXILIARY: u32 = 2;
 /// `FlySignal.group` of a command.
 pub const FLY_NO_GROUP: u32 = u32::MAX;
@@ -43,28 +43,28 @@ pub const FLY_REFERENCE_RECORDED: u32 = 1;
 
 /// `FlyError.kind`: anything else.
 pub const FLY_ERROR_INTERNAL: u32 = 0;
-/// `FlyError.kind`: the configuration or vehicle is wrong.
+/// `FlyError.kind`: the configuration or the vehicle is invalid.
 pub const FLY_ERROR_CONFIGURATION: u32 = 1;
-/// `FlyError.kind`: this backend cannot do that.
+/// `FlyError.kind`: not supported by this backend.
 pub const FLY_ERROR_UNSUPPORTED: u32 = 2;
 /// `FlyError.kind`: called at the wrong time or with the wrong sizes.
 pub const FLY_ERROR_USAGE: u32 = 3;
 /// `FlyError.kind`: a file, port or socket failed.
 pub const FLY_ERROR_IO: u32 = 4;
-/// `FlyError.kind`: nothing came in time.
+/// `FlyError.kind`: timeout.
 pub const FLY_ERROR_TIMEOUT: u32 = 5;
-/// `FlyError.kind`: what came was not what the protocol says.
+/// `FlyError.kind`: the peer violated the protocol.
 pub const FLY_ERROR_PROTOCOL: u32 = 6;
-/// `FlyError.kind`: the vehicle said no.
+/// `FlyError.kind`: the vehicle refused.
 pub const FLY_ERROR_REFUSED: u32 = 7;
 /// `FlyError.kind`: the plugin panicked; only `destroy` may follow.
 pub const FLY_ERROR_PANIC: u32 = 8;
 
-/// `FlyError.text`: the error has no place in a text.
+/// `FlyError.text`: the error has no location in a text.
 pub const FLY_TEXT_NONE: u32 = 0;
-/// `FlyError.text`: the place is in `FlyConfiguration.text`.
+/// `FlyError.text`: the location is in `FlyConfiguration.text`.
 pub const FLY_TEXT_CONFIGURATION: u32 = 1;
-/// `FlyError.text`: the place is in `FlyConfiguration.vehicle`.
+/// `FlyError.text`: the location is in `FlyConfiguration.vehicle`.
 pub const FLY_TEXT_VEHICLE: u32 = 2;
 
 /// `request`: take off and hold.
@@ -87,7 +87,7 @@ pub const FLY_LEVEL_DEBUG: u32 = 4;
 /// Level of a log message: everything.
 pub const FLY_LEVEL_TRACE: u32 = 5;
 
-/// UTF-8 text that belongs to whoever gives it; not terminated by a zero.
+/// UTF-8 text, owned by the side that passes it; not terminated by a zero.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
@@ -97,7 +97,7 @@ pub struct Text {
     pub length: usize,
 }
 
-/// One tick's values. The memory belongs to the host and is lent for the length of the call. It holds what the last
+/// One tick's values. The memory belongs to the host and is valid during the call. It holds what the last
 /// read left there; what is not new stays as it is.
 #[repr(C)]
 #[derive(Debug)]
@@ -115,15 +115,15 @@ pub struct Frame {
 }
 
 /// Where a function says why it failed. The host fills in `buffer` and `capacity`, the function everything else, and
-/// only when it fails. It may be null: then nobody wants to know.
+/// only when it fails. It may be null: then the error is dropped.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Error {
     /// One of `FLY_ERROR_*`.
     pub kind: u32,
-    /// Which text the place is in: one of `FLY_TEXT_*`.
+    /// The text of the location: one of `FLY_TEXT_*`.
     pub text: u32,
-    /// First byte of the place in that text.
+    /// First byte of the location in that text.
     pub start: usize,
     /// One past its last byte.
     pub end: usize,
@@ -137,7 +137,7 @@ pub struct Error {
     pub help_length: usize,
 }
 
-/// One number that the backend gives or takes.
+/// A signal: one number that the backend measures or takes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Signal {
@@ -164,13 +164,13 @@ pub struct Description {
     pub groups: *const Text,
     /// How many.
     pub group_count: usize,
-    /// Where the reference comes from: one of `FLY_REFERENCE_*`.
+    /// The source of the reference: one of `FLY_REFERENCE_*`.
     pub wants_reference: u32,
     /// The configuration of a recorded flight, as a TOML document; empty where there is none.
     pub configuration: Text,
 }
 
-/// What an instance is made from. Lent for the length of `configure`.
+/// The configuration of an instance. Valid during `configure`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Configuration {
@@ -182,13 +182,13 @@ pub struct Configuration {
     pub vehicle: Text,
     /// Rate of the control loop, Hz.
     pub rate_hz: f64,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Whether the user allowed a real vehicle to be armed and commanded.
     pub armed: bool,
     /// What the host calls the instance that is being made: to be handed to `FlyHost.log`. Never 0.
     pub instance: u64,
-    /// To be handed to `resolve_path`.
+    /// Argument of `resolve_path`.
     pub context: *mut c_void,
     /// Finds the file that a path in `text` means; `offset` is where in the text the path stands. Writes the absolute
     /// path (not terminated) into `buffer` and its length into `length`. Where the buffer is too small it returns
@@ -220,11 +220,11 @@ pub struct Host {
     pub log: Option<unsafe extern "C" fn(instance: u64, level: u32, target: Text, message: Text)>,
 }
 
-/// Takes the lines of a report: one call each.
+/// Receives the lines of a report: one call each.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ReportSink {
-    /// To be handed to `line`.
+    /// Argument of `line`.
     pub context: *mut c_void,
     /// Takes one line, a name and a value.
     pub line: Option<unsafe extern "C" fn(context: *mut c_void, name: Text, value: Text)>,
@@ -248,16 +248,16 @@ pub struct Plugin {
     pub name: Text,
     /// Version of the plugin.
     pub version: Text,
-    /// One line that says what it is.
+    /// One-line summary.
     pub summary: Text,
     /// Patterns of the signals that it may have, separated by spaces.
     pub signals: Text,
-    /// Who owns time: one of `FLY_CLOCK_*`.
+    /// Its clock: one of `FLY_CLOCK_*`.
     pub clock: u32,
 
     /// Called once after loading, before everything else. May be null.
     pub init: Option<unsafe extern "C" fn(host: *const Host)>,
-    /// Makes an instance. Touches nothing outside but the files that the texts name.
+    /// Makes an instance. Accesses nothing but the files that the texts name.
     pub configure: Option<
         unsafe extern "C" fn(
             configuration: *const Configuration,
@@ -265,7 +265,7 @@ pub struct Plugin {
             error: *mut Error,
         ) -> i32,
     >,
-    /// Says what the signals are; they never change.
+    /// Describes the signals; they never change.
     pub describe: Option<
         unsafe extern "C" fn(
             instance: *mut c_void,
@@ -273,7 +273,7 @@ pub struct Plugin {
             error: *mut Error,
         ) -> i32,
     >,
-    /// Opens links and waits for the vehicle. Comes at most once.
+    /// Opens links and waits for the vehicle. Called at most once.
     pub start: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
     /// Waits for the next tick, never past `deadline` (ns of `CLOCK_MONOTONIC`), and fills in what is new. Refused
     /// before `start` and after `stop`.
@@ -296,7 +296,7 @@ pub struct Plugin {
             error: *mut Error,
         ) -> i32,
     >,
-    /// Lets the vehicle go. May come twice and without `start`; the second does nothing.
+    /// Releases the vehicle. May be called twice and without `start`; the second call does nothing.
     pub stop: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
     /// Arms the vehicle. May be null: nothing to arm.
     pub arm: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,

@@ -73,7 +73,7 @@ fn information(plugin: &Plugin) -> Result {
     }
 }
 
-/// Whether a pattern, with `*` for any last component and `{i}` for any index, can mean anything.
+/// Whether a pattern, with `*` for any last component and `{i}` for any index, matches a canonical signal.
 fn known_pattern(pattern: &str) -> bool {
     let sample = pattern.replace("{i}", "0");
     match sample.strip_suffix(".*") {
@@ -171,7 +171,7 @@ fn flight(plugin: &Plugin, setup: &Setup) -> Result {
     if plugin.info().clock == Clock::Stepped
         && ticks.iter().all(|tick| tick.outcome != ReadOutcome::Fresh)
     {
-        return Err(format!("{} reads gave not one fresh frame", ticks.len()).into());
+        return Err(format!("{} reads returned no fresh frame", ticks.len()).into());
     }
     instance.report();
     instance.stop().map_err(failed("stop"))
@@ -179,7 +179,7 @@ fn flight(plugin: &Plugin, setup: &Setup) -> Result {
 
 fn determinism(plugin: &Plugin, setup: &Setup) -> Result {
     if plugin.info().clock == Clock::RealTime {
-        return Err(Stop(Outcome::Skipped("its clock is the world's".into())));
+        return Err(Stop(Outcome::Skipped("its clock is real time".into())));
     }
     let (mut one, mut two) = (start(plugin, setup)?, start(plugin, setup)?);
     let (first, second) = (fly(&mut one)?, fly(&mut two)?);
@@ -198,7 +198,7 @@ fn bad_commands(plugin: &Plugin, setup: &Setup) -> Result {
     let time = watch.frame.time;
     let good = commands(&instance, 0);
     let count = good.len();
-    // More room than is told, so that a plugin that does not look at the count reads nothing but numbers.
+    // A longer buffer than the count says, so that a plugin that ignores the count reads valid memory.
     let mut room = good.clone();
     room.resize(count + 8, 1.0);
     for wrong in [count + 1, count + 7]
@@ -219,7 +219,7 @@ fn bad_commands(plugin: &Plugin, setup: &Setup) -> Result {
             {
                 return Err(failed(&format!("a write of {bad}"))(error));
             }
-            // It may have refused or taken it; what it measures must still make sense.
+            // It may have refused or accepted it; its measurements must still be valid.
             if watch.tick(&mut instance).map_err(after_bad_commands)? == ReadOutcome::End {
                 break 'values;
             }
@@ -255,7 +255,7 @@ fn stop(plugin: &Plugin, setup: &Setup) -> Result {
     )
 }
 
-/// Instances that fly at the same time fly as if alone.
+/// Instances that run at the same time do not affect each other.
 fn instances(plugin: &Plugin, setup: &Setup) -> Result {
     let stepped = plugin.info().clock == Clock::Stepped;
     if !stepped {
@@ -283,10 +283,9 @@ fn instances(plugin: &Plugin, setup: &Setup) -> Result {
     }
     for (instance, _, ticks) in &several {
         if let Some(difference) = difference(instance, &alone, ticks) {
-            return Err(format!(
-                "an instance beside others does not fly as if alone: {difference}"
-            )
-            .into());
+            return Err(
+                format!("an instance beside others differs from one alone: {difference}").into(),
+            );
         }
     }
     Ok(())
@@ -312,7 +311,7 @@ fn cycles(plugin: &Plugin, setup: &Setup) -> Result {
             Ok(())
         }
     };
-    // The first ones may fill caches that stay. And what other threads of this process do may look like a leak once,
+    // The first ones may fill caches that stay, and other threads of this process may look like a leak once,
     // but not three times in a row.
     (0..10).try_for_each(cycle)?;
     let mut leaked = None;
@@ -320,9 +319,7 @@ fn cycles(plugin: &Plugin, setup: &Setup) -> Result {
         let before = Held::now();
         (0..CYCLES).try_for_each(cycle)?;
         let (Some(before), Some(after)) = (before, Held::now()) else {
-            return Err(Stop(Outcome::Skipped(
-                "this system does not tell what a process holds".into(),
-            )));
+            return Err(Stop(Outcome::Skipped("this system has no /proc".into())));
         };
         leaked = after.leaked_since(before, CYCLES);
         if leaked.is_none() {

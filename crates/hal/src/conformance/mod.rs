@@ -1,4 +1,4 @@
-//! Tests a plugin against everything that a host may ask of it, and reports every violation.
+//! Tests whether a plugin conforms to the interface, and reports every violation.
 //!
 //! ```no_run
 //! use fly_hal::conformance::{self, Setup};
@@ -8,8 +8,8 @@
 //! assert!(report.passed());
 //! ```
 //!
-//! Nothing is ever armed. A plugin that crashes takes the process with it, as it would in flight: run this in a process
-//! of its own where that matters. A check that does not come back in time ends the run.
+//! Nothing is ever armed. A plugin that crashes ends the process, as it would in flight: run this in a process
+//! of its own if that matters. A check that times out ends the run.
 
 mod checks;
 mod report;
@@ -24,7 +24,7 @@ use crate::{Configuration, Plugin, ResolvePath};
 
 pub use report::{Check, Outcome, Report};
 
-/// The plugin's configuration. It must be valid: the checks themselves make invalid ones of it.
+/// The plugin's configuration. It must be valid: the checks derive invalid ones from it.
 #[derive(Clone)]
 pub struct Setup {
     /// Its table, a TOML document.
@@ -33,9 +33,9 @@ pub struct Setup {
     pub vehicle: String,
     /// Rate of the control loop, Hz.
     pub rate_hz: f64,
-    /// Finds the files that paths in `text` mean: (offset, path).
+    /// Resolves paths in `text`: (offset, path).
     pub resolve: Arc<ResolvePath<'static>>,
-    /// How long one check may take before it counts as hanging.
+    /// Timeout of one check.
     pub check_timeout: Duration,
 }
 

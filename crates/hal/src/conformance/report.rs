@@ -1,4 +1,4 @@
-//! What came out.
+//! The report of a conformance run.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::loader::PluginInfo;
 
-/// What all checks found.
+/// The results of all checks.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The file that was checked.
@@ -20,27 +20,27 @@ pub struct Report {
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// What a proper plugin does, in a few words.
+    /// The requirement, in a few words.
     pub name: &'static str,
-    /// What this one did.
+    /// The result.
     pub outcome: Outcome,
 }
 
 /// How a check ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It does.
+    /// The requirement holds.
     Passed,
-    /// It does not: expected and found.
+    /// The requirement is violated: expected and found.
     Failed(String),
-    /// It does not come back.
+    /// Timeout.
     Hanging(Duration),
-    /// It could not be tried, and why.
+    /// Not tested, and why.
     Skipped(String),
 }
 
 impl Report {
-    /// Whether nothing failed. What was skipped does not count.
+    /// Whether no check failed; skipped checks do not count.
     pub fn passed(&self) -> bool {
         self.failures().next().is_none()
     }

@@ -1,6 +1,6 @@
-//! What this process holds: files, threads, memory. Linux tells in `/proc`.
+//! Files, threads and memory of this process, from Linux's `/proc`.
 
-/// A count of everything that an instance could forget to give back.
+/// Counts of the resources that an instance may leak.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     files: usize,

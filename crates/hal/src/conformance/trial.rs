@@ -1,4 +1,4 @@
-//! A short flight, watched.
+//! A short flight whose frames are checked.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::{Class, Clock, Deadline, Error, ErrorKind, Frame, Instance, Plugin, R
 pub(super) const READS: usize = 50;
 /// How long a read of a real-time plugin may wait.
 const WAIT: Duration = Duration::from_millis(20);
-/// How late it may be back: this much the scheduler of a busy machine may add.
+/// Tolerance of the deadline, for the scheduler of a busy machine.
 const GRACE: Duration = Duration::from_millis(50);
 
 /// The outcome of a check that ended early.
@@ -153,7 +153,7 @@ impl Watch {
             let valid = signal
                 .group
                 .is_some_and(|group| self.frame.groups[group].valid);
-            // What was recorded or set by others may be missing in parts; a measurement is there or it is not.
+            // Auxiliary signals may be missing in part; the values of a valid measurement may not.
             if valid && signal.class == Class::Measurement && !value.is_finite() {
                 return Err(format!(
                     "`{}` is {value} in a group that is marked valid",
@@ -165,7 +165,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Everything that two runs must have in common.
+    /// What two runs must have in common.
     pub(super) fn bits(&self, outcome: ReadOutcome) -> Tick {
         Tick {
             outcome,

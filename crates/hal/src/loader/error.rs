@@ -1,4 +1,4 @@
-//! Why a plugin could not be loaded.
+//! Errors of loading a plugin.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub enum LoadError {
         /// Why.
         source: std::io::Error,
     },
-    /// Somebody else could have put anything there.
+    /// Other users could have written it.
     #[error("will not load the plugin `{}`: {reason}", path.display())]
     Insecure {
         /// The plugin.
@@ -40,7 +40,7 @@ pub enum LoadError {
     NotALibrary {
         /// The file.
         path: PathBuf,
-        /// The linker's own words.
+        /// The linker's message.
         reason: String,
     },
     /// A library, but not a plugin.
@@ -49,13 +49,13 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
-    /// The exported function gave nothing.
+    /// The exported function returned null.
     #[error("the plugin `{}` has no table: `{FLY_SYMBOL}` returned null", path.display())]
     NoTable {
         /// The file.
         path: PathBuf,
     },
-    /// The table does not begin as every table does.
+    /// The table begins with the wrong magic number.
     #[error(
         "`{}` is not a plugin of fly: expected its table to begin with \"{}\", found \"{}\"",
         path.display(), FLY_MAGIC.escape_ascii(), found.escape_ascii()
@@ -78,7 +78,7 @@ pub enum LoadError {
         /// Major and minor version that it was built with.
         found: (u32, u32),
     },
-    /// The table is not all there.
+    /// The table is too short.
     #[error("the plugin `{}` is broken: expected a table of at least {expected} bytes, found {found}", path.display())]
     TableTooSmall {
         /// The file.

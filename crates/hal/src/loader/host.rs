@@ -7,7 +7,7 @@ use crate::abi::code::{level_from, put_error};
 use crate::abi::{self, Text};
 use crate::{Configuration, Error};
 
-/// What every plugin is given.
+/// The host's table, the same for every plugin.
 pub(super) static HOST: abi::Host = abi::Host {
     size: size_of::<abi::Host>(),
     log_enabled: Some(log_enabled),

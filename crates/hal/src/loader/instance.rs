@@ -22,7 +22,7 @@ pub struct Instance {
     table: Arc<abi::Plugin>,
     info: Arc<PluginInfo>,
     armed: bool,
-    /// None for a backend of this program, whose messages are those of its callers.
+    /// `None` for a backend of this program, whose messages go to the caller's subscriber.
     listener: Option<Listener>,
     handle: NonNull<c_void>,
     description: Description,
@@ -84,7 +84,7 @@ impl Instance {
     /// An instance of a backend that this program made itself: the same checks of the lifecycle, without a library.
     ///
     /// # Errors
-    /// The backend's description is not one.
+    /// The backend's description is invalid.
     pub fn of<B: Backend + 'static>(backend: B) -> Result<Self, Error> {
         Self {
             table: Arc::new(abi::export::table::<B>()),
@@ -185,12 +185,12 @@ impl Instance {
         })
     }
 
-    /// What the plugin says of itself.
+    /// Name, version and clock of the plugin.
     pub fn info(&self) -> &PluginInfo {
         &self.info
     }
 
-    /// Who owns time.
+    /// Its clock.
     pub fn clock(&self) -> Clock {
         self.info.clock
     }
@@ -240,7 +240,7 @@ impl Instance {
         }
     }
 
-    /// Gives the commands that answer the frame of that time. Does not allocate unless it fails.
+    /// Sends the commands for the frame at that time. Does not allocate unless it fails.
     ///
     /// # Errors
     /// The plugin's own: wrong number, not finite, link broken.
@@ -248,10 +248,10 @@ impl Instance {
         call!(self.write(time, commands.as_ptr(), commands.len())).map(drop)
     }
 
-    /// Lets the vehicle go. A second time does nothing.
+    /// Releases the vehicle. A second call does nothing.
     ///
     /// # Errors
-    /// The vehicle could not be told.
+    /// The vehicle could not be released.
     pub fn stop(&mut self) -> Result<(), Error> {
         call!(self.stop()).map(drop)
     }
@@ -325,7 +325,7 @@ unsafe extern "C" fn take_line(context: *mut c_void, name: Text, value: Text) {
     }
 }
 
-/// A plugin in C can leave any byte in a `bool`; here there are two.
+/// A plugin in C may leave any byte in a `bool`: makes it 0 or 1.
 fn make_proper(groups: &mut [abi::GroupStatus]) {
     let first = groups.as_mut_ptr();
     for index in 0..groups.len() {
@@ -337,10 +337,10 @@ fn make_proper(groups: &mut [abi::GroupStatus]) {
     }
 }
 
-/// More signals than any vehicle has: a larger number was never written.
+/// More signals than any vehicle has: a larger number is uninitialised memory.
 const MOST: usize = 1 << 16;
 
-/// A plugin that forgets the array or the number is told so, before anybody follows the pointer.
+/// Checks length and pointer of an array before the pointer is used.
 fn expect_array<T>(what: &str, data: *const T, length: usize) -> Result<(), Error> {
     if length > MOST {
         return Err(Error::internal(format!(

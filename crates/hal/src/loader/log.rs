@@ -10,7 +10,7 @@ use tracing::field::{FieldSet, Value};
 use tracing::metadata::Kind;
 use tracing::{Dispatch, Event, Level, Metadata, dispatcher, subscriber::Interest};
 
-/// The subscriber that hears the messages of an instance, until this is dropped: the one that was current where it was configured.
+/// The subscriber of an instance's messages, until this is dropped: the one that was current where the instance was configured.
 #[derive(Debug)]
 pub(super) struct Listener(u64);
 
@@ -32,7 +32,7 @@ impl Listener {
         drop(before);
     }
 
-    /// What the instance is called at the boundary; never 0.
+    /// The instance's number at the boundary; never 0.
     pub(super) fn instance(&self) -> u64 {
         self.0
     }
@@ -50,7 +50,7 @@ fn listeners() -> MutexGuard<'static, BTreeMap<u64, Dispatch>> {
     LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where messages of an instance go; those of an unknown one to whoever is current here.
+/// The subscriber of an instance's messages; of an unknown instance the current one.
 fn heard<R>(instance: u64, mut by: impl FnMut(&Dispatch) -> R) -> R {
     let listener = listeners().get(&instance).cloned();
     match listener {
@@ -59,7 +59,7 @@ fn heard<R>(instance: u64, mut by: impl FnMut(&Dispatch) -> R) -> R {
     }
 }
 
-/// Whether anybody wants messages of this instance, level and target.
+/// Whether messages of this instance, level and target are enabled.
 pub(super) fn enabled(instance: u64, level: Level, target: &str) -> bool {
     level <= tracing::level_filters::LevelFilter::current()
         && heard(instance, |dispatch| {
@@ -67,7 +67,7 @@ pub(super) fn enabled(instance: u64, level: Level, target: &str) -> bool {
         })
 }
 
-/// Gives the message of an instance to whoever listens to it.
+/// Passes a message of an instance to its subscriber.
 pub(super) fn message(instance: u64, level: Level, target: &str, message: &str) {
     let metadata = metadata(level, target);
     let Some(field) = metadata.fields().field("message") else {

@@ -22,7 +22,7 @@
 //! ```
 //!
 //! A library is loaded once and never unloaded: its threads, thread-local values and `tracing` callsites may be in use
-//! until the process ends, and nothing is gained by letting go of it.
+//! until the process ends, and unloading would gain nothing.
 #![allow(unsafe_code)] // with `abi`, the one place in the workspace: each use says why it is sound
 
 mod error;
@@ -55,7 +55,7 @@ pub struct PluginInfo {
     pub version: String,
     /// One-line summary.
     pub summary: String,
-    /// Who owns time.
+    /// Its clock.
     pub clock: Clock,
     /// Patterns of the signals that it may have.
     pub signals: Vec<String>,
@@ -64,7 +64,7 @@ pub struct PluginInfo {
 }
 
 impl PluginInfo {
-    /// What a backend of this program says of itself.
+    /// Of a backend of this program.
     pub(crate) fn of<B: Backend>() -> Self {
         Self {
             name: B::INFO.name.to_owned(),
@@ -131,7 +131,7 @@ impl Plugin {
     /// Makes an instance. There may be several at once.
     ///
     /// # Errors
-    /// What the plugin finds wrong with the configuration, with its place in the texts; or a description that breaks
+    /// The plugin's error in the configuration, with its location in the texts; or a description that violates
     /// the ABI.
     pub fn configure(&self, configuration: &Configuration) -> Result<Instance, Error> {
         Instance::configure(

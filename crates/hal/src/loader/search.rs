@@ -1,4 +1,4 @@
-//! Where plugins are.
+//! The search path of plugins.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl SearchPath {
         &self.folders
     }
 
-    /// The file of the plugin `name`; of a [path](is_path), that path, if there is something.
+    /// The file of the plugin `name`; for a [path](is_path), that path, if it exists.
     ///
     /// # Errors
     /// [`LoadError::NotFound`] with all searched places if there is no such file, or an error of reading the path.

@@ -143,7 +143,7 @@ const MISDEEDS: &[(&str, &str, &str)] = &[
     (
         "spoilt.read = shared_read",
         "keeps instances apart",
-        "an instance beside others does not fly as if alone: in frame 2 `pose.position.x` is 2 in one, 4 in the other",
+        "an instance beside others differs from one alone: in frame 2 `pose.position.x` is 2 in one, 4 in the other",
     ),
     (
         "spoilt.configure = leaking_configure",

@@ -184,7 +184,7 @@ fn after_a_panic_the_instance_is_dead_and_the_others_live() {
         assert_eq!(call(&mut instance), Err(panicked));
         let dead = Error::new(
             ErrorKind::Panic,
-            "the plugin panicked before; this instance is of no more use",
+            "the plugin panicked before; this instance can no longer be used",
         );
         assert_eq!(call(&mut instance), Err(dead.clone()));
         assert_eq!(instance.stop(), Err(dead));

@@ -1,16 +1,16 @@
-//! The records of an MCAP file with the byte where each stands.
+//! The records of an MCAP file with their byte offsets.
 //!
-//! The `mcap` crate's readers stop at the first fault without saying where; here every fault has its offset, and the
-//! messages of a chunk that is cut off are read as far as they go.
+//! The readers of the `mcap` crate stop at the first fault without its offset; here every fault has one, and the
+//! complete messages of a truncated chunk are read.
 
 use std::io::Read as _;
 
 use mcap::records::{Channel, Metadata, Record, op};
 
-/// Longest chunk that is unpacked, bytes: far above what the writer makes.
+/// Longest chunk that is unpacked, bytes: far above the writer's.
 const MAX_CHUNK: u64 = 1 << 30;
 
-/// What a file is made of, as far as it matters here.
+/// The parts of a file that are read.
 pub enum Part<'a> {
     Metadata(Metadata),
     Channel(Channel),
@@ -20,17 +20,17 @@ pub enum Part<'a> {
 /// Why a part is refused: what was expected, and what was found.
 pub type Refusal = (String, String);
 
-/// Takes a part, or refuses it.
+/// Receives a part, or refuses it.
 pub type Visit<'a> = &'a mut dyn FnMut(Part) -> Result<(), Refusal>;
 
-/// Where a file stops making sense.
+/// The first fault of a file.
 #[derive(Debug, PartialEq)]
 pub struct Fault {
     /// Start of the record with the fault.
     pub offset: usize,
-    /// What ought to stand there.
+    /// What was expected there.
     pub expected: String,
-    /// What stands there; none when the file ends.
+    /// What was found; `None` at the end of the file.
     pub found: Option<String>,
 }
 
@@ -78,9 +78,9 @@ pub fn scan(bytes: &[u8], visit: Visit) -> Result<(), Fault> {
     }
 }
 
-/// Reads what can be read of a chunk that the end of the file cuts off.
+/// Reads the complete messages of a chunk that the end of the file truncates.
 ///
-/// `offset` is where [`scan`] stopped. Faults are expected here and mean the end.
+/// `offset` is where [`scan`] stopped. The first fault ends it.
 pub fn salvage(bytes: &[u8], offset: usize, visit: Visit) {
     if let Some((&op::CHUNK, rest)) = bytes.get(offset..).and_then(<[u8]>::split_first)
         && let Some(body) = rest.get(8..)
@@ -95,7 +95,7 @@ fn record(bytes: &[u8], offset: usize) -> Result<(u8, &[u8]), Fault> {
     let Some((&opcode, after)) = rest.split_first() else {
         return Err(Fault::truncated(offset, "another record or the footer"));
     };
-    // Opcodes up to 0x0f are defined, those from 0x80 on are free for anyone.
+    // Opcodes up to 0x0f are defined, those from 0x80 on are for private records.
     if !(1..=op::DATA_END).contains(&opcode) && opcode < 0x80 {
         return Err(Fault::corrupt(
             offset,
@@ -197,7 +197,7 @@ fn chunk(body: &[u8], cut: bool, offset: usize, visit: Visit) -> Result<(), Faul
                 corrupt(&expected, format!("{} bytes", header.rest.len()))
             })?
     };
-    // A chunk that was never finished does not know its size.
+    // The header of an unfinished chunk has no size.
     let size = if cut { MAX_CHUNK } else { header.size };
     if size > MAX_CHUNK {
         return Err(corrupt("a chunk of at most 1 GiB", format!("{size} bytes")));
@@ -249,7 +249,7 @@ fn chunk(body: &[u8], cut: bool, offset: usize, visit: Visit) -> Result<(), Faul
     Ok(())
 }
 
-/// What stands before a chunk's records.
+/// The header of a chunk.
 struct ChunkHeader<'a> {
     size: u64,
     crc: u32,

@@ -20,7 +20,7 @@ pub struct Frames {
 pub struct Frame<'a> {
     /// Time of the tick, ns, in the clock of the recording.
     pub time: i64,
-    /// What the backend answered.
+    /// The result of the read.
     pub status: Status,
     /// All values in the order of the recording's signals.
     pub values: &'a [f64],
@@ -29,7 +29,7 @@ pub struct Frame<'a> {
 }
 
 impl Frames {
-    /// No ticks yet, of so many values and groups each.
+    /// No ticks yet, with this many values and groups each.
     pub fn new(width: usize, groups_width: usize) -> Self {
         Self {
             width,

@@ -17,11 +17,11 @@ use crate::metadata::{
 #[derive(Default)]
 pub struct Head {
     records: BTreeMap<String, Metadata>,
-    /// The log's format, where it is not the one that is read here.
+    /// The log's format, if it is not supported.
     pub other_format: Option<String>,
 }
 
-/// What the head declares of every tick.
+/// The shape of every tick, from the head.
 pub struct Shape {
     /// The recorded signals, then the recorded commands as the group [`RECORDED`].
     pub description: Description,
@@ -47,7 +47,7 @@ impl Head {
         Ok(())
     }
 
-    /// The flight; what the head does not say is empty.
+    /// The flight; missing texts are empty.
     pub fn flight(&self) -> FlightHeader {
         let text = |record: &str, key: &str| {
             let record = self.records.get(record);
@@ -65,7 +65,7 @@ impl Head {
         }
     }
 
-    /// What every tick holds; refused where a record is missing or their checksum is wrong.
+    /// The shape of every tick; refused if a record is missing or the checksum is wrong.
     pub fn shape(&self) -> Result<Shape, Refusal> {
         let missing = |name: &str| {
             (

@@ -19,7 +19,7 @@ use crate::{FlightHeader, RunMetadata};
 /// How a log is read.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Accept a log that is cut off and use its complete frames.
+    /// Accept a truncated log and use its complete frames.
     pub allow_truncated: bool,
 }
 
@@ -33,7 +33,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Name for people.
+    /// Its name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Own => "fly MCAP",
@@ -55,20 +55,20 @@ pub struct Recording {
     pub description: Description,
     /// The ticks.
     pub frames: Frames,
-    /// Which flight it is; none for a ULog.
+    /// Configuration and backend of the flight; `None` for a ULog.
     pub header: Option<FlightHeader>,
-    /// The record of the run; none for a ULog and for a flight that did not come to its end.
+    /// The record of the run; `None` for a ULog and for an aborted flight.
     pub run: Option<RunMetadata>,
-    /// What could not be read, one line each; empty for a sound file.
+    /// Parts that could not be read, one line each; empty for an intact file.
     pub skipped: Vec<String>,
-    /// What was done to the data, as pairs of a short name and a sentence.
+    /// How the data was processed, as pairs of a short name and a sentence.
     pub notes: Vec<(String, String)>,
     /// Recorded motors of a ULog; a log of this program has `recorded.*` signals instead.
     pub motors: Option<Motors>,
 }
 
 impl Recording {
-    /// Reads a log; which kind it is, its first bytes say.
+    /// Reads a log, whose kind is determined by its first bytes.
     ///
     /// # Errors
     /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is no
@@ -87,7 +87,7 @@ impl Recording {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_bytes(path: &Path, bytes: &[u8], options: &Options) -> Result<Self, LogError> {
-        // A file that is cut within the first bytes still is of its kind.
+        // A file that is truncated within the magic bytes is still recognised.
         let head = &bytes[..bytes.len().min(mcap::MAGIC.len())];
         if !head.is_empty() && mcap::MAGIC.starts_with(head) {
             return own::read(path, bytes, options);
@@ -114,7 +114,7 @@ impl Recording {
     }
 }
 
-/// What a recording with these signals and groups gives.
+/// The description of a recording with these signals and groups.
 fn described(signals: Vec<Signal>, groups: Vec<String>) -> Description {
     let has_setpoints = signals.iter().any(|s| s.name == "setpoint.position.x");
     Description {

@@ -1,4 +1,4 @@
-//! Reads back the logs of this program.
+//! Reads the logs of this program.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -105,7 +105,7 @@ impl Builder {
         }
     }
 
-    /// Made when the first frame comes: by then the whole head has passed.
+    /// Built at the first frame, after the whole head.
     fn shape(&mut self) -> Result<&Shape, Refusal> {
         if self.shape.is_none() {
             let shape = self.head.shape()?;

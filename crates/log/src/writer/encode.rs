@@ -1,4 +1,4 @@
-//! Turns rows and events into the messages of an MCAP file.
+//! Encodes rows and events as the messages of an MCAP file.
 
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
@@ -19,7 +19,7 @@ use crate::schema::{descriptor_of, fly, foxglove};
 const WORLD: &str = "world";
 /// A chunk is closed at this many bytes before compression.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// A chunk is closed after this much flight time, so that a broken flight loses little; ns.
+/// A chunk is closed after this much flight time, ns, so that an aborted flight loses little.
 const CHUNK_TIME: u64 = 2_000_000_000;
 
 /// Topics and their messages, in the order of the channels.
@@ -79,7 +79,7 @@ impl<W: Write + Seek> Encoder<W> {
             .profile("fly")
             .library(concat!("fly-log ", env!("CARGO_PKG_VERSION")))
             .chunk_size(Some(CHUNK_BYTES))
-            // It would cover the record of the run, and everything else is to be the same again.
+            // It would cover the record of the run, and the rest of the file must be reproducible.
             .calculate_data_section_crc(false)
             .create(writer)?;
         for record in header_records(header) {

@@ -1,4 +1,4 @@
-//! How a row or an event crosses the queue: as 64-bit words, so that neither side allocates.
+//! Rows and events in the queue: encoded as 64-bit words, so that neither side allocates.
 
 use fly_hal::GroupStatus;
 
@@ -26,7 +26,7 @@ pub struct Layout {
     dof: usize,
 }
 
-/// What comes out of the queue.
+/// An item of the queue.
 #[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
 pub enum Item<'a> {
     /// A tick.
@@ -223,7 +223,7 @@ impl Layout {
         words[0] = EVENT | (words.len() as u64) << 16;
     }
 
-    /// Reads back what [`Self::encode_row`] or [`Self::encode_event`] wrote.
+    /// The inverse of [`Self::encode_row`] and [`Self::encode_event`].
     #[expect(
         clippy::cast_possible_truncation,
         reason = "the encoder put numbers of these widths there"

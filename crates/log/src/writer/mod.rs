@@ -30,10 +30,10 @@ const IDLE: Duration = Duration::from_millis(1);
 /// How long a stepped flight sleeps when the queue is full.
 const FULL: Duration = Duration::from_micros(50);
 
-/// What was written.
+/// A finished log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stats {
-    /// Where the log is.
+    /// Its path.
     pub path: PathBuf,
     /// Its size, bytes.
     pub bytes: u64,
@@ -49,7 +49,7 @@ pub struct Stats {
 ///
 /// Rows go through a queue of fixed size to a thread that encodes, compresses and writes them, so that
 /// [`push`](Self::push) neither allocates nor touches the file. The file is `<path>.part` until
-/// [`finish`](Self::finish) renames it; what stood at `path` before is replaced only then.
+/// [`finish`](Self::finish) renames it; an existing file at `path` is replaced only then.
 ///
 /// A writer that is dropped without `finish` leaves the `.part` file with all that was pushed, readable; without
 /// any row it leaves nothing.
@@ -66,7 +66,7 @@ pub struct Writer {
     running: Option<Running>,
 }
 
-/// The other end: dropping it lets the thread come to its end.
+/// The producer: dropping it ends the thread.
 #[derive(Debug)]
 struct Running {
     queue: Producer<u64>,
@@ -74,8 +74,8 @@ struct Running {
     thread: JoinHandle<Result<Stats, LogError>>,
 }
 
-/// Refuses what a finished log must not take the place of. The rename at the end would be the first to notice a folder,
-/// and for root it would replace even a device.
+/// Refuses folders and devices at the log's path. Otherwise only the rename at the end would notice a folder,
+/// and as root it would replace even a device.
 fn replaceable(path: &Path) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
@@ -88,14 +88,14 @@ fn replaceable(path: &Path) -> io::Result<()> {
 
 /// # Life of a log
 impl Writer {
-    /// Creates `<path>.part` and starts the writing thread. Where `path` is a link, the file that it names is meant.
+    /// Creates `<path>.part` and starts the writing thread. A symbolic link is followed.
     ///
     /// # Errors
     /// [`LogError::Create`] with the path and the reason; nothing is left behind then.
     pub fn create(path: impl Into<PathBuf>, header: &Header, pace: Pace) -> Result<Self, LogError> {
         let mut path = path.into();
         if path.is_symlink() {
-            // What the link names is replaced, not the link.
+            // The target of the link is replaced, not the link.
             path = std::fs::canonicalize(&path).unwrap_or(path);
         }
         let part = part_of(&path);
@@ -187,7 +187,7 @@ impl Writer {
 
 /// # On the flight thread, without allocation
 impl Writer {
-    /// Hands over one tick.
+    /// Records one tick.
     ///
     /// In a stepped flight this waits while the queue is full and drops nothing; in real time it drops and counts.
     /// A row whose slices do not have the declared lengths makes the writer fail, which
@@ -205,11 +205,10 @@ impl Writer {
         pushed
     }
 
-    /// Hands over a line of the flight's log: `target` says where it comes from. Texts longer than 4096
+    /// Records a message of the flight; `target` is its source. Texts longer than 4096
     /// bytes are cut.
     ///
-    /// Events keep their place between the rows, so a log is the same again only when the
-    /// same events come at the same places.
+    /// Events keep their order between the rows: a log is reproducible if its events are.
     pub fn event(&mut self, time: i64, level: Level, target: &str, message: &str) -> Pushed {
         if self.failure.is_some() {
             return Pushed::Failed;
@@ -281,7 +280,7 @@ fn run(
     let mut words = vec![0; layout.max_words()];
     let mut buffers = Buffers::default();
     loop {
-        // Asked before looking into the queue: what comes after the last look is not lost.
+        // Tested before the queue is read, so that nothing pushed before the end is lost.
         let last = queue.is_abandoned();
         while let Ok(&first) = queue.peek() {
             let item = &mut words[..layout.item_words(first)];

@@ -1,8 +1,8 @@
-//! What the flight thread hands over at every tick.
+//! The row of a tick.
 
 use fly_hal::GroupStatus;
 
-/// What a backend answered at a tick.
+/// The result of a tick's read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
     /// New data.
@@ -17,21 +17,21 @@ pub enum Status {
 pub struct Row<'a> {
     /// Time of the tick, ns in the backend's clock.
     pub time: i64,
-    /// What the backend answered.
+    /// The result of the read.
     pub status: Status,
-    /// Who flies: index into [`Header::modes`](super::Header::modes).
+    /// Mode of the supervisor: index into [`Header::modes`](super::Header::modes).
     pub mode: u8,
     /// The frame's values, as read.
     pub values: &'a [f64],
     /// The frame's groups, as read.
     pub groups: &'a [GroupStatus],
-    /// The state that the controller used, of the body that is free in the world; none when it is not known, or there is no such body.
+    /// The state that the controller used, of the only free body; `None` if it is not known, or there is no such body.
     pub state: Option<State>,
-    /// The state that the controller used, of a whole system; none when it is not known, or there is but one body.
+    /// The state that the controller used, of a whole system; `None` if it is not known, or there is only one body.
     pub system: Option<SystemState<'a>>,
-    /// The controller's step; none when it did not run.
+    /// The controller's step; `None` if it did not run.
     pub control: Option<Control<'a>>,
-    /// What was sent to the backend; none when nothing was.
+    /// Commands that were sent; `None` if none were.
     pub commands: Option<&'a [f64]>,
 }
 
@@ -93,9 +93,9 @@ pub struct Energies {
 /// One step of the controller.
 #[derive(Clone, Debug)]
 pub struct Control<'a> {
-    /// The reference it followed, of the body that is free in the world; none when there is no such body.
+    /// The reference of the only free body; `None` if there is no such body.
     pub reference: Option<Reference>,
-    /// The reference it followed, of a whole system; none when there is but one body.
+    /// The reference of a whole system; `None` if there is only one body.
     pub system: Option<SystemReference<'a>>,
     /// Distance (m) and angle (rad) from the reference to the state.
     pub errors: [f64; 2],
@@ -105,19 +105,19 @@ pub struct Control<'a> {
     pub u: &'a [f64],
     /// Energies of the error.
     pub energies: Energies,
-    /// Measured and predicted dW/dt, W; none where the theory makes no prediction.
+    /// Measured and predicted dW/dt, W; `None` if the theory makes no prediction.
     pub energy_rates: Option<[f64; 2]>,
     /// Number of active limits.
     pub active: u32,
     /// Whether `u` differs from `u0`.
     pub saturated: bool,
-    /// What answered the allocation problem: index into [`Header::solvers`](super::Header::solvers).
+    /// Solver of the allocation problem: index into [`Header::solvers`](super::Header::solvers).
     pub solver: u8,
     /// Iterations of the solver.
     pub iterations: u32,
 }
 
-/// How serious an event is.
+/// The level of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Detail for developers.
@@ -132,7 +132,7 @@ pub enum Level {
     Fatal,
 }
 
-/// What became of something handed to the writer.
+/// The fate of an item that was pushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {
     /// It will be written.

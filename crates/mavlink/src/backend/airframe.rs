@@ -1,4 +1,4 @@
-//! What tells one kind of vehicle from another.
+//! Kinds of vehicles.
 
 use crate::dialect::MavType;
 use fly_hal::{Description, Error, Info};
@@ -8,11 +8,11 @@ use fly_mechanics::System;
 pub trait Airframe: Send + 'static {
     /// The plugin's name, version and summary.
     const INFO: Info;
-    /// The kinds that the vehicle's heartbeat may name.
+    /// The vehicle types that are accepted in a heartbeat.
     const TYPES: &'static [MavType];
     /// How many rotors it has.
     const ROTORS: usize;
-    /// Whether its rotors tilt, where the vehicle's description does not say.
+    /// Whether its rotors tilt, if there is no description of the vehicle.
     const TILTING: bool;
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn describe<A: Airframe>(vehicle: &str) -> Result<Description, Error>
     let count = rotors.as_slice().len();
     if count != A::ROTORS {
         return Err(Error::configuration(format!(
-            "`{}` flies a vehicle with {} rotors, and `{}` has {count}",
+            "`{}` is for vehicles with {} rotors, but `{}` has {count}",
             A::INFO.name,
             A::ROTORS,
             system.name,
@@ -127,7 +127,7 @@ mod tests {
         let error = describe::<Tri>(four).unwrap_err();
         assert_eq!(
             error.message,
-            "`tri` flies a vehicle with 3 rotors, and `quadcopter` has 4"
+            "`tri` is for vehicles with 3 rotors, but `quadcopter` has 4"
         );
         assert_eq!(error.location.unwrap().text, Text::Vehicle);
         assert!(describe::<Tri>("rotors = 3").is_err());

@@ -51,7 +51,7 @@ impl Filler {
         put.group(QUATERNION, state.attitude(), stale);
         put.group(ANGULAR, state.angular_velocity(), stale);
         put.group(LINEAR, state.body_velocity().as_ref(), stale);
-        // Seen from an attitude that is stale the velocity is unknown, however new it is.
+        // With a stale attitude the body-frame velocity is unknown, however new the velocity.
         let attitude_valid = put.frame.groups[QUATERNION.0].valid;
         put.frame.groups[LINEAR.0].valid &= attitude_valid;
 
@@ -80,8 +80,8 @@ struct Put<'a, 'b> {
 }
 
 impl Put<'_, '_> {
-    /// Values, stamp and validity of one group. What is not known any more (the vehicle has restarted) stays as it was,
-    /// but is not valid.
+    /// Values, stamp and validity of one group. After a restart of the vehicle the values stay,
+    /// but are not valid.
     fn group<const N: usize>(
         &mut self,
         (group, first): (usize, usize),

@@ -13,7 +13,7 @@ use super::airframe::{Airframe, describe};
 use super::frame::Filler;
 use super::settings::Settings;
 
-/// How long the start waits for the state after the heartbeat, ns. Its absence is no error: without a GPS fix there is no position.
+/// How long `start` waits for the state after the heartbeat, ns. A missing state is not an error: without a GPS fix there is no position.
 const STATE_WAIT: i64 = 3_000_000_000;
 
 /// A MAVLink vehicle of the kind `A`. See the [module](super) for its signals.
@@ -27,7 +27,7 @@ pub struct MavlinkVehicle<A> {
     airframe: PhantomData<A>,
 }
 
-/// What there is between start and stop.
+/// The state between start and stop.
 struct Connected {
     vehicle: Vehicle,
     found: Found,
@@ -85,7 +85,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         let missing = missing(&state);
         if !missing.is_empty() {
             tracing::warn!(
-                "the vehicle does not say its {} (yet)",
+                "the vehicle does not report its {} (yet)",
                 missing.join(" and ")
             );
         }
@@ -103,8 +103,8 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         Ok(())
     }
 
-    /// Waits for the next tick of the configured rate (not for the next message: those come when they will), at most
-    /// until the deadline. Ticks that have been missed are not made up for.
+    /// Waits for the next tick of the configured rate (not for the next message), at most
+    /// until the deadline. Missed ticks are not caught up.
     fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         let Some(connected) = &mut self.connected else {
             return Err(Error::usage("read before start"));
@@ -127,7 +127,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         })
     }
 
-    /// Counts the commands and drops them: nothing is sent to a vehicle that this backend cannot have armed.
+    /// Counts the commands and drops them: this backend cannot arm a vehicle.
     fn write(&mut self, _time: i64, _commands: &[f64]) -> Result<(), Error> {
         self.dropped_commands += 1;
         Ok(())
@@ -206,7 +206,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
 }
 
 impl<A: Airframe> MavlinkVehicle<A> {
-    /// A controller that runs faster than its measurements come finds nothing new at most of its ticks.
+    /// A controller that is faster than its measurements finds no new data at most of its ticks.
     fn compare_rates(&self) {
         let flight = 1e9 / self.period as f64;
         let asked = self.settings.vehicle.attitude_rate;
@@ -224,16 +224,16 @@ impl<A: Airframe> MavlinkVehicle<A> {
             return Ok(());
         };
         if self.settings.any_type {
-            tracing::warn!("{error}; going on, as `any_type` says");
+            tracing::warn!("{error}; accepted, since `any_type` is set");
             return Ok(());
         }
-        let help = "choose the backend of that kind, or set `any_type = true` if the vehicle names itself wrongly";
+        let help = "choose the backend for that type, or set `any_type = true` if the vehicle reports a wrong type";
         Err(Error::new(ErrorKind::Refused, error.to_string()).with_help(help))
     }
 }
 
 impl Connected {
-    /// Says once when the vehicle is lost and once when it is back.
+    /// Reports once when the vehicle is lost and once when it is back.
     fn log_presence(&mut self, state: &Telemetry, now: i64) {
         let alive = state
             .attitude()
@@ -254,7 +254,7 @@ fn commanding_is_unsupported<A: Airframe>() -> Error {
         "commanding a vehicle is not supported in this version: `{}` reads its state and sends it no commands",
         A::INFO.name
     ))
-    .with_help("leave `--arm` out: everything is read, computed, shown and logged, and no command is sent")
+    .with_help("omit `--arm`: everything is read, computed, shown and logged, and no command is sent")
 }
 
 /// What a state lacks.

@@ -27,14 +27,14 @@ pub use writer::Identity;
 /// Messages that may wait for the writer.
 const QUEUE: usize = 64;
 
-/// How a link behaves.
+/// Options of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSettings {
-    /// Who we are on the link.
+    /// Our system and component ids.
     pub identity: Identity,
     /// Period of our heartbeat; `None` sends none. MAVLink expects 1 Hz.
     pub heartbeat_period: Option<Duration>,
-    /// After this long without a byte a TCP connection is taken for dead and made anew.
+    /// After this long without a byte a TCP connection is closed and reopened.
     pub silence: Duration,
 }
 
@@ -76,7 +76,7 @@ pub struct LinkError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The writer is behind by 64 messages.
-    #[error("the link's queue is full: its peer takes less than is sent")]
+    #[error("the link's queue is full: the peer receives more slowly than we send")]
     Full,
     /// The writer has ended.
     #[error("the link is closed")]
@@ -99,7 +99,7 @@ pub struct Sender {
     shared: Arc<Shared>,
 }
 
-/// What both threads and the owner see.
+/// Shared by both threads and the owner.
 struct Shared {
     stop: AtomicBool,
     writer: Mutex<Option<Box<dyn io::Write + Send>>>,

@@ -32,7 +32,7 @@ pub(super) struct Reader {
     pub sender: Sender,
 }
 
-/// Why a connection came to its end.
+/// Why a connection ended.
 enum End {
     Stopped,
     Closed,
@@ -64,7 +64,7 @@ impl Reader {
             };
             tracing::warn!(link = %self.address, %reason, "MAVLink link lost, opening it again");
             *lock(&self.shared.last_error) = Some(reason);
-            // A peer that accepts and closes at once must not make this spin.
+            // A peer that accepts and closes at once must not turn this into a busy loop.
             std::thread::sleep(CONNECT_WAIT);
         }
     }

@@ -11,7 +11,7 @@ use mavlink::{MavHeader, write_v2_msg};
 use super::{LinkSettings, Shared, count, lock};
 use crate::dialect::{HEARTBEAT_DATA, MavAutopilot, MavMessage, MavModeFlag, MavState, MavType};
 
-/// Who we are on a link.
+/// Our ids on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// System number; ground stations use 255, a companion computer its vehicle's number.
@@ -48,7 +48,7 @@ impl Identity {
     }
 }
 
-/// With no heartbeat to send the writer still wakes as often as this, for nothing: it waits on its queue.
+/// Without a heartbeat to send the writer still wakes this often.
 const IDLE: Duration = Duration::from_hours(1);
 
 pub(super) struct Writer {

@@ -1,4 +1,4 @@
-//! A vehicle's state as its messages tell it, in this project's frames, on this computer's clock.
+//! A vehicle's state from its messages, in this project's frames, on this computer's clock.
 
 mod channel;
 mod identity;
@@ -16,7 +16,7 @@ use channel::Channel;
 /// After this long (ns) without its best source a quantity is taken from the next best.
 const SOURCE_HOLD: i64 = 500_000_000;
 
-/// Which message a quantity comes from; the first of those that arrive is taken.
+/// The source of a quantity; the first of those that arrive is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     /// `ATTITUDE_QUATERNION`, `LOCAL_POSITION_NED`, `BATTERY_STATUS`.
@@ -30,13 +30,13 @@ enum Source {
 /// A battery's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Battery {
-    /// V, where the vehicle measures it.
+    /// V, if the vehicle measures it.
     pub voltage: Option<f64>,
-    /// Part of the charge that is left, 0 to 1, where the vehicle knows it.
+    /// Remaining charge, 0 to 1, if the vehicle knows it.
     pub remaining: Option<f64>,
 }
 
-/// A vehicle's state, put together from its messages.
+/// A vehicle's state, assembled from its messages.
 ///
 /// | quantity | frame | messages, the best first |
 /// |---|---|---|
@@ -47,7 +47,7 @@ pub struct Battery {
 /// | battery | | `BATTERY_STATUS` (of battery 0), `SYS_STATUS` |
 ///
 /// Messages with numbers that are not finite, quaternions without length, and messages that arrive out of order are
-/// dropped and counted. When the vehicle restarts, everything that was known of it is forgotten.
+/// dropped and counted. When the vehicle restarts, its state is reset.
 #[derive(Clone, Debug, Default)]
 pub struct Telemetry {
     boot_clock: SenderClock,
@@ -272,7 +272,7 @@ struct Time {
 }
 
 impl Time {
-    /// Of a message that says no time.
+    /// Of a message without time stamp.
     fn of_arrival(arrival: i64) -> Self {
         Self {
             sent: arrival,

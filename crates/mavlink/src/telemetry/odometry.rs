@@ -12,10 +12,10 @@ pub(super) struct State {
     pub angular_velocity: Vector,
 }
 
-/// Converts the message, or says why it cannot be used.
+/// Converts the message, or returns why it cannot be used.
 ///
-/// The pose is in `frame_id`: local NED, or local FRD, which is NED but for a heading that the vehicle chose and which
-/// is all the heading that there is then; or their z-up counterparts ENU and FLU. The twist is in `child_frame_id`: the
+/// The pose is in `frame_id`: local NED, or local FRD, which is NED with a heading that the vehicle chose and which
+/// is then the only heading; or their z-up counterparts ENU and FLU. The twist is in `child_frame_id`: the
 /// body's FRD, or the same frame as the pose for its linear part. `quality` -1 says that the estimate has failed.
 pub(super) fn convert(m: &ODOMETRY_DATA) -> Result<State, &'static str> {
     use MavFrame as F;

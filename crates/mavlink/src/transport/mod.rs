@@ -27,7 +27,7 @@ pub(crate) struct Streams {
     pub peer: String,
 }
 
-/// Something that connections come from, time and again.
+/// A source of connections.
 pub(crate) enum Endpoint {
     Udp(udp::Endpoint),
     TcpIn(tcp::Listener),
@@ -69,8 +69,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether a long silence means that the peer is gone without saying so. A serial port is not opened again for
-    /// that: many boards restart when it is.
+    /// Whether a long silence means that the peer is gone. A serial port is not reopened then, since
+    /// many boards restart when it is.
     pub fn reconnects_after_silence(&self) -> bool {
         matches!(self, Self::TcpIn(_) | Self::TcpOut(_))
     }

@@ -1,4 +1,4 @@
-//! TCP, both ways round.
+//! TCP, listening and connecting.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};

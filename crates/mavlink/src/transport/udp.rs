@@ -1,4 +1,4 @@
-//! UDP, both ways round.
+//! UDP, listening and sending.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{READ_TIMEOUT, Streams, WRITE_TIMEOUT};
 
-/// After this silence of its peer a listening socket takes whoever sends next: an autopilot that restarts comes back
+/// After this silence of its peer a listening socket accepts another sender: an autopilot that restarts comes back
 /// from another port.
 const PEER_SILENCE: Duration = Duration::from_secs(2);
 
@@ -17,7 +17,7 @@ pub(crate) struct Endpoint {
     peer: Arc<Mutex<Peer>>,
 }
 
-/// Whom to answer.
+/// The peer to answer.
 enum Peer {
     /// Always this one; others are not listened to.
     Fixed(SocketAddr),

@@ -1,6 +1,6 @@
 //! A quadcopter over MAVLink, as a plugin: `[backend] plugin = "quadcopter"`.
 //!
-//! What it reads, and that it sends no commands, stands in [`fly_mavlink::backend`].
+//! It reads the vehicle's state and sends no commands: see [`fly_mavlink::backend`].
 
 use fly_hal::{Clock, Info};
 use fly_mavlink::backend::{Airframe, MavType, MavlinkVehicle};

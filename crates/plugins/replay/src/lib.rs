@@ -1,4 +1,4 @@
-//! A recorded flight as a backend: its frames go to the controller again, beside what was commanded then.
+//! A recorded flight as a backend: the controller gets its frames again, together with the recorded commands.
 //!
 //! ```toml
 //! [backend]
@@ -8,9 +8,9 @@
 //! log = "flight.mcap"      # a log of this program, or a PX4 ULog
 //! from = 2.0               # s after the first frame; optional, as all that follows
 //! until = 10.0             # s after the first frame
-//! allow_truncated = false  # whether a log that is cut off is replayed as far as it goes
+//! allow_truncated = false  # whether the complete frames of a truncated log are replayed
 //!
-//! [backend.replay.motors]  # for a ULog whose motors need it
+//! [backend.replay.motors]  # for a ULog without thrusts and positions of its motors
 //! thrust_max = 8.0         # N at full output
 //! hover = 0.5              # output at which the recorded vehicle hovers
 //! order = [2, 1, 3, 0]     # for every configured rotor, the recorded motor
@@ -20,7 +20,7 @@
 //! configuration gives the same commands. The commands of the log are the signals `recorded.<command>` of the same frame,
 //! and the commands of the backend are those of the log.
 //!
-//! A ULog is put on a regular grid (see `fly_log::recording`); the reference is the one in the log
+//! A ULog is resampled on a regular grid (see `fly_log::recording`); the reference is the one in the log
 //! (`setpoint.*`), the commands are those of the configured vehicle, and the recorded motors are converted to them as the
 //! [report](fly_hal::Backend::report) says.
 //!
@@ -116,7 +116,7 @@ impl Backend for Replay {
         })
     }
 
-    /// What was flown cannot be changed: commands are taken and forgotten.
+    /// Drops the commands: a recording does not respond to them.
     fn write(&mut self, _: i64, _: &[f64]) -> Result<(), Error> {
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Backend for Replay {
 
 fly_hal::export_backend!(Replay);
 
-/// What was opened, for the summary.
+/// Kind, length and defects of the recording, for the summary.
 fn describe(recording: &Recording, path: &Path) -> Vec<(String, String)> {
     let mut report = Vec::new();
     let mut line = |name: &str, text: String| report.push((name.to_owned(), text));
@@ -181,7 +181,7 @@ fn range(recording: &Recording, settings: &Settings) -> Result<Range<usize>, Err
     Ok(start..end)
 }
 
-/// A log of this program: everything as it was.
+/// A log of this program: all frames as recorded.
 fn own(recording: Recording, log: Range<usize>) -> Result<(Description, Frames), Error> {
     let Recording {
         path,
@@ -192,7 +192,7 @@ fn own(recording: Recording, log: Range<usize>) -> Result<(Description, Frames),
     let faults = description.faults();
     if !faults.is_empty() {
         let message = format!(
-            "`{}` has signals that are not known here: {}",
+            "`{}` has unknown signals: {}",
             path.display(),
             faults.join("; ")
         );
@@ -253,7 +253,7 @@ fn ulog(
     Ok((description, frames))
 }
 
-/// What is wrong with the log, at the key that names it.
+/// The log's error, at the key with its path.
 fn explain(error: &LogError, log: Range<usize>) -> Error {
     let kind = match error {
         LogError::Open { .. } => ErrorKind::Io,

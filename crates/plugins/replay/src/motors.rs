@@ -1,17 +1,17 @@
-//! From the recorded motors of another vehicle to thrusts of the configured one.
+//! Converts the recorded motors of another vehicle to thrusts of the configured one.
 //!
-//! A log holds each motor's thrust as a fraction of its greatest, and where the motors sit. The configured vehicle may
-//! have its rotors elsewhere (PX4's quadcopters fly "x", ours "plus"), be of another size and weight. So that the
-//! comparison still says something, the recorded motors are replaced by those thrusts of the *configured* rotors that
-//! give the same collective thrust and the same torques:
+//! A log holds each motor's thrust as a fraction of its maximum, and the positions of the motors. The configured vehicle may
+//! have another geometry (PX4's quadcopters fly "x", ours "plus"), size and weight. To make the commands
+//! comparable, the recorded motors are replaced by those thrusts of the *configured* rotors that
+//! have the same collective thrust and the same torques:
 //!
 //! ```text
 //! w = [0, 0, sum f, sum r x f, sum k f],   u = B⁺ w
 //! ```
 //!
-//! with the recorded arms and yaw ratios scaled to the configured vehicle's mean ones (many users leave the arms in their
-//! autopilot at 1, where only directions are meant) and `B⁺` the pseudo-inverse of the configured input matrix, exact for
-//! four upright rotors. The scale of `f` is chosen so that the recorded hover output lifts the configured vehicle.
+//! with the recorded arms and yaw ratios scaled to the configured vehicle's mean ones (many autopilots are configured with arms of
+//! length 1, which only give directions) and `B⁺` the pseudo-inverse of the configured input matrix, exact for
+//! four upright rotors. The scale of `f` is chosen so that the recorded hover output carries the weight of the configured vehicle.
 
 use fly_hal::Error;
 use fly_log::{MotorGeometry, Motors};
@@ -20,18 +20,18 @@ use nalgebra::{DMatrix, DVector, Vector6};
 
 use crate::settings::MotorSettings;
 
-/// Commands of the configured vehicle, frame by frame, and how they were found, in words.
+/// Commands of the configured vehicle in each frame, and how they were determined, in words.
 pub struct Thrusts {
-    /// As many values a frame as there are commands; NaN where a motor is off or not known.
+    /// One value for each command and frame; NaN if a motor is off or not known.
     pub commands: Vec<f64>,
-    /// How they were found.
+    /// How they were determined.
     pub words: String,
 }
 
 /// Converts the recorded motors.
 ///
 /// # Errors
-/// A setting that does not fit, with its place.
+/// An invalid setting, with its location.
 pub fn thrusts(
     motors: &Motors,
     vehicle: &Vehicle,
@@ -92,7 +92,7 @@ fn thrust_max(
         let weight = vehicle.body.inertia().mass() * vehicle.body.gravity().norm();
         let thrust = weight / (motors.count as f64 * hover);
         let words = format!(
-            "{thrust:.3} N at full output, so that the hover output {hover:.3} ({source}) lifts the configured {weight:.2} N"
+            "{thrust:.3} N at full output, such that the hover output {hover:.3} ({source}) carries the configured {weight:.2} N"
         );
         return Ok((thrust, words));
     }
@@ -102,7 +102,7 @@ fn thrust_max(
     Ok((
         thrust,
         format!(
-            "{thrust:.3} N at full output, the configured rotors' own, since the log has no hover output"
+            "{thrust:.3} N at full output, that of the configured rotors, since the log has no hover output"
         ),
     ))
 }
@@ -132,7 +132,7 @@ fn map(
         }
         return Ok((
             by_order(motor, vehicle, motors.count),
-            "each rotor against the motor that `order` names".into(),
+            "each rotor against its motor in `order`".into(),
         ));
     }
     let upright = |wrench: DMatrix<f64>| -> DMatrix<f64> {
@@ -153,12 +153,12 @@ fn map(
     }
     if motors.count == count {
         let order: Vec<_> = (0..count).collect();
-        let words = "rotor i against motor i: the log does not say where its motors are".into();
+        let words = "rotor i against motor i: the log has no motor positions".into();
         return Ok((by_order(&order, vehicle, motors.count), words));
     }
     let lift = DMatrix::from_fn(6, motors.count, |row, _| f64::from(u8::from(row == 2)));
     let words = format!(
-        "only the collective thrust of {} motors: the log does not say where they are",
+        "only the collective thrust of {} motors: the log has no motor positions",
         motors.count
     );
     Ok((upright(lift), words))

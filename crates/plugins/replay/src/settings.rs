@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-/// What is replayed, and how.
+/// The settings of a replay.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -13,7 +13,7 @@ pub struct Settings {
     pub from: Option<Spanned<f64>>,
     /// End here, s after the first frame. Default: the last frame.
     pub until: Option<Spanned<f64>>,
-    /// Replay the complete frames of a log that is cut off. Default: false, such a log is an error.
+    /// Replay the complete frames of a truncated log. Default: false, such a log is an error.
     #[serde(default)]
     pub allow_truncated: bool,
     /// How recorded motors of a ULog become thrusts.
@@ -21,12 +21,12 @@ pub struct Settings {
     pub motors: MotorSettings,
 }
 
-/// The table `[backend.replay.motors]`: needed only where the log does not say enough.
+/// The table `[backend.replay.motors]`: needed only if the log has not enough data.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MotorSettings {
-    /// Greatest thrust of one recorded motor, N. Default: such that the recorded hover output lifts the
-    /// configured vehicle; without a recorded hover output, the greatest thrust of the configured rotors.
+    /// Maximum thrust of one recorded motor, N. Default: such that the recorded hover output carries the weight of the
+    /// configured vehicle; without a recorded hover output, the maximum thrust of the configured rotors.
     pub thrust_max: Option<Spanned<f64>>,
     /// Output at which the recorded vehicle hovers, 0 to 1. Default: as the log says.
     pub hover: Option<Spanned<f64>>,

@@ -1,4 +1,4 @@
-//! The plant behind the interface of a backend.
+//! The plant as a backend.
 
 use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info,
@@ -138,7 +138,7 @@ impl Backend for Simulation {
 }
 
 impl Simulation {
-    /// The values of all groups with their noise, which goes on whether or not somebody gets to see it.
+    /// The values of all groups with their noise, which does not depend on faults.
     fn measure(&mut self) {
         let (model, (x, xi)) = (&self.plant.system().model, self.plant.state());
         self.measurements.read(model, x, xi, &mut self.measured);
@@ -158,7 +158,7 @@ impl Simulation {
         }
     }
 
-    /// Fills the frame, with what is wrong with it on purpose.
+    /// Fills the frame, with its faults.
     fn deliver(&mut self, frame: &mut FrameMut) -> ReadOutcome {
         let time = self.time;
         let (mut arrived, mut faulty) = (false, false);

@@ -1,4 +1,4 @@
-//! What goes wrong on purpose, to see what the host makes of it.
+//! Simulated faults of sensors.
 
 use serde::Deserialize;
 
@@ -6,15 +6,15 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// It brings nothing.
+    /// No new data.
     Missing,
-    /// It repeats itself.
+    /// The last data again.
     Stale,
-    /// It brings NaN.
+    /// NaN.
     NonFinite,
 }
 
-/// A failure for some time.
+/// A fault in an interval of time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
@@ -26,7 +26,7 @@ pub(crate) struct Fault {
     pub(crate) group: Option<usize>,
 }
 
-/// What is wrong with a group at that time: the first fault in the list that concerns it.
+/// The fault of a group at this time: the first one in the list.
 pub(crate) fn of_group(faults: &[Fault], time: i64, group: usize) -> Option<Kind> {
     faults
         .iter()

@@ -1,10 +1,10 @@
 //! The simulated vehicle, as a plugin.
 //!
 //! A system of rigid bodies with rotors, tilt servos and motors, each behind a first-order lag: joints of all kinds, springs, dampers and loops
-//! as [`fly_mechanics::description`] has them. Everything that moves is measured, see [`Measurements`]: the *tracked* body's pose and twist in the
-//! world (`pose.*`, `twist.*`), and what every other body does in its joint (`joint.{i}.*`). The clock is [stepped]: frame `k` is at `k / rate`,
+//! as in [`fly_mechanics::description`]. The whole state is measured, see [`Measurements`]: the *tracked* body's pose and twist in the
+//! world (`pose.*`, `twist.*`), and the joint of every other body (`joint.{i}.*`). The clock is [stepped]: frame `k` is at `k / rate`,
 //! to the nearest nanosecond, and the plant is advanced from one to the next by the classical Runge-Kutta scheme on the group of its
-//! configurations, under the commands that answered the last frame. The same configuration, seed and commands give the same frames,
+//! configurations, under the commands for the last frame. The same configuration, seed and commands give the same frames,
 //! bit for bit.
 //!
 //! # Configuration
@@ -13,21 +13,21 @@
 //!
 //! ```
 //! # let text = r#"
-//! ## body = "cube"              # the tracked one, free in the world; by default the only one that is; else none
+//! ## body = "cube"              # the tracked body, by default the only free one
 //! substeps = 2                 # Runge-Kutta steps from one frame to the next, 1 to 1000
 //!
-//! [initial]                    # where it starts: by default the tracked body at rest in the world's origin, level
+//! [initial]                    # initial state: by default the tracked body at rest in the world's origin, level
 //! position = [0.0, 0.0, 1.0]   # m, world
 //! velocity = [0.0, 0.0, 0.0]   # m/s, world
 //! angular_velocity = [0, 0, 0] # rad/s, body
 //! attitude = { rpy_deg = [0.0, 30.0, 0.0] }   # roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll)
 //! ## attitude = { rotation_vector = [0.0, 0.5, 0.0] }      # rad
 //! ## attitude = { quaternion = [1.0, 0.0, 0.0, 0.0] }      # w, x, y, z, world from body; of any length
-//! ## joints = { hinge = 0.3, ball = [0.4, 0.0, 0.0] } # how far each has moved, rad or m; all but the tracked body's
+//! ## joints = { hinge = 0.3, ball = [0.4, 0.0, 0.0] } # positions, rad or m; all but the tracked body's
 //! ## joint_velocities = { hinge = 1.0, ball = [0.0, 0.0, 0.2] } # in the joint's velocity coordinates, rad/s or m/s
 //! ## commands = [2.0, 2.0]      # actual thrusts, tilts and efforts, N, rad and N m, in the order of the commands
 //!
-//! [noise]                      # standard deviations of what is measured, each axis; of the tracked body and in joints
+//! [noise]                      # standard deviations of the measurements, each axis; of the tracked body and in joints
 //! position = 0.0               # m
 //! attitude = 0.0               # rad, a small rotation in body axes
 //! velocity = 0.0               # m/s
@@ -35,29 +35,29 @@
 //! joint_position = 0.0         # rad or m, of joints with one degree of freedom
 //! joint_velocity = 0.0         # rad/s or m/s, of these
 //!
-//! [[faults]]                   # what goes wrong on purpose
+//! [[faults]]                   # simulated faults of sensors
 //! kind = "missing"             # or "stale", or "non_finite"
-//! from = 2.0                   # s, first frame that it concerns
-//! until = 2.1                  # s, first frame that it concerns no more
-//! ## group = "pose.position"    # or "joint.2", or any other that is measured; by default all groups
+//! from = 2.0                   # s, first affected frame
+//! until = 2.1                  # s, first frame after it
+//! ## group = "pose.position"    # or "joint.2", or any other measured group; by default all groups
 //! # "#;
 //! # let vehicle = include_str!("../tests/cube.toml");
 //! # fly_hal::Backend::configure(&fly_hal::Configuration::new(text, vehicle))
 //! #     .map(|_: fly_plugin_sim::Simulation| ()).unwrap();
 //! ```
 //!
-//! The plant is the controller's vehicle unless there is a table `vehicle` that describes another, or a whole system. Where several bodies are free
-//! in the world and none is named, none is tracked, and they are measured in their joints.
+//! The plant is the controller's vehicle unless a table `vehicle` describes another one, or a whole system. If several bodies are free
+//! and none is named, none is tracked, and they are measured in their joints.
 //!
-//! - **Loops** that the start leaves open a little are closed before it, and kept closed with a rate of a tenth of the integration step's inverse.
+//! - **Loops** are closed by a projection of the initial state, and stabilised at a rate of a tenth of the inverse integration step.
 //! - **Actuators** follow their commands, which are first clamped to their limits: `a' = (u - a) / time_constant`, for
-//!   the thrust, the tilt angle and the effort themselves. A time constant of 0 means no lag. Unless `initial.commands` says
-//!   otherwise, they have reached the first command when it comes; until then they stand at the smallest thrust that
-//!   they have and without tilt.
+//!   the thrust, the tilt angle and the effort themselves. A time constant of 0 means no lag. Without
+//!   `initial.commands` they start at the first command; before it they have their smallest thrust
+//!   and no tilt.
 //! - **Noise** is Gaussian, from one xoshiro256++ per group, seeded with the flight's seed: the noise of one group does
 //!   not depend on that of another, nor on faults.
-//! - **Faults**: `missing`, the group brings nothing and is marked invalid; if no group is left, the tick passes without
-//!   a frame. `stale`, the group keeps the values and the stamp of the last frame before. `non_finite`, its values are
+//! - **Faults**: `missing`, the group has no new data and is marked invalid; without any group the tick has
+//!   no frame. `stale`, the group keeps the values and the stamp of the last frame before. `non_finite`, its values are
 //!   NaN, with a fresh stamp.
 //!
 //! [stepped]: fly_hal::Clock::Stepped

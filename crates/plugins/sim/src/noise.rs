@@ -1,11 +1,11 @@
-//! What a sensor adds to the truth.
+//! Sensor noise.
 
 use fly_mechanics::measurements::Quantity;
 use nalgebra::Vector3;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Standard deviations of what is measured, each number: m and rad, m/s and rad/s.
+/// Standard deviations of the measurements, for each number: m and rad, m/s and rad/s.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Deviations {
     pub(crate) position: f64,

@@ -1,16 +1,16 @@
-//! The vehicle itself: bodies, and actuators with their lags.
+//! The plant: bodies, and actuators with their lags.
 
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 
-/// A system in motion.
+/// A simulated system.
 pub(crate) struct Plant {
     system: System,
     /// Configuration and velocity, then what the actuators do: thrusts, tilts and efforts, in the order of the commands.
     motion: SystemState<f64>,
-    /// What they are told, inside their limits.
+    /// Their commands, within the limits.
     command: Vec<f64>,
-    /// The actuators have a state to start from.
+    /// Whether the actuators have a state.
     settled: bool,
     substeps: u32,
     integrator: RungeKutta<f64>,
@@ -18,7 +18,7 @@ pub(crate) struct Plant {
 }
 
 impl Plant {
-    /// Starts the system in that configuration and with that velocity, both brought to where its loops are closed. `actual` are the actuators'
+    /// Starts the system in that configuration and with that velocity, both projected to closed loops. `actual` are the actuators'
     /// thrusts, tilts and efforts, by default those of the first command. `step` is the time of an integration step, s.
     pub(crate) fn new(
         system: System,
@@ -29,7 +29,7 @@ impl Plant {
     ) -> Result<Self, ActuatedDynamicsError> {
         let settled = actual.is_some();
         let actual = actual.unwrap_or_else(|| {
-            // Nearest to rest: no tilt, the thrust nearest to none.
+            // No tilt and the smallest thrust.
             let limits = system.inputs.command_limits().iter();
             limits
                 .map(|[low, high]| 0.0_f64.clamp(*low, *high))
@@ -67,7 +67,7 @@ impl Plant {
         (&self.motion.configuration, &self.motion.velocity[..n])
     }
 
-    /// Takes a command for the time to come; tells whether all of it was inside the limits.
+    /// Takes the commands for the next step; returns whether all were within the limits.
     pub(crate) fn command(&mut self, commands: &[f64]) -> bool {
         let mut inside = true;
         for ((told, given), [low, high]) in self
@@ -86,7 +86,7 @@ impl Plant {
         inside
     }
 
-    /// Lets the time pass, s.
+    /// Advances the time, s.
     pub(crate) fn advance(&mut self, time: f64) {
         let step = time / f64::from(self.substeps);
         let Self {

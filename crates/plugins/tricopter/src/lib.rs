@@ -1,6 +1,6 @@
 //! A tricopter with tilting rotors over MAVLink, as a plugin: `[backend] plugin = "tricopter"`.
 //!
-//! What it reads, and that it sends no commands, stands in [`fly_mavlink::backend`].
+//! It reads the vehicle's state and sends no commands: see [`fly_mavlink::backend`].
 
 use fly_hal::{Clock, Info};
 use fly_mavlink::backend::{Airframe, MavType, MavlinkVehicle};

@@ -62,7 +62,7 @@ fn its_commands_are_those_of_the_vehicle() {
         .unwrap();
     assert_eq!(
         error.message,
-        "`tricopter` flies a vehicle with 3 rotors, and `quadcopter` has 4"
+        "`tricopter` is for vehicles with 3 rotors, but `quadcopter` has 4"
     );
     assert_eq!(error.location.unwrap().text, Text::Vehicle);
 }

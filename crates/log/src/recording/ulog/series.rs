@@ -12,8 +12,8 @@ pub struct Series<T> {
     reach: i64,
 }
 
-/// What stands around a time: indices of the samples before and after it (the same on a sample), and how far
-/// between them it is, 0 to 1.
+/// A time between samples: indices of the samples before and after it (the same at a sample), and the fraction
+/// of the interval, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     pub before: usize,
@@ -25,9 +25,9 @@ pub struct Place {
 const ISLAND: u64 = 60_000_000;
 
 impl<T: Copy> Series<T> {
-    /// Samples in any order with times in µs. Those for which `convert` says none are left out; samples out of order
-    /// are put in order, one of two at the same time is dropped, and so is what is separated from the largest connected
-    /// part of the log by more than a minute.
+    /// Samples in any order with times in µs. Those for which `convert` returns `None` are left out; the rest is sorted, one of two
+    /// samples at the same time is dropped, and so are those separated from the largest connected part of the log by
+    /// more than a minute.
     pub fn new<S: Copy>(
         times: &[u64],
         samples: &[S],
@@ -90,7 +90,7 @@ impl<T: Copy> Series<T> {
         &self.values
     }
 
-    /// The samples around `time`; none outside of the log and in gaps longer than five intervals and 0.3 s.
+    /// The samples around `time`; `None` outside of the log and in gaps longer than five intervals and 0.3 s.
     pub fn place(&self, time: i64) -> Option<Place> {
         let after = self.times.partition_point(|&t| t < time);
         if self.times.get(after) == Some(&time) {

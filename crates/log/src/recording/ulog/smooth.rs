@@ -1,4 +1,4 @@
-//! Smooth paths through sampled ones, with their derivatives: local polynomials, symmetric in time, so that nothing lags.
+//! Smooths sampled paths and differentiates them: local polynomials, symmetric in time and hence without lag.
 //!
 //! Around every sample a cubic is fitted to the samples at most a half-width away (Savitzky and Golay[^1]); near the ends
 //! the window stops at the end and the cubic is evaluated off its centre. Attitudes are fitted in the rotation vector

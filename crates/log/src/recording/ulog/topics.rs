@@ -1,4 +1,4 @@
-//! Columns of the topics that matter here, and the parameters.
+//! Columns of the topics that are read, and the parameters.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use px4_ulog::stream_parser::{DataMessage, LittleEndianParser as _, LogParser, P
 
 use super::records::{Damage, HEADER, Record, scan};
 
-/// Topics and fields that are read; everything else in the file is left alone, so that damage there does no harm.
+/// Topics and fields that are read; the rest of the file is skipped, so that damage there has no effect.
 const WANTED: &[(&str, &[&str])] = &[
     (
         "vehicle_local_position",
@@ -109,13 +109,13 @@ impl Table {
     }
 }
 
-/// What was read of a file.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub struct Topics {
     tables: BTreeMap<String, Table>,
     /// Parameters as they were at the start.
     pub parameters: BTreeMap<String, f64>,
-    /// Records that were there but made no sense.
+    /// Records that could not be parsed.
     pub bad_records: usize,
     /// Where the chain of records broke.
     pub damage: Damage,
@@ -213,7 +213,7 @@ impl Topics {
     }
 }
 
-/// Where a topic's wanted fields stand in its samples.
+/// Offsets of the fields that are read in a topic's samples.
 struct Layout {
     fields: Vec<(&'static str, Type, usize)>,
     sampled: Option<usize>,
@@ -266,7 +266,7 @@ impl Gate {
     fn judge(&mut self, record: Record) -> Verdict {
         let body = record.body();
         match record.kind {
-            // A format with bytes that are no text is damage, whoever's it is.
+            // A format that is not UTF-8 is damaged.
             b'F' => match std::str::from_utf8(body)
                 .map(|text| text.split(':').next().and_then(wanted))
             {

@@ -208,7 +208,7 @@ fn nothing_that_moves_is_sent_and_arming_is_refused() {
             error.message,
             "commanding a vehicle is not supported in this version: `quadcopter` reads its state and sends it no commands"
         );
-        assert!(error.help.unwrap().contains("leave `--arm` out"));
+        assert!(error.help.unwrap().contains("omit `--arm`"));
     }
     for _ in 0..100 {
         read(&mut instance, &mut frame);

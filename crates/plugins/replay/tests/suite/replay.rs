@@ -301,8 +301,8 @@ fn a_foreign_log_brings_its_reference_and_the_configured_commands() {
     };
     assert_eq!(
         line("recorded motors"),
-        "only the collective thrust of 4 motors: the log does not say where they are; 6.131 N at full output, so that \
-         the hover output 0.400 (parameter MPC_THR_HOVER) lifts the configured 9.81 N"
+        "only the collective thrust of 4 motors: the log has no motor positions; 6.131 N at full output, such that \
+         the hover output 0.400 (parameter MPC_THR_HOVER) carries the configured 9.81 N"
     );
     assert_eq!(
         line("setpoints"),

@@ -80,7 +80,7 @@ fn group(name: &Spanned<String>, groups: &[Measured]) -> Result<usize, Error> {
     })
 }
 
-/// Rounds; what is beyond the clock's range is its end.
+/// Rounds, and saturates at the end of the clock's range.
 fn nanoseconds(seconds: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation)] // saturates
     let rounded = (seconds * 1e9).round() as i64;

@@ -1,4 +1,4 @@
-//! Where it starts.
+//! Initial state.
 
 use fly_hal::{Error, nearest};
 use fly_lie::operators::join;
@@ -13,7 +13,7 @@ use toml::Spanned;
 use super::system::free_bodies;
 use super::{AttitudeKeys, InitialKeys, JointKeys, Triple, finite};
 
-/// The tracked body with its pose and twist, the joints where they are told to be and as fast.
+/// Pose and twist of the tracked body, positions and velocities of the joints.
 pub(super) fn motion(
     keys: &InitialKeys,
     system: &System,
@@ -95,21 +95,18 @@ fn no_pose(keys: &InitialKeys, system: &System) -> Result<(), Error> {
     let name = &system.name;
     let (reason, help) = match free_bodies(system).as_slice() {
         [] => (
-            format!("no body of `{name}` is free in the world"),
-            "say with `joints` and `joint_velocities` where the joints start".to_owned(),
+            format!("`{name}` has no free body"),
+            "give the initial state with `joints` and `joint_velocities`".to_owned(),
         ),
         free => {
             let names: Vec<&str> = free.iter().map(|(_, name)| *name).collect();
             (
-                format!(
-                    "the bodies `{}` of `{name}` are free in the world",
-                    names.join("`, `")
-                ),
-                format!("say which one is meant: `body = \"{}\"`", names[0]),
+                format!("the bodies `{}` of `{name}` are free", names.join("`, `")),
+                format!("choose one: `body = \"{}\"`", names[0]),
             )
         }
     };
-    let message = format!("`{key}` is that of the tracked body, and none is: {reason}");
+    let message = format!("`{key}` belongs to the tracked body, and there is none: {reason}");
     Err(Error::configuration(message)
         .in_configuration(span)
         .with_help(help))
@@ -133,7 +130,7 @@ fn joint(
     let names: Vec<&str> = names.collect();
     let message = match names.as_slice() {
         [] => format!(
-            "there is no joint `{}`: no other moves in `{}` than the tracked body's",
+            "there is no joint `{}`: in `{}` only the tracked body moves",
             name.get_ref(),
             system.name
         ),
@@ -192,7 +189,7 @@ fn attitude(keys: &Spanned<AttitudeKeys>) -> Result<SO3<f64>, Error> {
             .try_normalize(1e-9)
             .map(|unit| SO3::from_quaternion(&unit))
             .ok_or_else(|| {
-                Error::configuration("a quaternion of zero is no attitude")
+                Error::configuration("a zero quaternion is not an attitude")
                     .in_configuration(wxyz.span())
             }),
         _ => Err(Error::configuration(

@@ -16,7 +16,7 @@ use crate::faults::{Fault, Kind};
 use crate::noise::Deviations;
 use crate::plant::Plant;
 
-/// Everything that a simulation is made from.
+/// The parts of a simulation.
 pub(crate) struct Settings {
     pub(crate) plant: Plant,
     pub(crate) measurements: Measurements,
@@ -30,7 +30,7 @@ type Triple = Spanned<[f64; 3]>;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Keys {
-    /// Taken out before; here so that the messages know it.
+    /// Removed before decoding; here for the messages.
     #[serde(rename = "vehicle")]
     _vehicle: Option<IgnoredAny>,
     body: Option<Spanned<String>>,
@@ -60,7 +60,7 @@ struct InitialKeys {
 /// Numbers of joints, by name.
 type JointTable = BTreeMap<Spanned<String>, Spanned<JointKeys>>;
 
-/// The displacements or the velocities of a joint, one for each degree of freedom.
+/// Position or velocity of a joint in each of its degrees of freedom.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number, or a list of numbers")]
 enum JointKeys {
@@ -106,7 +106,10 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     let motion = initial::motion(&keys.initial, &system, tracked)?;
     let measurements = Measurements::new(&system.model, tracked);
     if measurements.groups().is_empty() {
-        let message = format!("nothing moves in `{}`: every joint is fixed", system.name);
+        let message = format!(
+            "`{}` has no degrees of freedom: all joints are fixed",
+            system.name
+        );
         return Err(Error::configuration(message));
     }
     let commands = keys.initial.commands.as_ref();

@@ -1,4 +1,4 @@
-//! What is simulated.
+//! The simulated system.
 
 use fly_hal::{Error, nearest};
 use fly_mechanics::System;
@@ -47,7 +47,7 @@ fn described(error: &DescriptionError) -> Error {
     }
 }
 
-/// The body whose pose and twist are measured in the world: the one of this name, or the only one that is free in it, if there is one.
+/// The body whose pose and twist are measured in the world: the one of this name, or the only free one, if there is one.
 pub(super) fn tracked_body(
     system: &System,
     name: Option<&Spanned<String>>,
@@ -63,13 +63,13 @@ pub(super) fn tracked_body(
     let names: Vec<&str> = free.into_iter().map(|(_, name)| name).collect();
     let expected = match names.as_slice() {
         [] => format!(
-            "which no body of `{}` is: all that moves in it is measured in its joints",
+            "but `{}` has none: its bodies are measured in their joints",
             system.name
         ),
         _ => format!("one of `{}`", names.join("`, `")),
     };
     let message = format!(
-        "expected a body that is free in the world, {expected}; found `{}`",
+        "expected a free body, {expected}; found `{}`",
         name.get_ref()
     );
     let error = Error::configuration(message).in_configuration(name.span());
@@ -94,7 +94,7 @@ pub(super) fn plant(
     rate_hz: f64,
 ) -> Result<Plant, Error> {
     let count = substeps.map_or(2, |given| *given.get_ref());
-    // The default has no place to point at.
+    // The default has no location.
     let placed = |error: Error| match substeps {
         Some(given) => error.in_configuration(given.span()),
         None => error,
@@ -104,7 +104,7 @@ pub(super) fn plant(
         return Err(placed(Error::configuration(message)));
     }
     let step = 1.0 / rate_hz / f64::from(count);
-    // Beyond 2.78 time constants a step the scheme diverges; at 1 it is still right to a hundredth.
+    // With steps above 2.78 time constants the scheme diverges; at 1 it errs by one per cent.
     let shortest = system
         .inputs
         .time_constants()

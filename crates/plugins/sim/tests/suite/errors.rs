@@ -75,7 +75,7 @@ fn attitudes() {
     );
     check(
         "initial.attitude.quaternion = «[0, 0, 0, 0]»",
-        "a quaternion of zero is no attitude",
+        "a zero quaternion is not an attitude",
         None,
     );
 }
@@ -207,12 +207,12 @@ fn bodies_and_joints() {
     };
     check(
         "body = «'bal'»",
-        "expected a body that is free in the world, one of `cube`, `ball`; found `bal`",
+        "expected a free body, one of `cube`, `ball`; found `bal`",
         Some("did you mean `ball`?"),
     );
     check(
         "body = «'rod'»",
-        "expected a body that is free in the world, one of `cube`, `ball`; found `rod`",
+        "expected a free body, one of `cube`, `ball`; found `rod`",
         None,
     );
     check(
@@ -254,9 +254,9 @@ fn nobody_is_tracked() {
         check(
             &format!("{keys}\n{PAIR}"),
             &format!(
-                "`{key}` is that of the tracked body, and none is: the bodies `cube`, `ball` of `pair` are free in the world"
+                "`{key}` belongs to the tracked body, and there is none: the bodies `cube`, `ball` of `pair` are free"
             ),
-            Some("say which one is meant: `body = \"cube\"`"),
+            Some("choose one: `body = \"cube\"`"),
         );
     };
     two("initial.position = «[0, 0, 1]»", "position");
@@ -266,19 +266,19 @@ fn nobody_is_tracked() {
         check(
             &format!("initial.{key} = «[0, 0, 0]»\n{hinged}"),
             &format!(
-                "`{key}` is that of the tracked body, and none is: no body of `rods` is free in the world"
+                "`{key}` belongs to the tracked body, and there is none: `rods` has no free body"
             ),
-            Some("say with `joints` and `joint_velocities` where the joints start"),
+            Some("give the initial state with `joints` and `joint_velocities`"),
         );
     }
     check(
         &format!("body = «'rod'»\n{hinged}"),
-        "expected a body that is free in the world, which no body of `rods` is: all that moves in it is measured in its joints; found `rod`",
+        "expected a free body, but `rods` has none: its bodies are measured in their joints; found `rod`",
         None,
     );
     check(
         "initial.joints.«hinge» = 0.1",
-        "there is no joint `hinge`: no other moves in `cube` than the tracked body's",
+        "there is no joint `hinge`: in `cube` only the tracked body moves",
         None,
     );
 }
@@ -302,7 +302,7 @@ fn systems_that_cannot_fly() {
     assert_eq!(
         refused(&fixed),
         (
-            "nothing moves in `rods`: every joint is fixed".to_owned(),
+            "`rods` has no degrees of freedom: all joints are fixed".to_owned(),
             None
         )
     );
