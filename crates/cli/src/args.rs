@@ -149,7 +149,7 @@ pub struct TuneArguments {
     pub poles: Vec<Complex<f64>>,
 
     /// Instead: all poles equal, with half the power left at this frequency, rad/s
-    #[arg(long, value_name = "RAD/S")]
+    #[arg(long, value_name = "RAD/S", allow_negative_numbers = true)]
     pub bandwidth: Option<f64>,
 
     /// Two poles of the turn about the vertical, of a fully actuated vehicle of all its attitude

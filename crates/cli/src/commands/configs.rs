@@ -17,10 +17,11 @@ pub fn run(name: Option<&str>) -> Result<Exit, Failure> {
         return Ok(Exit::Flown);
     };
     let shipped = shipped::find(name).ok_or_else(|| {
-        let message = format!(
-            "no configuration `{name}` is shipped\n\nShipped are {}.",
-            shipped::listed(SHIPPED.iter())
-        );
+        let hint = match fly_hal::nearest(name, SHIPPED.iter().map(|one| one.name)) {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => format!("Shipped are {}.", shipped::listed(SHIPPED.iter())),
+        };
+        let message = format!("no configuration `{name}` is shipped\n\n{hint}");
         Failure::new(Exit::Usage, message)
     })?;
     super::print(shipped.text.as_bytes())?;

@@ -32,6 +32,7 @@ mod log;
 mod names;
 mod permissions;
 mod search;
+mod truncated;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -104,6 +105,7 @@ impl Plugin {
             source,
         })?;
         permissions::check(&path)?;
+        truncated::check(&path)?;
         let library = open_library(&path)?;
         let table = find_table(&path, &library);
         // Never unloaded, not even when it turned out to be none of ours: see the module's documentation.

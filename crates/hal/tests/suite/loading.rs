@@ -54,6 +54,24 @@ fn tables_that_do_not_fit() {
     );
 }
 
+/// Mapped as they are, the first half of a library would end the process.
+#[test]
+fn a_truncated_library_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = common::spoilt("", folder.path());
+    let whole = std::fs::read(&library).unwrap();
+    for length in [1000, 5000, whole.len() / 2] {
+        std::fs::write(&library, &whole[..length]).unwrap();
+        let refusal = refusal(&library);
+        assert!(
+            refusal.starts_with(
+                "`PATH` is not a library that can be loaded: it is truncated: expected "
+            ) && refusal.ends_with(&format!(" bytes, found {length}")),
+            "{refusal}"
+        );
+    }
+}
+
 #[test]
 fn a_table_that_has_grown_is_fine() {
     let folder = tempfile::tempdir().unwrap();
