@@ -6,6 +6,7 @@ use common::{QUADCOPTER, TRICOPTER, vehicle};
 use fly_control::ControllerSettings;
 use fly_control::analysis::{ClosedLoop, desired, modes};
 use fly_control::settings::ApproachSettings;
+use fly_control::settings::EnergySettings::{Moments, Number};
 use fly_control::tuning::{PoleSpec, TuningError};
 use fly_lie::SO3;
 use fly_mechanics::System;
@@ -260,7 +261,6 @@ fn every_joint_of_a_system_has_the_poles_that_were_asked_for() {
     }
     // One number for what a hinge or a slider carries: M at x = 0, (3 + 2 + 1) kg across the rail.
     let settings = tune_for(ApproachSettings::Energy, ARM, &spec, None).expect("parameters");
-    use fly_control::settings::EnergySettings::{Moments, Number};
     assert_eq!(settings.pairs[0].inertia, Number(6.0));
     assert_eq!(settings.pairs[0].stiffness, Number(78.0));
     assert!(matches!(settings.pairs[1].damping, Number(_)));
