@@ -121,7 +121,7 @@ pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> FlightE
                 Text::Vehicle => &configuration.vehicle_text,
             };
             let title = format!(
-                "the backend `{}` cannot be configured like this",
+                "the configuration of the backend `{}` is invalid",
                 section.plugin
             );
             fragment.diagnostic(title, &location.span, error.message.as_str())

@@ -54,14 +54,8 @@ fn a_panic_in_flight_ends_it_with_exit_code_3_and_a_finished_log() {
     for (deed, function) in [("panic_in_read", "read"), ("panic_in_write", "write")] {
         let folder = Folder::new();
         let (summary, messages) = fly(&folder, &format!("{{ does = \"{deed}\", from = 1.0 }}"), 3);
-        assert!(
-            summary.starts_with("quadcopter: BACKEND FAILED ("),
-            "{summary}"
-        );
-        assert!(
-            summary.contains(&format!("up to no good in {function}")),
-            "{summary}"
-        );
+        common::begins(&summary, "quadcopter: BACKEND FAILED (");
+        common::contains(&summary, &format!("up to no good in {function}"));
         assert!(
             messages.contains(&format!("up to no good in {function}")),
             "the plugin's own message: {messages}"
@@ -78,14 +72,8 @@ fn a_panic_in_flight_ends_it_with_exit_code_3_and_a_finished_log() {
 fn a_panic_at_the_end_does_not_undo_the_flight() {
     let folder = Folder::new();
     let (summary, _) = fly(&folder, "{ does = \"panic_in_stop\", from = 0.0 }", 0);
-    assert!(
-        summary.starts_with("quadcopter: flown after 3.000 s"),
-        "{summary}"
-    );
-    assert!(
-        summary.contains("note              stopping the backend failed: "),
-        "{summary}"
-    );
+    common::begins(&summary, "quadcopter: flown after 3.000 s");
+    common::contains(&summary, "note              stopping the backend failed: ");
     logged_until(&folder, 3.0);
 }
 
@@ -93,20 +81,17 @@ fn a_panic_at_the_end_does_not_undo_the_flight() {
 fn reads_that_fail_for_good_end_in_a_descent_and_exit_code_3() {
     let folder = Folder::new();
     let (summary, messages) = fly(&folder, "{ does = \"fail_to_read\", from = 1.0 }", 3);
-    assert!(
-        summary.starts_with("quadcopter: BACKEND FAILED (nothing but noise on the line) after 3.0"),
-        "{summary}"
+    common::begins(
+        &summary,
+        "quadcopter: BACKEND FAILED (nothing but noise on the line) after 3.0",
     );
-    assert!(
-        messages.contains("the backend reports an error: levelling and descending"),
-        "{messages}"
+    common::contains(
+        &messages,
+        "the backend reports an error: levelling and descending",
     );
-    assert!(
-        summary.contains("supervisor        given up at 1.0"),
-        "{summary}"
-    );
+    common::contains(&summary, "supervisor        given up at 1.0");
     // It commands until the end of the descent.
-    assert!(summary.contains("calls           15"), "{summary}");
+    common::contains(&summary, "calls           15");
     logged_until(&folder, 3.05);
 }
 
@@ -118,18 +103,9 @@ fn reads_that_fail_for_a_moment_do_not_end_the_flight() {
         "{ does = \"fail_to_read\", from = 1.0, until = 1.03 }",
         0,
     );
-    assert!(
-        summary.starts_with("quadcopter: flown after 3.000 s"),
-        "{summary}"
-    );
-    assert!(
-        summary.contains("1 dropout bridged, the longest of 32 ms"),
-        "{summary}"
-    );
-    assert!(
-        summary.contains("note              15 reads of the backend failed"),
-        "{summary}"
-    );
+    common::begins(&summary, "quadcopter: flown after 3.000 s");
+    common::contains(&summary, "1 dropout bridged, the longest of 32 ms");
+    common::contains(&summary, "note              15 reads of the backend failed");
     logged_until(&folder, 3.0);
 }
 
@@ -138,25 +114,19 @@ fn an_error_that_is_over_is_not_blamed_for_what_comes_later() {
     let folder = Folder::new();
     let deeds = "{ does = \"fail_to_read\", from = 0.5, until = 0.53 }, { does = \"stand_still\", from = 1.0 }";
     let (summary, _) = fly(&folder, deeds, 4);
-    assert!(
-        summary.starts_with("quadcopter: SAFETY STOP after "),
-        "{summary}"
-    );
+    common::begins(&summary, "quadcopter: SAFETY STOP after ");
     let deeds = "{ does = \"fail_to_read\", from = 0.5, until = 0.53 }, { does = \"fail_to_write\", from = 1.0 }";
     let (summary, _) = fly(&folder, deeds, 3);
-    assert!(
-        summary.starts_with("quadcopter: BACKEND FAILED (the line is dead)"),
-        "{summary}"
-    );
+    common::begins(&summary, "quadcopter: BACKEND FAILED (the line is dead)");
 }
 
 #[test]
 fn a_dead_line_ends_the_flight_at_once() {
     let folder = Folder::new();
     let (summary, _) = fly(&folder, "{ does = \"fail_to_write\", from = 1.0 }", 3);
-    assert!(
-        summary.starts_with("quadcopter: BACKEND FAILED (the line is dead) after 0.998 s"),
-        "{summary}"
+    common::begins(
+        &summary,
+        "quadcopter: BACKEND FAILED (the line is dead) after 0.998 s",
     );
     logged_until(&folder, 0.998);
 }
@@ -165,9 +135,9 @@ fn a_dead_line_ends_the_flight_at_once() {
 fn time_that_stands_still_is_a_fault() {
     let folder = Folder::new();
     let (_, messages) = fly(&folder, "{ does = \"stand_still\", from = 1.0 }", 4);
-    assert!(
-        messages.contains("the frame's time did not advance: levelling and descending"),
-        "{messages}"
+    common::contains(
+        &messages,
+        "the frame's time did not advance: levelling and descending",
     );
 }
 
@@ -175,34 +145,25 @@ fn time_that_stands_still_is_a_fault() {
 fn a_frame_that_comes_twice_costs_one_tick() {
     let folder = Folder::new();
     let (summary, _) = fly(&folder, "{ does = \"stutter\", from = 1.0 }", 0);
-    assert!(
-        summary.starts_with("quadcopter: flown after 3.000 s"),
-        "{summary}"
-    );
-    assert!(summary.contains("1 dropout bridged"), "{summary}");
+    common::begins(&summary, "quadcopter: flown after 3.000 s");
+    common::contains(&summary, "1 dropout bridged");
 }
 
 #[test]
 fn a_leap_of_time_does_not_pass_for_a_flight_that_was_flown() {
     let folder = Folder::new();
     let (summary, messages) = fly(&folder, "{ does = \"leap\", from = 1.0 }", 4);
-    assert!(
-        messages.contains("time jumped: levelling and descending"),
-        "{messages}"
-    );
-    assert!(
-        summary.contains("given up at 3600.998 s: time jumped"),
-        "{summary}"
-    );
+    common::contains(&messages, "time jumped: levelling and descending");
+    common::contains(&summary, "given up at 3600.998 s: time jumped");
 }
 
 #[test]
 fn a_backend_without_more_frames_ends_the_flight() {
     let folder = Folder::new();
     let (summary, _) = fly(&folder, "{ does = \"end\", from = 1.0 }", 0);
-    assert!(
-        summary.starts_with("quadcopter: flown to the last frame after 0.998 s"),
-        "{summary}"
+    common::begins(
+        &summary,
+        "quadcopter: flown to the last frame after 0.998 s",
     );
     logged_until(&folder, 0.998);
 }
@@ -212,7 +173,7 @@ fn a_backend_that_does_not_start_leaves_nothing_behind() {
     let folder = Folder::new();
     let (summary, messages) = fly(&folder, "{ does = \"fail_to_start\", from = 0.0 }", 3);
     assert_eq!(summary, "");
-    assert!(messages.contains("the door is locked"), "{messages}");
+    common::contains(&messages, "the door is locked");
     assert_eq!(folder.files(), [""; 0]);
 }
 
@@ -236,10 +197,7 @@ fn messages_of_the_plugin_reach_the_log_and_with_v_the_terminal() {
         &[&arguments[..], &["-v", "--log", "flight.mcap"]].concat(),
         0,
     );
-    assert!(
-        messages.contains("INFO fly_plugin_mischief: started"),
-        "{messages}"
-    );
+    common::contains(&messages, "INFO fly_plugin_mischief: started");
     let log = std::fs::read(folder.path("flight.mcap")).expect("a log");
     assert!(
         common::holds_message(&log, "fly_plugin_mischief", "started"),

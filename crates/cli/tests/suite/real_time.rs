@@ -99,10 +99,7 @@ fn without_arm_nothing_is_sent_and_that_is_said_once() {
         !summary.contains("real-time factor"),
         "the world's clock is nobody's merit: {summary}"
     );
-    assert!(
-        summary.contains("land 0, terminate 0, disarm 0"),
-        "{summary}"
-    );
+    common::contains(&summary, "land 0, terminate 0, disarm 0");
     // Everything is computed and logged all the same.
     assert!(squeezed.contains("position error rms 0 m"), "{summary}");
 }
@@ -122,7 +119,7 @@ fn with_arm_every_tick_is_sent_at_the_rate_of_the_flight() {
         .lines()
         .find(|line| line.contains("calls"))
         .expect("the plugin's report");
-    assert!(line.contains("armed 1 times, stopped 1 times"), "{line}");
+    common::contains(&line, "armed 1 times, stopped 1 times");
     let writes: u32 = line
         .split_whitespace()
         .nth(1)
@@ -165,11 +162,8 @@ fn ctrl_c_ends_in_order() {
             .read_to_string(&mut summary)
             .expect("text");
         assert_eq!(status.code(), Some(0), "{summary}");
-        assert!(
-            summary.starts_with("statue: interrupted after "),
-            "{summary}"
-        );
-        assert!(summary.contains("stopped 1 times"), "{summary}");
+        common::begins(&summary, "statue: interrupted after ");
+        common::contains(&summary, "stopped 1 times");
         assert!(
             summary.contains("land 1, terminate 0, disarm 0"),
             "it may be in the air: {summary}"
@@ -196,8 +190,8 @@ fn a_log_that_cannot_be_finished_costs_the_log_and_not_the_flight() {
     });
     let (summary, _) = folder.ends(&["--config", &config, "--log", "flight.mcap"], 1);
     vandal.join().expect("it was there");
-    assert!(summary.starts_with("statue: flown after "), "{summary}");
-    assert!(summary.contains("LOST: cannot write the log"), "{summary}");
+    common::begins(&summary, "statue: flown after ");
+    common::contains(&summary, "LOST: cannot write the log");
 }
 
 #[test]
@@ -205,10 +199,7 @@ fn a_flight_that_is_over_leaves_a_vehicle_that_lands() {
     let folder = Folder::new();
     let config = configuration(&folder, 0.3);
     let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
-    assert!(
-        summary.contains("land 1, terminate 0, disarm 0"),
-        "{summary}"
-    );
+    common::contains(&summary, "land 1, terminate 0, disarm 0");
 }
 
 #[test]
@@ -216,14 +207,8 @@ fn a_vehicle_that_was_armed_and_never_flown_is_disarmed() {
     let folder = Folder::new();
     let config = configuration_with(&folder, 1.0, &["-DSEES=false"]);
     let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 3);
-    assert!(
-        summary.contains("no complete frame came within"),
-        "{summary}"
-    );
-    assert!(
-        summary.contains("land 0, terminate 0, disarm 1"),
-        "{summary}"
-    );
+    common::contains(&summary, "no complete frame came within");
+    common::contains(&summary, "land 0, terminate 0, disarm 1");
 }
 
 #[test]
@@ -233,11 +218,8 @@ fn commands_lost_for_a_moment_do_not_end_the_flight() {
     let config = configuration_with(&folder, 0.5, &deaf);
     let (summary, messages) =
         folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
-    assert!(summary.starts_with("statue: flown after "), "{summary}");
-    assert!(
-        summary.contains("3 commands were not sent by the backend"),
-        "{summary}"
-    );
+    common::begins(&summary, "statue: flown after ");
+    common::contains(&summary, "3 commands were not sent by the backend");
     assert_eq!(
         messages.matches("the line drops everything").count(),
         1,
@@ -260,21 +242,15 @@ fn a_dead_line_ends_in_a_descent_and_then_in_termination() {
         "flight.mcap",
     ];
     let (summary, messages) = folder.ends(&arguments, 3);
-    assert!(
-        summary.starts_with("statue: BACKEND FAILED (the line drops everything)"),
-        "{summary}"
+    common::begins(
+        &summary,
+        "statue: BACKEND FAILED (the line drops everything)",
     );
-    assert!(
-        messages.contains("the backend does not send the commands: levelling and descending"),
-        "{messages}"
+    common::contains(
+        &messages,
+        "the backend does not send the commands: levelling and descending",
     );
     // What is announced is what the backend is asked for.
-    assert!(
-        messages.contains("descent finished; terminating"),
-        "{messages}"
-    );
-    assert!(
-        summary.contains("land 0, terminate 1, disarm 0"),
-        "{summary}"
-    );
+    common::contains(&messages, "descent finished; terminating");
+    common::contains(&summary, "land 0, terminate 1, disarm 0");
 }

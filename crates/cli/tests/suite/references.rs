@@ -73,19 +73,14 @@ fn a_file_of_samples_that_is_wrong_is_shown_where_it_is_named() {
         &flight("kind = \"sampled\"\nfile = \"none.csv\""),
     );
     let (_, stderr) = folder.ends(&["check", "--config", "flight.toml"], 2);
-    assert!(
-        stderr.contains("`reference.file` cannot be used")
-            && stderr.contains("file = \"none.csv\"")
-            && stderr.contains("none.csv: No such file or directory"),
-        "{stderr}"
-    );
+    common::contains(&stderr, "`reference.file` cannot be used");
+    common::contains(&stderr, "file = \"none.csv\"");
+    common::contains(&stderr, "none.csv: No such file or directory");
     folder.write("none.csv", "time,x,y,z\n0,0,0,0\n1,0,0\n");
     let (_, stderr) = folder.ends(&["check", "--config", "flight.toml"], 2);
-    assert!(
-        stderr.contains(
-            "none.csv: line 3: expected 4 finite numbers separated by commas, found `1,0,0`"
-        ),
-        "{stderr}"
+    common::contains(
+        &stderr,
+        "none.csv: line 3: expected 4 finite numbers separated by commas, found `1,0,0`",
     );
 }
 
@@ -123,8 +118,5 @@ fn a_bicopter_is_told_what_it_follows_only_nearly() {
     folder.write("flight.toml", &text(pitching, ""));
     let named = "reference.point_height=inf";
     let (_, stderr) = folder.ends(&["check", "--config", "flight.toml", "--set", named], 2);
-    assert!(
-        stderr.contains("`reference.point_height` is not finite"),
-        "{stderr}"
-    );
+    common::contains(&stderr, "`reference.point_height` is not finite");
 }

@@ -73,54 +73,53 @@ fn read_kind(
     fragment: &Fragment,
     kind: &str,
 ) -> Result<Option<ReferenceSettings>, ConfigError> {
-    let rest = [KIND];
     if matches!(kind, "tool" | "two_masses" | "pvtol" | "planar") {
         path::look_at(document)?;
     }
-    Ok(Some(match kind {
-        "hover" => ReferenceSettings::Hover(fragment.decode_without(&rest)?),
-        "lissajous" => ReferenceSettings::Lissajous(fragment.decode_without(&rest)?),
-        "loop" => ReferenceSettings::Loop(fragment.decode_without(&rest)?),
-        "takeoff" => ReferenceSettings::Takeoff(fragment.decode_without(&rest)?),
-        "landing" => ReferenceSettings::Landing(fragment.decode_without(&rest)?),
-        "circle" => ReferenceSettings::Circle(fragment.decode_without(&rest)?),
-        "helix" => ReferenceSettings::Helix(fragment.decode_without(&rest)?),
-        "flip" => ReferenceSettings::Flip(fragment.decode_without(&rest)?),
-        "barrel_roll" => ReferenceSettings::BarrelRoll(fragment.decode_without(&rest)?),
-        "waypoints" => ReferenceSettings::Waypoints(fragment.decode_without(&rest)?),
-        "minimum_snap" => ReferenceSettings::MinimumSnap(fragment.decode_without(&rest)?),
-        "sampled" => {
-            let mut sampled = fragment.decode_without(&rest)?;
-            resolve(document, "reference.file", &mut sampled);
-            ReferenceSettings::Sampled(sampled)
+    macro_rules! decode {
+        ($($name:literal => $Kind:ident,)*) => {
+            match kind {
+                $($name => ReferenceSettings::$Kind(fragment.decode_without(&[KIND])?),)*
+                _ => return Ok(None),
+            }
+        };
+    }
+    let mut settings = decode! {
+        "hover" => Hover,
+        "lissajous" => Lissajous,
+        "loop" => Loop,
+        "takeoff" => Takeoff,
+        "landing" => Landing,
+        "circle" => Circle,
+        "helix" => Helix,
+        "flip" => Flip,
+        "barrel_roll" => BarrelRoll,
+        "waypoints" => Waypoints,
+        "minimum_snap" => MinimumSnap,
+        "sampled" => Sampled,
+        "independent" => Independent,
+        "recorded" => Recorded,
+        "rest" => Rest,
+        "joints" => Joints,
+        "transfer" => Transfer,
+        "tool" => Tool,
+        "two_masses" => TwoMasses,
+        "pvtol" => Pvtol,
+        "planar" => Planar,
+    };
+    match &mut settings {
+        ReferenceSettings::Sampled(sampled) => resolve(document, "reference.file", sampled),
+        ReferenceSettings::Tool(ToolSettings { path, .. })
+        | ReferenceSettings::TwoMasses(TwoMassesSettings { path, .. })
+        | ReferenceSettings::Pvtol(PvtolSettings { path, .. })
+        | ReferenceSettings::Planar(PlanarSettings { path, .. }) => {
+            if let PathSettings::Sampled(sampled) = path {
+                resolve(document, "reference.path.file", sampled);
+            }
         }
-        "independent" => ReferenceSettings::Independent(fragment.decode_without(&rest)?),
-        "recorded" => ReferenceSettings::Recorded(fragment.decode_without(&rest)?),
-        "rest" => ReferenceSettings::Rest(fragment.decode_without(&rest)?),
-        "joints" => ReferenceSettings::Joints(fragment.decode_without(&rest)?),
-        "transfer" => ReferenceSettings::Transfer(fragment.decode_without(&rest)?),
-        "tool" => {
-            let mut tool: ToolSettings = fragment.decode_without(&rest)?;
-            resolve_path(document, &mut tool.path);
-            ReferenceSettings::Tool(tool)
-        }
-        "two_masses" => {
-            let mut masses: TwoMassesSettings = fragment.decode_without(&rest)?;
-            resolve_path(document, &mut masses.path);
-            ReferenceSettings::TwoMasses(masses)
-        }
-        "pvtol" => {
-            let mut pvtol: PvtolSettings = fragment.decode_without(&rest)?;
-            resolve_path(document, &mut pvtol.path);
-            ReferenceSettings::Pvtol(pvtol)
-        }
-        "planar" => {
-            let mut planar: PlanarSettings = fragment.decode_without(&rest)?;
-            resolve_path(document, &mut planar.path);
-            ReferenceSettings::Planar(planar)
-        }
-        _ => return Ok(None),
-    }))
+        _ => {}
+    }
+    Ok(Some(settings))
 }
 
 /// Resolves a relative path against the file in which it was written.
@@ -128,11 +127,5 @@ fn resolve(document: &Document, key: &str, sampled: &mut SampledSettings) {
     if let Some(file) = document.place(key) {
         let written = sampled.file.to_string_lossy().into_owned();
         sampled.file = file.source.resolve(&written);
-    }
-}
-
-fn resolve_path(document: &Document, path: &mut PathSettings) {
-    if let PathSettings::Sampled(sampled) = path {
-        resolve(document, "reference.path.file", sampled);
     }
 }

@@ -22,7 +22,7 @@ pub struct FlightSection {
     /// Control steps per second, 1 to 10 000. Default 500.
     #[serde(default = "default_rate")]
     pub rate_hz: f64,
-    /// Seed of everything random. Default 0.
+    /// Seed of all random numbers. Default 0.
     #[serde(default)]
     pub seed: u64,
     /// The log file. Without it `<config>-<UTC time>.mcap` in the current folder. Replaced when it exists.

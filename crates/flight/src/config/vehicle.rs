@@ -78,10 +78,7 @@ pub(super) fn wording(path: &str, problem: &Problem) -> (String, String) {
         Problem::Syntax(message) if path.is_empty() => {
             ("the text cannot be read".to_owned(), message.clone())
         }
-        problem if path.is_empty() => (
-            "this is no system of bodies".to_owned(),
-            problem.to_string(),
-        ),
+        problem if path.is_empty() => ("not a system of bodies".to_owned(), problem.to_string()),
         Problem::WrongType { .. } => (format!("`{path}` has the wrong type"), problem.to_string()),
         Problem::WrongLength { .. } => (
             format!("`{path}` has the wrong length"),

@@ -41,6 +41,12 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
+/// The note of this name.
+fn note<'a>(notes: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    let found = notes.iter().find(|(key, _)| key == name);
+    found.map(|(_, text)| text.as_str())
+}
+
 #[test]
 fn a_made_up_flight_comes_out_in_our_frames() {
     let recording = read(&made::flight(200), &STRICT).unwrap();
@@ -109,13 +115,7 @@ fn a_made_up_flight_comes_out_in_our_frames() {
         (4, "parameter MPC_THR_HOVER")
     );
     assert_close(&motors.outputs[4 * k..4 * k + 4], &[0.4; 4], 1e-6, "motors");
-    let note = |name: &str| {
-        recording
-            .notes
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, text)| text.as_str())
-    };
+    let note = |name| note(&recording.notes, name);
     assert_eq!(
         note("setpoints"),
         Some("position: smoothed flown path; attitude: smoothed flown path")
@@ -360,13 +360,7 @@ fn a_real_quadrotor_agrees_with_pyulog() {
             && motors.geometry[0].y < 0.0
             && motors.geometry[0].yaw_ratio < 0.0
     );
-    let note = |name: &str| {
-        recording
-            .notes
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, text)| text.as_str())
-    };
+    let note = |name| note(&recording.notes, name);
     assert_eq!(
         note("setpoints"),
         Some("position: smoothed flown path; attitude: logged")

@@ -7,7 +7,7 @@ mod odometry;
 pub use channel::Sample;
 pub use identity::{Heartbeat, autopilot_name, type_name};
 
-use crate::clock::SenderClock;
+use crate::clock::{Mapped, SenderClock};
 use crate::dialect::{BATTERY_STATUS_DATA, MavMessage, SYS_STATUS_DATA};
 use crate::frames::{self, Quaternion, Vector};
 use crate::link::Received;
@@ -223,20 +223,17 @@ impl Telemetry {
     fn boot_time(&mut self, boot_ms: u32, arrival: i64) -> Time {
         let sent = i64::from(boot_ms) * 1_000_000;
         let mapped = self.boot_clock.map(sent, arrival);
-        if mapped.restarted {
-            self.forget();
-        }
-        Time {
-            sent,
-            stamp: mapped.stamp,
-            arrival,
-        }
+        self.time(sent, mapped, arrival)
     }
 
     /// `ODOMETRY` alone counts in µs, of whatever epoch.
     fn odometry_time(&mut self, usec: u64, arrival: i64) -> Time {
         let sent = i64::try_from(usec).unwrap_or(i64::MAX).saturating_mul(1000);
         let mapped = self.odometry_clock.map(sent, arrival);
+        self.time(sent, mapped, arrival)
+    }
+
+    fn time(&mut self, sent: i64, mapped: Mapped, arrival: i64) -> Time {
         if mapped.restarted {
             self.forget();
         }

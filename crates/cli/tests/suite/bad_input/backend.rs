@@ -143,7 +143,7 @@ error: no backend is chosen
 #[test]
 fn unknown_key_in_its_table() {
     fails(&folder(), &["--set", "backend.sim.substep=4"], 2, "\
-error: the backend `sim` cannot be configured like this
+error: the configuration of the backend `sim` is invalid
  --> --set:1:19
   |
 1 | --set backend.sim.substep=4
@@ -160,7 +160,7 @@ fn value_out_of_range_in_its_table() {
         &["--set", "backend.sim.substeps=0"],
         2,
         "\
-error: the backend `sim` cannot be configured like this
+error: the configuration of the backend `sim` is invalid
  --> --set:1:28
   |
 1 | --set backend.sim.substeps=0
@@ -173,7 +173,7 @@ error: the backend `sim` cannot be configured like this
 fn error_in_the_vehicle_that_it_simulates() {
     let mass = "backend.sim.vehicle.bodies.airframe.mass=0";
     fails(&folder(), &["--set", mass], 2, "\
-error: the backend `sim` cannot be configured like this
+error: the configuration of the backend `sim` is invalid
  --> --set:1:48
   |
 1 | --set backend.sim.vehicle.bodies.airframe.mass=0

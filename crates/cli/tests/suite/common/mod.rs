@@ -85,6 +85,21 @@ impl Folder {
     }
 }
 
+/// Asserts that the text contains this.
+#[track_caller]
+pub fn contains(text: &str, part: &str) {
+    assert!(text.contains(part), "expected `{part}` in:\n{text}");
+}
+
+/// Asserts that the text begins with this.
+#[track_caller]
+pub fn begins(text: &str, part: &str) {
+    assert!(
+        text.starts_with(part),
+        "expected `{part}` at the beginning of:\n{text}"
+    );
+}
+
 /// Where cargo puts the plugins that this package's tests depend on: beside the test program.
 pub fn plugins() -> PathBuf {
     std::env::current_exe()

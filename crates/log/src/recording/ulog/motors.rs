@@ -1,10 +1,10 @@
 //! Outputs of the motors, as fractions of their maximum thrust.
 
 use super::series::Series;
-use super::topics::Topics;
+use super::topics::{CONTROLS, OUTPUTS, Topics};
 
 /// Most motors that are read.
-pub const MAX_MOTORS: usize = 8;
+pub const MAX_MOTORS: usize = CONTROLS.len();
 
 /// Recorded motors of a ULog.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +94,7 @@ pub fn read(topics: &Topics, times: &[i64]) -> Option<Motors> {
 
 fn from_motors(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {
     let table = topics.table("actuator_motors")?;
-    let rows = table.rows(std::array::from_fn(|i| CONTROLS[i]))?;
+    let rows = table.rows(CONTROLS)?;
     let series = Series::new(&table.times, &rows, Some)?;
     Some((
         series,
@@ -104,7 +104,7 @@ fn from_motors(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {
 
 fn from_outputs(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {
     let table = topics.table("actuator_outputs")?;
-    let rows = table.rows(std::array::from_fn(|i| OUTPUTS[i]))?;
+    let rows = table.rows(OUTPUTS)?;
     let limit = |name: &str, default: f64| {
         topics
             .parameter(name)
@@ -134,27 +134,6 @@ fn from_outputs(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> 
         format!("actuator_outputs ({low} to {high} us, THR_MDL_FAC {factor})"),
     ))
 }
-
-const CONTROLS: [&str; MAX_MOTORS] = [
-    "control[0]",
-    "control[1]",
-    "control[2]",
-    "control[3]",
-    "control[4]",
-    "control[5]",
-    "control[6]",
-    "control[7]",
-];
-const OUTPUTS: [&str; MAX_MOTORS] = [
-    "output[0]",
-    "output[1]",
-    "output[2]",
-    "output[3]",
-    "output[4]",
-    "output[5]",
-    "output[6]",
-    "output[7]",
-];
 
 /// `CA_ROTOR{i}_PX`, `_PY`, `_KM`: FRD, and the moment coefficient is positive for a rotor that turns
 /// counter-clockwise seen from above, whose reaction torque is clockwise: positive about z down, negative about z up.

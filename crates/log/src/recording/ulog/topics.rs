@@ -30,8 +30,8 @@ const WANTED: &[(&str, &[&str])] = &[
         &["q[0]", "q[1]", "q[2]", "q[3]", "quat_reset_counter"],
     ),
     ("vehicle_angular_velocity", &["xyz[0]", "xyz[1]", "xyz[2]"]),
-    ("actuator_motors", MOTORS),
-    ("actuator_outputs", OUTPUTS),
+    ("actuator_motors", &CONTROLS),
+    ("actuator_outputs", &OUTPUTS),
     (
         "trajectory_setpoint",
         &[
@@ -59,7 +59,8 @@ const WANTED: &[(&str, &[&str])] = &[
     ("actuator_armed", &["armed"]),
     ("hover_thrust_estimate", &["hover_thrust", "valid"]),
 ];
-const MOTORS: &[&str] = &[
+/// Fields of `actuator_motors`, one for each motor.
+pub const CONTROLS: [&str; 8] = [
     "control[0]",
     "control[1]",
     "control[2]",
@@ -69,7 +70,8 @@ const MOTORS: &[&str] = &[
     "control[6]",
     "control[7]",
 ];
-const OUTPUTS: &[&str] = &[
+/// Fields of `actuator_outputs`, one for each motor.
+pub const OUTPUTS: [&str; 8] = [
     "output[0]",
     "output[1]",
     "output[2]",
