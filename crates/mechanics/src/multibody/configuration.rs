@@ -3,8 +3,8 @@
 use fly_lie::{CoordinateVector, LieGroup, SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion};
 use nalgebra::{DMatrix, RealField, Vector2, Vector3, Vector4, Vector6, convert};
 
+use super::joint::Rotation;
 use super::joint::attitude;
-use super::layout::Rotation;
 use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind, Model};
 
 /// # Configurations

@@ -4,8 +4,8 @@ use fly_lie::operators::{angular, linear};
 use fly_lie::{SE3, SO3};
 use nalgebra::{RealField, Vector2, Vector3, Vector4, Vector6};
 
+use super::joint::Rotation;
 use super::joint::about;
-use super::layout::Rotation;
 use super::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 
 /// # Coordinates that fit a motion

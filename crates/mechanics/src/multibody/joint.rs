@@ -1,11 +1,14 @@
-//! Joints: what they let move, their coordinates, and their motion.
+//! Joints: their kinds, coordinates and motion.
+
+mod layout;
+
+pub(crate) use layout::Rotation;
 
 use fly_lie::attitude::MinimalRotation;
 use fly_lie::operators::join;
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, RealField, Vector3, Vector4, Vector6};
 
-use super::layout::Rotation;
 use super::{JointError, Subspace};
 
 /// How an angle stands in the configuration.

@@ -77,7 +77,6 @@ mod jacobian;
 mod joint;
 mod joint_spring;
 mod kinematics;
-mod layout;
 mod model;
 pub mod projection;
 mod simd;
@@ -95,10 +94,10 @@ pub(crate) use forces::Recursion;
 pub use forces::{EquationOfMotion, MasslessMotion};
 pub use frame::{Frame, ReferenceFrame};
 pub(crate) use group::Map;
+#[cfg(feature = "geometry")]
+pub(crate) use joint::Rotation;
 pub use joint::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 pub use joint_spring::JointSpring;
-#[cfg(feature = "geometry")]
-pub(crate) use layout::Rotation;
 pub use model::{BodyId, Model, ModelBuilder};
 pub use subspace::Subspace;
 pub use workspace::Workspace;

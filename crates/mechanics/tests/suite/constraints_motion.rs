@@ -347,7 +347,10 @@ fn projections_close_the_loop() {
     bars.project().expect("it can move");
     let ratio = bars.xi[0] / expected[0];
     for (got, expected) in bars.xi.iter().zip(&expected) {
-        assert!((got - ratio * expected).abs() < 1e-13, "one degree of freedom");
+        assert!(
+            (got - ratio * expected).abs() < 1e-13,
+            "one degree of freedom"
+        );
     }
     let mut M = DMatrix::zeros(3, 3);
     bars.model.mass_matrix(&mut bars.workspace, &bars.x, &mut M);

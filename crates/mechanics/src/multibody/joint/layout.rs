@@ -77,7 +77,7 @@ impl<T: RealField + Copy> Joint<T> {
     }
 
     /// The components along x, y and z of the translations that numbers start with.
-    pub(super) fn translation(&self, numbers: &[T]) -> Vector3<T> {
+    pub(in crate::multibody) fn translation(&self, numbers: &[T]) -> Vector3<T> {
         let o = T::zero();
         match self.translations() {
             0 => Vector3::zeros(),
@@ -88,7 +88,7 @@ impl<T: RealField + Copy> Joint<T> {
     }
 
     /// Writes what of a vector the joint's translations have.
-    pub(super) fn write_translation(&self, v: &Vector3<T>, numbers: &mut [T]) {
+    pub(in crate::multibody) fn write_translation(&self, v: &Vector3<T>, numbers: &mut [T]) {
         match self.translations() {
             1 => numbers[0] = v.z,
             count => numbers[..count].copy_from_slice(&v.as_slice()[..count]),
