@@ -69,12 +69,14 @@ impl<T: RealField + Copy> Pair<T> {
     }
 
     /// V-bar = 1/2 tr((I - E) K' (I - E)^T), J, Konz (5.17a).
+    #[inline]
     pub fn potential(&self, E: &SE3<T>) -> T {
         let X = Matrix4::identity() - E.matrix();
         half_norm(&X, &self.K)
     }
 
     /// f_K = vee2((I - E) K'), the gradient of V-bar along the pair's twist, [N; Nm], Konz (5.18).
+    #[inline]
     pub fn stiffness_force(&self, E: &SE3<T>) -> Vector6<T> {
         double_vee6(&((Matrix4::identity() - E.matrix()) * self.K))
     }
@@ -92,6 +94,7 @@ pub struct PairKinematics<T: RealField + Copy = f64> {
 }
 
 /// E = G_E^-1 = G^-1 G_R: the reference seen from the moving frame.
+#[inline]
 pub fn error_pose<T: RealField + Copy>(pose: &SE3<T>, reference: &SE3<T>) -> SE3<T> {
     let R = pose.rotation.matrix().transpose();
     SE3::new(
@@ -101,6 +104,7 @@ pub fn error_pose<T: RealField + Copy>(pose: &SE3<T>, reference: &SE3<T>) -> SE3
 }
 
 /// Ad(E) xi without forming the matrix.
+#[inline]
 pub fn carry<T: RealField + Copy>(E: &SE3<T>, xi: &Vector6<T>) -> Vector6<T> {
     let w = E.rotation.act(&angular(xi));
     join(&(E.rotation.act(&linear(xi)) + E.translation.cross(&w)), &w)

@@ -50,9 +50,11 @@ where
     fn jacobian(&self) -> Self::Jacobian;
 
     /// Writes xi, xi_R and its rate.
+    #[inline]
     fn velocities(at: &Self::At<'_>, out: [&mut OVector<Self::Scalar, Self::Dof>; 3]);
 
     /// How a pair moves and should move. Writes its Jacobian, with its rate if `with_rate` asks for it.
+    #[inline]
     fn pair(
         at: &Self::At<'_>,
         pair: &Self::Pair,
@@ -64,6 +66,7 @@ where
     ///
     /// # Errors
     /// Where there is none.
+    #[inline]
     fn transport(
         map: &mut Self::Map,
         at: &Self::At<'_>,
@@ -78,15 +81,19 @@ where
     DefaultAllocator: Sizes<N, N>,
 {
     /// `J v`.
+    #[inline]
     fn times(&self, v: &OVector<T, N>) -> Vector6<T>;
 
     /// `Jdot v`; `None` where J is constant.
+    #[inline]
     fn rate_times(&self, v: &OVector<T, N>) -> Option<Vector6<T>>;
 
     /// Adds `J^T f`.
+    #[inline]
     fn add_force(&self, f: &Vector6<T>, out: &mut OVector<T, N>);
 
     /// Adds `J^T X J` of a symmetric X.
+    #[inline]
     fn add_matrix(&self, X: &Matrix6<T>, out: &mut OMatrix<T, N, N>);
 }
 
@@ -95,18 +102,22 @@ where
 pub struct Identity;
 
 impl<T: RealField + Copy> Jacobian<T, Const<6>> for Identity {
+    #[inline]
     fn times(&self, v: &Vector6<T>) -> Vector6<T> {
         *v
     }
 
+    #[inline]
     fn rate_times(&self, _: &Vector6<T>) -> Option<Vector6<T>> {
         None
     }
 
+    #[inline]
     fn add_force(&self, f: &Vector6<T>, out: &mut Vector6<T>) {
         *out += f;
     }
 
+    #[inline]
     fn add_matrix(&self, X: &Matrix6<T>, out: &mut Matrix6<T>) {
         *out += X;
     }
@@ -140,6 +151,7 @@ impl<T: RealField + Copy> Kinematics for OneBody<T> {
         Identity
     }
 
+    #[inline]
     fn velocities((motion, reference): &Self::At<'_>, out: [&mut Vector6<T>; 3]) {
         let [xi, xi_R, xi_dot_R] = out;
         *xi = motion.twist;
@@ -147,6 +159,7 @@ impl<T: RealField + Copy> Kinematics for OneBody<T> {
         *xi_dot_R = reference.acceleration;
     }
 
+    #[inline]
     fn pair(
         (motion, reference): &Self::At<'_>,
         _: &Pair<T>,
@@ -156,6 +169,7 @@ impl<T: RealField + Copy> Kinematics for OneBody<T> {
         (**motion, **reference)
     }
 
+    #[inline]
     fn transport(
         map: &mut Transport,
         (motion, reference): &Self::At<'_>,

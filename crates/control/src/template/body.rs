@@ -19,6 +19,7 @@ use crate::pair::{Pair, PairKinematics, carry};
 use crate::{Energies, ReferencePoint};
 
 /// `[cbar, f_D]` of one pair in its own coordinates, and its energies.
+#[inline]
 pub fn forces<T: RealField + Copy>(
     pair: &Pair<T>,
     E: &SE3<T>,

@@ -42,6 +42,7 @@ pub fn connection<T: RealField + Copy>(pair: &Pair<T>, z: &Vector6<T>) -> Matrix
 /// What one pair adds: `[Vee(M') Jdot xi_E + C(M', z) J xi_E, Vee(D') J xi_E]` in its own coordinates, and its energies.
 ///
 /// `z_E` is `J xi_E`, `rate` is `Jdot xi_E`, `None` for a constant J.
+#[inline]
 pub fn forces<T: RealField + Copy>(
     pair: &Pair<T>,
     E: &SE3<T>,

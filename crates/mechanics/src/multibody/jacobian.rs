@@ -38,7 +38,7 @@ impl<T: RealField + Copy> Workspace<T> {
                 continue;
             }
             let in_root = kinematics.body_in_root(body);
-            let lever = kinematics.lever(body, &in_root);
+            let lever = kinematics.lever(body, in_root);
             let (E, J) = (&in_root.inverse, J.as_mut_slice());
             kinematics.for_each_column(body, lever, |node, coordinate, direction, lever| {
                 if node != own {
@@ -218,7 +218,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         let in_body = |twist: SpatialVector<T>| {
             SpatialVector::new(E.times(twist.linear), E.times(twist.angular)).vector()
         };
-        let lever = self.lever(body, &in_root);
+        let lever = self.lever(body, in_root);
         self.for_each_column(body, lever, |node, coordinate, direction, lever| {
             let twist = self.velocities[node].twist;
             let twist_at_root = twist.twist_about(self.poses[node].position);

@@ -120,6 +120,15 @@ impl<T: RealField + Copy> NodePose<T> {
         }
     }
 
+    /// A frame in the node's axes, in those of its root.
+    #[inline]
+    fn compose(&self, frame: &Placement<T>) -> Placement<T> {
+        Placement::new(
+            self.rotation.product(&frame.rotation),
+            self.rotation.mul_add(frame.translation, self.position),
+        )
+    }
+
     /// A twist of the node's own axes in those of its root.
     #[inline]
     pub fn turn(&self, twist: &SpatialVector<T>) -> SpatialVector<T> {
@@ -253,7 +262,7 @@ pub fn acceleration_at<T: RealField + Copy>(
 
 /// The kinematics of a whole tree in a state.
 ///
-/// It holds the nodes; bodies, which are fixed to them, are computed when they are asked for.
+/// It holds the nodes and where bodies are fixed to them; poses, twists and biases of bodies are computed when they are asked for.
 #[derive(Clone, Debug)]
 pub struct Kinematics<T: RealField + Copy> {
     pub tree: Arc<Tree<T>>,
@@ -262,6 +271,8 @@ pub struct Kinematics<T: RealField + Copy> {
     biases: Vec<SpatialVector<T>>,
     /// Of the nodes that stand on the world, their placements there.
     roots: Vec<Placement<T>>,
+    /// Of the world and all bodies, their placements in the axes and about the origin of their roots.
+    in_root: Vec<Placement<T>>,
     /// For every coordinate its direction, a twist in the axes and about the origin of the root, after
     /// [`update_directions`](Self::update_directions).
     directions: Vec<SpatialVector<T>>,
@@ -282,6 +293,7 @@ impl<T: RealField + Copy> Kinematics<T> {
             velocities: vec![NodeVelocity::zero(); count],
             biases: vec![zero; count],
             roots: vec![Placement::identity(); count],
+            in_root: tree.mounts.iter().map(|mount| mount.placement).collect(),
             directions,
         }
     }
@@ -295,6 +307,11 @@ impl<T: RealField + Copy> Kinematics<T> {
         for ((root, placement), node) in self.roots.iter_mut().zip(placements).zip(&tree.nodes) {
             if node.parent == 0 {
                 *root = *placement;
+            }
+        }
+        for (in_root, mount) in self.in_root.iter_mut().zip(&tree.mounts) {
+            if let Some(i) = mount.node.checked_sub(1) {
+                *in_root = self.poses[i].compose(&mount.placement);
             }
         }
     }
@@ -317,14 +334,21 @@ impl<T: RealField + Copy> Kinematics<T> {
 
     /// The body in the axes and about the origin of its root.
     #[inline]
-    pub fn body_in_root(&self, body: BodyId) -> Placement<T> {
-        let (mount, node) = self.mount(body);
-        node.map_or(*mount, |i| {
-            let pose = &self.poses[i];
-            Placement::new(
-                pose.rotation.product(&mount.rotation),
-                pose.rotation.mul_add(mount.translation, pose.position),
-            )
+    pub fn body_in_root(&self, body: BodyId) -> &Placement<T> {
+        &self.in_root[body.index()]
+    }
+
+    /// Body `b` seen from body `a`, where both stand on one root: the world's origin, however far away, does not matter.
+    #[inline]
+    pub fn relative_pose(&self, a: BodyId, b: BodyId) -> Option<SE3<T>> {
+        let root = |body| {
+            let node = self.mount(body).1?;
+            Some(self.tree.nodes[node].root)
+        };
+        (root(a)? == root(b)?).then(|| {
+            let (a, b) = (self.body_in_root(a), self.body_in_root(b));
+            let arm = b.translation - a.translation;
+            Placement::new(a.inverse.product(&b.rotation), a.inverse.times(arm)).pose()
         })
     }
 
@@ -333,7 +357,7 @@ impl<T: RealField + Copy> Kinematics<T> {
     pub fn body_pose(&self, body: BodyId) -> SE3<T> {
         let in_root = self.body_in_root(body);
         match self.mount(body).1 {
-            Some(i) => self.roots[self.tree.nodes[i].root].compose(&in_root).pose(),
+            Some(i) => self.roots[self.tree.nodes[i].root].compose(in_root).pose(),
             None => in_root.pose(),
         }
     }
@@ -346,7 +370,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         };
         let (pose, twist) = (&self.poses[i], self.velocities[i].twist);
         let v = twist.linear + twist.angular.cross(pose.rotation.times(mount.translation));
-        in_axes(&self.body_in_root(body), v, twist.angular)
+        in_axes(self.body_in_root(body), v, twist.angular)
     }
 
     /// `0J_b_dot xi`: the rate of the twist while the velocity coordinates are constant.
@@ -363,7 +387,7 @@ impl<T: RealField + Copy> Kinematics<T> {
         let v = twist.linear + omega.cross(arm);
         // The acceleration of the origin is v_dot + omega × v.
         let v_dot = acceleration_at(bias, omega, arm) - omega.cross(v);
-        in_axes(&self.body_in_root(body), v_dot, bias.angular)
+        in_axes(self.body_in_root(body), v_dot, bias.angular)
     }
 
     /// Calls `column` with node, index, direction and lever of each coordinate that moves a body, from the leaf to the root, after

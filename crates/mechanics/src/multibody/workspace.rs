@@ -10,7 +10,7 @@ use super::kinematics::{Kinematics, Placements, constant_columns};
 use super::simd::Vec3;
 use super::spatial::{ArticulatedInertia, RigidInertia, SpatialVector};
 use super::tree::{JointFactor, Tree};
-use super::{Frame, Model, ReferenceFrame};
+use super::{BodyId, Frame, Model, ReferenceFrame};
 
 /// The scratch arrays of the algorithms of one [`Model`], and what they hold after [`update`](Workspace::update).
 ///
@@ -148,15 +148,14 @@ impl<T: RealField + Copy> Workspace<T> {
     /// The bias acceleration `aJ_b_dot xi`: the rate of that twist while the velocity coordinates are constant, m/s² and rad/s².
     pub fn bias_acceleration(&self, a: impl Into<Frame<T>>, b: impl Into<Frame<T>>) -> Vector6<T> {
         let (a, b) = (a.into(), b.into());
+        let own = |frame: &Frame<T>| in_frame(frame, self.kinematics.body_bias(frame.body()));
+        if a.body() == BodyId::WORLD {
+            return own(&b);
+        }
         let Ad = self.kinematics.pose(&a, &b).adjoint_inverse();
-        let moved = |frame: &Frame<T>, bias: Vector6<T>| in_frame(frame, bias);
-        let (bias_a, bias_b) = (
-            moved(&a, self.kinematics.body_bias(a.body())),
-            moved(&b, self.kinematics.body_bias(b.body())),
-        );
         let carried = Ad * self.kinematics.world_twist(&a);
         let relative = self.kinematics.world_twist(&b) - carried;
-        bias_b - Ad * bias_a + bracket(&relative, &carried)
+        own(&b) - Ad * own(&a) + bracket(&relative, &carried)
     }
 
     /// [`twist`](Self::twist) in other axes and about another point.
@@ -252,12 +251,24 @@ impl<T: RealField + Copy> Kinematics<T> {
 
     #[inline]
     pub(super) fn pose(&self, a: &Frame<T>, b: &Frame<T>) -> SE3<T> {
-        self.world_pose(a).inverse() * self.world_pose(b)
+        let Some(mut pose) = self.relative_pose(a.body(), b.body()) else {
+            return self.world_pose(a).inverse() * self.world_pose(b);
+        };
+        if let Some(offset) = a.own_offset() {
+            pose = offset.inverse() * pose;
+        }
+        match b.own_offset() {
+            Some(offset) => pose * *offset,
+            None => pose,
+        }
     }
 
     #[inline]
     pub(super) fn twist(&self, a: &Frame<T>, b: &Frame<T>) -> Vector6<T> {
-        let Ad = self.pose(a, b).adjoint_inverse();
-        self.world_twist(b) - Ad * self.world_twist(a)
+        let own = self.world_twist(b);
+        if a.body() == BodyId::WORLD {
+            return own;
+        }
+        own - self.pose(a, b).adjoint_inverse() * self.world_twist(a)
     }
 }
