@@ -259,6 +259,9 @@ where
     /// | -4, rho = 0 | 0 | 17, 20 | | |
     /// | -5, rho = 0 | 0 | 29, 33 | | |
     ///
+    /// No attitude of these is a turn about an exactly horizontal axis: from 179.9 degrees about one, at rest, four of the first five do not recover, from
+    /// one that is 0.2 degrees off all five do.
+    ///
     /// The law knows nothing of the lag: with poles too fast for it the vehicle overshoots upright under full torque and tumbles on.
     /// An exact half turn at rest is an equilibrium of the template, with any weight.
     pub fn metric_with_priority(&self, tilts: [usize; 2], rho: T, metric: &mut OMatrix<T, P, P>) {
