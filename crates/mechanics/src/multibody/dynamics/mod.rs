@@ -26,13 +26,18 @@
 //!   and takes up the forces, and one forward pass with the differences: no sum over the bodies is done twice. What leaves pass on is constant.
 //! - **Constants, then scratch, in arrays in the order of the passes,** allocated once; parents before children without pointers.
 //!
-//! Measured by `cargo xtask bench dynamics` on an AMD EPYC (Zen 5), medians in ns, beside Pinocchio 4.1 compiled by GCC in the same run:
+//! Measured by `cargo xtask bench dynamics` on a shared AMD EPYC (Zen 5) beside Pinocchio 4.1 compiled by clang 19: medians of seven runs in turn,
+//! ns, and their ratios to Pinocchio's.
 //!
-//! | | inverse | mass matrix | forward | bias |
-//! |---|---|---|---|---|
-//! | six-axis arm | 169 (612) | 167 (310) | 374 (1153) | 165 (644) |
-//! | free body | 45 (101) | 13 (60) | 89 (212) | 43 (97) |
-//! | tricopter with load, 8 bodies | 215 (771) | 228 (417) | 484 (1761) | 211 (834) |
+//! | | six-axis arm | free body | tricopter with load, 8 bodies |
+//! |---|---|---|---|
+//! | inverse dynamics | 240, 0.41 | 50, 0.50 | 264, 0.37 |
+//! | bias | 242, 0.40 | 47, 0.53 | 259, 0.39 |
+//! | mass matrix | 269, 0.71 | 29, 0.42 | 377, 0.68 |
+//! | forward dynamics | 568, 0.47 | 132, 0.55 | 620, 0.35 |
+//! | kinematics, Jacobians of all bodies, bias | 507, 0.47 | 89, 0.56 | 653, 0.46 |
+//! | derivatives of the inverse dynamics | 986, 0.50 | 170, 0.22 | 1443, 0.40 |
+//! | derivatives of the forward dynamics | 2465, 0.74 | 406, 0.24 | 3875, 0.65 |
 //!
 //! A body of a long chain costs 25 ns in the inverse dynamics and 70 ns in the forward dynamics, from 10 bodies to 1000.
 
