@@ -54,10 +54,10 @@ impl Flight<'_> {
         let before = Instant::now();
         let decision = (self.pilot).decide(tick.time, tick.reading, self.link.frame());
         let step_time = before.elapsed();
-        self.tell(tick.time);
+        self.report_event(tick.time);
         // Act.
         let (sent, end) = self.act(tick.time, decision.action);
-        self.tell(tick.time);
+        self.report_event(tick.time);
         // Record.
         (self.messages).drain(|message| self.recorder.message(tick.time, message));
         (self.recorder).tick(
@@ -131,7 +131,7 @@ impl Flight<'_> {
     }
 
     /// Reports the last change of mode.
-    fn tell(&mut self, time: i64) {
+    fn report_event(&mut self, time: i64) {
         let Some(event) = self.pilot.take_event() else {
             return;
         };

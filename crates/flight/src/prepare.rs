@@ -122,8 +122,8 @@ fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(recorded) = &backend.description().configuration {
         let lines = differences(recorded, configuration.document.text());
-        let told = |line| format!("the recorded configuration differs: {line}");
-        notes.extend(lines.into_iter().map(told));
+        let note = |line| format!("the recorded configuration differs: {line}");
+        notes.extend(lines.into_iter().map(note));
     }
     if backend.clock() == Clock::RealTime && !backend.is_armed() {
         let name = &backend.info().name;

@@ -373,7 +373,7 @@ unsafe extern "C" fn read<B: Backend>(
         let frame = unsafe { frame.as_mut() }.ok_or_else(|| Error::usage("no frame was given"))?;
         let mut view = FrameMut {
             time: &mut frame.time,
-            // SAFETY: the host's arrays have these lengths, hold proper values and are lent for this call.
+            // SAFETY: the host's arrays have these lengths, hold valid values and may be used during this call.
             values: unsafe { slice_mut(frame.values, frame.value_count) },
             // SAFETY: as above.
             groups: unsafe { slice_mut(frame.groups, frame.group_count) },
@@ -404,7 +404,7 @@ unsafe extern "C" fn write<B: Backend>(
         }
         let commands = match count {
             0 => &[],
-            // SAFETY: not null, and the host's array has that length and is lent for this call.
+            // SAFETY: not null, and the host's array has that length and may be used during this call.
             _ => unsafe { std::slice::from_raw_parts(commands, count) },
         };
         if let Some(index) = commands.iter().position(|command| !command.is_finite()) {

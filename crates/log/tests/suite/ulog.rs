@@ -180,7 +180,7 @@ fn a_cut_log_is_an_error_with_its_place_unless_allowed() {
     let recording = read(cut, &LENIENT).unwrap();
     assert_eq!(
         recording.skipped,
-        [format!("a record that is cut off at byte {offset}")]
+        [format!("a truncated record at byte {offset}")]
     );
 }
 

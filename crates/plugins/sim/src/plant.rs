@@ -70,14 +70,14 @@ impl Plant {
     /// Takes the commands for the next step; returns whether all were within the limits.
     pub(crate) fn command(&mut self, commands: &[f64]) -> bool {
         let mut inside = true;
-        for ((told, given), [low, high]) in self
+        for ((command, given), [low, high]) in self
             .command
             .iter_mut()
             .zip(commands)
             .zip(self.system.inputs.command_limits())
         {
-            *told = given.clamp(*low, *high);
-            inside &= *told == *given;
+            *command = given.clamp(*low, *high);
+            inside &= *command == *given;
         }
         if !self.settled {
             self.motion.velocity[self.system.model.dof()..].copy_from_slice(&self.command);

@@ -1,8 +1,8 @@
 //! Reads PX4's ULog.
 //!
-//! A frame is made for every tick of a regular grid whose step is the usual interval of the faster of `vehicle_attitude`
-//! and `vehicle_angular_velocity`, from the first time at which position, attitude and angular velocity are known to the
-//! last. Between samples
+//! The frames form a regular grid whose step is the usual interval of the faster of `vehicle_attitude`
+//! and `vehicle_angular_velocity`, between the first and the last time at which position, attitude and angular velocity are
+//! known. Between samples
 //!
 //! | signal | from | how |
 //! |---|---|---|
@@ -14,8 +14,8 @@
 //! | `setpoint.*` | logged setpoints, else the smoothed flown path | linear, slerp; local cubics |
 //! | `battery.*`, `vehicle.armed` | `battery_status`, `actuator_armed` | held |
 //!
-//! Nothing is interpolated across a jump of the estimator or across a gap; a group without data at a tick is not valid
-//! there. Samples have the time at which they were taken (`timestamp_sample`), where the topic has it. Time counts from
+//! There is no interpolation across a jump of the estimator or a gap; a group without data at a tick is not valid
+//! there. The time of a sample is its `timestamp_sample`, if the topic has it. Time counts from
 //! the first frame.
 
 mod motors;
@@ -41,13 +41,13 @@ use series::{Attitude, Motion, Series, rotation};
 use setpoints::{Flown, Setpoint};
 use topics::Topics;
 
-/// Topics without which there is no frame.
+/// Required topics.
 const REQUIRED: [&str; 3] = [
     "vehicle_local_position",
     "vehicle_attitude",
     "vehicle_angular_velocity",
 ];
-/// Topics that are looked for, besides.
+/// Optional topics.
 const OPTIONAL: [&str; 8] = [
     "actuator_motors",
     "trajectory_setpoint",
@@ -59,7 +59,7 @@ const OPTIONAL: [&str; 8] = [
     "hover_thrust_estimate",
 ];
 
-/// More frames than these come from corrupt time stamps, not from a flight: 5 hours at 500 Hz.
+/// Most frames, 5 hours at 500 Hz: more come from corrupt time stamps.
 const MAX_FRAMES: usize = 10_000_000;
 
 /// Groups of signals in the order of a frame.
@@ -112,7 +112,7 @@ pub fn read(path: &Path, bytes: &[u8], options: &Options) -> Result<Recording, L
     };
     let sources = Sources::new(&topics).ok_or_else(|| {
         unusable(format!(
-            "it needs {} with samples; of these and what else is read here, it lacks {}",
+            "it needs {} with samples; of these and the optional topics, it lacks {}",
             REQUIRED.join(", "),
             if missing.is_empty() {
                 "finite values".to_owned()
@@ -153,7 +153,7 @@ struct Sources {
     motion: Series<Motion>,
     attitude: Series<Attitude>,
     rates: Series<[f64; 3]>,
-    /// Share of the position samples that the estimator itself calls invalid.
+    /// Share of the position samples that the estimator marks as invalid.
     flagged: f64,
 }
 
@@ -324,7 +324,7 @@ impl Sources {
         }
     }
 
-    /// Where the estimate starts anew: the first of the times, and those before which it was reset.
+    /// Times at which the estimate starts: the first one, and those after a reset.
     fn stretches(&self, grid: &[i64]) -> Vec<usize> {
         let resets = |k: usize| {
             let (motion, attitude) = (self.motion.nearest(grid[k]), self.attitude.nearest(grid[k]));
@@ -354,7 +354,7 @@ impl Sources {
             note(
                 "estimator",
                 format!(
-                    "calls its position invalid in {share:.0} % of the samples; they are used all the same"
+                    "marks its position as invalid in {share:.0} % of the samples; they are used nevertheless"
                 ),
             );
         }
@@ -376,7 +376,7 @@ impl Sources {
     }
 }
 
-/// Where the setpoints come from, in words.
+/// The source of the setpoints, in words.
 fn setpoint_words(setpoints: Option<&[Setpoint]>) -> String {
     let Some(setpoints) = setpoints else {
         return "none: too few frames".into();
@@ -408,7 +408,7 @@ fn skipped(topics: &Topics) -> Vec<String> {
         ));
     }
     if let Some(offset) = damage.cut_at {
-        skipped.push(format!("a record that is cut off at byte {offset}"));
+        skipped.push(format!("a truncated record at byte {offset}"));
     }
     skipped
 }

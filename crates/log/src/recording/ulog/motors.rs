@@ -11,21 +11,21 @@ pub const MAX_MOTORS: usize = CONTROLS.len();
 pub struct Motors {
     /// Number of motors.
     pub count: usize,
-    /// Thrust of every motor at every frame over its greatest thrust, frame by frame; NaN where it is not known or the
+    /// Thrust of every motor as a fraction of its maximum, frame by frame; NaN if it is not known or the
     /// motor is off.
     pub outputs: Vec<f64>,
-    /// Where the motors are, as the autopilot was told; empty when the log does not say it of all of them.
+    /// Geometry of the motors, from the autopilot's parameters; empty unless the log has all of them.
     pub geometry: Vec<MotorGeometry>,
     /// Output at which the vehicle hovers, a fraction, if the log says so.
     pub hover: Option<f64>,
-    /// Where `hover` comes from.
+    /// The source of `hover`.
     pub hover_source: &'static str,
-    /// Where the outputs come from.
+    /// The source of the outputs.
     pub source: String,
 }
 
-/// A motor as the autopilot's control allocation knows it. Often only directions are true: many users leave the lengths
-/// of the arms at 1.
+/// A motor of the autopilot's control allocation. Often only directions are valid: many configurations have arms of
+/// length 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotorGeometry {
     /// Forward of the centre, body x (FLU), m or arbitrary unit.
@@ -38,7 +38,7 @@ pub struct MotorGeometry {
 
 /// The motors' outputs at given times, ns.
 ///
-/// PX4's `actuator_motors` are fractions of the greatest thrust already: the curve `THR_MDL_FAC` between thrust and motor
+/// PX4's `actuator_motors` are fractions of the maximum thrust already: the curve `THR_MDL_FAC` between thrust and motor
 /// signal is applied behind it. `actuator_outputs` are motor signals in µs, so the curve is applied here:
 /// `thrust = f s² + (1 - f) s` with `s` the signal between its limits and `f = THR_MDL_FAC`.
 pub fn read(topics: &Topics, times: &[i64]) -> Option<Motors> {
@@ -55,7 +55,7 @@ pub fn read(topics: &Topics, times: &[i64]) -> Option<Motors> {
         .and_then(|count| geometry(topics, count))
         .unwrap_or_default();
     let (series, source) = from_motors(topics).or_else(|| from_outputs(topics))?;
-    // Without the count, motors are those that ever ran.
+    // Without the count: all motors that ever ran.
     let ever = |motor: usize| {
         series
             .values()
@@ -98,7 +98,7 @@ fn from_motors(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {
     let series = Series::new(&table.times, &rows, Some)?;
     Some((
         series,
-        "actuator_motors (fractions of the greatest thrust)".into(),
+        "actuator_motors (fractions of the maximum thrust)".into(),
     ))
 }
 

@@ -1,4 +1,4 @@
-//! The records of a ULog file, found again after corrupt bytes.
+//! The records of a ULog file, resynchronised after corrupt bytes.
 
 /// First bytes of every ULog file; its version follows.
 pub const MAGIC: [u8; 7] = [0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35];
@@ -7,7 +7,7 @@ pub const HEADER: usize = 16;
 
 /// Kinds of records that the format defines.
 const KINDS: &[u8] = b"BFIMPQADRLCSO";
-/// Records in a row that must make sense for a place to count as the start of one.
+/// Number of consecutive valid records that mark the start of one.
 const CHAIN: usize = 4;
 
 /// One record.
@@ -26,7 +26,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What was met on the way.
+/// Damage that was found.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Damage {
     /// Places where the chain of records broke.
@@ -37,15 +37,15 @@ pub struct Damage {
     pub cut_at: Option<usize>,
 }
 
-/// Hands over every record, in order.
+/// Visits all records, in order.
 ///
-/// Where the bytes are no record, the next place is looked for from which several records follow each other. Data that
+/// After bytes that are not a record it searches the next place where several records follow each other. Data that
 /// was appended after the log was closed (`appended`, byte offsets) starts a new chain.
 pub fn scan<'a>(bytes: &'a [u8], mut visit: impl FnMut(Record<'a>)) -> Damage {
     let mut damage = Damage::default();
     let mut start = HEADER;
     for end in appended(bytes) {
-        // That the part before appended data ends anywhere is usual after a crash.
+        // After a crash the part before appended data may end anywhere.
         if let Some(cut) = section(&bytes[..end], start, &mut damage, &mut visit) {
             damage.places += 1;
             damage.bytes += end - cut;
@@ -56,7 +56,7 @@ pub fn scan<'a>(bytes: &'a [u8], mut visit: impl FnMut(Record<'a>)) -> Damage {
     damage
 }
 
-/// Visits the records from `start` on; where the last of them is cut off, if it is.
+/// Visits the records from `start` on; returns the offset of the last one, if it is truncated.
 fn section<'a>(
     bytes: &'a [u8],
     start: usize,
@@ -68,7 +68,7 @@ fn section<'a>(
         let record = at(bytes, offset);
         let end = offset + record.map_or(0, |record| record.whole.len());
         if let Some(record) = record {
-            // Its content is checked by whoever gets it; its length is believed only if a record or the end follows.
+            // Its content is checked later; its length is trusted only if a record or the end follows.
             visit(record);
             if makes_sense(bytes, end, 1) {
                 offset = end;

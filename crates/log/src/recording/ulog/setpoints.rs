@@ -61,7 +61,7 @@ pub struct Setpoint {
     pub attitude_logged: bool,
 }
 
-/// Setpoints of every tick; none when there are too few ticks for a fit.
+/// Setpoints of every tick; `None` if there are too few ticks for a fit.
 pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
     let ticks = flown.times.len();
     let path = Smoother::new(flown.step, POSITION_REACH, ticks)?;
@@ -75,8 +75,8 @@ pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
         None
     };
     let setpoint = |k: usize| {
-        // The velocity is fitted to logged velocities: an estimator without a position fix logs positions whose rate of
-        // change is another one, and the tracking error ought to be the vehicle's, not the estimator's.
+        // The velocity is fitted to logged velocities: without a position fix the logged positions have another rate of
+        // change, and the tracking error should be the vehicle's, not the estimator's.
         let stretch = flown.stretch(k);
         let (first, ticks) = (stretch.start, stretch.len());
         let mut position = flown.positions[k];
@@ -108,8 +108,8 @@ pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
         if let Some((attitudes, known)) = &logged_attitudes
             && known[k]
         {
-            // The rate of the logged attitude, not `vehicle_rates_setpoint`: that one holds the attitude controller's
-            // feedback, and a reference has none.
+            // The rate of the logged attitude, not `vehicle_rates_setpoint`: that one includes the attitude controller's
+            // feedback.
             (setpoint.rotation, setpoint.angular_velocity) =
                 (attitudes[k], turn.attitude(attitudes, k).1);
             setpoint.attitude_logged = true;
@@ -127,13 +127,13 @@ pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
 type Path = [[f64; 3]; 3];
 
 /// Position, velocity and acceleration from `trajectory_setpoint`, else position and velocity from
-/// `vehicle_local_position_setpoint`. A sample counts when its position is finite; a velocity or acceleration that is not
-/// was not asked for and is zero.
+/// `vehicle_local_position_setpoint`. A sample counts if its position is finite; a velocity or acceleration that is not
+/// finite is zero.
 fn logged_path(topics: &Topics) -> Option<Series<Option<Path>>> {
     let finite = |v: [f64; 3]| v.iter().all(|c| c.is_finite());
     let or_zero = |v: [f64; 3]| v.map(|c| if c.is_finite() { c } else { 0.0 });
     let convert = |row: Path| {
-        // A sample without a position stays, as a gap.
+        // A sample without a position is a gap.
         Some(
             finite(row[0])
                 .then(|| [row[0], or_zero(row[1]), or_zero(row[2])].map(frames::nwu_from_ned)),
@@ -181,7 +181,7 @@ fn at(series: &Series<Option<Path>>, time: i64) -> Option<Path> {
     }))
 }
 
-/// `vehicle_attitude_setpoint` on the grid with a flag for where it is known; gaps hold the flown attitude.
+/// `vehicle_attitude_setpoint` on the grid with a flag whether it is known; gaps hold the flown attitude.
 fn logged_attitudes(
     topics: &Topics,
     flown: &Flown,
