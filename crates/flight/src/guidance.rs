@@ -26,6 +26,7 @@ pub struct Guidance {
 }
 
 /// A system with one free body has constant matrices and follows poses, any other follows configurations.
+#[allow(clippy::large_enum_variant)] // there is one in a flight
 enum Plant {
     Vehicle {
         reference: FlightReference,

@@ -44,7 +44,7 @@ fn check_knows_the_vehicle_and_the_closed_loop() {
     );
     // Four poles at -a give the vertical motion a (-0.4 +- 0.2 i); rounding splits the fourfold pole a little.
     let poles = line(&report, "poles in hover");
-    common::begins(&poles, "slowest -2.00 +- 1.00i, fastest -5.0");
+    common::begins(poles, "slowest -2.00 +- 1.00i, fastest -5.0");
 
     let report = output(&["check", "--config", "tricopter"]);
     assert_eq!(line(&report, "inputs"), "6, rank 6: fully actuated");
@@ -76,7 +76,7 @@ fn check_finds_what_a_flight_would_fail_on() {
 
     let report = check("controller.poles.yaw.damping=0");
     let poles = line(&report, "poles in hover");
-    common::begins(&poles, "PROBLEM: slowest ");
+    common::begins(poles, "PROBLEM: slowest ");
     assert!(poles.ends_with("the closed loop is not stable"), "{poles}");
 }
 

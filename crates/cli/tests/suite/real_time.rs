@@ -119,7 +119,7 @@ fn with_arm_every_tick_is_sent_at_the_rate_of_the_flight() {
         .lines()
         .find(|line| line.contains("calls"))
         .expect("the plugin's report");
-    common::contains(&line, "armed 1 times, stopped 1 times");
+    common::contains(line, "armed 1 times, stopped 1 times");
     let writes: u32 = line
         .split_whitespace()
         .nth(1)

@@ -2,6 +2,7 @@
 
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
 
+#[cfg(feature = "std")]
 use super::limits::check_length;
 use super::{Allocation, AllocationError, Allocator, DefaultDim, Limits, Outcome, Sizes};
 
@@ -35,7 +36,7 @@ where
 {
     /// For these limits, a rate for each input (its unit per second), and the solver that `make` builds for the limits.
     ///
-    /// With rates the last p rows of the limits are those of each input alone: [`Limits::with_each_input`].
+    /// With rates the last p rows of the limits are those of each input alone.
     ///
     /// # Errors
     /// Those of `make`.
@@ -98,7 +99,10 @@ where
         self.allocator.solve(desired, input)
     }
 
-    /// Takes a new metric, as [`Allocator::set_metric`].
+    /// Takes a new metric.
+    ///
+    /// # Errors
+    /// As [`Allocator::set_metric`].
     pub fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
         self.allocator.set_metric(metric)
     }

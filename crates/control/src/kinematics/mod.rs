@@ -50,11 +50,9 @@ where
     fn jacobian(&self) -> Self::Jacobian;
 
     /// Writes xi, xi_R and its rate.
-    #[inline]
     fn velocities(at: &Self::At<'_>, out: [&mut OVector<Self::Scalar, Self::Dof>; 3]);
 
     /// How a pair moves and should move. Writes its Jacobian, with its rate if `with_rate` asks for it.
-    #[inline]
     fn pair(
         at: &Self::At<'_>,
         pair: &Self::Pair,
@@ -66,7 +64,6 @@ where
     ///
     /// # Errors
     /// Where there is none.
-    #[inline]
     fn transport(
         map: &mut Self::Map,
         at: &Self::At<'_>,
@@ -81,19 +78,15 @@ where
     DefaultAllocator: Sizes<N, N>,
 {
     /// `J v`.
-    #[inline]
     fn times(&self, v: &OVector<T, N>) -> Vector6<T>;
 
     /// `Jdot v`; `None` where J is constant.
-    #[inline]
     fn rate_times(&self, v: &OVector<T, N>) -> Option<Vector6<T>>;
 
     /// Adds `J^T f`.
-    #[inline]
     fn add_force(&self, f: &Vector6<T>, out: &mut OVector<T, N>);
 
     /// Adds `J^T X J` of a symmetric X.
-    #[inline]
     fn add_matrix(&self, X: &Matrix6<T>, out: &mut OMatrix<T, N, N>);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Every pair of frames (a, b) that matters carries three desired energies, given by 4x4 second moments: a stiffness
 //! K', a damping D' and an inertia M' ([`Pair`]). From them, from how b moves seen from a ([`PairKinematics`]) and how it should
-//! move ([`ReferencePoint`]) each approach forms its template
+//! move ([`ReferencePoint`](crate::ReferencePoint)) each approach forms its template
 //!
 //! ```text
 //! Mbar xidot + bbar = 0,      bbar = cbar + f_D + f_K                                     Konz (5.72)

@@ -63,6 +63,7 @@ pub(super) fn explain_controller(document: &Document, error: &ControllerError) -
 /// `approach` alone, whatever else stands there.
 pub(super) fn read_approach(document: &Document) -> Result<ApproachSettings, ConfigError> {
     #[derive(Deserialize)]
+    #[allow(clippy::zero_sized_map_values)] // serde flattens into maps alone
     struct Section {
         #[serde(default)]
         approach: ApproachSettings,

@@ -331,6 +331,7 @@ fn places() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // a list of cases
 fn masses() {
     let shape = "shape = { box = [1, 1, 1] }";
     check(
