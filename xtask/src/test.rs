@@ -37,9 +37,11 @@ const STEPS: &[(&str, &str)] = &[
 ];
 
 /// A clean clone compiles everything once: what makes a second build or the program itself quicker is time lost.
-const QUICK: [(&str, &str); 2] = [
+const QUICK: [(&str, &str); 3] = [
     ("CARGO_INCREMENTAL", "0"),
     ("CARGO_PROFILE_TEST_LTO", "off"),
+    // A fifth of the time; panics tell their place without it.
+    ("CARGO_PROFILE_TEST_DEBUG", "false"),
 ];
 
 pub fn run(arguments: &[String]) -> Outcome {
