@@ -96,7 +96,6 @@ fn header() -> Result<File> {
     let bindings = cbindgen::Builder::new()
         .with_config(config)
         .with_src(hal.join("src/abi/types.rs"))
-        .with_src(hal.join("src/group_status.rs"))
         .generate()
         .context("no header for crates/hal/src/abi")?;
     let mut content = Vec::new();

@@ -20,7 +20,7 @@
 /**
  * Major version of this ABI: plugins of another one are refused.
  */
-#define FLY_ABI_MAJOR 2
+#define FLY_ABI_MAJOR 3
 
 /**
  * Grows with every addition to the end of a structure.
@@ -217,9 +217,9 @@ typedef struct {
   size_t size;
   /**
    * Whether anybody wants messages of that level (`FLY_LEVEL_*`) and target (a dotted or `::` path, such as the
-   * plugin's name). `instance` is `FlyConfiguration.instance`, or 0 for the one that is being called.
+   * plugin's name): 0 or 1. `instance` is `FlyConfiguration.instance`, or 0 for the one that is being called.
    */
-  bool (*log_enabled)(uint64_t instance, uint32_t level, FlyText target);
+  uint8_t (*log_enabled)(uint64_t instance, uint32_t level, FlyText target);
   /**
    * Takes a message of an instance for the log of its flight.
    */
@@ -290,9 +290,9 @@ typedef struct {
    */
   uint64_t seed;
   /**
-   * Whether the user allowed a real vehicle to be armed and commanded.
+   * Whether the user allowed a real vehicle to be armed and commanded: 0 or 1.
    */
-  bool armed;
+  uint8_t armed;
   /**
    * What the host calls the instance that is being made: to be handed to `FlyHost.log`. Never 0.
    */
@@ -338,18 +338,26 @@ typedef struct {
 } FlySignal;
 
 /**
- * The signals of a configured instance. The plugin fills it in; what it points to lives until `destroy`.
+ * The signals of a configured instance. The plugin fills it in, but for `size`; what it points to lives until `destroy`.
  */
 typedef struct {
   /**
-   * All signals. A frame's values are the measurements and auxiliary signals in this order, a write's values the
-   * commands in this order.
+   * Size of this structure in bytes, as the host knows it: nothing is written beyond it.
+   */
+  size_t size;
+  /**
+   * All signals, `signal_size` bytes apart. A frame's values are the measurements and auxiliary signals in this order, a
+   * write's values the commands in this order.
    */
   const FlySignal *signals;
   /**
    * How many.
    */
   size_t signal_count;
+  /**
+   * Size of a `FlySignal` in bytes, as the plugin knows it.
+   */
+  size_t signal_size;
   /**
    * Names of the groups: the name of a signal without its last component, but `recorded` for all recorded commands.
    */
@@ -377,9 +385,10 @@ typedef struct {
    */
   int64_t stamp;
   /**
-   * Whether the values are valid: false until the first measurement and while the sensor is known to be lost.
+   * Whether the values are valid, 0 or 1: 0 until the first measurement and while the sensor is known to be lost. Whatever is
+   * not 0 counts as 1.
    */
-  bool valid;
+  uint8_t valid;
 } FlyGroupStatus;
 
 /**
@@ -387,6 +396,10 @@ typedef struct {
  * read left there; what is not new stays as it is.
  */
 typedef struct {
+  /**
+   * Size of this structure in bytes, as the host knows it.
+   */
+  size_t size;
   /**
    * Time of the tick, ns.
    */
@@ -400,13 +413,17 @@ typedef struct {
    */
   size_t value_count;
   /**
-   * Status of each group, in declared order.
+   * Status of each group, in declared order, `group_size` bytes apart.
    */
   FlyGroupStatus *groups;
   /**
    * How many: always as many as were declared.
    */
   size_t group_count;
+  /**
+   * Size of a `FlyGroupStatus` in bytes, as the host knows it.
+   */
+  size_t group_size;
 } FlyFrame;
 
 /**
@@ -515,6 +532,11 @@ typedef struct {
    */
   void (*destroy)(void *instance);
 } FlyPlugin;
+
+/* The status of a group in the host's frame; the host's elements may be longer or shorter than this header's. */
+static inline FlyGroupStatus *fly_group(const FlyFrame *frame, size_t index) {
+  return (FlyGroupStatus *)(void *)((char *)frame->groups + index * frame->group_size);
+}
 
 #ifdef __cplusplus
 extern "C"

@@ -1,7 +1,6 @@
-//! Status of a group of signals. The C header is made from this file and `abi/types.rs`.
+//! Status of a group of signals.
 
 /// Status of the signals of one group in a frame.
-#[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupStatus {
     /// When it was measured, ns, on the clock of the frame's time; never later than that.

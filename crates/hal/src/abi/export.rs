@@ -9,9 +9,11 @@ use std::ptr::NonNull;
 use tracing::dispatcher::{self, Dispatch};
 
 use super::code::{class_code, clock_code, put_error, reference_code, request_from};
+use super::growth::{self, Grows};
 use super::{code::ErrorRoom, forward, types as c};
 use crate::{
-    Backend, Class, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, ReadOutcome,
+    Backend, Class, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, GroupStatus,
+    ReadOutcome,
 };
 
 /// Exports a [`Backend`] from a crate of type `cdylib`: `fly_hal::export_backend!(MyBackend);`, once per library.
@@ -84,6 +86,8 @@ struct Exported<B> {
     _description: Box<Description>,
     signals: Vec<c::Signal>,
     groups: Vec<c::Text>,
+    /// The groups of the host's frame while the backend reads.
+    statuses: Vec<GroupStatus>,
     wants_reference: u32,
     configuration: c::Text,
 }
@@ -114,6 +118,7 @@ impl<B: Backend> Exported<B> {
             backend,
             messages,
             signals,
+            statuses: vec![GroupStatus::default(); description.groups.len()],
             groups: description
                 .groups
                 .iter()
@@ -221,9 +226,9 @@ unsafe extern "C" fn init(host: *const c::Host) {
     let Some(size) = (unsafe { host.cast::<usize>().as_ref() }) else {
         return;
     };
-    if *size >= size_of::<c::Host>() {
-        // SAFETY: large enough to be one.
-        let host = unsafe { *host };
+    if *size >= c::Host::FIRST {
+        // SAFETY: as large as it says.
+        let host = unsafe { growth::read(host, *size) };
         // A failure here only means that nothing is logged.
         let _ = catch_unwind(|| forward::install(host));
     }
@@ -243,14 +248,9 @@ unsafe extern "C" fn configure<B: Backend>(
         ) else {
             return Err(Error::usage("no configuration was given"));
         };
-        let expected = size_of::<c::Configuration>();
-        if *size < expected {
-            return Err(Error::usage(format!(
-                "expected a configuration of at least {expected} bytes, found {size}: the host is older than the plugin"
-            )));
-        }
-        // SAFETY: not null, valid, and all of it is there.
-        let given = unsafe { &*configuration };
+        expect_size::<c::Configuration>("configuration", *size)?;
+        // SAFETY: not null, valid, and as large as it says.
+        let given = &unsafe { growth::read(configuration, *size) };
         let text = |text: c::Text| {
             // SAFETY: the host's texts are valid for this call.
             std::str::from_utf8(unsafe { text.bytes() })
@@ -264,7 +264,7 @@ unsafe extern "C" fn configure<B: Backend>(
             vehicle: text(given.vehicle)?,
             rate_hz: given.rate_hz,
             seed: given.seed,
-            armed: given.armed,
+            armed: given.armed != 0,
             resolve: &resolve,
         })?;
         Ok(Box::into_raw(Box::new(Exported::new(
@@ -330,17 +330,22 @@ unsafe extern "C" fn describe<B: Backend>(
     error: *mut c::Error,
 ) -> i32 {
     let entry = |exported: &mut Exported<B>| {
-        // SAFETY: the host passes a description to be filled in, or null.
-        let target = unsafe { description.as_mut() }
+        // SAFETY: the host passes a description to be filled in, or null; `size` is its first field in every version.
+        let size = *unsafe { description.cast::<usize>().as_ref() }
             .ok_or_else(|| Error::usage("no description was given"))?;
-        *target = c::Description {
+        expect_size::<c::Description>("description", size)?;
+        let ours = c::Description {
+            size,
             signals: exported.signals.as_ptr(),
             signal_count: exported.signals.len(),
+            signal_size: size_of::<c::Signal>(),
             groups: exported.groups.as_ptr(),
             group_count: exported.groups.len(),
             wants_reference: exported.wants_reference,
             configuration: exported.configuration,
         };
+        // SAFETY: not null, the host's to be written, and as large as it says.
+        unsafe { growth::write(&ours, description, size) };
         Ok(c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
@@ -369,22 +374,31 @@ unsafe extern "C" fn read<B: Backend>(
 ) -> i32 {
     let entry = |exported: &mut Exported<B>| {
         exported.expect_started("read")?;
-        // SAFETY: the host passes a frame of its own, or null.
-        let frame = unsafe { frame.as_mut() }.ok_or_else(|| Error::usage("no frame was given"))?;
-        let mut view = FrameMut {
-            time: &mut frame.time,
-            // SAFETY: the host's arrays have these lengths, hold valid values and may be used during this call.
-            values: unsafe { slice_mut(frame.values, frame.value_count) },
-            // SAFETY: as above.
-            groups: unsafe { slice_mut(frame.groups, frame.group_count) },
-        };
-        Ok(
-            match exported.backend.read(Deadline(deadline), &mut view)? {
-                ReadOutcome::Fresh => c::FLY_OK,
-                ReadOutcome::None => c::FLY_NOTHING,
-                ReadOutcome::End => c::FLY_END,
+        // SAFETY: the host passes a frame of its own, or null; `size` is its first field in every version.
+        let size = *unsafe { frame.cast::<usize>().as_ref() }
+            .ok_or_else(|| Error::usage("no frame was given"))?;
+        expect_size::<c::Frame>("frame", size)?;
+        // SAFETY: not null, valid, and as large as it says.
+        let mut given = unsafe { growth::read(frame, size) };
+        let groups = Groups::of(&given, exported.statuses.len())?;
+        groups.fetch(&mut exported.statuses);
+        let outcome = exported.backend.read(
+            Deadline(deadline),
+            &mut FrameMut {
+                time: &mut given.time,
+                // SAFETY: the host's array has this length, holds valid values and may be used during this call.
+                values: unsafe { slice_mut(given.values, given.value_count) },
+                groups: &mut exported.statuses,
             },
-        )
+        );
+        groups.store(&exported.statuses);
+        // SAFETY: as above.
+        unsafe { growth::write(&given, frame, size) };
+        Ok(match outcome? {
+            ReadOutcome::Fresh => c::FLY_OK,
+            ReadOutcome::None => c::FLY_NOTHING,
+            ReadOutcome::End => c::FLY_END,
+        })
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }
@@ -415,6 +429,73 @@ unsafe extern "C" fn write<B: Backend>(
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }
+}
+
+/// The host's array of groups during a read.
+struct Groups {
+    first: *mut c::GroupStatus,
+    /// Bytes from one to the next: more or less than ours with a host of another minor version.
+    size: usize,
+}
+
+impl Groups {
+    fn of(frame: &c::Frame, expected: usize) -> Result<Self, Error> {
+        let (first, size) = (frame.groups, frame.group_size);
+        let fits = frame.group_count == expected
+            && size >= c::GroupStatus::FIRST
+            && size.is_multiple_of(align_of::<c::GroupStatus>())
+            && (expected == 0 || !first.is_null());
+        if fits {
+            Ok(Self { first, size })
+        } else {
+            Err(wrong_groups(frame, expected))
+        }
+    }
+
+    fn fetch(&self, statuses: &mut [GroupStatus]) {
+        for (index, status) in statuses.iter_mut().enumerate() {
+            // SAFETY: the host's array has that many elements of that size, as `of` checked, and is ours during the call.
+            let given =
+                unsafe { growth::read(growth::element(self.first, index, self.size), self.size) };
+            *status = GroupStatus {
+                stamp: given.stamp,
+                valid: given.valid != 0,
+            };
+        }
+    }
+
+    fn store(&self, statuses: &[GroupStatus]) {
+        for (index, status) in statuses.iter().enumerate() {
+            let place = growth::element(self.first, index, self.size);
+            // SAFETY: as in `fetch`. The fields are in every version; those that we do not know stay as they are.
+            unsafe {
+                (&raw mut (*place).stamp).write(status.stamp);
+                (&raw mut (*place).valid).write(u8::from(status.valid));
+            }
+        }
+    }
+}
+
+#[cold]
+fn wrong_groups(frame: &c::Frame, expected: usize) -> Error {
+    Error::usage(format!(
+        "expected a frame with {expected} groups of at least {} bytes each, found {} of {} bytes at {:p}",
+        c::GroupStatus::FIRST,
+        frame.group_count,
+        frame.group_size,
+        frame.groups
+    ))
+}
+
+/// Checks that a structure of the host has at least what every version has.
+fn expect_size<T: Grows>(what: &str, found: usize) -> Result<(), Error> {
+    if found < T::FIRST {
+        return Err(Error::usage(format!(
+            "expected a {what} of at least {} bytes, found {found}",
+            T::FIRST
+        )));
+    }
+    Ok(())
 }
 
 #[cold]
@@ -554,7 +635,43 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_of_an_older_host_is_not_read_beyond_its_end() {
+    fn the_groups_of_a_host_with_longer_elements_are_found() {
+        // Three elements of five words: stamp, valid and what a later version added.
+        let mut words = [1_u64, 1, 7, 7, 7, 2, 0, 7, 7, 7, 3, 1, 7, 7, 7];
+        let frame = c::Frame {
+            size: size_of::<c::Frame>(),
+            time: 0,
+            values: std::ptr::null_mut(),
+            value_count: 0,
+            groups: words.as_mut_ptr().cast(),
+            group_count: 3,
+            group_size: 40,
+        };
+        let status = |stamp, valid| GroupStatus { stamp, valid };
+        let mut statuses = [GroupStatus::default(); 3];
+        let groups = Groups::of(&frame, 3).unwrap();
+        groups.fetch(&mut statuses);
+        assert_eq!(
+            statuses,
+            [status(1, true), status(2, false), status(3, true)]
+        );
+        groups.store(&[status(4, false), status(5, true), status(6, true)]);
+        assert_eq!(words, [4, 0, 7, 7, 7, 5, 1, 7, 7, 7, 6, 1, 7, 7, 7]);
+        assert!(Groups::of(&frame, 2).is_err());
+        assert!(
+            Groups::of(
+                &c::Frame {
+                    group_size: 12,
+                    ..frame
+                },
+                3
+            )
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn a_configuration_is_not_read_beyond_its_end() {
         let (mut room, mut instance) = (ErrorRoom::new(), std::ptr::null_mut());
         // All that is there is its size.
         let short = size_of::<usize>();
@@ -566,7 +683,9 @@ mod tests {
         assert!(instance.is_null());
         let error = room.take(status);
         assert!(
-            error.message.contains("the host is older than the plugin"),
+            error
+                .message
+                .starts_with("expected a configuration of at least 88 bytes, found 8"),
             "{error}"
         );
     }

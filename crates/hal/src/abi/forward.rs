@@ -70,7 +70,7 @@ impl Subscriber for Forward {
                         self.instance,
                         level_code(*metadata.level()),
                         c::Text::new(metadata.target()),
-                    )
+                    ) != 0
                 }
             })
     }

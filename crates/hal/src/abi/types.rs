@@ -1,13 +1,11 @@
-//! The types and constants of the ABI. The C header is made from this file and `group_status.rs`.
+//! The types and constants of the ABI. The C header is made from this file.
 
 use std::ffi::{c_char, c_void};
-
-pub use crate::group_status::GroupStatus;
 
 /// First eight bytes of every table.
 pub const FLY_MAGIC: [u8; 8] = *b"FLYPLUG\0";
 /// Major version of this ABI: plugins of another one are refused.
-pub const FLY_ABI_MAJOR: u32 = 2;
+pub const FLY_ABI_MAJOR: u32 = 3;
 /// Grows with every addition to the end of a structure.
 pub const FLY_ABI_MINOR: u32 = 0;
 /// Name of the function that a plugin exports: `const FlyPlugin *fly_plugin(void)`.
@@ -97,21 +95,36 @@ pub struct Text {
     pub length: usize,
 }
 
+/// Status of the signals of one group in a frame.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GroupStatus {
+    /// When it was measured, ns, on the clock of the frame's time; never later than that.
+    pub stamp: i64,
+    /// Whether the values are valid, 0 or 1: 0 until the first measurement and while the sensor is known to be lost. Whatever is
+    /// not 0 counts as 1.
+    pub valid: u8,
+}
+
 /// One tick's values. The memory belongs to the host and is valid during the call. It holds what the last
 /// read left there; what is not new stays as it is.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Frame {
+    /// Size of this structure in bytes, as the host knows it.
+    pub size: usize,
     /// Time of the tick, ns.
     pub time: i64,
     /// Values of the measurements and auxiliary signals, in declared order.
     pub values: *mut f64,
     /// How many: always as many as were declared.
     pub value_count: usize,
-    /// Status of each group, in declared order.
+    /// Status of each group, in declared order, `group_size` bytes apart.
     pub groups: *mut GroupStatus,
     /// How many: always as many as were declared.
     pub group_count: usize,
+    /// Size of a `FlyGroupStatus` in bytes, as the host knows it.
+    pub group_size: usize,
 }
 
 /// Where a function says why it failed. The host fills in `buffer` and `capacity`, the function everything else, and
@@ -151,15 +164,19 @@ pub struct Signal {
     pub group: u32,
 }
 
-/// The signals of a configured instance. The plugin fills it in; what it points to lives until `destroy`.
+/// The signals of a configured instance. The plugin fills it in, but for `size`; what it points to lives until `destroy`.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Description {
-    /// All signals. A frame's values are the measurements and auxiliary signals in this order, a write's values the
-    /// commands in this order.
+    /// Size of this structure in bytes, as the host knows it: nothing is written beyond it.
+    pub size: usize,
+    /// All signals, `signal_size` bytes apart. A frame's values are the measurements and auxiliary signals in this order, a
+    /// write's values the commands in this order.
     pub signals: *const Signal,
     /// How many.
     pub signal_count: usize,
+    /// Size of a `FlySignal` in bytes, as the plugin knows it.
+    pub signal_size: usize,
     /// Names of the groups: the name of a signal without its last component, but `recorded` for all recorded commands.
     pub groups: *const Text,
     /// How many.
@@ -172,7 +189,7 @@ pub struct Description {
 
 /// The configuration of an instance. Valid during `configure`.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Configuration {
     /// Size of this structure in bytes, as the host knows it.
     pub size: usize,
@@ -184,8 +201,8 @@ pub struct Configuration {
     pub rate_hz: f64,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether the user allowed a real vehicle to be armed and commanded.
-    pub armed: bool,
+    /// Whether the user allowed a real vehicle to be armed and commanded: 0 or 1.
+    pub armed: u8,
     /// What the host calls the instance that is being made: to be handed to `FlyHost.log`. Never 0.
     pub instance: u64,
     /// Argument of `resolve_path`.
@@ -214,8 +231,8 @@ pub struct Host {
     /// Size of this structure in bytes, as the host knows it.
     pub size: usize,
     /// Whether anybody wants messages of that level (`FLY_LEVEL_*`) and target (a dotted or `::` path, such as the
-    /// plugin's name). `instance` is `FlyConfiguration.instance`, or 0 for the one that is being called.
-    pub log_enabled: Option<unsafe extern "C" fn(instance: u64, level: u32, target: Text) -> bool>,
+    /// plugin's name): 0 or 1. `instance` is `FlyConfiguration.instance`, or 0 for the one that is being called.
+    pub log_enabled: Option<unsafe extern "C" fn(instance: u64, level: u32, target: Text) -> u8>,
     /// Takes a message of an instance for the log of its flight.
     pub log: Option<unsafe extern "C" fn(instance: u64, level: u32, target: Text, message: Text)>,
 }

@@ -14,10 +14,12 @@ pub(super) static HOST: abi::Host = abi::Host {
     log: Some(log),
 };
 
-unsafe extern "C" fn log_enabled(instance: u64, level: u32, target: Text) -> bool {
+unsafe extern "C" fn log_enabled(instance: u64, level: u32, target: Text) -> u8 {
     // SAFETY: the plugin's text is valid for this call.
     let target = unsafe { target.lossy() };
-    catch_unwind(|| super::log::enabled(instance, level_from(level), &target)).unwrap_or(false)
+    catch_unwind(|| super::log::enabled(instance, level_from(level), &target))
+        .unwrap_or(false)
+        .into()
 }
 
 unsafe extern "C" fn log(instance: u64, level: u32, target: Text, message: Text) {
@@ -35,7 +37,7 @@ pub(super) fn lend(configuration: &Configuration, instance: u64) -> abi::Configu
         vehicle: Text::new(configuration.vehicle),
         rate_hz: configuration.rate_hz,
         seed: configuration.seed,
-        armed: configuration.armed,
+        armed: u8::from(configuration.armed),
         instance,
         context: std::ptr::from_ref(configuration).cast_mut().cast(),
         resolve_path: Some(resolve_path),

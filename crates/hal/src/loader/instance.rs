@@ -7,10 +7,11 @@ use std::sync::Arc;
 use super::log::Listener;
 use super::{PluginInfo, host};
 use crate::abi::code::{ErrorRoom, class_from, reference_from, request_code};
+use crate::abi::growth::{self, Grows};
 use crate::abi::{self, Text};
 use crate::{
-    Backend, Class, Clock, Configuration, Deadline, Description, Error, Frame, ReadOutcome,
-    ReferenceSource, Request, Signal,
+    Backend, Class, Clock, Configuration, Deadline, Description, Error, Frame, GroupStatus,
+    ReadOutcome, ReferenceSource, Request, Signal,
 };
 
 /// A configured instance of a plugin: the host's end of a [`Backend`], with the same functions.
@@ -27,6 +28,8 @@ pub struct Instance {
     handle: NonNull<c_void>,
     description: Description,
     values: usize,
+    /// The groups of a frame while the plugin reads.
+    groups: Vec<abi::GroupStatus>,
     errors: ErrorRoom,
 }
 
@@ -76,6 +79,7 @@ impl Instance {
             handle,
             description: Description::default(),
             values: 0,
+            groups: Vec::new(),
             errors,
         }
         .described()
@@ -94,6 +98,7 @@ impl Instance {
             handle: abi::export::own(backend),
             description: Description::default(),
             values: 0,
+            groups: Vec::new(),
             errors: ErrorRoom::new(),
         }
         .described()
@@ -116,14 +121,17 @@ impl Instance {
     fn described(mut self) -> Result<Self, Error> {
         self.description = self.describe()?;
         self.values = self.description.frame_signals().count();
+        self.groups = vec![abi::GroupStatus::default(); self.description.groups.len()];
         Ok(self)
     }
 
     /// Reads the description; its numbers are checked so far that nothing can be out of range later.
     fn describe(&mut self) -> Result<Description, Error> {
         let mut given = abi::Description {
+            size: size_of::<abi::Description>(),
             signals: std::ptr::null(),
             signal_count: 0,
+            signal_size: 0,
             groups: std::ptr::null(),
             group_count: 0,
             wants_reference: abi::FLY_REFERENCE_CONFIGURED,
@@ -132,14 +140,24 @@ impl Instance {
         call!(self.describe(&raw mut given))?;
         expect_array("signals", given.signals, given.signal_count)?;
         expect_array("groups", given.groups, given.group_count)?;
-        // SAFETY: what the plugin fills in lives until `destroy`; the arrays are there and of a possible size.
+        let size = given.signal_size;
+        expect_size(
+            "signals",
+            size,
+            abi::Signal::FIRST,
+            align_of::<abi::Signal>(),
+        )?;
+        // SAFETY: what the plugin fills in lives until `destroy`; the arrays are there and of a possible size, the elements of the
+        // size that the plugin says.
         let (signals, groups) = unsafe {
             (
-                slice(given.signals, given.signal_count),
+                (0..given.signal_count).map(|index| {
+                    growth::read(growth::element(given.signals.cast_mut(), index, size), size)
+                }),
                 slice(given.groups, given.group_count),
             )
         };
-        let signals = signals.iter().map(|signal| {
+        let signals = signals.map(|signal| {
             // SAFETY: as above.
             let (name, unit) = unsafe {
                 (
@@ -223,15 +241,28 @@ impl Instance {
         {
             return Err(self.wrong_frame(frame));
         }
+        for (ours, status) in self.groups.iter_mut().zip(&frame.groups) {
+            *ours = abi::GroupStatus {
+                stamp: status.stamp,
+                valid: u8::from(status.valid),
+            };
+        }
         let mut given = abi::Frame {
+            size: size_of::<abi::Frame>(),
             time: frame.time,
             values: frame.values.as_mut_ptr(),
             value_count: frame.values.len(),
-            groups: frame.groups.as_mut_ptr(),
-            group_count: frame.groups.len(),
+            groups: self.groups.as_mut_ptr(),
+            group_count: self.groups.len(),
+            group_size: size_of::<abi::GroupStatus>(),
         };
         let status = call!(self.read(deadline.0, &raw mut given));
-        make_proper(&mut frame.groups);
+        for (status, ours) in frame.groups.iter_mut().zip(&self.groups) {
+            *status = GroupStatus {
+                stamp: ours.stamp,
+                valid: ours.valid != 0,
+            };
+        }
         frame.time = given.time;
         match status? {
             abi::FLY_OK => Ok(ReadOutcome::Fresh),
@@ -325,18 +356,6 @@ unsafe extern "C" fn take_line(context: *mut c_void, name: Text, value: Text) {
     }
 }
 
-/// A plugin in C may leave any byte in a `bool`: makes it 0 or 1.
-fn make_proper(groups: &mut [abi::GroupStatus]) {
-    let first = groups.as_mut_ptr();
-    for index in 0..groups.len() {
-        // SAFETY: inside the slice, and only ever touched as the byte that it is.
-        unsafe {
-            let valid = (&raw mut (*first.add(index)).valid).cast::<u8>();
-            *valid = u8::from(*valid != 0);
-        }
-    }
-}
-
 /// More signals than any vehicle has: a larger number is uninitialised memory.
 const MOST: usize = 1 << 16;
 
@@ -355,6 +374,16 @@ fn expect_array<T>(what: &str, data: *const T, length: usize) -> Result<(), Erro
             } else {
                 "not aligned"
             }
+        )));
+    }
+    Ok(())
+}
+
+/// Checks the size of an array's elements before the array is walked through.
+fn expect_size(what: &str, found: usize, first: usize, align: usize) -> Result<(), Error> {
+    if found < first || !found.is_multiple_of(align) || found > MOST {
+        return Err(Error::internal(format!(
+            "the plugin describes {what} of {found} bytes each, expected at least {first} in steps of {align}"
         )));
     }
     Ok(())
@@ -404,17 +433,20 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_becomes_a_bool() {
-        let mut groups = [abi::GroupStatus::default(); 3];
-        for (index, byte) in [(0, 0_u8), (1, 1), (2, 0xff)] {
-            // SAFETY: a byte of our own array, made proper before anybody looks.
-            unsafe {
-                (&raw mut (*groups.as_mut_ptr().add(index)).valid)
-                    .cast::<u8>()
-                    .write(byte);
-            };
+    fn elements_of_an_impossible_size_are_refused() {
+        for (found, fits) in [
+            (40, true),
+            (48, true),
+            (39, false),
+            (0, false),
+            (44, false),
+            (usize::MAX, false),
+        ] {
+            assert_eq!(
+                expect_size("signals", found, 40, 8).is_ok(),
+                fits,
+                "{found}"
+            );
         }
-        make_proper(&mut groups);
-        assert_eq!(groups.map(|group| group.valid), [false, true, true]);
     }
 }

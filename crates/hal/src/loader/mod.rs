@@ -39,6 +39,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::abi::code::clock_from;
+use crate::abi::growth::{self, Grows};
 use crate::abi::{self, FLY_MAGIC, FLY_SYMBOL};
 use crate::{Backend, Clock, Configuration, Error};
 
@@ -197,16 +198,15 @@ fn find_table(
         (magic, major, (&raw const (*table).size).read_unaligned())
     };
     debug_assert_eq!((magic, major), (FLY_MAGIC, abi::FLY_ABI_MAJOR));
-    // Version 2.0 has no shorter predecessor. Later fields will be optional: the copy below leaves them null.
-    if size < size_of::<abi::Plugin>() {
+    if size < abi::Plugin::FIRST {
         return Err(LoadError::TableTooSmall {
             path: path(),
-            expected: size_of::<abi::Plugin>(),
+            expected: abi::Plugin::FIRST,
             found: size,
         });
     }
-    // SAFETY: the table says that it is at least that large; every field is plain data for which all bytes are valid.
-    let table = unsafe { table.read_unaligned() };
+    // SAFETY: the table says that it has that many bytes. Entries that a plugin of an earlier minor version does not have are null.
+    let table = unsafe { growth::read(table, size) };
     for (entry, missing) in [
         ("configure", table.configure.is_none()),
         ("describe", table.describe.is_none()),

@@ -150,7 +150,7 @@ static inline int32_t endless_describe(void *instance, FlyDescription *descripti
 
 static inline int32_t odd_read(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
     int32_t status = read_frame(instance, deadline, frame, error);
-    memset(&frame->groups[0].valid, 0xff, 1);
+    frame->groups[0].valid = 0xff;
     return status;
 }
 

@@ -113,6 +113,7 @@ static int32_t describe(void *instance, FlyDescription *description, FlyError *e
     (void)instance, (void)error;
     description->signals = signals;
     description->signal_count = COUNT(signals);
+    description->signal_size = sizeof *signals;
     description->groups = groups;
     description->group_count = COUNT(groups);
     description->wants_reference = FLY_REFERENCE_CONFIGURED;
@@ -145,7 +146,7 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     frame->values[2] = self->height;
     frame->values[5] = self->climb;
     for (size_t group = 0; group < frame->group_count; group++)
-        frame->groups[group] = (FlyGroupStatus){ .stamp = time, .valid = true };
+        *fly_group(frame, group) = (FlyGroupStatus){ .stamp = time, .valid = 1 };
     return FLY_OK;
 }
 

@@ -28,10 +28,10 @@ fn the_header_is_laid_out_as_the_rust_side() {
     same! {
         Text { data, length }
         GroupStatus { stamp, valid }
-        Frame { time, values, value_count, groups, group_count }
+        Frame { size, time, values, value_count, groups, group_count, group_size }
         Error { kind, text, start, end, buffer, capacity, message_length, help_length }
         Signal { name, unit, class_, group }
-        Description { signals, signal_count, groups, group_count, wants_reference, configuration }
+        Description { size, signals, signal_count, signal_size, groups, group_count, wants_reference, configuration }
         Configuration { size, text, vehicle, rate_hz, seed, armed, instance, context, resolve_path }
         Host { size, log_enabled, log }
         ReportSink { context, line }
@@ -40,16 +40,16 @@ fn the_header_is_laid_out_as_the_rust_side() {
             write, stop, arm, disarm, request, report, destroy
         }
     }
-    assert_eq!(count, 62);
+    assert_eq!(count, 66);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("layout.c");
     std::fs::write(&file, source).unwrap();
     common::compile(&file, &[], folder.path());
 }
 
-/// What no version may change, and what version 2.0 is: a change here is a change of the ABI.
+/// What no version may change, and what version 3.0 is: a change here is a change of the ABI.
 #[test]
-fn version_2_0_is_this() {
+fn version_3_0_is_this() {
     assert_eq!(
         (
             offset_of!(Plugin, magic),
@@ -67,7 +67,7 @@ fn version_2_0_is_this() {
                 size_of::<Frame>(),
                 size_of::<Error>()
             ),
-            (16, 40, 56)
+            (16, 56, 56)
         );
         assert_eq!(
             (
@@ -75,7 +75,7 @@ fn version_2_0_is_this() {
                 size_of::<Description>(),
                 size_of::<Configuration>()
             ),
-            (40, 56, 88)
+            (40, 72, 88)
         );
     }
 }

@@ -24,8 +24,8 @@ fn tables_that_do_not_fit() {
             r#"`PATH` is not a plugin of fly: expected its table to begin with "FLYPLUG\x00", found "fLYPLUG\x00""#.to_owned(),
         ),
         (
-            "spoilt.major = 3; spoilt.minor = 7",
-            "the plugin `PATH` was built for another version of fly: expected plugin ABI 2.x (this is 2.0), found 3.7; \
+            "spoilt.major = 2; spoilt.minor = 7",
+            "the plugin `PATH` was built for another version of fly: expected plugin ABI 3.x (this is 3.0), found 2.7; \
              build it anew"
                 .to_owned(),
         ),
@@ -76,7 +76,7 @@ fn a_truncated_library_is_refused() {
 fn a_table_that_has_grown_is_fine() {
     let folder = tempfile::tempdir().unwrap();
     let library = common::spoilt("spoilt.minor = 9; spoilt.size += 64", folder.path());
-    assert_eq!(Plugin::open(&library).unwrap().info().abi, (2, 9));
+    assert_eq!(Plugin::open(&library).unwrap().info().abi, (3, 9));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_plugin_in_c_says_what_it_is() {
         info.signals,
         ["pose.position.*", "twist.linear.*", "rotor.0.thrust"]
     );
-    assert_eq!(info.abi, (2, 0));
+    assert_eq!(info.abi, (3, 0));
 }
 
 #[test]

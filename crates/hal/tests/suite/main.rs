@@ -5,3 +5,4 @@ mod conformance;
 mod instance;
 mod layout;
 mod loading;
+mod versions;

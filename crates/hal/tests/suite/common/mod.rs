@@ -5,13 +5,27 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn folder() -> PathBuf {
+pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c_backend")
+}
+
+/// The folder of the plugin header.
+pub fn header() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("include")
 }
 
 /// Compiles a C file with the plugin header; warnings are errors. The library lives as long as the folder.
 pub fn compile(source: &Path, defines: &[String], into: &Path) -> PathBuf {
-    let library = into.join("plugin.so");
+    let defines: Vec<_> = defines.iter().map(|define| format!("-D{define}")).collect();
+    let options: Vec<_> = ["-shared", "-fPIC"]
+        .into_iter()
+        .chain(defines.iter().map(String::as_str))
+        .collect();
+    compile_with(&header(), source, &options, into.join("plugin.so"))
+}
+
+/// The same with the header in another folder, and for a program too.
+pub fn compile_with(header: &Path, source: &Path, options: &[&str], library: PathBuf) -> PathBuf {
     let output = Command::new("cc")
         .args([
             "-std=c11",
@@ -20,15 +34,13 @@ pub fn compile(source: &Path, defines: &[String], into: &Path) -> PathBuf {
             "-Werror",
             "-Wpedantic",
             "-O1",
-            "-shared",
-            "-fPIC",
         ])
-        .args(defines.iter().map(|define| format!("-D{define}")))
+        .args(options)
         .arg("-I")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"))
+        .arg(header)
         .arg("-o")
         .args([&library, source])
-        .arg("-lm")
+        .args(["-lm", "-ldl"])
         .output()
         .expect("these tests need a C compiler");
     assert!(
