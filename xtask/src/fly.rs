@@ -2,6 +2,7 @@
 
 use crate::{Outcome, workspace};
 use anyhow::Context;
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 pub fn run(arguments: &[String]) -> Outcome {
@@ -12,8 +13,8 @@ pub fn run(arguments: &[String]) -> Outcome {
     if fly.parent() != Some(&plugins) {
         command.env("FLY_PLUGIN_PATH", &plugins);
     }
-    let status = command
-        .status()
-        .with_context(|| format!("{} did not start", fly.display()))?;
-    Ok(workspace::exit_code(status))
+    // In place of this process, so that its signals reach the flight. It returns only if that fails.
+    Err(command.exec())
+        .with_context(|| format!("{} did not start", fly.display()))
+        .map_err(Into::into)
 }

@@ -4,6 +4,7 @@
 //! |----------------------------------------|---------------------------------------------|
 //! | `crates/log/proto/**/*.proto`  | `crates/log/src/generated/*`        |
 //! | the ABI types of `crates/hal`           | `crates/hal/include/fly_plugin.h`           |
+//! | the table of the supervisor of `crates/flight` | its place in `docs/safety.md`, by the test that compares them |
 //!
 //! With `--check` nothing is written: a file that would change is an error.
 
@@ -48,7 +49,25 @@ pub fn run(arguments: &[String]) -> Outcome {
         let names = stale.join(", ");
         return Err(anyhow::anyhow!("stale: {names}; run `cargo xtask generate`").into());
     }
+    if !check {
+        supervisor_table()?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The supervisor's table of modes in `docs/safety.md`. The test that writes it is also the one that checks it.
+fn supervisor_table() -> Result<()> {
+    let test = "supervisor::tests::the_documentation_shows_the_table";
+    let status = workspace::cargo_at_root()?
+        .args(["test", "--quiet", "--package", "fly-flight", "--lib"])
+        .args(["--", "--exact", test])
+        .env("FLY_GENERATE", "1")
+        .status()
+        .context("cargo did not start")?;
+    if !status.success() {
+        bail!("the supervisor's table was not written: {status}");
+    }
+    Ok(())
 }
 
 /// Messages in Rust, and the descriptors that a log carries for its readers.

@@ -45,6 +45,7 @@ impl From<&Summary> for Exit {
             End::Completed | End::OutOfFrames | End::Interrupted if log_failed => Self::Internal,
             End::Completed | End::OutOfFrames | End::Interrupted => Self::Flown,
             End::Backend(_) => Self::Backend,
+            End::Panicked(_) => Self::Internal,
             End::SafetyStop => Self::SafetyStop,
         }
     }

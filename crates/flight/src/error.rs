@@ -1,5 +1,6 @@
 //! Errors that prevent a flight.
 
+use fly_control::plant::PlantError;
 use fly_control::trajectory::Infeasible;
 use fly_control::{SettingsError, StepError};
 use fly_log::LogError;
@@ -24,6 +25,9 @@ pub enum FlightError {
     /// State feedback has no gains at the initial reference.
     #[error("the controller: {0}")]
     Law(#[from] StepError),
+    /// The inputs at rest cannot be computed.
+    #[error("the failsafe: {0}")]
+    Plant(#[from] PlantError),
     /// The controller's model has no dynamics.
     #[error("`{system}` cannot be predicted: {error}")]
     Model {

@@ -1,15 +1,18 @@
 //! The flight itself: read, decide, act, record, one tick after the other; then the end.
 
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use fly_log::RunMetadata;
 
-use crate::link::{Link, Written};
+use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
 use crate::pilot::{Pilot, seconds};
 use crate::recorder::Recorder;
 use crate::summary::{End, Failsafe, Interventions, Summary, error_names};
-use crate::supervisor::{Action, Event, Fault, Mode};
+use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
 
 /// A flight that is ready to begin, or under way.
 ///
@@ -28,6 +31,8 @@ pub struct Flight<'a> {
     pub(crate) recorder: Recorder<'a>,
     pub(crate) messages: Messages,
     pub(crate) notes: Vec<String>,
+    /// How the flight will have ended once the vehicle has landed.
+    pub(crate) ending: Option<End>,
     pub(crate) began: Instant,
     pub(crate) wall_start: jiff::Timestamp,
 }
@@ -43,8 +48,14 @@ impl Flight<'_> {
         }
     }
 
-    /// One tick. Returns how the flight has ended once it has: [`finish`](Self::finish) it then.
+    /// One tick. Returns how the flight has ended once it has: [`finish`](Self::finish) it then. A panic of this program or of the sink
+    /// ends the flight, too.
     pub fn tick(&mut self) -> Option<End> {
+        let ticked = catch_unwind(AssertUnwindSafe(|| self.tick_unguarded()));
+        ticked.unwrap_or_else(|payload| Some(End::Panicked(words(&*payload))))
+    }
+
+    fn tick_unguarded(&mut self) -> Option<End> {
         let _messages = self.messages.enter();
         // Read.
         let Some(tick) = self.link.read() else {
@@ -54,10 +65,11 @@ impl Flight<'_> {
         let before = Instant::now();
         let decision = (self.pilot).decide(tick.time, tick.reading, self.link.frame());
         let step_time = before.elapsed();
-        self.report_event(tick.time);
         // Act.
         let (sent, end) = self.act(tick.time, decision.action);
-        self.report_event(tick.time);
+        // Tell.
+        self.link.tell();
+        self.report_events(tick.time);
         // Record.
         (self.messages).drain(|message| self.recorder.message(tick.time, message));
         (self.recorder).tick(
@@ -68,35 +80,70 @@ impl Flight<'_> {
             step_time,
             sent,
         );
-        end.or_else(|| self.is_over(tick.time).then_some(End::Completed))
+        if end.is_some() {
+            return end;
+        }
+        if self.is_over(tick.time) {
+            return self.end(End::Completed);
+        }
+        None
+    }
+
+    /// Ends the flight for a reason of its own or of the user. A real vehicle that is in the air lands first, while
+    /// [`tick`](Self::tick) goes on: it returns this end when the vehicle has. Everything else ends at once.
+    pub fn end(&mut self, end: End) -> Option<End> {
+        if !self.link.is_commanding_a_vehicle() || !self.link.has_commanded() {
+            return Some(end);
+        }
+        if self.ending.is_none() {
+            self.ending = Some(end);
+            self.pilot.land(self.link.last().unwrap_or(0));
+        }
+        None
     }
 
     /// Carries out the decision. Returns whether commands were sent, and how the flight has ended, if it has.
     fn act(&mut self, time: i64, action: Action) -> (bool, Option<End>) {
         match action {
             Action::Control | Action::Hold | Action::Failsafe => {
-                let Some(commands) = self.pilot.commands() else {
-                    return (false, None);
-                };
-                let written = self.link.write(time, commands, self.pilot.binding());
-                match written {
-                    Ok(Written::Withheld) => (false, None),
-                    Ok(written) => {
-                        let passed_on = written == Written::PassedOn;
-                        self.pilot.passed_on(time, passed_on);
-                        (passed_on, None)
-                    }
-                    // The supervisor has no further options.
-                    Err(message) => (false, Some(End::Backend(message))),
-                }
+                let (sent, end) = self.write(time);
+                (sent, end.or_else(|| self.land(time)))
             }
             Action::Wait => (false, self.waited_too_long(time)),
             Action::Pause => (false, None),
-            Action::Stop => {
-                let error = self.link.take_error();
-                (false, Some(error.map_or(End::SafetyStop, End::Backend)))
-            }
+            Action::Stop => (false, Some(self.stopped())),
         }
+    }
+
+    fn write(&mut self, time: i64) -> (bool, Option<End>) {
+        let Some(commands) = self.pilot.commands() else {
+            return (false, None);
+        };
+        match self.link.write(time, commands, self.pilot.binding()) {
+            Ok(Written::Withheld) => (false, None),
+            Ok(written) => {
+                let passed_on = written == Written::PassedOn;
+                self.pilot.passed_on(time, passed_on);
+                (passed_on, None)
+            }
+            // The supervisor has no further options.
+            Err(message) => (false, Some(End::Backend(message))),
+        }
+    }
+
+    /// In the mode of that name: asks the backend to land by itself. If it cannot, the descent goes on.
+    fn land(&mut self, time: i64) -> Option<End> {
+        if self.mode() != Mode::Landing || self.link.land(time) != Landing::Begun {
+            return None;
+        }
+        self.pilot.landed(time);
+        Some(self.stopped())
+    }
+
+    /// How the flight has ended after the supervisor has ended it.
+    fn stopped(&mut self) -> End {
+        let error = self.link.take_error().map(End::Backend);
+        (self.ending.take()).unwrap_or_else(|| error.unwrap_or(End::SafetyStop))
     }
 
     fn waited_too_long(&mut self, time: i64) -> Option<End> {
@@ -108,7 +155,10 @@ impl Flight<'_> {
         timeout.filter(|timeout| waited > *timeout)?;
         let message = format!("no complete frame came within {waited:.1} s");
         // The fault of the last frame, if there was one.
-        let doubt = self.pilot.doubt().filter(|_| self.link.has_frames());
+        let doubt = self
+            .pilot
+            .doubt()
+            .filter(|_| self.link.timeline().has_frames());
         Some(End::Backend(match doubt {
             Some(fault) => format!("{message}: {}", self.describe(fault)),
             None => message,
@@ -118,7 +168,7 @@ impl Flight<'_> {
     /// Whether the configured duration has passed. It neither ends a failsafe nor a flight without a complete frame.
     fn is_over(&self, time: i64) -> bool {
         let mode = self.mode();
-        if mode.is_failsafe() || mode == Mode::Waiting {
+        if mode.is_failsafe() || mode == Mode::Disarmed {
             return false;
         }
         let Some((start, duration)) = self.pilot.start().zip(self.duration) else {
@@ -126,50 +176,57 @@ impl Flight<'_> {
         };
         // Half a step of tolerance: ticks are rounded to whole nanoseconds.
         time.saturating_sub(start)
-            .saturating_add(self.link.step() / 2)
+            .saturating_add(self.link.timeline().step() / 2)
             >= duration
     }
 
-    /// Reports the last change of mode.
-    fn report_event(&mut self, time: i64) {
-        let Some(event) = self.pilot.take_event() else {
-            return;
-        };
+    /// Reports the changes of mode.
+    fn report_events(&mut self, time: i64) {
+        while let Some(event) = self.pilot.take_event() {
+            self.report_event(time, event);
+        }
+    }
+
+    fn report_event(&self, time: i64, event: Event) {
         let at = self.link.since_first(time);
-        let describe = |fault: Fault| self.describe(fault);
-        match event {
-            // The telemetry of a real vehicle is slower than the control rate: holding a command between two frames is normal.
-            Event::HoldStarted(fault) if self.link.is_real_time() => {
-                tracing::debug!("{at:.3} s: {}: holding the last command", describe(fault));
+        let gap = seconds(event.gap) * 1e3;
+        let why = fmt::from_fn(|f| match event.fault {
+            Some(fault) => write!(f, "{}: ", self.describe(fault)),
+            None => Ok(()),
+        });
+        // The telemetry of a real vehicle is slower than the control rate: holding a command between two frames is normal.
+        let usual = self.link.is_real_time();
+        match (event.from, event.to) {
+            (_, Mode::Holding) if usual => {
+                tracing::debug!("{at:.3} s: {why}holding the last command");
             }
-            Event::HoldStarted(fault) => {
-                tracing::warn!("{at:.3} s: {}: holding the last command", describe(fault));
+            (_, Mode::Holding) => tracing::warn!("{at:.3} s: {why}holding the last command"),
+            (Mode::Holding | Mode::Paused, Mode::Flying) if usual => {
+                tracing::debug!("{at:.3} s: frames are back after {gap:.0} ms");
             }
-            Event::Resumed(gap) if self.link.is_real_time() => tracing::debug!(
-                "{at:.3} s: frames are back after {:.0} ms",
-                seconds(gap) * 1e3
-            ),
-            Event::Resumed(gap) => tracing::warn!(
-                "{at:.3} s: frames are back after {:.0} ms",
-                seconds(gap) * 1e3
-            ),
-            Event::DescentStarted(fault) => {
-                tracing::error!("{at:.3} s: {}: levelling and descending", describe(fault));
+            (Mode::Holding | Mode::Paused, Mode::Flying) => {
+                tracing::warn!("{at:.3} s: frames are back after {gap:.0} ms");
             }
-            Event::PositionHoldStarted(fault) => {
-                tracing::error!("{at:.3} s: {}: holding position", describe(fault));
+            (_, Mode::Flying) if event.trigger == Some(Trigger::Resume) => {
+                tracing::warn!("{at:.3} s: frames are back: flying on");
             }
-            Event::Terminated(fault) => {
-                tracing::error!("{at:.3} s: {}: terminating", describe(fault));
+            (_, Mode::Paused) => {
+                tracing::warn!("{at:.3} s: {why}skipping until the recording goes on");
             }
-            Event::PauseStarted(fault) => tracing::warn!(
-                "{at:.3} s: {}: skipping until the recording goes on",
-                describe(fault)
-            ),
-            Event::DescentFinished => tracing::error!("{at:.3} s: descent finished; terminating"),
-            Event::PositionHoldFinished => {
-                tracing::error!("{at:.3} s: position hold finished; terminating");
+            (_, Mode::HoldPosition) => tracing::error!("{at:.3} s: {why}holding position"),
+            (_, Mode::Descending) => tracing::error!("{at:.3} s: {why}levelling and descending"),
+            (_, Mode::Landing) if event.fault == Some(Fault::Requested) => {
+                tracing::info!("{at:.3} s: landing");
             }
+            (_, Mode::Landing) => tracing::error!("{at:.3} s: {why}landing"),
+            (_, Mode::Ended) => match event.trigger {
+                Some(Trigger::TouchedDown) => tracing::warn!("{at:.3} s: on the ground"),
+                Some(Trigger::Terminate) => tracing::error!("{at:.3} s: {why}terminating"),
+                Some(Trigger::Landed) => {}
+                _ => tracing::error!("{at:.3} s: {why}the flight ends before its first command"),
+            },
+            (Mode::Disarmed | Mode::Armed | Mode::Flying, _) if event.trigger.is_some() => {}
+            _ => tracing::warn!("{at:.3} s: {why}flying on"),
         }
     }
 
@@ -219,13 +276,13 @@ impl Flight<'_> {
             end => end,
         };
         let wall_time = self.began.elapsed().as_secs_f64();
+        let terminated = self.pilot.supervisor().report().terminated;
+        let failures = self.link.hand_back(terminated);
         if let End::Backend(message) = &end {
             let name = self.link.name();
             tracing::error!("the backend `{name}` ended the flight: {message}");
         }
-        let is_over = self.mode() == Mode::Ended;
-        let commanded = self.pilot.commands().is_some();
-        for failure in self.link.hand_back(is_over, commanded) {
+        for failure in failures {
             tracing::warn!("{failure}");
             self.notes.push(failure);
         }
@@ -274,6 +331,10 @@ impl Flight<'_> {
                 "steps in which the solver did not converge: an input within the limits was commanded, but not the nearest",
             ),
             (
+                self.link.timeline().leaps(),
+                "leaps of the backend's clock: the flight's time went on",
+            ),
+            (
                 self.messages.lost(),
                 "messages are missing in the log: too many at once",
             ),
@@ -291,10 +352,18 @@ impl Flight<'_> {
             dropouts: report.dropouts,
             longest_dropout: seconds(report.longest_dropout),
             pauses: report.pauses,
+            resumed: report.resumed,
             failsafe: report.given_up.map(|(time, fault)| Failsafe {
                 time: self.link.since_first(time),
                 reason: self.describe(fault).to_string(),
             }),
         }
     }
+}
+
+/// The message of a panic.
+fn words(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a message").to_owned()
 }

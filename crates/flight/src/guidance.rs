@@ -1,14 +1,15 @@
 //! A reference and the control law that follows it.
 
 use fly_control::analysis::LyapunovGuarantee;
-use fly_control::plant::SystemPlant;
+use fly_control::inputs::ReferenceInputs;
+use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
 use fly_control::{Controller, ReferencePoint, Step, SystemPoint, Trajectory};
 use fly_hal::Frame;
 use fly_lie::SE3;
-use fly_mechanics::State;
 use fly_mechanics::multibody::{Joint, Model};
-use nalgebra::DMatrix;
+use fly_mechanics::{State, System, Vehicle};
+use nalgebra::{DMatrix, DVector};
 
 use crate::descent::Descent;
 use crate::reference::FlightReference;
@@ -21,6 +22,8 @@ pub struct Guidance {
     plant: Plant,
     /// The last reference, in the coordinates of the model.
     point: SystemPoint,
+    /// The input that carries a level vehicle, or holds a system where its failsafe holds it.
+    rest_input: DVector<f64>,
     /// Whether an error of the reference, and one of the law, was reported: each is reported once.
     reported: [bool; 2],
 }
@@ -33,38 +36,44 @@ enum Plant {
         controller: Box<Controller>,
         joint: Joint<f64>,
         point: ReferencePoint,
-        /// Descent rate of the failsafe, m/s; 0 to hold position.
+        /// Descent rate of the failsafe, m/s.
         descent_rate: f64,
-        descent: Option<Descent>,
+        failsafe: Option<Descent>,
     },
     System {
         reference: Box<dyn Trajectory<SystemPoint>>,
         controller: Box<Controller<SystemPlant>>,
-        holds_position: bool,
+        rest_inputs: ReferenceInputs<SystemPlant>,
     },
 }
 
+/// The part of its weight that a vehicle carries where it descends without its law.
+const CARRIED: f64 = 0.95;
+
 /// # Construction
 impl Guidance {
-    /// Of one free body. Its failsafe levels it and descends at `descent_rate`, m/s.
+    /// Of one free body. Its failsafe levels it, and holds its position or descends at `descent_rate`, m/s.
     ///
     /// # Panics
     /// If the model has no body.
     pub fn of_vehicle(
+        vehicle: &Vehicle,
         model: &Model<f64>,
         reference: FlightReference,
         controller: Controller,
         descent_rate: f64,
     ) -> Self {
         let joint = model.bodies().next().and_then(|body| model.joint(body));
+        let at_rest = ReferencePoint::at_rest(SE3::identity());
         Self {
+            rest_input: ReferenceInputs::new(vehicle).at(&at_rest).input,
             plant: Plant::Vehicle {
                 reference,
                 controller: Box::new(controller),
                 joint: *joint.expect("a vehicle has a body"),
-                point: ReferencePoint::at_rest(SE3::identity()),
+                point: at_rest,
                 descent_rate,
-                descent: None,
+                failsafe: None,
             },
             point: SystemPoint::new(model),
             reported: [false; 2],
@@ -72,19 +81,26 @@ impl Guidance {
     }
 
     /// Of any system. Its failsafe holds the present configuration, or the nearest one that the inputs can hold.
+    ///
+    /// # Errors
+    /// [`PlantError`] if the system has no inputs or is constrained.
     pub fn of_system(
+        system: &System,
         reference: Box<dyn Trajectory<SystemPoint>>,
         controller: Controller<SystemPlant>,
-    ) -> Self {
-        Self {
-            point: SystemPoint::new(controller.model()),
+    ) -> Result<Self, PlantError> {
+        let mut rest_inputs = ReferenceInputs::of_system(system)?;
+        let point = SystemPoint::new(controller.model());
+        Ok(Self {
+            rest_input: rest_inputs.at(&point.as_reference()).input,
+            point,
             plant: Plant::System {
                 reference,
                 controller: Box::new(controller),
-                holds_position: false,
+                rest_inputs,
             },
             reported: [false; 2],
-        }
+        })
     }
 }
 
@@ -125,28 +141,22 @@ impl Guidance {
         Ok(())
     }
 
-    /// Evaluates the reference of the failsafe, `time` s after it began. The first call starts it from the present state.
-    pub fn failsafe(&mut self, time: f64, predictor: &StatePredictor) {
+    /// Begins a failsafe in the present state: a vehicle is levelled where it is, and sinks if it `descends`; a system is held.
+    pub fn begin_failsafe(&mut self, descends: bool, predictor: &StatePredictor) {
         match &mut self.plant {
             Plant::Vehicle {
-                joint,
-                point,
                 descent_rate,
-                descent,
+                failsafe,
                 ..
             } => {
-                let start = || Descent::new(&state(predictor), *descent_rate);
-                *point = descent.get_or_insert_with(start).at(time);
-                write(joint, point, &mut self.point);
+                let rate = if descends { *descent_rate } else { 0.0 };
+                *failsafe = Some(Descent::new(&state(predictor), rate));
             }
             Plant::System {
                 controller,
-                holds_position,
+                rest_inputs,
                 ..
             } => {
-                if std::mem::replace(holds_position, true) {
-                    return;
-                }
                 let point = &mut self.point;
                 let present = predictor.configuration();
                 point.configuration.copy_from_slice(present);
@@ -157,7 +167,45 @@ impl Guidance {
                 }
                 point.velocity.fill(0.0);
                 point.acceleration.fill(0.0);
+                self.rest_input = rest_inputs.at(&point.as_reference()).input;
             }
+        }
+    }
+
+    /// Evaluates the reference of the failsafe, `time` s after it [began](Self::begin_failsafe).
+    pub fn failsafe(&mut self, time: f64) {
+        if let Plant::Vehicle {
+            joint,
+            point,
+            failsafe: Some(failsafe),
+            ..
+        } = &mut self.plant
+        {
+            *point = failsafe.at(time);
+            write(joint, point, &mut self.point);
+        }
+    }
+
+    /// Writes the input of a failsafe whose law has no result: a vehicle carries a little less than its weight, as if it were level,
+    /// and sinks; a system holds the forces of the configuration in which its failsafe holds it.
+    pub fn input_without_law(&self, input: &mut [f64]) {
+        let part = match &self.plant {
+            Plant::Vehicle { .. } => CARRIED,
+            Plant::System { .. } => 1.0,
+        };
+        for (to, rest) in input.iter_mut().zip(&self.rest_input) {
+            *to = part * rest;
+        }
+    }
+
+    /// The part of its weight that the last step's input carries, if the vehicle is level: 1 in hover. `None` for a system.
+    pub fn carried(&self) -> Option<f64> {
+        match &self.plant {
+            Plant::Vehicle { controller, .. } => {
+                let input = &controller.last().input;
+                Some(input.dot(&self.rest_input) / self.rest_input.norm_squared())
+            }
+            Plant::System { .. } => None,
         }
     }
 

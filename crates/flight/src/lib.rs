@@ -6,6 +6,7 @@ pub mod config;
 mod descent;
 mod difference;
 mod energy;
+pub mod envelope;
 mod error;
 mod flight;
 pub mod guidance;
@@ -23,6 +24,7 @@ mod sink;
 mod statistics;
 mod summary;
 pub mod supervisor;
+mod timeline;
 
 pub use config::Configuration;
 pub use error::FlightError;

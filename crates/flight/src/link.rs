@@ -1,12 +1,14 @@
 //! The backend in the loop: reads at the control rate, each with a deadline; writes commands; counts errors of both.
 
 use fly_hal::{
-    Clock, Deadline, Description, Error, ErrorKind, Frame, Instance, ReadOutcome, Request,
+    Clock, Deadline, Description, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome,
+    Request,
 };
 
 use crate::binding::Binding;
 use crate::pilot::{Reading, seconds};
 use crate::supervisor::Fault;
+use crate::timeline::Timeline;
 
 /// The result of one read, and its time.
 #[derive(Debug, Clone, Copy)]
@@ -28,42 +30,57 @@ pub(crate) enum Written {
     Withheld,
 }
 
+/// The fate of a request to land.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// The vehicle lands by itself, or nothing real is in the air.
+    Begun,
+    /// It does not: it must be flown to the ground.
+    Refused,
+}
+
+/// How long after a refusal the backend is asked again to land, ns.
+const ASK_AGAIN: i64 = 1_000_000_000;
+
 /// A started backend and the clock of the flight.
 pub(crate) struct Link {
     instance: Instance,
     frame: Frame,
     /// Name and version.
     name: String,
-    /// Nominal time between ticks, ns.
-    step: i64,
-    /// Deadline of the next read, ns of the monotonic clock.
+    timeline: Timeline,
+    /// The frame with the flight's times, once they differ from the backend's.
+    shifted: Frame,
+    /// Deadline of the last read, ns of the monotonic clock.
     deadline: i64,
-    /// Times of the first and of the last tick, ns.
-    first: Option<i64>,
-    last: Option<i64>,
-    /// Time of the last fresh frame, ns.
-    last_fresh: Option<i64>,
+    /// When the last read came back, ns of the monotonic clock.
+    returned: i64,
     ticks: u64,
     /// Commands in the backend's order.
     ordered: Vec<f64>,
     /// The first error since the last good frame.
     read_error: Option<String>,
+    /// The same, until it is reported.
+    untold: Option<String>,
     /// The first error since commands were last passed on.
     write_error: Option<String>,
     /// How many reads and writes failed.
     errors: [u64; 2],
+    /// When (ns) the backend was last asked to land, and what became of it.
+    landing: Option<(i64, Landing)>,
+    /// Whether any command was given to the backend.
+    commanded: bool,
+    /// Whether control is handed back.
+    handed_back: bool,
 }
 
 /// # Construction
 impl Link {
-    /// Frames with later times are rejected, so that the times of later ticks do not overflow.
-    const LATEST: i64 = i64::MAX / 2;
-
-    /// Starts the backend, and arms it if that is allowed. The nominal time between ticks is `step`, ns.
+    /// Starts the backend, and arms it if that is allowed. Its frames come at the times of `timeline`.
     ///
     /// # Errors
     /// The backend's own.
-    pub fn start(mut instance: Instance, step: i64) -> Result<Self, Error> {
+    pub fn start(mut instance: Instance, timeline: Timeline) -> Result<Self, Error> {
         instance.start()?;
         if instance.clock() == Clock::RealTime && instance.is_armed() {
             instance.arm()?;
@@ -72,83 +89,116 @@ impl Link {
         Ok(Self {
             name: format!("{} {}", info.name, info.version),
             frame: description.frame(),
+            shifted: description.frame(),
             ordered: vec![0.0; description.commands().count()],
-            step,
+            timeline,
             deadline: fly_hal::monotonic_now(),
-            first: None,
-            last: None,
-            last_fresh: None,
+            returned: fly_hal::monotonic_now(),
             ticks: 0,
             read_error: None,
+            untold: None,
             write_error: None,
             errors: [0; 2],
+            landing: None,
+            commanded: false,
+            handed_back: false,
             instance,
         })
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        for failure in self.hand_back(false) {
+            tracing::error!("{failure}");
+        }
     }
 }
 
 /// # Reading
 impl Link {
     /// Reads the next frame; `None` when there will be no more.
-    ///
-    /// The deadline is one step after the last one, or now if that has passed: lost time is not caught up.
     pub fn read(&mut self) -> Option<Tick> {
-        self.deadline = self
-            .deadline
-            .saturating_add(self.step)
-            .max(fly_hal::monotonic_now());
+        self.deadline = next_deadline(
+            self.deadline,
+            self.timeline.step(),
+            fly_hal::monotonic_now(),
+        );
         let deadline = Deadline(self.deadline);
-        let expected = self.last.map_or(0, |last| last.saturating_add(self.step));
-        let after_last =
-            |time: i64| time <= Self::LATEST && self.last.is_none_or(|last| time > last);
-        let (time, reading) = match self.instance.read(deadline, &mut self.frame) {
+        let outcome = self.instance.read(deadline, &mut self.frame);
+        if self.is_real_time() && !matches!(outcome, Ok(ReadOutcome::Fresh)) {
+            // Reads that bring nothing and come back early must not turn the loop into a busy loop.
+            std::thread::sleep(deadline.remaining());
+        }
+        let now = fly_hal::monotonic_now();
+        let passed = if self.is_real_time() {
+            now.saturating_sub(self.returned)
+        } else {
+            0
+        };
+        self.returned = now;
+        let (time, reading) = match outcome {
             Ok(ReadOutcome::End) => return None,
-            Ok(ReadOutcome::Fresh) => match self.fresh_time(self.frame.time) {
-                Some(time) => {
-                    self.last_fresh = Some(self.frame.time);
+            Ok(ReadOutcome::Fresh) => match self.timeline.fresh(self.frame.time, passed) {
+                Ok(time) => {
                     self.read_error = None;
                     (time, Reading::Fresh)
                 }
-                None => (expected, Reading::Nothing(Fault::Time)),
+                Err(fault) => {
+                    let time = self.timeline.missing(None, passed);
+                    (time, Reading::Nothing(fault))
+                }
             },
-            Ok(ReadOutcome::None) if after_last(self.frame.time) => {
-                (self.frame.time, Reading::Nothing(Fault::Missing))
+            Ok(ReadOutcome::None) => {
+                let time = self.timeline.missing(Some(self.frame.time), passed);
+                (time, Reading::Nothing(Fault::Missing))
             }
-            Ok(ReadOutcome::None) => (expected, Reading::Nothing(Fault::Missing)),
             Err(error) => {
+                self.errors[0] += 1;
                 if self.read_error.is_none() {
-                    tracing::error!("reading from the backend `{}` failed: {error}", self.name);
+                    self.untold = Some(error.to_string());
                     self.read_error = Some(error.message);
                 }
-                self.errors[0] += 1;
-                if self.is_real_time() {
-                    // Failing reads must not turn the loop into a busy loop.
-                    std::thread::sleep(deadline.remaining());
-                }
-                (expected, Reading::Nothing(Fault::Backend))
+                let time = self.timeline.missing(None, passed);
+                (time, Reading::Nothing(Fault::Backend))
             }
         };
-        self.first.get_or_insert(time);
-        self.last = Some(time);
+        self.shift();
         self.ticks += 1;
         Some(Tick { time, reading })
     }
 
-    /// The tick's time for a fresh frame of that time; `None` when the backend's time does not advance.
-    ///
-    /// A tick without a frame has the expected time. The next frame may be stamped up to two steps before it; it then gets the time 1 ns
-    /// after that tick, since otherwise all later frames would be rejected.
-    fn fresh_time(&self, time: i64) -> Option<i64> {
-        if time > Self::LATEST {
-            return None;
+    /// Copies the frame with the flight's times, where they differ from the backend's.
+    fn shift(&mut self) {
+        let shift = self.timeline.shift();
+        if shift == 0 {
+            return;
         }
-        let Some(last) = self.last.filter(|last| time <= *last) else {
-            return Some(time);
-        };
-        let advances = self.last_fresh.is_none_or(|fresh| time > fresh);
-        let behind = last.saturating_sub(time);
-        (advances && behind < self.step.saturating_mul(2)).then_some(last.saturating_add(1))
+        let (from, to) = (&self.frame, &mut self.shifted);
+        to.time = from.time.saturating_add(shift);
+        to.values.copy_from_slice(&from.values);
+        for (to, from) in to.groups.iter_mut().zip(&from.groups) {
+            *to = GroupStatus {
+                stamp: from.stamp.saturating_add(shift),
+                ..*from
+            };
+        }
     }
+
+    /// Reports a failed read; after the tick's commands have gone.
+    pub fn tell(&mut self) {
+        if let Some(error) = self.untold.take() {
+            tracing::error!("reading from the backend `{}` failed: {error}", self.name);
+        }
+    }
+}
+
+/// One step after the last deadline, but neither in the past, since lost time is not caught up, nor more than a step from `now`, since time
+/// that early reads gained is not waited for. All in ns.
+fn next_deadline(last: i64, step: i64, now: i64) -> i64 {
+    last.saturating_add(step)
+        .min(now.saturating_add(step))
+        .max(now)
 }
 
 /// # Commanding
@@ -167,6 +217,7 @@ impl Link {
             return Ok(Written::Withheld);
         }
         binding.order_commands(commands, &mut self.ordered);
+        self.commanded = true;
         match self.instance.write(time, &self.ordered) {
             Ok(()) => {
                 self.write_error = None;
@@ -185,12 +236,43 @@ impl Link {
         }
     }
 
-    /// Hands control back and stops the backend. The vehicle is terminated if the supervisor has ended the flight (`is_over`), else disarmed
-    /// if it was never `commanded`, else asked to land. Returns what failed.
-    pub fn hand_back(&mut self, is_over: bool, commanded: bool) -> Vec<String> {
+    /// Asks the backend at `time` (ns) to land by itself; after a refusal again from time to time.
+    pub fn land(&mut self, time: i64) -> Landing {
+        if let Some((asked, outcome)) = self.landing
+            && (outcome == Landing::Begun || time.saturating_sub(asked) < ASK_AGAIN)
+        {
+            return outcome;
+        }
+        let outcome = if self.is_commanding_a_vehicle() {
+            match self.instance.request(Request::Land) {
+                Ok(()) => Landing::Begun,
+                Err(error) => {
+                    if self.landing.is_none() {
+                        tracing::error!(
+                            "the backend `{}` does not land by itself: {error}",
+                            self.name
+                        );
+                    }
+                    Landing::Refused
+                }
+            }
+        } else {
+            Landing::Begun
+        };
+        self.landing = Some((time, outcome));
+        outcome
+    }
+
+    /// Hands control back and stops the backend. A vehicle is told to stop its motors if the flight was `terminated`, else it is
+    /// disarmed if it was never commanded, else asked to land, unless it lands already. Returns what failed. Dropping a link does it
+    /// as well: whatever ends a flight, its vehicle lands.
+    pub fn hand_back(&mut self, terminated: bool) -> Vec<String> {
         let mut failures = Vec::new();
+        if std::mem::replace(&mut self.handed_back, true) {
+            return failures;
+        }
         if self.is_commanding() {
-            failures.extend(self.release_control(is_over, commanded).err());
+            failures.extend(self.release_control(terminated).err());
         }
         if let Err(error) = self.instance.stop() {
             failures.push(format!("stopping the backend failed: {error}"));
@@ -198,8 +280,8 @@ impl Link {
         failures
     }
 
-    fn release_control(&mut self, is_over: bool, commanded: bool) -> Result<(), String> {
-        if is_over {
+    fn release_control(&mut self, terminated: bool) -> Result<(), String> {
+        if terminated {
             return match self.instance.request(Request::Terminate) {
                 Err(error) if error.kind == ErrorKind::Unsupported => {
                     tracing::debug!("{error}");
@@ -211,9 +293,12 @@ impl Link {
         if !self.is_real_time() {
             return Ok(());
         }
-        if !commanded {
+        if !self.commanded {
             let disarmed = self.instance.disarm();
             return disarmed.map_err(|error| format!("DISARM failed: {error}"));
+        }
+        if let Some((_, Landing::Begun)) = self.landing {
+            return Ok(());
         }
         // However the flight ended, the vehicle may be in the air: its motors must not be stopped.
         let requested = self.instance.request(Request::Land);
@@ -225,9 +310,23 @@ impl Link {
 
 /// # Access
 impl Link {
-    /// The last frame.
+    /// Whether any command was given to the backend.
+    pub fn has_commanded(&self) -> bool {
+        self.commanded
+    }
+
+    /// The last frame, with the times of the flight.
     pub fn frame(&self) -> &Frame {
-        &self.frame
+        if self.timeline.shift() == 0 {
+            &self.frame
+        } else {
+            &self.shifted
+        }
+    }
+
+    /// The times of the ticks.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
     }
 
     /// The backend's signals.
@@ -255,29 +354,24 @@ impl Link {
         !self.is_real_time() || self.instance.is_armed()
     }
 
-    /// Nominal time between ticks, ns.
-    pub fn step(&self) -> i64 {
-        self.step
+    /// Whether commands move a real vehicle.
+    pub fn is_commanding_a_vehicle(&self) -> bool {
+        self.is_real_time() && self.instance.is_armed()
     }
 
     /// Time of the last tick, ns.
     pub fn last(&self) -> Option<i64> {
-        self.last
+        self.timeline.last()
     }
 
     /// Seconds from the first tick to `time` (ns).
     pub fn since_first(&self, time: i64) -> f64 {
-        seconds(time.saturating_sub(self.first.unwrap_or(time)))
-    }
-
-    /// Whether a fresh frame ever came.
-    pub fn has_frames(&self) -> bool {
-        self.last_fresh.is_some()
+        seconds(self.timeline.since_first(time))
     }
 
     /// Ticks per second, Hz; 0 when there was only one.
     pub fn mean_rate(&self) -> f64 {
-        let span = self.last.map_or(0.0, |last| self.since_first(last));
+        let span = self.last().map_or(0.0, |last| self.since_first(last));
         if span > 0.0 {
             (self.ticks - 1) as f64 / span
         } else {
@@ -298,5 +392,24 @@ impl Link {
     /// The first error since the last frame, else the first since commands were sent.
     pub fn take_error(&mut self) -> Option<String> {
         self.read_error.take().or_else(|| self.write_error.take())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_deadline;
+
+    #[test]
+    fn deadlines_are_a_step_apart_and_never_more_than_a_step_away() {
+        assert_eq!(next_deadline(100, 2, 99), 101);
+        assert_eq!(next_deadline(100, 2, 101), 102);
+        // Lost time is not caught up.
+        assert_eq!(next_deadline(100, 2, 500), 500);
+        // Ten thousand reads that came back early do not push the deadline away.
+        let mut deadline = 100;
+        for _ in 0..10_000 {
+            deadline = next_deadline(deadline, 2, 100);
+        }
+        assert_eq!(deadline, 102);
     }
 }

@@ -9,7 +9,7 @@ use super::binding::Binding;
 use super::guidance::Guidance;
 use super::limits;
 use super::observation::Observation;
-use super::supervisor::{Action, Event, Fault, Supervisor};
+use super::supervisor::{Action, Event, Fault, Mode, Supervisor};
 
 /// Nanoseconds as seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {
@@ -39,6 +39,8 @@ pub struct Parts {
     pub stale_after: i64,
     /// Height at which a failsafe is finished, m.
     pub ground_height: Option<f64>,
+    /// Descent rate of the failsafe, m/s.
+    pub descent_rate: f64,
     /// Whether this is a shadow flight: over a recording of another controller's flight, whose measurements do not depend on our
     /// commands, so that no state is predicted.
     pub is_shadow: bool,
@@ -61,9 +63,18 @@ pub struct Pilot {
     commands: Vec<f64>,
     candidate: Vec<f64>,
     commanded: bool,
-    /// When the failsafe began.
-    failsafe_since: Option<i64>,
+    /// When the failsafe that is followed began, and whether it descends.
+    failsafe: Option<(i64, bool)>,
+    /// Since when the vehicle has rested on the ground, as far as is known.
+    grounded_since: Option<i64>,
 }
+
+/// A descending vehicle that sinks at less than this part of the descent rate …
+const STUCK: f64 = 0.5;
+/// … while its rotors carry less than this part of its weight …
+const UNLOADED: f64 = 0.5;
+/// … for this long (ns) stands on the ground: in the air it would by then fall at 5 m/s.
+const TOUCHDOWN: i64 = 1_000_000_000;
 
 /// The pilot's decision in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +100,8 @@ impl Pilot {
             candidate: commands.clone(),
             commands,
             commanded: false,
-            failsafe_since: None,
+            failsafe: None,
+            grounded_since: None,
         }
     }
 
@@ -108,19 +120,62 @@ impl Pilot {
                 Err(fault) => self.rejected(time, fault),
             };
         }
-        if decision.action == Action::Failsafe && self.is_down() {
-            decision.action = self.parts.supervisor.finished();
+        if decision.action == Action::Failsafe && self.is_down(time, verdict.is_ok()) {
+            decision.action = self.parts.supervisor.touched_down(time);
         }
         if decision.action == Action::Failsafe {
-            let since = *self.failsafe_since.get_or_insert(time);
-            let elapsed = seconds(time.saturating_sub(since));
-            self.parts.guidance.failsafe(elapsed, &self.parts.predictor);
-            decision = self.control(time);
-            if decision.computed {
-                decision.action = Action::Failsafe;
-            }
+            decision = self.failsafe(time);
+        } else {
+            self.failsafe = None;
         }
         decision
+    }
+
+    /// A landing is requested at `time` (ns).
+    pub fn land(&mut self, time: i64) {
+        self.parts.supervisor.land(time);
+    }
+
+    /// The backend lands by itself from `time` (ns) on, or nothing real is in the air.
+    pub fn landed(&mut self, time: i64) {
+        self.parts.supervisor.landed(time);
+    }
+
+    /// Runs the controller towards the reference of the failsafe; without a result of the law, the input that needs none.
+    fn failsafe(&mut self, time: i64) -> Decision {
+        let descends = self.supervisor().mode() != Mode::HoldPosition;
+        let parts = &mut self.parts;
+        let since = match self.failsafe {
+            Some((since, known)) if known == descends => since,
+            _ => {
+                parts.guidance.begin_failsafe(descends, &parts.predictor);
+                self.failsafe = Some((time, descends));
+                time
+            }
+        };
+        parts.guidance.failsafe(seconds(time.saturating_sub(since)));
+        let mut decision = self.control(time);
+        if decision.computed {
+            decision.action = Action::Failsafe;
+        } else if decision.action == Action::Failsafe {
+            self.command_without_law();
+        }
+        decision
+    }
+
+    /// Puts the commands into force that need no law; they are inside their limits.
+    fn command_without_law(&mut self) {
+        let parts = &self.parts;
+        let inputs = &parts.predictor.system().inputs;
+        // The law's last commands are not needed any more.
+        let mut input = std::mem::take(&mut self.candidate);
+        parts.guidance.input_without_law(&mut input);
+        inputs.commands_from_input(&input, &mut self.commands);
+        for (command, [low, high]) in self.commands.iter_mut().zip(inputs.command_limits()) {
+            *command = command.max(*low).min(*high);
+        }
+        self.candidate = input;
+        self.commanded = true;
     }
 
     /// Updates the state: as measured, or as predicted and corrected by the groups that are still good.
@@ -148,6 +203,10 @@ impl Pilot {
             self.stamps.fill(i64::MIN);
             self.known = true;
         } else {
+            return verdict;
+        }
+        // A read that failed may have left anything in the frame.
+        if reading != Reading::Fresh {
             return verdict;
         }
         for group in self.observation.news(&mut self.stamps) {
@@ -197,17 +256,28 @@ impl Pilot {
         }
     }
 
-    /// Whether the tracked body has reached the ground.
-    fn is_down(&self) -> bool {
-        let height = self
-            .parts
-            .predictor
-            .tracked_motion()
-            .map(|(pose, _)| pose.translation.z);
-        self.parts
-            .ground_height
-            .zip(height)
-            .is_some_and(|(ground, height)| height <= ground)
+    /// Whether the vehicle stands on the ground: it is at the known height of the ground, or it does not sink although its rotors
+    /// no longer carry it. Both count only where they are `measured`.
+    fn is_down(&mut self, time: i64, measured: bool) -> bool {
+        let parts = &self.parts;
+        let Some((pose, twist)) = parts.predictor.tracked_motion().filter(|_| measured) else {
+            self.grounded_since = None;
+            return false;
+        };
+        let height = pose.translation.z;
+        if parts.ground_height.is_some_and(|ground| height <= ground) {
+            return true;
+        }
+        let sinking = -pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
+        let stuck = sinking.abs() < STUCK * parts.descent_rate;
+        let carried = parts.guidance.carried();
+        let unloaded = carried.is_some_and(|carried| carried < UNLOADED);
+        if !(stuck && unloaded && self.supervisor().mode() != Mode::HoldPosition) {
+            self.grounded_since = None;
+            return false;
+        }
+        let since = *self.grounded_since.get_or_insert(time);
+        time.saturating_sub(since) >= TOUCHDOWN
     }
 }
 

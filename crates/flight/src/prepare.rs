@@ -11,7 +11,7 @@ use fly_mechanics::Vehicle;
 
 use crate::backend::{self, Backend};
 use crate::binding::Binding;
-use crate::config::{Configuration, Flown, Origin, SafetyAction};
+use crate::config::{Configuration, Flown, Origin};
 use crate::difference::differences;
 use crate::energy::EnergyWatch;
 use crate::error::FlightError;
@@ -22,7 +22,8 @@ use crate::pilot::{Parts, Pilot};
 use crate::recorder::{self, Recorder};
 use crate::reference::FlightReference;
 use crate::sink::Sink;
-use crate::supervisor::{OnLoss, Supervisor};
+use crate::supervisor::{OnLoss, Policy, Response, Supervisor};
+use crate::timeline::Timeline;
 
 /// How long a backend may take to deliver its first complete frame, ns of its own clock.
 const FIRST_FRAME_TIMEOUT: i64 = 10_000_000_000;
@@ -79,11 +80,7 @@ impl<'a> Flight<'a> {
 
         let duration = duration(configuration, is_shadow, guidance.duration());
         let safety = &configuration.safety;
-        let supervisor = Supervisor::new(
-            nanoseconds(safety.hold().as_secs_f64()),
-            on_loss(configuration, is_shadow),
-        )
-        .with_longest_gap(longest_gap(configuration));
+        let supervisor = Supervisor::new(policy(configuration, is_shadow));
         let pilot = Pilot::new(Parts {
             predictor,
             binding,
@@ -91,9 +88,12 @@ impl<'a> Flight<'a> {
             supervisor,
             stale_after: nanoseconds(safety.stale_ms * 1e-3),
             ground_height: safety.ground_height,
+            descent_rate: safety.descent_rate,
             is_shadow,
         });
-        let link = Link::start(backend, section.step_ns())
+        let recording = is_shadow || backend.description().configuration.is_some();
+        let timeline = Timeline::new(section.step_ns(), longest_gap(configuration), recording);
+        let link = Link::start(backend, timeline)
             .map_err(|error| backend::explain(configuration, &error))?;
         Ok(Self {
             name: configuration.document.name().to_owned(),
@@ -105,6 +105,7 @@ impl<'a> Flight<'a> {
             recorder,
             messages,
             notes,
+            ending: None,
             began: Instant::now(),
             wall_start: jiff::Timestamp::now(),
         })
@@ -162,13 +163,9 @@ fn guidance(
         Flown::Vehicle(vehicle) => {
             let (kind, reference) = reference(configuration, vehicle, backend)?;
             let controller = configuration.build_controller(vehicle)?;
-            let safety = &configuration.safety;
-            let rate = match safety.then {
-                Some(SafetyAction::HoldPosition) => 0.0,
-                Some(SafetyAction::Descend | SafetyAction::Terminate) | None => safety.descent_rate,
-            };
             let model = &configuration.system.model;
-            let guidance = Guidance::of_vehicle(model, reference, controller, rate);
+            let rate = configuration.safety.descent_rate;
+            let guidance = Guidance::of_vehicle(vehicle, model, reference, controller, rate);
             Ok((kind, guidance))
         }
         Flown::System(system) => {
@@ -186,7 +183,8 @@ fn guidance(
             reference.restart();
             controller.rest_at(&first.configuration)?;
             let kind = configuration.reference.kind().to_owned();
-            Ok((kind, Guidance::of_system(reference, controller)))
+            let guidance = Guidance::of_system(system, reference, controller)?;
+            Ok((kind, guidance))
         }
     }
 }
@@ -244,17 +242,21 @@ fn longest_gap(configuration: &Configuration) -> i64 {
         .saturating_add(configuration.flight.step_ns().saturating_mul(2))
 }
 
-fn on_loss(configuration: &Configuration, is_shadow: bool) -> OnLoss {
+fn policy(configuration: &Configuration, is_shadow: bool) -> Policy {
     let safety = &configuration.safety;
     let usual = match configuration.flown() {
-        Flown::Vehicle(_) => SafetyAction::Descend,
-        Flown::System(_) => SafetyAction::HoldPosition,
+        Flown::Vehicle(_) => Response::Descend,
+        Flown::System(_) => Response::Hold,
     };
-    let duration = nanoseconds(safety.max_descent_time);
-    match safety.then.unwrap_or(usual) {
-        _ if is_shadow => OnLoss::Pause,
-        SafetyAction::Terminate => OnLoss::Terminate,
-        SafetyAction::Descend => OnLoss::Descend { duration },
-        SafetyAction::HoldPosition => OnLoss::HoldPosition { duration },
+    Policy {
+        hold: nanoseconds(safety.hold_ms * 1e-3),
+        on_loss: if is_shadow {
+            OnLoss::Skip
+        } else {
+            OnLoss::Respond(safety.then.unwrap_or(usual))
+        },
+        longest_gap: longest_gap(configuration),
+        longest_failsafe: nanoseconds(safety.max_descent_time),
+        resume: safety.resume,
     }
 }

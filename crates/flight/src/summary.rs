@@ -24,6 +24,8 @@ pub enum End {
     SafetyStop,
     /// The backend failed, with this message.
     Backend(String),
+    /// This program failed, with this message: a defect.
+    Panicked(String),
 }
 
 impl End {
@@ -35,6 +37,7 @@ impl End {
             Self::Interrupted => "interrupted".to_owned(),
             Self::SafetyStop => "SAFETY STOP".to_owned(),
             Self::Backend(message) => format!("BACKEND FAILED ({message})"),
+            Self::Panicked(message) => format!("INTERNAL ERROR ({message})"),
         }
     }
 }
@@ -87,6 +90,8 @@ pub struct Interventions {
     pub longest_dropout: f64,
     /// Gaps of a recording that were skipped.
     pub pauses: u64,
+    /// Failsafes that ended because frames came back.
+    pub resumed: u64,
     /// When and why the flight was given up.
     pub failsafe: Option<Failsafe>,
 }

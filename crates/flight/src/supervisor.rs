@@ -1,169 +1,89 @@
-//! The supervisor: a state machine that handles missing, stale and invalid frames.
+//! The supervisor: a state machine that handles missing, stale and invalid frames, exceeded limits and the end of the flight.
 //!
-//! ```text
-//!            good frame, command sent
-//!           ┌───────────────────────┐
-//!           v                       │
-//! Waiting ─> Flying ── fault ──> Holding ── hold elapsed ──> Descending or HoldPosition ── time or ground ──> Ended
-//!                                   │                        (failsafe, latched)
-//!                                   ├── hold elapsed, terminate ──> Ended
-//!                                   └── hold elapsed, shadow flight ──> Paused ── good frame ──> Flying
-//! ```
+//! What leads where stands in one [table](TABLE); this module turns what happens in a tick into its [triggers](Trigger).
 //!
 //! It knows neither vehicle nor backend: from the verdict on each tick it decides the action of that tick. Time is the
 //! time of the frames, so that a replayed flight takes the same decisions. Only [`Pilot`](crate::pilot::Pilot) drives it, and every change
-//! of mode goes through one function, `change`.
+//! of mode goes through one function, `go`.
 
-use std::fmt::{self, Display};
+use serde::Deserialize;
 
-/// Why a tick has no new command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The tick passed without a frame.
-    Missing,
-    /// The frame's time did not advance.
-    Time,
-    /// The backend marks a group (by its index) as invalid.
-    Invalid(usize),
-    /// A group is older than `safety.stale_ms`.
-    Stale(usize),
-    /// A group is stamped later than its frame.
-    Early(usize),
-    /// Too much time since the last good frame, without a tick in between.
-    Gap,
-    /// A group holds a value that is not finite.
-    NonFinite(usize),
-    /// A quaternion is too far from unit length to be an attitude.
-    NotUnit(usize),
-    /// The controller's result is not finite; nothing was sent.
-    Controller,
-    /// The reference cannot be followed at this time.
-    Reference,
-    /// The computed command (by its index) is not finite or violates its limits, and was not sent.
-    Command(usize),
-    /// The backend reported an error instead of a frame.
-    Backend,
-    /// The backend did not send the commands.
-    Unsent,
+mod fault;
+mod table;
+
+pub use fault::Fault;
+pub use table::{Action, Mode, TABLE, Transition, Trigger, markdown, next};
+
+use crate::envelope::Limit;
+
+/// What follows when frames have been lost for longer than the hold time, or when a limit is exceeded; each is stronger
+/// than the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Response {
+    /// It is reported, and the flight goes on.
+    Warn,
+    /// Stop and hold the position, or the nearest configuration that the inputs can hold (a multicopter level).
+    #[serde(alias = "rest")]
+    Hold,
+    /// Level the attitude and descend to the ground.
+    Descend,
+    /// Ask the backend to land by itself; if it cannot, descend to the ground.
+    Land,
+    /// Ask the backend to stop the motors at once, whatever follows.
+    Terminate,
 }
 
-impl Fault {
-    /// The fault in words, with the names of groups and commands. Printing it does not allocate.
-    pub fn describe<'a>(self, groups: &'a [String], commands: &'a [String]) -> impl Display + 'a {
-        let name = |names: &'a [String], index: usize| names.get(index).map_or("?", String::as_str);
-        fmt::from_fn(move |f| match self {
-            Self::Missing => f.write_str("no frame"),
-            Self::Time => f.write_str("the frame's time did not advance"),
-            Self::Invalid(index) => write!(f, "`{}` is marked invalid", name(groups, index)),
-            Self::Stale(index) => write!(f, "`{}` is stale", name(groups, index)),
-            Self::Early(index) => {
-                write!(
-                    f,
-                    "`{}` is stamped later than its frame",
-                    name(groups, index)
-                )
-            }
-            Self::Gap => f.write_str("time jumped"),
-            Self::NonFinite(index) => write!(f, "`{}` is not finite", name(groups, index)),
-            Self::NotUnit(index) => {
-                write!(f, "`{}` is not a unit quaternion", name(groups, index))
-            }
-            Self::Controller => {
-                f.write_str("the controller's result is not finite and was not sent")
-            }
-            Self::Reference => f.write_str("the reference cannot be followed"),
-            Self::Command(index) => write!(
-                f,
-                "the computed `{}` violates its limits and was not sent",
-                name(commands, index)
-            ),
-            Self::Backend => f.write_str("the backend reports an error"),
-            Self::Unsent => f.write_str("the backend does not send the commands"),
-        })
+impl Response {
+    fn trigger(self) -> Option<Trigger> {
+        match self {
+            Self::Warn => None,
+            Self::Hold => Some(Trigger::Hold),
+            Self::Descend => Some(Trigger::Descend),
+            Self::Land => Some(Trigger::Land),
+            Self::Terminate => Some(Trigger::Terminate),
+        }
     }
 }
 
 /// What to do when frames have been lost for longer than the hold time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnLoss {
-    /// Level the attitude and descend; latched.
-    Descend {
-        /// The flight ends after this long, ns.
-        duration: i64,
-    },
-    /// Stop in place and hold position; latched.
-    HoldPosition {
-        /// The flight ends after this long, ns.
-        duration: i64,
-    },
-    /// End the flight at once; the backend is asked to terminate.
-    Terminate,
+    /// The vehicle is flown: this follows.
+    Respond(Response),
     /// Nothing is airborne (a recording of another controller's flight): skip until frames return.
-    Pause,
+    Skip,
 }
 
-/// The supervisor's mode. Logged with every tick.
+/// The times and responses of a supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// No complete frame has come yet.
-    Waiting,
-    /// Frames are good and the controller flies.
-    Flying,
-    /// The last command is repeated.
-    Holding,
-    /// Frames of a recording are skipped.
-    Paused,
-    /// Level attitude and descent, latched.
-    Descending,
-    /// Position hold, latched.
-    HoldPosition,
-    /// The flight is over: its failsafe has finished, or it was terminated.
-    Ended,
+pub struct Policy {
+    /// The last command is held for less than this after the last good frame, ns.
+    pub hold: i64,
+    /// What follows then.
+    pub on_loss: OnLoss,
+    /// Two good frames further apart than this (ns) count as a loss, even without a tick in between: the backend was
+    /// blocked, or its clock is wrong. Not for recordings of another controller's flight, which may have gaps.
+    pub longest_gap: i64,
+    /// After this long (ns) a failsafe becomes a landing.
+    pub longest_failsafe: i64,
+    /// Whether frames that come back end a failsafe that their loss began.
+    pub resume: bool,
 }
 
-/// The action of a tick.
+/// A change of mode, or a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// None: there has been no complete frame yet.
-    Wait,
-    /// Run the controller on the measured state with the flight's reference.
-    Control,
-    /// Send the last command again.
-    Hold,
-    /// Skip this tick of a recording.
-    Pause,
-    /// Run the controller on the measured or predicted state with the failsafe's reference: descent, or position hold.
-    Failsafe,
-    /// End the flight.
-    Stop,
-}
-
-impl Action {
-    /// Whether commands are sent in this tick.
-    pub fn commands(self) -> bool {
-        matches!(self, Self::Control | Self::Hold | Self::Failsafe)
-    }
-}
-
-/// A change of mode that is reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    /// The last command is held because of this fault.
-    HoldStarted(Fault),
-    /// Frames returned after this long (ns).
-    Resumed(i64),
-    /// The descent began because of this fault.
-    DescentStarted(Fault),
-    /// The position hold began because of this fault.
-    PositionHoldStarted(Fault),
-    /// The flight is terminated because of this fault.
-    Terminated(Fault),
-    /// The ticks of the recording are skipped because of this fault.
-    PauseStarted(Fault),
-    /// The descent reached the ground, or its time has passed.
-    DescentFinished,
-    /// The time of the position hold has passed, or its height is at the ground.
-    PositionHoldFinished,
+pub struct Event {
+    /// The mode before.
+    pub from: Mode,
+    /// The mode after; the same for a warning.
+    pub to: Mode,
+    /// What led there; `None` for a warning.
+    pub trigger: Option<Trigger>,
+    /// The fault that did.
+    pub fault: Option<Fault>,
+    /// Time since the last command from a good frame, ns.
+    pub gap: i64,
 }
 
 /// Counts of what the supervisor did.
@@ -175,50 +95,52 @@ pub struct Report {
     pub longest_dropout: i64,
     /// Pauses of a recording.
     pub pauses: u64,
-    /// When (frame time, ns) and why the flight was given up: a failsafe began, or it was terminated.
+    /// Failsafes that ended because frames came back.
+    pub resumed: u64,
+    /// When (frame time, ns) and why the flight was given up: a failsafe began that did not end because frames came back, or the flight
+    /// was terminated.
     pub given_up: Option<(i64, Fault)>,
+    /// Whether the motors are to be stopped, whatever follows.
+    pub terminated: bool,
 }
 
-/// The state machine; see the module's diagram.
+/// Changes of mode in one tick.
+const MOST_EVENTS: usize = 4;
+
+/// The state machine; see its [table](TABLE).
 #[derive(Debug, Clone)]
 pub struct Supervisor {
-    hold: i64,
-    on_loss: OnLoss,
+    policy: Policy,
     mode: Mode,
-    /// Frame time of the last command that came from a good frame.
+    /// Frame time of the last command that came from a good frame; before the first one, of the first good frame.
     last_good: i64,
-    /// Longest time between two good frames, ns; see [`with_longest_gap`](Self::with_longest_gap).
-    longest_gap: i64,
-    /// Frame time of the first command that was rejected before there was a good one.
-    refused_since: Option<i64>,
     /// Frame time of the first command that the backend did not send, until it sends one.
     unsent_since: Option<i64>,
+    /// When (frame time, ns) and why the present failsafe began.
+    failsafe: Option<(i64, Fault)>,
+    /// Frame time since which frames have been good again during a failsafe.
+    good_since: Option<i64>,
+    /// Frame time since which the law has failed during a failsafe.
+    lawless_since: Option<i64>,
     report: Report,
-    event: Option<Event>,
+    events: [Option<Event>; MOST_EVENTS],
 }
 
+/// # Construction and state
 impl Supervisor {
-    /// A supervisor that holds the last command for less than `hold` ns after the last good frame and then does `on_loss`.
-    pub fn new(hold: i64, on_loss: OnLoss) -> Self {
+    /// A supervisor before the first frame.
+    pub fn new(policy: Policy) -> Self {
         Self {
-            hold,
-            on_loss,
-            mode: Mode::Waiting,
+            policy,
+            mode: Mode::Disarmed,
             last_good: 0,
-            longest_gap: i64::MAX,
-            refused_since: None,
             unsent_since: None,
+            failsafe: None,
+            good_since: None,
+            lawless_since: None,
             report: Report::default(),
-            event: None,
+            events: [None; MOST_EVENTS],
         }
-    }
-
-    /// Two good frames further apart than this (ns) count as a loss, even without a tick in between: the backend was
-    /// blocked, or its clock is wrong. Not for recordings of another controller's flight, which may have gaps.
-    #[must_use]
-    pub fn with_longest_gap(mut self, longest_gap: i64) -> Self {
-        self.longest_gap = longest_gap;
-        self
     }
 
     /// The present mode.
@@ -231,58 +153,59 @@ impl Supervisor {
         &self.report
     }
 
-    /// The change of mode since the last call, if there was one.
+    /// The oldest change of mode that was not taken yet.
     pub fn take_event(&mut self) -> Option<Event> {
-        self.event.take()
+        let first = self.events[0].take()?;
+        self.events.rotate_left(1);
+        Some(first)
     }
+}
 
+/// # Triggers
+impl Supervisor {
     /// A tick at `time` (ns) brought a usable frame, or a fault.
     pub fn frame(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
-        match (self.mode, frame) {
-            (Mode::Ended, _) => Action::Stop,
-            (Mode::Descending | Mode::HoldPosition, _) => self.failsafe(time),
-            (Mode::Flying | Mode::Holding, Ok(()))
-                if self.on_loss != OnLoss::Pause
-                    && time.saturating_sub(self.last_good) > self.longest_gap.max(self.hold) =>
-            {
-                self.lost(time, Fault::Gap)
+        if self.mode.is_failsafe() {
+            return self.failsafe(time, frame);
+        }
+        match frame {
+            Ok(()) if self.mode == Mode::Disarmed => {
+                self.last_good = time;
+                self.go(time, Trigger::Ready, None)
             }
-            (_, Ok(())) => Action::Control,
-            (_, Err(fault)) => self.lost(time, fault),
+            Ok(()) if self.was_blocked(time) => self.lost(time, Fault::Gap),
+            Ok(()) => self.go(time, Trigger::Good, None),
+            Err(fault) => self.lost(time, fault),
         }
     }
 
     /// The command computed at `time` failed the host's check, or there was none.
     pub fn rejected(&mut self, time: i64, fault: Fault) -> Action {
-        match self.mode {
-            // The last good command is the best one available.
-            Mode::Descending | Mode::HoldPosition => Action::Hold,
-            // There are frames, but there has never been a command that could be held.
-            Mode::Waiting if self.on_loss != OnLoss::Pause => {
-                let since = *self.refused_since.get_or_insert(time);
-                if time.saturating_sub(since) < self.hold {
-                    return Action::Wait;
-                }
-                self.terminate(time, fault)
-            }
-            Mode::Waiting | Mode::Flying | Mode::Holding | Mode::Paused | Mode::Ended => {
-                self.lost(time, fault)
-            }
+        if !self.mode.is_failsafe() {
+            return self.lost(time, fault);
         }
+        // Without its law the failsafe only falls: whoever can land by itself should.
+        let since = *self.lawless_since.get_or_insert(time);
+        let trigger = if time.saturating_sub(since) < self.policy.hold {
+            Trigger::Fault
+        } else {
+            Trigger::Land
+        };
+        self.go(time, trigger, Some(fault))
     }
 
-    /// The command computed from a good frame at `time` passed the host's check.
+    /// The command computed at `time` passed the host's check: from a good frame, or in a failsafe.
     pub fn commanded(&mut self, time: i64) {
         if self.mode.is_failsafe() {
+            self.lawless_since = None;
             return;
         }
-        let gap = time.saturating_sub(self.last_good);
         if self.mode == Mode::Holding {
+            let gap = time.saturating_sub(self.last_good);
             self.report.dropouts += 1;
             self.report.longest_dropout = self.report.longest_dropout.max(gap);
         }
-        let resumed = matches!(self.mode, Mode::Holding | Mode::Paused);
-        self.change(Mode::Flying, resumed.then_some(Event::Resumed(gap)));
+        self.go(time, Trigger::Commanded, None);
         self.last_good = time;
     }
 
@@ -295,7 +218,7 @@ impl Supervisor {
         }
         let since = *self.unsent_since.get_or_insert(time);
         if matches!(self.mode, Mode::Flying | Mode::Holding)
-            && time.saturating_sub(since) >= self.hold
+            && time.saturating_sub(since) >= self.policy.hold
         {
             // The loss began with the first of them.
             self.last_good = since;
@@ -303,102 +226,132 @@ impl Supervisor {
         }
     }
 
-    /// The failsafe has finished: the vehicle is on the ground, or the time is up.
-    pub fn finished(&mut self) -> Action {
-        let event = if self.mode == Mode::HoldPosition {
-            Event::PositionHoldFinished
-        } else {
-            Event::DescentFinished
-        };
-        self.change(Mode::Ended, Some(event));
-        Action::Stop
+    /// A limit is exceeded at `time` (ns). A response that is weaker than what already goes on changes nothing.
+    pub fn exceeded(&mut self, time: i64, limit: Limit, response: Response) -> Action {
+        self.respond(time, Fault::Limit(limit), response)
     }
 
-    fn lost(&mut self, time: i64, fault: Fault) -> Action {
-        match self.mode {
-            Mode::Waiting => Action::Wait,
-            Mode::Ended => Action::Stop,
-            Mode::Paused => Action::Pause,
-            Mode::Descending | Mode::HoldPosition => self.failsafe(time),
-            Mode::Flying | Mode::Holding if time.saturating_sub(self.last_good) < self.hold => {
-                if self.mode == Mode::Flying {
-                    self.change(Mode::Holding, Some(Event::HoldStarted(fault)));
-                }
-                Action::Hold
-            }
-            Mode::Flying | Mode::Holding => match self.on_loss {
-                OnLoss::Pause => {
-                    self.report.pauses += 1;
-                    self.change(Mode::Paused, Some(Event::PauseStarted(fault)));
-                    Action::Pause
-                }
-                OnLoss::Terminate => self.terminate(time, fault),
-                OnLoss::Descend { .. } => {
-                    self.report.given_up = Some((time, fault));
-                    self.change(Mode::Descending, Some(Event::DescentStarted(fault)));
-                    Action::Failsafe
-                }
-                OnLoss::HoldPosition { .. } => {
-                    self.report.given_up = Some((time, fault));
-                    self.change(Mode::HoldPosition, Some(Event::PositionHoldStarted(fault)));
-                    Action::Failsafe
-                }
-            },
-        }
+    /// A landing is requested at `time` (ns): by the user, or because the flight is over.
+    pub fn land(&mut self, time: i64) -> Action {
+        self.go(time, Trigger::Land, Some(Fault::Requested))
     }
 
-    fn terminate(&mut self, time: i64, fault: Fault) -> Action {
-        self.report.given_up = Some((time, fault));
-        self.change(Mode::Ended, Some(Event::Terminated(fault)));
-        Action::Stop
+    /// The vehicle stands on the ground.
+    pub fn touched_down(&mut self, time: i64) -> Action {
+        self.go(time, Trigger::TouchedDown, None)
     }
 
-    fn failsafe(&mut self, time: i64) -> Action {
-        let (OnLoss::Descend { duration } | OnLoss::HoldPosition { duration }, Some((since, _))) =
-            (self.on_loss, self.report.given_up)
-        else {
-            return Action::Stop;
-        };
-        if time.saturating_sub(since) < duration {
-            return Action::Failsafe;
-        }
-        self.finished()
-    }
-
-    /// The one place where the mode changes.
-    fn change(&mut self, mode: Mode, event: Option<Event>) {
-        self.mode = mode;
-        self.event = event.or(self.event);
+    /// The backend lands by itself from here on, or nothing real is in the air.
+    pub fn landed(&mut self, time: i64) -> Action {
+        self.go(time, Trigger::Landed, None)
     }
 }
 
-impl Mode {
-    /// All modes, in the order of their numbers.
-    pub const ALL: [Self; 7] = [
-        Self::Waiting,
-        Self::Flying,
-        Self::Holding,
-        Self::Paused,
-        Self::Descending,
-        Self::HoldPosition,
-        Self::Ended,
-    ];
-
-    /// Whether a failsafe flies the vehicle.
-    pub fn is_failsafe(self) -> bool {
-        matches!(self, Self::Descending | Self::HoldPosition)
+impl Supervisor {
+    fn was_blocked(&self, time: i64) -> bool {
+        matches!(self.mode, Mode::Flying | Mode::Holding)
+            && self.policy.on_loss != OnLoss::Skip
+            && time.saturating_sub(self.last_good) > self.policy.longest_gap.max(self.policy.hold)
     }
 
-    /// Its name in logs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Flying => "flying",
-            Self::Holding => "holding",
-            Self::Paused => "paused",
-            Self::Descending => "descending",
-            Self::HoldPosition => "hold_position",
-            Self::Ended => "ended",
+    fn lost(&mut self, time: i64, fault: Fault) -> Action {
+        let held = time.saturating_sub(self.last_good) < self.policy.hold;
+        match self.policy.on_loss {
+            _ if held || self.mode == Mode::Disarmed => self.go(time, Trigger::Fault, Some(fault)),
+            OnLoss::Skip => self.go(time, Trigger::Skip, Some(fault)),
+            OnLoss::Respond(response) => self.respond(time, fault, response),
+        }
+    }
+
+    fn failsafe(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
+        let Some((began, cause)) = self.failsafe else {
+            return self.go(time, Trigger::Fault, frame.err());
+        };
+        if time.saturating_sub(began) >= self.policy.longest_failsafe && self.mode != Mode::Landing
+        {
+            return self.go(time, Trigger::Expired, None);
+        }
+        match frame {
+            Err(fault) => {
+                self.good_since = None;
+                self.go(time, Trigger::Fault, Some(fault))
+            }
+            Ok(()) => {
+                let since = *self.good_since.get_or_insert(time);
+                let back = time.saturating_sub(since) >= self.policy.hold;
+                let resume = back
+                    && self.policy.resume
+                    && cause.is_of_frames()
+                    && self.mode != Mode::Landing;
+                let trigger = if resume {
+                    Trigger::Resume
+                } else {
+                    Trigger::Good
+                };
+                self.go(time, trigger, None)
+            }
+        }
+    }
+
+    fn respond(&mut self, time: i64, fault: Fault, response: Response) -> Action {
+        match response.trigger() {
+            Some(trigger) => self.go(time, trigger, Some(fault)),
+            None => {
+                let mode = self.mode;
+                self.tell(Event {
+                    from: mode,
+                    to: mode,
+                    trigger: None,
+                    fault: Some(fault),
+                    gap: time.saturating_sub(self.last_good),
+                });
+                mode.usual_action()
+            }
+        }
+    }
+
+    /// The one place where the mode changes.
+    fn go(&mut self, time: i64, trigger: Trigger, fault: Option<Fault>) -> Action {
+        let from = self.mode;
+        let Some((to, action)) = table::next(from, trigger) else {
+            return from.usual_action();
+        };
+        if from == to {
+            return action;
+        }
+        let gap = time.saturating_sub(self.last_good);
+        self.mode = to;
+        if let (None, Some(fault), true) = (self.failsafe, fault, to.is_failsafe()) {
+            self.failsafe = Some((time, fault));
+        }
+        let given_up = to.is_failsafe() || to == Mode::Ended;
+        if let (true, Some(fault)) = (given_up, fault.filter(|fault| *fault != Fault::Requested)) {
+            self.report.given_up.get_or_insert((time, fault));
+        }
+        self.report.terminated |= trigger == Trigger::Terminate;
+        match trigger {
+            Trigger::Skip => self.report.pauses += 1,
+            Trigger::Resume => {
+                self.report.resumed += 1;
+                self.report.given_up = None;
+                (self.failsafe, self.good_since) = (None, None);
+                self.last_good = time;
+            }
+            _ => {}
+        }
+        self.tell(Event {
+            from,
+            to,
+            trigger: Some(trigger),
+            fault,
+            gap,
+        });
+        action
+    }
+
+    fn tell(&mut self, event: Event) {
+        if let Some(free) = self.events.iter_mut().find(|event| event.is_none()) {
+            *free = Some(event);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fly_flight::supervisor::Mode;
 use fly_flight::{End, Flight, FlightError, McapFile, Summary, backend};
 use fly_hal::SearchPath;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 
 use crate::args::Arguments;
 use crate::config::{Configuration, Options};
@@ -18,21 +18,22 @@ use crate::telemetry::{Progress, Shown, Terminal};
 pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
     let configuration = Configuration::load(options)?;
     let summary = fly(&configuration, arguments, terminal)?;
+    terminal.flush();
     if !arguments.quiet {
         super::print(Shown(&summary).to_string().as_bytes())?;
     }
     Ok(Exit::from(&summary))
 }
 
-/// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM): then the log is finished, the backend is stopped,
-/// and a vehicle that was commanded is asked to land. A second interruption ends the process at once.
+/// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT): then a vehicle that was commanded lands,
+/// the log is finished and the backend is stopped. A second interruption ends the process at once.
 fn fly(
     configuration: &Configuration,
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Summary, FlightError> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    interruptions(&interrupted);
+    interruptions(&interrupted, arguments.arm);
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let backend = backend::load(configuration, &search, arguments.arm)?;
     let log = (arguments.log.clone()).or_else(|| configuration.flight.log.clone());
@@ -41,14 +42,16 @@ fn fly(
     let progress = (!arguments.quiet).then(|| Progress::start(flight.duration(), terminal));
     let progress = progress.flatten();
     let end = loop {
-        if interrupted.load(Ordering::Relaxed) {
-            break End::Interrupted;
+        if interrupted.load(Ordering::Relaxed)
+            && let Some(end) = flight.end(End::Interrupted)
+        {
+            break end;
         }
         if let Some(end) = flight.tick() {
             break end;
         }
         if let Some(progress) = &progress {
-            let alarm = !matches!(flight.mode(), Mode::Flying | Mode::Waiting);
+            let alarm = !matches!(flight.mode(), Mode::Disarmed | Mode::Armed | Mode::Flying);
             progress.update(flight.flight_time(), flight.errors(), alarm);
         }
     };
@@ -69,15 +72,30 @@ fn default_log(name: &str) -> PathBuf {
 /// The exit code after a second interruption: 128 + SIGINT, as in shells.
 const INTERRUPTED: i32 = 130;
 
-/// Makes Ctrl-C and SIGTERM set the flag, and a second one end the process.
-fn interruptions(flag: &Arc<AtomicBool>) {
-    for signal in [SIGINT, SIGTERM] {
+/// Makes the signals that would end the process set the flag, and a second one end it; while a vehicle is commanded, also Ctrl-Z, which would
+/// stop the flight in the air.
+fn interruptions(flag: &Arc<AtomicBool>, commanding: bool) {
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let stop = commanding.then_some(SIGTSTP);
+    for signal in [SIGINT, SIGTERM, SIGQUIT]
+        .into_iter()
+        .chain(hangup)
+        .chain(stop)
+    {
         // In this order: the first signal finds the flag unset, sets it, and the second one finds it set.
         let hook =
             signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(flag))
                 .and_then(|_| signal_hook::flag::register(signal, Arc::clone(flag)));
         if let Err(error) = hook {
-            tracing::warn!("Ctrl-C will not end the flight cleanly: {error}");
+            tracing::warn!("signal {signal} will not end the flight cleanly: {error}");
         }
     }
+}
+
+/// Whether whoever started the process has it ignore a signal, as `nohup` does; false where the system does not say.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }

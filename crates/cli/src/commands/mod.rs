@@ -23,6 +23,12 @@ use crate::telemetry::Terminal;
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let terminal = Terminal::init(arguments.verbose, arguments.quiet)
         .map_err(|error| Failure::new(Exit::Internal, error))?;
+    let done = command(arguments, &terminal);
+    terminal.flush();
+    done
+}
+
+fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
     match &arguments.command {
         Some(Command::Configs { name }) => configs::run(name.as_deref()),
         Some(Command::Completions { shell }) => manual::completions(*shell),
@@ -34,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
         Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),
-        None => fly::run(&options(arguments)?, arguments, &terminal),
+        None => fly::run(&options(arguments)?, arguments, terminal),
     }
 }
 

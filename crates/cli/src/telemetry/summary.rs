@@ -129,6 +129,13 @@ fn supervisor(interventions: &Interventions) -> Vec<String> {
             interventions.pauses
         ));
     }
+    match interventions.resumed {
+        0 => {}
+        1 => lines.push("flown on after a failsafe, when frames came back".to_owned()),
+        times => lines.push(format!(
+            "flown on after {times} failsafes, when frames came back"
+        )),
+    }
     if let Some(failsafe) = &interventions.failsafe {
         lines.push(format!(
             "given up at {:.3} s: {}",
@@ -311,6 +318,7 @@ tricopter: flown after 20.000 s at 500 Hz
             dropouts: 3,
             longest_dropout: 0.04,
             pauses: 0,
+            resumed: 0,
             failsafe: Some(Failsafe {
                 time: 2.05,
                 reason: "no frame".to_owned(),

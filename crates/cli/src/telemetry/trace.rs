@@ -1,41 +1,115 @@
 //! `tracing` events of the program and its plugins, shown on standard error above the progress bar.
+//!
+//! Whoever gives a message never waits for the terminal: a thread of its own writes, from a queue. What does not fit is counted,
+//! and said when there is room again.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// Messages that wait for the terminal.
+const QUEUE: usize = 1024;
+/// How long the end of the program waits for the terminal.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Standard error, with or without a progress bar at its end; clones share it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Terminal {
     bar: Arc<Mutex<Option<ProgressBar>>>,
+    queue: SyncSender<Item>,
+    lost: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum Item {
+    Line(Vec<u8>),
+    /// All lines before this one are written.
+    Flushed(SyncSender<()>),
 }
 
 impl Terminal {
     /// Installs the process's subscriber: warnings on standard error, one level more with each `-v` (`verbosity`),
-    /// or only errors if `quiet`. The environment variable `RUST_LOG` overrides both.
+    /// or only errors if `quiet`. The environment variable `RUST_LOG` overrides both. Panics are messages, too.
     ///
     /// # Errors
-    /// A subscriber is installed already.
-    pub fn init(verbosity: u8, quiet: bool) -> Result<Self, TryInitError> {
-        let terminal = Self::default();
+    /// A subscriber is installed already, or there is no thread for the messages.
+    pub fn init(verbosity: u8, quiet: bool) -> io::Result<Self> {
+        let (queue, lines) = mpsc::sync_channel(QUEUE);
+        let terminal = Self {
+            bar: Arc::default(),
+            queue,
+            lost: Arc::default(),
+        };
+        let (bar, lost) = (Arc::clone(&terminal.bar), Arc::clone(&terminal.lost));
+        thread::Builder::new()
+            .name("fly-terminal".into())
+            .spawn(move || show(&lines, &bar, &lost))?;
         tracing_subscriber::fmt()
             .with_writer(terminal.clone())
             .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
             .without_time()
             .with_env_filter(filter(verbosity, quiet))
             .finish()
-            .try_init()?;
+            .try_init()
+            .map_err(io::Error::other)?;
+        // The usual hook writes to standard error itself, and would wait there in flight.
+        std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
         Ok(terminal)
     }
 
     /// The bar above which lines are written, if there is one.
     pub fn set_bar(&self, bar: Option<ProgressBar>) {
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+    }
+
+    /// Waits until all messages are written, but not for a terminal that takes nothing.
+    pub fn flush(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        let (flushed, wait) = mpsc::sync_channel(1);
+        let mut item = Item::Flushed(flushed);
+        while let Err(TrySendError::Full(back)) = self.queue.try_send(item) {
+            if Instant::now() > deadline {
+                return;
+            }
+            item = back;
+            thread::sleep(Duration::from_millis(1));
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        // Too late, or there is no thread any more: then there is nothing to wait for.
+        let _ = wait.recv_timeout(left);
+    }
+}
+
+/// Writes the lines of the queue as long as there is a terminal.
+fn show(lines: &Receiver<Item>, bar: &Mutex<Option<ProgressBar>>, lost: &AtomicU64) {
+    let write = |text: &[u8]| {
+        // Not held while it writes: the flight sets the bar.
+        let bar = (bar.lock().unwrap_or_else(PoisonError::into_inner)).clone();
+        // Nobody is left to be told of an error.
+        let _ = match bar {
+            Some(bar) => bar.suspend(|| io::stderr().write_all(text)),
+            None => io::stderr().write_all(text),
+        };
+    };
+    for item in lines {
+        match item {
+            Item::Line(text) => write(&text),
+            // Whoever waited may have left.
+            Item::Flushed(to) => drop(to.try_send(())),
+        }
+        match lost.swap(0, Ordering::Relaxed) {
+            0 => {}
+            lost => write(format!("{lost} messages are not shown: too many at once\n").as_bytes()),
+        }
     }
 }
 
@@ -61,19 +135,18 @@ impl<'a> MakeWriter<'a> for Terminal {
     }
 }
 
-/// Writes a line of a message.
+/// Takes a line of a message. Never waits.
 pub struct Line<'a>(&'a Terminal);
 
 impl Write for Line<'_> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        let bar = self.0.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*bar {
-            Some(bar) => bar.suspend(|| io::stderr().write(text)),
-            None => io::stderr().write(text),
+        if self.0.queue.try_send(Item::Line(text.to_vec())).is_err() {
+            self.0.lost.fetch_add(1, Ordering::Relaxed);
         }
+        Ok(text.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(())
     }
 }

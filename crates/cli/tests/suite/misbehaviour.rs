@@ -150,11 +150,27 @@ fn a_frame_that_comes_twice_costs_one_tick() {
 }
 
 #[test]
-fn a_leap_of_time_does_not_pass_for_a_flight_that_was_flown() {
-    let folder = Folder::new();
-    let (summary, messages) = fly(&folder, "{ does = \"leap\", from = 1.0 }", 4);
-    common::contains(&messages, "time jumped: levelling and descending");
-    common::contains(&summary, "given up at 3600.998 s: time jumped");
+fn frames_of_another_hour_cost_one_tick_and_the_flight_goes_on() {
+    // One frame; a while of them; from now on.
+    for (until, leaps) in [(1.002, 0), (1.2, 2), (99.0, 1)] {
+        let folder = Folder::new();
+        let deed = format!("{{ does = \"leap\", from = 1.0, until = {until} }}");
+        let (summary, messages) = fly(&folder, &deed, 0);
+        common::begins(&summary, "quadcopter: flown after 3.000 s");
+        common::contains(
+            &messages,
+            "0.998 s: the frame's time leapt: holding the last command",
+        );
+        let dropouts = leaps.max(1);
+        common::contains(&summary, &format!("{dropouts} dropout"));
+        common::contains(&summary, "the longest of 4 ms");
+        assert_eq!(
+            summary.contains(&format!("{leaps} leaps of the backend's clock")),
+            leaps > 0,
+            "{summary}"
+        );
+        logged_until(&folder, 3.0);
+    }
 }
 
 #[test]

@@ -88,6 +88,8 @@ fn dropouts_and_the_descent_are_recomputed_as_well() {
         faults,
         "--set",
         "safety.max_descent_time=2",
+        "--set",
+        "safety.resume=false",
     ];
     folder.ends(&[&arguments[..], &["--log", "flight.mcap"]].concat(), 4);
     // It comes to the same decisions, and says so in the same way.

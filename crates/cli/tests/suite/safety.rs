@@ -18,6 +18,8 @@ fn fly(folder: &Folder, config: &str, faults: &str, more: &[&str], code: i32) ->
         "flight.duration=6",
         "--set",
         "safety.max_descent_time=4",
+        "--set",
+        "safety.resume=false",
         "--log",
         "flight.mcap",
     ];
@@ -166,6 +168,23 @@ fn the_hold_time_is_as_configured() {
         4,
     );
     common::contains(&summary, "given up at 2.018 s: no frame\n");
+}
+
+#[test]
+fn frames_that_come_back_end_the_descent() {
+    let folder = Folder::new();
+    let fault = "{ kind = \"missing\", from = 2.0, until = 3.0 }";
+    let resume = ["--set", "safety.resume=true"];
+    let (summary, messages) = fly(&folder, "quadcopter.toml", fault, &resume, 0);
+    common::contains(&messages, "2.048 s: no frame: levelling and descending");
+    common::contains(&messages, "3.050 s: frames are back: flying on");
+    common::contains(
+        &summary,
+        "supervisor        flown on after a failsafe, when frames came back\n",
+    );
+    let recording =
+        Recording::open(folder.path("flight.mcap"), &Options::default()).expect("a finished log");
+    assert!((recording.duration() - 6.0).abs() < 0.01, "to its end");
 }
 
 #[test]

@@ -275,7 +275,10 @@ fn a_law_without_an_answer_from_the_start_is_no_flight() {
     }
     let (summary, told) = folder.ends(&arguments, 4);
     assert!(told.contains("is singular here"), "{told}");
-    assert!(told.contains("terminating"), "{told}");
+    assert!(
+        told.contains("the flight ends before its first command"),
+        "{told}"
+    );
     assert!(summary.contains("given up at 0.0"), "{summary}");
 }
 

@@ -11,10 +11,11 @@ use fly_mechanics::{System, Vehicle};
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
-use super::sections::{self, BackendSection, FlightSection, SafetyAction, SafetySection};
+use super::sections::{self, BackendSection, FlightSection, SafetySection};
 use super::source::{Origin, Source};
 use super::vehicle::{self, Described};
 use super::{controller, reference};
+use crate::supervisor::Response;
 
 /// The names of the sections.
 const SECTIONS: &[&str] = &[
@@ -127,13 +128,13 @@ impl Configuration {
 
     /// Rejects `safety.then = "descend"` for anything but a vehicle of one body.
     fn check_descent(&self) -> Result<(), ConfigError> {
-        let (Flown::System(system), Some(SafetyAction::Descend)) = (self.flown(), self.safety.then)
+        let (Flown::System(system), Some(Response::Descend)) = (self.flown(), self.safety.then)
         else {
             return Ok(());
         };
         let diagnostic = Diagnostic::new("`safety.then` is not possible");
         let label = format!(
-            "expected \"rest\" or \"terminate\", found \"descend\": `{}` is not flown as a vehicle of one body",
+            "expected \"hold\", \"land\" or \"terminate\", found \"descend\": `{}` is not flown as a vehicle of one body",
             system.name
         );
         Err(match self.document.place("safety.then") {

@@ -26,6 +26,6 @@ pub use configuration::{Configuration, Flown};
 pub use diagnostic::{ConfigError, Diagnostic};
 pub use document::{Document, Fragment, Options};
 pub use model::{Model, check_sections, controller_in};
-pub use sections::{BackendSection, FlightSection, SafetyAction, SafetySection};
+pub use sections::{BackendSection, FlightSection, SafetySection};
 pub use source::{Origin, Place, Source};
 pub use system::system;

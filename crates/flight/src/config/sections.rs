@@ -1,12 +1,12 @@
 //! The sections that belong to the flight itself: `[flight]`, `[safety]` and `[backend]`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::diagnostic::{ConfigError, Diagnostic, Problems, nearest};
 use super::document::{Document, Fragment, backend_table};
+use crate::supervisor::Response;
 
 /// The longest flight, s: 31 years. Time is counted in 64-bit nanoseconds, which end after nine times that.
 const LONGEST: f64 = 1e9;
@@ -86,33 +86,21 @@ impl FlightSection {
     }
 }
 
-/// What the supervisor does when the hold time has passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SafetyAction {
-    /// Level the attitude and descend, then terminate; for vehicles of one body.
-    Descend,
-    /// Stop and hold position, or the nearest configuration that the inputs can hold (a multicopter level), then terminate.
-    #[serde(rename = "rest")]
-    HoldPosition,
-    /// Ask the backend to terminate at once.
-    Terminate,
-}
-
 /// `[safety]`: what happens when frames are stale, not finite or missing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SafetySection {
     /// How long the last command is held, ms, 0 to 50. Default 50.
     pub hold_ms: f64,
-    /// What follows. Default: `"descend"` for vehicles of one body, `"rest"` for other systems.
-    pub then: Option<SafetyAction>,
+    /// What follows; not `Warn`. Default: `Descend` for vehicles of one body, `Hold` for other systems.
+    pub then: Option<Response>,
+    /// Whether frames that come back end a failsafe that their loss began. Default true.
+    pub resume: bool,
     /// Sink rate of the descent, m/s, > 0. Default 0.5.
     pub descent_rate: f64,
-    /// How long a descent or a position hold may last before the backend is asked to terminate, s, > 0. Default 30.
+    /// How long a descent or a position hold may last before the backend is asked to land by itself, s, > 0. Default 30.
     pub max_descent_time: f64,
-    /// Height at which a descent or position hold ends as well, m, of the one body that is free in the world. Without it it lasts
-    /// for `max_descent_time`.
+    /// Measured height at which a descent or position hold has reached the ground, m, of the one body that is free in the world.
     pub ground_height: Option<f64>,
     /// A measurement older than this counts as stale, ms, > 0. Default 100.
     pub stale_ms: f64,
@@ -123,6 +111,7 @@ impl Default for SafetySection {
         Self {
             hold_ms: 50.0,
             then: None,
+            resume: true,
             descent_rate: 0.5,
             max_descent_time: 30.0,
             ground_height: None,
@@ -132,11 +121,6 @@ impl Default for SafetySection {
 }
 
 impl SafetySection {
-    /// How long the last command is held.
-    pub fn hold(&self) -> Duration {
-        Duration::from_secs_f64(self.hold_ms * 1e-3)
-    }
-
     fn read(document: &Document) -> Result<Self, ConfigError> {
         let Some(fragment) = section(document, "safety")? else {
             return Ok(Self::default());
@@ -160,6 +144,14 @@ impl SafetySection {
             if value <= 0.0 {
                 problems.push(out_of_range(document, key, "expected more than 0", value));
             }
+        }
+        if safety.then == Some(Response::Warn) {
+            let problem = Diagnostic::new("`safety.then` is not possible");
+            let label = "expected \"hold\", \"descend\", \"land\" or \"terminate\"";
+            problems.push(match document.place("safety.then") {
+                Some(place) => problem.at(place, label),
+                None => problem.note(label),
+            });
         }
         problems.finish()?;
         Ok(safety)

@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 
 use super::super::guidance::Guidance;
 use super::super::reference::FlightReference;
-use super::super::supervisor::{Mode, OnLoss};
+use super::super::supervisor::{Mode, OnLoss, Policy, Response};
 use super::*;
 
 const MS: i64 = 1_000_000;
@@ -106,12 +106,20 @@ impl Bench {
             Binding::new("bench", &description, &predictor.groups(), commands).expect("complete");
         let reference = reference.build(&vehicle).expect("a reference");
         let reference = FlightReference::new(reference, &description).expect("planned");
-        let guidance = Guidance::of_vehicle(&system.model, reference, controller, 0.5);
+        let guidance = Guidance::of_vehicle(&vehicle, &system.model, reference, controller, 0.5);
+        let policy = Policy {
+            hold: 50 * MS,
+            on_loss,
+            longest_gap: i64::MAX,
+            longest_failsafe: 4000 * MS,
+            resume: false,
+        };
         let pilot = Pilot::new(Parts {
             guidance,
-            supervisor: Supervisor::new(50 * MS, on_loss),
+            supervisor: Supervisor::new(policy),
             stale_after: 20 * MS,
             ground_height: None,
+            descent_rate: 0.5,
             is_shadow: false,
             predictor,
             binding,
@@ -183,9 +191,7 @@ impl Bench {
     }
 }
 
-const DESCEND: OnLoss = OnLoss::Descend {
-    duration: 4000 * MS,
-};
+const DESCEND: OnLoss = OnLoss::Respond(Response::Descend);
 
 /// Off its reference, tilted and moving.
 fn disturbed() -> State<f64> {
@@ -307,23 +313,17 @@ fn a_longer_loss_levels_and_descends_from_where_it_is() {
         assert!(bench.tilt() < 0.01, "tilted by {}", bench.tilt());
         assert!((bench.plant.velocity_in_world().z + 0.5).abs() < 0.01);
         assert!((-2.3..-1.3).contains(&moved.z), "sank by {}", moved.z);
-        // Latched: good frames do not bring the flight back.
-        assert_eq!(bench.tick(Wrong::Nothing).action, Action::Failsafe);
-        assert_eq!(
-            bench
-                .run(600, Wrong::Nothing)
-                .last()
-                .map(|decision| decision.action),
-            Some(Action::Stop)
-        );
-        assert_eq!(bench.pilot.supervisor().mode(), Mode::Ended);
+        // Latched: good frames do not bring the flight back. Nobody has landed: it goes on sinking.
+        for decision in bench.run(600, Wrong::Nothing) {
+            assert_eq!(decision.action, Action::Failsafe);
+        }
+        assert_eq!(bench.pilot.supervisor().mode(), Mode::Landing);
     }
 }
 
 #[test]
 fn a_position_hold_begins_after_the_hold_time() {
-    let duration = 4000 * MS;
-    let mut bench = Bench::new(OnLoss::HoldPosition { duration }, disturbed());
+    let mut bench = Bench::new(OnLoss::Respond(Response::Hold), disturbed());
     bench.run(150, Wrong::Nothing);
     let decisions = bench.run(25, Wrong::NotFinite(0));
     assert_eq!(
@@ -335,17 +335,112 @@ fn a_position_hold_begins_after_the_hold_time() {
 }
 
 #[test]
-fn the_descent_ends_at_the_ground() {
+fn the_descent_ends_at_the_measured_height_of_the_ground() {
     let mut bench = Bench::new(DESCEND, disturbed());
-    bench.pilot.parts.ground_height = Some(-1.0);
+    bench.pilot.parts.ground_height = Some(-0.2);
     bench.run(150, Wrong::Nothing);
-    let mut ticks = 0;
-    while bench.tick(Wrong::NoFrame).action != Action::Stop {
-        ticks += 1;
-        assert!(ticks < 1700, "well before its time");
+    // Blind it only believes to be there: nothing ends.
+    for decision in bench.run(1700, Wrong::NoFrame).iter().skip(24) {
+        assert_eq!(decision.action, Action::Failsafe);
     }
-    let height = bench.known().pose.translation.z;
-    assert!((-1.1..=-1.0).contains(&height), "{height}");
+    assert!(bench.known().pose.translation.z < -0.5);
+    assert_eq!(bench.tick(Wrong::Nothing).action, Action::Stop);
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Ended);
+}
+
+#[test]
+fn a_vehicle_that_no_longer_sinks_and_is_not_carried_stands_on_the_ground() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.run(150, Wrong::Nothing);
+    bench.run(25, Wrong::NoFrame);
+    let ground = bench.plant.pose.translation.z - 1.0;
+    let mut ticks = 0;
+    while bench.tick(Wrong::Nothing).action != Action::Stop {
+        // The ground carries whatever comes to it.
+        if bench.plant.pose.translation.z <= ground {
+            bench.plant.pose.translation.z = ground;
+            bench.plant.twist.fill(0.0);
+        }
+        ticks += 1;
+        assert!(ticks < 3000, "six seconds are enough for a metre");
+    }
+    // The metre, and then a second of certainty.
+    assert!(ticks > 1000, "{ticks} ticks");
+    let height = bench.plant.pose.translation.z;
+    assert!(
+        (height - ground).abs() < 0.01,
+        "{height} m, ground {ground} m"
+    );
+}
+
+#[test]
+fn frames_that_come_back_end_the_descent_and_it_flies_to_its_reference() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.pilot.parts.supervisor = Supervisor::new(Policy {
+        hold: 50 * MS,
+        on_loss: DESCEND,
+        longest_gap: i64::MAX,
+        longest_failsafe: 4000 * MS,
+        resume: true,
+    });
+    for _ in 0..2 {
+        bench.run(150, Wrong::Nothing);
+        let lost = bench.run(500, Wrong::NoFrame);
+        assert_eq!(lost[499].action, Action::Failsafe);
+        let height = bench.plant.pose.translation.z;
+        // Each descent begins where the vehicle is.
+        assert!(bench.pilot.point().configuration[2] > height - 0.3);
+        let back = bench.run(3000, Wrong::Nothing);
+        assert_eq!(back[24].action, Action::Failsafe);
+        assert_eq!(back[25].action, Action::Control);
+        assert!(bench.plant.pose.translation.norm() < 1e-3);
+    }
+    assert_eq!(bench.pilot.supervisor().report().resumed, 2);
+}
+
+#[test]
+fn a_failsafe_whose_law_fails_lets_the_vehicle_sink_level_and_never_repeats_a_thrust() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    // At full thrust, since it shall climb.
+    bench.plant = State::at_rest(SE3::new(SO3::identity(), Vector3::new(0.0, 0.0, -30.0)));
+    bench.run(5, Wrong::Nothing);
+    let before: f64 = bench.pilot.commands().expect("flying").iter().sum();
+    let weight = 0.9 * 9.81;
+    assert!(before > 1.5 * weight, "{before} N");
+    // Finite, and so large that the law overflows, with every frame from now on.
+    for tick in 0..200 {
+        bench.plant = disturbed();
+        bench.plant.twist[3] = 1e200;
+        let decision = bench.tick(Wrong::Nothing);
+        if tick >= 25 {
+            assert_eq!(decision.action, Action::Failsafe);
+            let commands = bench.pilot.commands().expect("commands");
+            let thrust: f64 = commands.iter().sum();
+            assert!((thrust / weight - 0.95).abs() < 1e-9, "{thrust} N");
+            assert!(commands.iter().all(|one| (one - commands[0]).abs() < 1e-9));
+        }
+    }
+    // Whoever can land by itself should.
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Landing);
+}
+
+#[test]
+fn a_read_that_failed_never_feeds_the_prediction() {
+    for fault in [Fault::Backend, Fault::Missing, Fault::Time] {
+        let mut bench = Bench::new(DESCEND, disturbed());
+        bench.run(150, Wrong::Nothing);
+        let known = bench.known();
+        // It left another position in the frame, newer than the last one.
+        bench.frame.values[0] += 100.0;
+        for group in &mut bench.frame.groups {
+            group.stamp = bench.time;
+        }
+        bench
+            .pilot
+            .decide(bench.time, Reading::Nothing(fault), &bench.frame);
+        let moved = bench.known().pose.translation - known.pose.translation;
+        assert!(moved.norm() < 0.1, "{fault:?}: {moved}");
+    }
 }
 
 #[test]

@@ -48,6 +48,7 @@ static int32_t describe(void *instance, FlyDescription *description, FlyError *e
     (void)instance, (void)error;
     description->signals = signals;
     description->signal_count = COUNT(signals);
+    description->signal_size = sizeof(FlySignal);
     description->groups = groups;
     description->group_count = COUNT(groups);
     description->wants_reference = FLY_REFERENCE_CONFIGURED;
@@ -81,7 +82,7 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     memset(frame->values, 0, frame->value_count * sizeof *frame->values);
     frame->values[3] = 1.0;
     for (size_t group = 0; group < frame->group_count; group++)
-        frame->groups[group] = (FlyGroupStatus){ .stamp = frame->time, .valid = SEES };
+        *fly_group(frame, group) = (FlyGroupStatus){ .stamp = frame->time, .valid = SEES };
     return FLY_OK;
 }
 

@@ -283,7 +283,7 @@ error: `safety.then` is not possible
   --> arm.toml:37:8
    |
 37 | then = \"descend\"
-   |        ^^^^^^^^^ expected \"rest\" or \"terminate\", found \"descend\": `arm` is not flown as a vehicle of one body
+   |        ^^^^^^^^^ expected \"hold\", \"land\" or \"terminate\", found \"descend\": `arm` is not flown as a vehicle of one body
 ",
     );
 }

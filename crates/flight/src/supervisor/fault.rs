@@ -1,0 +1,103 @@
+//! Why a tick has no new command, or why a flight was given up.
+
+use std::fmt::{self, Display};
+
+use crate::envelope::Limit;
+
+/// Why a tick has no new command, or why the flight was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The tick passed without a frame.
+    Missing,
+    /// The frame's time did not advance.
+    Time,
+    /// The frame's time is far from that of the last one.
+    Leap,
+    /// The backend marks a group (by its index) as invalid.
+    Invalid(usize),
+    /// A group is older than `safety.stale_ms`.
+    Stale(usize),
+    /// A group is stamped later than its frame.
+    Early(usize),
+    /// Too much time since the last good frame, without a tick in between.
+    Gap,
+    /// A group holds a value that is not finite.
+    NonFinite(usize),
+    /// A quaternion is too far from unit length to be an attitude.
+    NotUnit(usize),
+    /// The controller's result is not finite; nothing was sent.
+    Controller,
+    /// The reference cannot be followed at this time.
+    Reference,
+    /// The computed command (by its index) is not finite or violates its limits, and was not sent.
+    Command(usize),
+    /// The backend reported an error instead of a frame.
+    Backend,
+    /// The backend did not send the commands.
+    Unsent,
+    /// A limit of `[safety]` is exceeded.
+    Limit(Limit),
+    /// The user, or the end of the flight, asks for a landing.
+    Requested,
+}
+
+impl Fault {
+    /// Whether it is over as soon as frames are complete again.
+    pub fn is_of_frames(self) -> bool {
+        match self {
+            Self::Missing
+            | Self::Time
+            | Self::Leap
+            | Self::Gap
+            | Self::Invalid(_)
+            | Self::Stale(_)
+            | Self::Early(_)
+            | Self::NonFinite(_)
+            | Self::NotUnit(_)
+            | Self::Backend => true,
+            Self::Controller
+            | Self::Reference
+            | Self::Command(_)
+            | Self::Unsent
+            | Self::Limit(_)
+            | Self::Requested => false,
+        }
+    }
+
+    /// The fault in words, with the names of groups and commands. Printing it does not allocate.
+    pub fn describe<'a>(self, groups: &'a [String], commands: &'a [String]) -> impl Display + 'a {
+        let name = |names: &'a [String], index: usize| names.get(index).map_or("?", String::as_str);
+        fmt::from_fn(move |f| match self {
+            Self::Missing => f.write_str("no frame"),
+            Self::Time => f.write_str("the frame's time did not advance"),
+            Self::Leap => f.write_str("the frame's time leapt"),
+            Self::Invalid(index) => write!(f, "`{}` is marked invalid", name(groups, index)),
+            Self::Stale(index) => write!(f, "`{}` is stale", name(groups, index)),
+            Self::Early(index) => {
+                write!(
+                    f,
+                    "`{}` is stamped later than its frame",
+                    name(groups, index)
+                )
+            }
+            Self::Gap => f.write_str("time jumped"),
+            Self::NonFinite(index) => write!(f, "`{}` is not finite", name(groups, index)),
+            Self::NotUnit(index) => {
+                write!(f, "`{}` is not a unit quaternion", name(groups, index))
+            }
+            Self::Controller => {
+                f.write_str("the controller's result is not finite and was not sent")
+            }
+            Self::Reference => f.write_str("the reference cannot be followed"),
+            Self::Command(index) => write!(
+                f,
+                "the computed `{}` violates its limits and was not sent",
+                name(commands, index)
+            ),
+            Self::Backend => f.write_str("the backend reports an error"),
+            Self::Unsent => f.write_str("the backend does not send the commands"),
+            Self::Limit(limit) => write!(f, "the limit of the {} is exceeded", limit.name()),
+            Self::Requested => f.write_str("a landing is requested"),
+        })
+    }
+}

@@ -1,0 +1,322 @@
+//! The supervisor's table: in which mode what leads where, and what the tick then does.
+//!
+//! `docs/safety.md` shows it; [`markdown`] writes it there.
+
+use std::fmt::Write as _;
+
+/// The supervisor's mode. Logged with every tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// No complete frame has come yet; nothing is sent.
+    Disarmed,
+    /// The first complete frame has come, and there is nothing left to arm; the first command is still to come.
+    Armed,
+    /// Frames are good and the controller flies.
+    Flying,
+    /// The last command is repeated, for less than the hold time.
+    Holding,
+    /// Frames of a recording are skipped.
+    Paused,
+    /// Failsafe: the position is held.
+    HoldPosition,
+    /// Failsafe: level attitude and descent.
+    Descending,
+    /// The backend is asked to land by itself; until it does, the failsafe goes on.
+    Landing,
+    /// The flight is over.
+    Ended,
+}
+
+/// What may change the mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    /// The first complete frame, and nothing must be armed.
+    Ready,
+    /// A complete frame.
+    Good,
+    /// A tick without a complete frame, or whose command could not be computed or sent; shorter than the hold time.
+    Fault,
+    /// A command that was computed from a complete frame passed the host's check.
+    Commanded,
+    /// Faults for longer than the hold time in a shadow flight.
+    Skip,
+    /// Response to faults for longer than the hold time, or to an exceeded limit: hold the position.
+    Hold,
+    /// The same: level and descend.
+    Descend,
+    /// The same, or at the user's request: land.
+    Land,
+    /// The same: stop the motors.
+    Terminate,
+    /// The frames whose loss began the failsafe have been back for the hold time, and `safety.resume` is set.
+    Resume,
+    /// The failsafe has lasted for `safety.max_descent_time`.
+    Expired,
+    /// The vehicle stands on the ground.
+    TouchedDown,
+    /// The backend lands by itself from here on, or nothing real is in the air.
+    Landed,
+}
+
+/// The action of a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// None: nothing is commanded yet.
+    Wait,
+    /// Run the controller on the measured state with the flight's reference.
+    Control,
+    /// Send the last command again.
+    Hold,
+    /// Skip this tick of a recording.
+    Pause,
+    /// Run the controller on the measured or predicted state with the failsafe's reference: descent, or position hold.
+    Failsafe,
+    /// End the flight.
+    Stop,
+}
+
+/// One row: in mode `from`, `trigger` leads to mode `to`, and the tick does `action`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transition {
+    /// The mode before.
+    pub from: Mode,
+    /// What happens.
+    pub trigger: Trigger,
+    /// The mode after.
+    pub to: Mode,
+    /// What the tick does.
+    pub action: Action,
+}
+
+const fn row(from: Mode, trigger: Trigger, to: Mode, action: Action) -> Transition {
+    Transition {
+        from,
+        trigger,
+        to,
+        action,
+    }
+}
+
+/// All transitions. What is not in the table does not happen; should it, the mode stays and the tick does its
+/// [usual action](Mode::usual_action).
+#[rustfmt::skip]
+pub const TABLE: &[Transition] = {
+    use Mode as M;
+    use Trigger as T;
+    use Action::{Control, Failsafe, Hold, Pause, Stop, Wait};
+    &[
+        row(M::Disarmed, T::Ready, M::Armed, Control),
+        row(M::Disarmed, T::Fault, M::Disarmed, Wait),
+        row(M::Disarmed, T::Land, M::Ended, Stop),
+
+        row(M::Armed, T::Good, M::Armed, Control),
+        row(M::Armed, T::Fault, M::Armed, Wait),
+        row(M::Armed, T::Commanded, M::Flying, Control),
+        row(M::Armed, T::Skip, M::Armed, Wait),
+        row(M::Armed, T::Hold, M::Ended, Stop),
+        row(M::Armed, T::Descend, M::Ended, Stop),
+        row(M::Armed, T::Land, M::Ended, Stop),
+        row(M::Armed, T::Terminate, M::Ended, Stop),
+
+        row(M::Flying, T::Good, M::Flying, Control),
+        row(M::Flying, T::Fault, M::Holding, Hold),
+        row(M::Flying, T::Commanded, M::Flying, Control),
+        row(M::Flying, T::Skip, M::Paused, Pause),
+        row(M::Flying, T::Hold, M::HoldPosition, Failsafe),
+        row(M::Flying, T::Descend, M::Descending, Failsafe),
+        row(M::Flying, T::Land, M::Landing, Failsafe),
+        row(M::Flying, T::Terminate, M::Ended, Stop),
+
+        row(M::Holding, T::Good, M::Holding, Control),
+        row(M::Holding, T::Fault, M::Holding, Hold),
+        row(M::Holding, T::Commanded, M::Flying, Control),
+        row(M::Holding, T::Skip, M::Paused, Pause),
+        row(M::Holding, T::Hold, M::HoldPosition, Failsafe),
+        row(M::Holding, T::Descend, M::Descending, Failsafe),
+        row(M::Holding, T::Land, M::Landing, Failsafe),
+        row(M::Holding, T::Terminate, M::Ended, Stop),
+
+        row(M::Paused, T::Good, M::Paused, Control),
+        row(M::Paused, T::Fault, M::Paused, Pause),
+        row(M::Paused, T::Commanded, M::Flying, Control),
+        row(M::Paused, T::Skip, M::Paused, Pause),
+        row(M::Paused, T::Land, M::Ended, Stop),
+
+        row(M::HoldPosition, T::Good, M::HoldPosition, Failsafe),
+        row(M::HoldPosition, T::Fault, M::HoldPosition, Failsafe),
+        row(M::HoldPosition, T::Resume, M::Flying, Control),
+        row(M::HoldPosition, T::Hold, M::HoldPosition, Failsafe),
+        row(M::HoldPosition, T::Descend, M::Descending, Failsafe),
+        row(M::HoldPosition, T::Land, M::Landing, Failsafe),
+        row(M::HoldPosition, T::Terminate, M::Ended, Stop),
+        row(M::HoldPosition, T::Expired, M::Landing, Failsafe),
+        row(M::HoldPosition, T::TouchedDown, M::Ended, Stop),
+
+        row(M::Descending, T::Good, M::Descending, Failsafe),
+        row(M::Descending, T::Fault, M::Descending, Failsafe),
+        row(M::Descending, T::Resume, M::Flying, Control),
+        row(M::Descending, T::Hold, M::Descending, Failsafe),
+        row(M::Descending, T::Descend, M::Descending, Failsafe),
+        row(M::Descending, T::Land, M::Landing, Failsafe),
+        row(M::Descending, T::Terminate, M::Ended, Stop),
+        row(M::Descending, T::Expired, M::Landing, Failsafe),
+        row(M::Descending, T::TouchedDown, M::Ended, Stop),
+
+        row(M::Landing, T::Good, M::Landing, Failsafe),
+        row(M::Landing, T::Fault, M::Landing, Failsafe),
+        row(M::Landing, T::Hold, M::Landing, Failsafe),
+        row(M::Landing, T::Descend, M::Landing, Failsafe),
+        row(M::Landing, T::Land, M::Landing, Failsafe),
+        row(M::Landing, T::Terminate, M::Ended, Stop),
+        row(M::Landing, T::TouchedDown, M::Ended, Stop),
+        row(M::Landing, T::Landed, M::Ended, Stop),
+    ]
+};
+
+/// The table as an array over modes and triggers.
+static NEXT: [[Option<(Mode, Action)>; Trigger::ALL.len()]; Mode::ALL.len()] = {
+    let mut next = [[None; Trigger::ALL.len()]; Mode::ALL.len()];
+    let mut index = 0;
+    while index < TABLE.len() {
+        let row = TABLE[index];
+        let cell = &mut next[row.from as usize][row.trigger as usize];
+        assert!(cell.is_none(), "two rows for one mode and trigger");
+        *cell = Some((row.to, row.action));
+        index += 1;
+    }
+    next
+};
+
+/// Where `trigger` leads from `from`, and the tick's action; `None` if it is not in the table.
+pub fn next(from: Mode, trigger: Trigger) -> Option<(Mode, Action)> {
+    NEXT[from as usize][trigger as usize]
+}
+
+impl Mode {
+    /// All modes, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::Disarmed,
+        Self::Armed,
+        Self::Flying,
+        Self::Holding,
+        Self::Paused,
+        Self::HoldPosition,
+        Self::Descending,
+        Self::Landing,
+        Self::Ended,
+    ];
+
+    /// Whether a failsafe flies the vehicle.
+    pub fn is_failsafe(self) -> bool {
+        matches!(self, Self::HoldPosition | Self::Descending | Self::Landing)
+    }
+
+    /// What a tick does in which nothing happens.
+    pub fn usual_action(self) -> Action {
+        match self {
+            Self::Disarmed | Self::Armed => Action::Wait,
+            Self::Flying => Action::Control,
+            Self::Holding => Action::Hold,
+            Self::Paused => Action::Pause,
+            Self::HoldPosition | Self::Descending | Self::Landing => Action::Failsafe,
+            Self::Ended => Action::Stop,
+        }
+    }
+
+    /// Its name in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Disarmed => "disarmed",
+            Self::Armed => "armed",
+            Self::Flying => "flying",
+            Self::Holding => "holding",
+            Self::Paused => "paused",
+            Self::HoldPosition => "hold_position",
+            Self::Descending => "descending",
+            Self::Landing => "landing",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+impl Trigger {
+    /// All triggers, in the order of their numbers.
+    pub const ALL: [Self; 13] = [
+        Self::Ready,
+        Self::Good,
+        Self::Fault,
+        Self::Commanded,
+        Self::Skip,
+        Self::Hold,
+        Self::Descend,
+        Self::Land,
+        Self::Terminate,
+        Self::Resume,
+        Self::Expired,
+        Self::TouchedDown,
+        Self::Landed,
+    ];
+
+    /// Its name in the documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Good => "good frame",
+            Self::Fault => "fault",
+            Self::Commanded => "commanded",
+            Self::Skip => "skip",
+            Self::Hold => "hold",
+            Self::Descend => "descend",
+            Self::Land => "land",
+            Self::Terminate => "terminate",
+            Self::Resume => "resume",
+            Self::Expired => "expired",
+            Self::TouchedDown => "touched down",
+            Self::Landed => "landed",
+        }
+    }
+}
+
+impl Action {
+    /// Whether commands are sent in this tick.
+    pub fn commands(self) -> bool {
+        matches!(self, Self::Control | Self::Hold | Self::Failsafe)
+    }
+
+    /// Its name in the documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::Control => "control",
+            Self::Hold => "repeat the last command",
+            Self::Pause => "skip the tick",
+            Self::Failsafe => "failsafe",
+            Self::Stop => "end the flight",
+        }
+    }
+}
+
+/// The table in Markdown: a row for each mode but the last, which nothing leaves; a column for each trigger. A cell holds the
+/// next mode and, in brackets, the action.
+pub fn markdown() -> String {
+    let mut text = String::from("| trigger |");
+    let modes = || Mode::ALL.into_iter().filter(|mode| *mode != Mode::Ended);
+    // Writing to a string cannot fail.
+    for mode in modes() {
+        let _ = write!(text, " {} |", mode.name());
+    }
+    text.push_str("\n|---|");
+    modes().for_each(|_| text.push_str("---|"));
+    for trigger in Trigger::ALL {
+        let _ = write!(text, "\n| **{}** |", trigger.name());
+        for mode in modes() {
+            let _ = match next(mode, trigger) {
+                None => write!(text, " |"),
+                Some((to, action)) if to == mode => write!(text, " *{}* |", action.name()),
+                Some((to, action)) => write!(text, " {}: *{}* |", to.name(), action.name()),
+            };
+        }
+    }
+    text.push('\n');
+    text
+}

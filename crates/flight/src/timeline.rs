@@ -1,0 +1,241 @@
+//! The times of the ticks, from the times of the frames: strictly increasing, whatever the backend's clock does.
+
+use crate::supervisor::Fault;
+
+/// Frames with times beyond this, in either direction, are rejected, so that later times do not overflow.
+const LATEST: i64 = i64::MAX / 2;
+
+/// The clock of a flight.
+///
+/// A tick without a frame has the expected time. One frame whose time is far from that is a fault of the frame; when the next
+/// one follows it, the backend's clock has leapt, and its times are shifted from then on, so that the time of the flight goes on.
+#[derive(Debug, Clone)]
+pub(crate) struct Timeline {
+    /// Nominal time between ticks, ns.
+    step: i64,
+    /// Two frames further apart than this (ns) are not neighbours.
+    longest_gap: i64,
+    /// Whether a jump forward is believed: recordings have gaps.
+    recording: bool,
+    /// Added to the backend's times, ns.
+    shift: i64,
+    /// Times of the first and of the last tick, ns.
+    first: Option<i64>,
+    last: Option<i64>,
+    /// The backend's time of the last accepted frame, ns.
+    last_fresh: Option<i64>,
+    /// The backend's time of a frame that leapt, until the next frame.
+    suspect: Option<i64>,
+    leaps: u64,
+}
+
+impl Timeline {
+    /// Before the first tick, with this nominal time between ticks, ns.
+    pub fn new(step: i64, longest_gap: i64, recording: bool) -> Self {
+        Self {
+            step,
+            longest_gap,
+            recording,
+            shift: 0,
+            first: None,
+            last: None,
+            last_fresh: None,
+            suspect: None,
+            leaps: 0,
+        }
+    }
+
+    /// The time of the tick that brought a frame of the backend's time `raw`, `passed` ns of the host's clock after the last one
+    /// (0 where the backend's clock is not real time).
+    ///
+    /// # Errors
+    /// [`Fault::Time`] if the time does not advance, [`Fault::Leap`] if it leaps: the tick has [the expected time](Self::missing).
+    pub fn fresh(&mut self, raw: i64, passed: i64) -> Result<i64, Fault> {
+        let suspect = self.suspect.take();
+        if !(-LATEST..=LATEST).contains(&raw) {
+            return Err(Fault::Leap);
+        }
+        let Some(last) = self.last else {
+            return Ok(self.accept(raw, raw));
+        };
+        if self.last_fresh == Some(raw) {
+            return Err(Fault::Time);
+        }
+        let time = raw.saturating_add(self.shift);
+        if self.follows(time, last, passed) {
+            return Ok(self.accept(raw, time));
+        }
+        // The next frame after a tick without one may be stamped up to two steps before that tick.
+        let late = last.saturating_sub(time);
+        let newer = self.last_fresh.is_none_or(|fresh| raw > fresh);
+        if newer && (0..self.step.saturating_mul(2)).contains(&late) {
+            return Ok(self.accept(raw, last.saturating_add(1)));
+        }
+        if suspect.is_some_and(|suspect| self.follows(raw, suspect, passed)) {
+            let expected = last.saturating_add(self.step);
+            self.shift = expected.saturating_sub(raw);
+            self.leaps += 1;
+            return Ok(self.accept(raw, expected));
+        }
+        self.suspect = Some(raw);
+        Err(Fault::Leap)
+    }
+
+    /// The time of a tick without a usable frame: the backend's time `raw` where that is plausible, else the expected one.
+    pub fn missing(&mut self, raw: Option<i64>, passed: i64) -> i64 {
+        let told = (raw.map(|raw| raw.saturating_add(self.shift))).filter(|time| {
+            self.last
+                .is_none_or(|last| self.follows(*time, last, passed))
+        });
+        let expected = self.last.map_or(0, |last| last.saturating_add(self.step));
+        let time = told
+            .filter(|time| (-LATEST..=LATEST).contains(time))
+            .unwrap_or(expected);
+        self.tick(time)
+    }
+
+    /// Whether a frame at `time` may be the next one after `last`.
+    fn follows(&self, time: i64, last: i64, passed: i64) -> bool {
+        let ahead = time.saturating_sub(last);
+        ahead > 0 && (self.recording || ahead <= self.longest_gap.saturating_add(passed))
+    }
+
+    fn accept(&mut self, raw: i64, time: i64) -> i64 {
+        self.last_fresh = Some(raw);
+        self.tick(time)
+    }
+
+    fn tick(&mut self, time: i64) -> i64 {
+        self.first.get_or_insert(time);
+        self.last = Some(time);
+        time
+    }
+
+    /// Nominal time between ticks, ns.
+    pub fn step(&self) -> i64 {
+        self.step
+    }
+
+    /// Time of the last tick, ns.
+    pub fn last(&self) -> Option<i64> {
+        self.last
+    }
+
+    /// Nanoseconds from the first tick to `time`.
+    pub fn since_first(&self, time: i64) -> i64 {
+        time.saturating_sub(self.first.unwrap_or(time))
+    }
+
+    /// Whether a frame was ever accepted.
+    pub fn has_frames(&self) -> bool {
+        self.last_fresh.is_some()
+    }
+
+    /// What is added to the backend's times, ns.
+    pub fn shift(&self) -> i64 {
+        self.shift
+    }
+
+    /// How often the backend's clock has leapt.
+    pub fn leaps(&self) -> u64 {
+        self.leaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3_600_000_000_000;
+    const GAP: i64 = 154;
+
+    /// Ticks with a step of 2, after the first one at 1000.
+    fn begun(recording: bool) -> Timeline {
+        let mut timeline = Timeline::new(2, GAP, recording);
+        assert_eq!(timeline.fresh(1000, 0), Ok(1000));
+        timeline
+    }
+
+    #[test]
+    fn neighbours_have_their_own_times() {
+        let mut timeline = begun(false);
+        assert_eq!(timeline.fresh(1002, 0), Ok(1002));
+        assert_eq!(timeline.missing(None, 0), 1004);
+        assert_eq!(timeline.missing(Some(1007), 0), 1007);
+        // Up to two steps before the last tick, and still newer than the last frame.
+        assert_eq!(timeline.fresh(1005, 0), Ok(1008));
+        assert_eq!(timeline.fresh(1005, 0), Err(Fault::Time));
+        assert_eq!(timeline.fresh(1008 + GAP, 0), Ok(1008 + GAP));
+        assert_eq!((timeline.shift(), timeline.leaps()), (0, 0));
+    }
+
+    #[test]
+    fn one_frame_of_another_time_costs_one_tick() {
+        for wrong in [1000 + HOUR, 1000 - HOUR, i64::MAX, i64::MIN] {
+            let mut timeline = begun(false);
+            assert_eq!(timeline.fresh(wrong, 0), Err(Fault::Leap), "{wrong}");
+            assert_eq!(timeline.missing(None, 0), 1002);
+            assert_eq!(timeline.fresh(1004, 0), Ok(1004), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_leaps_and_leaps_back_costs_one_tick_each() {
+        for leap in [HOUR, -HOUR] {
+            let mut timeline = begun(false);
+            assert_eq!(timeline.fresh(1002 + leap, 0), Err(Fault::Leap));
+            assert_eq!(timeline.missing(None, 0), 1002);
+            assert_eq!(timeline.fresh(1004 + leap, 0), Ok(1004));
+            assert_eq!(timeline.fresh(1006 + leap, 0), Ok(1006));
+            assert_eq!(timeline.shift(), -leap);
+            assert_eq!(timeline.fresh(1008, 0), Err(Fault::Leap));
+            assert_eq!(timeline.missing(None, 0), 1008);
+            assert_eq!(timeline.fresh(1010, 0), Ok(1010));
+            assert_eq!((timeline.shift(), timeline.leaps()), (0, 2));
+        }
+    }
+
+    #[test]
+    fn time_that_passed_on_the_hosts_clock_too_is_no_leap() {
+        let mut timeline = begun(false);
+        assert_eq!(timeline.fresh(6000, 0), Err(Fault::Leap));
+        let mut timeline = begun(false);
+        assert_eq!(timeline.fresh(6000, 4990), Ok(6000));
+        assert_eq!(timeline.missing(Some(9000), 2990), 9000);
+        assert_eq!(timeline.missing(Some(19_000), 2), 9002);
+    }
+
+    #[test]
+    fn recordings_have_gaps() {
+        let mut timeline = begun(true);
+        assert_eq!(timeline.fresh(1000 + HOUR, 0), Ok(1000 + HOUR));
+        assert_eq!(timeline.fresh(1004, 0), Err(Fault::Leap));
+    }
+
+    #[test]
+    fn ticks_always_advance() {
+        // Any times, from a small generator.
+        let mut seed = 1_u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            seed >> 33
+        };
+        let (mut timeline, mut last) = (begun(false), 1000);
+        for _ in 0..100_000 {
+            let (kind, amount) = (next() % 8, i64::try_from(next() % 300).unwrap_or(0));
+            let raw = match kind {
+                0 => last + HOUR,
+                1 => last - HOUR,
+                2 => i64::MIN + amount,
+                3 => i64::MAX - amount,
+                _ => last + amount - 150,
+            };
+            let time = match timeline.fresh(raw, 0) {
+                Ok(time) => time,
+                Err(_) => timeline.missing(Some(raw), 0),
+            };
+            assert!(time > last && time - last <= GAP.max(2), "{last} to {time}");
+            last = time;
+        }
+    }
+}
