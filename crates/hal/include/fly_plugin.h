@@ -25,7 +25,7 @@
 /**
  * Grows with every addition to the end of a structure.
  */
-#define FLY_ABI_MINOR 0
+#define FLY_ABI_MINOR 1
 
 /**
  * Done; of `read`: the frame is fresh.
@@ -531,9 +531,20 @@ typedef struct {
    * Ends an instance, stopped or not, failed or not. Nothing follows.
    */
   void (*destroy)(void *instance);
+  /**
+   * Since 3.1; may be null. How far the last `arm`, `disarm` or `request` is, which then only begin what they are asked for: `FLY_OK`
+   * done, `FLY_NOTHING` under way, `FLY_FAILED` refused. Never waits. Without it they return when it is done.
+   */
+  int32_t (*poll)(void *instance, FlyError *error);
+  /**
+   * Since 3.1; may be null. Asks the vehicle to do something by itself, one of `FLY_REQUEST_*`, from another thread while a call of
+   * the same instance does not return. Never waits, also not for what that call holds. `FLY_OK` if the request went out.
+   */
+  int32_t (*emergency)(void *instance, uint32_t request);
 } FlyPlugin;
 
-/* The status of a group in the host's frame; the host's elements may be longer or shorter than this header's. */
+/* The status of a group in the host's frame; the host's elements may be longer or shorter than this header's. Write its fields one by
+ * one: a whole FlyGroupStatus might be longer than an older host's element. */
 static inline FlyGroupStatus *fly_group(const FlyFrame *frame, size_t index) {
   return (FlyGroupStatus *)(void *)((char *)frame->groups + index * frame->group_size);
 }

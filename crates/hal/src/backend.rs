@@ -44,6 +44,19 @@ impl Request {
     }
 }
 
+/// How far the vehicle is with what it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It has done it, or does it by itself from here on.
+    Done,
+    /// It has not answered yet.
+    Underway,
+}
+
+/// Asks the vehicle to carry out an action, from another thread, while a call of the backend does not return. Returns whether the request
+/// went out. It must not wait, and use nothing that the backend holds during its calls: a socket of its own, an atomic flag.
+pub type Emergency = Box<dyn Fn(Request) -> bool + Send + Sync>;
+
 /// A vehicle, a simulation of one, or a recording.
 ///
 /// Implement it, then [`export_backend!`](crate::export_backend), in a crate of type `cdylib`. The export enforces the
@@ -139,7 +152,8 @@ pub trait Backend: Sized + Send {
         Ok(())
     }
 
-    /// Arms the vehicle.
+    /// Begins to arm the vehicle and returns at once; [`poll`](Self::poll) tells how far that is. So do
+    /// [`disarm`](Self::disarm) and [`request`](Self::request).
     ///
     /// # Errors
     /// It refused, or there is nothing to arm.
@@ -150,7 +164,7 @@ pub trait Backend: Sized + Send {
         )))
     }
 
-    /// Disarms the vehicle.
+    /// Begins to disarm the vehicle.
     ///
     /// # Errors
     /// It refused, or there is nothing to disarm.
@@ -161,7 +175,7 @@ pub trait Backend: Sized + Send {
         )))
     }
 
-    /// Asks the vehicle to carry out an action by itself.
+    /// Begins to ask the vehicle to carry out an action by itself.
     ///
     /// # Errors
     /// It refused, or cannot.
@@ -171,6 +185,21 @@ pub trait Backend: Sized + Send {
             Self::INFO.name,
             request.name()
         )))
+    }
+
+    /// How far the last [`arm`](Self::arm), [`disarm`](Self::disarm) or [`request`](Self::request) is. Between two polls the host
+    /// reads and writes on; it gives up after some seconds. Never waits.
+    ///
+    /// # Errors
+    /// The vehicle refused.
+    fn poll(&mut self) -> Result<Progress, Error> {
+        Ok(Progress::Done)
+    }
+
+    /// A way to reach the vehicle while a call does not return, taken once after [`start`](Self::start). The host uses it to ask for a
+    /// landing before it gives up.
+    fn emergency(&self) -> Option<Emergency> {
+        None
     }
 
     /// Lines for the summary after a flight: a name and a value each.

@@ -41,14 +41,14 @@ mod settings;
 pub mod signal;
 mod suggest;
 
-pub use backend::{Backend, Info, Request};
+pub use backend::{Backend, Emergency, Info, Progress, Request};
 pub use clock::{Clock, Deadline, Ticks, monotonic_now};
 pub use configuration::{Configuration, ResolvePath, resolve_against};
 pub use description::{Description, ReferenceSource};
 pub use error::{Error, ErrorKind, Location, Text};
 pub use frame::{Frame, FrameMut, ReadOutcome};
 pub use group_status::GroupStatus;
-pub use loader::{Instance, LoadError, Plugin, PluginInfo, SearchPath};
+pub use loader::{EmergencyLine, Instance, LoadError, Plugin, PluginInfo, SearchPath};
 pub use signal::{Class, Signal};
 pub use suggest::nearest;
 

@@ -1,10 +1,12 @@
 //! The plugin's side: what [`export_backend!`](crate::export_backend) makes of a [`Backend`].
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing::dispatcher::{self, Dispatch};
 
@@ -12,8 +14,8 @@ use super::code::{class_code, clock_code, put_error, reference_code, request_fro
 use super::growth::{self, Grows};
 use super::{code::ErrorRoom, forward, types as c};
 use crate::{
-    Backend, Class, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, GroupStatus,
-    ReadOutcome,
+    Backend, Class, Configuration, Deadline, Description, Emergency, Error, ErrorKind, FrameMut,
+    GroupStatus, Progress, ReadOutcome,
 };
 
 /// Exports a [`Backend`] from a crate of type `cdylib`: `fly_hal::export_backend!(MyBackend);`, once per library.
@@ -63,6 +65,8 @@ pub const fn table<B: Backend>() -> c::Plugin {
         request: Some(request::<B>),
         report: Some(report::<B>),
         destroy: Some(destroy::<B>),
+        poll: Some(poll::<B>),
+        emergency: Some(emergency),
     }
 }
 
@@ -360,6 +364,9 @@ unsafe extern "C" fn start<B: Backend>(instance: *mut c_void, error: *mut c::Err
         let _current = exported.messages.as_ref().map(dispatcher::set_default);
         exported.backend.start()?;
         exported.state = State::Started;
+        if let Some(emergency) = exported.backend.emergency() {
+            emergencies().insert(std::ptr::from_mut(exported).addr(), Arc::new(emergency));
+        }
         Ok(c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
@@ -575,10 +582,41 @@ unsafe extern "C" fn report<B: Backend>(
     unsafe { enter::<B>(instance, error, entry) }
 }
 
+unsafe extern "C" fn poll<B: Backend>(instance: *mut c_void, error: *mut c::Error) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        exported.expect_started("poll")?;
+        Ok(match exported.backend.poll()? {
+            Progress::Done => c::FLY_OK,
+            Progress::Underway => c::FLY_NOTHING,
+        })
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+/// The emergencies of the instances, by their addresses: not in the instances, which somebody else is using when they are needed.
+static EMERGENCIES: Mutex<BTreeMap<usize, Arc<Emergency>>> = Mutex::new(BTreeMap::new());
+
+fn emergencies() -> MutexGuard<'static, BTreeMap<usize, Arc<Emergency>>> {
+    EMERGENCIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+unsafe extern "C" fn emergency(instance: *mut c_void, request: u32) -> i32 {
+    let emergency = emergencies().get(&instance.addr()).cloned();
+    let (Some(emergency), Some(request)) = (emergency, request_from(request)) else {
+        return c::FLY_FAILED;
+    };
+    match catch_unwind(AssertUnwindSafe(|| emergency(request))) {
+        Ok(true) => c::FLY_OK,
+        Ok(false) | Err(_) => c::FLY_FAILED,
+    }
+}
+
 unsafe extern "C" fn destroy<B: Backend>(instance: *mut c_void) {
     if instance.is_null() {
         return;
     }
+    drop(emergencies().remove(&instance.addr()));
     // SAFETY: it came from `Box::into_raw` in `configure`, and the host destroys it once.
     let mut exported = unsafe { Box::from_raw(instance.cast::<Exported<B>>()) };
     // There is no channel left on which to report a failure.

@@ -13,7 +13,7 @@
 //!   borrowed for the length of the call, but for those of the table (for ever) and of the description (until
 //!   `destroy`).
 //! - Nothing unwinds through the boundary, in either direction.
-//! - One thread at a time calls an instance. The host's callbacks may be called from any thread.
+//! - One thread at a time calls an instance, but for `emergency`, which is for the case that a call does not return. The host's callbacks may be called from any thread.
 //! - An unknown status or kind of error counts as the most general one; an unknown clock, class of a signal or request is refused. No
 //!   number is ever undefined behaviour.
 //!

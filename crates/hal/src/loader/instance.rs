@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::log::Listener;
 use super::{PluginInfo, host};
@@ -11,7 +11,7 @@ use crate::abi::growth::{self, Grows};
 use crate::abi::{self, Text};
 use crate::{
     Backend, Class, Clock, Configuration, Deadline, Description, Error, Frame, GroupStatus,
-    ReadOutcome, ReferenceSource, Request, Signal,
+    Progress, ReadOutcome, ReferenceSource, Request, Signal,
 };
 
 /// A configured instance of a plugin: the host's end of a [`Backend`], with the same functions.
@@ -31,6 +31,7 @@ pub struct Instance {
     /// The groups of a frame while the plugin reads.
     groups: Vec<abi::GroupStatus>,
     errors: ErrorRoom,
+    emergency: Arc<Mutex<Option<Live>>>,
 }
 
 // SAFETY: the ABI allows an instance to be used from any thread, one at a time, which `&mut` ensures.
@@ -81,6 +82,7 @@ impl Instance {
             values: 0,
             groups: Vec::new(),
             errors,
+            emergency: Arc::default(),
         }
         .described()
     }
@@ -100,6 +102,7 @@ impl Instance {
             values: 0,
             groups: Vec::new(),
             errors: ErrorRoom::new(),
+            emergency: Arc::default(),
         }
         .described()
     }
@@ -119,6 +122,10 @@ impl Instance {
     }
 
     fn described(mut self) -> Result<Self, Error> {
+        self.emergency = Arc::new(Mutex::new(Some(Live {
+            table: Arc::clone(&self.table),
+            handle: self.handle,
+        })));
         self.description = self.describe()?;
         self.values = self.description.frame_signals().count();
         self.groups = vec![abi::GroupStatus::default(); self.description.groups.len()];
@@ -287,7 +294,7 @@ impl Instance {
         call!(self.stop()).map(drop)
     }
 
-    /// Arms the vehicle.
+    /// Begins to arm the vehicle; [`poll`](Self::poll) tells how far that is. An old plugin returns when it is done.
     ///
     /// # Errors
     /// It refused, or there is nothing to arm.
@@ -295,7 +302,7 @@ impl Instance {
         call!(self.arm()).map(drop)
     }
 
-    /// Disarms the vehicle.
+    /// Begins to disarm the vehicle.
     ///
     /// # Errors
     /// It refused, or there is nothing to disarm.
@@ -303,12 +310,32 @@ impl Instance {
         call!(self.disarm()).map(drop)
     }
 
-    /// Asks the vehicle to carry out an action by itself.
+    /// Begins to ask the vehicle to carry out an action by itself.
     ///
     /// # Errors
     /// It refused, or cannot.
     pub fn request(&mut self, request: Request) -> Result<(), Error> {
         call!(self.request(request_code(request))).map(drop)
+    }
+
+    /// How far the last [`arm`](Self::arm), [`disarm`](Self::disarm) or [`request`](Self::request) is.
+    ///
+    /// # Errors
+    /// The vehicle refused.
+    pub fn poll(&mut self) -> Result<Progress, Error> {
+        if self.table.poll.is_none() {
+            return Ok(Progress::Done);
+        }
+        Ok(match call!(self.poll())? {
+            abi::FLY_OK => Progress::Done,
+            _ => Progress::Underway,
+        })
+    }
+
+    /// A way to reach the vehicle from another thread, while a call does not return; `None` if the plugin has none.
+    pub fn emergency(&self) -> Option<EmergencyLine> {
+        self.table.emergency?;
+        Some(EmergencyLine(Arc::clone(&self.emergency)))
     }
 
     /// Lines for the summary after a flight; empty if the plugin has none or fails.
@@ -338,8 +365,43 @@ impl Instance {
     }
 }
 
+/// Reaches the vehicle of an [`Instance`] from another thread, while a call of the instance does not return.
+#[derive(Debug, Clone)]
+pub struct EmergencyLine(Arc<Mutex<Option<Live>>>);
+
+/// An instance that is not destroyed.
+#[derive(Debug)]
+struct Live {
+    table: Arc<abi::Plugin>,
+    handle: NonNull<c_void>,
+}
+
+// SAFETY: only `emergency` is called with the handle, which the ABI allows from any thread.
+unsafe impl Send for Live {}
+
+impl EmergencyLine {
+    /// Asks the vehicle to carry out an action by itself. Returns whether the request went out.
+    pub fn request(&self, request: Request) -> bool {
+        let live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((live, entry)) = live
+            .as_ref()
+            .and_then(|live| Some((live, live.table.emergency?)))
+        else {
+            return false;
+        };
+        // SAFETY: an entry of the plugin's table with an instance that is not destroyed while the lock is held.
+        unsafe { entry(live.handle.as_ptr(), request_code(request)) == abi::FLY_OK }
+    }
+}
+
 impl Drop for Instance {
     fn drop(&mut self) {
+        // From here on nobody else has the handle.
+        (self
+            .emergency
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner))
+        .take();
         if let Some(destroy) = self.table.destroy {
             // SAFETY: an entry of the plugin's table with the instance that its `configure` made, for the last time.
             unsafe { destroy(self.handle.as_ptr()) };

@@ -44,7 +44,7 @@ use crate::abi::{self, FLY_MAGIC, FLY_SYMBOL};
 use crate::{Backend, Clock, Configuration, Error};
 
 pub use error::{Insecure, LoadError};
-pub use instance::Instance;
+pub use instance::{EmergencyLine, Instance};
 pub use names::{file_name, is_path};
 pub use search::{Found, SearchPath};
 

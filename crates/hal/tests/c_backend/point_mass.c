@@ -145,8 +145,10 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     memset(frame->values, 0, frame->value_count * sizeof *frame->values);
     frame->values[2] = self->height;
     frame->values[5] = self->climb;
-    for (size_t group = 0; group < frame->group_count; group++)
-        *fly_group(frame, group) = (FlyGroupStatus){ .stamp = time, .valid = 1 };
+    for (size_t group = 0; group < frame->group_count; group++) {
+        fly_group(frame, group)->stamp = time;
+        fly_group(frame, group)->valid = 1;
+    }
     return FLY_OK;
 }
 

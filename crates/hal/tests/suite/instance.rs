@@ -4,12 +4,13 @@ use crate::common;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
 use fly_hal::{
     Backend, Configuration, Deadline, Error, ErrorKind, Frame, Instance, Location, Plugin,
-    ReadOutcome, Request, SearchPath, Text, resolve_against,
+    Progress, ReadOutcome, Request, SearchPath, Text, resolve_against,
 };
 
 fn trial() -> Plugin {
@@ -108,6 +109,8 @@ fn calls_at_the_wrong_time_or_of_the_wrong_size_are_refused() {
         "expected a frame of 3 values and 1 groups, found 2 and 1",
     );
     instance.arm().unwrap();
+    assert_eq!(instance.poll(), Ok(Progress::Underway));
+    assert_eq!(instance.poll(), Ok(Progress::Done));
     assert_eq!(
         instance.disarm(),
         Err(Error::unsupported("`trial` has nothing to disarm"))
@@ -377,4 +380,24 @@ fn a_tick_allocates_nothing() {
         fly_testing::allocations(|| drop(instance.report())) > 0,
         "the plugin's allocations are counted"
     );
+}
+
+#[test]
+fn an_emergency_reaches_a_plugin_whose_call_does_not_return() {
+    let given = "hang = \"read\"";
+    let mut instance = trial().configure(&Configuration::new(given, "")).unwrap();
+    let line = instance.emergency().expect("a way to the vehicle");
+    assert!(!line.request(Request::Land), "not before it is started");
+    instance.start().unwrap();
+    let mut frame = instance.description().frame();
+    std::thread::scope(|scope| {
+        let hung = scope.spawn(|| instance.read(Deadline::NOW, &mut frame));
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!hung.is_finished());
+        assert!(line.request(Request::Land));
+        assert_eq!(hung.join().unwrap(), Ok(ReadOutcome::Fresh));
+    });
+    assert!(!line.request(Request::Hold), "it only lands");
+    drop(instance);
+    assert!(!line.request(Request::Land), "there is nobody any more");
 }

@@ -37,10 +37,10 @@ fn the_header_is_laid_out_as_the_rust_side() {
         ReportSink { context, line }
         Plugin {
             magic, major, minor, size, name, version, summary, signals, clock, init, configure, describe, start, read,
-            write, stop, arm, disarm, request, report, destroy
+            write, stop, arm, disarm, request, report, destroy, poll, emergency
         }
     }
-    assert_eq!(count, 66);
+    assert_eq!(count, 68);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("layout.c");
     std::fs::write(&file, source).unwrap();
@@ -60,7 +60,7 @@ fn version_3_0_is_this() {
         (0, 8, 12, 16)
     );
     if cfg!(target_pointer_width = "64") {
-        assert_eq!(size_of::<Plugin>(), 192);
+        assert_eq!(offset_of!(Plugin, poll), 192);
         assert_eq!(
             (
                 size_of::<GroupStatus>(),

@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use std::mem::offset_of;
 use std::path::Path;
 
 use fly_hal::{Configuration, LoadError, Plugin, SearchPath};
@@ -17,7 +18,8 @@ fn refusal(library: &Path) -> String {
 
 #[test]
 fn tables_that_do_not_fit() {
-    let size = size_of::<fly_hal::abi::Plugin>();
+    // Of version 3.0.
+    let size = offset_of!(fly_hal::abi::Plugin, poll);
     for (spoil, expected) in [
         (
             "spoilt.magic[0] = 'f'",
@@ -25,7 +27,7 @@ fn tables_that_do_not_fit() {
         ),
         (
             "spoilt.major = 2; spoilt.minor = 7",
-            "the plugin `PATH` was built for another version of fly: expected plugin ABI 3.x (this is 3.0), found 2.7; \
+            "the plugin `PATH` was built for another version of fly: expected plugin ABI 3.x (this is 3.1), found 2.7; \
              build it anew"
                 .to_owned(),
         ),
@@ -134,7 +136,7 @@ fn a_plugin_in_c_says_what_it_is() {
         info.signals,
         ["pose.position.*", "twist.linear.*", "rotor.0.thrust"]
     );
-    assert_eq!(info.abi, (3, 0));
+    assert_eq!(info.abi, (3, 1));
 }
 
 #[test]

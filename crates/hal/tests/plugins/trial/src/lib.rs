@@ -1,15 +1,18 @@
 //! The smallest backend, which also misbehaves on demand: for the tests of `fly-hal`.
 //!
 //! Its configuration is one line, `name = "value"` or nothing: `panic = "read"` panics in that function, `error = "start"`
-//! fails there, `resolve = "path"` resolves a path and reports it, `thread = "text"` says so in a thread of its own.
+//! fails there, `resolve = "path"` resolves a path and reports it, `thread = "text"` says so in a thread of its own, `hang = "read"` does not return
+//! from reads until there is an emergency.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracing::dispatcher;
 
 use fly_hal::{
-    Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info,
-    ReadOutcome, Request,
+    Backend, Clock, Configuration, Deadline, Description, Emergency, Error, FrameMut, GroupStatus,
+    Info, Progress, ReadOutcome, Request,
 };
 
 /// A point that is moved along x by its one command.
@@ -22,6 +25,10 @@ pub struct Trial {
     fails: String,
     resolved: Option<PathBuf>,
     said: String,
+    /// Polls until it is armed.
+    polls: u32,
+    /// Whether reads wait until an emergency.
+    hangs: Arc<AtomicBool>,
 }
 
 impl Trial {
@@ -65,12 +72,15 @@ impl Backend for Trial {
             fails: String::new(),
             resolved: None,
             said: String::new(),
+            polls: 0,
+            hangs: Arc::default(),
         };
         match key {
             "" => {}
             "panic" => trial.panics = value,
             "error" => trial.fails = value,
             "thread" => trial.said = value,
+            "hang" => trial.hangs.store(value == "read", Ordering::Relaxed),
             "resolve" => {
                 trial.resolved =
                     Some(configuration.resolve_path(text.find('"').unwrap_or(0), &value)?);
@@ -119,6 +129,9 @@ impl Backend for Trial {
         if !self.panics.is_empty() || !self.fails.is_empty() {
             self.misbehave("read")?;
         }
+        while self.hangs.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
         self.time += 1_000_000;
         self.position += self.command;
         *frame.time = self.time;
@@ -146,7 +159,26 @@ impl Backend for Trial {
     }
 
     fn arm(&mut self) -> Result<(), Error> {
+        self.polls = 2;
         self.misbehave("arm")
+    }
+
+    fn poll(&mut self) -> Result<Progress, Error> {
+        self.misbehave("poll")?;
+        self.polls = self.polls.saturating_sub(1);
+        Ok(if self.polls == 0 {
+            Progress::Done
+        } else {
+            Progress::Underway
+        })
+    }
+
+    fn emergency(&self) -> Option<Emergency> {
+        let hangs = Arc::clone(&self.hangs);
+        Some(Box::new(move |request| {
+            hangs.store(false, Ordering::Release);
+            request == Request::Land
+        }))
     }
 
     fn request(&mut self, request: Request) -> Result<(), Error> {
