@@ -57,7 +57,7 @@ pub fn run(arguments: &[String]) -> Outcome {
 
 /// The supervisor's table of modes in `docs/safety.md`. The test that writes it is also the one that checks it.
 fn supervisor_table() -> Result<()> {
-    let test = "supervisor::tests::the_documentation_shows_the_table";
+    let test = "supervisor::tests::transitions::the_documentation_shows_the_table";
     let status = workspace::cargo_at_root()?
         .args(["test", "--quiet", "--package", "fly-flight", "--lib"])
         .args(["--", "--exact", test])

@@ -4,6 +4,7 @@
 //! build are there (see [`tools`]), and installs them where it may.
 
 mod bench;
+mod faults;
 mod fly;
 mod install;
 mod layers;
@@ -35,6 +36,8 @@ Tasks:
                          $CXX, else clang++, else c++
   recovery [--all]       fly a quadcopter back to hover from 2000 states, stratified, within minutes
                          (--all: from 324000, a quarter of an hour)
+  faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md
+                         (--write: into it)
   install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
                          (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo)
   generate [--check]     write the generated files anew: protobuf code, C header
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Some("fly") => fly::run(&rest),
         Some("test") => test::run(&rest),
         Some("bench") => bench::run(&rest),
+        Some("faults") => faults::run(&rest),
         Some("recovery") => recovery::run(&rest),
         Some("install") => install::run(&rest),
         Some("layers") => layers::run(&rest),

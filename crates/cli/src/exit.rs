@@ -23,6 +23,8 @@ pub enum Exit {
     SafetyStop = 4,
     /// A check was carried out and found problems.
     ProblemsFound = 5,
+    /// A call of the backend did not return.
+    Hung = 8,
 }
 
 impl Exit {
@@ -34,7 +36,8 @@ Exit codes:
   2  the command line or the configuration is wrong
   3  the backend could not be loaded or started, or failed
   4  the supervisor ended the flight
-  5  a check found problems";
+  5  a check found problems
+  8  a call of the backend did not return";
 }
 
 /// An interrupted flight counts as flown; a lost log is an output error.

@@ -13,6 +13,7 @@ use crate::pilot::{Pilot, seconds};
 use crate::recorder::Recorder;
 use crate::summary::{End, Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
+use crate::watchdog::Hang;
 
 /// A flight that is ready to begin, or under way.
 ///
@@ -67,6 +68,9 @@ impl Flight<'_> {
         let step_time = before.elapsed();
         // Act.
         let (sent, end) = self.act(tick.time, decision.action);
+        if self.link.is_landing_past_a_call() && !self.mode().is_over() {
+            self.pilot.hung(tick.time);
+        }
         // Tell.
         self.link.tell();
         self.report_events(tick.time);
@@ -87,6 +91,12 @@ impl Flight<'_> {
             return self.end(End::Completed);
         }
         None
+    }
+
+    /// Sets what is done, on another thread, when a call of a real vehicle's backend does not return for so long that it is given up. The
+    /// flight thread is inside that call: what is left is to end the process, so that the vehicle's own failsafe takes over.
+    pub fn on_hang(&self, give_up: impl FnOnce(Hang) + Send + 'static) {
+        self.link.on_hang(Box::new(give_up));
     }
 
     /// Ends the flight for a reason of its own or of the user. A real vehicle that is in the air lands first, while
@@ -110,6 +120,7 @@ impl Flight<'_> {
                 (sent, end.or_else(|| self.land(time)))
             }
             Action::Wait => (false, self.waited_too_long(time)),
+            Action::Arm => (false, self.arm(time)),
             Action::Pause => (false, None),
             Action::Stop => (false, Some(self.stopped())),
         }
@@ -146,6 +157,17 @@ impl Flight<'_> {
         (self.ending.take()).unwrap_or_else(|| error.unwrap_or(End::SafetyStop))
     }
 
+    fn arm(&mut self, time: i64) -> Option<End> {
+        match self.link.arm() {
+            Ok(true) => {
+                self.pilot.armed(time);
+                None
+            }
+            Ok(false) => None,
+            Err(message) => Some(End::Backend(message)),
+        }
+    }
+
     fn waited_too_long(&mut self, time: i64) -> Option<End> {
         if let Some(message) = self.link.take_read_error() {
             return Some(End::Backend(message));
@@ -153,6 +175,14 @@ impl Flight<'_> {
         let waited = self.link.since_first(time);
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
+        if self.pilot.state().is_some() && self.pilot.doubt().is_none() {
+            let [distance, angle] = self.pilot.errors();
+            return Some(End::Backend(format!(
+                "not armed: the reference begins {distance:.2} m and {:.0} deg away from the vehicle after {waited:.1} s \
+                 (`safety.start_distance`, `safety.start_angle_deg`)",
+                angle.to_degrees()
+            )));
+        }
         let message = format!("no complete frame came within {waited:.1} s");
         // The fault of the last frame, if there was one.
         let doubt = self
@@ -168,7 +198,7 @@ impl Flight<'_> {
     /// Whether the configured duration has passed. It neither ends a failsafe nor a flight without a complete frame.
     fn is_over(&self, time: i64) -> bool {
         let mode = self.mode();
-        if mode.is_failsafe() || mode == Mode::Disarmed {
+        if mode.is_failsafe() || matches!(mode, Mode::Disarmed | Mode::Arming) {
             return false;
         }
         let Some((start, duration)) = self.pilot.start().zip(self.duration) else {
@@ -276,8 +306,8 @@ impl Flight<'_> {
             end => end,
         };
         let wall_time = self.began.elapsed().as_secs_f64();
-        let terminated = self.pilot.supervisor().report().terminated;
-        let failures = self.link.hand_back(terminated);
+        let report = self.pilot.supervisor().report();
+        let failures = self.link.hand_back(report.terminated, report.touched_down);
         if let End::Backend(message) = &end {
             let name = self.link.name();
             tracing::error!("the backend `{name}` ended the flight: {message}");

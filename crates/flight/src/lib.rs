@@ -25,6 +25,7 @@ mod statistics;
 mod summary;
 pub mod supervisor;
 mod timeline;
+mod watchdog;
 
 pub use config::Configuration;
 pub use error::FlightError;
@@ -35,3 +36,4 @@ pub use replay::{CommandDifference, Comparison};
 pub use sink::{Discard, McapFile, Memory, MemoryControl, MemoryRow, Sink};
 pub use statistics::{FlightStatistics, Magnitude};
 pub use summary::{End, Failsafe, Interventions, LogSummary, Summary};
+pub use watchdog::{Call, Hang};

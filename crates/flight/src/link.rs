@@ -2,13 +2,17 @@
 
 use fly_hal::{
     Clock, Deadline, Description, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome,
-    Request,
 };
+
+mod request;
+
+pub(crate) use request::Landing;
 
 use crate::binding::Binding;
 use crate::pilot::{Reading, seconds};
 use crate::supervisor::Fault;
 use crate::timeline::Timeline;
+use crate::watchdog::{Call, Watchdog};
 
 /// The result of one read, and its time.
 #[derive(Debug, Clone, Copy)]
@@ -29,18 +33,6 @@ pub(crate) enum Written {
     /// Not given to the backend: it controls a real vehicle and is not armed.
     Withheld,
 }
-
-/// The fate of a request to land.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Landing {
-    /// The vehicle lands by itself, or nothing real is in the air.
-    Begun,
-    /// It does not: it must be flown to the ground.
-    Refused,
-}
-
-/// How long after a refusal the backend is asked again to land, ns.
-const ASK_AGAIN: i64 = 1_000_000_000;
 
 /// A started backend and the clock of the flight.
 pub(crate) struct Link {
@@ -68,23 +60,49 @@ pub(crate) struct Link {
     errors: [u64; 2],
     /// When (ns) the backend was last asked to land, and what became of it.
     landing: Option<(i64, Landing)>,
+    /// Whether the backend has refused to land.
+    refused: bool,
     /// Whether any command was given to the backend.
     commanded: bool,
     /// Whether control is handed back.
     handed_back: bool,
+    /// When (ns of the monotonic clock) the vehicle was asked to be armed.
+    arming_since: Option<i64>,
+    /// For a real vehicle that is commanded.
+    watchdog: Option<Watchdog>,
+    patience: Patience,
 }
+
+/// How long a real vehicle's backend may take, ns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// How late a call may return before the vehicle is told to land past it.
+    pub hang: i64,
+    /// How long the vehicle may take to be armed, to be disarmed, or to begin to land.
+    pub answer: i64,
+}
+
+/// How long a read or a write that is overdue may still take before it is given up, ns.
+const GIVE_UP: i64 = 1_000_000_000;
 
 /// # Construction
 impl Link {
-    /// Starts the backend, and arms it if that is allowed. Its frames come at the times of `timeline`.
+    /// Starts the backend. Its frames come at the times of `timeline`; one that moves a real vehicle has so much `patience`.
     ///
     /// # Errors
     /// The backend's own.
-    pub fn start(mut instance: Instance, timeline: Timeline) -> Result<Self, Error> {
+    pub fn start(
+        mut instance: Instance,
+        timeline: Timeline,
+        patience: Patience,
+    ) -> Result<Self, Error> {
         instance.start()?;
-        if instance.clock() == Clock::RealTime && instance.is_armed() {
-            instance.arm()?;
-        }
+        let watchdog = if instance.clock() == Clock::RealTime && instance.is_armed() {
+            let watchdog = Watchdog::start(instance.emergency());
+            Some(watchdog.map_err(|error| Error::io("the watchdog", &error))?)
+        } else {
+            None
+        };
         let (info, description) = (instance.info(), instance.description());
         Ok(Self {
             name: format!("{} {}", info.name, info.version),
@@ -100,8 +118,12 @@ impl Link {
             write_error: None,
             errors: [0; 2],
             landing: None,
+            refused: false,
             commanded: false,
             handed_back: false,
+            arming_since: None,
+            watchdog,
+            patience,
             instance,
         })
     }
@@ -109,7 +131,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        for failure in self.hand_back(false) {
+        for failure in self.hand_back(false, false) {
             tracing::error!("{failure}");
         }
     }
@@ -125,7 +147,12 @@ impl Link {
             fly_hal::monotonic_now(),
         );
         let deadline = Deadline(self.deadline);
-        let outcome = self.instance.read(deadline, &mut self.frame);
+        let due = self.deadline.saturating_add(self.patience.hang);
+        let last = due.saturating_add(GIVE_UP);
+        let (instance, frame) = (&mut self.instance, &mut self.frame);
+        let outcome = watching(self.watchdog.as_ref(), Call::Read, [due, last], || {
+            instance.read(deadline, frame)
+        });
         if self.is_real_time() && !matches!(outcome, Ok(ReadOutcome::Fresh)) {
             // Reads that bring nothing and come back early must not turn the loop into a busy loop.
             std::thread::sleep(deadline.remaining());
@@ -218,7 +245,13 @@ impl Link {
         }
         binding.order_commands(commands, &mut self.ordered);
         self.commanded = true;
-        match self.instance.write(time, &self.ordered) {
+        let due = fly_hal::monotonic_now().saturating_add(self.patience.hang);
+        let last = due.saturating_add(GIVE_UP);
+        let (instance, ordered) = (&mut self.instance, &self.ordered);
+        let written = watching(self.watchdog.as_ref(), Call::Write, [due, last], || {
+            instance.write(time, ordered)
+        });
+        match written {
             Ok(()) => {
                 self.write_error = None;
                 Ok(Written::PassedOn)
@@ -235,76 +268,18 @@ impl Link {
             Err(error) => Err(self.read_error.take().unwrap_or(error.message)),
         }
     }
+}
 
-    /// Asks the backend at `time` (ns) to land by itself; after a refusal again from time to time.
-    pub fn land(&mut self, time: i64) -> Landing {
-        if let Some((asked, outcome)) = self.landing
-            && (outcome == Landing::Begun || time.saturating_sub(asked) < ASK_AGAIN)
-        {
-            return outcome;
-        }
-        let outcome = if self.is_commanding_a_vehicle() {
-            match self.instance.request(Request::Land) {
-                Ok(()) => Landing::Begun,
-                Err(error) => {
-                    if self.landing.is_none() {
-                        tracing::error!(
-                            "the backend `{}` does not land by itself: {error}",
-                            self.name
-                        );
-                    }
-                    Landing::Refused
-                }
-            }
-        } else {
-            Landing::Begun
-        };
-        self.landing = Some((time, outcome));
-        outcome
-    }
-
-    /// Hands control back and stops the backend. A vehicle is told to stop its motors if the flight was `terminated`, else it is
-    /// disarmed if it was never commanded, else asked to land, unless it lands already. Returns what failed. Dropping a link does it
-    /// as well: whatever ends a flight, its vehicle lands.
-    pub fn hand_back(&mut self, terminated: bool) -> Vec<String> {
-        let mut failures = Vec::new();
-        if std::mem::replace(&mut self.handed_back, true) {
-            return failures;
-        }
-        if self.is_commanding() {
-            failures.extend(self.release_control(terminated).err());
-        }
-        if let Err(error) = self.instance.stop() {
-            failures.push(format!("stopping the backend failed: {error}"));
-        }
-        failures
-    }
-
-    fn release_control(&mut self, terminated: bool) -> Result<(), String> {
-        if terminated {
-            return match self.instance.request(Request::Terminate) {
-                Err(error) if error.kind == ErrorKind::Unsupported => {
-                    tracing::debug!("{error}");
-                    Ok(())
-                }
-                requested => requested.map_err(|error| format!("TERMINATE failed: {error}")),
-            };
-        }
-        if !self.is_real_time() {
-            return Ok(());
-        }
-        if !self.commanded {
-            let disarmed = self.instance.disarm();
-            return disarmed.map_err(|error| format!("DISARM failed: {error}"));
-        }
-        if let Some((_, Landing::Begun)) = self.landing {
-            return Ok(());
-        }
-        // However the flight ended, the vehicle may be in the air: its motors must not be stopped.
-        let requested = self.instance.request(Request::Land);
-        requested.map_err(|error| {
-            format!("LAND failed: the vehicle may be airborne and uncommanded: {error}")
-        })
+/// Runs a call under the watchdog, if there is one. The call is due, and given up, at these times, ns of the monotonic clock.
+fn watching<R>(
+    watchdog: Option<&Watchdog>,
+    call: Call,
+    [due, last]: [i64; 2],
+    run: impl FnOnce() -> R,
+) -> R {
+    match watchdog {
+        Some(watchdog) => watchdog.watching(call, due, last, run),
+        None => run(),
     }
 }
 

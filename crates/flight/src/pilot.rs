@@ -41,6 +41,8 @@ pub struct Parts {
     pub ground_height: Option<f64>,
     /// Descent rate of the failsafe, m/s.
     pub descent_rate: f64,
+    /// How far (m, rad) from a vehicle that must be armed its reference may begin.
+    pub start_tolerance: [f64; 2],
     /// Whether this is a shadow flight: over a recording of another controller's flight, whose measurements do not depend on our
     /// commands, so that no state is predicted.
     pub is_shadow: bool,
@@ -112,6 +114,13 @@ impl Pilot {
             action: self.parts.supervisor.frame(time, verdict),
             computed: false,
         };
+        if verdict.is_ok()
+            && self.parts.supervisor.waits_to_arm()
+            && self.parts.guidance.evaluate(0.0, frame).is_ok()
+            && self.is_at_start()
+        {
+            decision.action = self.parts.supervisor.arm(time);
+        }
         if decision.action == Action::Control {
             let start = *self.start.get_or_insert(time);
             let flight_time = seconds(time.saturating_sub(start));
@@ -129,6 +138,25 @@ impl Pilot {
             self.failsafe = None;
         }
         decision
+    }
+
+    /// Whether the reference that was evaluated begins near the vehicle.
+    pub fn is_at_start(&self) -> bool {
+        let (errors, tolerance) = (self.errors(), self.parts.start_tolerance);
+        errors
+            .iter()
+            .zip(tolerance)
+            .all(|(error, most)| *error <= most)
+    }
+
+    /// The vehicle is armed at `time` (ns).
+    pub fn armed(&mut self, time: i64) {
+        self.parts.supervisor.armed(time);
+    }
+
+    /// A call of the backend did not return until `time` (ns), which is much too late: the vehicle lands.
+    pub fn hung(&mut self, time: i64) {
+        self.parts.supervisor.hung(time);
     }
 
     /// A landing is requested at `time` (ns).

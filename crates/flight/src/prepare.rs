@@ -17,7 +17,7 @@ use crate::energy::EnergyWatch;
 use crate::error::FlightError;
 use crate::flight::Flight;
 use crate::guidance::Guidance;
-use crate::link::Link;
+use crate::link::{Link, Patience};
 use crate::pilot::{Parts, Pilot};
 use crate::recorder::{self, Recorder};
 use crate::reference::FlightReference;
@@ -80,7 +80,7 @@ impl<'a> Flight<'a> {
 
         let duration = duration(configuration, is_shadow, guidance.duration());
         let safety = &configuration.safety;
-        let supervisor = Supervisor::new(policy(configuration, is_shadow));
+        let supervisor = Supervisor::new(policy(configuration, is_shadow, &backend));
         let pilot = Pilot::new(Parts {
             predictor,
             binding,
@@ -89,11 +89,16 @@ impl<'a> Flight<'a> {
             stale_after: nanoseconds(safety.stale_ms * 1e-3),
             ground_height: safety.ground_height,
             descent_rate: safety.descent_rate,
+            start_tolerance: [safety.start_distance, safety.start_angle_deg.to_radians()],
             is_shadow,
         });
         let recording = is_shadow || backend.description().configuration.is_some();
         let timeline = Timeline::new(section.step_ns(), longest_gap(configuration), recording);
-        let link = Link::start(backend, timeline)
+        let patience = Patience {
+            hang: nanoseconds(safety.hang_ms * 1e-3),
+            answer: nanoseconds(safety.answer_time),
+        };
+        let link = Link::start(backend, timeline, patience)
             .map_err(|error| backend::explain(configuration, &error))?;
         Ok(Self {
             name: configuration.document.name().to_owned(),
@@ -242,7 +247,7 @@ fn longest_gap(configuration: &Configuration) -> i64 {
         .saturating_add(configuration.flight.step_ns().saturating_mul(2))
 }
 
-fn policy(configuration: &Configuration, is_shadow: bool) -> Policy {
+fn policy(configuration: &Configuration, is_shadow: bool, backend: &Instance) -> Policy {
     let safety = &configuration.safety;
     let usual = match configuration.flown() {
         Flown::Vehicle(_) => Response::Descend,
@@ -258,5 +263,6 @@ fn policy(configuration: &Configuration, is_shadow: bool) -> Policy {
         longest_gap: longest_gap(configuration),
         longest_failsafe: nanoseconds(safety.max_descent_time),
         resume: safety.resume,
+        must_arm: backend.clock() == Clock::RealTime && backend.is_armed(),
     }
 }

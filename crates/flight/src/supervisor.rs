@@ -69,6 +69,8 @@ pub struct Policy {
     pub longest_failsafe: i64,
     /// Whether frames that come back end a failsafe that their loss began.
     pub resume: bool,
+    /// Whether there is a vehicle that must be armed.
+    pub must_arm: bool,
 }
 
 /// A change of mode, or a warning.
@@ -102,6 +104,8 @@ pub struct Report {
     pub given_up: Option<(i64, Fault)>,
     /// Whether the motors are to be stopped, whatever follows.
     pub terminated: bool,
+    /// Whether the vehicle stands on the ground.
+    pub touched_down: bool,
 }
 
 /// Changes of mode in one tick.
@@ -169,7 +173,7 @@ impl Supervisor {
             return self.failsafe(time, frame);
         }
         match frame {
-            Ok(()) if self.mode == Mode::Disarmed => {
+            Ok(()) if self.mode == Mode::Disarmed && !self.policy.must_arm => {
                 self.last_good = time;
                 self.go(time, Trigger::Ready, None)
             }
@@ -177,6 +181,22 @@ impl Supervisor {
             Ok(()) => self.go(time, Trigger::Good, None),
             Err(fault) => self.lost(time, fault),
         }
+    }
+
+    /// Whether a vehicle waits to be armed.
+    pub fn waits_to_arm(&self) -> bool {
+        self.mode == Mode::Disarmed && self.policy.must_arm
+    }
+
+    /// A complete frame at `time` (ns) shows that the reference begins near the vehicle, which must be armed.
+    pub fn arm(&mut self, time: i64) -> Action {
+        self.go(time, Trigger::Arm, None)
+    }
+
+    /// The vehicle is armed.
+    pub fn armed(&mut self, time: i64) -> Action {
+        self.last_good = time;
+        self.go(time, Trigger::Armed, None)
     }
 
     /// The command computed at `time` failed the host's check, or there was none.
@@ -220,9 +240,11 @@ impl Supervisor {
         if matches!(self.mode, Mode::Flying | Mode::Holding)
             && time.saturating_sub(since) >= self.policy.hold
         {
-            // The loss began with the first of them.
+            // The loss began with the first of them. Whom commands do not reach must land by itself.
             self.last_good = since;
-            self.lost(time, Fault::Unsent);
+            if let OnLoss::Respond(response) = self.policy.on_loss {
+                self.respond(time, Fault::Unsent, response.max(Response::Land));
+            }
         }
     }
 
@@ -234,6 +256,12 @@ impl Supervisor {
     /// A landing is requested at `time` (ns): by the user, or because the flight is over.
     pub fn land(&mut self, time: i64) -> Action {
         self.go(time, Trigger::Land, Some(Fault::Requested))
+    }
+
+    /// A call of the backend did not return until `time` (ns), which is much too late: the vehicle may have been told to land
+    /// meanwhile.
+    pub fn hung(&mut self, time: i64) -> Action {
+        self.go(time, Trigger::Land, Some(Fault::Hung))
     }
 
     /// The vehicle stands on the ground.
@@ -257,7 +285,9 @@ impl Supervisor {
     fn lost(&mut self, time: i64, fault: Fault) -> Action {
         let held = time.saturating_sub(self.last_good) < self.policy.hold;
         match self.policy.on_loss {
-            _ if held || self.mode == Mode::Disarmed => self.go(time, Trigger::Fault, Some(fault)),
+            _ if held || matches!(self.mode, Mode::Disarmed | Mode::Arming) => {
+                self.go(time, Trigger::Fault, Some(fault))
+            }
             OnLoss::Skip => self.go(time, Trigger::Skip, Some(fault)),
             OnLoss::Respond(response) => self.respond(time, fault, response),
         }
@@ -329,6 +359,7 @@ impl Supervisor {
             self.report.given_up.get_or_insert((time, fault));
         }
         self.report.terminated |= trigger == Trigger::Terminate;
+        self.report.touched_down |= trigger == Trigger::TouchedDown;
         match trigger {
             Trigger::Skip => self.report.pauses += 1,
             Trigger::Resume => {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use fly_flight::supervisor::Mode;
 use fly_flight::{End, Flight, FlightError, McapFile, Summary, backend};
@@ -26,7 +27,7 @@ pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Res
 }
 
 /// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT): then a vehicle that was commanded lands,
-/// the log is finished and the backend is stopped. A second interruption ends the process at once.
+/// the log is finished and the backend is stopped. A second interruption ends the process at once, but not within the first second.
 fn fly(
     configuration: &Configuration,
     arguments: &Arguments,
@@ -39,6 +40,14 @@ fn fly(
     let log = (arguments.log.clone()).or_else(|| configuration.flight.log.clone());
     let mut log = McapFile::new(log.unwrap_or_else(|| default_log(configuration.document.name())));
     let mut flight = Flight::new(configuration, backend, &mut log)?;
+    let shown = terminal.clone();
+    flight.on_hang(move |hang| {
+        tracing::error!("{hang}; giving up");
+        // The log's thread writes what it has.
+        std::thread::sleep(LAST_WORDS);
+        shown.flush();
+        std::process::exit(Exit::Hung as i32);
+    });
     let progress = (!arguments.quiet).then(|| Progress::start(flight.duration(), terminal));
     let progress = progress.flatten();
     let end = loop {
@@ -51,7 +60,10 @@ fn fly(
             break end;
         }
         if let Some(progress) = &progress {
-            let alarm = !matches!(flight.mode(), Mode::Disarmed | Mode::Armed | Mode::Flying);
+            let alarm = !matches!(
+                flight.mode(),
+                Mode::Disarmed | Mode::Arming | Mode::Armed | Mode::Flying
+            );
             progress.update(flight.flight_time(), flight.errors(), alarm);
         }
     };
@@ -69,27 +81,38 @@ fn default_log(name: &str) -> PathBuf {
         .unwrap_or(first)
 }
 
+/// How long after an interruption another one does not end the process.
+const SECOND_THOUGHTS: Duration = Duration::from_secs(1);
+
+/// How long the log may write on before a process ends whose backend does not return.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
 /// The exit code after a second interruption: 128 + SIGINT, as in shells.
 const INTERRUPTED: i32 = 130;
 
-/// Makes the signals that would end the process set the flag, and a second one end it; while a vehicle is commanded, also Ctrl-Z, which would
-/// stop the flight in the air.
+/// Makes the signals that would end the process set the flag, and a later one end it: not one that follows at once, since who ends a
+/// session often sends two. While a vehicle is commanded, also Ctrl-Z, which would stop the flight in the air.
 fn interruptions(flag: &Arc<AtomicBool>, commanding: bool) {
+    let may_quit = Arc::new(AtomicBool::new(false));
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     let stop = commanding.then_some(SIGTSTP);
-    for signal in [SIGINT, SIGTERM, SIGQUIT]
-        .into_iter()
-        .chain(hangup)
-        .chain(stop)
-    {
-        // In this order: the first signal finds the flag unset, sets it, and the second one finds it set.
-        let hook =
-            signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(flag))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(flag)));
+    let usual = [SIGINT, SIGTERM, SIGQUIT].into_iter();
+    for signal in usual.chain(hangup).chain(stop) {
+        let quit = Arc::clone(&may_quit);
+        let hook = signal_hook::flag::register_conditional_shutdown(signal, INTERRUPTED, quit)
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(flag)));
         if let Err(error) = hook {
             tracing::warn!("signal {signal} will not end the flight cleanly: {error}");
         }
     }
+    let flag = Arc::clone(flag);
+    std::thread::spawn(move || {
+        while !flag.load(Ordering::Relaxed) {
+            std::thread::sleep(SECOND_THOUGHTS / 10);
+        }
+        std::thread::sleep(SECOND_THOUGHTS);
+        may_quit.store(true, Ordering::Relaxed);
+    });
 }
 
 /// Whether whoever started the process has it ignore a signal, as `nohup` does; false where the system does not say.

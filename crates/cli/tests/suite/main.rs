@@ -6,6 +6,7 @@ mod commands;
 mod common;
 mod document;
 mod examples;
+mod faults;
 mod flights;
 mod misbehaviour;
 mod real_time;

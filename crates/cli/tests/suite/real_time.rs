@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::Folder;
 
 /// Compiles the quadcopter that never moves into the folder.
-fn statue(folder: &Folder, defines: &[&str]) -> PathBuf {
+pub fn statue(folder: &Folder, defines: &[&str]) -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let library = folder.path("libfly_plugin_statue.so");
     let output = Command::new("cc")
@@ -46,6 +46,11 @@ fn configuration(folder: &Folder, duration: f64) -> String {
 /// The same, of a statue that was compiled with these flags.
 fn configuration_with(folder: &Folder, duration: f64, defines: &[&str]) -> String {
     let library = statue(folder, defines);
+    configuration_of(folder, duration, &library)
+}
+
+/// The same, of this library.
+pub fn configuration_of(folder: &Folder, duration: f64, library: &Path) -> String {
     let path = format!(
         "{}/../../configs/quadcopter.toml",
         env!("CARGO_MANIFEST_DIR")
@@ -203,12 +208,13 @@ fn a_flight_that_is_over_leaves_a_vehicle_that_lands() {
 }
 
 #[test]
-fn a_vehicle_that_was_armed_and_never_flown_is_disarmed() {
+fn a_vehicle_without_a_complete_frame_is_never_armed() {
     let folder = Folder::new();
     let config = configuration_with(&folder, 1.0, &["-DSEES=false"]);
     let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 3);
     common::contains(&summary, "no complete frame came within");
-    common::contains(&summary, "land 0, terminate 0, disarm 1");
+    common::contains(&summary, "armed 0 times");
+    common::contains(&summary, "land 0, terminate 0, disarm 0");
 }
 
 #[test]
@@ -228,7 +234,7 @@ fn commands_lost_for_a_moment_do_not_end_the_flight() {
 }
 
 #[test]
-fn a_dead_line_ends_in_a_descent_and_then_in_a_landing() {
+fn a_dead_line_ends_in_a_landing() {
     let folder = Folder::new();
     let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=1000000"];
     let config = configuration_with(&folder, 60.0, &deaf);
@@ -246,11 +252,30 @@ fn a_dead_line_ends_in_a_descent_and_then_in_a_landing() {
         &summary,
         "statue: BACKEND FAILED (the line drops everything)",
     );
+    common::contains(&messages, "the backend does not send the commands: landing");
+    common::contains(&summary, "land 1, terminate 0, disarm 0");
+}
+
+#[test]
+fn a_plugin_of_the_first_minor_version_is_armed_and_lands() {
+    let folder = Folder::new();
+    let config = configuration_with(&folder, 0.3, &["-DOLD"]);
+    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    common::contains(&summary, "armed 1 times");
+    common::contains(&summary, "land 1, terminate 0, disarm 0");
+}
+
+#[test]
+fn motors_are_stopped_in_the_air_only_by_those_who_want_it() {
+    let folder = Folder::new();
+    let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=1000000"];
+    let config = configuration_with(&folder, 60.0, &deaf);
+    let terminate = ["--set", "safety.then=terminate", "--log", "flight.mcap"];
+    let arguments = [&["--config", &config, "--arm"], &terminate[..]].concat();
+    let (summary, messages) = folder.ends(&arguments, 3);
     common::contains(
         &messages,
-        "the backend does not send the commands: levelling and descending",
+        "the backend does not send the commands: terminating",
     );
-    // What is announced is what the backend is asked for: motors are not stopped at some height.
-    common::contains(&messages, " s: landing\n");
-    common::contains(&summary, "land 1, terminate 0, disarm 0");
+    common::contains(&summary, "land 0, terminate 1, disarm 0");
 }

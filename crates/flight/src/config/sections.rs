@@ -102,6 +102,14 @@ pub struct SafetySection {
     pub max_descent_time: f64,
     /// Measured height at which a descent or position hold has reached the ground, m, of the one body that is free in the world.
     pub ground_height: Option<f64>,
+    /// How far from a vehicle that is armed the reference may begin, m, > 0. Default 1.
+    pub start_distance: f64,
+    /// The same in attitude, deg, > 0. Default 30.
+    pub start_angle_deg: f64,
+    /// How late a call of the backend of a real vehicle may return before the vehicle is told to land, ms, 10 to 10 000. Default 80.
+    pub hang_ms: f64,
+    /// How long a real vehicle may take to be armed, to be disarmed, or to begin to land, s, > 0. Default 10.
+    pub answer_time: f64,
     /// A measurement older than this counts as stale, ms, > 0. Default 100.
     pub stale_ms: f64,
 }
@@ -115,6 +123,10 @@ impl Default for SafetySection {
             descent_rate: 0.5,
             max_descent_time: 30.0,
             ground_height: None,
+            start_distance: 1.0,
+            start_angle_deg: 30.0,
+            hang_ms: 80.0,
+            answer_time: 10.0,
             stale_ms: 100.0,
         }
     }
@@ -140,10 +152,22 @@ impl SafetySection {
             ("safety.descent_rate", safety.descent_rate),
             ("safety.max_descent_time", safety.max_descent_time),
             ("safety.stale_ms", safety.stale_ms),
+            ("safety.answer_time", safety.answer_time),
+            ("safety.start_distance", safety.start_distance),
+            ("safety.start_angle_deg", safety.start_angle_deg),
         ] {
             if value <= 0.0 {
                 problems.push(out_of_range(document, key, "expected more than 0", value));
             }
+        }
+        if !(10.0..=10_000.0).contains(&safety.hang_ms) {
+            let expected = "expected 10 to 10000 ms";
+            problems.push(out_of_range(
+                document,
+                "safety.hang_ms",
+                expected,
+                safety.hang_ms,
+            ));
         }
         if safety.then == Some(Response::Warn) {
             let problem = Diagnostic::new("`safety.then` is not possible");

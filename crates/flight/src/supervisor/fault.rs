@@ -35,6 +35,8 @@ pub enum Fault {
     Backend,
     /// The backend did not send the commands.
     Unsent,
+    /// A call of the backend did not return in time.
+    Hung,
     /// A limit of `[safety]` is exceeded.
     Limit(Limit),
     /// The user, or the end of the flight, asks for a landing.
@@ -59,6 +61,7 @@ impl Fault {
             | Self::Reference
             | Self::Command(_)
             | Self::Unsent
+            | Self::Hung
             | Self::Limit(_)
             | Self::Requested => false,
         }
@@ -96,6 +99,7 @@ impl Fault {
             ),
             Self::Backend => f.write_str("the backend reports an error"),
             Self::Unsent => f.write_str("the backend does not send the commands"),
+            Self::Hung => f.write_str("a call of the backend did not return in time"),
             Self::Limit(limit) => write!(f, "the limit of the {} is exceeded", limit.name()),
             Self::Requested => f.write_str("a landing is requested"),
         })

@@ -7,8 +7,10 @@ use std::fmt::Write as _;
 /// The supervisor's mode. Logged with every tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// No complete frame has come yet; nothing is sent.
+    /// No complete frame has come yet, or the reference begins too far from the vehicle that would be armed; nothing is sent.
     Disarmed,
+    /// The vehicle is being armed; nothing is sent.
+    Arming,
     /// The first complete frame has come, and there is nothing left to arm; the first command is still to come.
     Armed,
     /// Frames are good and the controller flies.
@@ -32,6 +34,10 @@ pub enum Mode {
 pub enum Trigger {
     /// The first complete frame, and nothing must be armed.
     Ready,
+    /// A complete frame, the vehicle must be armed, and the reference begins near it.
+    Arm,
+    /// The vehicle is armed.
+    Armed,
     /// A complete frame.
     Good,
     /// A tick without a complete frame, or whose command could not be computed or sent; shorter than the hold time.
@@ -63,6 +69,8 @@ pub enum Trigger {
 pub enum Action {
     /// None: nothing is commanded yet.
     Wait,
+    /// Begin to arm the vehicle, or ask how far that is.
+    Arm,
     /// Run the controller on the measured state with the flight's reference.
     Control,
     /// Send the last command again.
@@ -103,11 +111,18 @@ const fn row(from: Mode, trigger: Trigger, to: Mode, action: Action) -> Transiti
 pub const TABLE: &[Transition] = {
     use Mode as M;
     use Trigger as T;
-    use Action::{Control, Failsafe, Hold, Pause, Stop, Wait};
+    use Action::{Arm, Control, Failsafe, Hold, Pause, Stop, Wait};
     &[
         row(M::Disarmed, T::Ready, M::Armed, Control),
+        row(M::Disarmed, T::Good, M::Disarmed, Wait),
         row(M::Disarmed, T::Fault, M::Disarmed, Wait),
+        row(M::Disarmed, T::Arm, M::Arming, Arm),
         row(M::Disarmed, T::Land, M::Ended, Stop),
+
+        row(M::Arming, T::Good, M::Arming, Arm),
+        row(M::Arming, T::Fault, M::Arming, Arm),
+        row(M::Arming, T::Armed, M::Armed, Wait),
+        row(M::Arming, T::Land, M::Ended, Stop),
 
         row(M::Armed, T::Good, M::Armed, Control),
         row(M::Armed, T::Fault, M::Armed, Wait),
@@ -194,8 +209,9 @@ pub fn next(from: Mode, trigger: Trigger) -> Option<(Mode, Action)> {
 
 impl Mode {
     /// All modes, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Disarmed,
+        Self::Arming,
         Self::Armed,
         Self::Flying,
         Self::Holding,
@@ -211,10 +227,16 @@ impl Mode {
         matches!(self, Self::HoldPosition | Self::Descending | Self::Landing)
     }
 
+    /// Whether the vehicle lands by itself, or the flight has ended.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Landing | Self::Ended)
+    }
+
     /// What a tick does in which nothing happens.
     pub fn usual_action(self) -> Action {
         match self {
             Self::Disarmed | Self::Armed => Action::Wait,
+            Self::Arming => Action::Arm,
             Self::Flying => Action::Control,
             Self::Holding => Action::Hold,
             Self::Paused => Action::Pause,
@@ -227,6 +249,7 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Self::Disarmed => "disarmed",
+            Self::Arming => "arming",
             Self::Armed => "armed",
             Self::Flying => "flying",
             Self::Holding => "holding",
@@ -241,8 +264,10 @@ impl Mode {
 
 impl Trigger {
     /// All triggers, in the order of their numbers.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Ready,
+        Self::Arm,
+        Self::Armed,
         Self::Good,
         Self::Fault,
         Self::Commanded,
@@ -261,6 +286,8 @@ impl Trigger {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ready => "ready",
+            Self::Arm => "arm",
+            Self::Armed => "armed",
             Self::Good => "good frame",
             Self::Fault => "fault",
             Self::Commanded => "commanded",
@@ -287,6 +314,7 @@ impl Action {
     pub fn name(self) -> &'static str {
         match self {
             Self::Wait => "wait",
+            Self::Arm => "arm",
             Self::Control => "control",
             Self::Hold => "repeat the last command",
             Self::Pause => "skip the tick",

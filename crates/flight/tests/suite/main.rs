@@ -4,3 +4,4 @@ mod allocation;
 mod common;
 mod many;
 mod objects;
+mod panics;

@@ -1,10 +1,17 @@
-/* A quadcopter that keeps its own clock and never moves: it counts what it is told. For the tests of fly. */
+/* A quadcopter that keeps its own clock and never moves: it counts what it is told. For the tests of fly.
+ *
+ * $STATUE_FAULT names what goes wrong, half a second after the first command or in the call of that name; $STATUE_FOR how many reads or
+ * writes long (for ever, without it). With -DOLD it is a plugin of 3.0. $STATUE_JOURNAL is a file to which it writes when (ns of CLOCK_MONOTONIC) it was told what. */
+#define _GNU_SOURCE
 #include "fly_plugin.h"
 
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TEXT(literal) { literal, sizeof(literal) - 1 }
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -12,9 +19,17 @@
 #define COMMAND(name) { TEXT(name), TEXT("N"), FLY_CLASS_COMMAND, FLY_NO_GROUP }
 
 struct statue {
-    int64_t start;
-    unsigned reads, writes, arms, stops, disarms, requests[4];
+    int64_t start, first_write, last;
+    unsigned reads, writes, arms, stops, disarms, requests[4], faults, most, polls;
+    const char *fault;
+    int journal;
+    atomic_bool begun;
 };
+
+/* The reads and writes of a fault begin so long after the first command, ns. */
+#define CALM 500000000
+
+static const FlyHost *host;
 
 static const FlyText groups[] = {
     TEXT("pose.position"), TEXT("pose.quaternion"), TEXT("twist.linear"), TEXT("twist.angular"),
@@ -38,10 +53,51 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+static void note(const struct statue *self, const char *what) {
+    char line[64];
+    int length = snprintf(line, sizeof line, "%lld %s\n", (long long)now(), what);
+    if (self->journal >= 0 && write(self->journal, line, (size_t)length) < 0)
+        abort();
+}
+
+static bool fault_is(const struct statue *self, const char *fault) {
+    return strcmp(self->fault, fault) == 0;
+}
+
+/* Whether the fault happens in this read or write; notes its beginning. */
+static bool strikes(struct statue *self, const char *fault) {
+    if (!fault_is(self, fault) || self->faults == self->most || self->first_write == 0 ||
+        now() < self->first_write + CALM)
+        return false;
+    self->faults++;
+    if (!atomic_exchange(&self->begun, true))
+        note(self, "fault");
+    return true;
+}
+
+/* Never returns, unless the fault is meant to end. */
+static void hang(struct statue *self) {
+    struct timespec while_ = { 0, 300000000 };
+    do
+        nanosleep(&while_, NULL);
+    while (self->most == (unsigned)-1);
+}
+
+static void init(const FlyHost *given) {
+    host = given;
+}
+
 static int32_t configure(const FlyConfiguration *configuration, void **instance, FlyError *error) {
     (void)configuration, (void)error;
-    *instance = calloc(1, sizeof(struct statue));
-    return *instance ? FLY_OK : FLY_FAILED;
+    struct statue *self = calloc(1, sizeof(struct statue));
+    if (!self)
+        return FLY_FAILED;
+    const char *journal = getenv("STATUE_JOURNAL"), *most = getenv("STATUE_FOR");
+    self->fault = getenv("STATUE_FAULT") ? getenv("STATUE_FAULT") : "";
+    self->most = most ? (unsigned)atoi(most) : (unsigned)-1;
+    self->journal = journal ? open(journal, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+    *instance = self;
+    return FLY_OK;
 }
 
 static int32_t describe(void *instance, FlyDescription *description, FlyError *error) {
@@ -75,24 +131,64 @@ static int32_t start(void *instance, FlyError *error) {
 static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
     struct statue *self = instance;
     struct timespec until = { deadline / 1000000000, deadline % 1000000000 };
-    (void)error;
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    if (strikes(self, "hang in read"))
+        hang(self);
+    if (!strikes(self, "early reads"))
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     self->reads++;
-    frame->time = now() - self->start;
+    if (strikes(self, "no frames"))
+        return FLY_NOTHING;
+    if (strikes(self, "failing reads")) {
+        for (size_t i = 0; i < frame->value_count; i++)
+            frame->values[i] = 1e6;
+        frame->time = INT64_MAX;
+        if (error) {
+            error->kind = FLY_ERROR_IO;
+            error->message_length = 0;
+        }
+        return FLY_FAILED;
+    }
+    if (strikes(self, "flood of messages") && host)
+        for (int i = 0; i < 100; i++)
+            host->log(0, FLY_LEVEL_ERROR, (FlyText)TEXT("statue"),
+                      (FlyText)TEXT("a message that nobody takes from the pipe, and not a short one at that"));
+    int64_t time = now() - self->start;
+    if (strikes(self, "time stands still"))
+        time = self->last;
+    self->last = time;
+    if (strikes(self, "an hour ahead"))
+        time += 3600000000000;
+    frame->time = time;
     memset(frame->values, 0, frame->value_count * sizeof *frame->values);
     frame->values[3] = 1.0;
-    for (size_t group = 0; group < frame->group_count; group++)
-        *fly_group(frame, group) = (FlyGroupStatus){ .stamp = frame->time, .valid = SEES };
+    bool stale = strikes(self, "stale data"), invalid = strikes(self, "invalid data");
+    if (strikes(self, "data that is not finite"))
+        frame->values[0] = 0.0 / 0.0;
+    if (strikes(self, "absurd data"))
+        frame->values[10] = 1e200;
+    for (size_t group = 0; group < frame->group_count && !stale; group++) {
+        fly_group(frame, group)->stamp = frame->time;
+        fly_group(frame, group)->valid = (SEES) && !invalid;
+    }
+    if (fault_is(self, "far from the reference"))
+        frame->values[0] = 5.0;
     return FLY_OK;
 }
 
 static int32_t write_commands(void *instance, int64_t time, const double *commands, size_t count, FlyError *error) {
     static const char deaf[] = "the line drops everything";
     struct statue *self = instance;
-    int write = (int)++self->writes;
+    int number = (int)++self->writes;
     (void)time, (void)commands, (void)count;
-    if (write < (DEAF_FROM) || write >= (DEAF_UNTIL))
+    if (self->first_write == 0)
+        self->first_write = now();
+    if (strikes(self, "hang in write"))
+        hang(self);
+    bool is_deaf = (number >= (DEAF_FROM) && number < (DEAF_UNTIL)) || strikes(self, "failing writes");
+    if (!is_deaf) {
+        note(self, "write");
         return FLY_OK;
+    }
     if (error) {
         error->kind = FLY_ERROR_IO;
         memcpy(error->buffer, deaf, sizeof deaf - 1);
@@ -102,26 +198,66 @@ static int32_t write_commands(void *instance, int64_t time, const double *comman
 }
 
 static int32_t arm(void *instance, FlyError *error) {
+    struct statue *self = instance;
     (void)error;
-    ((struct statue *)instance)->arms++;
+    self->arms++;
+    note(self, "arm");
+    if (fault_is(self, "hang in arm"))
+        hang(self);
     return FLY_OK;
 }
 
 static int32_t disarm(void *instance, FlyError *error) {
     (void)error;
     ((struct statue *)instance)->disarms++;
+    note(instance, "disarm");
     return FLY_OK;
 }
 
 static int32_t request(void *instance, uint32_t request, FlyError *error) {
-    (void)error;
-    ((struct statue *)instance)->requests[request]++;
+    static const char cannot[] = "there is no autopilot";
+    static const char *const names[] = { "take off", "land", "hold", "terminate" };
+    struct statue *self = instance;
+    if (request == FLY_REQUEST_LAND && fault_is(self, "no landing of its own")) {
+        if (error) {
+            error->kind = FLY_ERROR_UNSUPPORTED;
+            memcpy(error->buffer, cannot, sizeof cannot - 1);
+            error->message_length = sizeof cannot - 1;
+        }
+        return FLY_FAILED;
+    }
+    self->requests[request]++;
+    self->polls = 0;
+    note(self, names[request]);
+    if (fault_is(self, "hang in request"))
+        hang(self);
     return FLY_OK;
 }
 
-static int32_t stop(void *instance, FlyError *error) {
+#ifndef OLD
+/* Every answer takes five polls. */
+static int32_t poll_progress(void *instance, FlyError *error) {
+    struct statue *self = instance;
     (void)error;
-    ((struct statue *)instance)->stops++;
+    return ++self->polls % 5 == 0 ? FLY_OK : FLY_NOTHING;
+}
+
+/* A line of its own to the vehicle: it needs nothing of the instance but the journal. */
+static int32_t emergency(void *instance, uint32_t request) {
+    if (request != FLY_REQUEST_LAND)
+        return FLY_FAILED;
+    note(instance, "land");
+    return FLY_OK;
+}
+#endif
+
+static int32_t stop(void *instance, FlyError *error) {
+    struct statue *self = instance;
+    (void)error;
+    self->stops++;
+    note(self, "stop");
+    if (fault_is(self, "hang in stop"))
+        hang(self);
     return FLY_OK;
 }
 
@@ -149,6 +285,7 @@ static const FlyPlugin plugin = {
     .summary = TEXT("a quadcopter that never moves"),
     .signals = TEXT("pose.position.* pose.quaternion.* twist.linear.* twist.angular.* rotor.{i}.thrust"),
     .clock = FLY_CLOCK_REAL_TIME,
+    .init = init,
     .configure = configure,
     .describe = describe,
     .start = start,
@@ -160,6 +297,10 @@ static const FlyPlugin plugin = {
     .stop = stop,
     .report = report,
     .destroy = free,
+#ifndef OLD
+    .poll = poll_progress,
+    .emergency = emergency,
+#endif
 };
 
 const FlyPlugin *fly_plugin(void) {

@@ -1,0 +1,216 @@
+//! What the vehicle does by itself when it is asked: be armed, land, be disarmed. Each is begun, then polled.
+
+use std::time::Duration;
+
+use fly_hal::{Error, ErrorKind, Instance, Progress, Request, monotonic_now};
+
+use super::{Link, Patience, watching};
+use crate::pilot::seconds;
+use crate::watchdog::{Call, Hang, Watchdog};
+
+/// The fate of a request to land.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// The vehicle lands by itself, or nothing real is in the air.
+    Begun,
+    /// It was asked and has not answered yet.
+    Asked,
+    /// It does not: it must be flown to the ground.
+    Refused,
+}
+
+/// How long after a refusal the backend is asked again to land, ns.
+const ASK_AGAIN: i64 = 1_000_000_000;
+/// Pause between two polls at the end of a flight, when nothing is commanded any more.
+const POLL: Duration = Duration::from_millis(5);
+
+impl Patience {
+    /// When such a call is due that begins now, and when it is given up, ns of the monotonic clock. One that is asked for a landing in
+    /// the air has no more time than any other, but a plugin without `poll` may wait for the vehicle in it.
+    fn times(self, call: Call) -> [i64; 2] {
+        let now = monotonic_now();
+        let last = now.saturating_add(self.answer);
+        match call {
+            Call::Request => [now.saturating_add(self.hang), last],
+            _ => [last, last],
+        }
+    }
+}
+
+/// # Arming and landing
+impl Link {
+    /// Begins to arm the vehicle, or asks how far that is. Returns whether it is armed.
+    ///
+    /// # Errors
+    /// The vehicle refused, or has not answered for too long.
+    pub fn arm(&mut self) -> Result<bool, String> {
+        let now = monotonic_now();
+        let progress = match self.arming_since {
+            None => {
+                self.arming_since = Some(now);
+                self.begin(Call::Arm, Instance::arm)
+            }
+            Some(since) if now.saturating_sub(since) > self.patience.answer => {
+                let waited = seconds(self.patience.answer);
+                return Err(format!("the vehicle was not armed within {waited} s"));
+            }
+            Some(_) => self.poll(Call::Arm),
+        };
+        let progress = progress.map_err(|error| format!("ARM failed: {error}"))?;
+        Ok(progress == Progress::Done)
+    }
+
+    /// Asks the backend at `time` (ns) to land by itself, or how far that is; after a refusal again from time to time.
+    pub fn land(&mut self, time: i64) -> Landing {
+        if !self.is_commanding_a_vehicle() || self.is_landing_past_a_call() {
+            return Landing::Begun;
+        }
+        let asked = self.landing;
+        let answer = match asked {
+            Some((_, Landing::Begun)) => return Landing::Begun,
+            Some((at, Landing::Refused)) if time.saturating_sub(at) < ASK_AGAIN => {
+                return Landing::Refused;
+            }
+            Some((at, Landing::Asked)) if time.saturating_sub(at) > self.patience.answer => {
+                Err(Error::new(ErrorKind::Timeout, "no answer"))
+            }
+            Some((_, Landing::Asked)) => self.poll(Call::Request),
+            Some((_, Landing::Refused)) | None => {
+                self.begin(Call::Request, |instance| instance.request(Request::Land))
+            }
+        };
+        let since = asked.filter(|(_, state)| *state == Landing::Asked);
+        let since = since.map_or(time, |(at, _)| at);
+        self.landing = Some(match answer {
+            Ok(Progress::Done) => (since, Landing::Begun),
+            Ok(Progress::Underway) => (since, Landing::Asked),
+            Err(error) => {
+                // The first refusal is reported.
+                if !std::mem::replace(&mut self.refused, true) {
+                    let name = &self.name;
+                    tracing::error!("the backend `{name}` does not land by itself: {error}");
+                }
+                (time, Landing::Refused)
+            }
+        });
+        self.landing.map_or(Landing::Refused, |(_, state)| state)
+    }
+
+    /// Whether a call was so late that the vehicle was told to land past it.
+    pub fn is_landing_past_a_call(&self) -> bool {
+        self.watchdog.as_ref().is_some_and(Watchdog::is_landing)
+    }
+
+    /// Sets what is done when a call of the backend is given up.
+    pub fn on_hang(&self, give_up: Box<dyn FnOnce(Hang) + Send>) {
+        if let Some(watchdog) = &self.watchdog {
+            watchdog.on_hang(give_up);
+        }
+    }
+
+    /// Begins what the vehicle does by itself. A plugin without `poll` returns when it is done, which may take a while.
+    fn begin(
+        &mut self,
+        call: Call,
+        begin: impl FnOnce(&mut Instance) -> Result<(), Error>,
+    ) -> Result<Progress, Error> {
+        let instance = &mut self.instance;
+        let times = self.patience.times(call);
+        watching(self.watchdog.as_ref(), call, times, || begin(instance))?;
+        self.poll(call)
+    }
+
+    fn poll(&mut self, call: Call) -> Result<Progress, Error> {
+        let instance = &mut self.instance;
+        let times = self.patience.times(call);
+        watching(self.watchdog.as_ref(), call, times, || instance.poll())
+    }
+
+    /// Begins what the vehicle does by itself, and waits until it is done.
+    fn complete(
+        &mut self,
+        call: Call,
+        begin: impl FnOnce(&mut Instance) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let until = monotonic_now().saturating_add(self.patience.answer);
+        let mut progress = self.begin(call, begin)?;
+        while progress == Progress::Underway {
+            if monotonic_now() > until {
+                return Err(Error::new(ErrorKind::Timeout, "no answer"));
+            }
+            std::thread::sleep(POLL);
+            progress = self.poll(call)?;
+        }
+        Ok(())
+    }
+
+    /// Hands control back and stops the backend. A vehicle is told to stop its motors if the flight was `terminated`, else it is
+    /// disarmed if it was never commanded, else asked to land, unless it lands already; one that cannot and is `grounded` is disarmed. Returns
+    /// what failed. Dropping a link does it
+    /// as well: whatever ends a flight, its vehicle lands.
+    pub fn hand_back(&mut self, terminated: bool, grounded: bool) -> Vec<String> {
+        let mut failures = Vec::new();
+        if std::mem::replace(&mut self.handed_back, true) {
+            return failures;
+        }
+        if self.is_commanding() {
+            failures.extend(self.release_control(terminated, grounded).err());
+        }
+        let times = self.patience.times(Call::Stop);
+        let instance = &mut self.instance;
+        let stopped = watching(self.watchdog.as_ref(), Call::Stop, times, || {
+            instance.stop()
+        });
+        if let Err(error) = stopped {
+            failures.push(format!("stopping the backend failed: {error}"));
+        }
+        failures
+    }
+
+    fn release_control(&mut self, terminated: bool, grounded: bool) -> Result<(), String> {
+        let request = |request| move |instance: &mut Instance| instance.request(request);
+        if terminated {
+            return match self.complete(Call::Request, request(Request::Terminate)) {
+                Err(error) if error.kind == ErrorKind::Unsupported => {
+                    tracing::debug!("{error}");
+                    Ok(())
+                }
+                requested => requested.map_err(|error| format!("TERMINATE failed: {error}")),
+            };
+        }
+        if !self.is_real_time() {
+            return Ok(());
+        }
+        if !self.commanded {
+            // Nobody arms a vehicle that was not to be armed yet.
+            if self.arming_since.is_none() {
+                return Ok(());
+            }
+            return self.disarm();
+        }
+        let lands = matches!(self.landing, Some((_, Landing::Begun)));
+        if lands || self.is_landing_past_a_call() {
+            return Ok(());
+        }
+        // However the flight ended, the vehicle may be in the air: its motors must not be stopped.
+        let requested = self.complete(Call::Request, request(Request::Land));
+        match requested {
+            Err(_) if grounded => self.disarm(),
+            // A plugin that panicked does nothing else any more.
+            Err(error) if !self.land_past_the_calls() => Err(format!(
+                "LAND failed: the vehicle may be airborne and uncommanded: {error}"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn land_past_the_calls(&self) -> bool {
+        let line = self.instance.emergency();
+        line.is_some_and(|line| line.request(Request::Land))
+    }
+
+    fn disarm(&mut self) -> Result<(), String> {
+        let disarmed = self.complete(Call::Disarm, Instance::disarm);
+        disarmed.map_err(|error| format!("DISARM failed: {error}"))
+    }
+}

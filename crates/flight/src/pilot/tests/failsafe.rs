@@ -1,0 +1,150 @@
+//! The pilot in its failsafes: descent, position hold, the ground, and the way back.
+
+use super::*;
+
+#[test]
+fn a_longer_loss_levels_and_descends_from_where_it_is() {
+    for wrong in [
+        Wrong::NoFrame,
+        Wrong::NotFinite(0),
+        Wrong::NotFinite(4),
+        Wrong::NotFinite(12),
+        Wrong::Stale(1),
+    ] {
+        let mut bench = Bench::new(DESCEND, disturbed());
+        bench.run(150, Wrong::Nothing);
+        let here = bench.plant.pose.translation;
+        let mut decisions = bench.run(1900, wrong);
+        // Stale groups are believed for 20 ms, as configured.
+        let first = decisions
+            .iter()
+            .position(|decision| decision.action != Action::Control)
+            .expect("a loss");
+        decisions.drain(..first);
+        assert!(
+            decisions[..24]
+                .iter()
+                .all(|decision| decision.action == Action::Hold)
+        );
+        assert!(decisions[24..].iter().all(|decision| *decision
+            == Decision {
+                action: Action::Failsafe,
+                computed: true
+            }));
+        // The model is the plant, so that even blind it ends level, below where it was, sinking at the given rate.
+        let moved = bench.plant.pose.translation - here;
+        assert!(moved.xy().norm() < 1.0, "drifted by {moved}");
+        assert!(bench.tilt() < 0.01, "tilted by {}", bench.tilt());
+        assert!((bench.plant.velocity_in_world().z + 0.5).abs() < 0.01);
+        assert!((-2.3..-1.3).contains(&moved.z), "sank by {}", moved.z);
+        // Latched: good frames do not bring the flight back. Nobody has landed: it goes on sinking.
+        for decision in bench.run(600, Wrong::Nothing) {
+            assert_eq!(decision.action, Action::Failsafe);
+        }
+        assert_eq!(bench.pilot.supervisor().mode(), Mode::Landing);
+    }
+}
+
+#[test]
+fn a_position_hold_begins_after_the_hold_time() {
+    let mut bench = Bench::new(OnLoss::Respond(Response::Hold), disturbed());
+    bench.run(150, Wrong::Nothing);
+    let decisions = bench.run(25, Wrong::NotFinite(0));
+    assert_eq!(
+        decisions.last().map(|decision| decision.action),
+        Some(Action::Failsafe)
+    );
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::HoldPosition);
+    assert_eq!(bench.pilot.supervisor().mode().name(), "hold_position");
+}
+
+#[test]
+fn the_descent_ends_at_the_measured_height_of_the_ground() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.pilot.parts.ground_height = Some(-0.2);
+    bench.run(150, Wrong::Nothing);
+    // Blind it only believes to be there: nothing ends.
+    for decision in bench.run(1700, Wrong::NoFrame).iter().skip(24) {
+        assert_eq!(decision.action, Action::Failsafe);
+    }
+    assert!(bench.known().pose.translation.z < -0.5);
+    assert_eq!(bench.tick(Wrong::Nothing).action, Action::Stop);
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Ended);
+}
+
+#[test]
+fn a_vehicle_that_no_longer_sinks_and_is_not_carried_stands_on_the_ground() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.run(150, Wrong::Nothing);
+    bench.run(25, Wrong::NoFrame);
+    let ground = bench.plant.pose.translation.z - 1.0;
+    let mut ticks = 0;
+    while bench.tick(Wrong::Nothing).action != Action::Stop {
+        // The ground carries whatever comes to it.
+        if bench.plant.pose.translation.z <= ground {
+            bench.plant.pose.translation.z = ground;
+            bench.plant.twist.fill(0.0);
+        }
+        ticks += 1;
+        assert!(ticks < 3000, "six seconds are enough for a metre");
+    }
+    // The metre, and then a second of certainty.
+    assert!(ticks > 1000, "{ticks} ticks");
+    let height = bench.plant.pose.translation.z;
+    assert!(
+        (height - ground).abs() < 0.01,
+        "{height} m, ground {ground} m"
+    );
+}
+
+#[test]
+fn frames_that_come_back_end_the_descent_and_it_flies_to_its_reference() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    bench.pilot.parts.supervisor = Supervisor::new(Policy {
+        hold: 50 * MS,
+        on_loss: DESCEND,
+        longest_gap: i64::MAX,
+        longest_failsafe: 4000 * MS,
+        resume: true,
+        must_arm: false,
+    });
+    for _ in 0..2 {
+        bench.run(150, Wrong::Nothing);
+        let lost = bench.run(500, Wrong::NoFrame);
+        assert_eq!(lost[499].action, Action::Failsafe);
+        let height = bench.plant.pose.translation.z;
+        // Each descent begins where the vehicle is.
+        assert!(bench.pilot.point().configuration[2] > height - 0.3);
+        let back = bench.run(3000, Wrong::Nothing);
+        assert_eq!(back[24].action, Action::Failsafe);
+        assert_eq!(back[25].action, Action::Control);
+        assert!(bench.plant.pose.translation.norm() < 1e-3);
+    }
+    assert_eq!(bench.pilot.supervisor().report().resumed, 2);
+}
+
+#[test]
+fn a_failsafe_whose_law_fails_lets_the_vehicle_sink_level_and_never_repeats_a_thrust() {
+    let mut bench = Bench::new(DESCEND, disturbed());
+    // At full thrust, since it shall climb.
+    bench.plant = State::at_rest(SE3::new(SO3::identity(), Vector3::new(0.0, 0.0, -30.0)));
+    bench.run(5, Wrong::Nothing);
+    let before: f64 = bench.pilot.commands().expect("flying").iter().sum();
+    let weight = 0.9 * 9.81;
+    assert!(before > 1.5 * weight, "{before} N");
+    // Finite, and so large that the law overflows, with every frame from now on.
+    for tick in 0..200 {
+        bench.plant = disturbed();
+        bench.plant.twist[3] = 1e200;
+        let decision = bench.tick(Wrong::Nothing);
+        if tick >= 25 {
+            assert_eq!(decision.action, Action::Failsafe);
+            let commands = bench.pilot.commands().expect("commands");
+            let thrust: f64 = commands.iter().sum();
+            assert!((thrust / weight - 0.95).abs() < 1e-9, "{thrust} N");
+            assert!(commands.iter().all(|one| (one - commands[0]).abs() < 1e-9));
+        }
+    }
+    // Whoever can land by itself should.
+    assert_eq!(bench.pilot.supervisor().mode(), Mode::Landing);
+}

@@ -1,0 +1,248 @@
+//! Watches over the calls of a backend: one that does not return must not leave a vehicle alone.
+//!
+//! An instance is called by one thread at a time, so that nobody else can command the vehicle while a call of it hangs. What the ABI
+//! allows meanwhile is the plugin's [`EmergencyLine`]: the vehicle is told over it to land. A call that does not return then either
+//! is given up, and with it the process, if whoever flies [says how](crate::Flight::on_hang): the vehicle's own failsafe takes over.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use fly_hal::{EmergencyLine, Request, monotonic_now};
+use tracing::dispatcher::{self, Dispatch};
+
+/// No call is under way.
+const NEVER: i64 = i64::MAX;
+
+/// A function of the backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Call {
+    /// `read`.
+    Read,
+    /// `write`.
+    Write,
+    /// `arm`, or `poll` after it.
+    Arm,
+    /// `disarm`.
+    Disarm,
+    /// `request`, or `poll` after it.
+    Request,
+    /// `stop`.
+    Stop,
+}
+
+impl Call {
+    const ALL: [Self; 6] = [
+        Self::Read,
+        Self::Write,
+        Self::Arm,
+        Self::Disarm,
+        Self::Request,
+        Self::Stop,
+    ];
+
+    /// Its name in the ABI.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Arm => "arm",
+            Self::Disarm => "disarm",
+            Self::Request => "request",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+/// A call that does not return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hang {
+    /// The call.
+    pub call: Call,
+    /// For how long it has been overdue.
+    pub overdue: Duration,
+    /// Whether the vehicle was told to land, past the call.
+    pub landing: bool,
+}
+
+impl fmt::Display for Hang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (call, overdue) = (self.call.name(), self.overdue.as_millis());
+        let told = if self.landing {
+            "the vehicle was told to land"
+        } else {
+            "LAND failed: the vehicle may be airborne and uncommanded"
+        };
+        write!(
+            f,
+            "`{call}` of the backend does not return, {overdue} ms after it should: {told}"
+        )
+    }
+}
+
+/// What is done with a call that is given up.
+type GiveUp = Box<dyn FnOnce(Hang) + Send>;
+
+/// The thread that watches. Dropping it ends it.
+pub(crate) struct Watchdog {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// When the call that is under way must have returned, ns of the monotonic clock.
+    due: AtomicI64,
+    /// When it is given up, ns of the same clock.
+    last: AtomicI64,
+    call: AtomicU8,
+    /// Whether the vehicle was told to land.
+    landing: AtomicBool,
+    over: AtomicBool,
+    give_up: Mutex<Option<GiveUp>>,
+}
+
+impl Watchdog {
+    /// Begins to watch; `line` leads to the vehicle.
+    ///
+    /// # Errors
+    /// There is no thread for it.
+    pub fn start(line: Option<EmergencyLine>) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            due: AtomicI64::new(NEVER),
+            last: AtomicI64::new(NEVER),
+            call: AtomicU8::new(Call::Read as u8),
+            landing: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            give_up: Mutex::new(None),
+        });
+        let (watched, messages) = (
+            Arc::clone(&shared),
+            dispatcher::get_default(Dispatch::clone),
+        );
+        let thread = thread::Builder::new()
+            .name("fly-watchdog".into())
+            .spawn(move || {
+                dispatcher::with_default(&messages, || watched.watch(line.as_ref()));
+            })?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// What is done, on the watchdog's thread, when a call is given up.
+    pub fn on_hang(&self, give_up: GiveUp) {
+        let mut slot = self
+            .shared
+            .give_up
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *slot = Some(give_up);
+    }
+
+    /// Runs a call that must have returned at `due`, and is given up at `last`, ns of the monotonic clock.
+    pub fn watching<R>(&self, call: Call, due: i64, last: i64, run: impl FnOnce() -> R) -> R {
+        self.shared.call.store(call as u8, Ordering::Relaxed);
+        self.shared.last.store(last, Ordering::Relaxed);
+        self.shared.due.store(due, Ordering::Release);
+        let result = run();
+        self.shared.due.store(NEVER, Ordering::Release);
+        result
+    }
+
+    /// Whether the vehicle was told to land.
+    pub fn is_landing(&self) -> bool {
+        self.shared.landing.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It cannot panic, and nobody could be told.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn watch(&self, line: Option<&EmergencyLine>) {
+        // The call for which the alarm was given.
+        let mut alarm = NEVER;
+        while !self.over.load(Ordering::Acquire) {
+            let (due, now) = (self.due.load(Ordering::Acquire), monotonic_now());
+            if now < due {
+                // Calls that begin meanwhile are due later than this one; while there is none, no shorter than the shortest.
+                nap(due.saturating_sub(now).min(IDLE));
+                continue;
+            }
+            if alarm != due {
+                alarm = due;
+                self.alarm(line, now.saturating_sub(due));
+            }
+            if now >= self.last.load(Ordering::Relaxed) {
+                let mut slot = self.give_up.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(give_up) = slot.take() {
+                    give_up(self.hang(now.saturating_sub(due)));
+                }
+                return;
+            }
+            nap(IDLE);
+        }
+    }
+
+    fn alarm(&self, line: Option<&EmergencyLine>, overdue: i64) {
+        // Once it lands it lands.
+        let landing = self.landing.load(Ordering::Acquire)
+            || line.is_some_and(|line| line.request(Request::Land));
+        self.landing.store(landing, Ordering::Release);
+        tracing::error!("{}", self.hang(overdue));
+    }
+
+    fn hang(&self, overdue: i64) -> Hang {
+        let call = usize::from(self.call.load(Ordering::Relaxed));
+        Hang {
+            call: Call::ALL.get(call).copied().unwrap_or(Call::Read),
+            overdue: Duration::from_nanos(overdue.unsigned_abs()),
+            landing: self.landing.load(Ordering::Acquire),
+        }
+    }
+}
+
+/// How long the thread sleeps at most, ns: calls are allowed longer.
+const IDLE: i64 = 20_000_000;
+
+fn nap(nanoseconds: i64) {
+    thread::park_timeout(Duration::from_nanos(nanoseconds.unsigned_abs()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_does_not_return_is_given_up() {
+        let watchdog = Watchdog::start(None).expect("a thread");
+        let (gone, told) = std::sync::mpsc::channel();
+        watchdog.on_hang(Box::new(move |hang| gone.send(hang).expect("awaited")));
+        let now = monotonic_now();
+        let hang = watchdog.watching(Call::Read, now, now + 100_000_000, || {
+            told.recv_timeout(Duration::from_secs(10))
+                .expect("given up")
+        });
+        assert_eq!((hang.call, hang.landing), (Call::Read, false));
+        assert!(hang.overdue >= Duration::from_millis(100));
+    }
+
+    #[test]
+    fn numbers_of_calls() {
+        for (number, call) in Call::ALL.into_iter().enumerate() {
+            assert_eq!(call as usize, number);
+        }
+    }
+}
