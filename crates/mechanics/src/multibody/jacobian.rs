@@ -10,12 +10,11 @@
 //!
 //! Below an absolute joint, its origin takes the place of `p`, and `e` turns nothing.
 
-use fly_lie::operators::ad;
+use fly_lie::operators::{ad, bracket};
 use nalgebra::{Matrix6xX, RealField, Vector6};
 
-use super::kinematics::{Kinematics, Lever};
-use super::simd::Vec3;
-use super::spatial::{Placement, SpatialVector};
+use super::kinematics::Kinematics;
+use super::spatial::SpatialVector;
 use super::workspace::in_frame;
 use super::{BodyId, Frame, Model, ReferenceFrame, Workspace};
 
@@ -31,16 +30,15 @@ impl<T: RealField + Copy> Workspace<T> {
         kinematics.update_directions();
         for (index, J) in self.jacobians.iter_mut().enumerate() {
             let body = BodyId::at(index);
-            let Some(own) = kinematics.tree.mounts[index].node.checked_sub(1) else {
+            let Some(own) = kinematics.node(body) else {
                 continue;
             };
             if kinematics.tree.nodes[own].parent == 0 {
                 continue;
             }
             let in_root = kinematics.body_in_root(body);
-            let lever = kinematics.lever(body, in_root);
             let (E, J) = (&in_root.inverse, J.as_mut_slice());
-            kinematics.for_each_column(body, lever, |node, coordinate, direction, lever| {
+            kinematics.for_each_column(0, body, |node, coordinate, direction, lever| {
                 if node != own {
                     let column = &mut J[6 * coordinate..6 * coordinate + 6];
                     let u = lever.column(direction);
@@ -88,29 +86,58 @@ impl<T: RealField + Copy> Workspace<T> {
     ) {
         let (a, b) = (a.into(), b.into());
         rate.fill(T::zero());
+        let carrier = self.kinematics.common_carrier(a.body(), b.body());
         self.kinematics
-            .for_each_column_and_rate(b.body(), |j, _, column| {
+            .for_each_column_and_rate(carrier, b.body(), |j, _, column| {
                 rate.set_column(j, &in_frame(&b, column));
             });
         if a.body() != BodyId::WORLD {
             let Ad = self.kinematics.pose(&a, &b).adjoint_inverse();
             let Ad_dot = -ad(&self.kinematics.twist(&a, &b)) * Ad;
-            self.kinematics
-                .for_each_column_and_rate(a.body(), |j, column, column_rate| {
+            self.kinematics.for_each_column_and_rate(
+                carrier,
+                a.body(),
+                |j, column, column_rate| {
                     let change = Ad * in_frame(&a, column_rate) + Ad_dot * in_frame(&a, column);
                     let mut rate = rate.column_mut(j);
                     rate -= change;
-                });
+                },
+            );
         }
     }
 
-    /// Calls `column` with each coordinate that moves a body, its column of `0J_b` and the rate of that.
-    pub(super) fn for_each_column_and_rate(
+    /// `aJ_b_dot v`, as [`jacobian_rate`](Self::jacobian_rate) times `v`, without the matrix.
+    ///
+    /// # Panics
+    /// If `v` has another length than [`Model::dof`].
+    pub fn jacobian_rate_times(
         &self,
-        body: BodyId,
-        column: impl FnMut(usize, Vector6<T>, Vector6<T>),
-    ) {
-        self.kinematics.for_each_column_and_rate(body, column);
+        a: impl Into<Frame<T>>,
+        b: impl Into<Frame<T>>,
+        v: &[T],
+    ) -> Vector6<T> {
+        assert_eq!(
+            v.len(),
+            self.dynamics.directions.len(),
+            "length of the vector"
+        );
+        let (a, b) = (a.into(), b.into());
+        let kinematics = &self.kinematics;
+        let carrier = kinematics.common_carrier(a.body(), b.body());
+        let own = |frame: &Frame<T>| {
+            let mut sums = [SpatialVector::zero(); 2];
+            kinematics.for_each_column_in_root(carrier, frame.body(), |j, column, rate| {
+                sums = [column.mul_add(v[j], sums[0]), rate.mul_add(v[j], sums[1])];
+            });
+            sums.map(|sum| in_frame(frame, kinematics.in_body(frame.body(), sum)))
+        };
+        let rate = own(&b)[1];
+        if a.body() == BodyId::WORLD {
+            return rate;
+        }
+        let Ad = kinematics.pose(&a, &b).adjoint_inverse();
+        let [carried, carried_rate] = own(&a).map(|twist| Ad * twist);
+        rate - carried_rate + bracket(&kinematics.twist(&a, &b), &carried)
     }
 
     /// [`jacobian`](Self::jacobian) in other axes and about another point, 6 x n: [`twist_in`](Self::twist_in) is this times `xi`.
@@ -159,24 +186,6 @@ impl<T: RealField + Copy> Workspace<T> {
 }
 
 impl<T: RealField + Copy> Kinematics<T> {
-    /// A body's origin as a lever, in the axes of its root.
-    #[inline]
-    fn lever(&self, body: BodyId, in_root: &Placement<T>) -> Lever<T> {
-        let point = in_root.translation;
-        let velocity = match self.tree.mounts[body.index()].node.checked_sub(1) {
-            Some(i) => {
-                let twist = self.velocities[i].twist;
-                twist.linear + twist.angular.cross(point - self.poses[i].position)
-            }
-            None => Vec3::zero(),
-        };
-        Lever {
-            point,
-            velocity,
-            turns: true,
-        }
-    }
-
     /// `aJ_b` from the Jacobians of all bodies.
     pub(super) fn jacobian(
         &self,
@@ -185,41 +194,56 @@ impl<T: RealField + Copy> Kinematics<T> {
         b: &Frame<T>,
         jacobian: &mut Matrix6xX<T>,
     ) {
-        jacobian.copy_from(&jacobians[b.body().index()]);
-        if b.own_offset().is_some() {
-            for mut column in jacobian.column_iter_mut() {
-                let own: Vector6<T> = column.clone_owned();
-                column.copy_from(&in_frame(b, own));
-            }
+        jacobian.fill(T::zero());
+        let column = |frame: &Frame<T>, j: usize| {
+            let J = &jacobians[frame.body().index()];
+            in_frame(frame, J.fixed_columns::<1>(j).into_owned())
+        };
+        let carrier = self.common_carrier(a.body(), b.body());
+        let coordinates = |body| {
+            let nodes = self.nodes_from(carrier, body);
+            nodes.flat_map(|(_, node)| node.coordinates())
+        };
+        for j in coordinates(b.body()) {
+            jacobian.set_column(j, &column(b, j));
         }
         if a.body() != BodyId::WORLD {
             let Ad = self.pose(a, b).adjoint_inverse();
-            let columns = jacobians[a.body().index()].column_iter();
-            for (mut column, carried) in jacobian.column_iter_mut().zip(columns) {
-                column -= Ad * in_frame(a, carried.clone_owned());
+            for j in coordinates(a.body()) {
+                let mut relative = jacobian.column_mut(j);
+                relative -= Ad * column(a, j);
             }
         }
     }
 
-    /// Calls `column` with each coordinate that moves a body, its column of `0J_b` and the rate of that, after
+    /// Calls `column` with each coordinate that moves a body relative to a carrier, its column of `0J_b` and the rate of that, after
     /// [`update_directions`](Self::update_directions).
     ///
     /// A joint's directions are constant in its node, so that their rates are `V × S`, RBDA (2.45).
     pub(super) fn for_each_column_and_rate(
         &self,
+        carrier: usize,
         body: BodyId,
         mut column: impl FnMut(usize, Vector6<T>, Vector6<T>),
     ) {
-        let Some(own) = self.tree.mounts[body.index()].node.checked_sub(1) else {
+        self.for_each_column_in_root(carrier, body, |j, u, rate| {
+            column(j, self.in_body(body, u), self.in_body(body, rate));
+        });
+    }
+
+    /// The same in the axes of the root; the rates are those that the body sees.
+    #[inline]
+    fn for_each_column_in_root(
+        &self,
+        carrier: usize,
+        body: BodyId,
+        mut column: impl FnMut(usize, SpatialVector<T>, SpatialVector<T>),
+    ) {
+        let Some(own) = self.node(body) else {
             return;
         };
-        let in_root = self.body_in_root(body);
-        let (E, omega) = (&in_root.inverse, self.velocities[own].twist.angular);
-        let in_body = |twist: SpatialVector<T>| {
-            SpatialVector::new(E.times(twist.linear), E.times(twist.angular)).vector()
-        };
-        let lever = self.lever(body, in_root);
-        self.for_each_column(body, lever, |node, coordinate, direction, lever| {
+        let omega = self.velocities[own].twist.angular;
+        self.for_each_column(carrier, body, |node, coordinate, direction, lever| {
             let twist = self.velocities[node].twist;
             let twist_at_root = twist.twist_about(self.poses[node].position);
             let direction_rate = twist_at_root.cross(direction);
@@ -229,7 +253,7 @@ impl<T: RealField + Copy> Kinematics<T> {
                 u_dot.linear - omega.cross(u.linear),
                 u_dot.angular - omega.cross(u.angular),
             );
-            column(coordinate, in_body(u), in_body(rate));
+            column(coordinate, u, rate);
         });
     }
 
@@ -242,7 +266,7 @@ impl<T: RealField + Copy> Kinematics<T> {
     ) {
         jacobian.fill(T::zero());
         rate.fill(T::zero());
-        self.for_each_column_and_rate(body, |j, column, column_rate| {
+        self.for_each_column_and_rate(0, body, |j, column, column_rate| {
             jacobian.set_column(j, &column);
             rate.set_column(j, &column_rate);
         });

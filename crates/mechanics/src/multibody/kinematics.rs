@@ -60,42 +60,78 @@ impl<T: RealField + Copy> Placements<T> {
 
     #[inline]
     fn update_nodes(&mut self, tree: &Tree<T>, x: &[T], roots: bool) {
+        self.update_sines(tree, x);
+        for (i, node) in tree.nodes.iter().enumerate() {
+            if node.parent > 0 || roots || node.carries_absolute {
+                self.place(i, node, &x[node.x..]);
+            }
+        }
+    }
+
+    #[inline]
+    fn update_sines(&mut self, tree: &Tree<T>, x: &[T]) {
         for (angle, k) in self.angles.iter_mut().zip(&tree.angles) {
             *angle = x[*k];
         }
         if !self.angles.is_empty() {
             sines_and_cosines(&self.angles, &mut self.sines, &mut self.cosines);
         }
+    }
+
+    /// Places node `i`, after [`update_sines`](Self::update_sines); `x` starts with its coordinates.
+    #[inline]
+    fn place(&mut self, i: usize, node: &Node<T>, x: &[T]) {
+        // Every branch stores by itself, so that what it computes stays in registers.
+        match node.joint {
+            JointType::Revolute(AngleCoordinates::Angle) => {
+                let k = node.angle;
+                self.nodes[i] = node.placement_of_revolute(self.sines[k], self.cosines[k]);
+            }
+            JointType::Revolute(AngleCoordinates::CosSin) => {
+                self.nodes[i] = node.placement_of_revolute(x[1], x[0]);
+            }
+            JointType::Free(coordinates) => {
+                let rotation = Mat3::from(*attitude(coordinates, &x[3..]).matrix());
+                self.nodes[i] = node.placement_of(&rotation, Vec3::from_slice(x));
+            }
+            _ => self.nodes[i] = node.placement_of_joint(x),
+        }
+        if node.carries_absolute || node.joint.is_absolute() {
+            let relative = self.nodes[i].rotation;
+            let parent = &self.attitudes[node.parent];
+            if node.joint.is_absolute() {
+                let rotation = parent.transposed().product(&relative);
+                self.attitudes[i + 1] = relative;
+                self.nodes[i].rotation = rotation;
+                self.nodes[i].inverse = rotation.transposed();
+            } else {
+                self.attitudes[i + 1] = parent.product(&relative);
+            }
+        }
+    }
+
+    /// Where the nodes are, in the axes of their roots, as [`propagate_poses`](Tree::propagate_poses) has it; where they are in their parents is left undone as
+    /// far as it can be.
+    #[inline]
+    pub fn update_poses(&mut self, tree: &Tree<T>, x: &[T], poses: &mut [NodePose<T>]) {
+        self.update_sines(tree, x);
         for (i, node) in tree.nodes.iter().enumerate() {
-            if node.parent == 0 && !roots && !node.carries_absolute {
+            let Some(parent) = node.parent.checked_sub(1) else {
+                if node.carries_absolute {
+                    self.place(i, node, &x[node.x..]);
+                }
                 continue;
-            }
-            let x = &x[node.x..];
-            // Every branch stores by itself, so that what it computes stays in registers.
+            };
+            let parent = poses[parent];
             match node.joint {
-                JointType::Revolute(AngleCoordinates::Angle) => {
+                JointType::Revolute(AngleCoordinates::Angle) if !node.carries_absolute => {
                     let k = node.angle;
-                    self.nodes[i] = node.placement_of_revolute(self.sines[k], self.cosines[k]);
+                    let placement = node.placement_of_revolute(self.sines[k], self.cosines[k]);
+                    poses[i] = parent.carried(&placement);
                 }
-                JointType::Revolute(AngleCoordinates::CosSin) => {
-                    self.nodes[i] = node.placement_of_revolute(x[1], x[0]);
-                }
-                JointType::Free(coordinates) => {
-                    let rotation = Mat3::from(*attitude(coordinates, &x[3..]).matrix());
-                    self.nodes[i] = node.placement_of(&rotation, Vec3::from_slice(x));
-                }
-                _ => self.nodes[i] = node.placement_of_joint(x),
-            }
-            if node.carries_absolute || node.joint.is_absolute() {
-                let relative = self.nodes[i].rotation;
-                let parent = &self.attitudes[node.parent];
-                if node.joint.is_absolute() {
-                    let rotation = parent.transposed().product(&relative);
-                    self.attitudes[i + 1] = relative;
-                    self.nodes[i].rotation = rotation;
-                    self.nodes[i].inverse = rotation.transposed();
-                } else {
-                    self.attitudes[i + 1] = parent.product(&relative);
+                _ => {
+                    self.place(i, node, &x[node.x..]);
+                    poses[i] = parent.carried(&self.nodes[i]);
                 }
             }
         }
@@ -117,6 +153,17 @@ impl<T: RealField + Copy> NodePose<T> {
             rotation: Mat3::identity(),
             position: Vec3::zero(),
             arm: Vec3::zero(),
+        }
+    }
+
+    /// Where a node is that is placed in this one.
+    #[inline]
+    fn carried(&self, placement: &Placement<T>) -> Self {
+        let arm = self.rotation.times(placement.translation);
+        Self {
+            rotation: self.rotation.product(&placement.rotation),
+            position: self.position + arm,
+            arm,
         }
     }
 
@@ -181,13 +228,7 @@ impl<T: RealField + Copy> Tree<T> {
     pub fn propagate_poses(&self, placements: &[Placement<T>], poses: &mut [NodePose<T>]) {
         for (i, node) in self.nodes.iter().enumerate() {
             if let Some(parent) = node.parent.checked_sub(1) {
-                let (placement, parent) = (&placements[i], &poses[parent]);
-                let arm = parent.rotation.times(placement.translation);
-                poses[i] = NodePose {
-                    rotation: parent.rotation.product(&placement.rotation),
-                    position: parent.position + arm,
-                    arm,
-                };
+                poses[i] = poses[parent].carried(&placements[i]);
             }
         }
     }
@@ -325,11 +366,43 @@ impl<T: RealField + Copy> Kinematics<T> {
         }
     }
 
-    /// The body's mount, and the node that it is on; `None` on the world.
+    /// The node that the body is on; `None` on the world.
     #[inline]
-    fn mount(&self, body: BodyId) -> (&Placement<T>, Option<usize>) {
-        let mount = &self.tree.mounts[body.index()];
-        (&mount.placement, mount.node.checked_sub(1))
+    pub fn node(&self, body: BodyId) -> Option<usize> {
+        self.tree.mounts[body.index()].node.checked_sub(1)
+    }
+
+    /// The nodes that move a body relative to a `carrier` of it, from the leaf to the root. The carrier is a node counted from 1, or the world, 0.
+    #[inline]
+    pub fn nodes_from(
+        &self,
+        carrier: usize,
+        body: BodyId,
+    ) -> impl Iterator<Item = (usize, &Node<T>)> {
+        let mut i = self.tree.mounts[body.index()].node;
+        std::iter::from_fn(move || {
+            (i != carrier).then(|| {
+                let node = &self.tree.nodes[i - 1];
+                (std::mem::replace(&mut i, node.parent) - 1, node)
+            })
+        })
+    }
+
+    /// The node, counted from 1, whose motion and that of all below it does not change how two bodies see each other; 0 if there is none. A joint on
+    /// the way from it that is absolute does see how it turns.
+    pub fn common_carrier(&self, a: BodyId, b: BodyId) -> usize {
+        let node = |body: BodyId| self.tree.mounts[body.index()].node;
+        let (mut a, mut b) = (node(a), node(b));
+        while a != b {
+            // Parents come first.
+            let further = if a > b { &mut a } else { &mut b };
+            let node = &self.tree.nodes[*further - 1];
+            if node.joint.is_absolute() {
+                return 0;
+            }
+            *further = node.parent;
+        }
+        a
     }
 
     /// The body in the axes and about the origin of its root.
@@ -342,7 +415,7 @@ impl<T: RealField + Copy> Kinematics<T> {
     #[inline]
     pub fn relative_pose(&self, a: BodyId, b: BodyId) -> Option<SE3<T>> {
         let root = |body| {
-            let node = self.mount(body).1?;
+            let node: usize = self.node(body)?;
             Some(self.tree.nodes[node].root)
         };
         (root(a)? == root(b)?).then(|| {
@@ -356,64 +429,83 @@ impl<T: RealField + Copy> Kinematics<T> {
     #[inline]
     pub fn body_pose(&self, body: BodyId) -> SE3<T> {
         let in_root = self.body_in_root(body);
-        match self.mount(body).1 {
+        match self.node(body) {
             Some(i) => self.roots[self.tree.nodes[i].root].compose(in_root).pose(),
             None => in_root.pose(),
         }
     }
 
+    /// Where a body's origin is, from that of the node `i` that it is fixed to, and how it moves, in the axes of the root.
+    #[inline]
+    fn origin(&self, body: BodyId, i: usize) -> (Vec3<T>, Vec3<T>) {
+        let (mount, twist) = (&self.tree.mounts[body.index()], self.velocities[i].twist);
+        let arm = self.poses[i].rotation.times(mount.placement.translation);
+        (arm, twist.linear + twist.angular.cross(arm))
+    }
+
+    /// A body's origin as a lever, in the axes of its root.
+    #[inline]
+    fn lever(&self, body: BodyId) -> Lever<T> {
+        let velocity = |i| self.origin(body, i).1;
+        Lever {
+            point: self.body_in_root(body).translation,
+            velocity: self.node(body).map_or_else(Vec3::zero, velocity),
+            turns: true,
+        }
+    }
+
+    /// A twist of the body in the axes of its root, in its own.
+    #[inline]
+    pub fn in_body(&self, body: BodyId, twist: SpatialVector<T>) -> Vector6<T> {
+        let E = &self.body_in_root(body).inverse;
+        SpatialVector::new(E.times(twist.linear), E.times(twist.angular)).vector()
+    }
+
     /// `0XI_b`, in the body's axes.
     #[inline]
     pub fn body_twist(&self, body: BodyId) -> Vector6<T> {
-        let (mount, Some(i)) = self.mount(body) else {
+        let Some(i) = self.node(body) else {
             return Vector6::zeros();
         };
-        let (pose, twist) = (&self.poses[i], self.velocities[i].twist);
-        let v = twist.linear + twist.angular.cross(pose.rotation.times(mount.translation));
-        in_axes(self.body_in_root(body), v, twist.angular)
+        let (v, omega) = (self.origin(body, i).1, self.velocities[i].twist.angular);
+        self.in_body(body, SpatialVector::new(v, omega))
     }
 
     /// `0J_b_dot xi`: the rate of the twist while the velocity coordinates are constant.
     #[inline]
     pub fn body_bias(&self, body: BodyId) -> Vector6<T> {
-        let (mount, Some(i)) = self.mount(body) else {
+        let Some(i) = self.node(body) else {
             return Vector6::zeros();
         };
-        let (bias, twist) = (self.biases[i], self.velocities[i].twist);
-        let (omega, arm) = (
-            twist.angular,
-            self.poses[i].rotation.times(mount.translation),
-        );
-        let v = twist.linear + omega.cross(arm);
+        let (bias, omega) = (self.biases[i], self.velocities[i].twist.angular);
+        let (arm, v) = self.origin(body, i);
         // The acceleration of the origin is v_dot + omega × v.
         let v_dot = acceleration_at(bias, omega, arm) - omega.cross(v);
-        in_axes(self.body_in_root(body), v_dot, bias.angular)
+        self.in_body(body, SpatialVector::new(v_dot, bias.angular))
     }
 
-    /// Calls `column` with node, index, direction and lever of each coordinate that moves a body, from the leaf to the root, after
-    /// [`update_directions`](Self::update_directions).
+    /// Calls `column` with node, index, direction and lever of each coordinate that moves a body relative to a carrier, in the order of
+    /// [`nodes_from`](Self::nodes_from), after [`update_directions`](Self::update_directions).
     #[inline]
     pub fn for_each_column(
         &self,
+        carrier: usize,
         body: BodyId,
-        lever: Lever<T>,
         mut column: impl FnMut(usize, usize, &SpatialVector<T>, &Lever<T>),
     ) {
-        let (mut lever, mut i) = (lever, self.tree.mounts[body.index()].node);
-        while let Some(index) = i.checked_sub(1) {
-            let node = &self.tree.nodes[index];
+        let mut lever = self.lever(body);
+        for (i, node) in self.nodes_from(carrier, body) {
             for coordinate in node.coordinates() {
-                column(index, coordinate, &self.directions[coordinate], &lever);
+                column(i, coordinate, &self.directions[coordinate], &lever);
             }
             if node.joint.is_absolute() {
                 // What is below moves its origin and does not turn it.
                 lever = Lever {
-                    point: self.poses[index].position,
-                    velocity: self.velocities[index].twist.linear,
+                    point: self.poses[i].position,
+                    velocity: self.velocities[i].twist.linear,
                     turns: false,
                 };
             }
-            i = node.parent;
         }
     }
 }
@@ -433,17 +525,6 @@ fn write_directions<T: RealField + Copy>(
     for (k, direction) in directions[node.coordinates()].iter_mut().enumerate() {
         *direction = pose.direction(&node.joint, k).twist_about(pose.position);
     }
-}
-
-/// `[R^T v; R^T ω]`.
-#[inline]
-fn in_axes<T: RealField + Copy>(
-    placement: &Placement<T>,
-    v: Vec3<T>,
-    omega: Vec3<T>,
-) -> Vector6<T> {
-    let E = &placement.inverse;
-    SpatialVector::new(E.times(v), E.times(omega)).vector()
 }
 
 /// The point that a coordinate moves, in the axes and about the origin of the root.

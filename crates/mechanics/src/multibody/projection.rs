@@ -72,7 +72,8 @@ pub fn coriolis_matrix<T: RealField + Copy>(
         let M_b = inertia.matrix6();
         let twist = &workspace.kinematics.body_twist(body);
         let C_b = inertia.second_moment().coriolis_matrix(twist);
-        workspace.for_each_column_and_rate(body, |j, column, rate| {
+        let columns = &workspace.kinematics;
+        columns.for_each_column_and_rate(0, body, |j, column, rate| {
             let wrench = M_b * rate + C_b * column;
             for i in 0..n {
                 C[(i, j)] += J.column(i).dot(&wrench);

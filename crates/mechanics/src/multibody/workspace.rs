@@ -103,7 +103,7 @@ impl<T: RealField + Copy> DynamicsData<T> {
             loads: zeros(count + 1),
             is_loaded: false,
             elements: vec![Vector6::zeros(); tree.mounts.len()],
-            composites: vec![RigidInertia::zero(); count],
+            composites: tree.nodes.iter().map(|node| node.inertia).collect(),
             directions: zeros(n),
             momenta: zeros(n),
             articulated: vec![ArticulatedInertia::zero(); count],

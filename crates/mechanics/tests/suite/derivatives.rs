@@ -327,6 +327,53 @@ fn the_inverse_mass_matrix_keeps_its_digits_on_long_chains() {
     }
 }
 
+/// Two trees side by side, one of them free to move: `M^-1` is made of the inverses of both, whichever is described first.
+#[test]
+fn the_inverse_mass_matrix_of_a_free_root_beside_another_tree() {
+    // Mass 2 kg at 0.5 m, moments 0.3, 0.4, 0.5 kg m² about the centre.
+    let moments = Matrix3::from_diagonal(&Vector3::new(0.3, 0.4, 0.5));
+    let rock = PseudoInertia::from_center(2.0, Vector3::x() * 0.5, moments).expect("a rock");
+    let slider = Body::new("slider", Joint::prismatic(Vector3::z()).expect("an axis"));
+    let slider = slider.inertia(rock);
+    let hinge = Body::new("hinge", Joint::revolute(Vector3::x()).expect("an axis"));
+    let hinge = hinge.parent("slider").inertia(rock);
+    let free = Body::new("free", Joint::free()).inertia(rock);
+    for free_first in [false, true] {
+        let mut bodies = vec![slider.clone(), hinge.clone()];
+        bodies.insert(if free_first { 0 } else { 2 }, free.clone());
+        let model = bodies
+            .into_iter()
+            .fold(Model::builder(), |b, body| b.body(body));
+        let model = model.build().expect("a model");
+        let (mut x, xi, tau) = (model.neutral_configuration(), [0.1; 8], [0.0; 8]);
+        model.integrate(&mut x, &[0.3; 8]);
+        let (mut xi_dot, mut got) = ([0.0; 8], ForwardDynamicsDerivatives::new(&model));
+        let workspace = &mut Workspace::new(&model);
+        (model.forward_dynamics_derivatives(workspace, &x, &xi, &tau, &mut xi_dot, &mut got))
+            .expect("mass everywhere");
+        // [v; omega]: 1/m + d²/I along y and z, with the moments about the centre, and d/I between them.
+        let mut expected = DMatrix::zeros(8, 8);
+        let (start, other) = if free_first { (0, 6) } else { (2, 0) };
+        let mut set = |row: usize, column: usize, value: f64| {
+            expected[(start + row, start + column)] = value;
+            expected[(start + column, start + row)] = value;
+        };
+        set(0, 0, 0.5);
+        set(1, 1, 0.5 + 0.25 / 0.5);
+        set(2, 2, 0.5 + 0.25 / 0.4);
+        set(3, 3, 1.0 / 0.3);
+        set(4, 4, 1.0 / 0.4);
+        set(5, 5, 1.0 / 0.5);
+        set(2, 4, 0.5 / 0.4);
+        set(1, 5, -0.5 / 0.5);
+        // The hinge's axis goes through both centres: slider and hinge do not couple.
+        expected[(other, other)] = 0.25;
+        expected[(other + 1, other + 1)] = 1.0 / 0.3;
+        let error = (&got.force - &expected).amax();
+        assert!(error < 1e-14, "{free_first}: {error}\n{}", got.force);
+    }
+}
+
 #[test]
 fn joints_that_move_nothing_are_named() {
     let hinge = |axis| Joint::revolute(axis).expect("an axis");

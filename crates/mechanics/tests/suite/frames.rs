@@ -47,6 +47,7 @@ fn jacobians_and_their_rates_are_derivatives() {
         let mut random = Random::new(seed);
         let (x, xi) = state(&model, &mut random);
         let velocity = DVector::from_column_slice(&xi);
+        let other = random.numbers(n, 2.0);
         let mut workspace = Workspace::new(&model);
         workspace.update(&model, &x, &xi);
         workspace.update_jacobians(&model);
@@ -60,6 +61,11 @@ fn jacobians_and_their_rates_are_derivatives() {
                 let twist = workspace.twist_in(reference, a, b);
                 let bias = workspace.bias_acceleration_in(reference, a, b);
                 workspace.jacobian_in(reference, a, b, &mut J);
+                workspace.jacobian_rate(a, b, &mut J_dot);
+                let product = workspace.jacobian_rate_times(a, b, &other);
+                let expected = &J_dot * DVector::from_column_slice(&other);
+                let error = (product - &expected).amax();
+                assert!(error < 1e-12 * (1.0 + expected.amax()), "{seed} {error}");
                 workspace.jacobian_rate_in(reference, a, b, &mut J_dot);
                 let moving = &moving.workspace;
                 let moved = moving.twist_in(reference, dual(&a), dual(&b));

@@ -10,7 +10,7 @@
 //! The last pass adds only what the forces change of the accelerations: so the passes with `p_i = 0` solve `M ξ̇ = τ`, and one backward pass
 //! factors `M` for any number of them.
 
-use nalgebra::{DMatrix, RealField};
+use nalgebra::RealField;
 
 use super::{ExternalWrench, MasslessJoint};
 use crate::multibody::spatial::SpatialVector;
@@ -132,7 +132,7 @@ impl<T: RealField + Copy> Tree<T> {
             self.factor_node(data, i)?;
             self.backward_step(data, i, force);
         }
-        self.forward_pass(data, force, self.nodes.len());
+        self.forward_pass(data, force);
         Ok(())
     }
 
@@ -142,47 +142,7 @@ impl<T: RealField + Copy> Tree<T> {
         for i in (0..self.nodes.len()).rev() {
             self.backward_step(data, i, force);
         }
-        self.forward_pass(data, force, self.nodes.len());
-    }
-
-    /// `M^-1`, n x n, after [`factor`](Self::factor): a column for a unit of every force, of which the passes compute the rows down to the
-    /// force's own node; the rest is symmetric. `force` is for n numbers.
-    pub(super) fn inverse_mass(
-        &self,
-        data: &mut DynamicsData<T>,
-        force: &mut [T],
-        inverse: &mut DMatrix<T>,
-    ) {
-        let n = force.len();
-        let inverse = inverse.as_mut_slice();
-        inverse.fill(T::zero());
-        for (i, node) in self.nodes.iter().enumerate() {
-            if node.is_free_root() {
-                let columns = data.factors[i].inverse_of_free();
-                for (column, entries) in node.coordinates().zip(columns) {
-                    entries.write(&mut inverse[column * n + node.xi..]);
-                }
-                continue;
-            }
-            for column in node.coordinates() {
-                force.fill(T::zero());
-                force[column] = T::one();
-                data.wrenches[..=i + 1].fill(SpatialVector::zero());
-                // Only the joints below the node feel its force.
-                let mut below = i + 1;
-                while let Some(i) = below.checked_sub(1) {
-                    self.backward_step(data, i, force);
-                    below = self.nodes[i].parent;
-                }
-                self.forward_pass(data, force, i + 1);
-                for node in &self.nodes[..=i] {
-                    for row in node.coordinates() {
-                        inverse[column * n + row] = force[row];
-                        inverse[row * n + column] = force[row];
-                    }
-                }
-            }
-        }
+        self.forward_pass(data, force);
     }
 
     #[inline]
@@ -223,10 +183,10 @@ impl<T: RealField + Copy> Tree<T> {
         }
     }
 
-    /// The forward pass over the first nodes: what the backward pass left of the forces becomes the acceleration.
+    /// The forward pass: what the backward pass left of the forces becomes the acceleration.
     #[inline]
-    fn forward_pass(&self, data: &mut DynamicsData<T>, force: &mut [T], count: usize) {
-        for (i, node) in self.nodes[..count].iter().enumerate() {
+    fn forward_pass(&self, data: &mut DynamicsData<T>, force: &mut [T]) {
+        for (i, node) in self.nodes.iter().enumerate() {
             let placement = &data.placements.nodes[i];
             let mut carried = SpatialVector::zero();
             if node.parent > 0 {

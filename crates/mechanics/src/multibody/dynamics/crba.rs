@@ -24,10 +24,16 @@ impl<T: RealField + Copy> Model<T> {
     /// If the slice or the matrix has another size.
     pub fn mass_matrix(&self, workspace: &mut Workspace<T>, x: &[T], M: &mut DMatrix<T>) {
         assert_eq!(x.len(), self.config_dim(), "length of the configuration");
+        let n = self.dof();
+        assert_eq!(M.shape(), (n, n), "shape of the mass matrix");
+        // Where nodes are on the world does not matter: of one free body nothing changes.
+        if let [body] = &self.tree.nodes[..]
+            && body.is_free_root()
+        {
+            return write_free(&body.inertia, 0, M.as_mut_slice(), n);
+        }
         let data = &mut workspace.dynamics;
-        // Where nodes are on the world does not matter.
-        data.placements.update_above_roots(&self.tree, x);
-        (self.tree).propagate_poses(&data.placements.nodes, &mut data.kinematics.poses);
+        (data.placements).update_poses(&self.tree, x, &mut data.kinematics.poses);
         self.tree.own_inertias(data);
         self.tree.composite_inertias(data, Some(M));
     }
@@ -41,8 +47,10 @@ impl<T: RealField + Copy> Tree<T> {
         let nodes = self.nodes.iter().zip(&data.kinematics.poses);
         for ((node, pose), composite) in nodes.zip(&mut data.composites) {
             if node.parent == 0 {
-                // Its axes are the root's.
-                *composite = node.inertia;
+                // Its axes are the root's; what carries nothing keeps its own.
+                if !node.is_leaf {
+                    *composite = node.inertia;
+                }
                 if node.is_free_root() {
                     continue;
                 }
@@ -68,12 +76,7 @@ impl<T: RealField + Copy> Tree<T> {
         mass: Option<&mut DMatrix<T>>,
     ) {
         let n = data.directions.len();
-        let mut M = mass.map(|M| {
-            assert_eq!(M.shape(), (n, n), "shape of the mass matrix");
-            let entries = M.as_mut_slice();
-            entries.fill(T::zero());
-            entries
-        });
+        let mut M = mass.map(|M| self.cleared(M));
         for (i, node) in self.nodes.iter().enumerate().rev() {
             let (before, rest) = data.composites.split_at_mut(i);
             let (composite, pose) = (&rest[0], &data.kinematics.poses[i]);
@@ -95,10 +98,7 @@ impl<T: RealField + Copy> Tree<T> {
                 }
             } else if node.is_free_root() {
                 if let Some(M) = &mut M {
-                    for (k, column) in composite.matrix().iter().enumerate() {
-                        let at = (node.xi + k) * n + node.xi;
-                        M[at..at + 6].copy_from_slice(column);
-                    }
+                    write_free(composite, node.xi, M, n);
                 }
             } else {
                 for column in node.coordinates() {
@@ -122,6 +122,16 @@ impl<T: RealField + Copy> Tree<T> {
                 }
             }
         }
+    }
+
+    /// The entries of a square matrix of which the backward pass writes those that couple joints on one branch: zero where there are others.
+    #[inline]
+    pub(super) fn cleared<'a>(&self, matrix: &'a mut DMatrix<T>) -> &'a mut [T] {
+        let entries = matrix.as_mut_slice();
+        if !self.is_branch {
+            entries.fill(T::zero());
+        }
+        entries
     }
 
     /// The entries that couple a coordinate of node `i` with those of the joints below it.
@@ -161,6 +171,20 @@ impl<T: RealField + Copy> Tree<T> {
                 }
             }
         }
+    }
+}
+
+/// The block of a free root whose coordinates start with `first`, in a matrix of `n` columns.
+#[inline]
+fn write_free<T: RealField + Copy>(
+    composite: &RigidInertia<T>,
+    first: usize,
+    M: &mut [T],
+    n: usize,
+) {
+    for (k, column) in composite.matrix().iter().enumerate() {
+        let at = (first + k) * n + first;
+        M[at..at + 6].copy_from_slice(column);
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `crba` | composite rigid bodies: mass matrix | 6.2 |
 //! | `aba` | articulated bodies: forward dynamics, `M^-1` as an operator | 7.3 |
 //! | `derivatives/rnea`, `derivatives/aba` | how these change with the state | |
+//! | `derivatives/inverse_mass` | `M^-1` from the articulated bodies' factors | |
 //! | `regressor` | the forces as a linear map of the inertial parameters | |
 //! | `loads` | springs, dampers, drag and external wrenches in all of them | |
 //!

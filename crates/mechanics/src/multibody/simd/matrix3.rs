@@ -14,9 +14,27 @@ impl<T: RealField + Copy> Mat3<T> {
         Self([Vec3::zero(); 3])
     }
 
+    /// `s I`.
+    #[inline]
+    pub fn scalar(s: T) -> Self {
+        let o = T::zero();
+        Self([Vec3::new(s, o, o), Vec3::new(o, s, o), Vec3::new(o, o, s)])
+    }
+
     #[inline]
     pub fn identity() -> Self {
-        Self::from(Matrix3::identity())
+        Self::scalar(T::one())
+    }
+
+    /// `hat3(a)`, of which the product with `b` is `a × b`.
+    #[inline]
+    pub fn hat(a: Vec3<T>) -> Self {
+        let (o, x, y, z) = (T::zero(), a.x(), a.y(), a.z());
+        Self([
+            Vec3::new(o, z, -y),
+            Vec3::new(-z, o, x),
+            Vec3::new(y, -x, o),
+        ])
     }
 
     #[inline]

@@ -24,14 +24,9 @@ impl<T: RealField + Copy> ArticulatedInertia<T> {
 
     /// Of a rigid body alone: `[[m I, -hat3(h)], [hat3(h), Θ]]`.
     pub fn of(body: &RigidInertia<T>) -> Self {
-        let (o, m, h) = (T::zero(), body.mass, body.first);
         Self {
-            linear: Mat3([Vec3::new(m, o, o), Vec3::new(o, m, o), Vec3::new(o, o, m)]),
-            coupling: Mat3([
-                Vec3::new(o, -h.z(), h.y()),
-                Vec3::new(h.z(), o, -h.x()),
-                Vec3::new(-h.y(), h.x(), o),
-            ]),
+            linear: Mat3::scalar(body.mass),
+            coupling: Mat3::hat(-body.first),
             angular: body.moment_of_inertia(),
         }
     }

@@ -114,12 +114,6 @@ impl<T: RealField + Copy> RigidInertia<T> {
         )
     }
 
-    /// The momentum of a velocity alone: `[m v; h × v]`.
-    #[inline]
-    pub fn momentum_of_translation(&self, v: Vec3<T>) -> SpatialVector<T> {
-        SpatialVector::new(v * self.mass, self.first.cross(v))
-    }
-
     /// The columns of the 6x6 matrix `[[m I, -hat3(h)], [hat3(h), Θ]]`.
     #[inline]
     pub fn matrix(&self) -> [[T; 6]; 6] {

@@ -113,26 +113,64 @@ impl<T: RealField + Copy> JointFactor<T> {
         joint: &JointType<T>,
         inertia: &ArticulatedInertia<T>,
     ) -> Result<(), NoInertia> {
-        let mut rest = *inertia;
         let size = inertia.linear.trace() + inertia.angular.trace();
-        let mut unit = [T::zero(); 6];
-        for k in 0..joint.dof() {
-            unit[k] = T::one();
-            let column = rest.times(&joint.twist(&unit));
-            unit[k] = T::zero();
-            let mut pivot = [T::zero(); 6];
-            joint.project(column, &mut pivot);
+        self.passed = eliminate(joint, inertia, 0..joint.dof(), |k, column, pivot| {
             let inverse = reciprocal(pivot[k], size)?;
             for (row, pivot) in self.pivots.iter_mut().zip(pivot) {
                 row[k] = pivot * inverse;
             }
             self.pivots[k][k] = inverse;
-            rest.subtract(&column, inverse);
             self.columns[k] = column;
-        }
-        self.passed = rest;
+            Ok(inverse)
+        })?;
         Ok(())
     }
+
+    /// Calls `each` with every coordinate's place in the joint, its column of `U` and the inverse of its pivot, if the joint is one of as many joints with one
+    /// coordinate, the first of which carries the others. `inertia` is that which was factored.
+    #[inline]
+    pub fn for_each_coordinate(
+        &self,
+        joint: &JointType<T>,
+        inertia: &ArticulatedInertia<T>,
+        mut each: impl FnMut(usize, SpatialVector<T>, T),
+    ) {
+        if joint.dof() == 1 {
+            return each(0, self.columns[0], self.pivots[0][0]);
+        }
+        // It was factored, so that no pivot is zero.
+        let eliminated = eliminate(
+            joint,
+            inertia,
+            (0..joint.dof()).rev(),
+            |k, column, pivot| {
+                let inverse = T::one() / pivot[k];
+                each(k, column, inverse);
+                Ok(inverse)
+            },
+        );
+        debug_assert!(eliminated.is_ok());
+    }
+}
+
+/// Lets the coordinates of a joint give way one after the other: `pivot` gets the place of each in the joint, its column of `U` and the projection of that on
+/// all coordinates, and returns the inverse of the pivot. What is left of the inertia is returned.
+#[inline]
+fn eliminate<T: RealField + Copy>(
+    joint: &JointType<T>,
+    inertia: &ArticulatedInertia<T>,
+    order: impl Iterator<Item = usize>,
+    mut pivot: impl FnMut(usize, SpatialVector<T>, [T; 6]) -> Result<T, NoInertia>,
+) -> Result<ArticulatedInertia<T>, NoInertia> {
+    let mut rest = *inertia;
+    for k in order {
+        let column = rest.times(&joint.direction(k));
+        let mut projected = [T::zero(); 6];
+        joint.project(column, &mut projected);
+        let inverse = pivot(k, column, projected)?;
+        rest.subtract(&column, inverse);
+    }
+    Ok(rest)
 }
 
 impl<T: RealField + Copy> JointFactor<T> {

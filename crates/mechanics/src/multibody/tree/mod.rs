@@ -55,6 +55,8 @@ pub struct Tree<T: RealField + Copy> {
     pub nodes: Vec<Node<T>>,
     /// For the world and every body: where it is fixed.
     pub mounts: Vec<Mount<T>>,
+    /// Whether every node carries the next and no other: then every joint is coupled with every other one.
+    pub is_branch: bool,
     /// Where the configuration holds the angles of revolute joints, in the order of the nodes.
     pub angles: Vec<usize>,
 }
@@ -101,6 +103,7 @@ impl<T: RealField + Copy> Tree<T> {
         let mut tree = Self {
             nodes: Vec::with_capacity(links.len()),
             mounts: Vec::with_capacity(links.len() + 1),
+            is_branch: true,
             angles: Vec::new(),
         };
         let mut mounts = vec![(0, SE3::identity())];
@@ -155,6 +158,7 @@ impl<T: RealField + Copy> Tree<T> {
         body: usize,
     ) -> usize {
         let index = self.nodes.len();
+        self.is_branch &= parent == index;
         let angle = self.angles.len();
         if joint == JointType::Revolute(AngleCoordinates::Angle) {
             self.angles.push(x);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ξ̇, and the factors of M               the articulated body algorithm
-//! M^-1                                    its passes, for a unit of every force
+//! M^-1                                    its backward pass, for a unit of every force    (inverse_mass.rs)
 //! ∂ξ̇ = -M^-1 ∂τ                          with the derivatives of the recursive Newton-Euler algorithm at ξ̇
 //! ```
 //!
@@ -12,6 +12,7 @@
 use nalgebra::{DMatrix, RealField};
 
 use super::entries::Entries;
+use super::inverse_mass::InverseMassScratch;
 use super::product::{COLUMNS, multiply_negated};
 use super::rnea::Scratch;
 use crate::multibody::{MasslessJoint, Model, Workspace};
@@ -36,6 +37,7 @@ pub struct ForwardDynamicsDerivatives<T: RealField + Copy> {
     /// For every coordinate, and so many columns.
     block: Vec<T>,
     scratch: Scratch<T>,
+    inverse_mass: InverseMassScratch<T>,
 }
 
 impl<T: RealField + Copy> ForwardDynamicsDerivatives<T> {
@@ -49,6 +51,7 @@ impl<T: RealField + Copy> ForwardDynamicsDerivatives<T> {
             numbers: vec![T::zero(); model.dof()],
             block: vec![T::zero(); COLUMNS * model.dof()],
             scratch: Scratch::new(model),
+            inverse_mass: InverseMassScratch::new(&model.tree),
         }
     }
 }
@@ -109,13 +112,14 @@ impl<T: RealField + Copy> Model<T> {
             numbers,
             block,
             scratch,
+            inverse_mass,
         } = derivatives;
         assert_eq!(force.shape(), (n, n), "shape of the derivatives");
         self.forward_dynamics(workspace, x, xi, tau, xi_dot)?;
         let data = &mut workspace.dynamics;
-        self.tree.inverse_mass(data, numbers, force);
-        let entries = Entries::new(n, configuration, velocity, None);
+        let entries = Entries::new(&self.tree, n, configuration, velocity, None);
         self.derive_newton_euler(data, xi, xi_dot, numbers, entries, scratch);
+        self.tree.inverse_mass(data, inverse_mass, force);
         multiply_negated(force, configuration, block);
         multiply_negated(force, velocity, block);
         Ok(())

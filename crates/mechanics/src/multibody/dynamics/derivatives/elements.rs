@@ -81,7 +81,7 @@ impl<T: RealField + Copy> Model<T> {
         kinematics.world_jacobian(b, relative, rate);
         // That of a, carried to b.
         carried.fill(T::zero());
-        kinematics.for_each_column_and_rate(a, |j, column, column_rate| {
+        kinematics.for_each_column_and_rate(0, a, |j, column, column_rate| {
             carried.set_column(j, &(Ad * column));
             let mut rate = rate.column_mut(j);
             rate -= Ad * column_rate + Ad_dot * column;

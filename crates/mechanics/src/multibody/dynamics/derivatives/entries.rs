@@ -3,10 +3,11 @@
 use nalgebra::{DMatrix, RealField};
 
 use super::column::CarrierAcceleration;
-use super::probe::{Composite, Probe};
+use super::probe::Probe;
 use crate::multibody::kinematics::NodeVelocity;
-use crate::multibody::simd::Vec3;
-use crate::multibody::spatial::{MomentumMoments, SpatialVector};
+use crate::multibody::simd::{Mat3, Vec3};
+use crate::multibody::spatial::{MomentumMoments, RigidInertia, SpatialVector};
+use crate::multibody::tree::Tree;
 
 /// Matrices of `n` columns: derivatives of forces along the configuration and by the velocity, and by the acceleration where they are asked for.
 pub struct Entries<'a, T> {
@@ -17,24 +18,26 @@ pub struct Entries<'a, T> {
 }
 
 impl<'a, T: RealField + Copy> Entries<'a, T> {
-    /// Of matrices n x n, which become zero.
+    /// Of matrices n x n.
     pub fn new(
+        tree: &Tree<T>,
         n: usize,
         configuration: &'a mut DMatrix<T>,
         velocity: &'a mut DMatrix<T>,
         mass: Option<&'a mut DMatrix<T>>,
     ) -> Self {
-        let zeros = |matrix: &'a mut DMatrix<T>| {
+        if let Some(mass) = &mass {
+            assert_eq!(mass.shape(), (n, n), "shape of the derivatives");
+        }
+        let cleared = |matrix: &'a mut DMatrix<T>| {
             assert_eq!(matrix.shape(), (n, n), "shape of the derivatives");
-            let entries = matrix.as_mut_slice();
-            entries.fill(T::zero());
-            entries
+            tree.cleared(matrix)
         };
         Self {
             n,
             mass,
-            configuration: zeros(configuration),
-            velocity: zeros(velocity),
+            configuration: cleared(configuration),
+            velocity: cleared(velocity),
         }
     }
 
@@ -59,11 +62,13 @@ impl<'a, T: RealField + Copy> Entries<'a, T> {
 /// Its directions are the unit twists about the root's origin, which is its own, in its own axes: products with them are entries. Its carrier
 /// accelerates with gravity alone, which only turns with it. `start` is its first coordinate.
 impl<T: RealField + Copy> Entries<'_, T> {
-    /// How its own forces change along its own coordinates.
+    /// How its own forces change along its own coordinates, in closed form: all are columns of `hat3(a)` and of
+    /// `hat3(h) hat3(a) = a h^T - (h . a) I`.
     pub fn free(
         &mut self,
         start: usize,
-        composite: &Composite<T>,
+        inertia: &RigidInertia<T>,
+        momentum: &MomentumMoments<T>,
         node: &NodeVelocity<T>,
         carrier: &CarrierAcceleration<T>,
         absolute: Option<&MomentumMoments<T>>,
@@ -72,23 +77,35 @@ impl<T: RealField + Copy> Entries<'_, T> {
             linear: v,
             angular: omega,
         } = node.twist;
-        let inertia = &composite.inertia;
+        let (m, h, g) = (inertia.mass, inertia.first, carrier.linear);
+        let of_first = |a: Vec3<T>| Mat3::scalar(-h.dot(a)).plus_outer(a, h);
+        let trace = inertia.second.trace();
+        let (twice, turned) = (T::one() + T::one(), of_first(omega));
+
+        let drift = [Mat3::hat(omega * m), turned];
+        let weight = [Mat3::hat(g * m), of_first(g)];
+        // That of the motion [v × e; ω × e], and twice that of the momenta turned about e.
+        let momenta = Mat3::scalar(momentum.first.trace()).minus(&momentum.first);
+        let rotation = Mat3::hat(omega * trace).minus(&inertia.second.times_hat(omega));
+        let gyroscopic = [
+            Mat3::hat(v * m - momentum.sum * twice).minus(&turned),
+            (rotation.plus(&of_first(v))).plus(&momenta.plus(&momenta)),
+        ];
         for k in 0..3 {
-            let e = Vec3::unit(k);
             let (along, about) = (
                 (start + k) * self.n + start,
                 (start + 3 + k) * self.n + start,
             );
+            let column =
+                |[linear, angular]: &[Mat3<T>; 2]| SpatialVector::new(linear.0[k], angular.0[k]);
             SpatialVector::zero().write(&mut self.configuration[along..]);
-            (inertia.momentum_of_translation(omega.cross(e))).write(&mut self.velocity[along..]);
-
-            let mut weight = inertia.momentum_of_translation(carrier.linear.cross(e));
+            column(&drift).write(&mut self.velocity[along..]);
+            let mut weight = column(&weight);
             if let Some(absolute) = absolute {
-                weight = weight - absolute.turned(e);
+                weight = weight - absolute.turned(Vec3::unit(k));
             }
             weight.write(&mut self.configuration[about..]);
-            let turned = SpatialVector::new(v.cross(e), omega.cross(e));
-            (composite.inertial_wrench(&turned, e)).write(&mut self.velocity[about..]);
+            column(&gyroscopic).write(&mut self.velocity[about..]);
         }
     }
 

@@ -10,6 +10,7 @@ mod aba;
 mod column;
 mod elements;
 mod entries;
+mod inverse_mass;
 mod probe;
 mod product;
 mod rnea;

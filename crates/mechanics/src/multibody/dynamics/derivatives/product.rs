@@ -16,10 +16,18 @@ pub fn multiply_negated<T: RealField + Copy>(A: &DMatrix<T>, X: &mut DMatrix<T>,
             *copy = -*x;
         }
         if x.len() == COLUMNS * n && n >= 4 {
-            let kernel = if n >= 8 { block::<T, 8> } else { block::<T, 4> };
-            let rows = if n >= 8 { 8 } else { 4 };
-            for start in (0..n - rows).step_by(rows).chain([n - rows]) {
-                kernel(A, n, copy, start, x);
+            // In eights, then in fours, the last of which overlap what is before them.
+            let mut start = 0;
+            while start < n {
+                if n - start > 4 && n >= 8 {
+                    start = start.min(n - 8);
+                    block::<T, 8>(A, n, copy, start, x);
+                    start += 8;
+                } else {
+                    start = start.min(n - 4);
+                    block::<T, 4>(A, n, copy, start, x);
+                    start += 4;
+                }
             }
         } else {
             for (x, copy) in x.chunks_exact_mut(n).zip(copy.chunks_exact(n)) {

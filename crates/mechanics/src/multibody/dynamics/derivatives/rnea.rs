@@ -124,7 +124,7 @@ impl<T: RealField + Copy> Model<T> {
             acceleration,
             scratch,
         } = derivatives;
-        let entries = Entries::new(n, configuration, velocity, Some(acceleration));
+        let entries = Entries::new(&self.tree, n, configuration, velocity, Some(acceleration));
         self.derive_newton_euler(data, xi, xi_dot, tau, entries, scratch);
         self.add_joint_springs(x, T::one(), tau);
     }
@@ -241,23 +241,22 @@ impl<T: RealField + Copy> Tree<T> {
         entries: &mut Entries<'_, T>,
     ) {
         let (node, pose) = (&self.nodes[i], &data.kinematics.poses[i]);
+        if node.is_free_root() {
+            entries.free(
+                node.xi,
+                &data.composites[i],
+                &scratch.momenta[i],
+                &data.kinematics.velocities[i],
+                &scratch.carriers[i],
+                node.carries_absolute.then(|| &scratch.absolute_forces[i]),
+            );
+            return;
+        }
         let composite = Composite {
             inertia: data.composites[i],
             momentum: scratch.momenta[i],
             wrench: pose.turn(&data.wrenches[i + 1]),
         };
-        if node.is_free_root() {
-            let velocity = &data.kinematics.velocities[i];
-            let absolute = node.carries_absolute.then(|| &scratch.absolute_forces[i]);
-            entries.free(
-                node.xi,
-                &composite,
-                velocity,
-                &scratch.carriers[i],
-                absolute,
-            );
-            return;
-        }
         let rotates = node.joint.is_rotation();
         for row in node.coordinates() {
             let (direction, momentum) = (&data.directions[row], &data.momenta[row]);
