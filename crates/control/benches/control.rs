@@ -22,7 +22,7 @@ use common::{
 use fly_control::allocation::Osqp;
 use fly_control::allocation::{ActiveSet, Allocator, Limits};
 use fly_control::system::SystemReference;
-use fly_control::template::DesiredMotion;
+use fly_control::template::{DesiredMotion, PairKinematics, Tracking};
 use fly_control::{Controller, ReferencePoint};
 use fly_lie::SE3;
 use fly_mechanics::State;
@@ -183,12 +183,13 @@ impl Bench {
         let mut desired = DesiredMotion::of_dof(nalgebra::Const);
         let mut random = common::Random(51);
         let motions: Vec<_> = (0..1000)
-            .map(|_| (random.state(), random.reference()))
+            .map(|_| (PairKinematics::from(&random.state()), random.reference()))
             .collect();
         self.measure("pair", &format!("template_{approach}"), |time| {
-            for (state, reference) in &motions {
+            for (motion, reference) in &motions {
                 time(&mut || {
-                    template.evaluate(black_box(state), black_box(reference), &mut desired);
+                    let at = Tracking::new(black_box(motion), black_box(reference));
+                    let Ok(()) = template.form(&at, &mut desired);
                     black_box(&desired);
                 });
             }

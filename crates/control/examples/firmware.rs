@@ -13,7 +13,7 @@ use fly_control::ReferencePoint;
 use fly_control::allocation::{ActiveSet, Limited, Limits};
 use fly_control::kinematics::OneBody;
 use fly_control::law::Law;
-use fly_control::pair::{Pair, PairKinematics};
+use fly_control::pair::{Pair, PairKinematics, Tracking};
 use fly_control::template::energy::connection;
 use fly_control::template::{Approach, DesiredMotion, Template};
 use fly_control::transport::Transport;
@@ -116,7 +116,9 @@ impl Firmware {
         goal: &ReferencePoint<f32>,
         elapsed: f32,
     ) -> &[f32; 4] {
-        let Ok(()) = self.template.form(&(motion, goal), &mut self.desired);
+        let Ok(()) = self
+            .template
+            .form(&Tracking::new(motion, goal), &mut self.desired);
         let mut u0 = SVector::zeros();
         let b = self.bias(motion);
         self.law.unconstrained(&b, &self.desired.bias, &mut u0);

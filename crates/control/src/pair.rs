@@ -5,6 +5,8 @@ use fly_lie::operators::{angular, double_vee6, join, linear, vee_matrix6};
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
+use crate::ReferencePoint;
+
 /// The desired energies of a pair of frames: constant 4x4 second moments `[[Wed(P), k h], [k h^T, k]]` of stiffness,
 /// damping and inertia about the origin of the moving frame, Konz (5.12) with its misprinted block (it prints
 /// `[[.., h^T], [h, ..]]`) put right.
@@ -71,14 +73,21 @@ impl<T: RealField + Copy> Pair<T> {
     /// V-bar = 1/2 tr((I - E) K' (I - E)^T), J, Konz (5.17a).
     #[inline]
     pub fn potential(&self, E: &SE3<T>) -> T {
-        let X = Matrix4::identity() - E.matrix();
-        half_norm(&X, &self.K)
+        self.elastic(E).1
     }
 
     /// f_K = vee2((I - E) K'), the gradient of V-bar along the pair's twist, [N; Nm], Konz (5.18).
     #[inline]
     pub fn stiffness_force(&self, E: &SE3<T>) -> Vector6<T> {
-        double_vee6(&((Matrix4::identity() - E.matrix()) * self.K))
+        self.elastic(E).0
+    }
+
+    /// f_K and V-bar, which share a product.
+    #[inline]
+    pub(crate) fn elastic(&self, E: &SE3<T>) -> (Vector6<T>, T) {
+        let X = Matrix4::identity() - E.matrix();
+        let weighted = X * self.K;
+        (double_vee6(&weighted), half_product(&weighted, &X))
     }
 }
 
@@ -91,6 +100,29 @@ pub struct PairKinematics<T: RealField + Copy = f64> {
     pub twist: Vector6<T>,
     /// Jdot xi, the part of the twist's rate that needs no acceleration; zero for a free body in its own twist.
     pub bias_acceleration: Vector6<T>,
+}
+
+/// A pair beside its reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tracking<'a, T: RealField + Copy = f64> {
+    /// How it moves.
+    pub motion: &'a PairKinematics<T>,
+    /// How it should move.
+    pub desired: &'a ReferencePoint<T>,
+    /// E, the reference seen from the moving frame.
+    pub error: SE3<T>,
+}
+
+impl<'a, T: RealField + Copy> Tracking<'a, T> {
+    /// Of this motion and this reference.
+    #[inline]
+    pub fn new(motion: &'a PairKinematics<T>, desired: &'a ReferencePoint<T>) -> Self {
+        Self {
+            motion,
+            desired,
+            error: error_pose(&motion.pose, &desired.pose),
+        }
+    }
 }
 
 /// E = G_E^-1 = G^-1 G_R: the reference seen from the moving frame.
@@ -110,7 +142,8 @@ pub fn carry<T: RealField + Copy>(E: &SE3<T>, xi: &Vector6<T>) -> Vector6<T> {
     join(&(E.rotation.act(&linear(xi)) + E.translation.cross(&w)), &w)
 }
 
-/// 1/2 tr(X A X^T), the energy of the matrix X.
-pub(crate) fn half_norm<T: RealField + Copy>(X: &Matrix4<T>, A: &Matrix4<T>) -> T {
-    convert::<f64, T>(0.5) * (X * A).component_mul(X).sum()
+/// 1/2 tr(Y X^T); with Y = X A the energy of the matrix X.
+#[inline]
+pub(crate) fn half_product<T: RealField + Copy>(Y: &Matrix4<T>, X: &Matrix4<T>) -> T {
+    convert::<f64, T>(0.5) * Y.component_mul(X).sum()
 }

@@ -249,11 +249,14 @@ where
     /// Sets point and multipliers to those of the working rows taken as equalities.
     fn nearest_on_working_rows(&mut self, limits: &Limits<T, P, M>, target: &[T], point: &mut [T]) {
         let k = self.count;
+        point.copy_from_slice(target);
+        if k == 0 {
+            return;
+        }
         for i in 0..k {
             self.distances[i] = self.value(limits, i, target) - self.bound(limits, i);
         }
         self.basis.solve_transposed(self.distances.as_mut_slice());
-        point.copy_from_slice(target);
         self.basis.subtract(self.distances.as_slice(), point);
         self.meet_single_bounds(limits, point);
         self.multipliers.as_mut_slice()[..k].copy_from_slice(&self.distances.as_slice()[..k]);
@@ -261,6 +264,7 @@ where
     }
 
     /// A bound of a single input is met to the last bit.
+    #[inline]
     fn meet_single_bounds(&self, limits: &Limits<T, P, M>, point: &mut [T]) {
         for i in 0..self.count {
             if let Some((column, w)) = self.single[self.working[i]] {
@@ -269,6 +273,7 @@ where
         }
     }
 
+    #[inline]
     fn value(&self, limits: &Limits<T, P, M>, position: usize, point: &[T]) -> T {
         let row = self.working[position];
         match self.single[row] {
@@ -277,6 +282,7 @@ where
         }
     }
 
+    #[inline]
     fn bound(&self, limits: &Limits<T, P, M>, position: usize) -> T {
         let row = self.working[position];
         if self.sides[position] > T::zero() {
@@ -307,6 +313,7 @@ where
     }
 
     /// The row outside the working set that is exceeded most and by more than `tolerance`: row, side, by how much.
+    #[inline]
     fn most_exceeded(
         &self,
         limits: &Limits<T, P, M>,

@@ -17,13 +17,15 @@ where
 {
     /// W^T: its columns are the rows.
     rows: OMatrix<T, P, M>,
-    /// The numbers of W once more, in groups of [`LANES`] rows, each group column by column; the last group may have fewer rows.
+    /// The numbers of W once more, in groups of [`LANES`] rows, each group column by column. Rows that do not fill a group are left out.
     groups: OMatrix<T, P, M>,
     /// 1 / length of each row.
     reciprocals: OVector<T, M>,
     lower: OVector<T, M>,
     upper: OVector<T, M>,
     interior: OVector<T, P>,
+    /// W times the point inside.
+    interior_values: OVector<T, M>,
 }
 
 /// # Construction
@@ -64,13 +66,10 @@ where
         finite("limit rows", rows.as_slice())?;
         finite("interior point", interior.as_slice())?;
         let mut groups = OMatrix::zeros_generic(p, m);
-        let mut next = groups.iter_mut();
-        for first in (0..m.value()).step_by(LANES) {
-            let last = (first + LANES).min(m.value());
-            for j in 0..p.value() {
-                for (i, to) in (first..last).zip(&mut next) {
-                    *to = rows[(i, j)];
-                }
+        let (columns, _) = groups.as_mut_slice().as_chunks_mut::<LANES>();
+        for (group, columns) in columns.chunks_exact_mut(p.value().max(1)).enumerate() {
+            for (j, column) in columns.iter_mut().enumerate() {
+                *column = core::array::from_fn(|i| rows[(LANES * group + i, j)]);
             }
         }
         let reciprocal = |i: usize| {
@@ -84,6 +83,7 @@ where
         let free = |bound: f64| OVector::from_element_generic(m, U1, convert(bound));
         let mut limits = Self {
             reciprocals: OVector::from_fn_generic(m, U1, |i, _| reciprocal(i)),
+            interior_values: &rows * &interior,
             rows: rows.transpose(),
             groups,
             lower: free(f64::NEG_INFINITY),
@@ -222,11 +222,8 @@ where
     pub fn contain(&self, input: &[T]) -> bool {
         debug_assert_eq!(input.len(), self.input_dim());
         // False for NaN.
-        self.groups().all(|group| {
-            group
-                .excess(input)
-                .iter()
-                .all(|excess| *excess <= T::zero())
+        self.all_groups(input, |_, excess| {
+            excess.iter().all(|excess| *excess <= T::zero())
         })
     }
 
@@ -243,29 +240,17 @@ where
         most
     }
 
-    /// Calls `visit` with the first row of each group and by how much each row of it is exceeded, scaled to length 1.
-    #[inline]
-    pub(super) fn each_excess(&self, input: &[T], mut visit: impl FnMut(usize, &[T; LANES])) {
-        for (i, group) in self.groups().enumerate() {
-            let mut excess = group.excess(input);
-            for (excess, scale) in excess.iter_mut().zip(group.reciprocals) {
-                *excess *= *scale;
-            }
-            visit(i * LANES, &excess);
-        }
-    }
-
     /// Moves `input` towards the interior point by as little as makes all rows hold, up to the last bit.
     ///
     /// Rows stay as they are where the interior point has less than [`ROOM`] times the room by which they are exceeded:
     /// there it is not known to be well inside, or the answer is not nearly so.
     ///
-    /// Returns whether the input was inside before.
+    /// Returns whether all rows hold then, where that is known without looking once more.
     pub(super) fn draw_inside(&self, input: &mut [T]) -> bool {
         // The second time takes what rounding left of the first.
-        for step in 0..2 {
+        for _ in 0..2 {
             let Some(part) = self.part_outside(input, convert(ROOM)) else {
-                return step == 0;
+                return true;
             };
             for (u, inside) in input.iter_mut().zip(&self.interior) {
                 *u += part * (*inside - *u);
@@ -287,22 +272,22 @@ where
     /// The part of the way to the interior point that lies outside, where it has `room` times the excess; `None` if all of it is inside.
     fn part_outside(&self, input: &[T], room: T) -> Option<T> {
         let mut part = None;
-        for group in self.groups() {
-            let outside = group.excess(input);
+        self.all_groups(input, |first, outside| {
             if outside.iter().all(|excess| *excess <= T::zero()) {
-                continue;
+                return true;
             }
             let part = part.get_or_insert(T::zero());
-            let inside = group.excess(self.interior.as_slice());
-            for (excess, inside) in outside.into_iter().zip(inside) {
-                if excess > T::zero() && -inside > room * excess {
-                    let needed = excess / (excess - inside) + T::default_epsilon();
+            for (row, excess) in (first..self.len()).zip(outside) {
+                let inside = self.excess_of(row, self.interior_values[row]);
+                if *excess > T::zero() && -inside > room * *excess {
+                    let needed = *excess / (*excess - inside) + T::default_epsilon();
                     if needed > *part {
                         *part = needed;
                     }
                 }
             }
-        }
+            true
+        });
         part
     }
 
@@ -320,63 +305,68 @@ where
             .count()
     }
 
+    /// Calls `visit` with the first row of each group and by how much each row of it is exceeded, scaled to length 1.
     #[inline]
-    fn groups(&self) -> impl Iterator<Item = Group<'_, T>> {
-        let p = self.input_dim();
-        let columns = self.groups.as_slice().chunks(LANES * p.max(1));
-        let bounds = self.lower().chunks(LANES).zip(self.upper().chunks(LANES));
-        let bounds = bounds.zip(self.reciprocals.as_slice().chunks(LANES));
-        columns
-            .zip(bounds)
-            .map(|(columns, ((lower, upper), reciprocals))| Group {
-                columns,
-                lower,
-                upper,
-                reciprocals,
-            })
-    }
-}
-
-/// Up to [`LANES`] rows and their bounds.
-struct Group<'a, T> {
-    columns: &'a [T],
-    lower: &'a [T],
-    upper: &'a [T],
-    reciprocals: &'a [T],
-}
-
-impl<T: RealField + Copy> Group<'_, T> {
-    /// By how much each row is exceeded; negative inside, minus infinity where the group has no more rows.
-    #[inline]
-    fn excess(&self, input: &[T]) -> [T; LANES] {
-        // A number that the compiler knows makes it one instruction for all rows.
-        if self.lower.len() == LANES {
-            self.excess_of(LANES, input)
-        } else {
-            self.excess_of(self.lower.len(), input)
-        }
+    pub(super) fn each_excess(&self, input: &[T], mut visit: impl FnMut(usize, &[T; LANES])) {
+        self.all_groups(input, |first, excess| {
+            let scales = &self.reciprocals.as_slice()[first..];
+            let scaled = match scales.first_chunk::<LANES>() {
+                Some(scales) => core::array::from_fn(|i| excess[i] * scales[i]),
+                None => {
+                    core::array::from_fn(|i| scales.get(i).map_or(excess[i], |s| excess[i] * *s))
+                }
+            };
+            visit(first, &scaled);
+            true
+        });
     }
 
-    #[allow(
-        clippy::inline_always,
-        reason = "`lanes` is a constant only where it is inlined"
-    )]
-    #[inline(always)]
-    fn excess_of(&self, lanes: usize, input: &[T]) -> [T; LANES] {
-        let mut values = [T::zero(); LANES];
-        for (column, u) in self.columns.chunks_exact(lanes).zip(input) {
-            for (value, w) in values[..lanes].iter_mut().zip(column) {
-                *value += *w * *u;
+    /// Calls `visit` with the first row of each group and by how much each row of it is exceeded, until it returns false; whether it never does. Inside it is
+    /// negative, and minus infinity where the group has no more rows.
+    #[inline]
+    fn all_groups(&self, input: &[T], mut visit: impl FnMut(usize, &[T; LANES]) -> bool) -> bool {
+        let (columns, _) = self.groups.as_slice().as_chunks::<LANES>();
+        let ((lower, rest), (upper, _)) = (
+            self.lower().as_chunks::<LANES>(),
+            self.upper().as_chunks::<LANES>(),
+        );
+        let groups = columns.chunks_exact(self.input_dim().max(1));
+        for (group, (columns, (lower, upper))) in groups.zip(lower.iter().zip(upper)).enumerate() {
+            let mut values = [T::zero(); LANES];
+            for (column, u) in columns.iter().zip(input) {
+                for (value, w) in values.iter_mut().zip(column) {
+                    *value += *w * *u;
+                }
+            }
+            let excess =
+                core::array::from_fn(|i| larger(values[i] - upper[i], lower[i] - values[i]));
+            if !visit(LANES * group, &excess) {
+                return false;
             }
         }
-        let mut excess = [convert(f64::NEG_INFINITY); LANES];
-        let bounds = self.lower[..lanes].iter().zip(&self.upper[..lanes]);
-        for ((excess, value), (lower, upper)) in excess.iter_mut().zip(values).zip(bounds) {
-            let (above, below) = (value - *upper, *lower - value);
-            *excess = if above > below { above } else { below };
-        }
-        excess
+        let first = self.len() - rest.len();
+        let of_rest = |i: usize| {
+            let row = first + i;
+            if row < self.len() {
+                self.excess_of(row, dot(self.row(row), input))
+            } else {
+                convert(f64::NEG_INFINITY)
+            }
+        };
+        rest.is_empty() || visit(first, &core::array::from_fn(of_rest))
     }
+
+    /// By how much a row with this value is exceeded.
+    #[inline]
+    fn excess_of(&self, row: usize, value: T) -> T {
+        larger(value - self.upper[row], self.lower[row] - value)
+    }
+}
+
+/// The larger of two numbers, the second if one is NaN.
+#[inline]
+fn larger<T: RealField + Copy>(a: T, b: T) -> T {
+    if a > b { a } else { b }
 }
 
 /// How much more room than excess a row needs to be drawn inside.

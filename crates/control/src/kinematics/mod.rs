@@ -17,9 +17,9 @@ mod model;
 pub use model::{BodyJacobian, ModelKinematics};
 
 use crate::ReferencePoint;
-use crate::pair::{Pair, PairKinematics, error_pose};
+use crate::pair::{Pair, PairKinematics, Tracking};
 use crate::sizes::Sizes;
-use crate::transport::{Map, Transport, adjoint, centred};
+use crate::transport::{Map, Transport, write_adjoint, write_centred};
 
 /// A system with n degrees of freedom whose velocity moves pairs of frames.
 pub trait Kinematics: Sized
@@ -52,13 +52,20 @@ where
     /// Writes xi, xi_R and its rate.
     fn velocities(at: &Self::At<'_>, out: [&mut OVector<Self::Scalar, Self::Dof>; 3]);
 
-    /// How a pair moves and should move. Writes its Jacobian, with its rate if `with_rate` asks for it.
-    fn pair(
+    /// How a pair moves and should move, in `room` if it is nowhere yet. Writes its Jacobian.
+    fn pair<'a>(
+        at: &'a Self::At<'_>,
+        pair: &Self::Pair,
+        J: &mut Self::Jacobian,
+        room: &'a mut Option<(PairKinematics<Self::Scalar>, ReferencePoint<Self::Scalar>)>,
+    ) -> Tracking<'a, Self::Scalar>;
+
+    /// `Jdot v` of a pair; `None` where J is constant.
+    fn rate_times(
         at: &Self::At<'_>,
         pair: &Self::Pair,
-        with_rate: bool,
-        J: &mut Self::Jacobian,
-    ) -> (PairKinematics<Self::Scalar>, ReferencePoint<Self::Scalar>);
+        v: &OVector<Self::Scalar, Self::Dof>,
+    ) -> Option<Vector6<Self::Scalar>>;
 
     /// Writes the transport map and its rate.
     ///
@@ -80,14 +87,11 @@ where
     /// `J v`.
     fn times(&self, v: &OVector<T, N>) -> Vector6<T>;
 
-    /// `Jdot v`; `None` where J is constant.
-    fn rate_times(&self, v: &OVector<T, N>) -> Option<Vector6<T>>;
+    /// `out <- J^T f + kept out`; where `kept` is zero it does not matter what `out` was.
+    fn add_force(&self, f: &Vector6<T>, kept: T, out: &mut OVector<T, N>);
 
-    /// Adds `J^T f`.
-    fn add_force(&self, f: &Vector6<T>, out: &mut OVector<T, N>);
-
-    /// Adds `J^T X J` of a symmetric X.
-    fn add_matrix(&self, X: &Matrix6<T>, out: &mut OMatrix<T, N, N>);
+    /// `out <- J^T X J + kept out` of a symmetric X.
+    fn add_matrix(&self, X: &Matrix6<T>, kept: T, out: &mut OMatrix<T, N, N>);
 }
 
 /// The velocity of a free body is its twist: J = I.
@@ -101,18 +105,17 @@ impl<T: RealField + Copy> Jacobian<T, Const<6>> for Identity {
     }
 
     #[inline]
-    fn rate_times(&self, _: &Vector6<T>) -> Option<Vector6<T>> {
-        None
+    fn add_force(&self, f: &Vector6<T>, kept: T, out: &mut Vector6<T>) {
+        *out = if kept.is_zero() { *f } else { f + *out * kept };
     }
 
     #[inline]
-    fn add_force(&self, f: &Vector6<T>, out: &mut Vector6<T>) {
-        *out += f;
-    }
-
-    #[inline]
-    fn add_matrix(&self, X: &Matrix6<T>, out: &mut Matrix6<T>) {
-        *out += X;
+    fn add_matrix(&self, X: &Matrix6<T>, kept: T, out: &mut Matrix6<T>) {
+        if kept.is_zero() {
+            out.copy_from(X);
+        } else {
+            *out = X + *out * kept;
+        }
     }
 }
 
@@ -134,7 +137,7 @@ impl<T: RealField + Copy> Kinematics for OneBody<T> {
     type Map = Transport;
     type MapError = Infallible;
     type Jacobian = Identity;
-    type At<'a> = (&'a PairKinematics<T>, &'a ReferencePoint<T>);
+    type At<'a> = Tracking<'a, T>;
 
     fn dof(&self) -> Const<6> {
         Const
@@ -145,36 +148,40 @@ impl<T: RealField + Copy> Kinematics for OneBody<T> {
     }
 
     #[inline]
-    fn velocities((motion, reference): &Self::At<'_>, out: [&mut Vector6<T>; 3]) {
+    fn velocities(at: &Tracking<'_, T>, out: [&mut Vector6<T>; 3]) {
         let [xi, xi_R, xi_dot_R] = out;
-        *xi = motion.twist;
-        *xi_R = reference.twist;
-        *xi_dot_R = reference.acceleration;
+        *xi = at.motion.twist;
+        *xi_R = at.desired.twist;
+        *xi_dot_R = at.desired.acceleration;
     }
 
     #[inline]
-    fn pair(
-        (motion, reference): &Self::At<'_>,
+    fn pair<'a>(
+        at: &'a Tracking<'_, T>,
         _: &Pair<T>,
-        _: bool,
         _: &mut Identity,
-    ) -> (PairKinematics<T>, ReferencePoint<T>) {
-        (**motion, **reference)
+        _: &'a mut Option<(PairKinematics<T>, ReferencePoint<T>)>,
+    ) -> Tracking<'a, T> {
+        *at
+    }
+
+    #[inline]
+    fn rate_times(_: &Tracking<'_, T>, _: &Pair<T>, _: &Vector6<T>) -> Option<Vector6<T>> {
+        None
     }
 
     #[inline]
     fn transport(
         map: &mut Transport,
-        (motion, reference): &Self::At<'_>,
+        at: &Tracking<'_, T>,
         [pair]: &Self::Pairs,
         out: &mut Map<T, Const<6>>,
     ) -> Result<(), Infallible> {
-        let E = error_pose(&motion.pose, &reference.pose);
-        let (z, z_R) = (&motion.twist, &reference.twist);
-        *out = match map {
-            Transport::Adjoint => adjoint(&E, z, z_R),
-            Transport::Centred => centred(&E, z, z_R, pair.stiffness_center()),
-        };
+        let (E, z, z_R) = (&at.error, &at.motion.twist, &at.desired.twist);
+        match map {
+            Transport::Adjoint => write_adjoint(E, z, z_R, out),
+            Transport::Centred => write_centred(E, z, z_R, pair.stiffness_center(), out),
+        }
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use nalgebra::{DMatrix, DVector, DVectorView, Dyn, Matrix6, Matrix6xX, RealField
 
 use super::{Jacobian, Kinematics};
 use crate::ReferencePoint;
-use crate::pair::{Pair, PairKinematics};
+use crate::pair::{Pair, PairKinematics, Tracking};
 use crate::system::{SystemPair, SystemReference};
 use crate::transport::{Map, TransportError, TransportMap, Transported};
 
@@ -29,7 +29,6 @@ impl<T: RealField + Copy> From<&State<T>> for PairKinematics<T> {
 #[derive(Clone, Debug)]
 pub struct BodyJacobian {
     J: Matrix6xX<f64>,
-    J_dot: Matrix6xX<f64>,
     /// That of the reference.
     J_R: Matrix6xX<f64>,
 }
@@ -39,17 +38,18 @@ impl Jacobian<f64, Dyn> for BodyJacobian {
         &self.J * v
     }
 
-    fn rate_times(&self, v: &DVector<f64>) -> Option<Vector6<f64>> {
-        Some(&self.J_dot * v)
-    }
-
-    fn add_force(&self, f: &Vector6<f64>, out: &mut DVector<f64>) {
-        out.gemv_tr(1.0, &self.J, f, 1.0);
+    fn add_force(&self, f: &Vector6<f64>, kept: f64, out: &mut DVector<f64>) {
+        out.gemv_tr(1.0, &self.J, f, kept);
     }
 
     /// (A product of whole matrices of this size would allocate.)
-    fn add_matrix(&self, X: &Matrix6<f64>, out: &mut DMatrix<f64>) {
+    fn add_matrix(&self, X: &Matrix6<f64>, kept: f64, out: &mut DMatrix<f64>) {
         let J = &self.J;
+        if kept == 0.0 {
+            out.fill(0.0);
+        } else if kept != 1.0 {
+            *out *= kept;
+        }
         for j in 0..J.ncols() {
             let column = J.column(j);
             // Most coordinates move few pairs.
@@ -100,11 +100,7 @@ impl Kinematics for Model<f64> {
 
     fn jacobian(&self) -> BodyJacobian {
         let J = Matrix6xX::zeros(Model::dof(self));
-        BodyJacobian {
-            J_dot: J.clone(),
-            J_R: J.clone(),
-            J,
-        }
+        BodyJacobian { J_R: J.clone(), J }
     }
 
     fn velocities(at: &ModelKinematics<'_>, out: [&mut DVector<f64>; 3]) {
@@ -114,23 +110,20 @@ impl Kinematics for Model<f64> {
         xi_dot_R.copy_from_slice(at.goal.acceleration);
     }
 
-    fn pair(
-        at: &ModelKinematics<'_>,
+    fn pair<'a>(
+        at: &'a ModelKinematics<'_>,
         pair: &SystemPair,
-        with_rate: bool,
         J: &mut BodyJacobian,
-    ) -> (PairKinematics<f64>, ReferencePoint) {
+        room: &'a mut Option<(PairKinematics<f64>, ReferencePoint)>,
+    ) -> Tracking<'a> {
         let (a, b): (BodyId, BodyId) = (pair.a, pair.b);
         let (actual, reference) = (at.actual, at.reference);
         actual.jacobian(a, b, &mut J.J);
         reference.jacobian(a, b, &mut J.J_R);
-        if with_rate {
-            actual.jacobian_rate(a, b, &mut J.J_dot);
-        }
         let acceleration =
             DVectorView::from_slice(at.goal.acceleration, at.goal.acceleration.len());
         let pose = |at: &Workspace<f64>| -> SE3<f64> { at.pose(a, b) };
-        (
+        let (motion, desired) = room.insert((
             PairKinematics {
                 pose: pose(actual),
                 twist: actual.twist(a, b),
@@ -141,7 +134,16 @@ impl Kinematics for Model<f64> {
                 twist: reference.twist(a, b),
                 acceleration: &J.J_R * acceleration + reference.bias_acceleration(a, b),
             },
-        )
+        ));
+        Tracking::new(motion, desired)
+    }
+
+    fn rate_times(
+        at: &ModelKinematics<'_>,
+        pair: &SystemPair,
+        v: &DVector<f64>,
+    ) -> Option<Vector6<f64>> {
+        Some(at.actual.jacobian_rate_times(pair.a, pair.b, v.as_slice()))
     }
 
     fn transport(

@@ -11,21 +11,23 @@
 //! (5.20) and (5.21) leave out the Vee.
 #![allow(non_snake_case)]
 
-use fly_lie::SE3;
 use fly_lie::operators::{bracket, coadjoint_bracket};
 use nalgebra::{RealField, Vector6, convert};
 
-use crate::pair::{Pair, PairKinematics, carry};
-use crate::{Energies, ReferencePoint};
+use crate::Energies;
+use crate::pair::{Pair, Tracking, carry};
 
-/// `[cbar, f_D]` of one pair in its own coordinates, and its energies.
+/// `[cbar, f_D, f_K]` of one pair in its own coordinates, and its energies.
 #[inline]
 pub fn forces<T: RealField + Copy>(
     pair: &Pair<T>,
-    E: &SE3<T>,
-    motion: &PairKinematics<T>,
-    desired: &ReferencePoint<T>,
-) -> ([Vector6<T>; 2], Energies<T>) {
+    at: &Tracking<'_, T>,
+) -> ([Vector6<T>; 3], Energies<T>) {
+    let Tracking {
+        motion,
+        desired,
+        error: E,
+    } = at;
     let half: T = convert(0.5);
     let carried = carry(E, &desired.twist);
     let z_E = motion.twist - carried;
@@ -33,10 +35,11 @@ pub fn forces<T: RealField + Copy>(
     let rate = motion.bias_acceleration - carry(E, &desired.acceleration) + bracket(&z_E, &carried);
     let inertial = pair.inertia_matrix() * rate - coadjoint_bracket(&z_E, &momentum);
     let damping = pair.damping_matrix() * z_E;
+    let (stiffness, potential) = pair.elastic(E);
     let energies = Energies::new(
         half * z_E.dot(&momentum),
-        pair.potential(E),
+        potential,
         half * z_E.dot(&damping),
     );
-    ([inertial, damping], energies)
+    ([inertial, damping, stiffness], energies)
 }

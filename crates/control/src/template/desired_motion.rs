@@ -47,6 +47,14 @@ where
         }
     }
 
+    /// Of no pairs.
+    pub(crate) fn clear(&mut self) {
+        self.mass_matrix.fill(T::zero());
+        self.inertial.fill(T::zero());
+        self.damping.fill(T::zero());
+        self.stiffness.fill(T::zero());
+    }
+
     /// bbar from its three parts.
     pub(crate) fn sum_up(&mut self) {
         self.bias.copy_from(&self.inertial);

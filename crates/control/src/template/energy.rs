@@ -11,12 +11,11 @@
 //! only with the *actual* velocity in one place, `Gamma_ijk xi^k xi_E^j`, as (5.40), (5.52), (5.85h) and [`connection`] have it.
 #![allow(non_snake_case)]
 
-use fly_lie::SE3;
 use fly_lie::operators::{angular, hat3};
 use nalgebra::{Matrix4, Matrix6, RealField, Vector6, convert};
 
 use crate::Energies;
-use crate::pair::Pair;
+use crate::pair::{Pair, Tracking};
 
 /// C(M', z) of one pair, 6x6 and skew-symmetric: the connection of the inertia M' along the twist z, Konz (5.66), (5.85h).
 ///
@@ -39,27 +38,24 @@ pub fn connection<T: RealField + Copy>(pair: &Pair<T>, z: &Vector6<T>) -> Matrix
     C
 }
 
-/// What one pair adds: `[Vee(M') Jdot xi_E + C(M', z) J xi_E, Vee(D') J xi_E]` in its own coordinates, and its energies.
+/// What one pair adds, `[cbar, f_D, f_K] = [Vee(M') z_E' + C(M', z) z_E, Vee(D') z_E, vee2((I - E) K')]` in its own coordinates, and its energies.
 ///
-/// `z_E` is `J xi_E`, `rate` is `Jdot xi_E`, `None` for a constant J.
+/// `z_E` is `J xi_E`, and `rate` its rate but for `J xidot`: `Jdot xi_E - J (Q xidot_R + Qdot xi_R)`.
 #[inline]
 pub fn forces<T: RealField + Copy>(
     pair: &Pair<T>,
-    E: &SE3<T>,
-    z: &Vector6<T>,
+    at: &Tracking<'_, T>,
     z_E: &Vector6<T>,
-    rate: Option<&Vector6<T>>,
-) -> ([Vector6<T>; 2], Energies<T>) {
+    rate: &Vector6<T>,
+) -> ([Vector6<T>; 3], Energies<T>) {
     let half: T = convert(0.5);
-    let mut inertial = connection(pair, z) * z_E;
-    if let Some(rate) = rate {
-        inertial = pair.inertia_matrix() * rate + inertial;
-    }
+    let inertial = pair.inertia_matrix() * rate + connection(pair, &at.motion.twist) * z_E;
     let damping = pair.damping_matrix() * z_E;
+    let (stiffness, potential) = pair.elastic(&at.error);
     let energies = Energies::new(
         half * z_E.dot(&(pair.inertia_matrix() * z_E)),
-        pair.potential(E),
+        potential,
         half * z_E.dot(&damping),
     );
-    ([inertial, damping], energies)
+    ([inertial, damping, stiffness], energies)
 }

@@ -22,7 +22,7 @@
 //!
 //! ```text
 //! Mbar = sum J^T Vee(M') J      f_K = sum J^T vee2((I - E) K')      particle, body: sum J^T (cbar + f_D) of the pair
-//! energy: f_D = sum J^T Vee(D') J xi_E,   cbar = sum J^T (Vee(M') Jdot + C(M', z) J) xi_E - Mbar (Q xidot_R + Qdot xi_R)
+//! energy: f_D = sum J^T Vee(D') J xi_E,   cbar = sum J^T (Vee(M') (Jdot xi_E - J (Q xidot_R + Qdot xi_R)) + C(M', z) J xi_E)
 //! ```
 //!
 //! [`Template`] does this for any [`Kinematics`]: a vehicle, whose one pair (world, body) has J = I, or a system of bodies.
@@ -38,7 +38,7 @@ pub mod general;
 mod of_model;
 pub mod particle;
 
-pub use crate::pair::{Pair, PairKinematics};
+pub use crate::pair::{Pair, PairKinematics, Tracking};
 pub use crate::transport::Transport;
 pub use desired_motion::DesiredMotion;
 
@@ -48,7 +48,6 @@ use nalgebra::{DefaultAllocator, Matrix6, OVector, RealField, U1};
 
 use crate::Energies;
 use crate::kinematics::{Jacobian, Kinematics, OneBody};
-use crate::pair::error_pose;
 use crate::sizes::Sizes;
 use crate::transport::Map;
 
@@ -160,33 +159,32 @@ where
             self.carried += &self.product;
         }
 
-        out.mass_matrix.fill(zero);
-        out.inertial.fill(zero);
-        out.damping.fill(zero);
-        out.stiffness.fill(zero);
+        if pairs.is_empty() {
+            out.clear();
+        }
         out.energies = Energies::default();
+        // The first pair replaces what was there, the others add to it.
+        let (mut kept, mut room) = (zero, None);
         for of_pair in pairs {
-            let (motion, desired) = K::pair(at, of_pair, energy_based, J);
+            let tracking = K::pair(at, of_pair, J, &mut room);
             let pair: &Pair<K::Scalar> = of_pair.borrow();
-            let E = error_pose(&motion.pose, &desired.pose);
-            let ([inertial, damping], energies) = match self.approach {
-                Approach::Particle => particle::forces(pair, &E, &motion, &desired),
-                Approach::Body => body::forces(pair, &E, &motion, &desired),
+            let ([inertial, damping, stiffness], energies) = match self.approach {
+                Approach::Particle => particle::forces(pair, &tracking),
+                Approach::Body => body::forces(pair, &tracking),
                 Approach::Energy => {
-                    let (z_E, rate) = (J.times(&self.xi_E), J.rate_times(&self.xi_E));
-                    energy::forces(pair, &E, &motion.twist, &z_E, rate.as_ref())
+                    let (z_E, mut rate) = (J.times(&self.xi_E), -J.times(&self.carried));
+                    if let Some(of_error) = K::rate_times(at, of_pair, &self.xi_E) {
+                        rate += of_error;
+                    }
+                    energy::forces(pair, &tracking, &z_E, &rate)
                 }
             };
-            J.add_matrix(pair.inertia_matrix(), &mut out.mass_matrix);
-            J.add_force(&pair.stiffness_force(&E), &mut out.stiffness);
-            J.add_force(&inertial, &mut out.inertial);
-            J.add_force(&damping, &mut out.damping);
+            J.add_matrix(pair.inertia_matrix(), kept, &mut out.mass_matrix);
+            J.add_force(&stiffness, kept, &mut out.stiffness);
+            J.add_force(&inertial, kept, &mut out.inertial);
+            J.add_force(&damping, kept, &mut out.damping);
             out.energies += energies;
-        }
-        if energy_based {
-            self.product
-                .gemv(one, &out.mass_matrix, &self.carried, zero);
-            out.inertial -= &self.product;
+            kept = one;
         }
         out.sum_up();
         Ok(())

@@ -4,7 +4,7 @@ use fly_mechanics::State;
 use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{Const, Dyn, RealField};
 
-use super::{Approach, DesiredMotion, Template};
+use super::{Approach, DesiredMotion, Template, Tracking};
 use crate::ReferencePoint;
 use crate::kinematics::{ModelKinematics, OneBody};
 use crate::system::{SystemPair, SystemReference};
@@ -19,7 +19,7 @@ impl<T: RealField + Copy> Template<OneBody<T>> {
         reference: &ReferencePoint<T>,
         out: &mut DesiredMotion<T, Const<6>>,
     ) {
-        let Ok(()) = self.form(&(&state.into(), reference), out);
+        let Ok(()) = self.form(&Tracking::new(&state.into(), reference), out);
     }
 }
 

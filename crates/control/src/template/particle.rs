@@ -11,32 +11,30 @@
 //! The expanded form (5.15) in the dissertation is misprinted in four places; this form is shorter and right.
 #![allow(non_snake_case)]
 
-use fly_lie::SE3;
 use fly_lie::operators::{double_vee6, hat6};
 use nalgebra::{Matrix4, RealField, Vector6};
 
-use crate::pair::{Pair, PairKinematics, half_norm};
-use crate::{Energies, ReferencePoint};
+use crate::Energies;
+use crate::pair::{Pair, Tracking, half_product};
 
-/// `[cbar, f_D]` of one pair in its own coordinates, and its energies.
+/// `[cbar, f_D, f_K]` of one pair in its own coordinates, and its energies.
 #[inline]
 pub fn forces<T: RealField + Copy>(
     pair: &Pair<T>,
-    E: &SE3<T>,
-    motion: &PairKinematics<T>,
-    desired: &ReferencePoint<T>,
-) -> ([Vector6<T>; 2], Energies<T>) {
-    let E4 = E.matrix();
+    at: &Tracking<'_, T>,
+) -> ([Vector6<T>; 3], Energies<T>) {
+    let (motion, desired, E4) = (at.motion, at.desired, at.error.matrix());
     let (Z, Z_R) = (hat6(&motion.twist), hat6(&desired.twist));
     let X: Matrix4<T> = Z - E4 * Z_R;
     let Y =
         hat6(&motion.bias_acceleration) + Z * Z - E4 * (hat6(&desired.acceleration) + Z_R * Z_R);
     let inertial = double_vee6(&(Y * pair.inertia()));
-    let damping = double_vee6(&(X * pair.damping()));
+    let damped = X * pair.damping();
+    let (stiffness, potential) = pair.elastic(&at.error);
     let energies = Energies::new(
-        half_norm(&X, pair.inertia()),
-        pair.potential(E),
-        half_norm(&X, pair.damping()),
+        half_product(&(X * pair.inertia()), &X),
+        potential,
+        half_product(&damped, &X),
     );
-    ([inertial, damping], energies)
+    ([inertial, double_vee6(&damped), stiffness], energies)
 }

@@ -74,12 +74,21 @@ pub fn adjoint<T: RealField + Copy>(
     z: &Vector6<T>,
     z_R: &Vector6<T>,
 ) -> Map<T, Const<6>> {
-    let Q = E.adjoint();
-    let z_E = z - Q * z_R;
-    Map {
-        Q,
-        Q_dot: -ad(&z_E) * Q,
-    }
+    let mut map = Map::new(Const);
+    write_adjoint(E, z, z_R, &mut map);
+    map
+}
+
+#[inline]
+pub(crate) fn write_adjoint<T: RealField + Copy>(
+    E: &SE3<T>,
+    z: &Vector6<T>,
+    z_R: &Vector6<T>,
+    map: &mut Map<T, Const<6>>,
+) {
+    map.Q = E.adjoint();
+    let z_E = z - map.Q * z_R;
+    map.Q_dot = -ad(&z_E) * map.Q;
 }
 
 /// `Q = [[E3, wed h E3 - E3 wed h], [0, E3]]` with `E3 = R^T R_R`, Konz (5.67), about the centre of stiffness h.
@@ -93,21 +102,32 @@ pub fn centred<T: RealField + Copy>(
     z_R: &Vector6<T>,
     h: &Vector3<T>,
 ) -> Map<T, Const<6>> {
+    let mut map = Map::new(Const);
+    write_centred(E, z, z_R, h, &mut map);
+    map
+}
+
+#[inline]
+pub(crate) fn write_centred<T: RealField + Copy>(
+    E: &SE3<T>,
+    z: &Vector6<T>,
+    z_R: &Vector6<T>,
+    h: &Vector3<T>,
+    map: &mut Map<T, Const<6>>,
+) {
     let E3 = *E.rotation.matrix();
     let w_E = angular(z) - E3 * angular(z_R);
     let E3_dot = -hat3(&w_E) * E3;
     let H = hat3(h);
-    Map {
-        Q: block(&E3, &H),
-        Q_dot: block(&E3_dot, &H),
-    }
+    write_block(&E3, &H, &mut map.Q);
+    write_block(&E3_dot, &H, &mut map.Q_dot);
 }
 
 /// `[[A, H A - A H], [0, A]]`.
-fn block<T: RealField + Copy>(A: &Matrix3<T>, H: &Matrix3<T>) -> Matrix6<T> {
-    let mut Q = Matrix6::zeros();
+#[inline]
+fn write_block<T: RealField + Copy>(A: &Matrix3<T>, H: &Matrix3<T>, Q: &mut Matrix6<T>) {
     Q.fixed_view_mut::<3, 3>(0, 0).copy_from(A);
+    Q.fixed_view_mut::<3, 3>(3, 0).fill(T::zero());
     Q.fixed_view_mut::<3, 3>(0, 3).copy_from(&(H * A - A * H));
     Q.fixed_view_mut::<3, 3>(3, 3).copy_from(A);
-    Q
 }

@@ -3,7 +3,7 @@
 use fly_control::allocation::{ActiveSet, Limited, Limits};
 use fly_control::law::Law;
 use fly_control::matching::Matching;
-use fly_control::pair::{Pair, PairKinematics};
+use fly_control::pair::{Pair, PairKinematics, Tracking};
 use fly_control::settings::AllocationMethod;
 use fly_control::template::{DesiredMotion, Template};
 use fly_control::transport::Map;
@@ -101,7 +101,8 @@ impl Sample<'_> {
     fn template(&self, controller: &Controller, report: &mut File) {
         let forces = controller.desired(self.state, self.reference);
         let mut map = Map::new(Const::<6>);
-        let at = (&self.state.into(), self.reference);
+        let motion = self.state.into();
+        let at = Tracking::new(&motion, self.reference);
         let Ok(()) = controller.template().clone().transport_map(&at, &mut map);
         let e = forces.energies;
         self.check(
@@ -151,7 +152,7 @@ impl Sample<'_> {
         let mut template =
             Template::of_body(of_file.approach(), *of_file.map(), Pair::new(K, D, M));
         let mut desired = DesiredMotion::of_dof(Const::<6>);
-        let Ok(()) = template.form(&(&motion, &reference), &mut desired);
+        let Ok(()) = template.form(&Tracking::new(&motion, &reference), &mut desired);
 
         let B = SMatrix::<f64, 6, P>::from_column_slice(example.inputs.as_slice());
         let law = Law::constant(example.body.mass_matrix(), of_file.mass_matrix(), &B);

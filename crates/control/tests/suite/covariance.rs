@@ -10,7 +10,7 @@
 
 #![allow(non_snake_case)]
 
-use crate::common::solve;
+use crate::common::{Lehmer, solve};
 use fly_control::law::Law;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
@@ -109,13 +109,11 @@ fn inertia(name: &str) -> PseudoInertia<f64> {
         .expect("an inertia")
 }
 
-/// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
-struct Random(u64);
+struct Random(Lehmer);
 
 impl Random {
     fn next(&mut self) -> f64 {
-        self.0 = self.0 * 48_271 % 2_147_483_647;
-        self.0 as f64 / 1_073_741_823.5 - 1.0
+        self.0.next()
     }
 
     fn moment(&mut self, weight: f64) -> Matrix4<f64> {
@@ -395,7 +393,7 @@ fn body(model: &Model<f64>, name: &str) -> BodyId {
 impl<'a> Loop<'a> {
     fn new(plant: &'a Plant, description: Description, way: Way, inputs: usize) -> Self {
         let model = (plant.build)(description);
-        let mut random = Random(2_021);
+        let mut random = Random(Lehmer(2_021));
         let pairs: Vec<_> = (plant.pairs.iter())
             .map(|(a, b)| SystemPair {
                 a: body(&model, a),

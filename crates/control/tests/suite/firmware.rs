@@ -4,7 +4,7 @@ use fly_control::ReferencePoint;
 use fly_control::kinematics::OneBody;
 use fly_control::law::Law;
 use fly_control::matching::Matching;
-use fly_control::pair::{Pair, PairKinematics};
+use fly_control::pair::{Pair, PairKinematics, Tracking};
 use fly_control::plant::Plant;
 use fly_control::template::{Approach, DesiredMotion, Template};
 use fly_control::transport::Transport;
@@ -45,7 +45,10 @@ fn u0<T: RealField + Copy>(approach: Approach, pose: &SE3<f64>, xi: &Vector6<f64
         bias_acceleration: Vector6::zeros(),
     };
     let mut desired = DesiredMotion::of_dof(Const);
-    let Ok(()) = template.form(&(&motion, &ReferencePoint::default()), &mut desired);
+    let Ok(()) = template.form(
+        &Tracking::new(&motion, &ReferencePoint::default()),
+        &mut desired,
+    );
     let mut u0 = Vector6::zeros();
     law.unconstrained(&Vector6::zeros(), &desired.bias, &mut u0);
     u0.into()

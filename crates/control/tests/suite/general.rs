@@ -7,7 +7,7 @@ use common::Random;
 use fly_control::ReferencePoint;
 use fly_control::pair::error_pose;
 use fly_control::template::general::{GeneralForces, GeneralMoment, GeneralPair, NoDistance};
-use fly_control::template::{Pair, PairKinematics, body, particle};
+use fly_control::template::{Pair, PairKinematics, Tracking, body, particle};
 use fly_lie::SE3;
 use fly_mechanics::SecondMoment;
 use nalgebra::{Matrix6, Vector3, Vector6};
@@ -105,15 +105,15 @@ fn ten_of_the_numbers_give_the_energies_of_a_pair() {
         };
         let pair = Pair::new(*K.matrix4(), *D.matrix4(), *M.matrix4());
         let (motion, desired) = motions(&state(&mut random));
-        let E = error_pose(&motion.pose, &desired.pose);
+        let at = Tracking::new(&motion, &desired);
         for (kind, own) in KINDS.iter().zip([particle::forces, body::forces]) {
             let found = kind(&general, &motion, &desired);
-            let ([inertial, damping], energies) = own(&pair, &E, &motion, &desired);
+            let ([inertial, damping, stiffness], energies) = own(&pair, &at);
             let differences = [
                 (found.mass_matrix - pair.inertia_matrix()).amax(),
                 (found.inertial - inertial).amax(),
                 (found.damping - damping).amax(),
-                (found.stiffness - pair.stiffness_force(&E)).amax(),
+                (found.stiffness - stiffness).amax(),
                 (found.energies.total - energies.total).abs(),
                 (found.energies.dissipation - energies.dissipation).abs(),
             ];

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case)]
 
-use crate::common::solve;
+use crate::common::{Lehmer, solve};
 use fly_control::law::Law;
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
@@ -12,13 +12,11 @@ use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Wor
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Vector3, Vector6};
 
-/// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
-struct Random(u64);
+struct Random(Lehmer);
 
 impl Random {
     fn next(&mut self) -> f64 {
-        self.0 = self.0 * 48_271 % 2_147_483_647;
-        self.0 as f64 / 1_073_741_823.5 - 1.0
+        self.0.next()
     }
 
     fn vector(&mut self) -> Vector3<f64> {
@@ -175,7 +173,7 @@ fn cases(approach: Approach, visit: impl FnMut(Case)) {
 const UNIVERSAL: usize = 7;
 
 fn with_pairs(approach: Approach, any: bool, mut visit: impl FnMut(Case)) {
-    let mut random = Random(2_021);
+    let mut random = Random(Lehmer(2_021));
     let mut count = 0;
     for joints in TREES {
         for _ in 0..5 {
@@ -345,7 +343,7 @@ fn damping_and_mass_are_gradients_of_the_energies() {
 #[test]
 fn a_common_factor_of_all_energies_changes_no_input() {
     for approach in [Approach::Particle, Approach::Body, Approach::Energy] {
-        let mut random = Random(5);
+        let mut random = Random(Lehmer(5));
         with_pairs(approach, true, |mut case| {
             let n = case.model.dof();
             let mut workspace = Workspace::new(&case.model);
@@ -402,7 +400,7 @@ fn the_map_of_a_pair_refuses_a_singular_jacobian() {
         .build()
         .expect("a chain");
     let tool = model.body_id("tool").expect("the tool");
-    let mut random = Random(3);
+    let mut random = Random(Lehmer(3));
     let pairs = vec![SystemPair {
         a: BodyId::WORLD,
         b: tool,

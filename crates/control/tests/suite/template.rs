@@ -6,7 +6,7 @@ use crate::common;
 use common::{Random, SKEWED_PAIR, TRICOPTER, TRICOPTER_PAIR, controller};
 use fly_control::kinematics::OneBody;
 use fly_control::template::energy::connection;
-use fly_control::template::{DesiredMotion, Template, Transport};
+use fly_control::template::{DesiredMotion, Template, Tracking, Transport};
 use fly_control::transport::Map;
 use fly_control::{Controller, ReferencePoint};
 use fly_lie::SE3;
@@ -64,7 +64,7 @@ fn transport_map(
     let mut map = Map::new(Const);
     let Ok(()) = template
         .clone()
-        .transport_map(&(&state.into(), reference), &mut map);
+        .transport_map(&Tracking::new(&state.into(), reference), &mut map);
     map
 }
 

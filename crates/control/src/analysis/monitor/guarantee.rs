@@ -12,9 +12,8 @@ use crate::inputs::rank;
 use crate::lehmer::Lehmer;
 use crate::plant::{FreeBodyPlant, Plant, SystemPlant};
 use crate::strategy::Strategy;
-use crate::system::SystemReference;
-use crate::template::{Approach, DesiredMotion, Template};
-use crate::transport::Transported;
+use crate::template::{Approach, Template};
+use crate::transport::TransportError;
 
 /// When `dW/dt = -2 R` holds for a closed loop without limits, disturbances and errors of the model.
 ///
@@ -218,25 +217,12 @@ fn kinematics(model: &Model<f64>, x: &[f64]) -> Workspace<f64> {
 
 /// (5.43); `None` where the map does not exist.
 fn map_fits(model: &Model<f64>, template: &mut Template<Model<f64>>, at: &Sample) -> Option<bool> {
-    let actual = kinematics(model, &at.x);
-    let mut reference = Workspace::new(model);
-    let mut desired = DesiredMotion::new(model);
-    let rest = vec![0.0; model.dof()];
-    let goal = SystemReference {
-        configuration: &at.x_R,
-        velocity: &rest,
-        acceleration: &rest,
-    };
-    template
-        .evaluate(model, &actual, &rest, &mut reference, &goal, &mut desired)
-        .ok()?;
-    let at = Transported {
-        model,
-        pairs: template.pairs(),
-        actual: &actual,
-        reference: &reference,
-    };
-    Some(at.check(&desired.map, DIGITS).is_ok())
+    let (actual, reference) = (kinematics(model, &at.x), kinematics(model, &at.x_R));
+    match template.check_map(model, &actual, &reference, DIGITS) {
+        Ok(()) => Some(true),
+        Err(TransportError::Unfit { .. }) => Some(false),
+        Err(_) => None,
+    }
 }
 
 /// Whether one pair carries all energies, and `Ad(E) J_R xi_R` always is a twist that the system can have: `xi_E = J^+ z_E` then is a velocity error.

@@ -10,7 +10,7 @@ use fly_control::allocation::{ActiveSet, Allocation, AllocationError, Limited, L
 use fly_control::kinematics::OneBody;
 use fly_control::law::{Law, LawError};
 use fly_control::matching::Matching;
-use fly_control::pair::{Pair, PairKinematics};
+use fly_control::pair::{Pair, PairKinematics, Tracking};
 use fly_control::template::{Approach, DesiredMotion, Template};
 use fly_control::transport::Transport;
 use fly_lie::SE3;
@@ -66,7 +66,7 @@ where
     }
 
     fn step(&mut self, motion: &PairKinematics<T>, goal: &ReferencePoint<T>) -> (Allocation, T) {
-        let Ok(()) = self.template.form(&(motion, goal), &mut self.desired);
+        let Ok(()) = self.template.form(&Tracking::new(motion, goal), &mut self.desired);
         let weight = Vector6::z() * convert::<f64, T>(9.81);
         let mut u0 = SVector::zeros();
         self.law.unconstrained(&weight, &self.desired.bias, &mut u0);

@@ -139,6 +139,17 @@ pub fn controller(description: &str, keys: &str, tables: &str) -> Controller {
         .expect("a controller")
 }
 
+/// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
+pub struct Lehmer(pub u64);
+
+impl Lehmer {
+    /// The next one.
+    pub fn next(&mut self) -> f64 {
+        self.0 = self.0 * 48_271 % 2_147_483_647;
+        self.0 as f64 / 1_073_741_823.5 - 1.0
+    }
+}
+
 /// Marsaglia's xorshift: the same numbers on every run.
 pub struct Random(pub u64);
 
