@@ -21,6 +21,9 @@ use crate::pair::{Pair, PairKinematics, Tracking};
 use crate::sizes::Sizes;
 use crate::transport::{Map, Transport, write_adjoint, write_centred};
 
+/// How a pair moves, and how it should.
+pub type Motions<T> = (PairKinematics<T>, ReferencePoint<T>);
+
 /// A system with n degrees of freedom whose velocity moves pairs of frames.
 pub trait Kinematics: Sized
 where
@@ -57,7 +60,7 @@ where
         at: &'a Self::At<'_>,
         pair: &Self::Pair,
         J: &mut Self::Jacobian,
-        room: &'a mut Option<(PairKinematics<Self::Scalar>, ReferencePoint<Self::Scalar>)>,
+        room: &'a mut Option<Motions<Self::Scalar>>,
     ) -> Tracking<'a, Self::Scalar>;
 
     /// `Jdot v` of a pair; `None` where J is constant.
@@ -160,7 +163,7 @@ impl<T: RealField + Copy> Kinematics for OneBody<T> {
         at: &'a Tracking<'_, T>,
         _: &Pair<T>,
         _: &mut Identity,
-        _: &'a mut Option<(PairKinematics<T>, ReferencePoint<T>)>,
+        _: &'a mut Option<Motions<T>>,
     ) -> Tracking<'a, T> {
         *at
     }

@@ -8,7 +8,7 @@ use fly_mechanics::State;
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use nalgebra::{DMatrix, DVector, DVectorView, Dyn, Matrix6, Matrix6xX, RealField, Vector6};
 
-use super::{Jacobian, Kinematics};
+use super::{Jacobian, Kinematics, Motions};
 use crate::ReferencePoint;
 use crate::pair::{Pair, PairKinematics, Tracking};
 use crate::system::{SystemPair, SystemReference};
@@ -114,7 +114,7 @@ impl Kinematics for Model<f64> {
         at: &'a ModelKinematics<'_>,
         pair: &SystemPair,
         J: &mut BodyJacobian,
-        room: &'a mut Option<(PairKinematics<f64>, ReferencePoint)>,
+        room: &'a mut Option<Motions<f64>>,
     ) -> Tracking<'a> {
         let (a, b): (BodyId, BodyId) = (pair.a, pair.b);
         let (actual, reference) = (at.actual, at.reference);

@@ -11,7 +11,8 @@ use std::mem::discriminant;
 
 use fly_mechanics::PseudoInertia;
 use fly_mechanics::multibody::{
-    Body, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Joint, Model, Workspace,
+    Body, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Joint, Model, ModelBuilder,
+    Workspace,
 };
 use moving::{system_with_drag, unit};
 use nalgebra::{DMatrix, Matrix3, Vector3};
@@ -343,7 +344,7 @@ fn the_inverse_mass_matrix_of_a_free_root_beside_another_tree() {
         bodies.insert(if free_first { 0 } else { 2 }, free.clone());
         let model = bodies
             .into_iter()
-            .fold(Model::builder(), |b, body| b.body(body));
+            .fold(Model::builder(), ModelBuilder::body);
         let model = model.build().expect("a model");
         let (mut x, xi, tau) = (model.neutral_configuration(), [0.1; 8], [0.0; 8]);
         model.integrate(&mut x, &[0.3; 8]);

@@ -27,18 +27,18 @@
 //!   and takes up the forces, and one forward pass with the differences: no sum over the bodies is done twice. What leaves pass on is constant.
 //! - **Constants, then scratch, in arrays in the order of the passes,** allocated once; parents before children without pointers.
 //!
-//! Measured by `cargo xtask bench dynamics` on a shared AMD EPYC (Zen 5) beside Pinocchio 4.1 compiled by clang 19: medians of seven runs in turn,
-//! ns, and their ratios to Pinocchio's.
+//! Measured by `cargo xtask bench dynamics` on a shared Intel Xeon (Sapphire Rapids) beside Pinocchio 4.1 compiled by clang 19: least times of five
+//! runs in turn, ns, and their ratios to Pinocchio's.
 //!
 //! | | six-axis arm | free body | tricopter with load, 8 bodies |
 //! |---|---|---|---|
-//! | inverse dynamics | 240, 0.41 | 50, 0.50 | 264, 0.37 |
-//! | bias | 242, 0.40 | 47, 0.53 | 259, 0.39 |
-//! | mass matrix | 269, 0.71 | 29, 0.42 | 377, 0.68 |
-//! | forward dynamics | 568, 0.47 | 132, 0.55 | 620, 0.35 |
-//! | kinematics, Jacobians of all bodies, bias | 507, 0.47 | 89, 0.56 | 653, 0.46 |
-//! | derivatives of the inverse dynamics | 986, 0.50 | 170, 0.22 | 1443, 0.40 |
-//! | derivatives of the forward dynamics | 2465, 0.74 | 406, 0.24 | 3875, 0.65 |
+//! | inverse dynamics | 251, 0.41 | 53, 0.47 | 302, 0.37 |
+//! | bias | 247, 0.45 | 51, 0.51 | 300, 0.40 |
+//! | mass matrix | 246, 0.63 | 10, 0.14 | 361, 0.64 |
+//! | forward dynamics | 580, 0.47 | 155, 0.61 | 681, 0.38 |
+//! | kinematics, Jacobians of all bodies, bias | 566, 0.54 | 100, 0.57 | 768, 0.47 |
+//! | derivatives of the inverse dynamics | 1013, 0.51 | 149, 0.18 | 1413, 0.36 |
+//! | derivatives of the forward dynamics | 1979, 0.62 | 460, 0.28 | 3792, 0.55 |
 //!
 //! A body of a long chain costs 25 ns in the inverse dynamics and 70 ns in the forward dynamics, from 10 bodies to 1000.
 
