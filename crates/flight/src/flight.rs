@@ -62,15 +62,15 @@ impl Flight<'_> {
         let Some(tick) = self.link.read() else {
             return Some(End::OutOfFrames);
         };
+        if self.link.is_landing_past_a_call() && !self.mode().is_over() {
+            self.pilot.hung(tick.time);
+        }
         // Decide. The wall clock only measures the step time; nothing on the control path reads it.
         let before = Instant::now();
         let decision = (self.pilot).decide(tick.time, tick.reading, self.link.frame());
         let step_time = before.elapsed();
         // Act.
         let (sent, end) = self.act(tick.time, decision.action);
-        if self.link.is_landing_past_a_call() && !self.mode().is_over() {
-            self.pilot.hung(tick.time);
-        }
         // Tell.
         self.link.tell();
         self.report_events(tick.time);
@@ -255,7 +255,8 @@ impl Flight<'_> {
                 Some(Trigger::Landed) => {}
                 _ => tracing::error!("{at:.3} s: {why}the flight ends before its first command"),
             },
-            (Mode::Disarmed | Mode::Armed | Mode::Flying, _) if event.trigger.is_some() => {}
+            (Mode::Disarmed | Mode::Arming | Mode::Armed | Mode::Flying, _)
+                if event.trigger.is_some() => {}
             _ => tracing::warn!("{at:.3} s: {why}flying on"),
         }
     }

@@ -301,43 +301,35 @@ impl Supervisor {
         {
             return self.go(time, Trigger::Expired, None);
         }
-        match frame {
-            Err(fault) => {
-                self.good_since = None;
-                self.go(time, Trigger::Fault, Some(fault))
-            }
-            Ok(()) => {
-                let since = *self.good_since.get_or_insert(time);
-                let back = time.saturating_sub(since) >= self.policy.hold;
-                let resume = back
-                    && self.policy.resume
-                    && cause.is_of_frames()
-                    && self.mode != Mode::Landing;
-                let trigger = if resume {
-                    Trigger::Resume
-                } else {
-                    Trigger::Good
-                };
-                self.go(time, trigger, None)
-            }
+        if let Err(fault) = frame {
+            self.good_since = None;
+            return self.go(time, Trigger::Fault, Some(fault));
         }
+        let since = *self.good_since.get_or_insert(time);
+        let back = time.saturating_sub(since) >= self.policy.hold;
+        let may_resume = cause.is_of_frames() && self.mode != Mode::Landing;
+        let resume = back && self.policy.resume && may_resume;
+        let trigger = if resume {
+            Trigger::Resume
+        } else {
+            Trigger::Good
+        };
+        self.go(time, trigger, None)
     }
 
     fn respond(&mut self, time: i64, fault: Fault, response: Response) -> Action {
-        match response.trigger() {
-            Some(trigger) => self.go(time, trigger, Some(fault)),
-            None => {
-                let mode = self.mode;
-                self.tell(Event {
-                    from: mode,
-                    to: mode,
-                    trigger: None,
-                    fault: Some(fault),
-                    gap: time.saturating_sub(self.last_good),
-                });
-                mode.usual_action()
-            }
+        if let Some(trigger) = response.trigger() {
+            return self.go(time, trigger, Some(fault));
         }
+        let mode = self.mode;
+        self.tell(Event {
+            from: mode,
+            to: mode,
+            trigger: None,
+            fault: Some(fault),
+            gap: time.saturating_sub(self.last_good),
+        });
+        mode.usual_action()
     }
 
     /// The one place where the mode changes.

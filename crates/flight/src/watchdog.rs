@@ -70,16 +70,13 @@ pub struct Hang {
 
 impl fmt::Display for Hang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (call, overdue) = (self.call.name(), self.overdue.as_millis());
+        let call = self.call.name();
         let told = if self.landing {
             "the vehicle was told to land"
         } else {
             "LAND failed: the vehicle may be airborne and uncommanded"
         };
-        write!(
-            f,
-            "`{call}` of the backend does not return, {overdue} ms after it should: {told}"
-        )
+        write!(f, "`{call}` of the backend does not return: {told}")
     }
 }
 

@@ -42,7 +42,7 @@ fn fly(
     let mut flight = Flight::new(configuration, backend, &mut log)?;
     let shown = terminal.clone();
     flight.on_hang(move |hang| {
-        tracing::error!("{hang}; giving up");
+        tracing::error!("{hang}; given up {} ms later", hang.overdue.as_millis());
         // The log's thread writes what it has.
         std::thread::sleep(LAST_WORDS);
         shown.flush();

@@ -260,9 +260,11 @@ fn a_dead_line_ends_in_a_landing() {
 fn a_plugin_of_the_first_minor_version_is_armed_and_lands() {
     let folder = Folder::new();
     let config = configuration_with(&folder, 0.3, &["-DOLD"]);
-    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    let (summary, messages) =
+        folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
     common::contains(&summary, "armed 1 times");
     common::contains(&summary, "land 1, terminate 0, disarm 0");
+    assert_eq!(messages, "", "nothing to complain about");
 }
 
 #[test]

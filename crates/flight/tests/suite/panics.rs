@@ -103,7 +103,7 @@ fn statue() -> (Instance, Journal) {
         .try_fold(Description::new(), |description, group| {
             description.with_group(group)
         })
-        .and_then(|description| description.with_signals(&rotors.map(str::to_owned)))
+        .and_then(|description| description.with_signals(rotors.map(str::to_owned)))
         .unwrap();
     let statue = Statue {
         description,
