@@ -87,12 +87,18 @@ impl Diagnostic {
             let end = text[start..]
                 .find('\n')
                 .map_or(end, |line| end.min(start + line));
+            // Only its line: a text may be long, and there may be many.
+            let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+            let after = text[end..]
+                .find('\n')
+                .map_or(text.len(), |length| end + length);
             group = group.element(
-                Snippet::source(text)
+                Snippet::source(&text[line..after])
+                    .line_start(text[..line].matches('\n').count() + 1)
                     .path(place.source.name.as_str())
                     .annotation(
                         AnnotationKind::Primary
-                            .span(start..end)
+                            .span(start - line..end - line)
                             .label(self.label.as_str()),
                     ),
             );
@@ -112,15 +118,28 @@ impl Diagnostic {
     }
 }
 
-/// Everything that is wrong with a configuration; never empty.
+/// Problems that are shown; the others are counted.
+pub(super) const SHOWN: usize = 20;
+
+/// What is wrong with a configuration; never empty.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}", self.render(false))]
 pub struct ConfigError {
+    /// At most [`SHOWN`].
     diagnostics: Vec<Diagnostic>,
+    /// How many there are besides.
+    more: usize,
 }
 
 impl ConfigError {
-    /// What is wrong.
+    /// Of these problems and `more` others, of which the first are kept.
+    pub(super) fn new(mut diagnostics: Vec<Diagnostic>, more: usize) -> Self {
+        let more = more + diagnostics.len().saturating_sub(SHOWN);
+        diagnostics.truncate(SHOWN);
+        Self { diagnostics, more }
+    }
+
+    /// What is wrong: the first 20 problems.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -133,26 +152,28 @@ impl ConfigError {
             Renderer::plain()
         };
         let renderer = renderer.decor_style(DecorStyle::Ascii);
-        let parts: Vec<String> = self
-            .diagnostics
-            .iter()
-            .map(|one| one.render(&renderer))
-            .collect();
+        let diagnostics = self.diagnostics.iter();
+        let mut parts: Vec<String> = diagnostics.map(|one| one.render(&renderer)).collect();
+        if self.more > 0 {
+            let more = format!("{} more problems are not shown", self.more);
+            parts.push(Diagnostic::new(more).render(&renderer));
+        }
         parts.join("\n\n")
     }
 }
 
 impl From<Diagnostic> for ConfigError {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self {
-            diagnostics: vec![diagnostic],
-        }
+        Self::new(vec![diagnostic], 0)
     }
 }
 
 /// Collects the problems of several sections, so that one run reports all of them.
 #[derive(Debug, Default)]
-pub(super) struct Problems(Vec<Diagnostic>);
+pub(super) struct Problems {
+    diagnostics: Vec<Diagnostic>,
+    more: usize,
+}
 
 impl Problems {
     /// The value, or `None` after recording its problems.
@@ -160,31 +181,30 @@ impl Problems {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                self.0.extend(error.diagnostics);
+                self.diagnostics.extend(error.diagnostics);
+                self.more += error.more;
                 None
             }
         }
     }
 
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.0.push(diagnostic);
+        self.diagnostics.push(diagnostic);
     }
 
     /// An error if there was any problem.
     pub fn finish(self) -> Result<(), ConfigError> {
-        if self.0.is_empty() {
+        if self.diagnostics.is_empty() {
             Ok(())
         } else {
-            Err(ConfigError {
-                diagnostics: self.0,
-            })
+            Err(ConfigError::new(self.diagnostics, self.more))
         }
     }
 }
 
 impl From<Vec<Diagnostic>> for ConfigError {
     fn from(diagnostics: Vec<Diagnostic>) -> Self {
-        Self { diagnostics }
+        Self::new(diagnostics, 0)
     }
 }
 

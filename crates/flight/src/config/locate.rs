@@ -4,6 +4,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fly_mechanics::description::read_text;
+
 use super::diagnostic::{Diagnostic, nearest};
 use super::shipped::{self, SHIPPED, Shipped};
 use super::source::{Origin, Place, Source};
@@ -73,16 +75,10 @@ enum Unread {
 fn read(path: &Path, name: &str, by: Option<&Place>) -> Result<Arc<Source>, Unread> {
     let failed =
         |why: String| Unread::Failed(Diagnostic::new(format!("cannot read `{name}`: {why}")));
-    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
+    let text = read_text(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => Unread::Missing,
         ErrorKind::IsADirectory => failed("it is a folder, expected a TOML file".to_owned()),
         _ => failed(error.to_string()),
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        failed(format!(
-            "byte {} is not UTF-8 text",
-            error.utf8_error().valid_up_to()
-        ))
     })?;
     Ok(Arc::new(Source {
         name: name.to_owned(),

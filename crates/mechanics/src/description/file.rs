@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
+use super::read::read_text;
 use super::{DescriptionError, UrdfOptions, table, urdf, write};
 use crate::system::System;
 
@@ -62,7 +63,7 @@ impl System {
     /// ```
     pub fn load(path: impl AsRef<Path>, options: &UrdfOptions) -> Result<Self, FileError> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|error| FileError::Read {
+        let text = read_text(path).map_err(|error| FileError::Read {
             path: path.to_owned(),
             error,
         })?;

@@ -137,6 +137,7 @@ mod joint;
 mod mass;
 mod motors;
 mod pose;
+mod read;
 mod reader;
 mod rotors;
 mod table;
@@ -146,4 +147,5 @@ mod write;
 
 pub use error::{DescriptionError, Problem};
 pub use file::FileError;
+pub use read::{MAX_TEXT, read_text};
 pub use urdf::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};

@@ -6,6 +6,7 @@ use std::path::Path;
 use fly_control::settings::{ControllerSettings, EnergySettings, GainSettings, Moment, Numbers};
 use fly_control::settings::{PairSettings, PoleSettings, SecondMomentSettings};
 use fly_control::settings::{TransportSettings, VehiclePoleSettings, YawSettings};
+use fly_mechanics::description::read_text;
 use nalgebra::{Complex, Matrix3};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
@@ -25,7 +26,7 @@ pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> 
             format_args!("cannot {what} `{name}`: {why}"),
         )
     };
-    let text = std::fs::read_to_string(file).map_err(|error| match error.kind() {
+    let text = read_text(file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::new(
             Exit::Usage,
             format_args!(

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use fly_mechanics::System;
+use fly_mechanics::description::read_text;
 use serde::Deserialize;
 
 use crate::settings::{SettingsError, finite, positive};
@@ -140,7 +141,7 @@ impl SampledSettings {
     }
 
     fn text(&self) -> Result<String, SettingsError> {
-        std::fs::read_to_string(&self.file).map_err(|error| self.failed(&error))
+        read_text(&self.file).map_err(|error| self.failed(&error))
     }
 
     fn failed(&self, why: &dyn std::fmt::Display) -> SettingsError {

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
-use super::diagnostic::{ConfigError, Diagnostic};
+use super::diagnostic::{ConfigError, SHOWN};
 use super::document::Fragment;
 use problem::Problem;
 use value::TableDecoder;
@@ -57,11 +57,11 @@ impl Fragment {
             Ok(value) if problems.is_empty() => Ok(value),
             other => {
                 problems.extend(other.err());
-                let diagnostics: Vec<Diagnostic> = problems
-                    .into_iter()
-                    .map(|problem| problem.explain(self))
-                    .collect();
-                Err(diagnostics.into())
+                // Each costs a search for its place.
+                let more = problems.len().saturating_sub(SHOWN);
+                problems.truncate(SHOWN);
+                let diagnostics = problems.into_iter().map(|problem| problem.explain(self));
+                Err(ConfigError::new(diagnostics.collect(), more))
             }
         }
     }
