@@ -31,7 +31,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub configuration: ConfigurationArguments,
 
-    /// Log file; an existing one is replaced [default: CONFIG-TIME.mcap in the current folder]
+    /// Log file; an existing flight log is replaced [default: CONFIG-TIME.mcap in the current folder]
     #[arg(long, value_name = "PATH")]
     pub log: Option<PathBuf>,
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::{ExitCode, Termination};
 
-use fly_flight::{End, FlightError, Summary};
+use fly_flight::{End, FlightError, LogError, Summary};
 
 use crate::config::{ConfigError, Diagnostic};
 
@@ -139,6 +139,9 @@ impl From<FlightError> for Failure {
             FlightError::Reference(_)
             | FlightError::Infeasible(_)
             | FlightError::Law(_)
+            | FlightError::Log(
+                LogError::Busy { .. } | LogError::Foreign { .. } | LogError::Input { .. },
+            )
             | FlightError::Model { .. } => Exit::Usage,
             FlightError::Binding(_)
             | FlightError::NoSetpoints { .. }

@@ -30,6 +30,7 @@ mod watchdog;
 pub use config::Configuration;
 pub use error::FlightError;
 pub use flight::Flight;
+pub use fly_log::{Destination, LogError};
 pub use histogram::Histogram;
 pub use messages::Message;
 pub use replay::{CommandDifference, Comparison};

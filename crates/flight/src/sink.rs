@@ -1,9 +1,10 @@
 //! Where the rows of a flight go: an MCAP file, memory, or nowhere.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fly_log::{
-    Energies, Header, Level, LogError, Pace, Reference, Row, RunMetadata, State, Status, Writer,
+    Destination, Energies, Header, Level, LogError, Pace, Pushed, Reference, Row, RunMetadata,
+    State, Status, Writer,
 };
 
 use crate::messages::Message;
@@ -51,33 +52,89 @@ impl Sink for Discard {
 /// Writes an MCAP file, from a thread of its own.
 #[derive(Debug)]
 pub struct McapFile {
-    path: PathBuf,
+    destination: Destination,
     writer: Option<Writer>,
+    /// Whether it was said that nothing more is written.
+    failed: bool,
 }
 
+/// How many names are tried for a log that is to be a new file.
+const NAMES: u32 = 1000;
+
 impl McapFile {
-    /// A log at this path; an existing file is replaced when the flight has ended.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
+    /// A log at this place. If it must be [fresh](Destination::fresh) and the name is taken, its name gets a number.
+    pub fn new(destination: impl Into<Destination>) -> Self {
         Self {
-            path: path.into(),
+            destination: destination.into(),
             writer: None,
+            failed: false,
         }
     }
+
+    /// Claims the first free name, or the only one.
+    fn create(&self, header: &Header, pace: Pace) -> Result<Writer, LogError> {
+        let mut number = 1;
+        loop {
+            let path = numbered(&self.destination.path, number);
+            let destination = Destination {
+                path,
+                ..self.destination.clone()
+            };
+            match Writer::create(destination, header, pace) {
+                Err(error) if self.destination.fresh && error.is_taken() && number < NAMES => {
+                    number += 1;
+                }
+                created => return created,
+            }
+        }
+    }
+}
+
+/// `flight.mcap`, `flight-2.mcap`, `flight-3.mcap`, …
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 impl Sink for McapFile {
     fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError> {
-        self.writer = Some(Writer::create(&self.path, header, pace)?);
+        let writer = self.create(header, pace)?;
+        if let Some(kept) = writer.kept() {
+            tracing::warn!(
+                "a flight was killed while it wrote `{}`: its log is kept as `{}`; a replay reads it with \
+                 `backend.replay.allow_truncated = true`",
+                writer.part().display(),
+                kept.display()
+            );
+        }
+        self.writer = Some(writer);
         Ok(())
     }
 
     fn row(&mut self, row: &Row) {
-        if let Some(writer) = &mut self.writer {
-            // Errors are reported at the end.
-            writer.push(row);
+        if let Some(writer) = &mut self.writer
+            && writer.push(row) == Pushed::Failed
+            && !self.failed
+        {
+            self.failed = true;
+            tracing::error!(
+                "{}; the flight goes on without a log",
+                writer
+                    .failure()
+                    .unwrap_or_else(|| "the log has ended".into())
+            );
         }
     }
 
+    /// A failure is reported with the next row: who gives messages holds their queue.
     fn message(&mut self, time: i64, message: Message) {
         if let Some(writer) = &mut self.writer {
             writer.event(time, level(message.level), message.target, message.text);

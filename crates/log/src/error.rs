@@ -15,6 +15,34 @@ pub enum LogError {
         /// The reason.
         source: io::Error,
     },
+    /// Another flight writes there.
+    #[error(
+        "cannot create the log `{}`: another flight is writing `{}`; name another one with --log",
+        path.display(), part.display()
+    )]
+    Busy {
+        /// The path.
+        path: PathBuf,
+        /// The other flight's unfinished log.
+        part: PathBuf,
+    },
+    /// A file is there that is no flight log of this program.
+    #[error(
+        "cannot create the log `{}`: expected nothing there or a flight log of this program, which would be replaced, found another \
+         file; name another place with --log, or remove it", path.display()
+    )]
+    Foreign {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The flight reads the file that its log would replace.
+    #[error(
+        "cannot create the log `{}`: the flight reads this file; name another place with --log", path.display()
+    )]
+    Input {
+        /// The path.
+        path: PathBuf,
+    },
     /// Writing failed during the flight.
     #[error("cannot write the log `{}`: {reason}", path.display())]
     Write {
@@ -101,6 +129,18 @@ pub enum LogError {
         /// Frames before it.
         frames: usize,
     },
+    /// Reading the log would take too much memory.
+    #[error(
+        "`{}` takes more than {most} bytes to read: {what}; allow more (`memory_mb`) if the log can be trusted", path.display()
+    )]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// What was allowed.
+        most: u64,
+        /// What takes so much.
+        what: String,
+    },
     /// The log is well-formed but holds nothing to replay.
     #[error("`{}` cannot be replayed: {reason}", path.display())]
     Unusable {
@@ -112,6 +152,15 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// Whether the name of a new log is taken already: another one may be free.
+    pub fn is_taken(&self) -> bool {
+        match self {
+            Self::Busy { .. } => true,
+            Self::Create { source, .. } => source.kind() == io::ErrorKind::AlreadyExists,
+            _ => false,
+        }
+    }
+
     /// [`Self::OtherMcap`], from what was expected and what was found.
     pub(crate) fn other_mcap(path: &Path, (expected, found): (String, String)) -> Self {
         Self::OtherMcap {

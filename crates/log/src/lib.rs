@@ -10,8 +10,8 @@ mod writer;
 pub use error::LogError;
 pub use header::{FlightHeader, Header};
 pub use metadata::RunMetadata;
-pub use recording::{Frame, Frames, Kind, MotorGeometry, Motors, Options, Recording};
+pub use recording::{Frame, Frames, Kind, MotorGeometry, Motors, Options, Recording, Stream};
 pub use writer::{
-    Control, Energies, Level, Pace, Pushed, Reference, Row, State, Stats, Status, SystemReference,
-    SystemState, Writer,
+    Control, Destination, Energies, Level, Pace, Pushed, Reference, Row, State, Stats, Status,
+    SystemReference, SystemState, Writer,
 };

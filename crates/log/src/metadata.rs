@@ -10,6 +10,9 @@ use crate::Header;
 /// Version of the log's layout; a reader refuses others.
 pub const FORMAT: u32 = 1;
 
+/// Profile of the MCAP files that this program writes.
+pub const PROFILE: &str = "fly";
+
 /// Record that marks a log of this program.
 pub const LOG: &str = "fly.log";
 /// Key of the checksum over the header's records.
@@ -48,6 +51,9 @@ pub struct RunMetadata {
     /// How the flight ended.
     pub outcome: String,
 }
+
+/// Numbers of the channels `/fly/frame` and `/fly/command`, for a log whose declarations of channels are damaged.
+pub const CHANNELS: [u16; 2] = [5, 9];
 
 /// Bytes that a text of the run's record takes, padded with spaces.
 const TEXT_WIDTH: usize = 192;

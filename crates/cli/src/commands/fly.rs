@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fly_flight::supervisor::Mode;
-use fly_flight::{End, Flight, FlightError, McapFile, Summary, backend};
+use fly_flight::{Destination, End, Flight, FlightError, McapFile, Summary, backend};
 use fly_hal::SearchPath;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 
 use crate::args::Arguments;
 use crate::config::{Configuration, Options};
@@ -37,8 +37,7 @@ fn fly(
     interruptions(&interrupted, arguments.arm);
     let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     let backend = backend::load(configuration, &search, arguments.arm)?;
-    let log = (arguments.log.clone()).or_else(|| configuration.flight.log.clone());
-    let mut log = McapFile::new(log.unwrap_or_else(|| default_log(configuration.document.name())));
+    let mut log = McapFile::new(destination(configuration, arguments));
     let mut flight = Flight::new(configuration, backend, &mut log)?;
     let shown = terminal.clone();
     flight.on_hang(move |hang| {
@@ -70,15 +69,20 @@ fn fly(
     Ok(flight.finish(end))
 }
 
-/// `<configuration>-<UTC time>.mcap` in the current folder; a second flight in the same second gets a number.
-fn default_log(name: &str) -> PathBuf {
-    let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-    let first = PathBuf::from(format!("{name}-{now}.mcap"));
-    let numbered = (2..1000).map(|number| PathBuf::from(format!("{name}-{now}-{number}.mcap")));
-    std::iter::once(first.clone())
-        .chain(numbered)
-        .find(|path| !path.exists())
-        .unwrap_or(first)
+/// Where the log goes: as the command line or the configuration says, else to a new file
+/// `<configuration>-<UTC time>.mcap` in the current folder.
+fn destination(configuration: &Configuration, arguments: &Arguments) -> Destination {
+    let named = (arguments.log.clone()).or_else(|| configuration.flight.log.clone());
+    let fresh = named.is_none();
+    let path = named.unwrap_or_else(|| {
+        let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+        PathBuf::from(format!("{}-{now}.mcap", configuration.document.name()))
+    });
+    Destination {
+        path,
+        fresh,
+        reads: configuration.document.files(),
+    }
 }
 
 /// How long after an interruption another one does not end the process.
@@ -94,6 +98,8 @@ const INTERRUPTED: i32 = 130;
 /// session often sends two. While a vehicle is commanded, also Ctrl-Z, which would stop the flight in the air.
 fn interruptions(flag: &Arc<AtomicBool>, commanding: bool) {
     let may_quit = Arc::new(AtomicBool::new(false));
+    // A file that may not grow is an error of writing, and not the end of the flight.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     let stop = commanding.then_some(SIGTSTP);
     let usual = [SIGINT, SIGTERM, SIGQUIT].into_iter();

@@ -44,7 +44,7 @@ fn configuration(folder: &Folder, duration: f64) -> String {
 }
 
 /// The same, of a statue that was compiled with these flags.
-fn configuration_with(folder: &Folder, duration: f64, defines: &[&str]) -> String {
+pub fn configuration_with(folder: &Folder, duration: f64, defines: &[&str]) -> String {
     let library = statue(folder, defines);
     configuration_of(folder, duration, &library)
 }

@@ -121,23 +121,6 @@ fn another_configuration_is_told_and_makes_a_difference() {
 }
 
 #[test]
-fn a_log_can_be_replayed_onto_itself() {
-    let folder = Folder::new();
-    let arguments = [
-        "--config",
-        "quadcopter-loop.toml",
-        "--set",
-        "flight.duration=1",
-    ];
-    folder.flies(&[&arguments[..], &["--log", "again.mcap"]].concat());
-    for _ in 0..2 {
-        let (summary, _) = replay(&folder, &arguments, "again.mcap", 0);
-        assert!(summary.contains(EQUAL), "{summary}");
-        assert_eq!(folder.files(), ["again.mcap"]);
-    }
-}
-
-#[test]
 fn a_real_flight_is_followed_in_shadow() {
     let log = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/logs/px4ulogrs_quadrotor_local.ulg");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
-use super::source::{Place, Source};
+use super::source::{Origin, Place, Source};
 use super::tree::{Entry, Node, Table, Value};
 use super::{locate, set};
 
@@ -122,6 +122,26 @@ impl Document {
     /// Where a dotted path stands: the place of its value.
     pub fn place(&self, path: &str) -> Option<Place> {
         self.node(path).map(|node| node.place.clone())
+    }
+
+    /// Files that a flight of this configuration may read: those that it was written in, and every value that is the path of a
+    /// file.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        self.root.visit(&mut |node| {
+            if let Origin::File(path) = &node.place.source.origin
+                && !files.contains(path)
+            {
+                files.push(path.clone());
+            }
+            if let Some(text) = node.as_string() {
+                let path = node.place.source.resolve(&text);
+                if path.is_file() {
+                    files.push(path);
+                }
+            }
+        });
+        files
     }
 
     pub(super) fn root_table(&self) -> &Table {

@@ -2,6 +2,7 @@
 //!
 //! Scalars keep their source text, so that what is printed later is what the user wrote, digit for digit.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -120,6 +121,16 @@ impl Node {
         }
     }
 
+    /// Visits this value and every one below it.
+    fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Node)) {
+        visit(self);
+        match &self.value {
+            Value::Table(table) => table.visit(visit),
+            Value::Array(elements) => elements.iter().for_each(|element| element.visit(visit)),
+            Value::Leaf { .. } => {}
+        }
+    }
+
     /// Merges `over`: tables key by key, anything else is replaced.
     pub fn overlay(&mut self, over: Node) {
         match (&mut self.value, over) {
@@ -163,6 +174,13 @@ impl Table {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }
 
+    /// Visits every value below this table.
+    pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Node)) {
+        for entry in &self.entries {
+            entry.node.visit(visit);
+        }
+    }
+
     /// Removes the entry.
     pub fn remove(&mut self, key: &str) -> Option<Entry> {
         let at = self.entries.iter().position(|entry| entry.key == key)?;
@@ -177,8 +195,15 @@ impl Table {
     }
 
     pub fn overlay(&mut self, over: Table) {
+        let keys = self.entries.iter().enumerate();
+        let places: HashMap<String, usize> = keys
+            .map(|(place, entry)| (entry.key.clone(), place))
+            .collect();
         for entry in over.entries {
-            match self.get_mut(&entry.key) {
+            match places
+                .get(&entry.key)
+                .map(|&place| &mut self.entries[place])
+            {
                 Some(base) => {
                     base.key_place = entry.key_place;
                     base.node.overlay(entry.node);

@@ -1,33 +1,53 @@
-//! The records of an MCAP file with their byte offsets.
+//! The records of an MCAP file with their byte offsets, read one after the other.
 //!
-//! The readers of the `mcap` crate stop at the first fault without its offset; here every fault has one, and the
-//! complete messages of a truncated chunk are read.
+//! The readers of the `mcap` crate stop at the first fault without its offset; here every fault has one and costs the record or the
+//! chunk in which it is. Where a record's length is wrong, the next chunk is searched.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
+use std::ops::Range;
 
-use mcap::records::{Channel, Metadata, Record, op};
+use mcap::records::{Metadata, Record, op};
 
-/// Longest chunk that is unpacked, bytes: far above the writer's.
-const MAX_CHUNK: u64 = 1 << 30;
+use super::source::{Source, Window};
 
-/// The parts of a file that are read.
-pub enum Part<'a> {
+/// A record's opcode and length.
+const HEAD: usize = 9;
+/// Bytes of a record in which its inner lengths are.
+const INNER: usize = 1 << 12;
+/// Faults of which each is described.
+const DESCRIBED: usize = 20;
+
+/// What reading a file may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Length of one record, packed or not, bytes.
+    pub record: u64,
+    /// Bytes that are unpacked for each byte of the file.
+    pub ratio: u64,
+}
+
+/// A record that is read.
+pub enum Part {
     Metadata(Metadata),
-    Channel(Channel),
-    Message { channel: u16, data: &'a [u8] },
+    Channel {
+        id: u16,
+        topic: String,
+    },
+    /// Its data are at this place of the [`chunk`](Container::data).
+    Message {
+        channel: u16,
+        data: Range<usize>,
+    },
 }
 
 /// Why a part is refused: what was expected, and what was found.
 pub type Refusal = (String, String);
 
-/// Receives a part, or refuses it.
-pub type Visit<'a> = &'a mut dyn FnMut(Part) -> Result<(), Refusal>;
-
-/// The first fault of a file.
-#[derive(Debug, PartialEq)]
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// Start of the record with the fault.
-    pub offset: usize,
+    pub offset: u64,
     /// What was expected there.
     pub expected: String,
     /// What was found; `None` at the end of the file.
@@ -35,7 +55,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub fn truncated(offset: usize, expected: impl Into<String>) -> Self {
+    fn truncated(offset: u64, expected: impl Into<String>) -> Self {
         Self {
             offset,
             expected: expected.into(),
@@ -43,7 +63,7 @@ impl Fault {
         }
     }
 
-    pub fn corrupt(offset: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
+    fn corrupt(offset: u64, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
             offset,
             expected: expected.into(),
@@ -52,199 +72,502 @@ impl Fault {
     }
 }
 
-/// Hands every part of the file to `visit`, in order, with the offset of its record (that of the chunk for what is
-/// inside one).
-pub fn scan(bytes: &[u8], visit: Visit) -> Result<(), Fault> {
-    if !bytes.starts_with(mcap::MAGIC) {
-        return Err(if mcap::MAGIC.starts_with(bytes) {
-            Fault::truncated(bytes.len(), "the 8 bytes that start an MCAP file")
-        } else {
-            Fault::corrupt(
-                0,
-                "the 8 bytes that start an MCAP file",
-                hex(&bytes[..bytes.len().min(8)]),
-            )
-        });
-    }
-    let mut offset = mcap::MAGIC.len();
-    loop {
-        let (opcode, body) = record(bytes, offset)?;
-        match opcode {
-            op::FOOTER => return end(bytes, offset + 9 + body.len()),
-            op::CHUNK => chunk(body, false, offset, visit)?,
-            _ => part(opcode, body, offset, visit)?,
+/// The faults of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Damage {
+    /// The first ones.
+    pub faults: Vec<Fault>,
+    /// The number of all.
+    pub count: u64,
+}
+
+impl Damage {
+    fn add(&mut self, fault: Fault) {
+        self.count += 1;
+        if self.faults.len() < DESCRIBED {
+            self.faults.push(fault);
         }
-        offset += 9 + body.len();
+    }
+
+    /// The faults, one line each.
+    pub fn lines(&self) -> Vec<String> {
+        let line = |fault: &Fault| {
+            let Fault {
+                offset, expected, ..
+            } = fault;
+            match &fault.found {
+                Some(found) => {
+                    format!("skipped at byte {offset}: expected {expected}, found {found}")
+                }
+                None => format!("truncated at byte {offset}: expected {expected}"),
+            }
+        };
+        let mut lines: Vec<String> = self.faults.iter().map(line).collect();
+        let more = self.count - lines.len() as u64;
+        if more > 0 {
+            lines.push(format!("skipped at {more} more places"));
+        }
+        lines
     }
 }
 
-/// Reads the complete messages of a chunk that the end of the file truncates.
-///
-/// `offset` is where [`scan`] stopped. The first fault ends it.
-pub fn salvage(bytes: &[u8], offset: usize, visit: Visit) {
-    if let Some((&op::CHUNK, rest)) = bytes.get(offset..).and_then(<[u8]>::split_first)
-        && let Some(body) = rest.get(8..)
-    {
-        let _ = chunk(body, true, offset, visit);
+/// Reads the records in order. Of a chunk that the end of the file cuts, those that are whole.
+#[derive(Debug)]
+pub struct Container {
+    window: Window,
+    limits: Limits,
+    /// Whether chunks are passed over.
+    skips_chunks: bool,
+    /// Where the next record starts.
+    offset: u64,
+    /// Where the record starts that was read last, or the chunk that it is in.
+    at: u64,
+    /// The contents of a chunk, or a record outside of chunks.
+    data: Vec<u8>,
+    /// Where the next record starts in [`data`](Self::data).
+    inside: usize,
+    /// Whether the end of the file cuts the chunk.
+    cut: bool,
+    ended: bool,
+    /// Bytes packed and unpacked so far.
+    work: u64,
+    /// What was passed over.
+    pub damage: Damage,
+}
+
+impl Container {
+    /// At the start of a file that begins with the magic bytes.
+    pub fn new(source: Source, limits: Limits) -> Self {
+        Self {
+            window: Window::new(source),
+            limits,
+            skips_chunks: false,
+            offset: 0,
+            at: 0,
+            data: Vec::new(),
+            inside: 0,
+            cut: false,
+            ended: false,
+            work: 0,
+            damage: Damage::default(),
+        }
+    }
+
+    /// Passes over the chunks.
+    pub const fn without_chunks(mut self) -> Self {
+        self.skips_chunks = true;
+        self
+    }
+
+    /// A message's data.
+    pub fn data(&self, range: Range<usize>) -> &[u8] {
+        &self.data[range]
+    }
+
+    /// The next part; `None` at the end.
+    pub fn next(&mut self) -> io::Result<Option<Part>> {
+        if self.offset == 0 && !self.begin()? {
+            return Ok(None);
+        }
+        loop {
+            let (opcode, range) = if self.inside < self.data.len() {
+                match record(
+                    &self.data[self.inside..],
+                    (self.data.len() - self.inside) as u64,
+                ) {
+                    Ok((opcode, length)) => {
+                        let start = self.inside + HEAD;
+                        self.inside = start + index(length);
+                        (opcode, start..self.inside)
+                    }
+                    Err((expected, _)) => {
+                        let inside = self.inside;
+                        let expected = format!("{expected} (byte {inside} of the chunk)");
+                        self.refuse((expected, "its end".into()));
+                        continue;
+                    }
+                }
+            } else if self.ended {
+                return Ok(None);
+            } else {
+                match self.outside()? {
+                    Some(record) => record,
+                    None => continue,
+                }
+            };
+            match part(opcode, &self.data[range.clone()], range.start) {
+                Ok(Some(part)) => return Ok(Some(part)),
+                Ok(None) => {}
+                Err(refusal) => self.refuse(refusal),
+            }
+        }
+    }
+
+    /// Refuses the part that was read last: the rest of its chunk is passed over.
+    pub fn refuse(&mut self, (expected, found): Refusal) {
+        if !self.cut {
+            self.damage.add(Fault::corrupt(self.at, expected, found));
+        }
+        self.data.clear();
+        self.inside = 0;
+    }
+
+    /// Checks the magic bytes.
+    fn begin(&mut self) -> io::Result<bool> {
+        const EXPECTED: &str = "the 8 bytes that start an MCAP file";
+        let length = mcap::MAGIC.len();
+        let found = self.window.from(0, length)?;
+        let found = &found[..found.len().min(length)];
+        self.offset = length as u64;
+        if found == mcap::MAGIC {
+            return Ok(true);
+        }
+        self.ended = true;
+        self.damage.add(if mcap::MAGIC.starts_with(found) {
+            Fault::truncated(found.len() as u64, EXPECTED)
+        } else {
+            Fault::corrupt(0, EXPECTED, hex(found))
+        });
+        Ok(false)
+    }
+
+    /// Reads a record outside of chunks, or a chunk (`None`).
+    fn outside(&mut self) -> io::Result<Option<(u8, Range<usize>)>> {
+        let (at, length) = (self.offset, self.window.len());
+        self.at = at;
+        self.data.clear();
+        self.inside = 0;
+        let head = self.window.from(at, HEAD)?;
+        let (opcode, size) = match record(&head[..head.len().min(HEAD)], length - at) {
+            Ok(found) => found,
+            Err((expected, found)) => {
+                let fault = Fault {
+                    offset: at,
+                    expected,
+                    found,
+                };
+                return self.resume(fault).map(|()| None);
+            }
+        };
+        let end = at + HEAD as u64 + size;
+        self.offset = end;
+        let body = self.window.from(at + HEAD as u64, INNER.min(index(size)))?;
+        if inner_size(opcode, &body[..body.len().min(INNER)]).is_some_and(|inner| inner != size) {
+            let expected = format!("a {} whose lengths agree", name(opcode));
+            let fault = Fault::corrupt(at, expected, format!("{size} bytes"));
+            return self.resume(fault).map(|()| None);
+        }
+        match opcode {
+            op::FOOTER => self.end(end).map(|()| None),
+            op::CHUNK if self.skips_chunks => Ok(None),
+            op::CHUNK => self.chunk(at, size, false).map(|()| None),
+            op::MESSAGE => {
+                self.refuse(("a message in a chunk".into(), "one outside".into()));
+                Ok(None)
+            }
+            op::METADATA | op::CHANNEL if size > self.limits.record => {
+                let most = self.limits.record;
+                let expected = format!("a {} of at most {most} bytes", name(opcode));
+                self.refuse((expected, format!("{size} bytes")));
+                Ok(None)
+            }
+            op::METADATA | op::CHANNEL => {
+                let size = index(size);
+                let body = self.window.from(at + HEAD as u64, size)?;
+                self.data.extend_from_slice(&body[..size]);
+                self.inside = size;
+                Ok(Some((opcode, 0..size)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Goes on with the next chunk after a record whose length cannot be trusted; without one the file ends there.
+    fn resume(&mut self, fault: Fault) -> io::Result<()> {
+        let at = fault.offset;
+        if let Some(next) = self.search(at + 1)? {
+            self.damage.add(match fault.found {
+                Some(_) => fault,
+                None => Fault {
+                    found: Some(format!("the next chunk at byte {next}")),
+                    ..fault
+                },
+            });
+            self.offset = next;
+            return Ok(());
+        }
+        self.ended = true;
+        let is_chunk = self.window.from(at, 1)?.first() == Some(&op::CHUNK);
+        let truncated = fault.found.is_none();
+        self.damage.add(fault);
+        if truncated && is_chunk && !self.skips_chunks {
+            let size = self.window.len().saturating_sub(at + HEAD as u64);
+            self.chunk(at, size, true)?;
+        }
+        Ok(())
+    }
+
+    /// The next chunk packed by lz4 whose lengths agree, from `offset` on.
+    fn search(&mut self, mut offset: u64) -> io::Result<Option<u64>> {
+        const PACKED: &[u8] = b"\x03\0\0\0lz4";
+        /// From a chunk's opcode to the name of its compression, and to the packed bytes.
+        const BEFORE: usize = HEAD + 8 + 8 + 8 + 4;
+        const HEADER: usize = BEFORE + PACKED.len() + 8;
+        loop {
+            let rest = self.window.len().saturating_sub(offset);
+            let data = self.window.from(offset, 1 << 16)?;
+            if data.len() < HEADER {
+                return Ok(None);
+            }
+            let places = data.len() - HEADER + 1;
+            let found = (0..places).find(|&place| {
+                let candidate = &data[place..];
+                candidate[0] == op::CHUNK && candidate[BEFORE..].starts_with(PACKED) && {
+                    let number = |at: usize| {
+                        let bytes = candidate[at..].first_chunk().copied();
+                        u64::from_le_bytes(bytes.unwrap_or_default())
+                    };
+                    let (length, packed) = (number(1), number(HEADER - 8));
+                    packed.checked_add((HEADER - HEAD) as u64) == Some(length)
+                        && length <= rest - (place + HEAD) as u64
+                }
+            });
+            match found {
+                Some(place) => return Ok(Some(offset + place as u64)),
+                None => offset += places as u64,
+            }
+        }
+    }
+
+    /// The file's end after the footer.
+    fn end(&mut self, offset: u64) -> io::Result<()> {
+        const EXPECTED: &str = "the 8 bytes that end an MCAP file";
+        let rest = self.window.from(offset, 16)?;
+        let rest = &rest[..rest.len().min(16)];
+        if rest != mcap::MAGIC {
+            let fault = if mcap::MAGIC.starts_with(rest) {
+                Fault::truncated(offset, EXPECTED)
+            } else {
+                Fault::corrupt(offset, EXPECTED, hex(rest))
+            };
+            return self.resume(fault);
+        }
+        self.ended = true;
+        Ok(())
+    }
+
+    /// Unpacks a chunk and compares its checksum; of one that is `cut` off, what is there.
+    fn chunk(&mut self, at: u64, size: u64, cut: bool) -> io::Result<()> {
+        self.at = at;
+        self.cut = cut;
+        let limits = self.limits;
+        let most = self
+            .window
+            .len()
+            .saturating_mul(limits.ratio)
+            .saturating_add(limits.record);
+        let Self { window, data, .. } = self;
+        let unpacked = if size > limits.record {
+            Err((
+                format!("a chunk of at most {} bytes", limits.record),
+                format!("{size} bytes"),
+            ))
+        } else {
+            let body = window.from(at + HEAD as u64, index(size))?;
+            let body = &body[..body.len().min(index(size))];
+            unpack(body, cut, limits.record, data)
+        };
+        self.work = self
+            .work
+            .saturating_add(size)
+            .saturating_add(self.data.len() as u64);
+        if self.work > most {
+            self.ended = true;
+            let expected = format!("chunks of at most {most} bytes in all");
+            self.refuse((expected, format!("{} bytes", self.work)));
+            return Ok(());
+        }
+        let Err((expected, found)) = unpacked else {
+            return Ok(());
+        };
+        self.data.clear();
+        if cut {
+            return Ok(());
+        }
+        let fault = Fault::corrupt(at, expected, found);
+        // Its length is trusted if a record or the end follows.
+        let next = self.offset;
+        let rest = self.window.len() - next;
+        let head = self.window.from(next, HEAD)?;
+        if record(&head[..head.len().min(HEAD)], rest).is_ok() {
+            self.damage.add(fault);
+            return Ok(());
+        }
+        self.resume(fault)
     }
 }
 
-/// Opcode and body of the record at `offset`.
-fn record(bytes: &[u8], offset: usize) -> Result<(u8, &[u8]), Fault> {
-    let rest = bytes.get(offset..).unwrap_or_default();
-    let Some((&opcode, after)) = rest.split_first() else {
-        return Err(Fault::truncated(offset, "another record or the footer"));
+/// Opcode and length of the record that starts with `head`, of which there are `rest` bytes; else what was expected and found, which is
+/// `None` at the end.
+fn record(head: &[u8], rest: u64) -> Result<(u8, u64), (String, Option<String>)> {
+    let Some((&opcode, after)) = head.split_first() else {
+        return Err(("another record or the footer".into(), None));
     };
     // Opcodes up to 0x0f are defined, those from 0x80 on are for private records.
     if !(1..=op::DATA_END).contains(&opcode) && opcode < 0x80 {
-        return Err(Fault::corrupt(
-            offset,
-            "a record of MCAP (0x01 to 0x0f)",
-            format!("{opcode:#04x}"),
-        ));
+        let expected = "a record of MCAP (0x01 to 0x0f)".into();
+        return Err((expected, Some(format!("{opcode:#04x}"))));
     }
-    let Some((length, after)) = after.split_first_chunk() else {
-        return Err(Fault::truncated(offset, "the 9 bytes that start a record"));
+    let Some(length) = after.first_chunk() else {
+        return Err(("the 9 bytes that start a record".into(), None));
     };
     let length = u64::from_le_bytes(*length);
-    match usize::try_from(length)
-        .ok()
-        .and_then(|length| after.get(..length))
-    {
-        Some(body) => Ok((opcode, body)),
-        None if length == u64::MAX => Err(Fault::truncated(
-            offset,
-            format!("a finished {}, this one never was", name(opcode)),
-        )),
-        None => {
-            let expected = format!(
-                "{length} bytes of a {}, of which {} are there",
-                name(opcode),
-                after.len()
-            );
-            Err(Fault::truncated(offset, expected))
-        }
+    let there = rest - HEAD as u64;
+    if length <= there {
+        return Ok((opcode, length));
     }
-}
-
-/// The file's end after the footer.
-fn end(bytes: &[u8], offset: usize) -> Result<(), Fault> {
-    let rest = &bytes[offset..];
-    if rest == mcap::MAGIC {
-        Ok(())
-    } else if mcap::MAGIC.starts_with(rest) {
-        Err(Fault::truncated(
-            offset,
-            "the 8 bytes that end an MCAP file",
-        ))
+    let name = name(opcode);
+    Err(if length == u64::MAX {
+        (format!("a finished {name}, this one never was"), None)
     } else {
-        let found = hex(&rest[..rest.len().min(16)]);
-        Err(Fault::corrupt(
-            offset,
-            "the 8 bytes that end an MCAP file",
-            found,
-        ))
+        (
+            format!("{length} bytes of a {name}, of which {there} are there"),
+            None,
+        )
+    })
+}
+
+/// A length as an index; those that were compared with what is in memory fit.
+fn index(length: u64) -> usize {
+    usize::try_from(length).unwrap_or(usize::MAX)
+}
+
+/// Length of a record as its own contents have it, which tells a wrong opcode or length; `None` if they do not. Nobody writes private
+/// records.
+fn inner_size(opcode: u8, body: &[u8]) -> Option<u64> {
+    let number = |at: u64| {
+        let bytes = body.get(usize::try_from(at).ok()?..)?.first_chunk()?;
+        Some(u64::from(u32::from_le_bytes(*bytes)))
+    };
+    let inner = || {
+        Some(match opcode {
+            op::FOOTER => 20,
+            op::DATA_END => 4,
+            op::SUMMARY_OFFSET => 17,
+            op::MESSAGE_INDEX => 6 + number(2)?,
+            // Two texts, or a text and a map.
+            op::HEADER | op::METADATA => {
+                let first = number(0)?;
+                8 + first + number(4 + first)?
+            }
+            // Two numbers, two texts, a map.
+            op::CHANNEL => {
+                let first = number(4)?;
+                let second = number(8 + first)?;
+                16 + first + second + number(12 + first + second)?
+            }
+            // Times, size, checksum, compression, packed size.
+            op::CHUNK => {
+                let name = number(28)?;
+                let (low, high) = (number(32 + name)?, number(36 + name)?);
+                (40 + name).saturating_add(low | high << 32)
+            }
+            _ => return None,
+        })
+    };
+    match opcode {
+        0x80.. => Some(u64::MAX),
+        op::FOOTER
+        | op::DATA_END
+        | op::SUMMARY_OFFSET
+        | op::MESSAGE_INDEX
+        | op::HEADER
+        | op::METADATA
+        | op::CHANNEL
+        | op::CHUNK => Some(inner().unwrap_or(u64::MAX)),
+        _ => None,
     }
 }
 
-/// A record outside or inside of a chunk.
-fn part(opcode: u8, body: &[u8], offset: usize, visit: Visit) -> Result<(), Fault> {
-    let part = match opcode {
+/// The part in a record, if it is one that is read; `start` is where its body is in the data.
+fn part(opcode: u8, body: &[u8], start: usize) -> Result<Option<Part>, Refusal> {
+    Ok(Some(match opcode {
         op::METADATA | op::CHANNEL => match mcap::parse_record(opcode, body) {
             Ok(Record::Metadata(metadata)) => Part::Metadata(metadata),
-            Ok(Record::Channel(channel)) => Part::Channel(channel),
-            Ok(_) => return Ok(()),
-            Err(error) => {
-                return Err(Fault::corrupt(
-                    offset,
-                    format!("a {}", name(opcode)),
-                    error.to_string(),
-                ));
-            }
+            Ok(Record::Channel(channel)) => Part::Channel {
+                id: channel.id,
+                topic: channel.topic,
+            },
+            Ok(_) => return Ok(None),
+            Err(error) => return Err((format!("a {}", name(opcode)), error.to_string())),
         },
         // Channel, sequence number, two times.
-        op::MESSAGE => match (body.first_chunk(), body.get(2 + 4 + 8 + 8..)) {
-            (Some(channel), Some(data)) => Part::Message {
+        op::MESSAGE => {
+            let fixed = body.len().checked_sub(2 + 4 + 8 + 8);
+            let (Some(channel), Some(length)) = (body.first_chunk(), fixed) else {
+                let found = format!("{} bytes", body.len());
+                return Err(("a message of at least 22 bytes".into(), found));
+            };
+            let end = start + body.len();
+            Part::Message {
                 channel: u16::from_le_bytes(*channel),
-                data,
-            },
-            _ => {
-                return Err(Fault::corrupt(
-                    offset,
-                    "a message of at least 22 bytes",
-                    format!("{} bytes", body.len()),
-                ));
+                data: end - length..end,
             }
-        },
-        _ => return Ok(()),
-    };
-    visit(part).map_err(|(expected, found)| Fault::corrupt(offset, expected, found))
+        }
+        _ => return Ok(None),
+    }))
 }
 
-/// Unpacks a chunk, compares its checksum and visits its records; of a chunk that is `cut` off, those that are whole.
-fn chunk(body: &[u8], cut: bool, offset: usize, visit: Visit) -> Result<(), Fault> {
-    let corrupt = |expected: &str, found: String| Fault::corrupt(offset, expected, found);
-    let header = ChunkHeader::parse(body)
-        .ok_or_else(|| corrupt("the head of a chunk", format!("{} bytes", body.len())))?;
+/// Unpacks the body of a chunk into `data`.
+fn unpack(body: &[u8], cut: bool, most: u64, data: &mut Vec<u8>) -> Result<(), Refusal> {
+    let header = ChunkHeader::parse(body).ok_or_else(|| {
+        (
+            "the head of a chunk".into(),
+            format!("{} bytes", body.len()),
+        )
+    })?;
     let packed = if cut {
         header.rest
     } else {
         let length = usize::try_from(header.packed_size).ok();
-        length
-            .and_then(|length| header.rest.get(..length))
-            .ok_or_else(|| {
-                let expected = format!("{} bytes in the chunk", header.packed_size);
-                corrupt(&expected, format!("{} bytes", header.rest.len()))
-            })?
+        let packed = length.and_then(|length| header.rest.get(..length));
+        packed.ok_or_else(|| {
+            let expected = format!("{} bytes in the chunk", header.packed_size);
+            (expected, format!("{} bytes", header.rest.len()))
+        })?
     };
     // The header of an unfinished chunk has no size.
-    let size = if cut { MAX_CHUNK } else { header.size };
-    if size > MAX_CHUNK {
-        return Err(corrupt("a chunk of at most 1 GiB", format!("{size} bytes")));
+    let size = if cut { most } else { header.size };
+    if size > most {
+        let expected = format!("a chunk of at most {most} bytes unpacked");
+        return Err((expected, format!("{size} bytes")));
     }
-    let mut data = Vec::new();
     match header.compression {
         b"" => data.extend_from_slice(packed),
         b"lz4" => {
             let unpacked =
-                lz4::Decoder::new(packed).and_then(|d| d.take(size + 1).read_to_end(&mut data));
+                lz4::Decoder::new(packed).and_then(|d| d.take(size + 1).read_to_end(data));
             if let (Err(error), false) = (unpacked, cut) {
-                return Err(corrupt("a chunk packed by lz4", error.to_string()));
+                return Err(("a chunk packed by lz4".into(), error.to_string()));
             }
         }
         other => {
-            let found = String::from_utf8_lossy(other).into_owned();
-            return Err(corrupt(
-                "a chunk that is packed by lz4 or not at all",
-                format!("`{found}`"),
-            ));
+            let other = &other[..other.len().min(32)];
+            let found = format!("`{}`", String::from_utf8_lossy(other));
+            return Err(("a chunk that is packed by lz4 or not at all".into(), found));
         }
     }
-    if !cut {
-        if data.len() as u64 != size {
-            return Err(corrupt(
-                &format!("{size} bytes in the unpacked chunk"),
-                format!("{} bytes", data.len()),
-            ));
-        }
-        let crc = crc32fast::hash(&data);
-        if header.crc != 0 && header.crc != crc {
-            return Err(corrupt(
-                &format!("a chunk with the checksum {:08x}", header.crc),
-                format!("{crc:08x}"),
-            ));
-        }
+    if cut {
+        return Ok(());
     }
-    let mut inside = 0;
-    while inside < data.len() {
-        let (opcode, body) = record(&data, inside).map_err(|fault| {
-            corrupt(
-                &format!("{} (byte {inside} of the chunk)", fault.expected),
-                "its end".into(),
-            )
-        })?;
-        part(opcode, body, offset, visit)?;
-        inside += 9 + body.len();
+    if data.len() as u64 != size {
+        let expected = format!("{size} bytes in the unpacked chunk");
+        return Err((expected, format!("{} bytes", data.len())));
+    }
+    let crc = crc32fast::hash(data);
+    if header.crc != 0 && header.crc != crc {
+        let expected = format!("a chunk with the checksum {:08x}", header.crc);
+        return Err((expected, format!("{crc:08x}")));
     }
     Ok(())
 }
@@ -288,6 +611,7 @@ fn name(opcode: u8) -> &'static str {
         op::CHUNK => "chunk",
         op::MESSAGE_INDEX => "message index",
         op::METADATA => "metadata record",
+        op::SUMMARY_OFFSET => "summary offset",
         op::DATA_END => "end of the data",
         _ => "record",
     }
@@ -303,14 +627,19 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation)] // small numbers
 mod tests {
     use super::*;
 
-    /// A chunk that is not packed has no checksum but MCAP's own.
-    #[test]
-    fn the_checksum_of_a_chunk_is_compared() {
-        let mut bytes = std::io::Cursor::new(Vec::new());
-        let options = mcap::WriteOptions::new().compression(None);
+    const LIMITS: Limits = Limits {
+        record: 1 << 20,
+        ratio: 64,
+    };
+
+    /// An MCAP file with these messages, three in a chunk.
+    fn file(messages: &[&[u8]], compression: Option<mcap::Compression>) -> Vec<u8> {
+        let mut bytes = io::Cursor::new(Vec::new());
+        let options = mcap::WriteOptions::new().compression(compression);
         let mut writer = options.create(&mut bytes).unwrap();
         let channel = writer
             .add_channel(0, "/numbers", "raw", &std::collections::BTreeMap::new())
@@ -321,30 +650,67 @@ mod tests {
             log_time: 0,
             publish_time: 0,
         };
-        writer
-            .write_to_known_channel(&header, b"a message")
-            .unwrap();
+        for three in messages.chunks(3) {
+            for message in three {
+                writer.write_to_known_channel(&header, message).unwrap();
+            }
+            writer.flush().unwrap();
+        }
         writer.finish().unwrap();
         drop(writer);
-        let mut bytes = bytes.into_inner();
+        bytes.into_inner()
+    }
+
+    fn messages(bytes: &[u8]) -> (Vec<Vec<u8>>, Damage) {
+        let mut container = Container::new(Source::Bytes(bytes.into()), LIMITS);
         let mut messages = Vec::new();
-        let mut collect = |part: Part| {
+        while let Some(part) = container.next().unwrap() {
             if let Part::Message { data, .. } = part {
-                messages.push(data.to_vec());
+                messages.push(container.data(data).to_vec());
             }
-            Ok(())
-        };
-        assert_eq!(scan(&bytes, &mut collect), Ok(()));
-        let place = bytes
-            .windows(9)
-            .position(|window| window == b"a message")
-            .unwrap();
-        bytes[place] = b'b';
-        let fault = scan(&bytes, &mut collect).unwrap_err();
+        }
+        (messages, container.damage)
+    }
+
+    /// A chunk that is not packed has no checksum but MCAP's own.
+    #[test]
+    fn the_checksum_of_a_chunk_is_compared() {
+        let mut bytes = file(&[b"a message"], None);
+        let (found, damage) = messages(&bytes);
+        assert_eq!((found, damage.count), (vec![b"a message".to_vec()], 0));
+        let place = bytes.windows(9).position(|window| window == b"a message");
+        bytes[place.unwrap()] = b'b';
+        let (found, damage) = messages(&bytes);
+        assert!(found.is_empty());
+        let expected = &damage.faults[0].expected;
         assert!(
-            fault.expected.starts_with("a chunk with the checksum "),
-            "{fault:?}"
+            expected.starts_with("a chunk with the checksum "),
+            "{expected}"
         );
-        assert_eq!(messages, [b"a message"]);
+    }
+
+    /// Each bit of a file, changed: at most the three messages of its chunk are lost, and none is another one.
+    #[test]
+    fn a_flipped_bit_costs_its_chunk() {
+        let texts: Vec<String> = (0..12).map(|k| format!("message {k} of twelve")).collect();
+        let written: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+        let whole = file(&written, Some(mcap::Compression::Lz4));
+        let mut harmed = 0;
+        for bit in 8 * 8..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let (found, damage) = messages(&bytes);
+            let lost: Vec<usize> = (0..12)
+                .filter(|&k| !found.iter().any(|text| text == written[k]))
+                .collect();
+            assert!(
+                lost.is_empty() || (lost.len() == 3 && lost[0] % 3 == 0 && lost[2] == lost[0] + 2),
+                "bit {bit}: {lost:?} {damage:?}"
+            );
+            assert_eq!(found.len() + lost.len(), 12, "bit {bit}");
+            assert!(lost.is_empty() || damage.count > 0, "bit {bit}");
+            harmed += usize::from(!lost.is_empty());
+        }
+        assert!(harmed > 500, "{harmed}");
     }
 }

@@ -13,6 +13,7 @@ pub struct Frames {
     status: Vec<Status>,
     values: Vec<f64>,
     groups: Vec<GroupStatus>,
+    motors: Vec<f64>,
 }
 
 /// One recorded tick.
@@ -26,11 +27,14 @@ pub struct Frame<'a> {
     pub values: &'a [f64],
     /// All groups in the order of the recording's groups.
     pub groups: &'a [GroupStatus],
+    /// Thrust of every motor of a ULog as a fraction of its maximum, in the order of [`Motors`](super::Motors); NaN if it is not known
+    /// or the motor is off.
+    pub motors: &'a [f64],
 }
 
 impl Frames {
     /// No ticks yet, with this many values and groups each.
-    pub fn new(width: usize, groups_width: usize) -> Self {
+    pub(super) fn new(width: usize, groups_width: usize) -> Self {
         Self {
             width,
             groups_width,
@@ -60,6 +64,10 @@ impl Frames {
             status: self.status[index],
             values: &self.values[index * self.width..][..self.width],
             groups: &self.groups[index * self.groups_width..][..self.groups_width],
+            motors: {
+                let width = self.motors.len() / self.len();
+                &self.motors[index * width..][..width]
+            },
         })
     }
 
@@ -68,24 +76,35 @@ impl Frames {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Adds a tick; its slices have the widths given to [`Self::new`], shorter ones are filled
-    /// up with NaN and invalid groups.
-    pub fn push(&mut self, time: i64, status: Status, values: &[f64], groups: &[GroupStatus]) {
-        self.times.push(time);
-        self.status.push(status);
-        self.values.extend_from_slice(values);
-        self.values.resize(self.times.len() * self.width, f64::NAN);
-        self.groups.extend_from_slice(groups);
-        self.groups
-            .resize(self.times.len() * self.groups_width, GroupStatus::default());
+    /// Memory that a tick with so many numbers and groups takes, bytes.
+    pub(super) const fn tick_bytes(values: usize, groups: usize) -> usize {
+        size_of::<i64>()
+            + size_of::<Status>()
+            + values * size_of::<f64>()
+            + groups * size_of::<GroupStatus>()
     }
 
-    /// The values and groups of the last tick.
-    pub(crate) fn last_mut(&mut self) -> Option<(&mut [f64], &mut [GroupStatus])> {
-        let last = self.len().checked_sub(1)?;
-        Some((
-            &mut self.values[last * self.width..],
-            &mut self.groups[last * self.groups_width..],
-        ))
+    /// Memory that all ticks take, bytes.
+    pub(super) const fn bytes(&self) -> usize {
+        let numbers = self.values.len() + self.motors.len();
+        self.times.len() * Self::tick_bytes(0, 0) + Self::tick_bytes(numbers, self.groups.len())
+    }
+
+    /// Removes all ticks and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.times.clear();
+        self.status.clear();
+        self.values.clear();
+        self.groups.clear();
+        self.motors.clear();
+    }
+
+    /// Adds a tick; its slices have the widths given to [`Self::new`].
+    pub(super) fn push(&mut self, frame: &Frame) {
+        self.times.push(frame.time);
+        self.status.push(frame.status);
+        self.values.extend_from_slice(frame.values);
+        self.groups.extend_from_slice(frame.groups);
+        self.motors.extend_from_slice(frame.motors);
     }
 }

@@ -1,19 +1,24 @@
 //! The head of a log of this program: the records before its first tick.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::io;
 
 use fly_hal::signal::{RECORDED, recorded};
 use fly_hal::{Class, Description, Signal};
 use mcap::records::Metadata;
 
-use super::container::Refusal;
+use super::container::{Container, Limits, Part, Refusal};
 use super::described;
+use super::source::Source;
 use crate::FlightHeader;
 use crate::metadata::{
     COMMANDS, CONFIGURATION, FORMAT, GROUPS, LOG, SIGNALS, VEHICLE, checksum, signals,
 };
 
-/// The metadata records that have been seen.
+/// Most signals, groups and commands of a log.
+const MAX_SIGNALS: usize = 1 << 14;
+
+/// The metadata records that have been seen. Finished logs hold them twice: where one copy is damaged, the other one may not be.
 #[derive(Default)]
 pub struct Head {
     records: BTreeMap<String, Metadata>,
@@ -22,6 +27,7 @@ pub struct Head {
 }
 
 /// The shape of every tick, from the head.
+#[derive(Debug)]
 pub struct Shape {
     /// The recorded signals, then the recorded commands as the group [`RECORDED`].
     pub description: Description,
@@ -34,17 +40,44 @@ pub struct Shape {
 }
 
 impl Head {
-    /// Takes a metadata record; refuses a log of another format.
-    pub fn add(&mut self, record: Metadata) -> Result<(), Refusal> {
+    /// Reads the records before the first chunk, or if they are damaged those after the last one.
+    pub fn read(source: &Source, limits: Limits) -> io::Result<Self> {
+        let mut container = Container::new(source.clone(), limits).without_chunks();
+        let mut head = Self::default();
+        let mut total = 0;
+        let mut first = true;
+        while let Some(part) = container.next()? {
+            let Part::Metadata(record) = part else {
+                continue;
+            };
+            total += size(&record);
+            // Two copies of two texts.
+            if total > 4 * limits.record {
+                break;
+            }
+            // The last of those at the head is followed by chunks: if all are well, nothing else is needed.
+            let last = record.name == COMMANDS;
+            head.add(record);
+            if last && first && head.shape().is_ok() {
+                break;
+            }
+            first &= !last;
+        }
+        Ok(head)
+    }
+
+    /// Takes a metadata record.
+    fn add(&mut self, record: Metadata) {
         if record.name == LOG {
             let format = record.metadata.get("format").cloned().unwrap_or_default();
-            if format != FORMAT.to_string() {
-                self.other_format = Some(format.clone());
-                return Err((format!("log format {FORMAT}"), format!("format `{format}`")));
-            }
+            self.other_format = (format != FORMAT.to_string()).then_some(format);
         }
         self.records.insert(record.name.clone(), record);
-        Ok(())
+    }
+
+    /// Whether it is a log of this program at all.
+    pub fn is_own(&self) -> bool {
+        self.records.contains_key(LOG)
     }
 
     /// The flight; missing texts are empty.
@@ -104,7 +137,12 @@ impl Head {
         };
         let declared = list(SIGNALS)?;
         let commands = list(COMMANDS)?;
-        let groups = table(GROUPS)?.lines().map(str::to_owned).collect();
+        let groups: Vec<_> = table(GROUPS)?.lines().map(str::to_owned).collect();
+        let count = declared.len() + commands.len() + groups.len();
+        if count > MAX_SIGNALS {
+            let expected = format!("at most {MAX_SIGNALS} signals, groups and commands");
+            return Err((expected, count.to_string()));
+        }
         Shape::new(&declared, &commands, groups)
     }
 }
@@ -126,8 +164,9 @@ impl Shape {
         }
         // The flight may itself have been a replay: its own commands take the place of those it read.
         let replaced: Vec<_> = commands.iter().map(|c| recorded(&c.name)).collect();
+        let names: HashSet<&str> = replaced.iter().map(String::as_str).collect();
         let kept: Vec<usize> = (0..declared.len())
-            .filter(|&i| !replaced.contains(&declared[i].name))
+            .filter(|&i| !names.contains(declared[i].name.as_str()))
             .collect();
         let mut signals: Vec<Signal> = kept.iter().map(|&i| declared[i].clone()).collect();
         let declared = [declared.len(), groups.len(), commands.len()];
@@ -151,4 +190,13 @@ impl Shape {
             recorded,
         })
     }
+}
+
+/// Bytes of a record.
+fn size(record: &Metadata) -> u64 {
+    let texts = record
+        .metadata
+        .iter()
+        .map(|(key, text)| key.len() + text.len());
+    (record.name.len() + texts.sum::<usize>()) as u64
 }

@@ -4,23 +4,45 @@ mod container;
 mod frames;
 mod head;
 mod own;
+mod source;
+mod stream;
 mod ulog;
 
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fly_hal::{Description, ReferenceSource, Signal};
+use rustix::fs::OFlags;
 
 pub use frames::{Frame, Frames};
+pub use stream::Stream;
 pub use ulog::{MotorGeometry, Motors};
 
 use crate::error::LogError;
 use crate::{FlightHeader, RunMetadata};
+use source::Source;
 
 /// How a log is read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
-    /// Accept a truncated log and use its complete frames.
+    /// Accept a truncated or damaged log and use its whole frames.
     pub allow_truncated: bool,
+    /// Memory that reading may take, bytes. A log of this program takes a fraction of it, however long it is; a ULog what the topics take
+    /// that are read.
+    pub memory: u64,
+}
+
+impl Default for Options {
+    /// No damage, 512 MiB.
+    fn default() -> Self {
+        Self {
+            allow_truncated: false,
+            memory: 512 << 20,
+        }
+    }
 }
 
 /// Which kind of file a recording comes from.
@@ -42,9 +64,9 @@ impl Kind {
     }
 }
 
-/// A recorded flight, in memory.
+/// A recorded flight, with its ticks in memory or as a [`Stream`].
 #[derive(Clone, Debug)]
-pub struct Recording {
+pub struct Recording<T = Frames> {
     /// The file.
     pub path: PathBuf,
     /// Which kind of file it is.
@@ -54,7 +76,7 @@ pub struct Recording {
     /// there are no signals of the class [`Command`](fly_hal::Class::Command).
     pub description: Description,
     /// The ticks.
-    pub frames: Frames,
+    pub frames: T,
     /// Configuration and backend of the flight; `None` for a ULog.
     pub header: Option<FlightHeader>,
     /// The record of the run; `None` for a ULog and for an aborted flight.
@@ -67,19 +89,73 @@ pub struct Recording {
     pub motors: Option<Motors>,
 }
 
-impl Recording {
-    /// Reads a log, whose kind is determined by its first bytes.
+impl Recording<Stream> {
+    /// Opens a log, whose kind is determined by its first bytes, checks all of it, and reads its ticks when they are asked for.
     ///
     /// # Errors
-    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is no
-    /// log, [`LogError::Truncated`] and [`LogError::Corrupt`] with the byte offset for a broken one.
-    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
+    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is no log, [`LogError::Truncated`] and
+    /// [`LogError::Corrupt`] with the byte offset for a broken one, [`LogError::Memory`] for one that takes more than the options allow.
+    pub fn stream(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| LogError::Open {
+        let open = || -> io::Result<Source> {
+            // Opening a pipe must not wait for whoever writes to it.
+            let mut open = OpenOptions::new();
+            open.read(true)
+                .custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+            let file = open.open(path)?;
+            let found = file.metadata()?;
+            if found.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            if !found.is_file() {
+                return Err(io::Error::other(
+                    "expected a regular file, found a device, a pipe or a socket",
+                ));
+            }
+            Ok(Source::File(Arc::new(file), found.len()))
+        };
+        let source = open().map_err(|source| LogError::Open {
             path: path.into(),
             source,
         })?;
-        Self::from_bytes(path, &bytes, options)
+        Self::from_source(path, source, options)
+    }
+
+    fn from_source(path: &Path, source: Source, options: &Options) -> Result<Self, LogError> {
+        let mut head = Vec::new();
+        source
+            .read(0, 16, &mut head)
+            .map_err(|source| LogError::Open {
+                path: path.into(),
+                source,
+            })?;
+        // A file that is truncated within the magic bytes is still recognised.
+        let magic = |magic: &[u8]| {
+            !head.is_empty() && magic.starts_with(&head[..head.len().min(magic.len())])
+        };
+        if magic(mcap::MAGIC) {
+            return own::open(path, source, options);
+        }
+        if magic(&ulog::MAGIC) {
+            return ulog::open(path, &source, options);
+        }
+        Err(LogError::UnknownKind {
+            path: path.into(),
+            first_bytes: match head.as_slice() {
+                [] => "an empty file".to_owned(),
+                first => container::hex(first),
+            },
+        })
+    }
+}
+
+impl Recording {
+    /// Reads a whole log into memory.
+    ///
+    /// # Errors
+    /// As [`stream`](Recording::stream).
+    pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
+        Recording::stream(path, options)?.collect(options.memory)
     }
 
     /// As [`open`](Self::open), of a file's contents; `path` is only for messages.
@@ -87,22 +163,7 @@ impl Recording {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn from_bytes(path: &Path, bytes: &[u8], options: &Options) -> Result<Self, LogError> {
-        // A file that is truncated within the magic bytes is still recognised.
-        let head = &bytes[..bytes.len().min(mcap::MAGIC.len())];
-        if !head.is_empty() && mcap::MAGIC.starts_with(head) {
-            return own::read(path, bytes, options);
-        }
-        if !head.is_empty() && ulog::MAGIC.starts_with(&head[..head.len().min(ulog::MAGIC.len())]) {
-            return ulog::read(path, bytes, options);
-        }
-        let first_bytes = match &bytes[..bytes.len().min(16)] {
-            [] => "an empty file".to_owned(),
-            first => container::hex(first),
-        };
-        Err(LogError::UnknownKind {
-            path: path.into(),
-            first_bytes,
-        })
+        Recording::from_source(path, Source::Bytes(bytes.into()), options)?.collect(options.memory)
     }
 
     /// Time from the first tick to the last, s.

@@ -1,212 +1,291 @@
 //! Reads the logs of this program.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use fly_hal::GroupStatus;
 use prost::Message as _;
 
-use super::container::{Fault, Part, Refusal, salvage, scan};
-use super::frames::Frames;
+use super::container::{Container, Limits, Part, Refusal};
+use super::frames::Frame;
 use super::head::{Head, Shape};
+use super::source::Source;
+use super::stream::{Span, Stream, Ticks};
 use super::{Kind, Options, Recording};
 use crate::error::LogError;
-use crate::metadata::{FORMAT, RUN};
+use crate::metadata::{CHANNELS, FORMAT, RUN};
 use crate::schema::fly;
 use crate::{RunMetadata, Status};
 
-/// Reads an MCAP file of this program.
-pub fn read(path: &Path, bytes: &[u8], options: &Options) -> Result<Recording, LogError> {
-    let mut builder = Builder::default();
-    let scanned = scan(bytes, &mut |part| builder.visit(part));
-    if let Err(fault) = &scanned
-        && fault.found.is_none()
-    {
-        salvage(bytes, fault.offset, &mut |part| builder.visit(part));
-    }
-    let mut skipped = Vec::new();
-    if let Err(fault) = scanned {
-        if let Some(found) = builder.head.other_format {
-            return Err(LogError::Format {
-                path: path.into(),
-                expected: FORMAT,
-                found,
-            });
+/// Share of the memory for one record: it is there packed and unpacked, and the configuration several times.
+const RECORDS: u64 = 16;
+/// Bytes that are unpacked for each byte of a file: ten times what logs need.
+const RATIO: u64 = 256;
+
+/// Opens an MCAP file of this program: checks all of it once.
+pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<Stream>, LogError> {
+    let unreadable = |source| LogError::Open {
+        path: path.into(),
+        source,
+    };
+    let limits = Limits {
+        record: options.memory / RECORDS,
+        ratio: RATIO,
+    };
+    let head = Head::read(&source, limits).map_err(unreadable)?;
+    let shape = head.shape().map(Arc::new);
+    let mut reader = Reader::new(source.clone(), limits, shape.clone());
+    let mut span = Span::default();
+    let mut before_damage = None;
+    while reader.advance().map_err(unreadable)? {
+        if reader.container.damage.count > 0 {
+            before_damage.get_or_insert(span.count);
         }
-        let frames = builder.frames.len();
-        let usable = options.allow_truncated && frames > 0;
-        let Fault {
-            offset,
-            expected,
+        span.add(reader.frame().time);
+    }
+    if let Some(found) = head.other_format {
+        return Err(LogError::Format {
+            path: path.into(),
+            expected: FORMAT,
             found,
-        } = fault;
-        let (path, offset) = (path.to_owned(), offset as u64);
-        match found {
-            Some(found) => {
-                return Err(LogError::Corrupt {
-                    path,
-                    offset,
-                    expected,
-                    found,
-                    frames,
-                });
-            }
-            None if usable => {
-                skipped.push(format!("truncated at byte {offset}: expected {expected}"));
-            }
-            None => {
-                return Err(LogError::Truncated {
-                    path,
-                    offset,
-                    expected,
-                    frames,
-                });
-            }
-        }
+        });
     }
-    builder.finish(path, skipped)
+    let damage = &reader.container.damage;
+    if let Some(fault) = damage.faults.first()
+        && (span.count == 0 || !options.allow_truncated)
+    {
+        let (path, offset, expected) = (path.into(), fault.offset, fault.expected.clone());
+        return Err(match fault.found.clone() {
+            None => LogError::Truncated {
+                path,
+                offset,
+                expected,
+                frames: span.count,
+            },
+            Some(_) if !head.is_own() => {
+                return Err(LogError::other_mcap(
+                    &path,
+                    head.shape().err().unwrap_or_default(),
+                ));
+            }
+            Some(found) => LogError::Corrupt {
+                path,
+                offset,
+                expected,
+                found,
+                frames: before_damage.unwrap_or(span.count),
+            },
+        });
+    }
+    let shape = shape.map_err(|refusal| LogError::other_mcap(path, refusal))?;
+    if span.count == 0 {
+        return Err(LogError::Unusable {
+            path: path.into(),
+            reason: "it holds no frame".into(),
+        });
+    }
+    Ok(Recording {
+        path: path.into(),
+        kind: Kind::Own,
+        frames: Stream::new(
+            Box::new(Reader::new(source, limits, Ok(Arc::clone(&shape)))),
+            span,
+            &shape.description,
+        ),
+        description: shape.description.clone(),
+        header: Some(head.flight()),
+        run: reader.run.take(),
+        skipped: damage.lines(),
+        notes: Vec::new(),
+        motors: None,
+    })
 }
 
-/// Collects the parts of a file.
-#[derive(Default)]
-struct Builder {
-    head: Head,
+/// Gives the frames in order, each with the commands that follow it.
+#[derive(Debug)]
+struct Reader {
+    container: Container,
+    shape: Result<Arc<Shape>, Refusal>,
+    topics: HashMap<u16, Topic>,
     run: Option<RunMetadata>,
-    topics: HashMap<u16, String>,
-    shape: Option<Shape>,
-    frames: Frames,
+    /// What was decoded last, reused.
+    message: fly::Frame,
+    command: fly::Command,
+    current: Tick,
+    /// The frame after the current one: known once all commands of that are.
+    next: Tick,
+    has_next: bool,
+}
+
+/// Messages that matter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Topic {
+    Frame,
+    Command,
+    Other,
+}
+
+/// A frame.
+#[derive(Clone, Debug, Default)]
+struct Tick {
+    time: i64,
+    stamp: Option<prost_types::Timestamp>,
+    status: Status,
     values: Vec<f64>,
     groups: Vec<GroupStatus>,
 }
 
-impl Builder {
-    fn visit(&mut self, part: Part) -> Result<(), Refusal> {
-        match part {
-            Part::Metadata(metadata) if metadata.name == RUN => {
-                self.run = Some(RunMetadata::from_map(&metadata.metadata));
-                Ok(())
-            }
-            Part::Metadata(metadata) => self.head.add(metadata),
-            Part::Channel(channel) => {
-                self.topics.insert(channel.id, channel.topic);
-                Ok(())
-            }
-            Part::Message { channel, data } => {
-                match self.topics.get(&channel).map(String::as_str) {
-                    Some("/fly/frame") => self.frame(data),
-                    Some("/fly/command") => self.command(data),
-                    Some(_) => Ok(()),
-                    None => Err((
-                        "a message of a declared channel".into(),
-                        format!("channel {channel}"),
-                    )),
+impl Ticks for Reader {
+    fn next(&mut self) -> io::Result<Option<Frame<'_>>> {
+        Ok(self.advance()?.then(|| self.frame()))
+    }
+}
+
+impl Reader {
+    fn new(source: Source, limits: Limits, shape: Result<Arc<Shape>, Refusal>) -> Self {
+        Self {
+            container: Container::new(source, limits),
+            shape,
+            topics: HashMap::from([(CHANNELS[0], Topic::Frame), (CHANNELS[1], Topic::Command)]),
+            run: None,
+            message: fly::Frame::default(),
+            command: fly::Command::default(),
+            current: Tick::default(),
+            next: Tick::default(),
+            has_next: false,
+        }
+    }
+
+    /// The frame that [`advance`](Self::advance) has reached.
+    fn frame(&self) -> Frame<'_> {
+        Frame {
+            time: self.current.time,
+            status: self.current.status,
+            values: &self.current.values,
+            groups: &self.current.groups,
+            motors: &[],
+        }
+    }
+
+    /// Goes to the next frame; `false` after the last one. What is damaged is passed over.
+    fn advance(&mut self) -> io::Result<bool> {
+        let mut has_current = std::mem::take(&mut self.has_next);
+        std::mem::swap(&mut self.current, &mut self.next);
+        while let Some(part) = self.container.next()? {
+            let taken = match part {
+                Part::Metadata(metadata) if metadata.name == RUN => {
+                    self.run = Some(RunMetadata::from_map(&metadata.metadata));
+                    Ok(())
                 }
+                Part::Metadata(_) => Ok(()),
+                Part::Channel { id, topic } => {
+                    let topic = match topic.as_str() {
+                        "/fly/frame" => Topic::Frame,
+                        "/fly/command" => Topic::Command,
+                        _ => Topic::Other,
+                    };
+                    self.topics.insert(id, topic);
+                    Ok(())
+                }
+                Part::Message { channel, data } => match self.topics.get(&channel) {
+                    Some(Topic::Frame) => self.decode(data).map(|()| self.has_next = true),
+                    Some(Topic::Command) if has_current => self.attach(data),
+                    _ => Ok(()),
+                },
+            };
+            if let Err(refusal) = taken {
+                self.container.refuse(refusal);
+            }
+            if self.has_next {
+                if has_current {
+                    return Ok(true);
+                }
+                // The first one: its commands follow.
+                std::mem::swap(&mut self.current, &mut self.next);
+                (has_current, self.has_next) = (true, false);
             }
         }
+        Ok(has_current)
     }
 
-    /// Built at the first frame, after the whole head.
-    fn shape(&mut self) -> Result<&Shape, Refusal> {
-        if self.shape.is_none() {
-            let shape = self.head.shape()?;
-            let description = &shape.description;
-            self.frames = Frames::new(description.signals.len(), description.groups.len());
-            self.shape = Some(shape);
-        }
-        self.shape
-            .as_ref()
-            .ok_or_else(|| ("a header".into(), "none".into()))
-    }
-
-    fn frame(&mut self, data: &[u8]) -> Result<(), Refusal> {
-        let frame = fly::Frame::decode(data)
+    /// Decodes a frame into [`next`](Self::next).
+    fn decode(&mut self, data: std::ops::Range<usize>) -> Result<(), Refusal> {
+        let message = &mut self.message;
+        message.clear();
+        message
+            .merge(self.container.data(data))
             .map_err(|error| ("a `fly.Frame`".to_owned(), error.to_string()))?;
-        let mut values = std::mem::take(&mut self.values);
-        let mut groups = std::mem::take(&mut self.groups);
-        let shape = self.shape()?;
-        let [values_declared, groups_declared, commands] = shape.declared;
-        let declared = [values_declared, groups_declared, groups_declared];
-        let found = [frame.values.len(), frame.stamps_ns.len(), frame.valid.len()];
+        let shape = self.shape.as_ref().map_err(Clone::clone)?;
+        let [values, groups, commands] = shape.declared;
+        let declared = [values, groups, groups];
+        let found = [
+            message.values.len(),
+            message.stamps_ns.len(),
+            message.valid.len(),
+        ];
         if declared != found {
             let text = |[v, s, f]: [usize; 3]| format!("{v} values, {s} stamps and {f} flags");
             return Err((format!("a frame of {}", text(declared)), text(found)));
         }
-        values.clear();
-        values.extend(shape.kept.iter().map(|&i| frame.values[i]));
-        groups.clear();
-        groups.extend(
-            frame
-                .stamps_ns
-                .iter()
-                .zip(&frame.valid)
-                .map(|(&stamp, &valid)| GroupStatus { stamp, valid }),
-        );
-        let status = match frame.status() {
+        let next = &mut self.next;
+        next.time = message.time_ns;
+        next.stamp = message.timestamp;
+        next.status = match message.status() {
             fly::frame::Status::Fresh => Status::Fresh,
             fly::frame::Status::None => Status::None,
         };
+        let description = &shape.description;
+        next.values.clear();
+        next.values
+            .extend(shape.kept.iter().map(|&i| message.values[i]));
+        next.values.resize(description.signals.len(), f64::NAN);
+        next.groups.clear();
+        let groups = message.stamps_ns.iter().zip(&message.valid);
+        next.groups
+            .extend(groups.map(|(&stamp, &valid)| GroupStatus { stamp, valid }));
+        next.groups
+            .resize(description.groups.len(), GroupStatus::default());
         // The commands stay NaN and invalid until they come.
         if commands > 0
-            && let Some(recorded) = groups.get_mut(shape.recorded)
+            && let Some(recorded) = next.groups.get_mut(shape.recorded)
         {
             *recorded = GroupStatus {
-                stamp: frame.time_ns,
+                stamp: message.time_ns,
                 valid: false,
             };
         }
-        self.frames.push(frame.time_ns, status, &values, &groups);
-        (self.values, self.groups) = (values, groups);
         Ok(())
     }
 
     /// The commands belong to the frame before them: a row writes both.
-    fn command(&mut self, data: &[u8]) -> Result<(), Refusal> {
-        let command = fly::Command::decode(data)
+    fn attach(&mut self, data: std::ops::Range<usize>) -> Result<(), Refusal> {
+        let command = &mut self.command;
+        command.clear();
+        command
+            .merge(self.container.data(data))
             .map_err(|error| ("a `fly.Command`".to_owned(), error.to_string()))?;
-        let (count, first, group) = {
-            let shape = self.shape()?;
-            (shape.declared[2], shape.kept.len(), shape.recorded)
-        };
+        let shape = self.shape.as_ref().map_err(Clone::clone)?;
+        let count = shape.declared[2];
         if command.values.len() != count {
             return Err((
                 format!("{count} commands"),
                 command.values.len().to_string(),
             ));
         }
-        let time = self.frames.times().last().copied();
-        let Some((values, groups)) = self.frames.last_mut() else {
-            return Err(("a frame before its commands".into(), "none".into()));
-        };
-        values[first..].copy_from_slice(&command.values);
-        let stamp = time.unwrap_or_default();
-        if let Some(group) = groups.get_mut(group) {
-            *group = GroupStatus { stamp, valid: true };
+        let current = &mut self.current;
+        // Their own frame may have been in a chunk that is damaged.
+        if command.timestamp != current.stamp {
+            return Ok(());
+        }
+        current.values[shape.kept.len()..].copy_from_slice(&command.values);
+        if let Some(group) = current.groups.get_mut(shape.recorded) {
+            *group = GroupStatus {
+                stamp: current.time,
+                valid: true,
+            };
         }
         Ok(())
-    }
-
-    fn finish(mut self, path: &Path, skipped: Vec<String>) -> Result<Recording, LogError> {
-        self.shape()
-            .map_err(|refusal| LogError::other_mcap(path, refusal))?;
-        if self.frames.is_empty() {
-            return Err(LogError::Unusable {
-                path: path.into(),
-                reason: "it holds no frame".into(),
-            });
-        }
-        Ok(Recording {
-            path: path.into(),
-            kind: Kind::Own,
-            description: self
-                .shape
-                .map(|shape| shape.description)
-                .unwrap_or_default(),
-            frames: self.frames,
-            header: Some(self.head.flight()),
-            run: self.run,
-            skipped,
-            notes: Vec::new(),
-            motors: None,
-        })
     }
 }

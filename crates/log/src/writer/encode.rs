@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 
 use fly_hal::Signal;
-use mcap::records::MessageHeader;
+use mcap::records::{MessageHeader, Metadata};
 use mcap::{Compression, McapError, WriteOptions};
 use prost::Message;
 use prost_types::Timestamp;
@@ -12,15 +12,13 @@ use prost_types::Timestamp;
 use super::layout::Item;
 use super::row::{Control, Level, Reference, Row, Status, SystemState};
 use crate::Header;
-use crate::metadata::{RunMetadata, header_records};
+use crate::metadata::{CHANNELS as CHANNEL_NUMBERS, PROFILE, RunMetadata, header_records};
 use crate::schema::{descriptor_of, fly, foxglove};
 
 /// Name of the world frame.
 const WORLD: &str = "world";
 /// A chunk is closed at this many bytes before compression.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// A chunk is closed after this much flight time, ns, so that an aborted flight loses little.
-const CHUNK_TIME: u64 = 2_000_000_000;
 
 /// Topics and their messages, in the order of the channels.
 const CHANNELS: [(&str, &str); 8] = [
@@ -56,6 +54,7 @@ const SYSTEM_REFERENCE: usize = 10;
 /// Writes the messages of rows and events.
 pub struct Encoder<W: Write + Seek> {
     mcap: mcap::Writer<W>,
+    head: Vec<Metadata>,
     channels: Vec<u16>,
     start: i64,
     vehicle: String,
@@ -64,7 +63,6 @@ pub struct Encoder<W: Write + Seek> {
     solvers: Vec<String>,
     /// For every command: the rotor, and whether it is a tilt.
     rotors: Vec<Option<(usize, bool)>>,
-    chunk_start: Option<u64>,
     sequence: u32,
     rows: u64,
     events: u64,
@@ -76,14 +74,15 @@ impl<W: Write + Seek> Encoder<W> {
     pub fn new(writer: W, header: &Header) -> Result<Self, McapError> {
         let mut mcap = WriteOptions::new()
             .compression(Some(Compression::Lz4))
-            .profile("fly")
+            .profile(PROFILE)
             .library(concat!("fly-log ", env!("CARGO_PKG_VERSION")))
             .chunk_size(Some(CHUNK_BYTES))
             // It would cover the record of the run, and the rest of the file must be reproducible.
             .calculate_data_section_crc(false)
             .create(writer)?;
-        for record in header_records(header) {
-            mcap.write_metadata(&record)?;
+        let head = header_records(header);
+        for record in &head {
+            mcap.write_metadata(record)?;
         }
         let mut channels = Vec::new();
         let system = SYSTEM_CHANNELS
@@ -101,8 +100,10 @@ impl<W: Write + Seek> Encoder<W> {
             }
             channels.push(mcap.add_channel(schema, topic, "protobuf", &metadata)?);
         }
+        debug_assert_eq!([channels[FRAME], channels[COMMANDS]], CHANNEL_NUMBERS);
         Ok(Self {
             mcap,
+            head,
             channels,
             start: header.flight.start,
             vehicle: header.flight.vehicle_name.clone(),
@@ -112,7 +113,6 @@ impl<W: Write + Seek> Encoder<W> {
             rotors: (header.description.commands())
                 .map(|command| rotor_of(&command.name))
                 .collect(),
-            chunk_start: None,
             sequence: 0,
             rows: 0,
             events: 0,
@@ -123,6 +123,11 @@ impl<W: Write + Seek> Encoder<W> {
     /// Rows and events written so far.
     pub const fn counts(&self) -> (u64, u64) {
         (self.rows, self.events)
+    }
+
+    /// Closes the chunk, if there is one, and passes everything on to the file.
+    pub fn flush(&mut self) -> Result<(), McapError> {
+        self.mcap.flush()
     }
 
     /// Writes the messages of one item.
@@ -152,8 +157,12 @@ impl<W: Write + Seek> Encoder<W> {
         }
     }
 
-    /// Writes the record of the run and the number of lost rows, if there is one, and the summary.
+    /// Writes the header's records once more, in case that the first ones are damaged, the record of the run and the number of lost rows,
+    /// if there is one, and the summary.
     pub fn finish(mut self, run: Option<&(RunMetadata, u64)>) -> Result<W, McapError> {
+        for record in &self.head {
+            self.mcap.write_metadata(record)?;
+        }
         if let Some((run, dropped)) = run {
             self.mcap.write_metadata(&run.record(*dropped))?;
         }
@@ -164,10 +173,6 @@ impl<W: Write + Seek> Encoder<W> {
     fn row(&mut self, row: &Row) -> Result<(), McapError> {
         let time = self.flight_time(row.time);
         let stamp = Some(timestamp(time));
-        if time.saturating_sub(*self.chunk_start.get_or_insert(time)) >= CHUNK_TIME {
-            self.mcap.flush()?;
-            self.chunk_start = Some(time);
-        }
         self.message(
             FRAME,
             time,

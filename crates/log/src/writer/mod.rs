@@ -1,5 +1,7 @@
 //! Writes a flight to an MCAP file from a thread of its own.
 
+mod chunks;
+mod claim;
 mod encode;
 mod layout;
 mod row;
@@ -7,9 +9,9 @@ mod row;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rtrb::{Consumer, Producer, RingBuffer};
 
@@ -20,8 +22,10 @@ pub use row::{
 
 use crate::error::LogError;
 use crate::{Header, RunMetadata};
+use chunks::{Chunking, Written};
+use claim::Claim;
 use encode::Encoder;
-use layout::{Buffers, Layout};
+use layout::{Buffers, Item, Layout};
 
 /// Rows that the queue holds.
 const QUEUE_ROWS: usize = 1024;
@@ -45,21 +49,27 @@ pub struct Stats {
     pub dropped: u64,
 }
 
+/// How long the writing thread of a real vehicle waits for rows before it closes the chunk that it has begun.
+const STALL: Duration = Duration::from_millis(50);
+
 /// A log that is being written.
 ///
 /// Rows go through a queue of fixed size to a thread that encodes, compresses and writes them, so that
-/// [`push`](Self::push) neither allocates nor touches the file. The file is `<path>.part` until
-/// [`finish`](Self::finish) renames it; an existing file at `path` is replaced only then.
+/// [`push`](Self::push) neither allocates nor touches the file. The file is `<path>.part`, created exclusively and locked, until
+/// [`finish`](Self::finish) gives it its name.
 ///
-/// A writer that is dropped without `finish` leaves the `.part` file with all that was pushed, readable; without
-/// any row it leaves nothing.
+/// A process that is killed loses at most 100 ms of flight time, or one row: the rest is in `<path>.part`, a truncated log
+/// ([`Options::allow_truncated`](crate::Options::allow_truncated)). A writer that is dropped without `finish` leaves all that was
+/// pushed there; without any row it leaves nothing.
 #[derive(Debug)]
 pub struct Writer {
-    path: PathBuf,
-    part: PathBuf,
+    claim: Arc<Claim>,
+    kept: Option<PathBuf>,
     pace: Pace,
     layout: Layout,
     words: Vec<u64>,
+    chunking: Chunking,
+    chunks: u64,
     rows: u64,
     dropped: u64,
     failure: Option<LogError>,
@@ -71,71 +81,99 @@ pub struct Writer {
 struct Running {
     queue: Producer<u64>,
     finish: mpsc::Sender<(RunMetadata, u64)>,
+    shared: Arc<Shared>,
     thread: JoinHandle<Result<Stats, LogError>>,
 }
 
-/// Refuses folders and devices at the log's path. Otherwise only the rename at the end would notice a folder,
-/// and as root it would replace even a device.
-fn replaceable(path: &Path) -> io::Result<()> {
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        Ok(found) if !found.is_file() => Err(io::Error::other(
-            "expected a file or nothing there, found a device, a pipe or a socket",
-        )),
-        _ => Ok(()),
+/// What the writing thread tells the flight.
+#[derive(Debug, Default)]
+struct Shared {
+    written: Written,
+    /// Why nothing more is written.
+    failure: OnceLock<String>,
+}
+
+/// Where a log goes.
+#[derive(Clone, Debug, Default)]
+pub struct Destination {
+    /// Its path. A symbolic link is followed.
+    pub path: PathBuf,
+    /// Whether there must be no file yet; else a finished flight log of this program is replaced.
+    pub fresh: bool,
+    /// Files that the flight reads, and that its log therefore must not replace, under whatever name.
+    pub reads: Vec<PathBuf>,
+}
+
+impl<P: Into<PathBuf>> From<P> for Destination {
+    fn from(path: P) -> Self {
+        Self {
+            path: path.into(),
+            ..Self::default()
+        }
     }
 }
 
 /// # Life of a log
 impl Writer {
-    /// Creates `<path>.part` and starts the writing thread. A symbolic link is followed.
+    /// Creates `<path>.part` and starts the writing thread. What a killed flight left there is [kept](Self::kept).
     ///
     /// # Errors
-    /// [`LogError::Create`] with the path and the reason; nothing is left behind then.
-    pub fn create(path: impl Into<PathBuf>, header: &Header, pace: Pace) -> Result<Self, LogError> {
-        let mut path = path.into();
-        if path.is_symlink() {
-            // The target of the link is replaced, not the link.
-            path = std::fs::canonicalize(&path).unwrap_or(path);
-        }
-        let part = part_of(&path);
-        let create = |source| LogError::Create {
-            path: path.clone(),
-            source,
-        };
-        replaceable(&path).map_err(create)?;
-        let file = File::create(&part).map_err(create)?;
+    /// Nothing is created or changed then.
+    /// [`LogError::Busy`] if another flight writes there, [`LogError::Foreign`] if there is a file that is no flight log,
+    /// [`LogError::Input`] if the flight reads the file that is there, [`LogError::Create`] with the reason for all else.
+    pub fn create(
+        destination: impl Into<Destination>,
+        header: &Header,
+        pace: Pace,
+    ) -> Result<Self, LogError> {
+        let Destination { path, fresh, reads } = destination.into();
+        let (claim, file, kept) = Claim::new(path, fresh, &reads)?;
+        let claim = Arc::new(claim);
         let layout = Layout::new(header);
+        let chunking = Chunking::new(header.flight.rate_hz);
         let start = || -> io::Result<Running> {
             let encoder = Encoder::new(BufWriter::new(file), header).map_err(io::Error::other)?;
             let (queue, rows) =
                 RingBuffer::new(QUEUE_ROWS * layout.row_words() + layout.max_words());
             let (finish, metadata) = mpsc::channel();
-            let places = (path.clone(), part.clone());
+            let shared = Arc::new(Shared::default());
+            let writing = Writing {
+                layout,
+                chunking,
+                pace,
+                claim: Arc::clone(&claim),
+                shared: Arc::clone(&shared),
+            };
             let thread = thread::Builder::new()
                 .name("fly-log".into())
-                .spawn(move || run(encoder, layout, rows, &metadata, places))?;
+                .spawn(move || writing.run(encoder, rows, &metadata))?;
             Ok(Running {
                 queue,
                 finish,
+                shared,
                 thread,
             })
         };
         match start() {
             Ok(running) => Ok(Self {
+                kept,
                 pace,
                 layout,
                 words: Vec::with_capacity(layout.max_words()),
+                chunking,
+                chunks: 0,
                 rows: 0,
                 dropped: 0,
                 failure: None,
                 running: Some(running),
-                path,
-                part,
+                claim,
             }),
             Err(source) => {
-                let _ = std::fs::remove_file(&part);
-                Err(create(source))
+                claim.release();
+                Err(LogError::Create {
+                    path: claim.path().into(),
+                    source,
+                })
             }
         }
     }
@@ -150,6 +188,7 @@ impl Writer {
             queue,
             finish,
             thread,
+            ..
         }) = self.running.take()
         else {
             return Err(self.lost("the writing thread is gone".into()));
@@ -169,7 +208,24 @@ impl Writer {
 
     /// Where the log will be.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.claim.path()
+    }
+
+    /// Where the log is until it is finished.
+    pub fn part(&self) -> &Path {
+        self.claim.part()
+    }
+
+    /// The unfinished log of a flight that was killed, which was at [`part`](Self::part) and is kept under this name.
+    pub fn kept(&self) -> Option<&Path> {
+        self.kept.as_deref()
+    }
+
+    /// Why nothing more is written, once a [`push`](Self::push) has failed.
+    pub fn failure(&self) -> Option<String> {
+        let shared = self.running.as_ref().map(|running| &running.shared);
+        let reason = shared.and_then(|shared| shared.failure.get().cloned());
+        reason.or_else(|| self.failure.as_ref().map(ToString::to_string))
     }
 
     /// Rows and events lost so far because the queue was full.
@@ -179,7 +235,7 @@ impl Writer {
 
     fn lost(&self, reason: String) -> LogError {
         LogError::Write {
-            path: self.part.clone(),
+            path: self.claim.part().into(),
             reason,
         }
     }
@@ -201,7 +257,13 @@ impl Writer {
             return Pushed::Failed;
         }
         let pushed = self.send();
-        self.rows += u64::from(pushed == Pushed::Queued);
+        if pushed == Pushed::Queued {
+            self.rows += 1;
+            if self.chunking.ends(row.time) {
+                self.chunks += 1;
+                self.keep_pace();
+            }
+        }
         pushed
     }
 
@@ -215,6 +277,19 @@ impl Writer {
         }
         Layout::encode_event(time, level, target, message, &mut self.words);
         self.send()
+    }
+
+    /// In a stepped flight waits until all but the last chunks are on the disk: what can be lost must not grow with the speed of the
+    /// simulation.
+    fn keep_pace(&self) {
+        if let (Pace::Stepped, Some(running)) = (self.pace, &self.running) {
+            running.thread.thread().unpark();
+            let behind = self.chunking.slack();
+            running
+                .shared
+                .written
+                .wait(self.chunks.saturating_sub(behind));
+        }
     }
 
     fn send(&mut self) -> Pushed {
@@ -245,6 +320,7 @@ impl Drop for Writer {
             queue,
             finish,
             thread,
+            ..
         }) = self.running.take()
         else {
             return;
@@ -253,72 +329,122 @@ impl Drop for Writer {
         thread.thread().unpark();
         let _ = thread.join();
         if self.rows == 0 {
-            let _ = std::fs::remove_file(&self.part);
+            self.claim.release();
         }
     }
 }
 
-/// `<path>.part`.
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    name.into()
+/// The writing thread.
+struct Writing {
+    layout: Layout,
+    chunking: Chunking,
+    pace: Pace,
+    claim: Arc<Claim>,
+    shared: Arc<Shared>,
 }
 
-/// The writing thread: takes items until the other end is dropped, then closes the file.
-fn run(
-    mut encoder: Encoder<BufWriter<File>>,
-    layout: Layout,
-    mut queue: Consumer<u64>,
-    finish: &mpsc::Receiver<(RunMetadata, u64)>,
-    (path, part): (PathBuf, PathBuf),
-) -> Result<Stats, LogError> {
-    let failed = |reason: String| LogError::Write {
-        path: part.clone(),
-        reason,
-    };
-    let mut words = vec![0; layout.max_words()];
-    let mut buffers = Buffers::default();
-    loop {
-        // Tested before the queue is read, so that nothing pushed before the end is lost.
-        let last = queue.is_abandoned();
-        while let Ok(&first) = queue.peek() {
-            let item = &mut words[..layout.item_words(first)];
-            // The other side pushes whole items, so the rest of it is there.
-            if queue.pop_entire_slice(item).is_err() {
+/// The flight neither waits for a thread that has ended nor goes without the reason.
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.shared.written.close();
+    }
+}
+
+impl Writing {
+    /// Takes items until the other end is dropped, then closes the file.
+    fn run(
+        mut self,
+        encoder: Encoder<BufWriter<File>>,
+        mut queue: Consumer<u64>,
+        finish: &mpsc::Receiver<(RunMetadata, u64)>,
+    ) -> Result<Stats, LogError> {
+        let result = self.write(encoder, &mut queue, finish);
+        if let Err(error) = &result {
+            // Before the queue is abandoned, by which the flight sees that something is wrong.
+            let _ = self.shared.failure.set(error.to_string());
+        }
+        result
+    }
+
+    fn write(
+        &mut self,
+        mut encoder: Encoder<BufWriter<File>>,
+        queue: &mut Consumer<u64>,
+        finish: &mpsc::Receiver<(RunMetadata, u64)>,
+    ) -> Result<Stats, LogError> {
+        let part = self.claim.part().to_owned();
+        let failed = |reason: String| LogError::Write {
+            path: part.clone(),
+            reason,
+        };
+        let mcap = |error: mcap::McapError| failed(reason(&error));
+        // A flight that is killed before its first chunk still leaves a log.
+        encoder.flush().map_err(mcap)?;
+        let mut words = vec![0; self.layout.max_words()];
+        let mut buffers = Buffers::default();
+        let mut open_since = None;
+        loop {
+            // Tested before the queue is read, so that nothing pushed before the end is lost.
+            let last = queue.is_abandoned();
+            while let Ok(&first) = queue.peek() {
+                let words = &mut words[..self.layout.item_words(first)];
+                // The other side pushes whole items, so the rest of it is there.
+                if queue.pop_entire_slice(words).is_err() {
+                    break;
+                }
+                let item = self.layout.decode(words, &mut buffers);
+                encoder.write(&item).map_err(mcap)?;
+                if let Item::Row(row) = &item
+                    && self.chunking.ends(row.time)
+                {
+                    encoder.flush().map_err(mcap)?;
+                    self.shared.written.add();
+                    open_since = None;
+                } else {
+                    open_since.get_or_insert_with(Instant::now);
+                }
+            }
+            if last {
                 break;
             }
-            encoder
-                .write(&layout.decode(item, &mut buffers))
-                .map_err(|error| failed(error.to_string()))?;
+            // The logs of stepped flights depend on nothing but the flight.
+            if self.pace == Pace::RealTime
+                && open_since.is_some_and(|since: Instant| since.elapsed() >= STALL)
+            {
+                encoder.flush().map_err(mcap)?;
+                open_since = None;
+            }
+            thread::park_timeout(IDLE);
         }
-        if last {
-            break;
-        }
-        thread::park_timeout(IDLE);
+        // Without a record of the run `finish` was not called: the file is closed but keeps the name `.part`.
+        let metadata = finish.recv().ok();
+        let dropped = metadata.as_ref().map_or(0, |(_, dropped)| *dropped);
+        let (rows, events) = encoder.counts();
+        let file = encoder.finish(metadata.as_ref()).map_err(mcap)?;
+        let close = || -> io::Result<u64> {
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.sync_all()?;
+            let bytes = file.metadata()?.len();
+            if metadata.is_some() {
+                self.claim.publish()?;
+            }
+            Ok(bytes)
+        };
+        let bytes = close().map_err(|error| failed(error.to_string()))?;
+        Ok(Stats {
+            path: self.claim.path().into(),
+            bytes,
+            rows,
+            events,
+            dropped,
+        })
     }
-    // Without a record of the run `finish` was not called: the file is closed but keeps the name `.part`.
-    let metadata = finish.recv().ok();
-    let dropped = metadata.as_ref().map_or(0, |(_, dropped)| *dropped);
-    let (rows, events) = encoder.counts();
-    let file = encoder
-        .finish(metadata.as_ref())
-        .map_err(|error| failed(error.to_string()))?;
-    let close = || -> io::Result<u64> {
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        let bytes = file.metadata()?.len();
-        if metadata.is_some() {
-            std::fs::rename(&part, &path)?;
-        }
-        Ok(bytes)
-    };
-    let bytes = close().map_err(|error| failed(error.to_string()))?;
-    Ok(Stats {
-        path,
-        bytes,
-        rows,
-        events,
-        dropped,
-    })
+}
+
+/// What the system says, without what `mcap` puts before it.
+fn reason(error: &mcap::McapError) -> String {
+    match error {
+        mcap::McapError::Io(error) => error.to_string(),
+        error => error.to_string(),
+    }
 }

@@ -1,6 +1,7 @@
 //! The tests of `fly-log`: one program, so that they link once.
 
 mod allocation;
+mod claims;
 mod common;
 #[path = "common/ulog.rs"]
 mod made;

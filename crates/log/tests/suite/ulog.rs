@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 
 use fly_log::{Kind, LogError, Options, Recording};
 
-const STRICT: Options = Options {
-    allow_truncated: false,
-};
-const LENIENT: Options = Options {
-    allow_truncated: true,
-};
+const STRICT: Options = options(false);
+const LENIENT: Options = options(true);
+
+const fn options(allow_truncated: bool) -> Options {
+    Options {
+        allow_truncated,
+        memory: 64 << 20,
+    }
+}
 
 fn read(bytes: &[u8], options: &Options) -> Result<Recording, LogError> {
     Recording::from_bytes(Path::new("log.ulg"), bytes, options)
@@ -114,7 +117,8 @@ fn a_made_up_flight_comes_out_in_our_frames() {
         (motors.count, motors.hover_source),
         (4, "parameter MPC_THR_HOVER")
     );
-    assert_close(&motors.outputs[4 * k..4 * k + 4], &[0.4; 4], 1e-6, "motors");
+    let frame = recording.frames.get(k).unwrap();
+    assert_close(frame.motors, &[0.4; 4], 1e-6, "motors");
     let note = |name| note(&recording.notes, name);
     assert_eq!(
         note("setpoints"),
@@ -293,9 +297,8 @@ fn check(recording: &Recording, expected: &Expected) {
         1e-9,
         "attitude setpoint",
     );
-    let motors = recording.motors.as_ref().unwrap();
     assert_close(
-        &motors.outputs[motors.count * k..][..4],
+        &recording.frames.get(k).unwrap().motors[..4],
         &expected.motors,
         1e-9,
         "motors",

@@ -56,19 +56,6 @@ fn two_runs_differ_only_in_the_record_of_the_run() {
 }
 
 #[test]
-fn an_existing_log_is_replaced_at_the_end_only() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("log.mcap");
-    std::fs::write(&path, "an older flight").unwrap();
-    let mut writer = Writer::create(&path, &header(), Pace::Stepped).unwrap();
-    assert_eq!(writer.push(&Tick::number(0).row(&[0.0; 3])), Pushed::Queued);
-    assert_eq!(std::fs::read(&path).unwrap(), b"an older flight");
-    writer.finish(RunMetadata::default()).unwrap();
-    assert!(std::fs::read(&path).unwrap().starts_with(mcap::MAGIC));
-    assert!(!folder.path().join("log.mcap.part").exists());
-}
-
-#[test]
 fn a_place_that_cannot_be_written_is_named_and_nothing_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/such/folder/log.mcap");
@@ -87,34 +74,6 @@ fn a_place_that_cannot_be_written_is_named_and_nothing_is_left() {
         )
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn what_is_no_file_is_never_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("special");
-    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    let error = Writer::create(&path, &header(), Pace::Stepped).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("expected a file or nothing there, found a device, a pipe or a socket"),
-        "{error}"
-    );
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-}
-
-#[test]
-fn a_link_stays_and_the_file_that_it_names_is_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let (link, file) = (folder.path().join("link"), folder.path().join("log.mcap"));
-    std::fs::write(&file, "an older flight").unwrap();
-    std::os::unix::fs::symlink(&file, &link).unwrap();
-    let mut writer = Writer::create(&link, &header(), Pace::Stepped).unwrap();
-    writer.push(&Tick::number(0).row(&[0.0; 3]));
-    writer.finish(RunMetadata::default()).unwrap();
-    assert!(link.is_symlink());
-    assert!(std::fs::read(&file).unwrap().starts_with(mcap::MAGIC));
 }
 
 #[test]

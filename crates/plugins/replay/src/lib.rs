@@ -8,7 +8,8 @@
 //! log = "flight.mcap"      # a log of this program, or a PX4 ULog
 //! from = 2.0               # s after the first frame; optional, as all that follows
 //! until = 10.0             # s after the first frame
-//! allow_truncated = false  # whether the complete frames of a truncated log are replayed
+//! allow_truncated = false  # whether the whole frames of a truncated or damaged log are replayed
+//! memory_mb = 512          # memory that reading the log may take
 //!
 //! [backend.replay.motors]  # for a ULog without thrusts and positions of its motors
 //! thrust_max = 8.0         # N at full output
@@ -24,11 +25,13 @@
 //! (`setpoint.*`), the commands are those of the configured vehicle, and the recorded motors are converted to them as the
 //! [report](fly_hal::Backend::report) says.
 //!
-//! Everything is read and converted when the backend is configured; a tick copies a few numbers.
+//! The whole log is checked when the backend is configured, and read again while it is replayed: a long log takes no more memory than a
+//! short one. Of a ULog, the topics that are read are kept.
 
 mod motors;
 mod settings;
 
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -37,20 +40,33 @@ use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, GroupStatus,
     Info, ReadOutcome,
 };
-use fly_log::{Frames, Kind, LogError, Options, Recording, Status};
+use fly_log::{Kind, LogError, Options, Recording, Status, Stream};
 use fly_mechanics::Vehicle;
 use toml::Spanned;
 
+use motors::Thrusts;
 use settings::Settings;
 
 /// A recording that is being replayed.
 #[derive(Debug)]
 pub struct Replay {
     description: Description,
-    frames: Frames,
-    next: usize,
-    end: usize,
+    stream: Stream,
+    /// The tick that is read next; `None` after the last one.
+    next: Option<Tick>,
+    /// Time of the last tick that is replayed, ns.
+    until: i64,
+    thrusts: Option<Thrusts>,
     report: Vec<(String, String)>,
+}
+
+/// A tick, kept.
+#[derive(Debug, Default)]
+struct Tick {
+    time: i64,
+    status: Status,
+    values: Vec<f64>,
+    groups: Vec<GroupStatus>,
 }
 
 impl Backend for Replay {
@@ -73,29 +89,41 @@ impl Backend for Replay {
             );
         };
         let path = configuration.resolve_path(log.span().start, log.get_ref())?;
-        let options = Options {
+        let mut options = Options {
             allow_truncated: settings.allow_truncated,
+            ..Options::default()
         };
+        if let Some(memory) = &settings.memory_mb {
+            options.memory = u64::from(*memory.get_ref()) * 1_000_000;
+        }
         let recording =
-            Recording::open(&path, &options).map_err(|error| explain(&error, log.span()))?;
+            Recording::stream(&path, &options).map_err(|error| explain(&error, log.span()))?;
         for skipped in &recording.skipped {
             tracing::warn!("{}: {skipped}", path.display());
         }
         let mut report = describe(&recording, &path);
-        let range = range(&recording, &settings)?;
+        let [from, until] = range(&recording, &settings)?;
         let recorded = (recording.header.as_ref()).map(|header| header.configuration.clone());
-        let (mut description, frames) = match recording.kind {
-            Kind::Own => own(recording, log.span())?,
-            Kind::Ulog => ulog(recording, configuration, &settings, &mut report)?,
+        let (mut description, thrusts) = match recording.kind {
+            Kind::Own => (own(&recording, log.span())?, None),
+            Kind::Ulog => ulog(&recording, configuration, &settings, &mut report)?,
         };
         description.configuration = recorded;
-        Ok(Self {
+        let mut replay = Self {
             description,
-            frames,
-            next: range.start,
-            end: range.end,
+            stream: recording.frames,
+            next: Some(Tick::default()),
+            until,
+            thrusts,
             report,
-        })
+        };
+        replay.advance(from)?;
+        if replay.next.is_none() {
+            let span = settings.until.as_ref().map_or(0..0, Spanned::span);
+            let message = "expected frames between `from` and `until`, found none";
+            return Err(Error::configuration(message).in_configuration(span));
+        }
+        Ok(replay)
     }
 
     fn description(&self) -> &Description {
@@ -103,17 +131,18 @@ impl Backend for Replay {
     }
 
     fn read(&mut self, _: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
-        let Some(recorded) = self.frames.get(self.next).filter(|_| self.next < self.end) else {
+        let Some(tick) = &self.next else {
             return Ok(ReadOutcome::End);
         };
-        self.next += 1;
-        *frame.time = recorded.time;
-        frame.values.copy_from_slice(recorded.values);
-        frame.groups.copy_from_slice(recorded.groups);
-        Ok(match recorded.status {
+        *frame.time = tick.time;
+        frame.values.copy_from_slice(&tick.values);
+        frame.groups.copy_from_slice(&tick.groups);
+        let outcome = match tick.status {
             Status::Fresh => ReadOutcome::Fresh,
             Status::None => ReadOutcome::None,
-        })
+        };
+        self.advance(i64::MIN)?;
+        Ok(outcome)
     }
 
     /// Drops the commands: a recording does not respond to them.
@@ -128,8 +157,51 @@ impl Backend for Replay {
 
 fly_hal::export_backend!(Replay);
 
+impl Replay {
+    /// Reads the next tick that is not before this time.
+    fn advance(&mut self, from: i64) -> Result<(), Error> {
+        let Some(mut tick) = self.next.take() else {
+            return Ok(());
+        };
+        let unreadable = |error: io::Error| {
+            Error::new(
+                ErrorKind::Io,
+                format!("the log cannot be read any more: {error}"),
+            )
+        };
+        while let Some(frame) = self.stream.read().map_err(unreadable)? {
+            if frame.time < from {
+                continue;
+            }
+            if frame.time > self.until {
+                break;
+            }
+            (tick.time, tick.status) = (frame.time, frame.status);
+            tick.values.clear();
+            tick.values.extend_from_slice(frame.values);
+            tick.groups.clear();
+            tick.groups.extend_from_slice(frame.groups);
+            if let Some(thrusts) = &mut self.thrusts {
+                let first = tick.values.len();
+                tick.values
+                    .resize(self.description.frame_signals().count(), f64::NAN);
+                let commands = &mut tick.values[first..];
+                thrusts.commands(frame.motors, commands);
+                let valid = commands.iter().all(|command| command.is_finite());
+                tick.groups.push(GroupStatus {
+                    stamp: frame.time,
+                    valid,
+                });
+            }
+            self.next = Some(tick);
+            break;
+        }
+        Ok(())
+    }
+}
+
 /// Kind, length and defects of the recording, for the summary.
-fn describe(recording: &Recording, path: &Path) -> Vec<(String, String)> {
+fn describe(recording: &Recording<Stream>, path: &Path) -> Vec<(String, String)> {
     let mut report = Vec::new();
     let mut line = |name: &str, text: String| report.push((name.to_owned(), text));
     line(
@@ -148,10 +220,9 @@ fn describe(recording: &Recording, path: &Path) -> Vec<(String, String)> {
     report
 }
 
-/// The frames between `from` and `until`.
-fn range(recording: &Recording, settings: &Settings) -> Result<Range<usize>, Error> {
-    let times = recording.frames.times();
-    let first = times.first().copied().unwrap_or_default();
+/// Times of the first and the last frame to replay, ns.
+fn range(recording: &Recording<Stream>, settings: &Settings) -> Result<[i64; 2], Error> {
+    let first = recording.frames.first();
     let duration = recording.duration();
     let check = |value: &Option<Spanned<f64>>| match value {
         Some(value) if !(0.0..=duration).contains(value.get_ref()) => {
@@ -169,26 +240,15 @@ fn range(recording: &Recording, settings: &Settings) -> Result<Range<usize>, Err
         Some(value) => Ok(Some(first + (value.get_ref() * 1e9).round() as i64)),
         None => Ok(None),
     };
-    let start = check(&settings.from)?.map_or(0, |from| times.partition_point(|&time| time < from));
-    let end = check(&settings.until)?.map_or(times.len(), |until| {
-        times.partition_point(|&time| time <= until)
-    });
-    if start >= end {
-        let span = settings.until.as_ref().map_or(0..0, Spanned::span);
-        let message = "expected frames between `from` and `until`, found none";
-        return Err(Error::configuration(message).in_configuration(span));
-    }
-    Ok(start..end)
+    Ok([
+        check(&settings.from)?.unwrap_or(i64::MIN),
+        check(&settings.until)?.unwrap_or(i64::MAX),
+    ])
 }
 
 /// A log of this program: all frames as recorded.
-fn own(recording: Recording, log: Range<usize>) -> Result<(Description, Frames), Error> {
-    let Recording {
-        path,
-        description,
-        frames,
-        ..
-    } = recording;
+fn own(recording: &Recording<Stream>, log: Range<usize>) -> Result<Description, Error> {
+    let (path, description) = (&recording.path, recording.description.clone());
     let faults = description.faults();
     if !faults.is_empty() {
         let message = format!(
@@ -202,55 +262,28 @@ fn own(recording: Recording, log: Range<usize>) -> Result<(Description, Frames),
     let commands: Vec<_> = names
         .filter_map(|name| recorded_command(name).map(str::to_owned))
         .collect();
-    Ok((description.with_signals(commands)?, frames))
+    description.with_signals(commands)
 }
 
 /// A ULog: its motors become commands of the configured vehicle.
 fn ulog(
-    recording: Recording,
+    recording: &Recording<Stream>,
     configuration: &Configuration,
     settings: &Settings,
     report: &mut Vec<(String, String)>,
-) -> Result<(Description, Frames), Error> {
+) -> Result<(Description, Option<Thrusts>), Error> {
     let vehicle = Vehicle::from_toml(configuration.vehicle)
         .map_err(|error| Error::configuration(error.to_string()).in_vehicle(error.span.clone()))?;
     let names = vehicle.rotors.command_names();
-    let mut description = recording.description;
-    let thrusts = match &recording.motors {
-        Some(motors) => Some(motors::thrusts(motors, &vehicle, &settings.motors)?),
-        None => None,
-    };
+    let mut description = recording.description.clone();
+    let motors = recording.motors.as_ref();
+    let thrusts = motors.map(|motors| Thrusts::new(motors, &vehicle, &settings.motors));
+    let thrusts = thrusts.transpose()?;
     if let Some(thrusts) = &thrusts {
         report.push(("recorded motors".into(), thrusts.words.clone()));
         description = description.with_signals(names.iter().map(|name| recorded(name)))?;
     }
-    description = description.with_signals(names)?;
-    let Some(thrusts) = thrusts else {
-        return Ok((description, recording.frames));
-    };
-    let mut frames = Frames::new(
-        description.frame_signals().count(),
-        description.groups.len(),
-    );
-    let (mut values, mut groups) = (Vec::new(), Vec::new());
-    for (frame, commands) in recording
-        .frames
-        .iter()
-        .zip(thrusts.commands.chunks_exact(names.len()))
-    {
-        values.clear();
-        values.extend_from_slice(frame.values);
-        values.extend_from_slice(commands);
-        groups.clear();
-        groups.extend_from_slice(frame.groups);
-        let valid = commands.iter().all(|command| command.is_finite());
-        groups.push(GroupStatus {
-            stamp: frame.time,
-            valid,
-        });
-        frames.push(frame.time, frame.status, &values, &groups);
-    }
-    Ok((description, frames))
+    Ok((description.with_signals(names)?, thrusts))
 }
 
 /// The log's error, at the key with its path.
@@ -262,8 +295,8 @@ fn explain(error: &LogError, log: Range<usize>) -> Error {
     };
     let ours = Error::new(kind, error.to_string()).in_configuration(log);
     match error {
-        LogError::Truncated { frames, .. } if *frames > 0 => {
-            ours.with_help("set `allow_truncated = true` to replay the frames that are complete")
+        LogError::Truncated { frames, .. } | LogError::Corrupt { frames, .. } if *frames > 0 => {
+            ours.with_help("set `allow_truncated = true` to replay the frames that are whole")
         }
         _ => ours,
     }

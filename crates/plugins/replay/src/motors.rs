@@ -15,50 +15,59 @@
 
 use fly_hal::Error;
 use fly_log::{MotorGeometry, Motors};
-use fly_mechanics::{PseudoInverse, Vehicle};
+use fly_mechanics::{PseudoInverse, Rotors, Vehicle};
 use nalgebra::{DMatrix, DVector, Vector6};
 
 use crate::settings::MotorSettings;
 
-/// Commands of the configured vehicle in each frame, and how they were determined, in words.
+/// Converts the outputs of the recorded motors to commands of the configured vehicle.
+#[derive(Clone, Debug)]
 pub struct Thrusts {
-    /// One value for each command and frame; NaN if a motor is off or not known.
-    pub commands: Vec<f64>,
-    /// How they were determined.
+    rotors: Rotors,
+    /// Inputs of the configured vehicle from the recorded motors' thrusts, input x motors.
+    map: DMatrix<f64>,
+    thrust_max: f64,
+    forces: DVector<f64>,
+    input: DVector<f64>,
+    /// How they are determined.
     pub words: String,
 }
 
-/// Converts the recorded motors.
-///
-/// # Errors
-/// An invalid setting, with its location.
-pub fn thrusts(
-    motors: &Motors,
-    vehicle: &Vehicle,
-    settings: &MotorSettings,
-) -> Result<Thrusts, Error> {
-    let (thrust_max, scale_words) = thrust_max(motors, vehicle, settings)?;
-    let (map, map_words) = map(motors, vehicle, settings)?;
-    let names = vehicle.rotors.command_names();
-    let mut commands = Vec::with_capacity(motors.outputs.len() / motors.count.max(1) * names.len());
-    let mut row = vec![0.0; names.len()];
-    for outputs in motors.outputs.chunks_exact(motors.count) {
-        let forces = DVector::from_iterator(
-            motors.count,
-            outputs.iter().map(|output| output * thrust_max),
-        );
-        let u = &map * forces;
-        if u.iter().all(|value| value.is_finite()) {
-            vehicle.rotors.commands_from_input(u.as_slice(), &mut row);
-        } else {
-            row.fill(f64::NAN);
-        }
-        commands.extend_from_slice(&row);
+impl Thrusts {
+    /// Of these motors.
+    ///
+    /// # Errors
+    /// An invalid setting, with its location.
+    pub fn new(
+        motors: &Motors,
+        vehicle: &Vehicle,
+        settings: &MotorSettings,
+    ) -> Result<Self, Error> {
+        let (thrust_max, scale_words) = thrust_max(motors, vehicle, settings)?;
+        let (map, map_words) = map(motors, vehicle, settings)?;
+        Ok(Self {
+            rotors: vehicle.rotors.clone(),
+            forces: DVector::zeros(map.ncols()),
+            input: DVector::zeros(map.nrows()),
+            map,
+            thrust_max,
+            words: format!("{map_words}; {scale_words}"),
+        })
     }
-    Ok(Thrusts {
-        commands,
-        words: format!("{map_words}; {scale_words}"),
-    })
+
+    /// The commands for these outputs; NaN if a motor is off or not known.
+    pub fn commands(&mut self, outputs: &[f64], commands: &mut [f64]) {
+        for (force, output) in self.forces.iter_mut().zip(outputs) {
+            *force = output * self.thrust_max;
+        }
+        self.map.mul_to(&self.forces, &mut self.input);
+        if self.input.iter().all(|value| value.is_finite()) {
+            self.rotors
+                .commands_from_input(self.input.as_slice(), commands);
+        } else {
+            commands.fill(f64::NAN);
+        }
+    }
 }
 
 /// Thrust of a recorded motor at full output, N.
@@ -243,11 +252,10 @@ mod tests {
     }
 
     /// PX4's quad x in FLU with arms of 1: front right, rear left, front left, rear right.
-    fn x_motors(outputs: [f64; 4]) -> Motors {
+    fn x_motors() -> Motors {
         let motor = |x: f64, y: f64, yaw_ratio: f64| MotorGeometry { x, y, yaw_ratio };
         Motors {
             count: 4,
-            outputs: outputs.to_vec(),
             geometry: vec![
                 motor(1.0, -1.0, -0.05),
                 motor(-1.0, 1.0, -0.05),
@@ -260,10 +268,15 @@ mod tests {
         }
     }
 
-    fn convert(outputs: [f64; 4]) -> Vec<f64> {
-        thrusts(&x_motors(outputs), &plus(), &MotorSettings::default())
-            .unwrap()
-            .commands
+    fn commands(motors: &Motors, settings: &MotorSettings, outputs: &[f64]) -> [f64; 4] {
+        let mut commands = [0.0; 4];
+        let mut thrusts = Thrusts::new(motors, &plus(), settings).unwrap();
+        thrusts.commands(outputs, &mut commands);
+        commands
+    }
+
+    fn convert(outputs: [f64; 4]) -> [f64; 4] {
+        commands(&x_motors(), &MotorSettings::default(), &outputs)
     }
 
     fn assert_close(found: &[f64], expected: [f64; 4]) {
@@ -314,8 +327,8 @@ mod tests {
     fn an_order_takes_the_motors_as_they_are() {
         let settings: MotorSettings =
             toml::from_str("thrust_max = 8.0\norder = [2, 1, 3, 0]").unwrap();
-        let found = thrusts(&x_motors([0.1, 0.2, 0.3, 0.4]), &plus(), &settings).unwrap();
-        assert_close(&found.commands, [2.4, 1.6, 3.2, 0.8]);
+        let found = commands(&x_motors(), &settings, &[0.1, 0.2, 0.3, 0.4]);
+        assert_close(&found, [2.4, 1.6, 3.2, 0.8]);
     }
 
     #[test]
@@ -333,7 +346,7 @@ mod tests {
             ("order = [0, 1, 2, 4]", "expected motors 0 to 3, found 4"),
         ] {
             let settings: MotorSettings = toml::from_str(text).unwrap();
-            let Err(error) = thrusts(&x_motors([0.5; 4]), &plus(), &settings) else {
+            let Err(error) = Thrusts::new(&x_motors(), &plus(), &settings) else {
                 panic!("{text}")
             };
             assert_eq!(error.message, message);
@@ -346,12 +359,11 @@ mod tests {
     fn without_geometry_only_the_collective_is_taken_from_another_number_of_motors() {
         let motors = Motors {
             count: 6,
-            outputs: vec![0.5; 6],
             geometry: Vec::new(),
             hover: Some(0.5),
             ..Motors::default()
         };
-        let found = thrusts(&motors, &plus(), &MotorSettings::default()).unwrap();
-        assert_close(&found.commands, [9.81 / 4.0; 4]);
+        let found = commands(&motors, &MotorSettings::default(), &[0.5; 6]);
+        assert_close(&found, [9.81 / 4.0; 4]);
     }
 }

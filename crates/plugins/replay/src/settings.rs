@@ -13,9 +13,11 @@ pub struct Settings {
     pub from: Option<Spanned<f64>>,
     /// End here, s after the first frame. Default: the last frame.
     pub until: Option<Spanned<f64>>,
-    /// Replay the complete frames of a truncated log. Default: false, such a log is an error.
+    /// Replay the whole frames of a truncated or damaged log. Default: false, such a log is an error.
     #[serde(default)]
     pub allow_truncated: bool,
+    /// Memory that reading the log may take, MB. Default: 512. A log of this program takes a fraction of it, however long it is.
+    pub memory_mb: Option<Spanned<u32>>,
     /// How recorded motors of a ULog become thrusts.
     #[serde(default)]
     pub motors: MotorSettings,

@@ -18,8 +18,10 @@
 //! there. The time of a sample is its `timestamp_sample`, if the topic has it. Time counts from
 //! the first frame.
 
+mod formats;
 mod motors;
 mod records;
+mod resampled;
 mod series;
 mod setpoints;
 mod smooth;
@@ -27,18 +29,18 @@ mod topics;
 
 use std::path::Path;
 
-use fly_hal::{Description, GroupStatus, ReferenceSource};
+use fly_hal::{Description, ReferenceSource};
 use fly_mavlink::frames;
 
 pub use motors::{MotorGeometry, Motors};
 pub(super) use records::MAGIC;
 
-use super::frames::Frames;
+use super::source::Source;
+use super::stream::{Span, Stream};
 use super::{Kind, Options, Recording};
-use crate::Status;
 use crate::error::LogError;
+use resampled::Resampled;
 use series::{Attitude, Motion, Series, rotation};
-use setpoints::{Flown, Setpoint};
 use topics::Topics;
 
 /// Required topics.
@@ -60,7 +62,9 @@ const OPTIONAL: [&str; 8] = [
 ];
 
 /// Most frames, 5 hours at 500 Hz: more come from corrupt time stamps.
-const MAX_FRAMES: usize = 10_000_000;
+const MAX_FRAMES: i64 = 10_000_000;
+/// Memory that reading takes for each byte of the samples: they are converted while they are there.
+const COPIES: u64 = 4;
 
 /// Groups of signals in the order of a frame.
 const GROUPS: [&str; 12] = [
@@ -88,18 +92,36 @@ fn description() -> Description {
         .with_reference(ReferenceSource::Recorded)
 }
 
-/// Reads a ULog file.
-pub fn read(path: &Path, bytes: &[u8], options: &Options) -> Result<Recording, LogError> {
-    if bytes.len() < records::HEADER {
+/// Opens a ULog file: reads the topics, and resamples them when their frames are asked for.
+pub fn open(
+    path: &Path,
+    source: &Source,
+    options: &Options,
+) -> Result<Recording<Stream>, LogError> {
+    if source.len() < records::HEADER {
         let expected = format!("the {} bytes that start a ULog", records::HEADER);
         return Err(LogError::Truncated {
             path: path.into(),
-            offset: bytes.len() as u64,
+            offset: source.len(),
             expected,
             frames: 0,
         });
     }
-    let topics = Topics::read(bytes);
+    let most = options.memory / COPIES;
+    let topics = Topics::read(source, most).map_err(|source| LogError::Open {
+        path: path.into(),
+        source,
+    })?;
+    if topics.memory > most {
+        return Err(LogError::Memory {
+            path: path.into(),
+            most: options.memory,
+            what: format!(
+                "its samples alone are {} bytes, of which {COPIES} copies are made",
+                topics.memory
+            ),
+        });
+    }
     let missing: Vec<_> = REQUIRED
         .iter()
         .chain(&OPTIONAL)
@@ -127,29 +149,81 @@ pub fn read(path: &Path, bytes: &[u8], options: &Options) -> Result<Recording, L
             "position, attitude and angular velocity never overlap".into(),
         ));
     }
-    if grid.len() > MAX_FRAMES {
+    if grid.count > MAX_FRAMES {
         let reason = format!(
             "its time stamps would make {} frames, more than {MAX_FRAMES}",
-            grid.len()
+            grid.count
         );
         return Err(unusable(reason));
     }
     if let Some(offset) = topics.damage.cut_at
         && !options.allow_truncated
     {
-        let (offset, expected) = (offset as u64, "a whole record".to_owned());
         return Err(LogError::Truncated {
             path: path.into(),
             offset,
-            expected,
+            expected: "a whole record".to_owned(),
             frames: grid.len(),
         });
     }
-    Ok(sources.recording(path, &topics, &grid, &missing))
+    let flagged = sources.flagged;
+    let (motors, outputs) = motors::read(&topics).unzip();
+    let resampled = Resampled::new(sources, grid, &topics, outputs);
+    let span = Span {
+        count: grid.len(),
+        first: 0,
+        last: grid.time(grid.len() - 1) - grid.start,
+    };
+    let description = description();
+    Ok(Recording {
+        path: path.into(),
+        kind: Kind::Ulog,
+        header: None,
+        run: None,
+        skipped: skipped(&topics),
+        notes: notes(
+            &topics,
+            grid.step,
+            flagged,
+            &resampled,
+            motors.as_ref(),
+            &missing,
+        ),
+        motors,
+        frames: Stream::new(Box::new(resampled), span, &description),
+        description,
+    })
+}
+
+/// The regular times of the frames in the autopilot's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// First time, ns.
+    start: i64,
+    /// Interval, ns.
+    step: i64,
+    count: i64,
+}
+
+impl Grid {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most MAX_FRAMES"
+    )]
+    const fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    #[expect(clippy::cast_possible_wrap, reason = "an index of a frame")]
+    const fn time(&self, index: usize) -> i64 {
+        self.start + index as i64 * self.step
+    }
 }
 
 /// The measured quantities.
-struct Sources {
+#[derive(Debug)]
+pub struct Sources {
     motion: Series<Motion>,
     attitude: Series<Attitude>,
     rates: Series<[f64; 3]>,
@@ -211,8 +285,8 @@ impl Sources {
         })
     }
 
-    /// Times of the frames in the autopilot's clock, ns.
-    fn grid(&self) -> Vec<i64> {
+    /// Times of the frames.
+    fn grid(&self) -> Grid {
         let spans = [self.motion.span(), self.attitude.span(), self.rates.span()];
         let start = spans.iter().map(|span| span.0).max().unwrap_or_default();
         let end = spans.iter().map(|span| span.1).min().unwrap_or_default();
@@ -221,177 +295,72 @@ impl Sources {
             .into_iter()
             .filter(|&p| p >= 100_000)
             .min();
-        let count = step.map_or(0, |step| (end - start).max(-1) / step + 1);
-        (0..count)
-            .map(|k| start + k * step.unwrap_or_default())
-            .collect()
-    }
-
-    fn recording(&self, path: &Path, topics: &Topics, grid: &[i64], missing: &[&str]) -> Recording {
-        let start = grid[0];
-        let step = (grid[1] - grid[0]) as f64 * 1e-9;
-        let motions: Vec<_> = held(grid.iter().map(|&t| self.motion.motion(t)));
-        let positions: Vec<_> = motions.iter().map(|m| m.position).collect();
-        let velocities: Vec<_> = motions.iter().map(|m| m.velocity).collect();
-        let attitudes: Vec<_> = held(grid.iter().map(|&t| self.attitude.attitude(t)));
-        let stretches = self.stretches(grid);
-        let flown = Flown {
-            times: grid,
-            step,
-            positions: &positions,
-            velocities: &velocities,
-            attitudes: &attitudes,
-            stretches: &stretches,
-        };
-        let setpoints = setpoints::setpoints(topics, &flown);
-        let (battery, armed) = (battery(topics), armed(topics));
-
-        let description = description();
-        let mut frames = Frames::new(description.signals.len(), description.groups.len());
-        let (mut values, mut groups) = (Vec::new(), Vec::new());
-        for (k, &time) in grid.iter().enumerate() {
-            values.clear();
-            groups.clear();
-            let mut put = |data: Option<&[f64]>, width: usize| {
-                values.extend_from_slice(data.unwrap_or(&[f64::NAN; 4][..width]));
-                groups.push(GroupStatus {
-                    stamp: time - start,
-                    valid: data.is_some(),
-                });
-            };
-            let motion = self.motion.motion(time);
-            let attitude = self.attitude.attitude(time);
-            let velocity = motion
-                .zip(attitude)
-                .map(|(m, q)| q.inverse().act(&m.velocity.into()));
-            put(motion.as_ref().map(|m| &m.position[..]), 3);
-            put(
-                attitude
-                    .map(|q| q.wxyz())
-                    .as_ref()
-                    .map(nalgebra::Matrix::as_slice),
-                4,
-            );
-            put(velocity.as_ref().map(nalgebra::Matrix::as_slice), 3);
-            put(self.rates.linear(time).as_ref().map(|w| &w[..]), 3);
-            put(
-                battery
-                    .as_ref()
-                    .and_then(|series| series.held(time))
-                    .as_ref()
-                    .map(|b| &b[..]),
-                2,
-            );
-            put(
-                armed
-                    .as_ref()
-                    .and_then(|series| series.held(time))
-                    .as_ref()
-                    .map(|a| &a[..]),
-                1,
-            );
-            let setpoint = setpoints.as_ref().map(|setpoints| &setpoints[k]);
-            put(setpoint.map(|s| &s.position[..]), 3);
-            put(setpoint.map(|s| &s.velocity[..]), 3);
-            put(setpoint.map(|s| &s.acceleration[..]), 3);
-            put(
-                setpoint
-                    .map(|s| s.rotation.wxyz())
-                    .as_ref()
-                    .map(nalgebra::Matrix::as_slice),
-                4,
-            );
-            put(setpoint.map(|s| &s.angular_velocity[..]), 3);
-            let source = setpoint.map(|s| {
-                [f64::from(u8::from(
-                    !(s.position_logged && s.attitude_logged),
-                ))]
-            });
-            put(source.as_ref().map(|s| &s[..]), 1);
-            frames.push(time - start, Status::Fresh, &values, &groups);
+        Grid {
+            start,
+            step: step.unwrap_or_default(),
+            count: step.map_or(0, |step| (end - start).max(-1) / step + 1),
         }
-        let motors = motors::read(topics, grid);
-        Recording {
-            path: path.into(),
-            kind: Kind::Ulog,
-            description,
-            frames,
-            header: None,
-            run: None,
-            skipped: skipped(topics),
-            notes: self.notes(topics, step, setpoints.as_deref(), motors.as_ref(), missing),
-            motors,
-        }
-    }
-
-    /// Times at which the estimate starts: the first one, and those after a reset.
-    fn stretches(&self, grid: &[i64]) -> Vec<usize> {
-        let resets = |k: usize| {
-            let (motion, attitude) = (self.motion.nearest(grid[k]), self.attitude.nearest(grid[k]));
-            (motion.resets, attitude.resets)
-        };
-        (0..grid.len())
-            .filter(|&k| k == 0 || resets(k) != resets(k - 1))
-            .collect()
-    }
-
-    fn notes(
-        &self,
-        topics: &Topics,
-        step: f64,
-        setpoints: Option<&[Setpoint]>,
-        motors: Option<&Motors>,
-        missing: &[&str],
-    ) -> Vec<(String, String)> {
-        let mut notes = Vec::new();
-        let mut note = |name: &str, text: String| notes.push((name.to_owned(), text));
-        note(
-            "frames",
-            format!("a grid of {:.1} Hz, interpolated", 1.0 / step),
-        );
-        if self.flagged > 0.0 {
-            let share = 100.0 * self.flagged;
-            note(
-                "estimator",
-                format!(
-                    "marks its position as invalid in {share:.0} % of the samples; they are used nevertheless"
-                ),
-            );
-        }
-        if !missing.is_empty() {
-            note("missing topics", missing.join(", "));
-        }
-        if topics.dropout > 0.0 {
-            note(
-                "dropouts",
-                format!("{:.3} s that the logger lost", topics.dropout),
-            );
-        }
-        note("setpoints", setpoint_words(setpoints));
-        note(
-            "motors",
-            motors.map_or_else(|| "not in the log".into(), |motors| motors.source.clone()),
-        );
-        notes
     }
 }
 
-/// The source of the setpoints, in words.
-fn setpoint_words(setpoints: Option<&[Setpoint]>) -> String {
-    let Some(setpoints) = setpoints else {
+fn notes(
+    topics: &Topics,
+    step: i64,
+    flagged: f64,
+    resampled: &Resampled,
+    motors: Option<&Motors>,
+    missing: &[&str],
+) -> Vec<(String, String)> {
+    let mut notes = Vec::new();
+    let mut note = |name: &str, text: String| notes.push((name.to_owned(), text));
+    note(
+        "frames",
+        format!("a grid of {:.1} Hz, interpolated", 1e9 / step as f64),
+    );
+    if flagged > 0.0 {
+        let share = 100.0 * flagged;
+        note(
+            "estimator",
+            format!(
+                "marks its position as invalid in {share:.0} % of the samples; they are used nevertheless"
+            ),
+        );
+    }
+    if !missing.is_empty() {
+        note("missing topics", missing.join(", "));
+    }
+    if topics.dropout > 0.0 {
+        note(
+            "dropouts",
+            format!("{:.3} s that the logger lost", topics.dropout),
+        );
+    }
+    note("setpoints", setpoint_words(resampled.logged_setpoints()));
+    note(
+        "motors",
+        motors.map_or_else(|| "not in the log".into(), |motors| motors.source.clone()),
+    );
+    notes
+}
+
+/// The source of the setpoints, in words: in how many of how many frames position and attitude are logged.
+fn setpoint_words(logged: Option<([usize; 2], usize)>) -> String {
+    let Some(([position, attitude], count)) = logged else {
         return "none: too few frames".into();
     };
     let share = |logged: usize| match logged {
         0 => "smoothed flown path".to_owned(),
-        all if all == setpoints.len() => "logged".to_owned(),
+        all if all == count => "logged".to_owned(),
         some => format!(
             "logged in {:.0} % of the frames, else smoothed flown path",
-            100.0 * some as f64 / setpoints.len() as f64
+            100.0 * some as f64 / count as f64
         ),
     };
-    let position = share(setpoints.iter().filter(|s| s.position_logged).count());
-    let attitude = share(setpoints.iter().filter(|s| s.attitude_logged).count());
-    format!("position: {position}; attitude: {attitude}")
+    format!(
+        "position: {}; attitude: {}",
+        share(position),
+        share(attitude)
+    )
 }
 
 /// What could not be read, in words.
@@ -421,19 +390,4 @@ fn battery(topics: &Topics) -> Option<Series<[f64; 2]>> {
 fn armed(topics: &Topics) -> Option<Series<[f64; 1]>> {
     let table = topics.table("actuator_armed")?;
     Series::new(&table.times, &table.rows(["armed"])?, Some)
-}
-
-/// Values with the gaps filled by the last one, and the first gap by the first.
-fn held<T: Copy>(values: impl Iterator<Item = Option<T>>) -> Vec<T> {
-    let values: Vec<_> = values.collect();
-    let Some(mut last) = values.iter().find_map(|value| *value) else {
-        return Vec::new();
-    };
-    values
-        .into_iter()
-        .map(|value| {
-            last = value.unwrap_or(last);
-            last
-        })
-        .collect()
 }

@@ -11,9 +11,6 @@ pub const MAX_MOTORS: usize = CONTROLS.len();
 pub struct Motors {
     /// Number of motors.
     pub count: usize,
-    /// Thrust of every motor as a fraction of its maximum, frame by frame; NaN if it is not known or the
-    /// motor is off.
-    pub outputs: Vec<f64>,
     /// Geometry of the motors, from the autopilot's parameters; empty unless the log has all of them.
     pub geometry: Vec<MotorGeometry>,
     /// Output at which the vehicle hovers, a fraction, if the log says so.
@@ -36,12 +33,27 @@ pub struct MotorGeometry {
     pub yaw_ratio: f64,
 }
 
-/// The motors' outputs at given times, ns.
+/// The motors' outputs.
+#[derive(Debug)]
+pub struct Outputs {
+    /// Number of motors.
+    pub count: usize,
+    series: Series<[f64; MAX_MOTORS]>,
+}
+
+impl Outputs {
+    /// Thrust of every motor as a fraction of its maximum; NaN if it is not known or the motor is off.
+    pub fn at(&self, time: i64) -> [f64; MAX_MOTORS] {
+        self.series.linear(time).unwrap_or([f64::NAN; MAX_MOTORS])
+    }
+}
+
+/// The motors and their outputs.
 ///
 /// PX4's `actuator_motors` are fractions of the maximum thrust already: the curve `THR_MDL_FAC` between thrust and motor
 /// signal is applied behind it. `actuator_outputs` are motor signals in µs, so the curve is applied here:
 /// `thrust = f s² + (1 - f) s` with `s` the signal between its limits and `f = THR_MDL_FAC`.
-pub fn read(topics: &Topics, times: &[i64]) -> Option<Motors> {
+pub fn read(topics: &Topics) -> Option<(Motors, Outputs)> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -72,24 +84,19 @@ pub fn read(topics: &Topics, times: &[i64]) -> Option<Motors> {
     if !(0..count).any(ever) {
         return None;
     }
-    let mut outputs = Vec::with_capacity(times.len() * count);
-    for &time in times {
-        let sample = series.linear(time).unwrap_or([f64::NAN; MAX_MOTORS]);
-        outputs.extend_from_slice(&sample[..count]);
-    }
     let (hover, hover_source) = match (hover_estimate(topics), topics.parameter("MPC_THR_HOVER")) {
         (Some(hover), _) => (Some(hover), "median of hover_thrust_estimate"),
         (None, Some(hover)) => (Some(hover), "parameter MPC_THR_HOVER"),
         (None, None) => (None, ""),
     };
-    Some(Motors {
+    let motors = Motors {
         count,
-        outputs,
         geometry,
         hover: hover.filter(|h| (0.02..=1.0).contains(h)),
         hover_source,
         source,
-    })
+    };
+    Some((motors, Outputs { count, series }))
 }
 
 fn from_motors(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {

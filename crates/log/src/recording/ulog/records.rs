@@ -1,14 +1,22 @@
 //! The records of a ULog file, resynchronised after corrupt bytes.
 
+use std::io;
+
+use crate::recording::source::{Source, Window};
+
 /// First bytes of every ULog file; its version follows.
 pub const MAGIC: [u8; 7] = [0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35];
 /// Bytes before the first record: magic, version, time of the start.
-pub const HEADER: usize = 16;
+pub const HEADER: u64 = 16;
 
 /// Kinds of records that the format defines.
 const KINDS: &[u8] = b"BFIMPQADRLCSO";
 /// Number of consecutive valid records that mark the start of one.
 const CHAIN: usize = 4;
+/// Bytes that such a chain has at most.
+const CHAIN_BYTES: usize = (CHAIN + 1) * (3 + u16::MAX as usize);
+/// Bytes that are in sight from a record on.
+const REACH: usize = 2 * CHAIN_BYTES;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
@@ -32,59 +40,104 @@ pub struct Damage {
     /// Places where the chain of records broke.
     pub places: usize,
     /// Bytes passed over.
-    pub bytes: usize,
+    pub bytes: u64,
     /// Whether the file ends within a record, and where that starts.
-    pub cut_at: Option<usize>,
+    pub cut_at: Option<u64>,
 }
 
 /// Visits all records, in order.
 ///
 /// After bytes that are not a record it searches the next place where several records follow each other. Data that
 /// was appended after the log was closed (`appended`, byte offsets) starts a new chain.
-pub fn scan<'a>(bytes: &'a [u8], mut visit: impl FnMut(Record<'a>)) -> Damage {
+pub fn scan(source: &Source, mut visit: impl FnMut(Record<'_>)) -> io::Result<Damage> {
     let mut damage = Damage::default();
     let mut start = HEADER;
-    for end in appended(bytes) {
+    for end in appended(source)? {
         // After a crash the part before appended data may end anywhere.
-        if let Some(cut) = section(&bytes[..end], start, &mut damage, &mut visit) {
+        let mut section = Section::new(source, end);
+        if let Some(cut) = section.visit(start, &mut damage, &mut visit)? {
             damage.places += 1;
             damage.bytes += end - cut;
         }
         start = end;
     }
-    damage.cut_at = section(bytes, start, &mut damage, &mut visit);
-    damage
+    let mut section = Section::new(source, source.len());
+    damage.cut_at = section.visit(start, &mut damage, &mut visit)?;
+    Ok(damage)
 }
 
-/// Visits the records from `start` on; returns the offset of the last one, if it is truncated.
-fn section<'a>(
-    bytes: &'a [u8],
-    start: usize,
-    damage: &mut Damage,
-    visit: &mut impl FnMut(Record<'a>),
-) -> Option<usize> {
-    let mut offset = start;
-    while offset < bytes.len() {
-        let record = at(bytes, offset);
-        let end = offset + record.map_or(0, |record| record.whole.len());
-        if let Some(record) = record {
-            // Its content is checked later; its length is trusted only if a record or the end follows.
-            visit(record);
-            if makes_sense(bytes, end, 1) {
-                offset = end;
-                continue;
+/// A chain of records up to `end`.
+struct Section {
+    window: Window,
+    end: u64,
+}
+
+impl Section {
+    fn new(source: &Source, end: u64) -> Self {
+        Self {
+            window: Window::new(source.clone()),
+            end,
+        }
+    }
+
+    /// The bytes from `offset` on: all up to the end of the section, or more than a chain of records has.
+    fn from(&mut self, offset: u64) -> io::Result<&[u8]> {
+        let rest = usize::try_from(self.end.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let data = self.window.from(offset, REACH)?;
+        Ok(&data[..data.len().min(rest)])
+    }
+
+    /// Visits the records from `start` on; returns the offset of the last one, if it is truncated.
+    fn visit(
+        &mut self,
+        start: u64,
+        damage: &mut Damage,
+        visit: &mut impl FnMut(Record<'_>),
+    ) -> io::Result<Option<u64>> {
+        let mut offset = start;
+        while offset < self.end {
+            let rest = self.from(offset)?;
+            let record = at(rest, 0);
+            let length = record.map_or(0, |record| record.whole.len());
+            if let Some(record) = record {
+                // Its content is checked later; its length is trusted only if a record or the end follows.
+                visit(record);
+                if makes_sense(rest, length, 1) {
+                    offset += length as u64;
+                    continue;
+                }
+            }
+            let end = offset + length as u64;
+            let Some(next) = self.search(offset + 1)? else {
+                return Ok(Some(end));
+            };
+            damage.places += 1;
+            damage.bytes += next - if next < end { offset } else { end };
+            offset = next;
+        }
+        Ok(None)
+    }
+
+    /// The next place from which on several records follow each other.
+    fn search(&mut self, mut offset: u64) -> io::Result<Option<u64>> {
+        while offset < self.end {
+            let is_end = self.end - offset <= REACH as u64;
+            let rest = self.from(offset)?;
+            // From each of these places on a whole chain is in sight.
+            let places = if is_end {
+                rest.len()
+            } else {
+                rest.len() - CHAIN_BYTES
+            };
+            let found = (0..places)
+                .find(|&place| at(rest, place).is_some() && makes_sense(rest, place, CHAIN));
+            match found {
+                Some(place) => return Ok(Some(offset + place as u64)),
+                None => offset += places as u64,
             }
         }
-        let next = (offset + 1..bytes.len())
-            .find(|&place| at(bytes, place).is_some() && makes_sense(bytes, place, CHAIN));
-        let Some(next) = next else {
-            return Some(end);
-        };
-        damage.places += 1;
-        damage.bytes += next - if next < end { offset } else { end };
-        offset = next;
+        Ok(None)
     }
-    None
 }
 
 /// The record at `offset`, if one of a known kind fits there.
@@ -111,29 +164,31 @@ fn makes_sense(bytes: &[u8], mut offset: usize, count: usize) -> bool {
 }
 
 /// Offsets of appended data, as the flags at the head say; none when the flags are not there.
-fn appended(bytes: &[u8]) -> Vec<usize> {
-    let Some(flags) = at(bytes, HEADER).filter(|record| record.kind == b'B') else {
-        return Vec::new();
+fn appended(source: &Source) -> io::Result<Vec<u64>> {
+    let mut head = Vec::new();
+    source.read(HEADER, 3 + usize::from(u16::MAX), &mut head)?;
+    let Some(flags) = at(&head, 0).filter(|record| record.kind == b'B') else {
+        return Ok(Vec::new());
     };
     let (Some(&incompatible), Some(offsets)) = (flags.body().get(8), flags.body().get(16..40))
     else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     if incompatible & 1 == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let mut places: Vec<usize> = offsets
+    let mut places: Vec<u64> = offsets
         .chunks_exact(8)
         .filter_map(|eight| Some(u64::from_le_bytes(eight.try_into().ok()?)))
-        .filter_map(|offset| usize::try_from(offset).ok())
-        .filter(|offset| (HEADER + 1..bytes.len()).contains(offset))
+        .filter(|offset| (HEADER + 1..source.len()).contains(offset))
         .collect();
     places.sort_unstable();
     places.dedup();
-    places
+    Ok(places)
 }
 
 #[cfg(test)]
+#[allow(clippy::cast_possible_truncation)] // small numbers
 mod tests {
     use super::*;
 
@@ -154,8 +209,9 @@ mod tests {
 
     fn kinds(bytes: &[u8]) -> (String, Damage) {
         let mut found = String::new();
-        let damage = scan(bytes, |record| found.push(record.kind.into()));
-        (found, damage)
+        let source = Source::Bytes(bytes.into());
+        let damage = scan(&source, |record| found.push(record.kind.into()));
+        (found, damage.unwrap())
     }
 
     #[test]
@@ -174,9 +230,10 @@ mod tests {
     #[test]
     fn a_cut_record_is_noticed() {
         let good = file(&[record(b'I', b"abc"), record(b'D', b"defg")]);
-        for length in HEADER + 1..good.len() {
+        let header = HEADER as usize;
+        for length in header + 1..good.len() {
             let (_, damage) = kinds(&good[..length]);
-            assert_eq!(damage.cut_at.is_some(), length != HEADER + 6, "{length}");
+            assert_eq!(damage.cut_at.is_some(), length != header + 6, "{length}");
         }
         assert_eq!(kinds(&good).0, "ID");
     }

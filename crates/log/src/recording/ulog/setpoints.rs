@@ -5,6 +5,7 @@ use std::ops::Range;
 use fly_lie::UnitQuaternion;
 use fly_mavlink::frames;
 
+use super::Grid;
 use super::series::{Attitude, Series, rotation};
 use super::smooth::Smoother;
 use super::topics::Topics;
@@ -14,11 +15,13 @@ const POSITION_REACH: f64 = 0.5;
 /// Reach of the fit of attitudes to both sides, s.
 const ATTITUDE_REACH: f64 = 0.25;
 
-/// The flown path on the grid; gaps are held so that there is a number everywhere.
+/// A part of the flown path on the grid; gaps are held so that there is a number everywhere.
 pub struct Flown<'a> {
+    /// Number of the first tick of the arrays.
+    pub first: usize,
+    /// Ticks of the whole grid.
+    pub count: usize,
     pub times: &'a [i64],
-    /// Seconds between two ticks.
-    pub step: f64,
     pub positions: &'a [[f64; 3]],
     /// Velocities in the world, m/s.
     pub velocities: &'a [[f64; 3]],
@@ -33,12 +36,13 @@ impl Flown<'_> {
     fn stretch(&self, tick: usize) -> Range<usize> {
         let next = self.stretches.partition_point(|&first| first <= tick);
         let first = self.stretches[next.saturating_sub(1)];
-        first
-            ..self
-                .stretches
-                .get(next)
-                .copied()
-                .unwrap_or(self.times.len())
+        first..self.stretches.get(next).copied().unwrap_or(self.count)
+    }
+
+    /// The indices of those of these ticks that are in the arrays.
+    fn part(&self, ticks: &Range<usize>) -> Range<usize> {
+        let end = ticks.end.min(self.first + self.times.len());
+        ticks.start.saturating_sub(self.first)..end - self.first
     }
 }
 
@@ -61,33 +65,86 @@ pub struct Setpoint {
     pub attitude_logged: bool,
 }
 
-/// Setpoints of every tick; `None` if there are too few ticks for a fit.
-pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
-    let ticks = flown.times.len();
-    let path = Smoother::new(flown.step, POSITION_REACH, ticks)?;
-    let turn = Smoother::new(flown.step, ATTITUDE_REACH, ticks)?;
-    let logged_path = logged_path(topics);
-    let logged_attitudes = logged_attitudes(topics, flown);
-    // In acro mode there are no attitude setpoints, only rates.
-    let rates = if logged_attitudes.is_none() {
-        logged_rates(topics)
-    } else {
-        None
-    };
-    let setpoint = |k: usize| {
+/// What setpoints are made of.
+#[derive(Debug)]
+pub struct Setpoints {
+    path: Smoother,
+    turn: Smoother,
+    logged_path: Option<Series<Option<Path>>>,
+    logged_attitudes: Option<Series<Attitude>>,
+    /// In acro mode there are no attitude setpoints, only rates.
+    rates: Option<Series<[f64; 3]>>,
+}
+
+impl Setpoints {
+    /// Of a log whose frames are on this grid; `None` if there are too few ticks for a fit.
+    pub fn new(topics: &Topics, grid: Grid) -> Option<Self> {
+        let (step, ticks) = (grid.step as f64 * 1e-9, grid.len());
+        let logged_attitudes = logged_attitudes(topics).filter(|series| {
+            let mut times = (0..ticks).map(|k| grid.time(k));
+            times.any(|time| series.place(time).is_some())
+        });
+        let rates = match &logged_attitudes {
+            Some(_) => None,
+            None => logged_rates(topics),
+        };
+        Some(Self {
+            path: Smoother::new(step, POSITION_REACH, ticks)?,
+            turn: Smoother::new(step, ATTITUDE_REACH, ticks)?,
+            logged_path: logged_path(topics),
+            logged_attitudes,
+            rates,
+        })
+    }
+
+    /// Ticks to both sides on which a setpoint depends.
+    pub fn margin(&self) -> usize {
+        2 * self.path.half().max(self.turn.half())
+    }
+
+    /// Whether position and attitude are logged at a time.
+    pub fn logged(&self, time: i64) -> [bool; 2] {
+        let path = self.logged_path.as_ref();
+        let attitudes = self.logged_attitudes.as_ref();
+        [
+            path.and_then(|series| at(series, time)).is_some(),
+            attitudes.is_some_and(|series| series.place(time).is_some()),
+        ]
+    }
+
+    /// Appends the setpoints of these ticks; the flown path reaches [`margin`](Self::margin) further, where there is so much.
+    pub fn of(&self, flown: &Flown, ticks: Range<usize>, setpoints: &mut Vec<Setpoint>) {
+        // Gaps of the logged attitude hold the flown one.
+        let wanted: Option<Vec<_>> = self.logged_attitudes.as_ref().map(|series| {
+            let attitudes = flown.times.iter().zip(flown.attitudes);
+            attitudes
+                .map(|(&time, flown)| series.attitude(time).unwrap_or(*flown))
+                .collect()
+        });
+        setpoints.extend(ticks.map(|tick| self.setpoint(flown, wanted.as_deref(), tick)));
+    }
+
+    fn setpoint(
+        &self,
+        flown: &Flown,
+        wanted: Option<&[UnitQuaternion<f64>]>,
+        tick: usize,
+    ) -> Setpoint {
         // The velocity is fitted to logged velocities: without a position fix the logged positions have another rate of
         // change, and the tracking error should be the vehicle's, not the estimator's.
-        let stretch = flown.stretch(k);
-        let (first, ticks) = (stretch.start, stretch.len());
+        let stretch = flown.stretch(tick);
+        let part = flown.part(&stretch);
+        let k = tick - flown.first;
+        let (at_part, time) = (k - part.start, flown.times[k]);
         let mut position = flown.positions[k];
         let (mut velocity, mut acceleration) = (flown.velocities[k], [0.0; 3]);
-        if path.fits(ticks) {
-            [position, ..] = path.path(&flown.positions[stretch.clone()], k - first);
-            [velocity, acceleration, _] = path.path(&flown.velocities[stretch.clone()], k - first);
+        if self.path.fits(stretch.len()) {
+            [position, ..] = self.path.path(&flown.positions[part.clone()], at_part);
+            [velocity, acceleration, _] = self.path.path(&flown.velocities[part.clone()], at_part);
         }
         let (mut rotation, mut angular_velocity) = (flown.attitudes[k], [0.0; 3]);
-        if turn.fits(ticks) {
-            (rotation, angular_velocity) = turn.attitude(&flown.attitudes[stretch], k - first);
+        if self.turn.fits(stretch.len()) {
+            (rotation, angular_velocity) = self.turn.attitude(&flown.attitudes[part], at_part);
         }
         let mut setpoint = Setpoint {
             position,
@@ -98,30 +155,26 @@ pub fn setpoints(topics: &Topics, flown: &Flown) -> Option<Vec<Setpoint>> {
             position_logged: false,
             attitude_logged: false,
         };
-        if let Some([p, v, a]) = logged_path
+        if let Some([p, v, a]) = self
+            .logged_path
             .as_ref()
-            .and_then(|series| at(series, flown.times[k]))
+            .and_then(|series| at(series, time))
         {
             (setpoint.position, setpoint.velocity, setpoint.acceleration) = (p, v, a);
             setpoint.position_logged = true;
         }
-        if let Some((attitudes, known)) = &logged_attitudes
-            && known[k]
-        {
+        let [_, attitude_logged] = self.logged(time);
+        if let (Some(wanted), true) = (wanted, attitude_logged) {
             // The rate of the logged attitude, not `vehicle_rates_setpoint`: that one includes the attitude controller's
             // feedback.
             (setpoint.rotation, setpoint.angular_velocity) =
-                (attitudes[k], turn.attitude(attitudes, k).1);
+                (wanted[k], self.turn.attitude(wanted, k).1);
             setpoint.attitude_logged = true;
-        } else if let Some(rates) = rates
-            .as_ref()
-            .and_then(|series| series.linear(flown.times[k]))
-        {
+        } else if let Some(rates) = self.rates.as_ref().and_then(|series| series.linear(time)) {
             setpoint.angular_velocity = rates;
         }
         setpoint
-    };
-    Some((0..ticks).map(setpoint).collect())
+    }
 }
 
 type Path = [[f64; 3]; 3];
@@ -181,32 +234,17 @@ fn at(series: &Series<Option<Path>>, time: i64) -> Option<Path> {
     }))
 }
 
-/// `vehicle_attitude_setpoint` on the grid with a flag whether it is known; gaps hold the flown attitude.
-fn logged_attitudes(
-    topics: &Topics,
-    flown: &Flown,
-) -> Option<(Vec<UnitQuaternion<f64>>, Vec<bool>)> {
+/// `vehicle_attitude_setpoint`.
+fn logged_attitudes(topics: &Topics) -> Option<Series<Attitude>> {
     let table = topics.table("vehicle_attitude_setpoint")?;
     let rows = table.rows(["q_d[0]", "q_d[1]", "q_d[2]", "q_d[3]"])?;
-    let series = Series::new(&table.times, &rows, |q| {
+    Series::new(&table.times, &rows, |q| {
         let rotation = rotation(q)?;
         Some(Attitude {
             rotation,
             resets: 0.0,
         })
-    })?;
-    let found: Vec<_> = flown
-        .times
-        .iter()
-        .map(|&time| series.attitude(time))
-        .collect();
-    let known: Vec<bool> = found.iter().map(Option::is_some).collect();
-    let filled = found
-        .iter()
-        .zip(flown.attitudes)
-        .map(|(found, flown)| found.unwrap_or(*flown))
-        .collect();
-    known.contains(&true).then_some((filled, known))
+    })
 }
 
 /// `vehicle_rates_setpoint`, body rates.

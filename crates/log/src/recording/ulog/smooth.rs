@@ -10,8 +10,11 @@ use fly_lie::UnitQuaternion;
 use nalgebra::{DMatrix, Vector3};
 
 const DEGREE: usize = 3;
+/// Most samples of a window to each side: as many as half a second at 1 kHz has. At higher rates a window is shorter.
+const MAX_HALF: usize = 500;
 
 /// Fits cubics to windows of equally spaced samples.
+#[derive(Debug)]
 pub struct Smoother {
     /// Coefficients from a window's samples, (degree + 1) x window.
     fit: DMatrix<f64>,
@@ -24,7 +27,7 @@ impl Smoother {
     /// none when there are fewer samples than a window has.
     pub fn new(step: f64, reach: f64, samples: usize) -> Option<Self> {
         let mut half = 4;
-        while (half as f64) * step < reach && half < samples {
+        while (half as f64) * step < reach && half < samples.min(MAX_HALF) {
             half += 1;
         }
         half = half.min(samples.saturating_sub(1) / 2);
@@ -36,6 +39,11 @@ impl Smoother {
         });
         let fit = vandermonde.pseudo_inverse(0.0).ok()?;
         Some(Self { fit, half, step })
+    }
+
+    /// Samples of a window to each side of its centre.
+    pub const fn half(&self) -> usize {
+        self.half
     }
 
     /// Whether so many samples fill a window.

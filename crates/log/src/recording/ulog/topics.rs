@@ -1,12 +1,12 @@
 //! Columns of the topics that are read, and the parameters.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
 
-use px4_ulog::stream_parser::model::{FlattenedFieldType as Type, FlattenedFormat};
-use px4_ulog::stream_parser::{DataMessage, LittleEndianParser as _, LogParser, ParameterMessage};
-
-use super::records::{Damage, HEADER, Record, scan};
+use super::formats::{Formats, Layout};
+use super::records::{Damage, Record, scan};
+use crate::recording::source::Source;
 
 /// Topics and fields that are read; the rest of the file is skipped, so that damage there has no effect.
 const WANTED: &[(&str, &[&str])] = &[
@@ -114,7 +114,7 @@ impl Table {
 /// The contents of a file.
 #[derive(Debug, Default)]
 pub struct Topics {
-    tables: BTreeMap<String, Table>,
+    tables: BTreeMap<&'static str, Table>,
     /// Parameters as they were at the start.
     pub parameters: BTreeMap<String, f64>,
     /// Records that could not be parsed.
@@ -123,7 +123,12 @@ pub struct Topics {
     pub damage: Damage,
     /// Time during which the logger lost data, s.
     pub dropout: f64,
+    /// Bytes of memory that the samples and parameters take.
+    pub memory: u64,
 }
+
+/// Memory that a parameter takes beside its name, bytes.
+const PARAMETER: u64 = 64;
 
 impl Topics {
     /// First instance of a topic; none when it has no samples.
@@ -138,193 +143,114 @@ impl Topics {
         self.parameters.get(name).copied()
     }
 
-    /// Reads a file, which starts with the magic bytes.
-    pub fn read(bytes: &[u8]) -> Self {
-        let topics = RefCell::new(Self::default());
-        let layouts = RefCell::new(BTreeMap::new());
-        let mut on_data = |message: &DataMessage| {
-            if message.multi_id.value() == 0 {
-                topics
-                    .borrow_mut()
-                    .sample(message, &mut layouts.borrow_mut());
+    /// Reads a file, which starts with the magic bytes; no more is kept than `memory` bytes, but what would be needed is counted.
+    pub fn read(source: &Source, memory: u64) -> io::Result<Self> {
+        let mut reader = Reader {
+            most: memory,
+            ..Reader::default()
+        };
+        let damage = scan(source, |record| {
+            if !reader.record(record) {
+                reader.topics.bad_records += 1;
             }
-        };
-        let mut on_parameter = |message: &ParameterMessage| {
-            let (name, value) = match *message {
-                ParameterMessage::Float(name, value, _) => (name, f64::from(value)),
-                ParameterMessage::Int32(name, value, _) => (name, f64::from(value)),
-            };
-            // The first value is that of the start; later ones are changes in flight.
-            topics
-                .borrow_mut()
-                .parameters
-                .entry(name.to_owned())
-                .or_insert(value);
-        };
-        let mut parser = LogParser::default();
-        parser.set_data_message_callback(&mut on_data);
-        parser.set_parameter_message_callback(&mut on_parameter);
-        let mut gate = Gate::default();
-        let mut bad = usize::from(
-            bytes
-                .get(..HEADER)
-                .is_none_or(|head| parser.consume_bytes(head).is_err())
-                || parser.consume_bytes(&no_flags()).is_err(),
-        );
-        let mut dropout = 0.0;
-        let damage = scan(bytes, |record| match gate.judge(record) {
-            Verdict::Pass => {
-                bad += usize::from(parser.consume_bytes(record.whole).is_err());
-                parser.clear_leftover();
-            }
-            Verdict::Bad => bad += 1,
-            Verdict::Dropout(milliseconds) => dropout += f64::from(milliseconds) * 1e-3,
-            Verdict::Leave => {}
-        });
-        drop(parser);
-        let mut topics = topics.into_inner();
-        (topics.bad_records, topics.damage, topics.dropout) = (bad, damage, dropout);
-        topics
-    }
-
-    fn sample(&mut self, message: &DataMessage, layouts: &mut BTreeMap<u16, Layout>) {
-        let format = message.flattened_format;
-        let Some(time) = &format.timestamp_field else {
-            self.bad_records += 1;
-            return;
-        };
-        let layout = layouts
-            .entry(message.msg_id)
-            .or_insert_with(|| Layout::new(format));
-        let table = self.tables.entry(format.message_name.clone()).or_default();
-        // When the sample was taken, where the topic says so; else when it was published.
-        let sampled = layout
-            .sampled
-            .map(|offset| u64::parse(&message.data[offset..]))
-            .filter(|&t| t > 0);
-        table
-            .times
-            .push(sampled.unwrap_or_else(|| time.parse_timestamp(message.data)));
-        for (field, kind, offset) in &layout.fields {
-            table
-                .columns
-                .entry(field)
-                .or_default()
-                .push(number(kind, &message.data[*offset..]));
-        }
+        })?;
+        reader.topics.damage = damage;
+        Ok(reader.topics)
     }
 }
 
-/// Offsets of the fields that are read in a topic's samples.
-struct Layout {
-    fields: Vec<(&'static str, Type, usize)>,
-    sampled: Option<usize>,
-}
-
-impl Layout {
-    fn new(format: &FlattenedFormat) -> Self {
-        let wanted = wanted(format.message_name()).unwrap_or_default();
-        let find = |name: &str| {
-            format
-                .fields
-                .iter()
-                .find(|field| field.flattened_field_name == name)
-        };
-        Self {
-            fields: wanted
-                .iter()
-                .filter_map(|&name| {
-                    find(name).map(|f| (name, f.field_type.clone(), usize::from(f.offset)))
-                })
-                .collect(),
-            sampled: find("timestamp_sample")
-                .filter(|field| field.field_type == Type::UInt64)
-                .map(|field| usize::from(field.offset)),
-        }
-    }
-}
-
-fn wanted(topic: &str) -> Option<&'static [&'static str]> {
-    WANTED
-        .iter()
-        .find(|(name, _)| *name == topic)
-        .map(|(_, fields)| *fields)
-}
-
-/// Decides which records reach the parser: those of wanted topics, and only when they are long enough for it.
+/// Collects what is wanted.
 #[derive(Default)]
-struct Gate {
-    ids: Vec<u16>,
+struct Reader {
+    topics: Topics,
+    formats: Formats,
+    /// Layouts of the wanted topics that are logged; `None` for a format that makes no sense.
+    layouts: BTreeMap<&'static str, Option<Rc<Layout>>>,
+    /// Topics by the number in their samples.
+    logged: BTreeMap<u16, (&'static str, Rc<Layout>)>,
+    most: u64,
 }
 
-enum Verdict {
-    Pass,
-    Bad,
-    Dropout(u16),
-    Leave,
-}
-
-impl Gate {
-    fn judge(&mut self, record: Record) -> Verdict {
+impl Reader {
+    /// Takes a record; `false` if it makes no sense.
+    fn record(&mut self, record: Record) -> bool {
         let body = record.body();
         match record.kind {
-            // A format that is not UTF-8 is damaged.
-            b'F' => match std::str::from_utf8(body)
-                .map(|text| text.split(':').next().and_then(wanted))
-            {
-                Ok(Some(_)) => Verdict::Pass,
-                Ok(None) => Verdict::Leave,
-                Err(_) => Verdict::Bad,
-            },
-            b'A' => match (body.get(1..3), body.get(3..).map(std::str::from_utf8)) {
-                (Some(id), Some(Ok(name))) => {
-                    if wanted(name).is_none() {
-                        return Verdict::Leave;
-                    }
-                    self.ids.push(u16::from_le_bytes([id[0], id[1]]));
-                    Verdict::Pass
-                }
-                _ => Verdict::Bad,
-            },
-            b'D' => match body.first_chunk() {
-                Some(id) if self.ids.contains(&u16::from_le_bytes(*id)) => Verdict::Pass,
-                Some(_) => Verdict::Leave,
-                None => Verdict::Bad,
-            },
-            b'P' => match body.split_first() {
-                Some((&length, rest)) if rest.len() == usize::from(length) + 4 => Verdict::Pass,
-                _ => Verdict::Bad,
-            },
-            b'O' => body
-                .first_chunk()
-                .map_or(Verdict::Bad, |ms| Verdict::Dropout(u16::from_le_bytes(*ms))),
-            _ => Verdict::Leave,
+            b'F' => self.formats.add(body),
+            b'A' => self.subscription(body).is_some(),
+            b'D' => self.sample(body).is_some(),
+            b'P' => self.parameter(body).is_some(),
+            b'O' => {
+                let milliseconds = body.first_chunk().map(|ms| u16::from_le_bytes(*ms));
+                self.topics.dropout += f64::from(milliseconds.unwrap_or(0)) * 1e-3;
+                milliseconds.is_some()
+            }
+            _ => true,
         }
     }
-}
 
-/// A record of flags without any: the parser takes formats only after one, old logs have none, and the flags themselves
-/// are handled in [`scan`].
-fn no_flags() -> [u8; 43] {
-    let mut record = [0; 43];
-    record[0] = 40;
-    record[2] = b'B';
-    record
-}
+    /// Instance, number and name of a topic.
+    fn subscription(&mut self, body: &[u8]) -> Option<()> {
+        let (&[instance, low, high], name) = body.split_first_chunk()?;
+        let name = std::str::from_utf8(name).ok()?;
+        let Some(&(topic, fields)) = WANTED.iter().find(|(topic, _)| *topic == name) else {
+            return Some(());
+        };
+        if instance != 0 {
+            return Some(());
+        }
+        let layout = (self.layouts.entry(topic))
+            .or_insert_with(|| self.formats.layout(topic, fields).map(Rc::new));
+        let number = u16::from_le_bytes([low, high]);
+        self.logged
+            .insert(number, (topic, Rc::clone(layout.as_ref()?)));
+        Some(())
+    }
 
-fn number(kind: &Type, bytes: &[u8]) -> f64 {
-    match kind {
-        Type::Int8 => f64::from(i8::parse(bytes)),
-        Type::UInt8 => f64::from(u8::parse(bytes)),
-        Type::Int16 => f64::from(i16::parse(bytes)),
-        Type::UInt16 => f64::from(u16::parse(bytes)),
-        Type::Int32 => f64::from(i32::parse(bytes)),
-        Type::UInt32 => f64::from(u32::parse(bytes)),
-        Type::Int64 => i64::parse(bytes) as f64,
-        Type::UInt64 => u64::parse(bytes) as f64,
-        Type::Float => f64::from(f32::parse(bytes)),
-        Type::Double => f64::parse(bytes),
-        Type::Bool => f64::from(u8::from(bytes[0] != 0)),
-        Type::Char => f64::from(bytes[0]),
+    fn sample(&mut self, body: &[u8]) -> Option<()> {
+        let (number, data) = body.split_first_chunk()?;
+        let Some((topic, layout)) = self.logged.get(&u16::from_le_bytes(*number)) else {
+            return Some(());
+        };
+        if data.len() != layout.size {
+            return None;
+        }
+        let time = |offset: usize| Some(u64::from_le_bytes(*data.get(offset..)?.first_chunk()?));
+        // When the sample was taken, where the topic says so; else when it was published.
+        let sampled = layout.sampled.and_then(time).filter(|&time| time > 0);
+        let time = sampled.or_else(|| time(layout.timestamp))?;
+        self.topics.memory += 8 * (1 + layout.fields.len() as u64);
+        if self.topics.memory > self.most {
+            return Some(());
+        }
+        let table = self.topics.tables.entry(topic).or_default();
+        table.times.push(time);
+        for &(field, number, offset) in &layout.fields {
+            let value = number.read(data.get(offset..).unwrap_or_default());
+            table.columns.entry(field).or_default().push(value);
+        }
+        Some(())
+    }
+
+    /// Length and text `float NAME` or `int32_t NAME`, then the value.
+    fn parameter(&mut self, body: &[u8]) -> Option<()> {
+        let (&length, rest) = body.split_first()?;
+        let (key, value) = rest.split_at_checked(usize::from(length))?;
+        let value: [u8; 4] = value.try_into().ok()?;
+        let (kind, name) = std::str::from_utf8(key).ok()?.split_once(' ')?;
+        let value = match kind {
+            "float" => f64::from(f32::from_le_bytes(value)),
+            "int32_t" => f64::from(i32::from_le_bytes(value)),
+            _ => return None,
+        };
+        let parameters = &mut self.topics.parameters;
+        // The first value is that of the start; later ones are changes in flight.
+        if !parameters.contains_key(name) {
+            self.topics.memory += PARAMETER + name.len() as u64;
+            if self.topics.memory <= self.most {
+                parameters.insert(name.to_owned(), value);
+            }
+        }
+        Some(())
     }
 }

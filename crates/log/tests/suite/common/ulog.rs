@@ -81,8 +81,12 @@ fn head_of(topics: &[(&str, &[&str])]) -> Vec<u8> {
 
 /// Tick `k` of 50 Hz: north at 1 m/s while turning right (about down) at 0.5 rad/s; motors at 0.4.
 pub fn tick(k: u64) -> Vec<u8> {
-    let t = k as f32 * 0.02;
-    let time = 1_000_000 + k * 20_000;
+    tick_at(1_000_000 + k * 20_000)
+}
+
+/// The same at a time, µs.
+pub fn tick_at(time: u64) -> Vec<u8> {
+    let t = (time - 1_000_000) as f32 * 1e-6;
     let mut bytes = Vec::new();
     bytes.extend(data(0, time, &[t, 2.0, -3.0, 1.0, 0.0, 0.0]));
     bytes.extend(data(

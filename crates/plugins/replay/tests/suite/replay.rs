@@ -214,7 +214,7 @@ fn what_is_wrong_is_said_where_it_stands() {
         ("«»", ErrorKind::Configuration, "missing key `log`: the recorded flight to replay".into(),
             Some("set it with `--set backend.replay.log=PATH`")),
         ("«lug» = 'x'", ErrorKind::Configuration,
-            "unknown key `lug`, expected one of `log`, `from`, `until`, `allow_truncated`, `motors`".into(),
+            "unknown key `lug`, expected one of `log`, `from`, `until`, `allow_truncated`, `memory_mb`, `motors`".into(),
             Some("did you mean `log`?")),
         ("log = «'DIR/missing.mcap'»", ErrorKind::Io,
             "cannot read the log `DIR/missing.mcap`: No such file or directory (os error 2)".into(), None),
@@ -225,7 +225,7 @@ fn what_is_wrong_is_said_where_it_stands() {
         ("log = «'DIR/cut.mcap'»", ErrorKind::Protocol,
             format!("`DIR/cut.mcap` is truncated at byte {place}: expected the 8 bytes that end an MCAP file; \
                 200 complete frames precede it"),
-            Some("set `allow_truncated = true` to replay the frames that are complete")),
+            Some("set `allow_truncated = true` to replay the frames that are whole")),
         ("log = 'DIR/good.mcap'\nfrom = «7.5»", ErrorKind::Configuration,
             "expected a time within the recording, 0 to 1.990 s, found 7.5".into(), None),
         ("log = 'DIR/good.mcap'\nuntil = «-1.0»", ErrorKind::Configuration,
