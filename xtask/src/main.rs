@@ -8,6 +8,7 @@ mod faults;
 mod fly;
 mod install;
 mod layers;
+mod mutate;
 mod peers;
 mod ratios;
 mod readme;
@@ -38,6 +39,8 @@ Tasks:
                          (--all: from 324000, a quarter of an hour)
   faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md
                          (--write: into it)
+  mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
+                         were changed at random (--seed N; --kind NAME --case N: one of them again)
   install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
                          (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo)
   generate [--check]     write the generated files anew: protobuf code, C header
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&rest),
         Some("faults") => faults::run(&rest),
         Some("recovery") => recovery::run(&rest),
+        Some("mutate") => mutate::run(&rest),
         Some("install") => install::run(&rest),
         Some("layers") => layers::run(&rest),
         Some("generate") => run_generate(&rest),
