@@ -7,14 +7,12 @@
 )] // small numbers, or any
 
 use crate::common;
+use crate::ulog;
 
 use std::fmt::Write as _;
 use std::process::{Command, Output};
 
 use common::Folder;
-
-#[path = "../../../log/tests/suite/common/ulog.rs"]
-mod ulog;
 
 /// Runs `fly` with at most this much address space, MB, and five seconds of a processor; it must end by itself.
 #[track_caller]

@@ -18,3 +18,5 @@ mod replay;
 mod safety;
 mod systems;
 mod tune;
+#[path = "../../../log/tests/suite/common/ulog.rs"]
+mod ulog;

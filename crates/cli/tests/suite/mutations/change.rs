@@ -75,7 +75,7 @@ const WORDS: [&str; 24] = [
 
 /// Changes a few places; `other` is a source of foreign pieces.
 pub fn change(bytes: &mut Vec<u8>, other: &[u8], is_text: bool, random: &mut Random) {
-    for _ in 0..1 + random.below(6) {
+    for _ in 0..=random.below(6) {
         let length = bytes.len();
         let place = random.below(length + 1).min(length.saturating_sub(1));
         let piece = |random: &mut Random, most: usize| {

@@ -13,9 +13,7 @@ use fly_hal::{
 
 use super::change::Random;
 use crate::common;
-
-#[path = "../../../../log/tests/suite/common/ulog.rs"]
-mod ulog;
+use crate::ulog;
 
 /// The shipped flight of a quadcopter, a tenth of a second.
 pub fn configuration() -> &'static Configuration {
