@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector, RealField};
 
+use super::derivative::matrices_along;
 use super::error::expect_size;
 use super::{
     Coordinates, CoordinatesError, Differentiable, Symbols, derivative_along, directional_jacobian,
@@ -128,8 +129,7 @@ impl<S: Differentiable> VelocityChange<S> {
         expect_size("W", (n, n), &W)?;
         let Z = super::kinematics::kinematic_pseudo_inverse(&W, x)?;
         let A = coordinates.kinematic_matrix(x) * &W;
-        let along = |a: &DVector<S>| derivative_along(|x| basis.matrix(x), x, a).1;
-        let dW = A.column_iter().map(|a| along(&a.into_owned())).collect();
+        let dW = matrices_along(&|x| basis.matrix(x), x, &A);
         Ok(Self { W, Z, dW })
     }
 }

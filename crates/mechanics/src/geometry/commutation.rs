@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector, convert};
 
+use super::derivative::matrices_along;
 use super::error::{expect_finite, expect_size};
 use super::{Coordinates, CoordinatesError, Differentiable, Symbols, derivative_along};
 
@@ -35,21 +36,18 @@ pub fn commutation_coefficients<S: Differentiable>(
     if let Some(constant) = coordinates.constant_commutation_coefficients() {
         return Ok(constant.map(convert));
     }
-    let n = coordinates.dof();
     let A = coordinates.kinematic_matrix(x);
     expect_finite("the kinematic matrix", &A, x)?;
     let Y = coordinates.kinematic_inverse(x)?;
-    // Y (∂_i A): column j is Y ∂_i A_j.
-    let along: Vec<DMatrix<S>> = A
-        .column_iter()
-        .map(|a| {
-            let dA = derivative_along(|x| coordinates.kinematic_matrix(x), x, &a.into_owned()).1;
-            &Y * dA
-        })
-        .collect();
-    Ok(Symbols::from_fn(n, |k, i, j| {
-        along[i][(k, j)] - along[j][(k, i)]
-    }))
+    let dA = matrices_along(&|x| coordinates.kinematic_matrix(x), x, &A);
+    Ok(difference(&Y, &dA))
+}
+
+/// `Y^k (∂_i A_j - ∂_j A_i)`
+fn difference<S: Differentiable>(Y: &DMatrix<S>, dA: &[DMatrix<S>]) -> Symbols<S> {
+    // Column j is Y ∂_i A_j.
+    let along: Vec<DMatrix<S>> = dA.iter().map(|dA| Y * dA).collect();
+    Symbols::from_fn(dA.len(), |k, i, j| along[i][(k, j)] - along[j][(k, i)])
 }
 
 /// `∂_v γ`: the derivative of the commutation coefficients along the motion with the velocity `ξ`.

@@ -3,6 +3,7 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, convert};
 use num_dual::{Dual64, HyperDual64};
 
+use super::derivative::{MatrixFunction, matrices_along};
 use super::error::{expect_finite, expect_size, list};
 use super::{
     Coordinates, CoordinatesError, Differentiable, Symbols, commutation_coefficients,
@@ -41,15 +42,24 @@ pub fn connection_coefficients<S: Differentiable>(
     x: &DVector<S>,
 ) -> Result<Symbols<S>, CoordinatesError> {
     let gamma = commutation_coefficients(coordinates, x)?;
-    let (M, dM) = metric_with_derivatives(coordinates, metric, x)?;
+    let (M, dM) = metric_with_derivatives(coordinates, &metric, x)?;
+    Ok(levi_civita(&gamma, &M, &dM))
+}
+
+/// (3.63)
+fn levi_civita<S: Differentiable>(
+    gamma: &Symbols<S>,
+    M: &DMatrix<S>,
+    dM: &[DMatrix<S>],
+) -> Symbols<S> {
     // γ_ijk = γ^s_ij M_sk, stored by the lowered index.
-    let lowered = gamma.premultiplied(&M);
+    let lowered = gamma.premultiplied(M);
     let half: S = convert(0.5);
-    Ok(Symbols::from_fn(coordinates.dof(), |i, j, k| {
+    Symbols::from_fn(gamma.dof(), |i, j, k| {
         let metric = dM[k][(i, j)] + dM[j][(i, k)] - dM[i][(j, k)];
         let brackets = lowered[k][(i, j)] + lowered[j][(i, k)] - lowered[i][(j, k)];
         half * (metric + brackets)
-    }))
+    })
 }
 
 /// `Γ^i_jk = M^il Γ_ljk`, stored as `raised[i][(j, k)]`: `∇_(∂_k) ∂_j = Γ^i_jk ∂_i`, Konz (A.50).
@@ -144,14 +154,12 @@ pub fn hessian(
 /// `M` and `∂_k M`, the latter for every k.
 pub(super) fn metric_with_derivatives<S: Differentiable>(
     coordinates: &impl Coordinates,
-    metric: impl Fn(&DVector<S::Dual>) -> DMatrix<S::Dual>,
+    metric: &MatrixFunction<S>,
     x: &DVector<S>,
 ) -> Result<(DMatrix<S>, Vec<DMatrix<S>>), CoordinatesError> {
-    let M = derivative_along(&metric, x, &DVector::zeros(x.len())).0;
+    let M = derivative_along(metric, x, &DVector::zeros(x.len())).0;
     check_metric(coordinates, &M, x)?;
-    let A = coordinates.kinematic_matrix(x);
-    let along = |a: nalgebra::DVectorView<S>| derivative_along(&metric, x, &a.into_owned()).1;
-    let dM = A.column_iter().map(|a| along(a.as_view())).collect();
+    let dM = matrices_along(metric, x, &coordinates.kinematic_matrix(x));
     Ok((M, dM))
 }
 

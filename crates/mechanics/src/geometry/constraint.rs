@@ -83,7 +83,7 @@ impl AccelerationConstraint {
         let x = x.map(Dual64::from);
         let unit = DMatrix::identity(xi.len(), xi.len());
         Ok(Self {
-            matrix: derivatives_along(|xi| eta(&x, xi), xi, &unit),
+            matrix: derivatives_along(&|xi| eta(&x, xi), xi, &unit),
             bound: along.map(|eta| -eta.eps),
             value: along.map(|eta| eta.re),
             rate: None,

@@ -49,7 +49,6 @@ impl Curvature {
         metric: impl Fn(&DVector<HyperDual64>) -> DMatrix<HyperDual64>,
         x: &DVector<f64>,
     ) -> Result<Self, CoordinatesError> {
-        let n = coordinates.dof();
         super::error::expect_size("x", (coordinates.config_dim(), 1), x)?;
         let gamma = commutation_coefficients(coordinates, x)?;
         let at_x = |there: DVector<Dual64>| connection_coefficients(coordinates, &metric, &there);
@@ -62,6 +61,18 @@ impl Curvature {
 
         let metric = metric(&x.map(HyperDual64::from)).map(|m| m.re);
         let inverse = factor(metric.clone(), x)?.inverse();
+        Ok(Self::of(&gamma, &Gamma, &dGamma, metric, inverse))
+    }
+
+    /// (A.77b), of all that it is made of.
+    fn of(
+        gamma: &Symbols<f64>,
+        Gamma: &Symbols<f64>,
+        dGamma: &[Symbols<f64>],
+        metric: DMatrix<f64>,
+        inverse: DMatrix<f64>,
+    ) -> Self {
+        let n = gamma.dof();
         let raised = Gamma.premultiplied(&inverse);
         let riemann = |i| {
             Symbols::from_fn(n, |j, k, l| {
@@ -76,11 +87,11 @@ impl Curvature {
             })
         };
         let riemann = (0..n).map(riemann).collect();
-        Ok(Self {
+        Self {
             metric,
             inverse,
             riemann,
-        })
+        }
     }
 }
 

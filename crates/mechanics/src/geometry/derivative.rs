@@ -29,22 +29,41 @@ pub fn directional_jacobian<S: Differentiable>(
     x: &DVector<S>,
 ) -> Result<DMatrix<S>, CoordinatesError> {
     expect_size("x", (coordinates.config_dim(), 1), x)?;
-    Ok(derivatives_along(f, x, &coordinates.kinematic_matrix(x)))
+    Ok(derivatives_along(&f, x, &coordinates.kinematic_matrix(x)))
 }
+
+/// A function of the configuration. What does not depend on its kind is compiled once: hence `dyn`.
+pub(super) type VectorFunction<'a, S> =
+    dyn Fn(&DVector<<S as Differentiable>::Dual>) -> DVector<<S as Differentiable>::Dual> + 'a;
+
+/// The same with a matrix.
+pub(super) type MatrixFunction<'a, S> =
+    dyn Fn(&DVector<<S as Differentiable>::Dual>) -> DMatrix<<S as Differentiable>::Dual> + 'a;
 
 /// The derivative of `f` at `x` along every column of `directions`.
 pub(super) fn derivatives_along<S: Differentiable>(
-    f: impl Fn(&DVector<S::Dual>) -> DVector<S::Dual>,
+    f: &VectorFunction<S>,
     x: &DVector<S>,
     directions: &DMatrix<S>,
 ) -> DMatrix<S> {
     let still = DVector::zeros(x.len());
-    let values = derivative_along(&f, x, &still).0.len();
+    let values = derivative_along(f, x, &still).0.len();
     let mut jacobian = DMatrix::zeros(values, directions.ncols());
     for (mut column, v) in jacobian.column_iter_mut().zip(directions.column_iter()) {
-        column.copy_from(&derivative_along(&f, x, &v.into_owned()).1);
+        column.copy_from(&derivative_along(f, x, &v.into_owned()).1);
     }
     jacobian
+}
+
+/// The same for a matrix: one derivative for every direction.
+pub(super) fn matrices_along<S: Differentiable>(
+    f: &MatrixFunction<S>,
+    x: &DVector<S>,
+    directions: &DMatrix<S>,
+) -> Vec<DMatrix<S>> {
+    (directions.column_iter())
+        .map(|v| derivative_along(f, x, &v.into_owned()).1)
+        .collect()
 }
 
 /// `[∂_j ∂_i f]_ij`: first along `i`, then along `j`.
@@ -74,19 +93,22 @@ pub fn second_directional_derivatives(
     x: &DVector<f64>,
 ) -> Result<DMatrix<f64>, CoordinatesError> {
     expect_size("x", (coordinates.config_dim(), 1), x)?;
-    let n = coordinates.dof();
     let A = coordinates.kinematic_matrix(x);
-    let mut second = DMatrix::zeros(n, n);
-    for j in 0..n {
-        let a_j = A.column(j).into_owned();
-        let dA = derivative_along(|x| coordinates.kinematic_matrix(x), x, &a_j).1;
-        for i in 0..n {
-            // f(x + ε₁ a_i + ε₂ (a_j + ε₁ ∂_j a_i)): the part with both is f'' a_i a_j + f' ∂_j a_i.
-            let there = DVector::from_fn(x.len(), |a, _| {
-                HyperDual64::new(x[a], A[(a, i)], a_j[a], dA[(a, i)])
-            });
-            second[(i, j)] = f(&there).eps1eps2;
-        }
-    }
-    Ok(second)
+    let dA = matrices_along(&|x| coordinates.kinematic_matrix(x), x, &A);
+    Ok(second_derivatives(&f, x, &A, &dA))
+}
+
+fn second_derivatives(
+    f: &dyn Fn(&DVector<HyperDual64>) -> HyperDual64,
+    x: &DVector<f64>,
+    A: &DMatrix<f64>,
+    dA: &[DMatrix<f64>],
+) -> DMatrix<f64> {
+    DMatrix::from_fn(dA.len(), dA.len(), |i, j| {
+        // f(x + ε₁ a_i + ε₂ (a_j + ε₁ ∂_j a_i)): the part with both is f'' a_i a_j + f' ∂_j a_i.
+        let there = DVector::from_fn(x.len(), |a, _| {
+            HyperDual64::new(x[a], A[(a, i)], A[(a, j)], dA[j][(a, i)])
+        });
+        f(&there).eps1eps2
+    })
 }

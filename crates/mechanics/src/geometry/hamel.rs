@@ -2,6 +2,7 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, convert};
 
+use crate::geometry::derivative::matrices_along;
 use crate::geometry::{
     Coordinates, CoordinatesError, Differentiable, commutation_coefficients, derivative_along,
     directional_derivatives,
@@ -114,10 +115,8 @@ impl<S: Differentiable> HamelEquation<S> {
         // ∂L/∂ξ^k for all k, those of η included.
         let momentum = &M * &xi;
         let gyroscopic = gamma.with_second(&xi).tr_mul(&momentum);
-        let stretch = DVector::from_fn(n, |i, _| {
-            let dM = derivative_along(&mass_matrix, x, &A.column(i).into_owned()).1;
-            xi.dot(&(dM * &xi)) * convert(0.5)
-        });
+        let dM = matrices_along(&mass_matrix, x, &A);
+        let stretch = DVector::from_fn(n, |i, _| xi.dot(&(&dM[i] * &xi)) * convert(0.5));
         Ok(Self {
             bias: M_dot * &xi + gyroscopic - stretch + slope,
             mass_matrix: M,

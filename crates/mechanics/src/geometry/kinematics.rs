@@ -18,7 +18,11 @@ pub fn constraint_jacobian<S: Differentiable>(
     let nu = coordinates.config_dim();
     expect_size("x", (nu, 1), x)?;
     let constraint = |x: &DVector<S::Dual>| coordinates.constraint(x);
-    Ok(derivatives_along(constraint, x, &DMatrix::identity(nu, nu)))
+    Ok(derivatives_along(
+        &constraint,
+        x,
+        &DMatrix::identity(nu, nu),
+    ))
 }
 
 /// `Ψ = Φ⁺`, ν x c, of whatever rank: its columns span what is orthogonal to the tangent space. `A A⁺ + Ψ Φ = I`, Konz (3.20).

@@ -70,8 +70,8 @@ impl Linearization {
         let value = f(&x0, &xi0, &xi_dot0).map(|f| f.re);
         let by_position = directional_jacobian(coordinates, |x| f(x, &xi0, &xi_dot0), x)?;
         let unit = DMatrix::identity(n, n);
-        let by_velocity = derivatives_along(|xi| f(&x0, xi, &xi_dot0), xi, &unit);
-        let by_acceleration = derivatives_along(|xi_dot| f(&x0, &xi0, xi_dot), xi_dot, &unit);
+        let by_velocity = derivatives_along(&|xi| f(&x0, xi, &xi_dot0), xi, &unit);
+        let by_acceleration = derivatives_along(&|xi_dot| f(&x0, &xi0, xi_dot), xi_dot, &unit);
 
         // ξ ≈ ξ̄ + ε_dot + g₁ ε with g₁ = ad(ξ̄), Konz (3.39), where x̄_dot is printed x_dot_R; ξ_dot is its time derivative.
         let gamma = commutation_coefficients(coordinates, x)?;

@@ -81,7 +81,16 @@ pub fn derivative_along<S: Differentiable, R: Dim, C: Dim>(
 where
     DefaultAllocator: Allocator<R, C>,
 {
-    let there = f(&x.zip_map(v, S::with_derivative));
+    parts(&f(&x.zip_map(v, S::with_derivative)))
+}
+
+/// Values and derivatives.
+fn parts<S: Differentiable, R: Dim, C: Dim>(
+    there: &OMatrix<S::Dual, R, C>,
+) -> (OMatrix<S, R, C>, OMatrix<S, R, C>)
+where
+    DefaultAllocator: Allocator<R, C>,
+{
     (
         there.map(|number| S::parts(number).0),
         there.map(|number| S::parts(number).1),
