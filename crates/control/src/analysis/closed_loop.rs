@@ -37,6 +37,8 @@ pub struct ClosedLoop {
     gain: DMatrix<f64>,
     /// u_R.
     input: DVector<f64>,
+    /// From small changes of the input to those of the commands, p x p, orthogonal.
+    to_commands: DMatrix<f64>,
 }
 
 /// Why a closed loop cannot be analysed.
@@ -153,12 +155,18 @@ impl ClosedLoop {
             effect: G.rows(n, n) * to_commands.transpose(),
             gain,
             input,
+            to_commands,
         })
     }
 
     /// u_R, p numbers: the input that holds the system there.
     pub fn input(&self) -> &DVector<f64> {
         &self.input
+    }
+
+    /// From `[eps; eps']` to changes of the input, p x 2n.
+    pub(super) fn input_gain(&self) -> DMatrix<f64> {
+        self.to_commands.tr_mul(&self.gain)
     }
 }
 
@@ -181,30 +189,43 @@ impl ClosedLoop {
         eigenvalues(&(held + rate)).ok_or(AnalysisError::Poles)
     }
 
-    /// The matrices of `[eps; eps'; v]`, v the commands with a lag: what does not depend on the lags, and what is inverse to them.
-    pub(super) fn with_commands(&self, lags: &[f64]) -> Result<[DMatrix<f64>; 2], AnalysisError> {
-        let (expected, found) = (self.input.len(), lags.len());
-        if expected != found {
-            return Err(AnalysisError::Lags { expected, found });
+    /// The open loop `z' = A z + B u` of `z = [eps; eps'; v]`, v the commands with a lag, and the feedback `u = L z`; lags up to `least` are
+    /// none.
+    pub(super) fn open(
+        &self,
+        lags: &[f64],
+        least: f64,
+    ) -> Result<[DMatrix<f64>; 3], AnalysisError> {
+        let (expected, p) = (self.input.len(), lags.len());
+        if expected != p {
+            return Err(AnalysisError::Lags { expected, found: p });
         }
         let (n, states) = (self.effect.nrows(), self.held.nrows());
-        let (slow, quick): (Vec<_>, Vec<_>) = (0..found).partition(|i| lags[*i] > 0.0);
+        let slow: Vec<_> = (0..p).filter(|i| lags[*i] > least).collect();
         let size = states + slow.len();
-        let [mut held, mut rate] = [(); 2].map(|()| DMatrix::zeros(size, size));
-        let mut own = held.view_mut((0, 0), (states, states));
-        own.copy_from(&self.held);
-        for i in quick {
-            let mut block = own.rows_mut(n, n);
-            block += self.effect.column(i) * self.gain.row(i);
-        }
+        let (mut A, mut B) = (DMatrix::zeros(size, size), DMatrix::zeros(size, p));
+        A.view_mut((0, 0), (states, states)).copy_from(&self.held);
+        B.view_mut((n, 0), (n, p)).copy_from(&self.effect);
         for (k, &i) in slow.iter().enumerate() {
             let at = states + k;
-            held.view_mut((n, at), (n, 1))
+            A.view_mut((n, at), (n, 1))
                 .copy_from(&self.effect.column(i));
-            rate.view_mut((at, 0), (1, states))
-                .copy_from(&(self.gain.row(i) / lags[i]));
-            rate[(at, at)] = -lags[i].recip();
+            A[(at, at)] = -lags[i].recip();
+            B.column_mut(i).fill(0.0);
+            B[(at, i)] = lags[i].recip();
         }
+        Ok([A, B, self.gain.clone().resize_horizontally(size, 0.0)])
+    }
+
+    /// The matrices of `[eps; eps'; v]`, v the commands with a lag: what does not depend on the lags, and what is inverse to them.
+    pub(super) fn with_commands(&self, lags: &[f64]) -> Result<[DMatrix<f64>; 2], AnalysisError> {
+        let [A, B, gain] = self.open(lags, 0.0)?;
+        let mut held = A + B * gain;
+        let mut rate = DMatrix::zeros(held.nrows(), held.ncols());
+        let (states, slow) = (self.held.nrows(), held.nrows() - self.held.nrows());
+        let mut lagging = held.rows_mut(states, slow);
+        rate.rows_mut(states, slow).copy_from(&lagging);
+        lagging.fill(0.0);
         Ok([held, rate])
     }
 }

@@ -3,6 +3,7 @@
 //! - [`ClosedLoop`]: any system, its law and its actuators for small errors about a reference at rest. Its [`poles`](ClosedLoop::poles), with
 //!   [`modes`] for damping ratios and time constants, and the [`largest_lag`](ClosedLoop::largest_lag) of the actuators that
 //!   leaves it stable.
+//! - [`SampledLoop`]: the same as it is flown, sampled and held, with its margins of delay and gain.
 //! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
 //!   of the closed loop.
 //! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
@@ -13,6 +14,7 @@ mod hover;
 mod lag;
 mod mode;
 mod monitor;
+mod sampled;
 
 pub use closed_loop::{AnalysisError, ClosedLoop, LinearFeedback, desired};
 pub use hover::{Command, HoverMargins};
@@ -21,3 +23,4 @@ pub use mode::{Mode, modes};
 pub use monitor::{
     Balance, LyapunovGuarantee, LyapunovMonitor, Report, Rise, UncheckedReason, input_rank,
 };
+pub use sampled::{DelayMargin, GainMargins, SampledLoop};

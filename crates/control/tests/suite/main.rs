@@ -17,6 +17,7 @@ mod general;
 mod in_code;
 mod law;
 mod monitor;
+mod sampled;
 mod settings;
 mod system;
 mod system_loop;

@@ -1,0 +1,198 @@
+//! Sampled loops against closed forms, simulation, and the continuous loop.
+
+#![allow(non_snake_case)]
+
+use crate::common;
+
+use common::{QUADCOPTER, TRICOPTER, TRICOPTER_PAIR, controller};
+use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop};
+use fly_control::{ControllerSettings, ReferencePoint, SystemPoint};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::{State, System};
+use nalgebra::{DMatrix, DVector, Vector3};
+
+/// A mass of 1 kg on a rail with a motor, held to a point by a stiffness of k N/m and a damping of d N s/m.
+fn slider(k: f64, d: f64) -> ClosedLoop {
+    let system = System::from_toml(
+        "name = 'slider'
+         [bodies.cart]
+         joint = { type = 'prismatic', axis = [1, 0, 0] }
+         mass = 1
+         inertia = [1, 1, 1]
+         [[motors]]
+         joint = 'cart'",
+    )
+    .unwrap();
+    let settings: ControllerSettings = toml::from_str(&format!(
+        "allocation = 'none'
+         pairs = [{{ to = 'cart', stiffness = {k}, damping = {d}, inertia = 1 }}]"
+    ))
+    .unwrap();
+    let controller = settings.build_for_system(&system).unwrap();
+    let start = SystemPoint::new(&system.model).configuration;
+    ClosedLoop::new(&system, &controller, &start).unwrap()
+}
+
+fn radius(poles: &[nalgebra::Complex<f64>]) -> f64 {
+    poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max)
+}
+
+/// `z^2 + (k h^2/2 + d h - 2) z + (1 + k h^2/2 - d h)`, by Jury stable for `k h/2 < d < 2/h`, whatever k above zero.
+#[test]
+fn a_sampled_double_integrator_is_that_of_the_textbook() {
+    let (k, d) = (9.0, 6.0);
+    for h in [0.001, 0.01, 0.1, 0.3] {
+        let sampled = slider(k, d).sampled(h, &[0.0]).unwrap();
+        let poles = sampled.poles().unwrap();
+        let (sum, product) = (poles[0] + poles[1], poles[0] * poles[1]);
+        assert!((sum.re - (2.0 - d * h - 0.5 * k * h * h)).abs() < 1e-12);
+        assert!((product.re - (1.0 - d * h + 0.5 * k * h * h)).abs() < 1e-12);
+        // With both gains scaled the pole at -1 comes first.
+        let margins = sampled.gain_margins().unwrap();
+        let most = 2.0 / (d * h);
+        match margins.most {
+            Some(found) => assert!((found / most - 1.0).abs() < 1e-6, "{found} {most}"),
+            None => assert!(most > SampledLoop::MOST_GAIN),
+        }
+        assert_eq!(margins.least, None);
+    }
+    // Stable when continuous, not when sampled at 2 Hz.
+    let too_slow = slider(k, d).sampled(0.5, &[0.0]).unwrap();
+    assert!(matches!(too_slow.gain_margins(), Err(AnalysisError::Unstable(rate)) if rate > 0.0));
+    assert!(matches!(
+        too_slow.delay_margin(),
+        Err(AnalysisError::Unstable(_))
+    ));
+}
+
+/// Phase margin over crossover frequency: `|k + i d w| = w^2`, `delay = atan(d w/k)/w`; a held command is late by half a step.
+#[test]
+fn the_delay_margin_is_the_continuous_one_for_short_steps() {
+    let (k, d) = (9.0_f64, 6.0_f64);
+    let w = f64::midpoint(d * d, (d.powi(4) + 4.0 * k * k).sqrt()).sqrt();
+    let continuous = (d * w / k).atan() / w;
+    let h = 1e-4;
+    let margin = (slider(k, d).sampled(h, &[0.0]).unwrap())
+        .delay_margin()
+        .unwrap()
+        .expect("a margin");
+    assert!((margin.frequency - w).abs() < 1e-3 * w, "{margin:?} {w}");
+    let expected = continuous - 0.5 * h;
+    assert!(
+        (margin.delay - expected).abs() < 1e-6,
+        "{margin:?} {expected}"
+    );
+}
+
+/// Two ways to the same delay: the poles of the loop with the commands on their way as states, and its frequency response.
+#[test]
+fn delays_beside_the_margin_are_stable_and_not() {
+    let quadcopter = "[poles]\nhorizontal = [-4, -4, -4, -4]\nyaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }\n";
+    for (description, tables) in [(QUADCOPTER, quadcopter), (TRICOPTER, TRICOPTER_PAIR)] {
+        let controller = controller(description, "", tables);
+        let closed = common::closed_loop(description, &controller, &SO3::identity()).unwrap();
+        let lags = vec![0.03; closed.input().len()];
+        let sampled = closed.sampled(0.02, &lags).unwrap();
+        let margin = sampled.delay_margin().unwrap().expect("a margin");
+        let steps = margin.delay / sampled.step();
+        let stable = |delay| radius(&sampled.poles_with_delay(delay).unwrap()) < 1.0;
+        assert!(stable(steps.floor() * 0.02), "{margin:?}");
+        assert!(!stable(steps.ceil() * 0.02), "{margin:?}");
+        // Between whole steps the hold interpolates.
+        assert!(
+            stable(0.95 * margin.delay) && !stable(1.05 * margin.delay),
+            "{margin:?}"
+        );
+
+        // Only a vehicle that tilts to move sideways needs its gain.
+        let margins = sampled.gain_margins().unwrap();
+        assert_eq!(margins.least.is_some(), description == QUADCOPTER);
+        let limits = [(margins.least, 1.01), (margins.most, 0.99)];
+        for (limit, inside) in limits
+            .into_iter()
+            .filter_map(|(limit, inside)| Some((limit?, inside)))
+        {
+            let at = |gain| radius(&sampled.poles_with_gain(gain).unwrap());
+            assert!(
+                at(limit * inside) < 1.0 && at(limit / inside) > 1.0,
+                "{margins:?}"
+            );
+        }
+    }
+}
+
+/// The delayed loop against its simulation in small steps.
+#[test]
+fn a_delay_acts_as_it_does_in_simulation() {
+    let (k, d, h, delay) = (9.0, 6.0, 0.05, 0.12);
+    let sampled = slider(k, d).sampled(h, &[0.04]).unwrap();
+    let poles = sampled.poles_with_delay(delay).unwrap();
+    // Substeps of 1 ms, each exact: x' = v, v' = u, T u' + u = command.
+    let (dt, T): (f64, f64) = (1e-3, 0.04);
+    let decay = (-dt / T).exp();
+    let (mut x, mut v, mut u) = (1.0, 0.0, 0.0);
+    let mut commands = vec![0.0; 121];
+    let mut trace = Vec::new();
+    for i in 0..30_000 {
+        if i % 50 == 0 {
+            trace.push(x);
+            commands.push(-k * x - d * v);
+        } else {
+            commands.push(*commands.last().unwrap());
+        }
+        let command = commands[commands.len() - 1 - 120];
+        let step = u - command;
+        x += v * dt + 0.5 * command * dt * dt + step * T * (dt - T * (1.0 - decay));
+        v += command * dt + step * T * (1.0 - decay);
+        u = command + step * decay;
+    }
+    // What is left obeys the recursion whose characteristic polynomial has these poles.
+    let n = poles.len();
+    let mut polynomial = DVector::from_element(1, nalgebra::Complex::new(1.0, 0.0));
+    for pole in &poles {
+        let mut next = polynomial
+            .clone()
+            .resize_vertically(polynomial.len() + 1, 0.0.into());
+        for i in 0..polynomial.len() {
+            next[i + 1] -= polynomial[i] * pole;
+        }
+        polynomial = next;
+    }
+    let largest = trace.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    for window in trace.windows(n + 1).skip(5) {
+        let sum: f64 = (0..=n).map(|i| polynomial[i].re * window[n - i]).sum();
+        assert!(sum.abs() < 1e-9 * largest, "{sum:e}");
+    }
+}
+
+/// Inputs come to their limits where the linear law says they do.
+#[test]
+fn errors_saturate_where_the_gain_takes_the_input_to_its_limits() {
+    let description = QUADCOPTER;
+    let tables = "[poles]\nhorizontal = [-4, -4, -4, -4]\nyaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }\n";
+    let mut controller = controller(description, "", tables);
+    let closed = common::closed_loop(description, &controller, &SO3::identity()).unwrap();
+    let rotors = common::vehicle(description).rotors;
+    let limits = rotors.limits();
+    // A step in height is followed by a force that is proportional to it.
+    let height = closed.unsaturated_error(limits, 2..3);
+    let goal = ReferencePoint::default();
+    let mut violation = |error: f64| {
+        let place = SE3::new(SO3::identity(), Vector3::z() * error);
+        limits.violation(
+            controller
+                .step(&State::at_rest(place), &goal)
+                .unconstrained
+                .as_slice(),
+        )
+    };
+    let most = [-1.0, 1.0].map(|sign| violation(sign * height));
+    assert!(most[0].max(most[1]).abs() < 1e-9, "{most:?}");
+    assert!(violation(0.99 * height) < 0.0 && violation(-0.99 * height) < 0.0);
+    assert!(closed.unsaturated_error(limits, 0..3) <= height);
+    let empty = fly_mechanics::Polytope {
+        matrix: DMatrix::zeros(0, limits.dim()),
+        bound: DVector::zeros(0),
+    };
+    assert_eq!(closed.unsaturated_error(&empty, 0..3), f64::INFINITY);
+}
