@@ -34,7 +34,10 @@ mod permissions;
 mod search;
 mod truncated;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -105,9 +108,9 @@ impl Plugin {
             path: path.to_owned(),
             source,
         })?;
-        permissions::check(&path)?;
-        truncated::check(&path)?;
-        let library = open_library(&path)?;
+        let file = permissions::open(&path)?;
+        truncated::check(&path, &file)?;
+        let library = open_library(&path, file)?;
         let table = find_table(&path, &library);
         // Never unloaded, not even when it turned out to be none of ours: see the module's documentation.
         std::mem::forget(library);
@@ -145,18 +148,42 @@ impl Plugin {
     }
 }
 
-fn open_library(path: &Path) -> Result<libloading::os::unix::Library, LoadError> {
+/// The files that were loaded, by device and inode. They stay open: the linker knows a library by the name of its descriptor, which must not
+/// become another file's.
+static LOADED: Mutex<BTreeMap<(u64, u64), File>> = Mutex::new(BTreeMap::new());
+
+/// Loads the file that was checked, through its descriptor.
+fn open_library(path: &Path, file: File) -> Result<libloading::os::unix::Library, LoadError> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+    let metadata = file.metadata().map_err(|source| LoadError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let identity = (metadata.dev(), metadata.ino());
+    let descriptor = loaded.get(&identity).unwrap_or(&file).as_raw_fd();
+    let name = format!("/proc/self/fd/{descriptor}");
+    // Without /proc there is only the path, which nobody else can change, as was checked.
+    let target = if Path::new(&name).exists() {
+        Path::new(&name)
+    } else {
+        path
+    };
     // SAFETY: loading runs the library's constructors: that is what loading a plugin means. Who may have written the
     // file was checked, and it is never unloaded.
-    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-        LoadError::NotALibrary {
+    match unsafe { Library::open(Some(target), RTLD_NOW | RTLD_LOCAL) } {
+        Ok(library) => {
+            loaded.entry(identity).or_insert(file);
+            Ok(library)
+        }
+        Err(error) => Err(LoadError::NotALibrary {
             path: path.to_owned(),
             // libloading itself only says that dlopen failed.
             reason: std::error::Error::source(&error)
-                .map_or_else(|| error.to_string(), ToString::to_string),
-        }
-    })
+                .map_or_else(|| error.to_string(), ToString::to_string)
+                .replace(&name, &path.display().to_string()),
+        }),
+    }
 }
 
 /// The `init` functions that were called: libraries stay where they are, so that an address is one function's for ever.

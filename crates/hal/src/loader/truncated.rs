@@ -16,8 +16,8 @@ const PT_LOAD: u32 = 1;
 
 /// Checks that the file holds all segments that would be mapped. Files that are not 64-bit little-endian ELF, or cannot be read, are
 /// left to the linker.
-pub(super) fn check(path: &Path) -> Result<(), LoadError> {
-    let lengths = File::open(path).and_then(|file| Ok((mapped(&file)?, file.metadata()?.len())));
+pub(super) fn check(path: &Path, file: &File) -> Result<(), LoadError> {
+    let lengths = mapped(file).and_then(|end| Ok((end, file.metadata()?.len())));
     match lengths {
         Ok((expected, found)) if found < expected => Err(LoadError::NotALibrary {
             path: path.to_owned(),

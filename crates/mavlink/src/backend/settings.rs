@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [backend.quadcopter]
-//! link = "udpin:0.0.0.0:14550" # where the vehicle is
+//! link = "udpin:127.0.0.1:14550" # where the vehicle is; udpin:0.0.0.0:14550 listens to the whole network
 //! system = 1                   # its system number; without, the first autopilot that is heard
 //! own_system = 255             # our system number
 //! own_component = 190          # our component number: 190 a ground station, 191 a companion computer
@@ -41,9 +41,9 @@ struct Table {
     any_type: bool,
 }
 
-/// Where ground stations listen.
+/// Where ground stations listen, to this machine alone: whoever reaches an open port can claim to be the vehicle.
 fn default_link() -> Spanned<String> {
-    Spanned::new(0..0, "udpin:0.0.0.0:14550".to_owned())
+    Spanned::new(0..0, "udpin:127.0.0.1:14550".to_owned())
 }
 
 /// The table, checked.
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn an_empty_table_listens_where_ground_stations_do() {
         let settings = read("").unwrap();
-        assert_eq!(settings.address.to_string(), "udpin:0.0.0.0:14550");
+        assert_eq!(settings.address.to_string(), "udpin:127.0.0.1:14550");
         assert_eq!(settings.vehicle, VehicleSettings::default());
     }
 
