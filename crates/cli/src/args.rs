@@ -39,6 +39,10 @@ pub struct Arguments {
     #[arg(long)]
     pub arm: bool,
 
+    /// Refuse to fly where the closed loop has little or nothing to spare, instead of only warning
+    #[arg(long)]
+    pub strict: bool,
+
     /// More messages: -v info, -vv debug, -vvv trace (RUST_LOG filters by module)
     #[arg(short, long, action = ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub verbose: u8,
@@ -63,6 +67,10 @@ pub struct ConfigurationArguments {
     #[arg(long, value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,
 
+    /// Load the plugin that a configuration file names by its path: its code runs with all your rights
+    #[arg(long, global = true)]
+    pub allow_plugin: bool,
+
     /// Search this folder for plugins first; may be repeated
     #[arg(long, value_name = "DIR", global = true)]
     pub plugin_dir: Vec<PathBuf>,
@@ -75,6 +83,7 @@ impl ConfigurationArguments {
             config: self.config.clone()?,
             backend: self.backend.clone(),
             set: self.set.clone(),
+            allow_plugin: self.allow_plugin,
         })
     }
 }

@@ -27,6 +27,7 @@ pub fn run(plugin: &str, arguments: &ConfigurationArguments) -> Result<Exit, Fai
         config,
         backend: Some(plugin.to_owned()),
         set: arguments.set.clone(),
+        allow_plugin: arguments.allow_plugin,
     })?;
     let path = match &configuration.backend.path {
         Some(path) => path.clone(),

@@ -10,6 +10,7 @@ use fly_flight::{Destination, End, Flight, FlightError, McapFile, Summary, backe
 use fly_hal::SearchPath;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 
+use super::as_flown;
 use crate::args::Arguments;
 use crate::config::{Configuration, Options};
 use crate::exit::{Exit, Failure};
@@ -18,6 +19,15 @@ use crate::telemetry::{Progress, Shown, Terminal};
 /// Flies the configuration and prints the summary.
 pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
     let configuration = Configuration::load(options)?;
+    for objection in as_flown::objections(&configuration)? {
+        if arguments.strict {
+            return Err(Failure::new(
+                Exit::ProblemsFound,
+                format_args!("{objection}\n\nNothing was flown: --strict; `fly check` tells more"),
+            ));
+        }
+        tracing::warn!("{objection} (`fly check` tells more)");
+    }
     let summary = fly(&configuration, arguments, terminal)?;
     terminal.flush();
     if !arguments.quiet {

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Write as _};
 
+mod as_flown;
 mod backends;
 mod check;
 mod configs;

@@ -12,8 +12,8 @@ fn load(folder: &Path, text: &str, set: &[&str]) -> Document {
     let set = set.iter().map(ToString::to_string).collect();
     Document::load(&Options {
         config,
-        backend: None,
         set,
+        ..Options::default()
     })
     .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }

@@ -167,6 +167,7 @@ fn start(fault: &Fault, folder: &Folder, library: &Path, journal: &Path) -> Chil
         .args(["--set", "safety.answer_time=1"])
         .args(fault.set)
         .current_dir(folder.path("."))
+        .env("FLY_PLUGIN_PATH", library.parent().unwrap())
         .env("STATUE_FAULT", fault.statue)
         .env("STATUE_JOURNAL", journal)
         .env_remove("RUST_LOG")

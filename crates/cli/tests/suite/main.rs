@@ -1,5 +1,6 @@
 //! The tests of `fly`: one program, so that they link once.
 
+mod as_flown;
 mod bad_input;
 mod baselines;
 mod commands;
@@ -17,6 +18,7 @@ mod references;
 mod replay;
 mod safety;
 mod systems;
+mod trust;
 mod tune;
 #[path = "../../../log/tests/suite/common/ulog.rs"]
 mod ulog;

@@ -2,6 +2,7 @@
 
 use crate::common;
 
+use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -63,7 +64,11 @@ pub fn configuration_of(folder: &Folder, duration: f64, library: &Path) -> Strin
         section("[backend]"),
     );
     let hover = "[reference]\nkind = \"hover\"\n";
-    let plugin = format!("[backend]\nplugin = \"{}\"\n", library.display());
+    let name = library.file_stem().and_then(OsStr::to_str).expect("a name");
+    let name = name
+        .strip_prefix("libfly_plugin_")
+        .expect("a plugin's name");
+    let plugin = format!("[backend]\nplugin = \"{name}\"\n");
     let text = [&text[..reference], hover, &text[safety..backend], &plugin].concat();
     let text: Vec<String> = text
         .lines()
@@ -142,6 +147,7 @@ fn ctrl_c_ends_in_order() {
         let mut flight = Command::new(env!("CARGO_BIN_EXE_fly"))
             .args(["--config", &config, "--arm", "--log", "flight.mcap"])
             .current_dir(folder.path("."))
+            .env("FLY_PLUGIN_PATH", folder.plugin_path())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

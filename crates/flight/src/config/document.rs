@@ -22,6 +22,8 @@ pub struct Options {
     pub backend: Option<String>,
     /// Every `--set`, in order.
     pub set: Vec<String>,
+    /// `--allow-plugin`: a file may name a plugin by its path, whose code then runs.
+    pub allow_plugin: bool,
 }
 
 /// The whole configuration as one TOML text.
@@ -33,6 +35,7 @@ pub struct Document {
     root: Table,
     text: String,
     name: String,
+    allow_plugin: bool,
 }
 
 /// # Reading
@@ -64,15 +67,20 @@ impl Document {
             .config
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Self::resolved(root, name)
+        Self::resolved(root, name, options.allow_plugin)
     }
 
-    fn resolved(mut root: Node, name: String) -> Result<Self, ConfigError> {
+    fn resolved(mut root: Node, name: String, allow_plugin: bool) -> Result<Self, ConfigError> {
         include_vehicles(&mut root)?;
         let place = root.place.clone();
         let root = root.into_table();
         let (text, _) = canonical::print(&root, place);
-        Ok(Self { root, text, name })
+        Ok(Self {
+            root,
+            text,
+            name,
+            allow_plugin,
+        })
     }
 
     /// A vehicle file seen as a configuration with nothing but `[vehicle]`; any other document as it is.
@@ -97,7 +105,7 @@ impl Document {
         let root = Table {
             entries: vec![vehicle],
         };
-        Self::resolved(table(root), self.name)
+        Self::resolved(table(root), self.name, self.allow_plugin)
     }
 }
 
@@ -111,6 +119,11 @@ impl Document {
     /// The configuration's file name without folder and extension.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether a file may name a plugin by its path.
+    pub(super) fn allows_plugin(&self) -> bool {
+        self.allow_plugin
     }
 
     /// The table at a dotted path such as `backend.sim`, as a document of its own; `None` when there is no table.

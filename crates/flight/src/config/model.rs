@@ -13,6 +13,7 @@ use super::controller;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Options};
 use super::reference;
+use super::sections::FlightSection;
 use super::source::{Origin, Source};
 use super::vehicle::{self, Described};
 
@@ -24,6 +25,8 @@ pub struct Model {
     pub system: System,
     /// The same as a vehicle of one free body with rotors, if it is one.
     pub vehicle: Option<Vehicle>,
+    /// How often its controller computes, Hz.
+    pub rate_hz: f64,
     /// What its controller is to make of errors.
     pub approach: ApproachSettings,
     /// The settings of its controller.
@@ -47,6 +50,7 @@ impl Model {
             Some(_) => (problems.take(controller::read_approach(&document)), None),
             None => (None, None),
         };
+        let flight = problems.take(FlightSection::read(&document));
         problems.finish()?;
         let Some(Described {
             system, vehicle, ..
@@ -58,6 +62,7 @@ impl Model {
             document,
             system,
             vehicle,
+            rate_hz: flight.unwrap_or_default().rate_hz,
             approach: approach.unwrap_or_default(),
             controller,
         })

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::diagnostic::{ConfigError, Diagnostic, Problems, nearest};
 use super::document::{Document, Fragment, backend_table};
+use super::source::Origin;
 use crate::supervisor::Response;
 
 /// The longest flight, s: 31 years. Time is counted in 64-bit nanoseconds, which end after nine times that.
@@ -52,7 +53,7 @@ impl FlightSection {
         (1e9 / self.rate_hz).round() as i64
     }
 
-    fn read(document: &Document) -> Result<Self, ConfigError> {
+    pub(super) fn read(document: &Document) -> Result<Self, ConfigError> {
         let Some(fragment) = section(document, "flight")? else {
             return Ok(Self::default());
         };
@@ -257,6 +258,18 @@ impl BackendSection {
         }
 
         let is_path = fly_hal::loader::is_path(&plugin);
+        let from_file = matches!(entry.node.place.source.origin, Origin::File(_));
+        if is_path && from_file && !document.allows_plugin() {
+            return Err(Diagnostic::new("`backend.plugin` is the path of a library")
+                .at(
+                    entry.node.place.clone(),
+                    "expected a plugin's name: code of this library would run with all your rights",
+                )
+                .help(format!(
+                    "if you trust it: --allow-plugin, or name it yourself with --backend {plugin}"
+                ))
+                .into());
+        }
         let path = is_path.then(|| entry.node.place.source.resolve(&plugin));
         let name = backend_table(&plugin);
         let path_of_table = format!("backend.{name}");

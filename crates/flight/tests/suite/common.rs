@@ -7,8 +7,8 @@ use fly_hal::SearchPath;
 pub fn configuration(name: &str, set: &[&str]) -> Configuration {
     Configuration::load(&Options {
         config: name.into(),
-        backend: None,
         set: set.iter().map(|set| (*set).to_owned()).collect(),
+        ..Options::default()
     })
     .unwrap_or_else(|error| panic!("{error}"))
 }

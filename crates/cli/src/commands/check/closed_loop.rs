@@ -4,21 +4,24 @@ use fly_control::analysis::{AnalysisError, ClosedLoop};
 use nalgebra::Complex;
 
 use super::Findings;
+use crate::commands::as_flown::{self, Finding};
+use crate::config::Configuration;
 use crate::telemetry::significant;
 
 /// Poles to the right of this, 1/s, do not come back within any flight.
 const SLOWEST: f64 = -1e-3;
 
-/// Tells the slowest and the fastest pole and, of a stable loop, how much lag it bears; `own` are the time constants of the commands, s.
+/// Tells the slowest and the fastest pole and, of a stable loop, how much lag it bears, and whether it is stable as it is flown.
 ///
 /// # Errors
 /// [`AnalysisError`] if there are no poles.
 pub(super) fn tell(
     what: &str,
     closed: &ClosedLoop,
-    own: &[f64],
+    configuration: &Configuration,
     findings: &mut Findings,
 ) -> Result<(), AnalysisError> {
+    let system = &configuration.system;
     let mut poles = closed.poles()?;
     poles.sort_by(|a, b| b.re.total_cmp(&a.re));
     let (Some(slowest), Some(fastest)) = (poles.first(), poles.last()) else {
@@ -30,10 +33,20 @@ pub(super) fn tell(
         return Ok(());
     }
     findings.fine(what, poles);
-    match lags(closed, own) {
+    match lags(closed, system.inputs.time_constants()) {
         Ok((true, told)) => findings.fine("lag", told),
         Ok((false, told)) => findings.problem("lag", told),
         Err(error) => findings.warning("lag", error),
+    }
+    let rate = configuration.flight.rate_hz;
+    let mut label = as_flown::label(rate);
+    for finding in as_flown::findings(closed, system, rate)? {
+        match finding {
+            Finding::Fine(told) => findings.fine(&label, told),
+            Finding::Warning(told) => findings.warning(&label, told),
+            Finding::Problem(told) => findings.problem(&label, told),
+        }
+        label.clear();
     }
     Ok(())
 }

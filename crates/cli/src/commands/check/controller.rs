@@ -23,9 +23,8 @@ pub(super) fn check(
     let system = &configuration.system;
     let level = system.model.neutral_configuration();
     let closed = ClosedLoop::new(system, &controller, &level);
-    let own = system.inputs.time_constants();
-    let told =
-        closed.and_then(|closed| closed_loop::tell("poles in hover", &closed, own, findings));
+    let told = closed
+        .and_then(|closed| closed_loop::tell("poles in hover", &closed, configuration, findings));
     if let Err(error) = told {
         findings.problem("poles in hover", error);
     }

@@ -82,7 +82,7 @@ fn look(
     mut needed: impl FnMut(f64) -> Result<ReferenceInput, String>,
     findings: &mut Findings,
 ) {
-    let (end, instants) = instants(configuration, duration);
+    let (sampled, instants) = instants(configuration, duration);
     let (mut missing, mut excess) = (Worst::NONE, Worst::NONE);
     for time in instants {
         match needed(time) {
@@ -93,7 +93,6 @@ fn look(
             }
         }
     }
-    let sampled = format!("{end} s looked at");
     // Not above, so that what is not a number is too much.
     let reached = missing.value <= REACH;
     if !reached {

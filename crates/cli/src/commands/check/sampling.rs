@@ -4,21 +4,33 @@ use crate::config::Configuration;
 
 /// How finely, s.
 const SAMPLE: f64 = 0.01;
-/// How much of a reference that goes on for ever, s.
+/// How much of a flight without an end, s.
 const HORIZON: f64 = 60.0;
-/// At most this many samples, however long the flight.
-const SAMPLES: f64 = 5000.0;
+/// At most this much of any flight, s.
+const LONGEST: f64 = 600.0;
 
-/// How long the flight is, s, and the instants at which its reference is looked at; `of_reference` is when that has come to rest.
+/// What is looked at of the flight's reference, in words, and its instants; `of_reference` is when that has come to rest.
 pub(super) fn instants(
     configuration: &Configuration,
     of_reference: Option<f64>,
-) -> (f64, impl Iterator<Item = f64>) {
+) -> (String, impl Iterator<Item = f64>) {
     let configured = configuration.flight.duration;
-    let end = configured.or(of_reference).unwrap_or(HORIZON);
-    let step = SAMPLE.max(end / SAMPLES);
-    let all = (0u32..).map(move |index| f64::from(index) * step);
-    (end, all.take_while(move |time| *time <= end))
+    let whole = match (configured, of_reference) {
+        // What rests needs no second look.
+        (Some(flight), Some(reference)) => Some(flight.min(reference + SAMPLE)),
+        (flight, reference) => flight.or(reference),
+    };
+    let end = whole.unwrap_or(HORIZON).min(LONGEST);
+    let looked_at = match configured.or(of_reference) {
+        Some(flight) if end < flight => match of_reference.filter(|rest| *rest <= end) {
+            Some(rest) => format!("{rest} s looked at, then it rests"),
+            None => format!("the first {end} s of {flight} s looked at"),
+        },
+        Some(flight) => format!("{flight} s looked at"),
+        None => format!("the first {end} s looked at"),
+    };
+    let all = (0u32..).map(|index| f64::from(index) * SAMPLE);
+    (looked_at, all.take_while(move |time| *time <= end))
 }
 
 /// The worst that was met and when.

@@ -55,8 +55,8 @@ pub(super) fn check(
         );
     }
     let closed = ClosedLoop::new(system, &controller, &start.configuration);
-    let (what, own) = ("poles at the start", system.inputs.time_constants());
-    let told = closed.and_then(|closed| closed_loop::tell(what, &closed, own, findings));
+    let what = "poles at the start";
+    let told = closed.and_then(|closed| closed_loop::tell(what, &closed, configuration, findings));
     if let Err(error) = told {
         // A moving system need not be able to rest.
         findings.warning(what, error);

@@ -10,6 +10,7 @@ use fly_control::{Controller, Strategy};
 use fly_mechanics::{SecondMoment, System, Vehicle};
 use nalgebra::{Complex, DMatrix, Matrix3, Matrix4, Vector3};
 
+use crate::commands::as_flown::{self, Finding};
 use crate::config::Model;
 use crate::telemetry::{Table, significant};
 
@@ -35,7 +36,9 @@ impl Report {
         match ClosedLoop::new(system, controller, rest) {
             Ok(closed) => {
                 let own = system.inputs.time_constants();
-                if let Err(error) = report.closed_loop(&closed, own, whose) {
+                let told = (report.closed_loop(&closed, own, whose))
+                    .and_then(|()| report.as_flown(&closed, model));
+                if let Err(error) = told {
                     report.problems.push(error.to_string());
                 }
                 if let Some(vehicle) = &model.vehicle {
@@ -182,6 +185,27 @@ impl Report {
         self.section(
             "closed loop with that lag",
             poles(&closed.poles_with_lags(own)?),
+        );
+        Ok(())
+    }
+
+    fn as_flown(&mut self, closed: &ClosedLoop, model: &Model) -> Result<(), AnalysisError> {
+        let mut table = Table::default();
+        for finding in as_flown::findings(closed, &model.system, model.rate_hz)? {
+            match finding {
+                Finding::Fine(told) => table.row("", [told]),
+                Finding::Warning(told) => table.row("", [format!("WARNING: {told}")]),
+                Finding::Problem(told) => {
+                    table.row("", [&told]);
+                    let label = as_flown::label(model.rate_hz);
+                    self.problems
+                        .push(format!("the closed loop {label}: {told}"));
+                }
+            }
+        }
+        self.section(
+            format!("as it is flown, {}", as_flown::label(model.rate_hz)),
+            table,
         );
         Ok(())
     }

@@ -13,7 +13,16 @@ fn fails(folder: &Folder, flags: &[&str], code: i32, expected: &str) {
 
 #[test]
 fn missing_plugin() {
-    let mut folders = vec![plugins().display().to_string()];
+    let folder = folder();
+    let mut folders = vec![
+        plugins().display().to_string(),
+        folder
+            .path("")
+            .display()
+            .to_string()
+            .trim_end_matches('/')
+            .to_owned(),
+    ];
     let executable = std::path::Path::new(env!("CARGO_BIN_EXE_fly"))
         .parent()
         .unwrap();
@@ -28,7 +37,7 @@ fn missing_plugin() {
     );
     let searched = folders.join(", ");
     fails(
-        &folder(),
+        &folder,
         &["--backend", "smi"],
         3,
         &format!(

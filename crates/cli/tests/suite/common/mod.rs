@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // each test program uses its part
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -36,12 +37,17 @@ impl Folder {
         names
     }
 
-    /// Runs `fly` with these arguments; plugins are those that cargo built for this test.
+    /// Where plugins are searched for: those that cargo built for these tests, then those of the folder.
+    pub fn plugin_path(&self) -> OsString {
+        std::env::join_paths([plugins().as_path(), self.0.path()]).unwrap()
+    }
+
+    /// Runs `fly` with these arguments.
     pub fn fly(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_fly"))
             .args(arguments)
             .current_dir(self.0.path())
-            .env("FLY_PLUGIN_PATH", plugins())
+            .env("FLY_PLUGIN_PATH", self.plugin_path())
             .env("RUST_BACKTRACE", "1") // as in many shells: it must not show
             .env_remove("RUST_LOG")
             .output()
@@ -138,12 +144,12 @@ pub fn measure(folder: &Folder, arguments: &[&str], log: &str, until: f64) -> Er
         .unwrap();
     let options = fly::config::Options {
         config: own(&config).unwrap_or_else(|| config.into()),
-        backend: None,
         set: arguments
             .chunks(2)
             .filter_map(|pair| value("--set", pair))
             .map(absolute)
             .collect(),
+        ..fly::config::Options::default()
     };
     let configuration = fly::config::Configuration::load(&options).unwrap();
     let vehicle = configuration.vehicle.as_ref().expect("one free body");

@@ -21,8 +21,8 @@ pub fn configuration() -> &'static Configuration {
     ONE.get_or_init(|| {
         let options = Options {
             config: "quadcopter.toml".into(),
-            backend: None,
             set: vec!["flight.duration=0.1".into()],
+            ..Options::default()
         };
         Configuration::load(&options).unwrap()
     })

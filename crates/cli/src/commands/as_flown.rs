@@ -1,0 +1,152 @@
+//! The closed loop at rest as it will be flown: its step, the hold, the lags of its actuators, and where its inputs saturate.
+
+use fly_control::SystemPoint;
+use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop};
+use fly_mechanics::System;
+use fly_mechanics::measurements::Measurements;
+
+use crate::config::{ConfigError, Configuration, Flown};
+use crate::telemetry::significant;
+
+/// Something that was found.
+pub enum Finding {
+    /// It is as it should be.
+    Fine(String),
+    /// It flies, with little to spare.
+    Warning(String),
+    /// It does not stay where it should.
+    Problem(String),
+}
+
+/// Less delay than this many steps is too little: one late frame is one.
+const STEPS: f64 = 2.0;
+/// Actuators may act this much more strongly than their model says: batteries and motors differ by as much.
+const GAIN: f64 = 1.25;
+
+/// What speaks against flying this configuration, of its closed loop where its reference begins; nothing where it cannot rest there.
+///
+/// # Errors
+/// The controller or the reference does not fit the system.
+pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigError> {
+    let system = &configuration.system;
+    let closed = match configuration.flown() {
+        Flown::Vehicle(vehicle) => {
+            let controller = configuration.build_controller(vehicle)?;
+            ClosedLoop::new(system, &controller, &system.model.neutral_configuration())
+        }
+        Flown::System(system) => {
+            let controller = configuration.build_system_controller(system)?;
+            let mut start = SystemPoint::new(&system.model);
+            let mut trajectory = configuration.build_system_reference(system)?;
+            if trajectory.at(0.0, &mut start).is_err() {
+                return Ok(Vec::new());
+            }
+            ClosedLoop::new(system, &controller, &start.configuration)
+        }
+    };
+    let rate = configuration.flight.rate_hz;
+    let found = closed.and_then(|closed| findings(&closed, system, rate));
+    let label = label(rate);
+    Ok((found.into_iter().flatten())
+        .filter_map(|finding| match finding {
+            Finding::Fine(_) => None,
+            Finding::Warning(told) | Finding::Problem(told) => {
+                Some(format!("the closed loop {label}: {told}"))
+            }
+        })
+        .collect())
+}
+
+/// What is called by its rate: `at 500 Hz`.
+pub fn label(rate_hz: f64) -> String {
+    format!("at {rate_hz} Hz")
+}
+
+/// What is found of a loop that is computed this often.
+///
+/// # Errors
+/// [`AnalysisError`] if it cannot be analysed.
+pub fn findings(
+    closed: &ClosedLoop,
+    system: &System,
+    rate_hz: f64,
+) -> Result<Vec<Finding>, AnalysisError> {
+    let lags = system.inputs.time_constants();
+    let sampled = closed.sampled(rate_hz.recip(), lags)?;
+    let largest = (sampled.poles()?.iter()).fold(0.0_f64, |most, pole| most.max(pole.norm()));
+    if largest.is_nan() || largest >= 1.0 {
+        let growth = significant(largest, 4);
+        return Ok(vec![Finding::Problem(format!(
+            "not stable: errors grow {growth} times each step; fly it at a higher rate, with slower poles or faster actuators"
+        ))]);
+    }
+    let mut found = margins(&sampled)?;
+    found.extend(saturation(closed, system));
+    Ok(found)
+}
+
+fn margins(sampled: &SampledLoop) -> Result<Vec<Finding>, AnalysisError> {
+    let mut little = Vec::new();
+    let delay = match sampled.delay_margin()? {
+        None => "any delay".to_owned(),
+        Some(margin) => {
+            let steps = margin.delay / sampled.step();
+            if steps < STEPS {
+                little.push(Finding::Warning(format!(
+                    "a delay of {} steps makes it unstable: one late frame may",
+                    significant(steps, 2)
+                )));
+            }
+            let milliseconds = significant(1e3 * margin.delay, 3);
+            format!("up to {milliseconds} ms more delay")
+        }
+    };
+    let margins = sampled.gain_margins()?;
+    if let Some(most) = margins.most.filter(|most| *most < GAIN) {
+        little.push(Finding::Warning(format!(
+            "inputs that act {} times as strongly as the model says make it unstable, expected at least {GAIN} times",
+            significant(most, 3)
+        )));
+    }
+    let times = |gain: f64| significant(gain, 3);
+    let gains = match (margins.least, margins.most) {
+        (None, None) => "any gain".to_owned(),
+        (None, Some(most)) => format!("up to {} times the gain", times(most)),
+        (Some(least), None) => format!("at least {} times the gain", times(least)),
+        (Some(least), Some(most)) => {
+            format!("{} to {} times the gain", times(least), times(most))
+        }
+    };
+    let mut found = vec![Finding::Fine(format!("stable, with {delay}, with {gains}"))];
+    found.extend(little);
+    Ok(found)
+}
+
+/// From which error on an input is at its limit.
+fn saturation(closed: &ClosedLoop, system: &System) -> Option<Finding> {
+    let (model, limits) = (&system.model, system.inputs.limits());
+    if limits.rows() == 0 {
+        return None;
+    }
+    let beyond = if let Some(body) = Measurements::tracked(model) {
+        let first = model.velocity_range(body).start;
+        let position = closed.unsaturated_error(limits, first..first + 3);
+        let attitude = closed.unsaturated_error(limits, first + 3..first + 6);
+        format!(
+            "{} m or {} degrees",
+            significant(position, 2),
+            significant(attitude.to_degrees(), 2)
+        )
+    } else {
+        let joints = model.bodies().zip(&system.joints);
+        let errors = joints.filter_map(|(body, joint)| {
+            let range = model.velocity_range(body);
+            (!range.is_empty()).then(|| (closed.unsaturated_error(limits, range), &joint.name))
+        });
+        let (error, joint) = errors.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        format!("{} m or rad of `{joint}`", significant(error, 2))
+    };
+    Some(Finding::Fine(format!(
+        "inputs saturate for errors beyond {beyond}"
+    )))
+}

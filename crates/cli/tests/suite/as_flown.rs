@@ -1,0 +1,114 @@
+//! What is said of the loop that will fly: its step, the hold, the lags of its actuators.
+
+use crate::common;
+
+use common::Folder;
+
+/// Settings whose loop is not stable as it is flown, each for another reason.
+const UNSTABLE: [&[&str]; 3] = [
+    // Too fast for the rotors.
+    &["--set", "controller.poles.horizontal=[-40, -40, -40, -40]"],
+    // A rotor that answers after half a minute.
+    &["--set", "vehicle.rotors.0.time_constant=30"],
+    // Poles to -5 1/s, computed twice a second.
+    &[
+        "--set",
+        "flight.rate_hz=2",
+        "--set",
+        "backend.sim.substeps=40",
+    ],
+];
+
+#[test]
+fn check_finds_loops_that_are_not_stable_as_they_are_flown() {
+    let folder = Folder::new();
+    let config = ["--config", "quadcopter.toml"];
+    for set in UNSTABLE {
+        let (report, _) = folder.ends(&[&["check"], &config[..], set].concat(), 5);
+        common::contains(&report, "PROBLEM: not stable: errors grow ");
+    }
+    let (report, _) = folder.ends(&[&["check"], &config[..]].concat(), 0);
+    common::contains(&report, "at 500 Hz       stable, with up to ");
+    common::contains(&report, "inputs saturate for errors beyond ");
+}
+
+/// With immediate motors continuous analysis finds nothing.
+#[test]
+fn a_joint_whose_poles_are_too_fast_for_the_rate_is_found() {
+    let folder = Folder::new();
+    folder.write(
+        "arm.toml",
+        "[vehicle]\nname = 'slider'\n[vehicle.bodies.cart]\n\
+         joint = { type = 'prismatic', axis = [1, 0, 0] }\nmass = 1\ninertia = [1, 1, 1]\n\
+         [[vehicle.motors]]\njoint = 'cart'\n\
+         [controller]\napproach = 'energy'\nallocation = 'none'\n\
+         pairs = [{ to = 'cart', stiffness = 6786025.0, damping = 5210.0, inertia = 1 }]\n\
+         [reference]\nkind = 'rest'\n[backend]\nplugin = 'sim'\n",
+    );
+    let check = ["check", "--config", "arm.toml"];
+    let (report, _) = folder.ends(&check, 5);
+    common::contains(&report, "fastest -2605.");
+    common::contains(&report, "at 500 Hz");
+    common::contains(&report, "PROBLEM: not stable: errors grow ");
+    let (report, _) = folder.ends(
+        &[&check[..], &["--set", "flight.rate_hz=10000"]].concat(),
+        0,
+    );
+    common::contains(&report, "at 10000 Hz");
+}
+
+#[test]
+fn a_flight_says_so_at_its_start_and_is_refused_if_that_is_asked_for() {
+    let folder = Folder::new();
+    let flight = [
+        &[
+            "--config",
+            "quadcopter.toml",
+            "--set",
+            "flight.duration=0.2",
+        ],
+        UNSTABLE[0],
+    ]
+    .concat();
+    let before = folder.files();
+    let (_, told) = folder.ends(&[&flight[..], &["--strict"]].concat(), 5);
+    common::contains(&told, "the closed loop at 500 Hz: not stable");
+    common::contains(&told, "Nothing was flown");
+    assert_eq!(folder.files(), before);
+    let output = folder.fly(&flight);
+    let told = String::from_utf8(output.stderr).unwrap();
+    common::contains(&told, "the closed loop at 500 Hz: not stable");
+    // What is in order is not talked about.
+    let fine = [
+        "--config",
+        "quadcopter.toml",
+        "--strict",
+        "--set",
+        "flight.duration=0.2",
+    ];
+    let (_, told) = folder.ends(&fine, 0);
+    assert!(!told.contains("the closed loop"), "{told}");
+}
+
+#[test]
+fn check_says_what_of_a_long_flight_it_looked_at() {
+    let folder = Folder::new();
+    let long = [
+        "check",
+        "--config",
+        "quadcopter-loop.toml",
+        "--set",
+        "flight.duration=1e9",
+    ];
+    let (report, _) = folder.ends(&long, 0);
+    common::contains(&report, "4 s looked at, then it rests: ");
+    let long = [
+        "check",
+        "--config",
+        "tricopter.toml",
+        "--set",
+        "flight.duration=1e9",
+    ];
+    let (report, _) = folder.ends(&long, 0);
+    common::contains(&report, "the first 600 s of 1000000000 s looked at: ");
+}
