@@ -101,7 +101,7 @@ fn check_says_what_of_a_long_flight_it_looked_at() {
         "flight.duration=1e9",
     ];
     let (report, _) = folder.ends(&long, 0);
-    common::contains(&report, "4 s looked at, then it rests: ");
+    common::contains(&report, "2.1 s looked at, then it rests: ");
     let long = [
         "check",
         "--config",

@@ -364,8 +364,8 @@ fn the_log_has_a_name_of_its_own_unless_one_is_given() {
         "{file}"
     );
 
-    // One that is there is replaced.
-    folder.write("flight.mcap", "not a log");
+    // A log that is there is replaced.
+    std::fs::copy(folder.path(file), folder.path("flight.mcap")).unwrap();
     folder.flies(&[
         "--config",
         "tricopter",

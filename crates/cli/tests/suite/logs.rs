@@ -32,7 +32,7 @@ fn start(folder: &Folder, arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_fly"))
         .args(arguments)
         .current_dir(folder.path("."))
-        .env("FLY_PLUGIN_PATH", common::plugins())
+        .env("FLY_PLUGIN_PATH", folder.plugin_path())
         .env_remove("RUST_LOG")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -232,6 +232,7 @@ fn a_disk_that_is_full_is_named_when_it_happens_and_the_flight_goes_on() {
     let output = Command::new("sh")
         .args(["-c", &command])
         .current_dir(folder.path("."))
+        .env("FLY_PLUGIN_PATH", folder.plugin_path())
         .output()
         .unwrap();
     let (summary, messages) = (

@@ -267,7 +267,7 @@ fn what_has_problems_is_not_written() {
         ]
         .concat();
         let report = tune(&folder, &all, 5);
-        assert_eq!(report.lines().last(), Some(problem), "{report}");
+        assert!(report.lines().any(|line| line == problem), "{report}");
         assert_eq!(read(&folder, "mine.toml"), before);
     }
     // Without damping about the vertical.

@@ -693,7 +693,7 @@ mod tests {
     #[test]
     fn a_flipped_bit_costs_its_chunk() {
         let texts: Vec<String> = (0..12).map(|k| format!("message {k} of twelve")).collect();
-        let written: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+        let written: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
         let whole = file(&written, Some(mcap::Compression::Lz4));
         let mut harmed = 0;
         for bit in 8 * 8..8 * whole.len() {
@@ -704,7 +704,8 @@ mod tests {
                 .filter(|&k| !found.iter().any(|text| text == written[k]))
                 .collect();
             assert!(
-                lost.is_empty() || (lost.len() == 3 && lost[0] % 3 == 0 && lost[2] == lost[0] + 2),
+                lost.is_empty()
+                    || (lost.len() == 3 && lost[0].is_multiple_of(3) && lost[2] == lost[0] + 2),
                 "bit {bit}: {lost:?} {damage:?}"
             );
             assert_eq!(found.len() + lost.len(), 12, "bit {bit}");
