@@ -296,6 +296,24 @@ where
         self.law.metric()
     }
 
+    /// Writes how much each input changes the rate of the total error energy W, p numbers, W by the unit of the input:
+    ///
+    /// ```text
+    /// dW/du = (M^-1 B)^T dTbar/dxi
+    /// ```
+    ///
+    /// An input that differs from the one in force by d changes dW/dt by `dW/du . d`. Zero for state feedback, which has no energies. No allocation.
+    ///
+    /// # Panics
+    /// If there are other than p numbers.
+    pub fn energy_gradient(&self, gradient: &mut [f64]) {
+        let effect = self.law.control_effectiveness();
+        assert_eq!(gradient.len(), effect.ncols(), "number of inputs");
+        for (entry, column) in gradient.iter_mut().zip(effect.column_iter()) {
+            *entry = column.dot(&self.desired.momentum);
+        }
+    }
+
     /// The metric in which limited inputs are nearest to what the law asks for, with the priority of tilt: p x p.
     ///
     /// See [`Law::metric_with_priority`].

@@ -5,7 +5,7 @@ use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
-use nalgebra::Vector6;
+use nalgebra::{Vector3, Vector6};
 
 /// Longest integration step, s: well below the time constants of rotors. The lags of faster actuators are solved exactly instead.
 const STEP: f64 = 2e-3;
@@ -110,6 +110,11 @@ impl StatePredictor {
         &self.motion.velocity[..self.system.model.dof()]
     }
 
+    /// What the actuators have reached behind their lags, by the model: thrusts, tilts and efforts, in the order of the commands.
+    pub fn actuators(&self) -> &[f64] {
+        &self.motion.velocity[self.system.model.dof()..]
+    }
+
     /// The body that is free in the world, if there is exactly one.
     pub fn tracked(&self) -> Option<BodyId> {
         self.tracked
@@ -145,12 +150,27 @@ impl StatePredictor {
     pub fn errors(&self, reference: &[f64]) -> [f64; 2] {
         let mut squares = [0.0; 2];
         for body in self.system.model.bodies() {
-            let to = self.pose(body, reference);
-            let is = self.pose(body, self.configuration());
-            squares[0] += (is.translation - to.translation).norm_squared();
-            squares[1] += (is.rotation.inverse() * to.rotation).log().norm_squared();
+            let error = self.body_error(body, self.configuration(), reference);
+            for (square, part) in squares.iter_mut().zip(error) {
+                *square += part.norm_squared();
+            }
         }
         squares.map(f64::sqrt)
+    }
+
+    /// How far a body is from where a reference configuration has it, by its [pose](Self::pose): displacement (m), and the rotation
+    /// vector (rad, in its own frame) that turns it there.
+    pub fn body_error(
+        &self,
+        body: BodyId,
+        configuration: &[f64],
+        reference: &[f64],
+    ) -> [Vector3<f64>; 2] {
+        let (to, is) = (self.pose(body, reference), self.pose(body, configuration));
+        [
+            is.translation - to.translation,
+            (is.rotation.inverse() * to.rotation).log(),
+        ]
     }
 }
 

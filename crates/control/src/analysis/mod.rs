@@ -21,6 +21,7 @@ pub use hover::{Command, HoverMargins};
 pub use lag::LagMargin;
 pub use mode::{Mode, modes};
 pub use monitor::{
-    Balance, LyapunovGuarantee, LyapunovMonitor, Report, Rise, UncheckedReason, input_rank,
+    Balance, Causes, LyapunovGuarantee, LyapunovMonitor, Powers, Report, Rise, UncheckedReason,
+    input_rank,
 };
 pub use sampled::{DelayMargin, GainMargins, SampledLoop};

@@ -143,11 +143,10 @@ impl EuclideanTemplate {
         out.stiffness.gemv(1.0, &self.stiffness, &self.q_E, 0.0);
         out.sum_up();
 
-        // 1/2 xi^T X xi without a copy: the scratch vector holds X xi.
         let half = |force: &DVector<f64>, along: &DVector<f64>| 0.5 * along.dot(force);
-        self.xi_dot_R.gemv(1.0, &out.mass_matrix, &self.xi_E, 0.0);
+        out.momentum.gemv(1.0, &out.mass_matrix, &self.xi_E, 0.0);
         out.energies = Energies::new(
-            half(&self.xi_dot_R, &self.xi_E),
+            half(&out.momentum, &self.xi_E),
             half(&out.stiffness, &self.q_E),
             half(&out.damping, &self.xi_E),
         );

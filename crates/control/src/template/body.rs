@@ -22,7 +22,7 @@ use crate::pair::{Pair, Tracking, carry};
 pub fn forces<T: RealField + Copy>(
     pair: &Pair<T>,
     at: &Tracking<'_, T>,
-) -> ([Vector6<T>; 3], Energies<T>) {
+) -> ([Vector6<T>; 4], Energies<T>) {
     let Tracking {
         motion,
         desired,
@@ -41,5 +41,5 @@ pub fn forces<T: RealField + Copy>(
         potential,
         half * z_E.dot(&damping),
     );
-    ([inertial, damping, stiffness], energies)
+    ([inertial, damping, stiffness, momentum], energies)
 }

@@ -23,6 +23,8 @@ where
     pub stiffness: OVector<T, N>,
     /// bbar = cbar + f_D + f_K.
     pub bias: OVector<T, N>,
+    /// The gradient of T-bar: how much the kinetic energy of the error changes with each velocity coordinate.
+    pub momentum: OVector<T, N>,
     /// The desired energies.
     pub energies: Energies<T>,
     /// Q and its rate, where the approach uses one.
@@ -41,6 +43,7 @@ where
             inertial: zero.clone(),
             damping: zero.clone(),
             stiffness: zero.clone(),
+            momentum: zero.clone(),
             bias: zero,
             energies: Energies::default(),
             map: Map::new(n),
@@ -53,6 +56,7 @@ where
         self.inertial.fill(T::zero());
         self.damping.fill(T::zero());
         self.stiffness.fill(T::zero());
+        self.momentum.fill(T::zero());
     }
 
     /// bbar from its three parts.

@@ -47,15 +47,16 @@ pub fn forces<T: RealField + Copy>(
     at: &Tracking<'_, T>,
     z_E: &Vector6<T>,
     rate: &Vector6<T>,
-) -> ([Vector6<T>; 3], Energies<T>) {
+) -> ([Vector6<T>; 4], Energies<T>) {
     let half: T = convert(0.5);
     let inertial = pair.inertia_matrix() * rate + connection(pair, &at.motion.twist) * z_E;
     let damping = pair.damping_matrix() * z_E;
+    let momentum = pair.inertia_matrix() * z_E;
     let (stiffness, potential) = pair.elastic(&at.error);
     let energies = Energies::new(
-        half * z_E.dot(&(pair.inertia_matrix() * z_E)),
+        half * z_E.dot(&momentum),
         potential,
         half * z_E.dot(&damping),
     );
-    ([inertial, damping, stiffness], energies)
+    ([inertial, damping, stiffness, momentum], energies)
 }

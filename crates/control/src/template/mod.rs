@@ -168,7 +168,7 @@ where
         for of_pair in pairs {
             let tracking = K::pair(at, of_pair, J, &mut room);
             let pair: &Pair<K::Scalar> = of_pair.borrow();
-            let ([inertial, damping, stiffness], energies) = match self.approach {
+            let ([inertial, damping, stiffness, momentum], energies) = match self.approach {
                 Approach::Particle => particle::forces(pair, &tracking),
                 Approach::Body => body::forces(pair, &tracking),
                 Approach::Energy => {
@@ -183,6 +183,7 @@ where
             J.add_force(&stiffness, kept, &mut out.stiffness);
             J.add_force(&inertial, kept, &mut out.inertial);
             J.add_force(&damping, kept, &mut out.damping);
+            J.add_force(&momentum, kept, &mut out.momentum);
             out.energies += energies;
             kept = one;
         }

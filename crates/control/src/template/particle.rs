@@ -22,7 +22,7 @@ use crate::pair::{Pair, Tracking, half_product};
 pub fn forces<T: RealField + Copy>(
     pair: &Pair<T>,
     at: &Tracking<'_, T>,
-) -> ([Vector6<T>; 3], Energies<T>) {
+) -> ([Vector6<T>; 4], Energies<T>) {
     let (motion, desired, E4) = (at.motion, at.desired, at.error.matrix());
     let (Z, Z_R) = (hat6(&motion.twist), hat6(&desired.twist));
     let X: Matrix4<T> = Z - E4 * Z_R;
@@ -31,10 +31,17 @@ pub fn forces<T: RealField + Copy>(
     let inertial = double_vee6(&(Y * pair.inertia()));
     let damped = X * pair.damping();
     let (stiffness, potential) = pair.elastic(&at.error);
+    let moved = X * pair.inertia();
     let energies = Energies::new(
-        half_product(&(X * pair.inertia()), &X),
+        half_product(&moved, &X),
         potential,
         half_product(&damped, &X),
     );
-    ([inertial, double_vee6(&damped), stiffness], energies)
+    let forces = [
+        inertial,
+        double_vee6(&damped),
+        stiffness,
+        double_vee6(&moved),
+    ];
+    (forces, energies)
 }

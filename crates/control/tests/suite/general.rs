@@ -108,12 +108,22 @@ fn ten_of_the_numbers_give_the_energies_of_a_pair() {
         let at = Tracking::new(&motion, &desired);
         for (kind, own) in KINDS.iter().zip([particle::forces, body::forces]) {
             let found = kind(&general, &motion, &desired);
-            let ([inertial, damping, stiffness], energies) = own(&pair, &at);
+            let ([inertial, damping, stiffness, momentum], energies) = own(&pair, &at);
+            // The momentum is the gradient of the kinetic energy, which is quadratic in the velocity.
+            let gradient = Vector6::from_fn(|i, _| {
+                let kinetic = |by: f64| {
+                    let mut moved = motion;
+                    moved.twist[i] += by;
+                    own(&pair, &Tracking::new(&moved, &desired)).1.kinetic
+                };
+                0.5 * (kinetic(1.0) - kinetic(-1.0))
+            });
             let differences = [
                 (found.mass_matrix - pair.inertia_matrix()).amax(),
                 (found.inertial - inertial).amax(),
                 (found.damping - damping).amax(),
                 (found.stiffness - stiffness).amax(),
+                (gradient - momentum).amax(),
                 (found.energies.total - energies.total).abs(),
                 (found.energies.dissipation - energies.dissipation).abs(),
             ];

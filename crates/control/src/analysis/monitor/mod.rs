@@ -1,9 +1,11 @@
 //! Measured and predicted dW/dt in flight.
 #![allow(non_snake_case)]
 
+mod causes;
 mod guarantee;
 mod report;
 
+pub use causes::{Causes, Powers};
 pub use guarantee::{LyapunovGuarantee, UncheckedReason, input_rank};
 pub use report::{Report, Rise};
 
@@ -31,6 +33,8 @@ use crate::Step;
 /// As r grows linearly from zero, half of this is the mean power of holding the input; all of it is allowed, with the larger T of both ends, and so is the
 /// change of R, for its mean is that of both ends. What is above is no matter of sampling: wind, a wrong mass, a lag, a broken rotor. Energies are known to
 /// twelve digits of the largest W, and to 1e-18 J (an error of 1 nm against 2 N/m): less is rounding.
+///
+/// [`Causes`] says which, where the inputs that were really applied are known.
 ///
 /// No bandwidth or gain enters, so that there is nothing to tune; and as everything is proportional to the desired energies, a common factor of them
 /// changes nothing.
@@ -176,6 +180,11 @@ impl LyapunovMonitor {
             self.fall();
         }
         balance
+    }
+
+    /// Notes what the difference between measured and predicted dW/dt came from, of the balance that [`observe`](Self::observe) has just returned.
+    pub fn attribute(&mut self, balance: &Balance, powers: Powers) {
+        self.report.causes.record(balance, powers);
     }
 
     /// Forgets the step before: to be called where the reference jumps, for W then jumps with it.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::UncheckedReason;
+use super::{Causes, UncheckedReason};
 
 /// What a [`LyapunovMonitor`](super::LyapunovMonitor) has seen of a flight. Written out it is one line for the flight's summary.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Report {
     pub largest: f64,
     /// Why the last step that could not be checked could not.
     pub unchecked: Option<UncheckedReason>,
+    /// What W fell too slowly from, where that was attributed.
+    pub causes: Causes,
 }
 
 /// How far W rose above where it had been, beyond what holding the input explains.

@@ -1,0 +1,122 @@
+//! What keeps W from falling as predicted.
+
+use std::fmt;
+
+use super::Balance;
+
+/// The mean powers, W, by which dW/dt differs from the prediction between two steps, as far as they are known.
+///
+/// ```text
+/// dW/dt + 2 R = dW/du . (u_actual - u_held) + dW/du . (u_held - u0) + rest
+/// ```
+///
+/// with [`dW/du`](crate::Controller::energy_gradient), the input `u_actual` that the actuators have reached, the one that was commanded and held,
+/// and the one u0 that the law asks for at each moment. The rest is a disturbance, or an error of the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Powers {
+    /// Of actuators that have not reached their commands yet.
+    pub lag: f64,
+    /// Of an input that is held between two steps.
+    pub hold: f64,
+}
+
+/// What W fell too slowly from, over all steps in which it did not fall as expected.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Causes {
+    /// How many steps there were.
+    pub steps: u64,
+    /// In how many W would have fallen as expected without the lag of the actuators.
+    pub but_for_lag: u64,
+    /// Sums of the magnitudes of each power, W.
+    lag: f64,
+    hold: f64,
+    rest: f64,
+}
+
+impl Causes {
+    /// Counts a balance, if W did not fall as expected.
+    pub(super) fn record(&mut self, balance: &Balance, powers: Powers) {
+        let Balance::Rate {
+            predicted,
+            measured,
+            allowed,
+        } = *balance
+        else {
+            return;
+        };
+        if balance.holds() {
+            return;
+        }
+        let excess = measured - predicted;
+        self.steps += 1;
+        self.but_for_lag += u64::from(excess - powers.lag <= allowed);
+        self.lag += powers.lag.abs();
+        self.hold += powers.hold.abs();
+        self.rest += (excess - powers.lag - powers.hold).abs();
+    }
+
+    /// The parts of lag, held inputs and the rest in what W fell too slowly from, 0 to 1 each; `None` if it never did.
+    pub fn shares(&self) -> Option<[f64; 3]> {
+        let sum = self.lag + self.hold + self.rest;
+        (sum > 0.0).then(|| [self.lag, self.hold, self.rest].map(|part| part / sum))
+    }
+}
+
+impl fmt::Display for Causes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(shares) = self.shares() else {
+            return write!(f, "nothing kept W from falling");
+        };
+        let [lag, hold, rest] = shares.map(|share| 100.0 * share);
+        write!(
+            f,
+            "the other {} steps: {lag:.0} % by the lag of the actuators ({} as expected but for it), {hold:.0} % by holding the input, {rest:.0} % \
+             by disturbances and errors of the model",
+            self.steps, self.but_for_lag
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_told_apart_from_the_rest() {
+        let balance = |measured| Balance::Rate {
+            predicted: -2.0,
+            measured,
+            allowed: 0.1,
+        };
+        let mut causes = Causes::default();
+        assert_eq!(causes.shares(), None);
+        causes.record(
+            &balance(-2.0),
+            Powers {
+                lag: 9.0,
+                hold: 9.0,
+            },
+        );
+        assert_eq!(causes.shares(), None, "it fell as expected");
+        // 1 W too slowly, of which the lag is 0.8 W and the held input 0.1 W.
+        let powers = Powers {
+            lag: 0.8,
+            hold: 0.1,
+        };
+        causes.record(&balance(-1.0), powers);
+        let shares = causes.shares().unwrap();
+        for (share, expected) in shares.into_iter().zip([0.8, 0.1, 0.1]) {
+            assert!((share - expected).abs() < 1e-12, "{shares:?}");
+        }
+        assert_eq!((causes.steps, causes.but_for_lag), (1, 0));
+        // Without the lag it would have been within what holding the input explains.
+        causes.record(
+            &balance(-1.0),
+            Powers {
+                lag: 0.95,
+                hold: 0.05,
+            },
+        );
+        assert_eq!((causes.steps, causes.but_for_lag), (2, 1));
+    }
+}
