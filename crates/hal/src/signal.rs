@@ -13,6 +13,10 @@
 //! // Every command has a recorded counterpart.
 //! let recorded = meaning("recorded.rotor.2.thrust").unwrap();
 //! assert_eq!((recorded.unit, recorded.class, recorded.group.as_str()), ("N", Class::Auxiliary, "recorded"));
+//!
+//! // Every measurement and every command has a true counterpart, which a simulation knows.
+//! let truth = meaning("truth.twist.linear.x").unwrap();
+//! assert_eq!((truth.unit, truth.class, truth.group.as_str()), ("m/s", Class::Auxiliary, "truth"));
 //! ```
 
 /// Direction and use of a signal.
@@ -57,6 +61,20 @@ pub fn recorded_command(name: &str) -> Option<&str> {
     name.strip_prefix(RECORDED)?.strip_prefix('.')
 }
 
+/// Group of the true values and first component of their names: `truth.pose.position.x`. Only a simulation knows them; nothing that
+/// controls reads them.
+pub const TRUTH: &str = "truth";
+
+/// The name of a true value: `truth.<measurement>`, or `truth.<command>` for what the actuator really does.
+pub fn truth(name: &str) -> String {
+    format!("{TRUTH}.{name}")
+}
+
+/// The measurement or command of a true value; `None` if the name is not `truth.<name>`.
+pub fn true_signal(name: &str) -> Option<&str> {
+    name.strip_prefix(TRUTH)?.strip_prefix('.')
+}
+
 /// One number that a backend gives or takes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Signal {
@@ -92,7 +110,8 @@ pub struct Meaning {
     pub unit: &'static str,
     /// Its class.
     pub class: Class,
-    /// Name of its group: the name without its last component, but `recorded` for every recorded command.
+    /// Name of its group: the name without its last component, but `recorded` for every recorded command and `truth` for every true
+    /// value.
     pub group: String,
     /// The quantity and its frame.
     pub summary: &'static str,
@@ -117,7 +136,7 @@ const fn row(
     }
 }
 
-/// All canonical names. `recorded.<command>` is not listed: it follows from the commands.
+/// All canonical names. `recorded.<command>`, `truth.<measurement>` and `truth.<command>` are not listed: they follow from these.
 #[rustfmt::skip] // a table reads as a table
 pub const TABLE: &[Canonical] = &{
     use Class::{Auxiliary, Command, Measurement};
@@ -132,6 +151,8 @@ pub const TABLE: &[Canonical] = &{
         row(Measurement, "joint.{i}.quaternion",      WXYZ,         "1",     "attitude, joint's frame from body i; world from body if the joint is absolute"),
         row(Measurement, "joint.{i}.linear",          XYZ,          "m/s",   "velocity relative to the joint's frame, frame of body i"),
         row(Measurement, "joint.{i}.angular",         XYZ,          "rad/s", "angular velocity relative to the joint's frame, frame of body i; relative to the world if the joint is absolute"),
+        row(Measurement, "body.{i}.position",         XYZ,          "m",     "position of body i's origin, world frame"),
+        row(Measurement, "body.{i}.quaternion",       WXYZ,         "1",     "attitude of body i, world from body"),
         row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
         row(Command,     "rotor.{i}",                 &["thrust"],  "N",     "thrust of the rotor along its axis"),
         row(Command,     "rotor.{i}",                 &["tilt"],    "rad",   "angle of the rotor's tilt servo"),
@@ -158,6 +179,14 @@ pub fn meaning(name: &str) -> Option<Meaning> {
             ..recorded
         });
     }
+    if let Some(signal) = true_signal(name) {
+        let truth = meaning(signal).filter(|found| found.class != Class::Auxiliary)?;
+        return Some(Meaning {
+            class: Class::Auxiliary,
+            group: TRUTH.into(),
+            ..truth
+        });
+    }
     let (group, component) = name.rsplit_once('.')?;
     TABLE
         .iter()
@@ -171,7 +200,7 @@ pub fn meaning(name: &str) -> Option<Meaning> {
 }
 
 /// The names of one group in the order of the table: `group_names("twist.linear")`; empty where there is no such group.
-/// Commands are no group, and `recorded` has as many names as there were commands: both give nothing here.
+/// Commands are no group, and `recorded` and `truth` have as many names as the backend gives them: they give nothing here.
 pub fn group_names(group: &str) -> impl Iterator<Item = String> + '_ {
     TABLE
         .iter()
@@ -245,9 +274,34 @@ mod tests {
             "recorded.pose.position.x",
             "recorded",
             "recorded.recorded.rotor.0.thrust",
+            "truth",
+            "truth.truth.pose.position.x",
+            "truth.recorded.rotor.0.thrust",
+            "truth.battery.voltage",
+            "recorded.truth.rotor.0.thrust",
             " pose.position.x",
         ] {
             assert_eq!(meaning(name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_measured_or_commanded_has_a_truth() {
+        for (name, unit) in [
+            ("truth.pose.quaternion.w", "1"),
+            ("truth.joint.3.velocity", "rad/s"),
+            ("truth.rotor.1.thrust", "N"),
+            ("truth.rotor.1.tilt", "rad"),
+            ("truth.motor.0.effort", "N m"),
+            ("truth.body.2.position.z", "m"),
+        ] {
+            let found = meaning(name).unwrap_or_else(|| panic!("{name} is not found"));
+            assert_eq!(
+                (found.unit, found.class, found.group.as_str()),
+                (unit, Class::Auxiliary, TRUTH),
+                "{name}"
+            );
+            assert_eq!(truth(true_signal(name).unwrap()), name);
         }
     }
 

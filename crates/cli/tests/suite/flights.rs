@@ -36,13 +36,16 @@ fn without_lag(folder: &Folder, vehicle: &str) {
     folder.write("quick.toml", &quick.join("\n"));
 }
 
+/// Golden flights begin with actuators that do what the first command says.
+const FIRST: &str = "backend.sim.initial.commands=first";
+
 /// Flies a shipped configuration with these settings and compares to a relative tolerance.
 #[track_caller]
 fn flies(folder: &Folder, name: &str, set: &[&str], tolerance: f64, golden: &Golden) {
     for allocation in ["active_set", "osqp"] {
         let config = format!("{name}.toml");
         let allocated = format!("controller.allocation={allocation}");
-        let mut arguments = vec!["--config", &config, "--set", &allocated];
+        let mut arguments = vec!["--config", &config, "--set", &allocated, "--set", FIRST];
         arguments.extend(set.iter().flat_map(|set| ["--set", set]));
         let summary = folder.flies(&[&arguments[..], &["--log", "flight.mcap"]].concat());
         let errors = measure(folder, &arguments, "flight.mcap", golden.until);
@@ -109,7 +112,14 @@ fn the_tricopter_tracks_position_and_attitude_independently() {
 #[test]
 fn the_tricopter_hovers_tilted() {
     let folder = Folder::new();
-    folder.flies(&["--config", "tricopter-tilted.toml", "--log", "flight.mcap"]);
+    folder.flies(&[
+        "--config",
+        "tricopter-tilted.toml",
+        "--set",
+        FIRST,
+        "--log",
+        "flight.mcap",
+    ]);
     let all = measure(
         &folder,
         &["--config", "tricopter-tilted.toml"],
@@ -210,7 +220,14 @@ fn the_quadcopter_loops_at_the_limits_of_its_thrust() {
 fn the_quadcopter_tracks_its_curve() {
     // The golden flight of this controller is continuous and has no lag: the start is the same, the rest is near.
     let folder = Folder::new();
-    folder.flies(&["--config", "quadcopter.toml", "--log", "flight.mcap"]);
+    folder.flies(&[
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        FIRST,
+        "--log",
+        "flight.mcap",
+    ]);
     let all = measure(
         &folder,
         &["--config", "quadcopter.toml"],

@@ -78,7 +78,7 @@ fn known_pattern(pattern: &str) -> bool {
     let sample = pattern.replace("{i}", "0");
     match sample.strip_suffix(".*") {
         None => signal::meaning(&sample).is_some(),
-        Some("recorded") => true,
+        Some(signal::RECORDED | signal::TRUTH) => true,
         Some(group) => {
             let within = |row: &signal::Canonical| {
                 let row = row.group.replace("{i}", "0");

@@ -11,6 +11,7 @@ use prost_types::Timestamp;
 
 use super::layout::Item;
 use super::row::{Control, Level, Reference, Row, Status, SystemState};
+use super::truth::Truth;
 use crate::Header;
 use crate::metadata::{CHANNELS as CHANNEL_NUMBERS, PROFILE, RunMetadata, header_records};
 use crate::schema::{descriptor_of, fly, foxglove};
@@ -39,6 +40,12 @@ const SYSTEM_CHANNELS: [(&str, &str); 2] = [
     ("/fly/system/reference", "fly.SystemMotion"),
 ];
 
+/// After them, in the logs of simulations.
+const TRUTH_CHANNELS: [(&str, &str); 2] = [
+    ("/truth/pose", "foxglove.PoseInFrame"),
+    ("/truth/tf", "foxglove.FrameTransforms"),
+];
+
 const POSE: usize = 0;
 const REFERENCE_POSE: usize = 1;
 const TF: usize = 2;
@@ -63,6 +70,9 @@ pub struct Encoder<W: Write + Seek> {
     solvers: Vec<String>,
     /// For every command: the rotor, and whether it is a tilt.
     rotors: Vec<Option<(usize, bool)>>,
+    truth: Truth,
+    /// The first of the channels of the truth.
+    truth_channel: usize,
     sequence: u32,
     rows: u64,
     events: u64,
@@ -88,7 +98,11 @@ impl<W: Write + Seek> Encoder<W> {
         let system = SYSTEM_CHANNELS
             .into_iter()
             .filter(|_| !header.bodies.is_empty());
-        for (topic, message) in CHANNELS.into_iter().chain([COMMAND]).chain(system) {
+        let truth = Truth::of(&header.description);
+        let of_truth = TRUTH_CHANNELS.into_iter().filter(|_| !truth.is_empty());
+        let channels_before = CHANNELS.len() + 1 + system.clone().count();
+        let all = CHANNELS.into_iter().chain([COMMAND]).chain(system);
+        for (topic, message) in all.chain(of_truth) {
             let schema = mcap.add_schema(message, "protobuf", &descriptor_of(message))?;
             let mut metadata = BTreeMap::new();
             if topic == COMMAND.0 {
@@ -113,6 +127,8 @@ impl<W: Write + Seek> Encoder<W> {
             rotors: (header.description.commands())
                 .map(|command| rotor_of(&command.name))
                 .collect(),
+            truth,
+            truth_channel: channels_before,
             sequence: 0,
             rows: 0,
             events: 0,
@@ -197,6 +213,7 @@ impl<W: Write + Seek> Encoder<W> {
         if !transforms.is_empty() {
             self.message(TF, time, &foxglove::FrameTransforms { transforms })?;
         }
+        self.truth(time, row)?;
         if let Some(SystemState {
             configuration,
             velocity,
@@ -240,6 +257,24 @@ impl<W: Write + Seek> Encoder<W> {
         Ok(())
     }
 
+    /// The poses that a simulation tells, where it does in this tick.
+    fn truth(&mut self, time: u64, row: &Row) -> Result<(), McapError> {
+        if !self.truth.is_told(row) {
+            return Ok(());
+        }
+        if let Some(at) = self.truth.pose(row.values) {
+            self.message(self.truth_channel, time, &pose_in_world(time, pose(&at)))?;
+        }
+        let transforms: Vec<_> = (self.truth.bodies(row.values))
+            .map(|(name, at)| transform(time, name, &at))
+            .collect();
+        if !transforms.is_empty() {
+            let message = foxglove::FrameTransforms { transforms };
+            self.message(self.truth_channel + 1, time, &message)?;
+        }
+        Ok(())
+    }
+
     fn control(&self, time: u64, row: &Row, control: &Control) -> fly::Control {
         let name = |names: &[String], index: u8| {
             names
@@ -275,21 +310,11 @@ impl<W: Write + Seek> Encoder<W> {
 
     /// The frames of all bodies that are known; those of a vehicle of one body under the vehicle's name.
     fn transforms(&self, time: u64, row: &Row) -> Vec<foxglove::FrameTransform> {
-        let transform = |child: &str, at: &[f64; 7]| {
-            let pose = pose(at);
-            foxglove::FrameTransform {
-                timestamp: Some(timestamp(time)),
-                parent_frame_id: WORLD.to_owned(),
-                child_frame_id: child.to_owned(),
-                translation: pose.position,
-                rotation: pose.orientation,
-            }
-        };
         match (&row.system, &row.state) {
             (Some(system), _) => (self.bodies.iter().zip(system.poses))
-                .map(|(body, at)| transform(body, at))
+                .map(|(body, at)| transform(time, body, at))
                 .collect(),
-            (None, Some(state)) => vec![transform(&self.vehicle, &state.pose)],
+            (None, Some(state)) => vec![transform(time, &self.vehicle, &state.pose)],
             (None, None) => Vec::new(),
         }
     }
@@ -383,6 +408,17 @@ fn system_motion(
         configuration: configuration.to_vec(),
         velocity: velocity.to_vec(),
         acceleration: acceleration.to_vec(),
+    }
+}
+
+fn transform(time: u64, child: &str, at: &[f64; 7]) -> foxglove::FrameTransform {
+    let pose = pose(at);
+    foxglove::FrameTransform {
+        timestamp: Some(timestamp(time)),
+        parent_frame_id: WORLD.to_owned(),
+        child_frame_id: child.to_owned(),
+        translation: pose.position,
+        rotation: pose.orientation,
     }
 }
 

@@ -5,6 +5,7 @@ mod claim;
 mod encode;
 mod layout;
 mod row;
+mod truth;
 
 use std::fs::File;
 use std::io::{self, BufWriter};

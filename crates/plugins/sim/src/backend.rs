@@ -2,9 +2,10 @@
 
 use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info,
-    ReadOutcome, Request, Ticks,
+    ReadOutcome, Request, Ticks, signal,
 };
 use fly_lie::SO3;
+use fly_mechanics::System;
 use fly_mechanics::measurements::{Measurements, Quantity};
 
 use crate::faults::{self, Fault, Kind};
@@ -21,6 +22,8 @@ pub struct Simulation {
     noise: Vec<Noise>,
     /// What is measured in this frame.
     measured: Vec<f64>,
+    /// What is true in this frame: the same without noise, what the actuators do, and the poses of the bodies.
+    truth: Vec<f64>,
     faults: Vec<Fault>,
     ticks: Ticks,
     /// Index of the next frame.
@@ -43,7 +46,7 @@ impl Backend for Simulation {
         version: env!("CARGO_PKG_VERSION"),
         summary: "simulated rigid bodies with rotors, tilt servos and motors",
         clock: Clock::Stepped,
-        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort",
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort truth.*",
     };
 
     fn configure(configuration: &Configuration) -> Result<Self, Error> {
@@ -57,11 +60,19 @@ impl Backend for Simulation {
             faults,
         } = settings::read(configuration)?;
         let groups = measurements.groups();
-        let description = (groups.iter())
-            .try_fold(Description::new(), |description, group| {
-                description.with_group(&group.name)
-            })?
-            .with_signals(plant.system().inputs.command_names())?;
+        let description = (groups.iter()).try_fold(Description::new(), |description, group| {
+            description.with_group(&group.name)
+        })?;
+        let commands = plant.system().inputs.command_names();
+        let mut names: Vec<String> = description
+            .frame_signals()
+            .map(|s| s.name.clone())
+            .collect();
+        names.extend_from_slice(commands);
+        names.extend(body_signals(plant.system()));
+        let description = description
+            .with_signals(names.iter().map(|name| signal::truth(name)))?
+            .with_signals(commands)?;
         tracing::debug!(
             system = plant.system().name,
             seed = configuration.seed,
@@ -76,6 +87,7 @@ impl Backend for Simulation {
                 })
                 .collect(),
             measured: vec![0.0; measurements.dim()],
+            truth: vec![0.0; names.len()],
             measurements,
             faults,
             ticks,
@@ -98,6 +110,7 @@ impl Backend for Simulation {
         self.time = time;
         *frame.time = time;
         self.measure();
+        self.tell_truth(frame);
         Ok(self.deliver(frame))
     }
 
@@ -142,6 +155,7 @@ impl Simulation {
     fn measure(&mut self) {
         let (model, (x, xi)) = (&self.plant.system().model, self.plant.state());
         self.measurements.read(model, x, xi, &mut self.measured);
+        self.truth[..self.measured.len()].copy_from_slice(&self.measured);
         for (group, noise) in self.measurements.groups().iter().zip(&mut self.noise) {
             let values = &mut self.measured[group.range.clone()];
             match group.quantity {
@@ -155,6 +169,28 @@ impl Simulation {
                     add(values, noise.vector().as_slice());
                 }
             }
+        }
+    }
+
+    /// Fills the last group of the frame, which no fault concerns. The measurements have been read.
+    fn tell_truth(&mut self, frame: &mut FrameMut) {
+        let inputs = self.plant.system().inputs.input_dim();
+        let (actual, poses) = self.truth[self.measured.len()..].split_at_mut(inputs);
+        for (to, actual) in actual.iter_mut().zip(self.plant.actual()) {
+            *to = actual;
+        }
+        if !poses.is_empty() {
+            for (to, pose) in poses.chunks_exact_mut(7).zip(self.plant.poses()) {
+                to[..3].copy_from_slice(pose.translation.as_slice());
+                to[3..].copy_from_slice(pose.rotation.to_quaternion().as_slice());
+            }
+        }
+        frame.values[self.measured.len()..].copy_from_slice(&self.truth);
+        if let Some(status) = frame.groups.last_mut() {
+            *status = GroupStatus {
+                stamp: self.time,
+                valid: true,
+            };
         }
     }
 
@@ -194,6 +230,15 @@ impl Simulation {
             ReadOutcome::None
         }
     }
+}
+
+/// The names of all bodies' poses; of one body alone its own measurement tells it.
+fn body_signals(system: &System) -> impl Iterator<Item = String> {
+    let count = system.model.bodies().count();
+    let groups = ["position", "quaternion"];
+    let groups = (0..count).flat_map(move |i| groups.map(|part| format!("body.{i}.{part}")));
+    let names = groups.flat_map(|group| signal::group_names(&group).collect::<Vec<_>>());
+    names.filter(move |_| count > 1)
 }
 
 fn add(values: &mut [f64], noise: &[f64]) {

@@ -25,7 +25,7 @@
 //! ## attitude = { quaternion = [1.0, 0.0, 0.0, 0.0] }      # w, x, y, z, world from body; of any length
 //! ## joints = { hinge = 0.3, ball = [0.4, 0.0, 0.0] } # positions, rad or m; all but the tracked body's
 //! ## joint_velocities = { hinge = 1.0, ball = [0.0, 0.0, 0.2] } # in the joint's velocity coordinates, rad/s or m/s
-//! ## commands = [2.0, 2.0]      # actual thrusts, tilts and efforts, N, rad and N m, in the order of the commands
+//! ## commands = [2.0, 2.0]      # actual thrusts, tilts and efforts, N, rad and N m, in the order of the commands; or "first"
 //!
 //! [noise]                      # standard deviations of the measurements, each axis; of the tracked body and in joints
 //! position = 0.0               # m
@@ -51,9 +51,12 @@
 //!
 //! - **Loops** are closed by a projection of the initial state, and stabilised at a rate of a tenth of the inverse integration step.
 //! - **Actuators** follow their commands, which are first clamped to their limits: `a' = (u - a) / time_constant`, for
-//!   the thrust, the tilt angle and the effort themselves. A time constant of 0 means no lag. Without
-//!   `initial.commands` they start at the first command; before it they have their smallest thrust
-//!   and no tilt.
+//!   the thrust, the tilt angle and the effort themselves. A time constant of 0 means no lag. They start at rest, with their smallest
+//!   thrust and no tilt; with `initial.commands` at those, and with `initial.commands = "first"` at the first command, as if the system
+//!   had been in motion before.
+//! - **Truth**: every frame also tells what is true, whatever noise and faults make of the measurements, in the group `truth`:
+//!   `truth.<measurement>` for all that is measured, `truth.<command>` for what each actuator really does, and
+//!   `truth.body.{i}.position` and `truth.body.{i}.quaternion` for the pose of every body in the world, if there are several.
 //! - **Noise** is Gaussian, from one xoshiro256++ per group, seeded with the flight's seed: the noise of one group does
 //!   not depend on that of another, nor on faults.
 //! - **Faults**: `missing`, the group has no new data and is marked invalid; without any group the tick has

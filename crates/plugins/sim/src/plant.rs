@@ -1,6 +1,8 @@
 //! The plant: bodies, and actuators with their lags.
 
+use fly_lie::SE3;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
+use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 
 /// A simulated system.
@@ -10,31 +12,46 @@ pub(crate) struct Plant {
     motion: SystemState<f64>,
     /// Their commands, within the limits.
     command: Vec<f64>,
-    /// Whether the actuators have a state.
-    settled: bool,
+    /// Whether the first commands are still to be taken as reached.
+    starts_at_command: bool,
     substeps: u32,
     integrator: RungeKutta<f64>,
     dynamics: ActuatedDynamics,
+    /// For poses of bodies.
+    workspace: Workspace<f64>,
+}
+
+/// What the actuators do before the first step.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Start {
+    /// The smallest thrusts and efforts, no tilt: they rest.
+    Rest,
+    /// What the first commands say, as if the system were in motion already.
+    FirstCommand,
+    /// These thrusts, tilts and efforts, in the order of the commands.
+    At(Vec<f64>),
 }
 
 impl Plant {
-    /// Starts the system in that configuration and with that velocity, both projected to closed loops. `actual` are the actuators'
-    /// thrusts, tilts and efforts, by default those of the first command. `step` is the time of an integration step, s.
+    /// Starts the system in that configuration and with that velocity, both projected to closed loops. `step` is the time of an
+    /// integration step, s.
     pub(crate) fn new(
         system: System,
         mut motion: SystemState<f64>,
-        actual: Option<Vec<f64>>,
+        start: Start,
         substeps: u32,
         step: f64,
     ) -> Result<Self, ActuatedDynamicsError> {
-        let settled = actual.is_some();
-        let actual = actual.unwrap_or_else(|| {
-            // No tilt and the smallest thrust.
-            let limits = system.inputs.command_limits().iter();
-            limits
-                .map(|[low, high]| 0.0_f64.clamp(*low, *high))
-                .collect()
-        });
+        let starts_at_command = start == Start::FirstCommand;
+        let actual = match start {
+            Start::At(actual) => actual,
+            Start::Rest | Start::FirstCommand => {
+                let limits = system.inputs.command_limits().iter();
+                limits
+                    .map(|[low, high]| 0.0_f64.clamp(*low, *high))
+                    .collect()
+            }
+        };
         let mut dynamics = ActuatedDynamics::new(&system, step)?;
         dynamics.close_loops(&system, &mut motion)?;
         motion.velocity.extend_from_slice(&actual);
@@ -47,11 +64,12 @@ impl Plant {
             dynamics.rates(&system, &actual, motion, rates);
         });
         Ok(Self {
+            workspace: Workspace::new(&system.model),
             integrator,
             system,
             motion,
             command: actual,
-            settled,
+            starts_at_command,
             substeps,
             dynamics,
         })
@@ -67,6 +85,25 @@ impl Plant {
         (&self.motion.configuration, &self.motion.velocity[..n])
     }
 
+    /// What the actuators do: thrusts, tilts and efforts, in the order of the commands.
+    pub(crate) fn actual(&self) -> impl Iterator<Item = f64> + '_ {
+        let lagging = &self.motion.velocity[self.system.model.dof()..];
+        let lags = self.system.inputs.time_constants();
+        let each = lagging.iter().zip(&self.command).zip(lags);
+        // Without a lag they do what is commanded, whatever is noted of them.
+        each.map(|((lagging, command), lag)| if *lag > 0.0 { *lagging } else { *command })
+    }
+
+    /// Poses of all bodies in the world, in the model's order.
+    pub(crate) fn poses(&mut self) -> impl Iterator<Item = SE3<f64>> + '_ {
+        let model = &self.system.model;
+        let velocity = &self.motion.velocity[..model.dof()];
+        self.workspace
+            .update(model, &self.motion.configuration, velocity);
+        let workspace = &self.workspace;
+        (model.bodies()).map(|body| workspace.pose(BodyId::WORLD, body))
+    }
+
     /// Takes the commands for the next step; returns whether all were within the limits.
     pub(crate) fn command(&mut self, commands: &[f64]) -> bool {
         let mut inside = true;
@@ -79,9 +116,8 @@ impl Plant {
             *command = given.clamp(*low, *high);
             inside &= *command == *given;
         }
-        if !self.settled {
+        if std::mem::take(&mut self.starts_at_command) {
             self.motion.velocity[self.system.model.dof()..].copy_from_slice(&self.command);
-            self.settled = true;
         }
         inside
     }

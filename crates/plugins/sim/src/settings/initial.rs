@@ -11,7 +11,8 @@ use nalgebra::{Vector3, Vector4, Vector6};
 use toml::Spanned;
 
 use super::system::free_bodies;
-use super::{AttitudeKeys, InitialKeys, JointKeys, Triple, finite};
+use super::{AttitudeKeys, CommandKeys, InitialKeys, JointKeys, Triple, finite};
+use crate::plant::Start;
 
 /// Pose and twist of the tracked body, positions and velocities of the joints.
 pub(super) fn motion(
@@ -199,9 +200,17 @@ fn attitude(keys: &Spanned<AttitudeKeys>) -> Result<SO3<f64>, Error> {
     }
 }
 
-/// Thrusts, tilts and efforts, inside their limits.
-pub(super) fn commands(given: &Spanned<Vec<f64>>, inputs: &Inputs) -> Result<Vec<f64>, Error> {
-    let commands = given.get_ref();
+/// What the actuators do at first: thrusts, tilts and efforts inside their limits.
+pub(super) fn actuators(
+    given: Option<&Spanned<CommandKeys>>,
+    inputs: &Inputs,
+) -> Result<Start, Error> {
+    let Some(given) = given else {
+        return Ok(Start::Rest);
+    };
+    let CommandKeys::All(commands) = given.get_ref() else {
+        return Ok(Start::FirstCommand);
+    };
     let wrong = |message: String| Err(Error::configuration(message).in_configuration(given.span()));
     if commands.len() != inputs.input_dim() {
         let names = inputs.command_names().join("`, `");
@@ -223,5 +232,5 @@ pub(super) fn commands(given: &Spanned<Vec<f64>>, inputs: &Inputs) -> Result<Vec
             ));
         }
     }
-    Ok(commands.clone())
+    Ok(Start::At(commands.clone()))
 }

@@ -54,7 +54,21 @@ struct InitialKeys {
     joints: JointTable,
     #[serde(default)]
     joint_velocities: JointTable,
-    commands: Option<Spanned<Vec<f64>>>,
+    commands: Option<Spanned<CommandKeys>>,
+}
+
+/// What the actuators do at first.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a list of numbers, or \"first\"")]
+enum CommandKeys {
+    All(Vec<f64>),
+    Word(CommandWord),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum CommandWord {
+    First,
 }
 
 /// Numbers of joints, by name.
@@ -112,10 +126,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         );
         return Err(Error::configuration(message));
     }
-    let commands = keys.initial.commands.as_ref();
-    let commands = commands
-        .map(|commands| initial::commands(commands, &system.inputs))
-        .transpose()?;
+    let start = initial::actuators(keys.initial.commands.as_ref(), &system.inputs)?;
     Ok(Settings {
         noise: disturbance::deviations(&keys.noise)?,
         faults: (keys.faults.iter())
@@ -124,7 +135,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         plant: system::plant(
             system,
             motion,
-            commands,
+            start,
             keys.substeps.as_ref(),
             configuration.rate_hz,
         )?,

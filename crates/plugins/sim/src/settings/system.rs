@@ -9,7 +9,7 @@ use fly_mechanics::multibody::BodyId;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::plant::Plant;
+use crate::plant::{Plant, Start};
 
 /// The system in the plugin's own table, or else the controller's.
 pub(super) fn read(own: Option<&Spanned<DeValue>>, vehicle: &str) -> Result<System, Error> {
@@ -89,7 +89,7 @@ pub(super) fn free_bodies(system: &System) -> Vec<(BodyId, &str)> {
 pub(super) fn plant(
     system: System,
     motion: SystemState<f64>,
-    commands: Option<Vec<f64>>,
+    start: Start,
     substeps: Option<&Spanned<u32>>,
     rate_hz: f64,
 ) -> Result<Plant, Error> {
@@ -121,6 +121,6 @@ pub(super) fn plant(
         return Err(placed(Error::configuration(message).with_help(help)));
     }
     let name = system.name.clone();
-    Plant::new(system, motion, commands, count, step)
+    Plant::new(system, motion, start, count, step)
         .map_err(|error| Error::configuration(format!("`{name}` cannot be simulated: {error}")))
 }

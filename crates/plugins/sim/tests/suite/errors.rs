@@ -97,6 +97,11 @@ fn initial_commands() {
         "expected `rotor.0.thrust` from 0 to 20, found NaN",
         None,
     );
+    check(
+        "initial.commands = «'last'»",
+        "expected a list of numbers, or \"first\"",
+        None,
+    );
 }
 
 #[test]
