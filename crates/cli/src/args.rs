@@ -47,9 +47,13 @@ pub struct Arguments {
     #[arg(short, long, action = ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub verbose: u8,
 
-    /// Only errors: no progress bar, no summary
+    /// Only errors, and a verdict other than `flown`: no progress bar, no summary
     #[arg(short, long, global = true)]
     pub quiet: bool,
+
+    /// Print the summary as JSON instead (docs/summary.md lists its keys)
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The configuration and its overrides.

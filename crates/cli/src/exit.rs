@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::{ExitCode, Termination};
 
-use fly_flight::{End, FlightError, LogError, Summary};
+use fly_flight::{FlightError, LogError, Summary, Verdict};
 
 use crate::config::{ConfigError, Diagnostic};
 
@@ -23,8 +23,14 @@ pub enum Exit {
     SafetyStop = 4,
     /// A check was carried out and found problems.
     ProblemsFound = 5,
+    /// The loop lost its reference.
+    Diverged = 6,
+    /// The vehicle hit the ground.
+    Crashed = 7,
     /// A call of the backend did not return.
     Hung = 8,
+    /// The user ended the flight before its end: 128 + SIGINT, as in shells.
+    Interrupted = 130,
 }
 
 impl Exit {
@@ -35,21 +41,27 @@ Exit codes:
   1  internal error, or input and output failed
   2  the command line or the configuration is wrong
   3  the backend could not be loaded or started, or failed
-  4  the supervisor ended the flight
+  4  the supervisor ended the flight: a safety stop
   5  a check found problems
-  8  a call of the backend did not return";
+  6  diverged: the loop lost its reference
+  7  crashed: the vehicle hit the ground
+  8  a call of the backend did not return
+  130  interrupted before the end";
 }
 
-/// An interrupted flight counts as flown; a lost log is an output error.
+/// The verdict's own code; a lost log of a flight that went well is an output error.
 impl From<&Summary> for Exit {
     fn from(summary: &Summary) -> Self {
         let log_failed = (summary.log.as_ref()).is_some_and(|log| log.failure.is_some());
-        match summary.end {
-            End::Completed | End::OutOfFrames | End::Interrupted if log_failed => Self::Internal,
-            End::Completed | End::OutOfFrames | End::Interrupted => Self::Flown,
-            End::Backend(_) => Self::Backend,
-            End::Panicked(_) => Self::Internal,
-            End::SafetyStop => Self::SafetyStop,
+        match summary.verdict {
+            Verdict::Flown | Verdict::Interrupted if log_failed => Self::Internal,
+            Verdict::Flown => Self::Flown,
+            Verdict::Interrupted => Self::Interrupted,
+            Verdict::SafetyStop => Self::SafetyStop,
+            Verdict::Diverged => Self::Diverged,
+            Verdict::Crashed => Self::Crashed,
+            Verdict::BackendFailed => Self::Backend,
+            Verdict::InternalError => Self::Internal,
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Measured and predicted dW/dt of the total error energy W in flight.
+//! Measured and predicted dW/dt of the total error energy W in flight, and what they differ by.
 
-use fly_control::analysis::{Balance, LyapunovMonitor, Report};
+use fly_control::analysis::{Balance, LyapunovMonitor, Powers, Report};
 
 use crate::guidance::Guidance;
-use crate::pilot::{Decision, Pilot, seconds};
+use crate::pilot::{Decision, Pilot};
 use crate::supervisor::Action;
 
 /// Monitors W in each step.
@@ -11,6 +11,59 @@ pub(crate) struct EnergyWatch {
     monitor: LyapunovMonitor,
     /// The last action: when it changes, the reference jumps.
     action: Action,
+    before: Inputs,
+    now: Inputs,
+}
+
+/// The inputs of one step, p numbers each.
+#[derive(Debug, Clone)]
+struct Inputs {
+    /// dW/du.
+    gradient: Vec<f64>,
+    /// What the actuators have reached.
+    actual: Vec<f64>,
+    /// What is commanded and held from then on.
+    held: Vec<f64>,
+    /// What the law asks for.
+    unconstrained: Vec<f64>,
+}
+
+impl Inputs {
+    fn new(p: usize) -> Self {
+        let none = vec![0.0; p];
+        Self {
+            gradient: none.clone(),
+            actual: none.clone(),
+            held: none.clone(),
+            unconstrained: none,
+        }
+    }
+
+    fn read(&mut self, pilot: &Pilot, actuators: &[f64]) {
+        let (guidance, step) = (pilot.guidance(), pilot.step());
+        guidance.energy_gradient(&mut self.gradient);
+        let inputs = &pilot.predictor().system().inputs;
+        inputs.input_from_commands(actuators, &mut self.actual);
+        self.held.copy_from_slice(step.input.as_slice());
+        self.unconstrained
+            .copy_from_slice(step.unconstrained.as_slice());
+    }
+
+    /// The mean powers between the step before and this one.
+    fn powers(&self, before: &Self) -> Powers {
+        let mut powers = Powers::default();
+        for i in 0..self.held.len() {
+            let held = before.held[i];
+            let missing = |at: &Self| at.gradient[i] * (at.actual[i] - held);
+            // What is reached exactly has no lag: it was reached at once.
+            if self.actual[i] != held {
+                powers.lag += 0.5 * (missing(before) + missing(self));
+            }
+            let asked = |at: &Self| at.gradient[i] * (held - at.unconstrained[i]);
+            powers.hold += 0.5 * (asked(before) + asked(self));
+        }
+        powers
+    }
 }
 
 impl EnergyWatch {
@@ -19,12 +72,20 @@ impl EnergyWatch {
         Self {
             monitor: LyapunovMonitor::new(guidance.lyapunov_guarantee(), inputs),
             action: Action::Wait,
+            before: Inputs::new(inputs),
+            now: Inputs::new(inputs),
         }
     }
 
-    /// Observes the step at `time` (ns). Returns measured and predicted dW/dt, in W; `None` where there is nothing to compare. Does not
-    /// allocate.
-    pub fn observe(&mut self, time: i64, pilot: &Pilot, decision: Decision) -> Option<[f64; 2]> {
+    /// Observes the step at `time` (ns), in which the actuators have reached these thrusts, tilts and efforts. Returns measured and predicted
+    /// dW/dt, in W; `None` where there is nothing to compare. Does not allocate.
+    pub fn observe(
+        &mut self,
+        time: i64,
+        pilot: &Pilot,
+        decision: Decision,
+        actuators: &[f64],
+    ) -> Option<[f64; 2]> {
         if !decision.computed {
             return None;
         }
@@ -35,17 +96,23 @@ impl EnergyWatch {
         let (guidance, point) = (pilot.guidance(), pilot.point());
         let mut rates = point.velocity.iter().chain(&point.acceleration);
         let moving = rates.any(|rate| *rate != 0.0);
-        let start = pilot.start().unwrap_or(time);
-        let flight_time = seconds(time.saturating_sub(start));
-        let balance = self
-            .monitor
-            .observe(flight_time, guidance.last(), guidance.metric(), moving);
+        let balance = self.monitor.observe(
+            pilot.flight_time(time),
+            guidance.last(),
+            guidance.metric(),
+            moving,
+        );
+        std::mem::swap(&mut self.before, &mut self.now);
+        self.now.read(pilot, actuators);
         match balance {
             Balance::Rate {
                 predicted,
                 measured,
                 ..
-            } => Some([measured, predicted]),
+            } => {
+                (self.monitor).attribute(&balance, self.now.powers(&self.before));
+                Some([measured, predicted])
+            }
             Balance::Unchecked(_) => None,
         }
     }

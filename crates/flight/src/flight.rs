@@ -7,12 +7,14 @@ use std::time::Instant;
 
 use fly_log::RunMetadata;
 
+use crate::envelope::Exceeded;
 use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
 use crate::pilot::{Pilot, seconds};
 use crate::recorder::Recorder;
 use crate::summary::{End, Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
+use crate::verdict::{Evidence, Verdict};
 use crate::watchdog::Hang;
 
 /// A flight that is ready to begin, or under way.
@@ -34,6 +36,10 @@ pub struct Flight<'a> {
     pub(crate) notes: Vec<String>,
     /// How the flight will have ended once the vehicle has landed.
     pub(crate) ending: Option<End>,
+    /// When the last frame came.
+    pub(crate) cycle: Option<Instant>,
+    /// The limits that were exceeded: time (ns) of each; the first ones.
+    pub(crate) exceeded: Vec<(i64, Exceeded)>,
     pub(crate) began: Instant,
     pub(crate) wall_start: jiff::Timestamp,
 }
@@ -58,6 +64,9 @@ impl Flight<'_> {
 
     fn tick_unguarded(&mut self) -> Option<End> {
         let _messages = self.messages.enter();
+        if let Some(cycle) = self.cycle.take() {
+            self.recorder.cycle(cycle.elapsed());
+        }
         // Read.
         let Some(tick) = self.link.read() else {
             return Some(End::OutOfFrames);
@@ -65,14 +74,16 @@ impl Flight<'_> {
         if self.link.is_landing_past_a_call() && !self.mode().is_over() {
             self.pilot.hung(tick.time);
         }
-        // Decide. The wall clock only measures the step time; nothing on the control path reads it.
+        // Decide. The wall clock only measures times; nothing on the control path reads it.
         let before = Instant::now();
+        self.cycle = Some(before);
         let decision = (self.pilot).decide(tick.time, tick.reading, self.link.frame());
         let step_time = before.elapsed();
         // Act.
         let (sent, end) = self.act(tick.time, decision.action);
         // Tell.
         self.link.tell();
+        self.report_exceeded(tick.time);
         self.report_events(tick.time);
         // Record.
         (self.messages).drain(|message| self.recorder.message(tick.time, message));
@@ -210,6 +221,17 @@ impl Flight<'_> {
             >= duration
     }
 
+    /// Reports a limit that was exceeded.
+    fn report_exceeded(&mut self, time: i64) {
+        let Some(exceeded) = self.pilot.take_exceeded() else {
+            return;
+        };
+        tracing::warn!("{:.3} s: {exceeded}", self.link.since_first(time));
+        if self.exceeded.len() < self.exceeded.capacity() {
+            self.exceeded.push((time, exceeded));
+        }
+    }
+
     /// Reports the changes of mode.
     fn report_events(&mut self, time: i64) {
         while let Some(event) = self.pilot.take_event() {
@@ -300,12 +322,17 @@ impl Flight<'_> {
     /// Hands the vehicle back, stops the backend and finishes the log. The summary lists what fails here.
     pub fn finish(mut self, end: End) -> Summary {
         let _messages = self.messages.enter();
-        // A flight with a failsafe is a safety stop, however the failsafe ended.
-        let given_up = self.pilot.supervisor().report().given_up.is_some();
-        let end = match end {
-            End::Completed | End::OutOfFrames | End::Interrupted if given_up => End::SafetyStop,
-            end => end,
-        };
+        let verdict = Verdict::of(
+            &end,
+            Evidence {
+                crashed: self.pilot.has_crashed(),
+                diverged: self.pilot.has_diverged(),
+                // However the failsafe ended.
+                given_up: self.pilot.supervisor().report().given_up.is_some(),
+                // A vehicle may fly until it is interrupted.
+                has_end: self.duration.is_some() || !self.link.is_real_time(),
+            },
+        );
         let wall_time = self.began.elapsed().as_secs_f64();
         let report = self.pilot.supervisor().report();
         let failures = self.link.hand_back(report.terminated, report.touched_down);
@@ -320,6 +347,7 @@ impl Flight<'_> {
         let flight_time = self.flight_time();
         let mut summary = Summary {
             name: self.name.clone(),
+            verdict,
             flight_time,
             wall_time,
             rate: self.link.mean_rate(),
@@ -343,7 +371,7 @@ impl Flight<'_> {
                 wall_start: self.wall_start.to_string(),
                 host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
                 versions: format!("fly {}, {}", env!("CARGO_PKG_VERSION"), summary.backend),
-                outcome: end.describe(),
+                outcome: verdict.describe(&end),
                 ..RunMetadata::default()
             },
             &mut summary,
@@ -388,6 +416,9 @@ impl Flight<'_> {
                 time: self.link.since_first(time),
                 reason: self.describe(fault).to_string(),
             }),
+            exceeded: (self.exceeded.iter())
+                .map(|(time, exceeded)| (self.link.since_first(*time), *exceeded))
+                .collect(),
         }
     }
 }

@@ -279,6 +279,14 @@ impl Guidance {
         }
     }
 
+    /// Writes how much each input changes the rate of the total error energy W, p numbers.
+    pub fn energy_gradient(&self, gradient: &mut [f64]) {
+        match &self.plant {
+            Plant::Vehicle { controller, .. } => controller.energy_gradient(gradient),
+            Plant::System { controller, .. } => controller.energy_gradient(gradient),
+        }
+    }
+
     /// When the total error energy W is a Lyapunov function.
     pub fn lyapunov_guarantee(&mut self) -> LyapunovGuarantee {
         match &mut self.plant {

@@ -25,6 +25,9 @@ mod statistics;
 mod summary;
 pub mod supervisor;
 mod timeline;
+mod tracking;
+mod truth;
+mod verdict;
 mod watchdog;
 
 pub use config::Configuration;
@@ -36,5 +39,7 @@ pub use messages::Message;
 pub use replay::{CommandDifference, Comparison};
 pub use sink::{Discard, McapFile, Memory, MemoryControl, MemoryRow, Sink};
 pub use statistics::{FlightStatistics, Magnitude};
-pub use summary::{End, Failsafe, Interventions, LogSummary, Summary};
+pub use summary::{End, ErrorSource, Failsafe, Interventions, LogSummary, Summary};
+pub use tracking::TrackingError;
+pub use verdict::Verdict;
 pub use watchdog::{Call, Hang};

@@ -6,10 +6,11 @@ use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 
 use super::binding::Binding;
+use super::envelope::{Bound, Envelope, Exceeded, Ground, Observed};
 use super::guidance::Guidance;
 use super::limits;
 use super::observation::Observation;
-use super::supervisor::{Action, Event, Fault, Mode, Supervisor};
+use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
 
 /// Nanoseconds as seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {
@@ -43,12 +44,17 @@ pub struct Parts {
     pub descent_rate: f64,
     /// How far (m, rad) from a vehicle that must be armed its reference may begin.
     pub start_tolerance: [f64; 2],
+    /// The limits of the flight; `None` where what flies is not ours.
+    pub envelope: Option<Envelope>,
+    /// The ground, if its height is known and what flies is ours.
+    pub ground: Option<Ground>,
     /// Whether this is a shadow flight: over a recording of another controller's flight, whose measurements do not depend on our
     /// commands, so that no state is predicted.
     pub is_shadow: bool,
 }
 
 /// Decides the commands of each tick. After the first tick it does not allocate.
+#[allow(clippy::struct_excessive_bools)] // each stands for itself
 pub struct Pilot {
     parts: Parts,
     observation: Observation,
@@ -69,6 +75,13 @@ pub struct Pilot {
     failsafe: Option<(i64, bool)>,
     /// Since when the vehicle has rested on the ground, as far as is known.
     grounded_since: Option<i64>,
+    /// Distance (m) and angle (rad) from the reference in the last step.
+    errors: [f64; 2],
+    /// A limit that was exceeded since the last call of [`take_exceeded`](Self::take_exceeded).
+    exceeded: Option<Exceeded>,
+    /// Whether the loop had lost its reference when the flight was given up.
+    lost: bool,
+    crashed: bool,
 }
 
 /// A descending vehicle that sinks at less than this part of the descent rate …
@@ -104,12 +117,17 @@ impl Pilot {
             commanded: false,
             failsafe: None,
             grounded_since: None,
+            errors: [0.0; 2],
+            exceeded: None,
+            lost: false,
+            crashed: false,
         }
     }
 
     /// Decides the tick at `time` (ns, strictly increasing).
     pub fn decide(&mut self, time: i64, reading: Reading, frame: &Frame) -> Decision {
         let verdict = self.observe(time, reading, frame);
+        let crash = self.watch_ground();
         let mut decision = Decision {
             action: self.parts.supervisor.frame(time, verdict),
             computed: false,
@@ -122,21 +140,30 @@ impl Pilot {
             decision.action = self.parts.supervisor.arm(time);
         }
         if decision.action == Action::Control {
-            let start = *self.start.get_or_insert(time);
-            let flight_time = seconds(time.saturating_sub(start));
+            self.start.get_or_insert(time);
+            let flight_time = self.flight_time(time);
             decision = match self.parts.guidance.evaluate(flight_time, frame) {
                 Ok(()) => self.control(time),
                 Err(fault) => self.rejected(time, fault),
             };
+            if decision.computed && decision.action == Action::Control {
+                let exceeded = self.watch(flight_time);
+                decision.action = self.respond(time, exceeded, decision.action);
+            }
         }
         if decision.action == Action::Failsafe && self.is_down(time, verdict.is_ok()) {
             decision.action = self.parts.supervisor.touched_down(time);
         }
         if decision.action == Action::Failsafe {
+            // Whoever flies on afterwards begins anew.
+            if let Some(envelope) = &mut self.parts.envelope {
+                envelope.restart();
+            }
             decision = self.failsafe(time);
         } else {
             self.failsafe = None;
         }
+        decision.action = self.respond(time, crash, decision.action);
         decision
     }
 
@@ -267,6 +294,7 @@ impl Pilot {
             Ok(()) => {
                 std::mem::swap(&mut self.commands, &mut self.candidate);
                 self.commanded = true;
+                self.errors = (parts.predictor).errors(&parts.guidance.point().configuration);
                 parts.supervisor.commanded(time);
                 Decision {
                     action: Action::Control,
@@ -275,6 +303,53 @@ impl Pilot {
             }
             Err(fault) => self.rejected(time, fault),
         }
+    }
+
+    /// Watches the limits of a step that was flown.
+    fn watch(&mut self, flight_time: f64) -> Option<Exceeded> {
+        let Parts {
+            predictor,
+            guidance,
+            envelope,
+            ..
+        } = &mut self.parts;
+        let (step, point) = (guidance.last(), guidance.point());
+        let observed = Observed {
+            time: flight_time,
+            errors: self.errors,
+            energy: step.energies.total,
+            saturated: step.saturated(),
+        };
+        (envelope.as_mut()).and_then(|envelope| envelope.observe(&observed, predictor, point))
+    }
+
+    /// Responds to a limit that was exceeded in this tick: what is done instead of `action`. The commands of the tick are sent nevertheless, unless
+    /// the flight ends.
+    fn respond(&mut self, time: i64, exceeded: Option<Exceeded>, action: Action) -> Action {
+        let Some(exceeded) = exceeded else {
+            return action;
+        };
+        self.exceeded = Some(exceeded);
+        let Bound { limit, then, .. } = exceeded.bound;
+        let Some(response) = then.filter(|then| *then != Response::Warn) else {
+            return action;
+        };
+        self.lost |= exceeded.diverged;
+        match self.parts.supervisor.exceeded(time, limit, response) {
+            Action::Stop => Action::Stop,
+            _ => action,
+        }
+    }
+
+    /// Watches whether the vehicle hits the ground, whoever flies it.
+    fn watch_ground(&mut self) -> Option<Exceeded> {
+        let Parts {
+            predictor, ground, ..
+        } = &mut self.parts;
+        let ground = ground.as_mut().filter(|_| self.known && !self.crashed);
+        let crash = ground.and_then(|ground| ground.observe(predictor));
+        self.crashed |= crash.is_some();
+        crash
     }
 
     fn rejected(&mut self, time: i64, fault: Fault) -> Decision {
@@ -333,6 +408,11 @@ impl Pilot {
             .map_or([0.0; 2], |state| state.errors(reference))
     }
 
+    /// The same of the last step of the controller; 0 before the first.
+    pub fn step_errors(&self) -> [f64; 2] {
+        self.errors
+    }
+
     /// The controller's last step.
     pub fn step(&self) -> &Step {
         self.parts.guidance.last()
@@ -346,6 +426,27 @@ impl Pilot {
     /// When the first complete frame came, ns.
     pub fn start(&self) -> Option<i64> {
         self.start
+    }
+
+    /// Seconds from the first complete frame to `time` (ns).
+    pub fn flight_time(&self, time: i64) -> f64 {
+        seconds(time.saturating_sub(self.start.unwrap_or(time)))
+    }
+
+    /// The limit that was exceeded since the last call, if there was one.
+    pub fn take_exceeded(&mut self) -> Option<Exceeded> {
+        self.exceeded.take()
+    }
+
+    /// Whether the loop has lost its reference: in the last step, or when the flight was given up.
+    pub fn has_diverged(&self) -> bool {
+        let envelope = self.parts.envelope.as_ref();
+        self.lost || envelope.is_some_and(Envelope::has_diverged)
+    }
+
+    /// Whether the vehicle has hit the ground.
+    pub fn has_crashed(&self) -> bool {
+        self.crashed
     }
 
     /// The supervisor.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use fly_control::SystemPoint;
+use fly_control::analysis::{AnalysisError, ClosedLoop};
 use fly_control::predictor::StatePredictor;
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
 use fly_hal::{Clock, Instance, ReferenceSource};
@@ -11,9 +12,10 @@ use fly_mechanics::Vehicle;
 
 use crate::backend::{self, Backend};
 use crate::binding::Binding;
-use crate::config::{Configuration, Flown, Origin};
+use crate::config::{Configuration, Flown, Origin, SafetySection};
 use crate::difference::differences;
 use crate::energy::EnergyWatch;
+use crate::envelope::{Envelope, Ground};
 use crate::error::FlightError;
 use crate::flight::Flight;
 use crate::guidance::Guidance;
@@ -24,9 +26,14 @@ use crate::reference::FlightReference;
 use crate::sink::Sink;
 use crate::supervisor::{OnLoss, Policy, Response, Supervisor};
 use crate::timeline::Timeline;
+use crate::tracking::Tracking;
+use crate::truth::Truth;
 
 /// How long a backend may take to deliver its first complete frame, ns of its own clock.
 const FIRST_FRAME_TIMEOUT: i64 = 10_000_000_000;
+
+/// How many exceeded limits are listed in the summary.
+const EXCEEDED: usize = 16;
 
 impl<'a> Flight<'a> {
     /// Builds everything, begins the record and starts the backend.
@@ -49,7 +56,11 @@ impl<'a> Flight<'a> {
         let (info, description) = (backend.info(), backend.description());
         let is_shadow = description.wants_reference == ReferenceSource::Recorded;
 
-        let (reference, mut guidance) = guidance(configuration, &backend)?;
+        let Guided {
+            reference,
+            mut guidance,
+            settling,
+        } = guidance(configuration, &backend)?;
         let system = &configuration.system;
         let predictor = StatePredictor::new(system).map_err(|error| FlightError::Model {
             system: system.name.clone(),
@@ -75,13 +86,32 @@ impl<'a> Flight<'a> {
         };
         let solver = configuration.controller.allocation;
         let energy = (!is_shadow).then(|| EnergyWatch::new(&mut guidance, commands.len()));
-        let recorder =
-            Recorder::begin(sink, &header(configuration, &backend), pace, solver, energy)?;
+        let bodies = system.model.bodies().count();
+        let recorder = Recorder::begin(
+            sink,
+            &header(configuration, &backend),
+            pace,
+            solver,
+            energy,
+            Tracking::new(bodies, configuration.tolerance.of_errors()),
+            Truth::bind(description, system),
+        )?;
 
         let duration = duration(configuration, is_shadow, guidance.duration());
         let safety = &configuration.safety;
         let supervisor = Supervisor::new(policy(configuration, is_shadow, &backend));
+        let is_real_time = info.clock == Clock::RealTime;
+        // What nobody commands, or another controller flew, is not ours.
+        let is_ours = !is_shadow && (!is_real_time || backend.is_armed());
+        let usual = usual_response(configuration);
+        let gravity = system.model.gravity().norm();
+        let limits = safety.limits.bounds(usual);
+        let regions = safety.limits.regions();
+        let envelope = is_ours.then(|| Envelope::new(&limits, regions, settling, gravity, usual));
+        let ground = ground(safety, is_real_time).filter(|_| is_ours);
         let pilot = Pilot::new(Parts {
+            envelope,
+            ground,
             predictor,
             binding,
             guidance,
@@ -111,6 +141,8 @@ impl<'a> Flight<'a> {
             messages,
             notes,
             ending: None,
+            cycle: None,
+            exceeded: Vec::with_capacity(EXCEEDED),
             began: Instant::now(),
             wall_start: jiff::Timestamp::now(),
         })
@@ -159,19 +191,51 @@ fn header(configuration: &Configuration, backend: &Instance) -> Header {
     }
 }
 
-/// The name of the reference's kind, the reference and the law that follows it.
-fn guidance(
-    configuration: &Configuration,
-    backend: &Instance,
-) -> Result<(String, Guidance), FlightError> {
+/// The failsafe: what follows where frames are lost, or where a limit is exceeded and nothing else is said.
+fn usual_response(configuration: &Configuration) -> Response {
+    let usual = match configuration.flown() {
+        Flown::Vehicle(_) => Response::Descend,
+        Flown::System(_) => Response::Hold,
+    };
+    configuration.safety.then.unwrap_or(usual)
+}
+
+/// The ground, if its height is known. A simulation that hits it is over; the motors of a real vehicle are not stopped by a number.
+fn ground(safety: &SafetySection, is_real_time: bool) -> Option<Ground> {
+    let usual = if is_real_time {
+        Response::Warn
+    } else {
+        Response::Terminate
+    };
+    let keys = safety.limits.touchdown.as_ref();
+    let speed = keys.map_or(2.0 * safety.descent_rate, |keys| keys.max);
+    let then = keys.and_then(|keys| keys.then).unwrap_or(usual);
+    let height = safety.ground_height?;
+    Some(Ground::new(height, speed, then, !is_real_time))
+}
+
+/// A reference and the law that follows it.
+struct Guided {
+    /// Name of the reference's kind.
+    reference: String,
+    guidance: Guidance,
+    /// Settling time of the closed loop, s, if it is known.
+    settling: Option<f64>,
+}
+
+fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided, FlightError> {
     match configuration.flown() {
         Flown::Vehicle(vehicle) => {
             let (kind, reference) = reference(configuration, vehicle, backend)?;
             let controller = configuration.build_controller(vehicle)?;
-            let model = &configuration.system.model;
+            let (system, model) = (&configuration.system, &configuration.system.model);
             let rate = configuration.safety.descent_rate;
-            let guidance = Guidance::of_vehicle(vehicle, model, reference, controller, rate);
-            Ok((kind, guidance))
+            let level = model.neutral_configuration();
+            Ok(Guided {
+                settling: settling_time(ClosedLoop::new(system, &controller, &level)),
+                guidance: Guidance::of_vehicle(vehicle, model, reference, controller, rate),
+                reference: kind,
+            })
         }
         Flown::System(system) => {
             if backend.description().wants_reference == ReferenceSource::Recorded {
@@ -187,11 +251,24 @@ fn guidance(
             reference.at(0.0, &mut first)?;
             reference.restart();
             controller.rest_at(&first.configuration)?;
-            let kind = configuration.reference.kind().to_owned();
-            let guidance = Guidance::of_system(system, reference, controller)?;
-            Ok((kind, guidance))
+            let closed = ClosedLoop::new(system, &controller, &first.configuration);
+            Ok(Guided {
+                reference: configuration.reference.kind().to_owned(),
+                guidance: Guidance::of_system(system, reference, controller)?,
+                settling: settling_time(closed),
+            })
         }
     }
+}
+
+/// When a loop has settled to 2 % of a small error: four time constants of its slowest pole, s. `None` if it never does, or nobody knows.
+fn settling_time(closed: Result<ClosedLoop, AnalysisError>) -> Option<f64> {
+    let poles = closed.and_then(|closed| closed.poles()).ok()?;
+    let slowest = poles
+        .iter()
+        .map(|pole| pole.re)
+        .fold(f64::NEG_INFINITY, f64::max);
+    (slowest < 0.0).then(|| -4.0 / slowest)
 }
 
 /// The reference of a vehicle and the name of its kind: the configured one; in a shadow flight the recorded one, unless the
@@ -249,16 +326,12 @@ fn longest_gap(configuration: &Configuration) -> i64 {
 
 fn policy(configuration: &Configuration, is_shadow: bool, backend: &Instance) -> Policy {
     let safety = &configuration.safety;
-    let usual = match configuration.flown() {
-        Flown::Vehicle(_) => Response::Descend,
-        Flown::System(_) => Response::Hold,
-    };
     Policy {
         hold: nanoseconds(safety.hold_ms * 1e-3),
         on_loss: if is_shadow {
             OnLoss::Skip
         } else {
-            OnLoss::Respond(safety.then.unwrap_or(usual))
+            OnLoss::Respond(usual_response(configuration))
         },
         longest_gap: longest_gap(configuration),
         longest_failsafe: nanoseconds(safety.max_descent_time),

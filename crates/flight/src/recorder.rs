@@ -22,8 +22,10 @@ use crate::pilot::{Decision, Pilot, Reading};
 use crate::replay::Comparison;
 use crate::sink::Sink;
 use crate::statistics::FlightStatistics;
-use crate::summary::Summary;
+use crate::summary::{ErrorSource, Summary};
 use crate::supervisor::{Action, Mode};
+use crate::tracking::Tracking;
+use crate::truth::Truth;
 
 /// Names of the solvers in the order of their numbers in the log.
 const SOLVERS: [&str; 3] = ["none", "active_set", "osqp"];
@@ -34,7 +36,14 @@ pub(crate) struct Recorder<'a> {
     /// Poses of the bodies of a system; empty for a vehicle of one body.
     poses: Vec<[f64; 7]>,
     statistics: FlightStatistics,
+    tracking: Tracking,
+    /// The true state, if the backend tells it.
+    truth: Option<Truth>,
     step_times: Histogram,
+    cycle_times: Histogram,
+    /// Time between two frames, and how many cycles took longer.
+    step: Duration,
+    deadline_misses: u64,
     /// The solver that was configured.
     solver: AllocationMethod,
     /// `None` for a shadow flight, whose commands have no effect.
@@ -85,6 +94,8 @@ impl<'a> Recorder<'a> {
         pace: Pace,
         solver: AllocationMethod,
         energy: Option<EnergyWatch>,
+        tracking: Tracking,
+        truth: Option<Truth>,
     ) -> Result<Self, LogError> {
         sink.begin(header, pace)?;
         let comparison = Comparison::new(&header.description);
@@ -92,7 +103,12 @@ impl<'a> Recorder<'a> {
             sink,
             poses: vec![[0.0; 7]; header.bodies.len()],
             statistics: FlightStatistics::default(),
+            tracking,
+            truth,
             step_times: Histogram::default(),
+            cycle_times: Histogram::default(),
+            step: Duration::from_secs_f64(header.flight.rate_hz.recip()),
+            deadline_misses: 0,
             solver,
             energy,
             comparison: Some(comparison).filter(|comparison| !comparison.commands().is_empty()),
@@ -102,6 +118,12 @@ impl<'a> Recorder<'a> {
     /// Records a message of the flight at `time` (ns).
     pub fn message(&mut self, time: i64, message: Message) {
         self.sink.message(time, message);
+    }
+
+    /// Counts a whole cycle: the time from a frame until the loop waits for the next one.
+    pub fn cycle(&mut self, time: Duration) {
+        self.cycle_times.record(nanoseconds(time));
+        self.deadline_misses += u64::from(time > self.step);
     }
 
     /// Records one tick; `sent` says whether the commands in force were passed on. Does not allocate.
@@ -114,20 +136,43 @@ impl<'a> Recorder<'a> {
         step_time: Duration,
         sent: bool,
     ) {
-        self.count(frame, pilot, decision, step_time);
-        let rates =
-            (self.energy.as_mut()).and_then(|watch| watch.observe(tick.time, pilot, decision));
+        if let Some(truth) = &mut self.truth {
+            truth.read(frame, pilot.predictor().system());
+        }
+        self.count(tick.time, frame, pilot, decision, step_time);
+        let predicted = pilot.predictor().actuators();
+        let actuators = (self.truth.as_ref())
+            .and_then(Truth::actuators)
+            .unwrap_or(predicted);
+        let rates = (self.energy.as_mut())
+            .and_then(|watch| watch.observe(tick.time, pilot, decision, actuators));
         self.write(tick, frame, pilot, decision, rates, sent);
     }
 
-    fn count(&mut self, frame: &Frame, pilot: &Pilot, decision: Decision, step_time: Duration) {
+    fn count(
+        &mut self,
+        time: i64,
+        frame: &Frame,
+        pilot: &Pilot,
+        decision: Decision,
+        step_time: Duration,
+    ) {
         if decision.computed {
-            let nanoseconds = u64::try_from(step_time.as_nanos()).unwrap_or(u64::MAX);
-            self.step_times.record(nanoseconds);
+            self.step_times.record(nanoseconds(step_time));
         }
         if decision.action == Action::Control {
+            let predictor = pilot.predictor();
+            let state = match &self.truth {
+                Some(truth) => truth.configuration(),
+                None => Some(predictor.configuration()),
+            };
+            if let Some(state) = state {
+                let reference = &pilot.point().configuration;
+                let time = pilot.flight_time(time);
+                (self.tracking).record(time, predictor, state, reference);
+            }
             let (step, statistics) = (pilot.step(), &mut self.statistics);
-            statistics.record(pilot.errors(), step.saturated(), step.energies.total);
+            statistics.record(step.saturated(), step.energies.total);
             let fallback = self.solver == AllocationMethod::Osqp
                 && step.allocation.solver == Solver::ActiveSet;
             statistics.solver_fallbacks += u64::from(fallback);
@@ -197,6 +242,13 @@ impl<'a> Recorder<'a> {
         });
         summary.statistics = std::mem::take(&mut self.statistics);
         summary.step_times = std::mem::take(&mut self.step_times);
+        summary.cycle_times = std::mem::take(&mut self.cycle_times);
+        summary.deadline_misses = self.deadline_misses;
+        summary.errors = self.tracking.finish();
+        summary.error_source = match self.truth {
+            Some(_) => ErrorSource::True,
+            None => ErrorSource::Measured,
+        };
         summary.energy = self.energy.take().map(|watch| watch.report().clone());
         summary.comparison = self.comparison.take();
     }
@@ -222,7 +274,7 @@ fn control(pilot: &Pilot, several: bool, rates: Option<[f64; 2]>) -> Control<'_>
             velocity: &point.velocity,
             acceleration: &point.acceleration,
         }),
-        errors: pilot.errors(),
+        errors: pilot.step_errors(),
         u0: step.unconstrained.as_slice(),
         u: step.input.as_slice(),
         energies: Energies {
@@ -241,6 +293,10 @@ fn control(pilot: &Pilot, several: bool, rates: Option<[f64; 2]>) -> Control<'_>
         },
         iterations: step.allocation.iterations,
     }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Position, then quaternion w, x, y, z.

@@ -42,10 +42,6 @@ impl Magnitude {
 /// Statistics over the steps of one flight.
 #[derive(Debug, Clone, Default)]
 pub struct FlightStatistics {
-    /// Distance from the reference position in m.
-    pub position_error: Magnitude,
-    /// Angle between the reference attitude and the attitude in rad.
-    pub attitude_error: Magnitude,
     /// Steps in which the controller ran.
     pub steps: u64,
     /// Steps in which the input constraints were active.
@@ -63,15 +59,8 @@ pub struct FlightStatistics {
 }
 
 impl FlightStatistics {
-    /// Counts one control step: tracking errors in m and rad, whether a constraint was active, and the energy W in J.
-    pub fn record(
-        &mut self,
-        [position_error, attitude_error]: [f64; 2],
-        saturated: bool,
-        energy: f64,
-    ) {
-        self.position_error.record(position_error);
-        self.attitude_error.record(attitude_error);
+    /// Counts one control step: whether a constraint was active, and the energy W in J.
+    pub fn record(&mut self, saturated: bool, energy: f64) {
         self.steps += 1;
         self.saturated += u64::from(saturated);
         self.energy_start.get_or_insert(energy);
@@ -107,7 +96,7 @@ mod tests {
     fn energies_are_those_of_the_first_and_the_last_step() {
         let mut statistics = FlightStatistics::default();
         for (saturated, energy) in [(true, 9.0), (true, 4.0), (false, 1.0)] {
-            statistics.record([0.1, 0.2], saturated, energy);
+            statistics.record(saturated, energy);
         }
         assert_eq!(
             (statistics.energy_start, statistics.energy_end),

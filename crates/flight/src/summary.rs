@@ -6,9 +6,12 @@ use fly_control::analysis::Report;
 use fly_control::predictor::StatePredictor;
 use fly_lie::operators::{angular, linear};
 
+use crate::envelope::Exceeded;
 use crate::histogram::Histogram;
 use crate::replay::Comparison;
 use crate::statistics::FlightStatistics;
+use crate::tracking::TrackingError;
+use crate::verdict::Verdict;
 
 /// How a flight ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,16 +31,22 @@ pub enum End {
     Panicked(String),
 }
 
-impl End {
-    /// A short description.
-    pub fn describe(&self) -> String {
+/// Which state the errors of a summary are measured with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ErrorSource {
+    /// The state that was measured.
+    #[default]
+    Measured,
+    /// The true one, which a simulation tells.
+    True,
+}
+
+impl ErrorSource {
+    /// Its name.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Completed => "flown".to_owned(),
-            Self::OutOfFrames => "flown to the last frame".to_owned(),
-            Self::Interrupted => "interrupted".to_owned(),
-            Self::SafetyStop => "SAFETY STOP".to_owned(),
-            Self::Backend(message) => format!("BACKEND FAILED ({message})"),
-            Self::Panicked(message) => format!("INTERNAL ERROR ({message})"),
+            Self::Measured => "measured",
+            Self::True => "true",
         }
     }
 }
@@ -47,6 +56,8 @@ impl End {
 pub struct Summary {
     /// Name of the configuration.
     pub name: String,
+    /// How it went.
+    pub verdict: Verdict,
     /// How it ended.
     pub end: End,
     /// Flight time, s: from the first complete frame to the last tick.
@@ -59,12 +70,20 @@ pub struct Summary {
     pub real_time: bool,
     /// Names of the errors in distance and in angle; `None` for one that the system cannot have.
     pub error_names: [Option<&'static str>; 2],
-    /// Errors, saturation, allocation and energies.
+    /// Errors of distance (m) and angle (rad).
+    pub errors: [TrackingError; 2],
+    /// Which state they are measured with.
+    pub error_source: ErrorSource,
+    /// Saturation, allocation and energies.
     pub statistics: FlightStatistics,
     /// Whether the total error energy W fell as predicted; `None` for a shadow flight.
     pub energy: Option<Report>,
     /// Times of the control steps.
     pub step_times: Histogram,
+    /// Times of whole cycles: from one frame until the loop waits for the next one.
+    pub cycle_times: Histogram,
+    /// Cycles that took longer than the time between two frames.
+    pub deadline_misses: u64,
     /// The reference, in words.
     pub reference: String,
     /// Interventions of the supervisor.
@@ -94,6 +113,8 @@ pub struct Interventions {
     pub resumed: u64,
     /// When and why the flight was given up.
     pub failsafe: Option<Failsafe>,
+    /// Limits that were exceeded: when (s after the first tick), and how. The first ones, if there are many.
+    pub exceeded: Vec<(f64, Exceeded)>,
 }
 
 /// When and why a flight was given up.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fly_flight::supervisor::Mode;
-use fly_flight::{Destination, End, Flight, FlightError, McapFile, Summary, backend};
+use fly_flight::{Destination, End, Flight, FlightError, McapFile, Summary, Verdict, backend};
 use fly_hal::SearchPath;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 
@@ -14,7 +14,7 @@ use super::as_flown;
 use crate::args::Arguments;
 use crate::config::{Configuration, Options};
 use crate::exit::{Exit, Failure};
-use crate::telemetry::{Progress, Shown, Terminal};
+use crate::telemetry::{Data, Progress, Shown, Terminal};
 
 /// Flies the configuration and prints the summary.
 pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -30,10 +30,18 @@ pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Res
     }
     let summary = fly(&configuration, arguments, terminal)?;
     terminal.flush();
-    if !arguments.quiet {
-        super::print(Shown(&summary).to_string().as_bytes())?;
+    let exit = Exit::from(&summary);
+    let shown = Shown(&summary);
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&Data::new(&summary, exit))
+            .map_err(|error| Failure::new(Exit::Internal, error))?;
+        super::print(format!("{text}\n").as_bytes())?;
+    } else if !arguments.quiet {
+        super::print(shown.to_string().as_bytes())?;
+    } else if summary.verdict != Verdict::Flown {
+        super::print(format!("{}\n", shown.headline()).as_bytes())?;
     }
-    Ok(Exit::from(&summary))
+    Ok(exit)
 }
 
 /// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM, SIGHUP, SIGQUIT): then a vehicle that was commanded lands,

@@ -1,10 +1,12 @@
 //! Terminal output: messages, the progress bar, tables.
 
+mod data;
 mod progress;
 mod summary;
 mod table;
 mod trace;
 
+pub use data::Data;
 pub use fly_flight::Magnitude;
 pub use progress::Progress;
 pub use summary::Shown;

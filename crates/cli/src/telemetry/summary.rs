@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fly_flight::{Comparison, Interventions, Magnitude, Summary};
+use fly_flight::{Comparison, ErrorSource, Interventions, Summary, TrackingError};
 
 use super::table::{Table, duration, significant};
 
@@ -15,19 +15,14 @@ impl Shown<'_> {
         let summary = self.0;
         let statistics = &summary.statistics;
         if statistics.steps > 0 {
-            let error = |magnitude: &Magnitude, scale: f64, unit: &str| {
-                [
-                    format!("rms {} {unit}", significant(magnitude.rms() * scale, 4)),
-                    format!("max {} {unit}", significant(magnitude.max() * scale, 4)),
-                ]
-            };
             let [distance, angle] = summary.error_names;
-            if let Some(label) = distance {
-                table.row(label, error(&statistics.position_error, 1.0, "m"));
-            }
-            if let Some(label) = angle {
-                let degrees = 1f64.to_degrees();
-                table.row(label, error(&statistics.attitude_error, degrees, "deg"));
+            let kinds = [(distance, 1.0, "m"), (angle, 1f64.to_degrees(), "deg")];
+            for (error, (label, scale, unit)) in summary.errors.iter().zip(kinds) {
+                if let Some(label) = label {
+                    tracked(&mut table, label, error, summary.error_source, |value| {
+                        format!("{} {unit}", significant(value * scale, 4))
+                    });
+                }
             }
             let ends = statistics.energy_start.zip(statistics.energy_end);
             // State feedback has no energies.
@@ -42,6 +37,9 @@ impl Shown<'_> {
                     ""
                 };
                 table.lines(label, [energy.to_string()]);
+                if energy.causes.steps > 0 {
+                    table.lines("", [energy.causes.to_string()]);
+                }
             }
             let share = 100.0 * statistics.saturated as f64 / statistics.steps as f64;
             table.row(
@@ -71,6 +69,22 @@ impl Shown<'_> {
                     format!("median {}", duration(median)),
                     format!("p99 {}", duration(p99)),
                     format!("max {}", duration(summary.step_times.max())),
+                ],
+            );
+        }
+        let cycles = &summary.cycle_times;
+        // Nobody waits for a simulation.
+        if let (true, Some(p99)) = (summary.real_time, cycles.percentile(0.99)) {
+            table.row(
+                "cycle time",
+                [
+                    format!(
+                        "missed {} of {} deadlines",
+                        summary.deadline_misses,
+                        cycles.count()
+                    ),
+                    format!("p99 {}", duration(p99)),
+                    format!("max {}", duration(cycles.max())),
                 ],
             );
         }
@@ -112,6 +126,57 @@ impl Shown<'_> {
     }
 }
 
+/// One error: all of it, its transient, and what is left of it.
+fn tracked(
+    table: &mut Table,
+    label: &str,
+    error: &TrackingError,
+    source: ErrorSource,
+    show: impl Fn(f64) -> String,
+) {
+    let all = &error.magnitude;
+    table.row(
+        label,
+        [
+            format!("rms {}", show(all.rms())),
+            format!("max {}", show(all.max())),
+            match source {
+                ErrorSource::True => "of the true state".to_owned(),
+                ErrorSource::Measured => "of the measured state".to_owned(),
+            },
+        ],
+    );
+    let seconds = |time: f64| format!("{time:.3} s");
+    let settled = |to: String, time: Option<f64>| match time {
+        Some(time) => format!("within {to} after {}", seconds(time)),
+        None => format!("not within {to} in the end"),
+    };
+    let mut transient = Vec::new();
+    transient.extend(
+        error
+            .rise_time
+            .map(|time| format!("rise {}", seconds(time))),
+    );
+    transient.extend(
+        error
+            .overshoot
+            .map(|part| format!("overshoot {:.1} %", 100.0 * part)),
+    );
+    transient.push(settled("2 %".to_owned(), error.settling_time));
+    if let Some(tolerance) = error.tolerance {
+        transient.push(settled(show(tolerance), error.time_to_tolerance));
+    }
+    table.row("  transient", [transient.join(", ")]);
+    let mut steady = Vec::new();
+    steady.extend(
+        error
+            .rms_settled
+            .map(|rms| format!("rms {} since then", show(rms))),
+    );
+    steady.push(format!("offset {}", show(error.steady_offset)));
+    table.row("  steady", [steady.join(", ")]);
+}
+
 /// The supervisor's interventions, one line each.
 fn supervisor(interventions: &Interventions) -> Vec<String> {
     let mut lines = Vec::new();
@@ -135,6 +200,9 @@ fn supervisor(interventions: &Interventions) -> Vec<String> {
         times => lines.push(format!(
             "flown on after {times} failsafes, when frames came back"
         )),
+    }
+    for (time, exceeded) in &interventions.exceeded {
+        lines.push(format!("at {time:.3} s: {exceeded}"));
     }
     if let Some(failsafe) = &interventions.failsafe {
         lines.push(format!(
@@ -195,17 +263,23 @@ fn size(bytes: u64) -> String {
     }
 }
 
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Shown<'_> {
+    /// The first line: the verdict.
+    pub fn headline(&self) -> String {
         let summary = self.0;
         let rate = (summary.rate * 10.0).round() / 10.0;
-        writeln!(
-            f,
+        format!(
             "{}: {} after {:.3} s at {rate} Hz",
             summary.name,
-            summary.end.describe(),
+            summary.verdict.describe(&summary.end),
             summary.flight_time
-        )?;
+        )
+    }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.headline())?;
         write!(f, "{}", self.table())
     }
 }
@@ -219,8 +293,23 @@ mod tests {
 
     fn summary() -> Summary {
         let mut statistics = FlightStatistics::default();
-        statistics.record([3.0, 0.0], true, 2.5);
-        statistics.record([4.0, 0.5_f64.to_radians()], false, 0.000_01);
+        statistics.record(true, 2.5);
+        statistics.record(false, 0.000_01);
+        let mut errors = [0, 1].map(|_| TrackingError::default());
+        for [distance, angle] in [[3.0, 0.0], [4.0, 0.5_f64.to_radians()]] {
+            errors[0].magnitude.record(distance);
+            errors[1].magnitude.record(angle);
+        }
+        errors[0] = TrackingError {
+            rise_time: Some(0.81),
+            overshoot: Some(0.042),
+            settling_time: Some(2.5),
+            tolerance: Some(0.05),
+            time_to_tolerance: None,
+            rms_settled: Some(0.001),
+            steady_offset: 0.0005,
+            ..errors[0].clone()
+        };
         let mut step_times = Histogram::default();
         for time in [100, 100, 12_000] {
             step_times.record(time);
@@ -232,6 +321,8 @@ mod tests {
             wall_time: 0.1,
             rate: 500.0,
             error_names: [Some("position error"), Some("attitude error")],
+            errors,
+            error_source: ErrorSource::True,
             statistics,
             energy: Some(Report {
                 steps: 1,
@@ -257,8 +348,12 @@ mod tests {
     fn the_whole_table() {
         let expected = "\
 tricopter: flown after 20.000 s at 500 Hz
-  position error    rms 3.536 m     max 4.000 m
-  attitude error    rms 0.3536 deg  max 0.5000 deg
+  position error    rms 3.536 m     max 4.000 m     of the true state
+    transient       rise 0.810 s, overshoot 4.2 %, within 2 % after 2.500 s, not within 0.05000 m in the end
+    steady          rms 0.001000 m since then, offset 0.0005000 m
+  attitude error    rms 0.3536 deg  max 0.5000 deg  of the true state
+    transient       not within 2 % in the end
+    steady          offset 0 deg
   energy W          start 2.500 J   end 1.000e-5 J
                     W fell as expected in 1 of 1 steps
   saturated         1 of 2 steps (50.0 %)
@@ -323,6 +418,7 @@ tricopter: flown after 20.000 s at 500 Hz
                 time: 2.05,
                 reason: "no frame".to_owned(),
             }),
+            exceeded: Vec::new(),
         };
         summary.log = Some(LogSummary {
             failure: Some("the disk is full".to_owned()),

@@ -210,6 +210,9 @@ fn help_documents_the_exit_codes() {
         "3  the backend",
         "4  the supervisor",
         "5  a check",
+        "6  diverged",
+        "7  crashed",
+        "130  interrupted",
     ] {
         assert!(help.contains(&format!("\n  {code}")), "{code:?} in\n{help}");
     }

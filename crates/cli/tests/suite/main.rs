@@ -10,6 +10,7 @@ mod examples;
 mod faults;
 mod flights;
 mod hostile;
+mod limits;
 mod logs;
 mod misbehaviour;
 mod mutations;
@@ -22,3 +23,4 @@ mod trust;
 mod tune;
 #[path = "../../../log/tests/suite/common/ulog.rs"]
 mod ulog;
+mod verdicts;

@@ -172,7 +172,7 @@ fn ctrl_c_ends_in_order() {
             .expect("piped")
             .read_to_string(&mut summary)
             .expect("text");
-        assert_eq!(status.code(), Some(0), "{summary}");
+        assert_eq!(status.code(), Some(130), "{summary}");
         common::begins(&summary, "statue: interrupted after ");
         common::contains(&summary, "stopped 1 times");
         assert!(

@@ -13,6 +13,7 @@ use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
 use super::sections::{self, BackendSection, FlightSection, SafetySection};
 use super::source::{Origin, Source};
+use super::tolerance::Tolerance;
 use super::vehicle::{self, Described};
 use super::{controller, reference};
 use crate::supervisor::Response;
@@ -44,6 +45,8 @@ pub struct Configuration {
     pub controller: ControllerSettings,
     /// `[reference]`.
     pub reference: ReferenceSettings,
+    /// `[reference] tolerance`.
+    pub tolerance: Tolerance,
     /// `[safety]`.
     pub safety: SafetySection,
     /// `[backend]` and the chosen plugin's table.
@@ -96,6 +99,7 @@ impl Configuration {
         let vehicle = problems.take(vehicle::read(&document));
         let controller = problems.take(controller::read(&document));
         let reference = problems.take(reference::read(&document));
+        let tolerance = problems.take(Tolerance::read(&document));
         problems.finish()?;
         let (
             Some((flight, safety, backend)),
@@ -106,7 +110,8 @@ impl Configuration {
             }),
             Some(controller),
             Some(reference),
-        ) = (sections, vehicle, controller, reference)
+            Some(tolerance),
+        ) = (sections, vehicle, controller, reference, tolerance)
         else {
             return Err(Diagnostic::new("the configuration could not be read").into());
         };
@@ -118,11 +123,13 @@ impl Configuration {
             vehicle,
             controller,
             reference,
+            tolerance,
             safety,
             backend,
         };
         configuration.check_descent()?;
         configuration.check_ground()?;
+        configuration.check_limits()?;
         Ok(configuration)
     }
 
@@ -142,6 +149,41 @@ impl Configuration {
             None => diagnostic.note(label),
         }
         .into())
+    }
+
+    /// Rejects limits that nothing of this system could exceed, and responses that it cannot fly.
+    fn check_limits(&self) -> Result<(), ConfigError> {
+        let (limits, name) = (&self.safety.limits, &self.system.name);
+        let tracked = Measurements::tracked(&self.system.model);
+        let error = |path: &str, label: String| {
+            let diagnostic = Diagnostic::new(format!("`{path}` is not possible"));
+            Err(match self.document.place(path) {
+                Some(place) => diagnostic.at(place, label),
+                None => diagnostic.note(label),
+            }
+            .into())
+        };
+        if let (None, Some(key)) = (tracked, limits.of_a_body()) {
+            let label = format!(
+                "expected none: `{name}` has no body that it could be of, the only one that is free in the world"
+            );
+            return error(&format!("safety.limits.{key}"), label);
+        }
+        let Flown::System(_) = self.flown() else {
+            return Ok(());
+        };
+        match limits
+            .responses()
+            .find(|(_, then)| *then == Response::Descend)
+        {
+            Some((path, _)) => error(
+                &path,
+                format!(
+                    "expected \"warn\", \"hold\", \"land\" or \"terminate\", found \"descend\": `{name}` is not flown as a vehicle of one body"
+                ),
+            ),
+            None => Ok(()),
+        }
     }
 
     /// Rejects `safety.ground_height` without a free body that has a height.

@@ -11,6 +11,7 @@ mod controller;
 mod decode;
 mod diagnostic;
 mod document;
+mod limits;
 mod locate;
 mod model;
 mod reference;
@@ -19,13 +20,18 @@ mod set;
 pub mod shipped;
 mod source;
 mod system;
+mod tolerance;
 mod tree;
 mod vehicle;
 
 pub use configuration::{Configuration, Flown};
 pub use diagnostic::{ConfigError, Diagnostic};
 pub use document::{Document, Fragment, Options};
+pub use limits::{
+    AngleKeys, BoxKeys, CylinderKeys, FenceKeys, HeightKeys, LimitKeys, LimitsSection,
+};
 pub use model::{Model, check_sections, controller_in};
 pub use sections::{BackendSection, FlightSection, SafetySection};
 pub use source::{Origin, Place, Source};
 pub use system::system;
+pub use tolerance::Tolerance;

@@ -14,6 +14,7 @@ use super::document::{Document, Fragment};
 
 use super::sections::section;
 use super::source::Place;
+use super::tolerance::TOLERANCE;
 
 const KIND: &str = "kind";
 
@@ -79,7 +80,7 @@ fn read_kind(
     macro_rules! decode {
         ($($name:literal => $Kind:ident,)*) => {
             match kind {
-                $($name => ReferenceSettings::$Kind(fragment.decode_without(&[KIND])?),)*
+                $($name => ReferenceSettings::$Kind(fragment.decode_without(&[KIND, TOLERANCE])?),)*
                 _ => return Ok(None),
             }
         };

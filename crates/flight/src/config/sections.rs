@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::diagnostic::{ConfigError, Diagnostic, Problems, nearest};
 use super::document::{Document, Fragment, backend_table};
+use super::limits::LimitsSection;
 use super::source::Origin;
 use crate::supervisor::Response;
 
@@ -113,6 +114,8 @@ pub struct SafetySection {
     pub answer_time: f64,
     /// A measurement older than this counts as stale, ms, > 0. Default 100.
     pub stale_ms: f64,
+    /// What the flight must not exceed, and what follows.
+    pub limits: LimitsSection,
 }
 
 impl Default for SafetySection {
@@ -129,6 +132,7 @@ impl Default for SafetySection {
             hang_ms: 80.0,
             answer_time: 10.0,
             stale_ms: 100.0,
+            limits: LimitsSection::default(),
         }
     }
 }
@@ -178,6 +182,7 @@ impl SafetySection {
                 None => problem.note(label),
             });
         }
+        safety.limits.validate(document, &mut problems);
         problems.finish()?;
         Ok(safety)
     }

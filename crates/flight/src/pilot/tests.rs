@@ -124,6 +124,8 @@ impl Bench {
             ground_height: None,
             descent_rate: 0.5,
             start_tolerance: [1.0, 0.5],
+            envelope: None,
+            ground: None,
             is_shadow: false,
             predictor,
             binding,

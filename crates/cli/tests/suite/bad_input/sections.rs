@@ -147,7 +147,7 @@ error: unknown key `safety.hold`
   --> flight.toml:16:1
    |
 16 | hold = 50
-   | ^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `answer_time` or `stale_ms`
+   | ^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `answer_time`, `stale_ms` or `limits`
    |
    = help: did you mean `hold_ms`?
 

@@ -1,0 +1,277 @@
+//! The summary as data: what `--json` prints. `docs/summary.md` documents the keys; they stay.
+
+use fly_flight::{Histogram, Summary, TrackingError};
+use serde::Serialize;
+
+use crate::exit::Exit;
+
+/// The version of this layout: it grows where a key changes its meaning or goes.
+const FORMAT: u32 = 1;
+
+/// A summary as data. SI units and radians; times in s.
+#[derive(Debug, Serialize)]
+pub struct Data<'a> {
+    format: u32,
+    name: &'a str,
+    verdict: &'static str,
+    exit_code: u8,
+    /// In words.
+    end: String,
+    flight_time: f64,
+    wall_time: f64,
+    rate_hz: f64,
+    real_time: bool,
+    reference: &'a str,
+    backend: Backend<'a>,
+    /// Which state the errors are measured with.
+    error_source: &'static str,
+    position_error: Option<Tracked>,
+    attitude_error: Option<Tracked>,
+    energy: Energy,
+    steps: u64,
+    saturated_steps: u64,
+    solver_fallbacks: u64,
+    infeasible_steps: u64,
+    unfinished_steps: u64,
+    step_time: Option<Times>,
+    cycle_time: Option<Times>,
+    deadline_misses: u64,
+    supervisor: Supervisor<'a>,
+    replay: Option<Replay<'a>>,
+    log: Option<Log<'a>>,
+    notes: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct Backend<'a> {
+    name: &'a str,
+    report: Vec<[&'a str; 2]>,
+}
+
+/// m or rad, and s.
+#[derive(Debug, Serialize)]
+struct Tracked {
+    rms: Option<f64>,
+    max: Option<f64>,
+    initial: f64,
+    rise_time: Option<f64>,
+    overshoot: Option<f64>,
+    settling_time: Option<f64>,
+    tolerance: Option<f64>,
+    time_to_tolerance: Option<f64>,
+    rms_settled: Option<f64>,
+    steady_offset: Option<f64>,
+}
+
+impl From<&TrackingError> for Tracked {
+    fn from(error: &TrackingError) -> Self {
+        Self {
+            rms: finite(error.magnitude.rms()),
+            max: finite(error.magnitude.max()),
+            initial: error.initial,
+            rise_time: error.rise_time,
+            overshoot: error.overshoot,
+            settling_time: error.settling_time,
+            tolerance: error.tolerance,
+            time_to_tolerance: error.time_to_tolerance,
+            rms_settled: error.rms_settled,
+            steady_offset: finite(error.steady_offset),
+        }
+    }
+}
+
+/// J and W.
+#[derive(Debug, Serialize)]
+struct Energy {
+    start: Option<f64>,
+    end: Option<f64>,
+    steps_checked: u64,
+    steps_as_expected: u64,
+    largest_rise: f64,
+    largest_rise_time: f64,
+    /// Of lag, held inputs and the rest in what W fell too slowly from.
+    causes: Option<CausesOfRise>,
+    explanation: Option<String>,
+}
+
+/// 0 to 1 each.
+#[derive(Debug, Serialize)]
+struct CausesOfRise {
+    lag: f64,
+    hold: f64,
+    rest: f64,
+    steps_but_for_lag: u64,
+}
+
+/// s.
+#[derive(Debug, Serialize)]
+struct Times {
+    count: u64,
+    median: f64,
+    p99: f64,
+    max: f64,
+}
+
+impl Times {
+    fn of(histogram: &Histogram) -> Option<Self> {
+        let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;
+        Some(Self {
+            count: histogram.count(),
+            median: seconds(histogram.percentile(0.5)?),
+            p99: seconds(histogram.percentile(0.99)?),
+            max: seconds(histogram.max()),
+        })
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Supervisor<'a> {
+    dropouts: u64,
+    longest_dropout: f64,
+    pauses: u64,
+    resumed: u64,
+    given_up: Option<GivenUp<'a>>,
+    limits_exceeded: Vec<Exceeded>,
+}
+
+#[derive(Debug, Serialize)]
+struct GivenUp<'a> {
+    time: f64,
+    reason: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct Exceeded {
+    time: f64,
+    what: String,
+    value: Option<f64>,
+    max: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Replay<'a> {
+    exactly_equal: bool,
+    commands: Vec<Difference<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Difference<'a> {
+    name: &'a str,
+    unit: &'a str,
+    rms: Option<f64>,
+    max: Option<f64>,
+    count: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Log<'a> {
+    path: String,
+    bytes: u64,
+    dropped: u64,
+    failure: Option<&'a str>,
+}
+
+impl<'a> Data<'a> {
+    /// Of a summary with this exit code.
+    pub fn new(summary: &'a Summary, exit: Exit) -> Self {
+        let statistics = &summary.statistics;
+        let [distance, angle] = summary.error_names;
+        let flown = statistics.steps > 0;
+        let error = |name: Option<&str>, kind: usize| {
+            name.filter(|_| flown)
+                .map(|_| Tracked::from(&summary.errors[kind]))
+        };
+        let interventions = &summary.interventions;
+        let energy = summary.energy.as_ref();
+        Self {
+            format: FORMAT,
+            name: &summary.name,
+            verdict: summary.verdict.name(),
+            exit_code: exit as u8,
+            end: summary.verdict.describe(&summary.end),
+            flight_time: summary.flight_time,
+            wall_time: summary.wall_time,
+            rate_hz: summary.rate,
+            real_time: summary.real_time,
+            reference: &summary.reference,
+            backend: Backend {
+                name: &summary.backend,
+                report: (summary.backend_report.iter())
+                    .map(|(label, text)| [label.as_str(), text.as_str()])
+                    .collect(),
+            },
+            error_source: summary.error_source.name(),
+            position_error: error(distance, 0),
+            attitude_error: error(angle, 1),
+            energy: Energy {
+                start: statistics.energy_start.and_then(finite),
+                end: statistics.energy_end.and_then(finite),
+                steps_checked: energy.map_or(0, |report| report.checked),
+                steps_as_expected: energy.map_or(0, |report| report.as_expected),
+                largest_rise: energy.map_or(0.0, |report| report.rise.energy),
+                largest_rise_time: energy.map_or(0.0, |report| report.rise.time),
+                causes: energy.and_then(|report| {
+                    let [lag, hold, rest] = report.causes.shares()?;
+                    let steps_but_for_lag = report.causes.but_for_lag;
+                    Some(CausesOfRise {
+                        lag,
+                        hold,
+                        rest,
+                        steps_but_for_lag,
+                    })
+                }),
+                explanation: energy.map(ToString::to_string),
+            },
+            steps: statistics.steps,
+            saturated_steps: statistics.saturated,
+            solver_fallbacks: statistics.solver_fallbacks,
+            infeasible_steps: statistics.infeasible,
+            unfinished_steps: statistics.unfinished,
+            step_time: Times::of(&summary.step_times),
+            cycle_time: Times::of(&summary.cycle_times),
+            deadline_misses: summary.deadline_misses,
+            supervisor: Supervisor {
+                dropouts: interventions.dropouts,
+                longest_dropout: interventions.longest_dropout,
+                pauses: interventions.pauses,
+                resumed: interventions.resumed,
+                given_up: interventions.failsafe.as_ref().map(|failsafe| GivenUp {
+                    time: failsafe.time,
+                    reason: &failsafe.reason,
+                }),
+                limits_exceeded: (interventions.exceeded.iter())
+                    .map(|(time, exceeded)| Exceeded {
+                        time: *time,
+                        what: exceeded.to_string(),
+                        value: finite(exceeded.value),
+                        max: finite(exceeded.bound.max),
+                    })
+                    .collect(),
+            },
+            replay: summary.comparison.as_ref().map(|comparison| Replay {
+                exactly_equal: comparison.exactly_equal(),
+                commands: (comparison.commands().iter())
+                    .map(|pair| Difference {
+                        name: &pair.name,
+                        unit: &pair.unit,
+                        rms: finite(pair.difference.rms()),
+                        max: finite(pair.difference.max()),
+                        count: pair.difference.count(),
+                    })
+                    .collect(),
+            }),
+            log: summary.log.as_ref().map(|log| Log {
+                path: log.path.display().to_string(),
+                bytes: log.bytes,
+                dropped: log.dropped,
+                failure: log.failure.as_deref(),
+            }),
+            notes: &summary.notes,
+        }
+    }
+}
+
+/// JSON has no other numbers: what is not finite becomes `null`.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}

@@ -1,0 +1,183 @@
+//! `[safety.limits]`: every limit is watched, and what is configured follows.
+
+use crate::common;
+
+use common::{Folder, contains};
+
+use super::verdicts::{CART, HOVER};
+
+/// Flies with these settings; it must end with this exit code. What is printed on standard output and standard error.
+#[track_caller]
+fn fly(config: &str, set: &[&str], code: i32) -> (String, String) {
+    let folder = Folder::new();
+    folder.write("cart.toml", CART);
+    folder.write("hover.toml", HOVER);
+    let mut arguments = vec!["--config", config, "--log", "flight.mcap"];
+    arguments.extend(set.iter().flat_map(|set| ["--set", set]));
+    folder.ends(&arguments, code)
+}
+
+/// A limit that is exceeded: the flight, the key and its table without `then`, and what is said.
+const LIMITS: [(&str, &str, &str, &str); 10] = [
+    (
+        "quadcopter",
+        "position_error",
+        "max = 0.2",
+        "position error of ",
+    ),
+    (
+        "quadcopter",
+        "attitude_error",
+        "max_deg = 20",
+        "attitude error of ",
+    ),
+    ("quadcopter", "tilt", "max_deg = 20", "tilt of "),
+    ("quadcopter", "speed", "max = 0.5", "speed of "),
+    ("quadcopter", "height", "max = 0.1", "height of "),
+    (
+        "quadcopter",
+        "height",
+        "min = -0.05",
+        "at least -0.050 m allowed",
+    ),
+    (
+        "quadcopter",
+        "fences",
+        "box = { min = [-9, -9, -9], max = [9, 0.9, 9] }",
+        " m outside of the fence",
+    ),
+    (
+        "quadcopter",
+        "fences",
+        "cylinder = { center = [1, 0], radius = 1 }",
+        " m outside of the fence",
+    ),
+    (
+        "quadcopter-loop",
+        "saturated",
+        "max = 0.05",
+        "inputs at their limits for ",
+    ),
+    ("cart.toml", "joint_speed", "max = 0.2", "joint speed of "),
+];
+
+fn set(key: &str, table: &str, then: &str) -> String {
+    let table = format!("{{ {table}, then = '{then}' }}");
+    match key {
+        "fences" => format!("safety.limits.fences=[{table}]"),
+        _ => format!("safety.limits.{key}={table}"),
+    }
+}
+
+#[test]
+fn every_limit_warns_or_ends_the_flight() {
+    for (config, key, table, told) in LIMITS {
+        let (summary, messages) = fly(config, &[&set(key, table, "warn"), "flight.duration=2"], 0);
+        contains(&summary, told);
+        contains(&messages, told);
+        let (summary, messages) = fly(config, &[&set(key, table, "terminate")], 4);
+        contains(&summary, "SAFETY STOP after ");
+        contains(&summary, told);
+        contains(&messages, "terminating");
+    }
+}
+
+#[test]
+fn what_follows_is_what_is_configured() {
+    let descends = ["safety.max_descent_time=2"];
+    for (then, told) in [
+        ("hold", "holding position"),
+        ("descend", "levelling and descending"),
+    ] {
+        let limit = set("speed", "max = 0.5", then);
+        let (summary, messages) = fly("quadcopter", &[&limit, descends[0]], 4);
+        contains(&messages, told);
+        common::begins(&summary, "quadcopter: SAFETY STOP after ");
+    }
+    // Without a word it is the failsafe.
+    let (_, messages) = fly(
+        "quadcopter",
+        &["safety.limits.speed.max=0.5", descends[0]],
+        4,
+    );
+    contains(&messages, "levelling and descending");
+    let (_, messages) = fly(
+        "cart.toml",
+        &["safety.limits.joint_speed.max=0.2", descends[0]],
+        4,
+    );
+    contains(&messages, "holding position");
+}
+
+#[test]
+fn a_limit_may_be_exceeded_for_a_while() {
+    let limit = |after: &str| {
+        format!("safety.limits.position_error={{ max = 0.3, after = {after}, then = 'terminate' }}")
+    };
+    fly("quadcopter", &[&limit("0.1")], 4);
+    fly("quadcopter", &[&limit("10"), "flight.duration=3"], 0);
+}
+
+#[test]
+fn what_comes_down_too_fast_has_crashed() {
+    let fall = ["reference.position=[0, 0, -4]", "safety.ground_height=-1"];
+    let (summary, messages) = fly("hover.toml", &fall, 7);
+    common::begins(&summary, "hover: CRASHED after ");
+    contains(&messages, "touched the ground at ");
+    // The speed is what is configured.
+    let slow = [
+        &fall[..],
+        &["safety.limits.touchdown.max=20", "flight.duration=0.9"],
+    ]
+    .concat();
+    fly("hover.toml", &slow, 0);
+    let landing = [
+        "reference={ kind = 'landing', position = [0, 0, 1] }",
+        "safety.ground_height=0.005",
+        "backend.sim.initial.commands=first",
+    ];
+    fly("hover.toml", &landing, 0);
+}
+
+#[test]
+fn wrong_limits_are_refused() {
+    for (config, set, told) in [
+        (
+            "quadcopter",
+            "safety.limits.speed.max=-1",
+            "`safety.limits.speed.max` is out of range",
+        ),
+        (
+            "quadcopter",
+            "safety.limits.height={ min = 2, max = 1 }",
+            "`safety.limits.height.max` is out of range",
+        ),
+        (
+            "quadcopter",
+            "safety.limits.fences=[{}]",
+            "expected either `box` or `cylinder`",
+        ),
+        (
+            "quadcopter",
+            "safety.limits.sped.max=1",
+            "did you mean `speed`?",
+        ),
+        (
+            "quadcopter",
+            "safety.limits.speed={ max = 1, then = 'dance' }",
+            "cannot be \"dance\"",
+        ),
+        (
+            "cart.toml",
+            "safety.limits.tilt.max_deg=20",
+            "`safety.limits.tilt` is not possible",
+        ),
+        (
+            "cart.toml",
+            "safety.limits.joint_speed={ max = 1, then = 'descend' }",
+            "`safety.limits.joint_speed.then` is not possible",
+        ),
+    ] {
+        contains(&fly(config, &[set], 2).1, told);
+    }
+}

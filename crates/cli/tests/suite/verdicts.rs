@@ -1,0 +1,353 @@
+//! Every flight ends with a verdict, and nothing is called well that is not: flown by the real command and the real simulator.
+
+use crate::common;
+
+use common::{Folder, contains, line};
+use serde_json::Value;
+
+/// A pole on a cart, balanced by state feedback about the upright.
+pub const CART: &str = r#"
+[flight]
+duration = 10
+
+[vehicle]
+name = "cart-pole"
+
+[vehicle.bodies.cart]
+joint = { type = "prismatic", axis = [1, 0, 0] }
+mass = 1.0
+inertia = [0.1, 0.1, 0.1]
+
+[vehicle.bodies.pole]
+parent = "cart"
+joint = { type = "revolute", axis = [0, 1, 0] }
+mass = 0.2
+center_of_mass = [0, 0, 0.5]
+inertia = [0.01, 0.01, 0.001]
+
+[[vehicle.motors]]
+joint = "cart"
+effort = [-20, 20]
+
+[controller]
+approach = "state_feedback"
+poles = [-2, -2.5, -3, -3.5]
+
+[reference]
+kind = "rest"
+
+[backend]
+plugin = "sim"
+
+[backend.sim]
+initial.joints = { pole = 0.3 }
+"#;
+
+/// A quadcopter that holds a point.
+pub const HOVER: &str = r#"
+[flight]
+duration = 6
+
+[vehicle]
+file = "vehicles/quadcopter.toml"
+
+[controller.poles]
+horizontal = [-5, -5, -5, -5]
+yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }
+
+[reference]
+kind = "hover"
+position = [0, 0, 1]
+
+[backend]
+plugin = "sim"
+
+[backend.sim]
+initial = { position = [0, 0, 1] }
+"#;
+
+/// Flies a configuration with these settings; it must end with this exit code. What is printed on standard output and standard error.
+#[track_caller]
+fn fly(folder: &Folder, config: &str, set: &[&str], more: &[&str], code: i32) -> (String, String) {
+    let mut arguments = vec!["--config", config, "--log", "flight.mcap"];
+    arguments.extend(set.iter().flat_map(|set| ["--set", set]));
+    arguments.extend(more);
+    folder.ends(&arguments, code)
+}
+
+/// The summary of a flight as data.
+#[track_caller]
+fn data(folder: &Folder, config: &str, set: &[&str], code: i32) -> Value {
+    let (text, _) = fly(folder, config, set, &["--json"], code);
+    let data: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(data["exit_code"], code, "{text}");
+    data
+}
+
+/// Of all four rotors.
+fn rotors(key: &str, value: &str) -> Vec<String> {
+    (0..4)
+        .map(|i| format!("vehicle.rotors.{i}.{key}={value}"))
+        .collect()
+}
+
+#[test]
+fn a_loop_that_loses_its_reference_has_diverged() {
+    let plant = "backend.sim.vehicle.file=vehicles/quadcopter.toml".to_owned();
+    let of_plant = |key: &str| vec![plant.clone(), format!("backend.sim.vehicle.{key}")];
+    let scenarios: Vec<(&str, Vec<String>)> = vec![
+        ("a dead rotor", of_plant("rotors.0.thrust=[0, 0.001]")),
+        (
+            "a heavy vehicle",
+            vec!["vehicle.bodies.airframe.mass=900".to_owned()],
+        ),
+        (
+            "a vehicle that is heavier than known",
+            of_plant("bodies.airframe.mass=9"),
+        ),
+        ("rotors that push down", rotors("axis", "[0, 0, -1]")),
+        (
+            "a rotor that pushes down",
+            of_plant("rotors.2.axis=[0, 0, -1]"),
+        ),
+        ("slow rotors", rotors("time_constant", "30")),
+        (
+            "rotors that are slower than known",
+            of_plant("rotors.1.time_constant=3"),
+        ),
+    ];
+    for (what, set) in &scenarios {
+        let folder = Folder::new();
+        let mut set: Vec<&str> = set.iter().map(String::as_str).collect();
+        set.push("safety.max_descent_time=2");
+        let data = data(&folder, "quadcopter", &set, 6);
+        println!("{what}: {}", data["supervisor"]);
+        assert_eq!(data["verdict"], "diverged", "{what}: {data}");
+    }
+    let folder = Folder::new();
+    folder.write("cart.toml", CART);
+    fly(&folder, "cart.toml", &[], &[], 0);
+    for start in ["1", "1.5"] {
+        let start = format!("backend.sim.initial.joints.pole={start}");
+        let (summary, _) = fly(&folder, "cart.toml", &[&start], &[], 6);
+        common::begins(&summary, "cart: DIVERGED after ");
+    }
+}
+
+#[test]
+fn the_shipped_flights_are_flown() {
+    for config in [
+        "quadcopter",
+        "quadcopter-loop",
+        "quadcopter-upside-down",
+        "tricopter-tilted",
+        "examples/scara-tool",
+    ] {
+        let folder = Folder::new();
+        let data = data(&folder, config, &[], 0);
+        assert_eq!(
+            (&data["verdict"], &data["end"]),
+            (&"flown".into(), &"flown".into())
+        );
+        assert_eq!(
+            data["supervisor"]["limits_exceeded"],
+            Value::Array(Vec::new()),
+            "{config}"
+        );
+    }
+}
+
+#[test]
+fn quiet_flights_still_tell_a_verdict_that_is_not_flown() {
+    let folder = Folder::new();
+    folder.write("cart.toml", CART);
+    let (told, _) = fly(
+        &folder,
+        "cart.toml",
+        &["backend.sim.initial.joints.pole=1.5"],
+        &["-q"],
+        6,
+    );
+    common::begins(&told, "cart: DIVERGED after ");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    let short = ["flight.duration=0.2"];
+    assert_eq!(fly(&folder, "cart.toml", &short, &["-q"], 0).0, "");
+}
+
+#[test]
+fn errors_are_those_of_the_true_state() {
+    let folder = Folder::new();
+    folder.write("hover.toml", HOVER);
+    let noisy = [
+        "flight.duration=4",
+        "backend.sim.noise={ position = 0.05 }",
+        "backend.sim.initial.commands=first",
+    ];
+    let data = data(&folder, "hover.toml", &noisy, 0);
+    assert_eq!(data["error_source"], "true");
+    // What is measured is off by 5 cm in each direction; the vehicle is not.
+    let rms = data["position_error"]["rms"].as_f64().expect("a number");
+    assert!(rms < 0.05 && rms > 0.0, "{rms}");
+    let (summary, _) = fly(&folder, "hover.toml", &noisy, &[], 0);
+    contains(line(&summary, "position error"), "of the true state");
+
+    // A replay of the log knows the truth as well, and counts the same.
+    let set = [&noisy[..], &["backend.replay.log=flight.mcap"]].concat();
+    let again = {
+        let mut arguments = vec![
+            "--config",
+            "hover.toml",
+            "--backend",
+            "replay",
+            "--json",
+            "--log",
+            "again.mcap",
+        ];
+        arguments.extend(set.iter().flat_map(|set| ["--set", set]));
+        let (text, _) = folder.ends(&arguments, 0);
+        serde_json::from_str::<Value>(&text).expect("JSON")
+    };
+    assert_eq!(again["position_error"], data["position_error"]);
+    assert_eq!(again["replay"]["exactly_equal"], true);
+}
+
+#[test]
+fn the_log_holds_the_truth_beside_what_is_measured() {
+    let folder = Folder::new();
+    let set = [
+        "flight.duration=1",
+        "backend.sim.noise={ position = 0.05, attitude = 0.01 }",
+    ];
+    fly(&folder, "tricopter-load", &set, &[], 0);
+    let log = fly_log::Recording::open(folder.path("flight.mcap"), &fly_log::Options::default())
+        .expect("a log");
+    let place = |name: &str| {
+        log.description
+            .value_index(name)
+            .unwrap_or_else(|| panic!("{name}"))
+    };
+    let (mut squares, mut lag) = (0.0, 0.0_f64);
+    let frames = log.frames.len() as f64;
+    let mut commanded = f64::NAN;
+    for (index, frame) in log.frames.iter().enumerate() {
+        let at = |name: &str| frame.values[place(name)];
+        squares += (at("pose.position.x") - at("truth.pose.position.x")).powi(2) / frames;
+        // The plant is a system: the poses of all its bodies are told, the first of which is the tracked one's.
+        for axis in ["x", "y", "z"] {
+            let (body, pose) = (
+                format!("truth.body.0.position.{axis}"),
+                format!("truth.pose.position.{axis}"),
+            );
+            assert!((at(&body) - at(&pose)).abs() < 1e-9);
+        }
+        let actual = at("truth.rotor.0.thrust");
+        if index == 0 {
+            let least = 0.0_f64.max(actual);
+            assert_eq!(actual, least, "rotors start at rest");
+            assert!(actual < 1.0, "{actual}");
+        } else {
+            lag = lag.max((actual - commanded).abs());
+        }
+        commanded = at("recorded.rotor.0.thrust");
+    }
+    // Of 5 cm; the standard error of 500 samples is 3 %.
+    let deviation = squares.sqrt();
+    assert!((deviation - 0.05).abs() < 0.01, "{deviation}");
+    assert!(lag > 0.5, "thrusts lag behind their commands: {lag}");
+}
+
+#[test]
+fn the_transient_is_told_apart_from_what_is_left() {
+    let folder = Folder::new();
+    let set = ["reference.tolerance={ position = 0.05, attitude_deg = 1 }"];
+    let data = data(&folder, "tricopter-tilted", &set, 0);
+    let error = &data["position_error"];
+    let number = |key: &str| {
+        error[key]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{key}: {error}"))
+    };
+    // Poles at -3: it enters 5 cm of 2.06 m before it enters 2 %, which are 4.1 cm.
+    assert!(
+        number("time_to_tolerance") < number("settling_time"),
+        "{error}"
+    );
+    assert!((0.5..5.0).contains(&number("settling_time")), "{error}");
+    assert!(number("rise_time") < number("settling_time"), "{error}");
+    assert!(
+        number("rms_settled") < 0.05 && number("rms_settled") > 0.0,
+        "{error}"
+    );
+    assert!(number("steady_offset") < 1e-6, "{error}");
+    assert_eq!(number("tolerance"), 0.05);
+
+    // A plant that is heavier than known: it hangs lower for good.
+    folder.write("hover.toml", HOVER);
+    let heavy = [
+        "backend.sim.vehicle.file=vehicles/quadcopter.toml",
+        "backend.sim.vehicle.bodies.airframe.mass=0.95",
+    ];
+    let data = self::data(&folder, "hover.toml", &heavy, 0);
+    let offset = data["position_error"]["steady_offset"]
+        .as_f64()
+        .expect("a number");
+    assert!((0.02..0.5).contains(&offset), "{offset}");
+
+    let (_, message) = fly(
+        &folder,
+        "tricopter-tilted",
+        &["reference.tolerance=0.1"],
+        &[],
+        2,
+    );
+    contains(&message, "`reference.tolerance` has the wrong type");
+    let (_, message) = fly(
+        &folder,
+        "tricopter-tilted",
+        &["reference.tolerance.position=0"],
+        &[],
+        2,
+    );
+    contains(&message, "`reference.tolerance.position` is out of range");
+}
+
+#[test]
+fn what_keeps_w_from_falling_is_told() {
+    let folder = Folder::new();
+    let causes = |set: &[&str]| data(&folder, "tricopter", set, 0)["energy"].clone();
+    let lagging = causes(&[]);
+    let number = |key: &str| lagging["causes"][key].as_f64().expect(key);
+    assert!(number("lag") > 0.9, "{lagging}");
+    let [checked, expected] =
+        ["steps_checked", "steps_as_expected"].map(|key| lagging[key].as_f64().expect(key));
+    assert!(
+        number("steps_but_for_lag") > 0.9 * (checked - expected),
+        "{lagging}"
+    );
+
+    // Without the lag there is nothing to explain.
+    let mut quick: Vec<String> = Vec::new();
+    for i in 0..3 {
+        quick.push(format!("vehicle.rotors.{i}.time_constant=0"));
+        quick.push(format!("vehicle.rotors.{i}.tilt.time_constant=0"));
+    }
+    let quick: Vec<&str> = quick.iter().map(String::as_str).collect();
+    let without = causes(&quick);
+    assert_eq!(
+        without["steps_checked"], without["steps_as_expected"],
+        "{without}"
+    );
+
+    // A force that nobody knows of is no lag: drag of the plant alone.
+    let plant = quick.iter().map(|set| format!("backend.sim.{set}"));
+    let mut plant: Vec<String> = plant.collect();
+    plant.push("backend.sim.vehicle.bodies.airframe.drag={ linear = [0.3, 0.3, 0.3], angular = [0, 0, 0] }".to_owned());
+    let mut all = quick.clone();
+    all.push("backend.sim.vehicle.file=vehicles/tricopter.toml");
+    all.extend(plant.iter().map(String::as_str));
+    let disturbed = causes(&all);
+    assert!(
+        disturbed["causes"]["rest"].as_f64().expect("a number") > 0.8,
+        "{disturbed}"
+    );
+}

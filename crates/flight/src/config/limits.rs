@@ -1,0 +1,317 @@
+//! `[safety.limits]`: what a flight must not exceed, and what follows.
+
+use nalgebra::Vector3;
+use serde::Deserialize;
+
+use super::diagnostic::{Diagnostic, Problems};
+use super::document::Document;
+use super::sections::out_of_range;
+use crate::envelope::{Bound, Fence, Limit};
+use crate::supervisor::Response;
+
+/// `[safety.limits]`. Each limit says how long it may be exceeded, and what follows; without a word the failsafe of the vehicle does.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsSection {
+    /// Distance from the reference, m.
+    pub position_error: Option<LimitKeys>,
+    /// Angle from the reference.
+    pub attitude_error: Option<AngleKeys>,
+    /// Angle between the body's z axis and the vertical.
+    pub tilt: Option<AngleKeys>,
+    /// Speed, m/s.
+    pub speed: Option<LimitKeys>,
+    /// Height, m.
+    pub height: Option<HeightKeys>,
+    /// Boxes and cylinders, none of which may be left.
+    pub fences: Vec<FenceKeys>,
+    /// Velocity in every joint, rad/s or m/s.
+    pub joint_speed: Option<LimitKeys>,
+    /// How long inputs may be at their limits without interruption, s.
+    pub saturated: Option<LimitKeys>,
+    /// Speed at which the ground may be touched, m/s. Default: twice `descent_rate`.
+    pub touchdown: Option<LimitKeys>,
+}
+
+/// A largest value.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitKeys {
+    /// >= 0.
+    pub max: f64,
+    /// How long it may be exceeded, s.
+    #[serde(default)]
+    pub after: f64,
+    /// What follows.
+    pub then: Option<Response>,
+}
+
+/// A largest angle.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AngleKeys {
+    /// >= 0, degrees.
+    pub max_deg: f64,
+    /// How long it may be exceeded, s.
+    #[serde(default)]
+    pub after: f64,
+    /// What follows.
+    pub then: Option<Response>,
+}
+
+/// Heights, m, world frame.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeightKeys {
+    /// The smallest.
+    pub min: Option<f64>,
+    /// The largest.
+    pub max: Option<f64>,
+    /// What follows.
+    pub then: Option<Response>,
+}
+
+/// One geofence: either a box or a cylinder.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FenceKeys {
+    /// Two corners.
+    #[serde(rename = "box")]
+    pub corners: Option<BoxKeys>,
+    /// A vertical cylinder.
+    pub cylinder: Option<CylinderKeys>,
+    /// What follows.
+    pub then: Option<Response>,
+}
+
+/// A box, world frame, m.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoxKeys {
+    /// Smallest x, y and z.
+    pub min: [f64; 3],
+    /// Largest x, y and z.
+    pub max: [f64; 3],
+}
+
+/// A vertical cylinder, world frame, m.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CylinderKeys {
+    /// x and y of its axis. Default: the world's.
+    #[serde(default)]
+    pub center: [f64; 2],
+    /// Its radius.
+    pub radius: f64,
+    /// Smallest height. Default: any.
+    pub min: Option<f64>,
+    /// Largest height. Default: any.
+    pub max: Option<f64>,
+}
+
+impl LimitsSection {
+    /// The limits that are watched; `usual` follows where nothing is said. The touchdown is a limit of the ground, not of these.
+    pub fn bounds(&self, usual: Response) -> Vec<Bound> {
+        let mut bounds = Vec::new();
+        let mut add = |limit, max: f64, after: f64, then: Option<Response>| {
+            let then = Some(then.unwrap_or(usual));
+            bounds.push(Bound {
+                limit,
+                max,
+                after,
+                then,
+            });
+        };
+        for (limit, keys) in [
+            (Limit::PositionError, &self.position_error),
+            (Limit::Speed, &self.speed),
+            (Limit::JointSpeed, &self.joint_speed),
+            (Limit::Saturated, &self.saturated),
+        ] {
+            if let Some(keys) = keys {
+                add(limit, keys.max, keys.after, keys.then);
+            }
+        }
+        for (limit, keys) in [
+            (Limit::AttitudeError, &self.attitude_error),
+            (Limit::Tilt, &self.tilt),
+        ] {
+            if let Some(keys) = keys {
+                add(limit, keys.max_deg.to_radians(), keys.after, keys.then);
+            }
+        }
+        if let Some(HeightKeys { min, max, then }) = self.height {
+            for (limit, most) in [(Limit::Height, max), (Limit::Floor, min.map(|min| -min))] {
+                if let Some(most) = most {
+                    add(limit, most, 0.0, then);
+                }
+            }
+        }
+        for (index, keys) in self.fences.iter().enumerate() {
+            add(Limit::Fence(index), 0.0, 0.0, keys.then);
+        }
+        bounds
+    }
+
+    /// The regions that must not be left.
+    pub fn regions(&self) -> Vec<Fence> {
+        self.fences.iter().filter_map(FenceKeys::fence).collect()
+    }
+
+    /// Whether there are limits that need a body that is free in the world; the key of one.
+    pub(super) fn of_a_body(&self) -> Option<&'static str> {
+        [
+            ("tilt", self.tilt.is_some()),
+            ("speed", self.speed.is_some()),
+            ("height", self.height.is_some()),
+            ("fences", !self.fences.is_empty()),
+            ("touchdown", self.touchdown.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(key, given)| given.then_some(key))
+    }
+
+    /// All responses, each with its key.
+    pub(super) fn responses(&self) -> impl Iterator<Item = (String, Response)> + '_ {
+        let keys = |keys: &Option<LimitKeys>| keys.as_ref().and_then(|keys| keys.then);
+        let angles = |keys: &Option<AngleKeys>| keys.as_ref().and_then(|keys| keys.then);
+        let single = [
+            ("position_error", keys(&self.position_error)),
+            ("attitude_error", angles(&self.attitude_error)),
+            ("tilt", angles(&self.tilt)),
+            ("speed", keys(&self.speed)),
+            ("height", self.height.as_ref().and_then(|keys| keys.then)),
+            ("joint_speed", keys(&self.joint_speed)),
+            ("saturated", keys(&self.saturated)),
+            ("touchdown", keys(&self.touchdown)),
+        ];
+        let single = single.into_iter().map(|(key, then)| (key.to_owned(), then));
+        let fences = self.fences.iter().enumerate();
+        let fences = fences.map(|(i, keys)| (format!("fences.{i}"), keys.then));
+        let all = single.chain(fences);
+        all.filter_map(|(key, then)| Some((format!("safety.limits.{key}.then"), then?)))
+    }
+
+    /// Checks the values.
+    pub(super) fn validate(&self, document: &Document, problems: &mut Problems) {
+        let mut check = |key: &str, value: f64, holds: bool, expected: &str| {
+            if !holds {
+                let path = format!("safety.limits.{key}");
+                problems.push(out_of_range(document, &path, expected, value));
+            }
+        };
+        for (key, keys) in [
+            ("position_error", &self.position_error),
+            ("speed", &self.speed),
+            ("joint_speed", &self.joint_speed),
+            ("saturated", &self.saturated),
+            ("touchdown", &self.touchdown),
+        ] {
+            if let Some(keys) = keys {
+                check(
+                    &format!("{key}.max"),
+                    keys.max,
+                    keys.max >= 0.0,
+                    "expected at least 0",
+                );
+                let after = keys.after;
+                check(
+                    &format!("{key}.after"),
+                    after,
+                    after >= 0.0,
+                    "expected at least 0 s",
+                );
+            }
+        }
+        for (key, keys) in [
+            ("attitude_error", &self.attitude_error),
+            ("tilt", &self.tilt),
+        ] {
+            if let Some(keys) = keys {
+                let max = keys.max_deg;
+                check(
+                    &format!("{key}.max_deg"),
+                    max,
+                    max >= 0.0,
+                    "expected at least 0 degrees",
+                );
+                let after = keys.after;
+                check(
+                    &format!("{key}.after"),
+                    after,
+                    after >= 0.0,
+                    "expected at least 0 s",
+                );
+            }
+        }
+        if let Some(HeightKeys {
+            min: Some(min),
+            max: Some(max),
+            ..
+        }) = self.height
+        {
+            check("height.max", max, max > min, "expected more than `min`");
+        }
+        for (i, keys) in self.fences.iter().enumerate() {
+            if let Some(BoxKeys { min, max }) = &keys.corners {
+                for (min, max) in min.iter().zip(max) {
+                    check(
+                        &format!("fences.{i}.box.max"),
+                        *max,
+                        max > min,
+                        "expected more than `min`",
+                    );
+                }
+            }
+            if let Some(cylinder) = &keys.cylinder {
+                let key = format!("fences.{i}.cylinder");
+                let radius = cylinder.radius;
+                check(
+                    &format!("{key}.radius"),
+                    radius,
+                    radius > 0.0,
+                    "expected more than 0 m",
+                );
+                if let (Some(min), Some(max)) = (cylinder.min, cylinder.max) {
+                    check(
+                        &format!("{key}.max"),
+                        max,
+                        max > min,
+                        "expected more than `min`",
+                    );
+                }
+            }
+        }
+        for (i, keys) in self.fences.iter().enumerate() {
+            if keys.corners.is_some() == keys.cylinder.is_some() {
+                let path = format!("safety.limits.fences.{i}");
+                let label = "expected either `box` or `cylinder`";
+                let diagnostic = Diagnostic::new(format!("`{path}` is no fence"));
+                problems.push(match document.place(&path) {
+                    Some(place) => diagnostic.at(place, label),
+                    None => diagnostic.note(label),
+                });
+            }
+        }
+    }
+}
+
+impl FenceKeys {
+    fn fence(&self) -> Option<Fence> {
+        match (&self.corners, &self.cylinder) {
+            (Some(BoxKeys { min, max }), None) => Some(Fence::Box {
+                min: Vector3::from(*min),
+                max: Vector3::from(*max),
+            }),
+            (None, Some(cylinder)) => Some(Fence::Cylinder {
+                center: cylinder.center,
+                radius: cylinder.radius,
+                height: [
+                    cylinder.min.unwrap_or(f64::NEG_INFINITY),
+                    cylinder.max.unwrap_or(f64::INFINITY),
+                ],
+            }),
+            _ => None,
+        }
+    }
+}

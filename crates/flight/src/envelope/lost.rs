@@ -1,0 +1,101 @@
+//! Whether a loop has lost the attitude of its reference.
+
+use super::Observed;
+
+/// Above this, rad, no linearised loop holds.
+pub(super) const LOST: f64 = 1.0;
+/// W has settled below this part of its largest value.
+const SETTLED_ENERGY: f64 = 0.01;
+
+/// Mean square of the angle error and the largest energy W, over halves of the settling time, one after the other.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Lost {
+    half: Half,
+    before: Option<Half>,
+    /// The largest W of the flight, J.
+    largest_energy: f64,
+    /// Since when it has been lost, s, and the root mean square over the last settling time, rad.
+    now: Option<[f64; 2]>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Half {
+    start: Option<f64>,
+    squares: f64,
+    count: u64,
+    energy: f64,
+}
+
+impl Lost {
+    /// Counts a step.
+    pub fn record(&mut self, step: &Observed, settling: f64) {
+        let half = &mut self.half;
+        let start = *half.start.get_or_insert(step.time);
+        half.squares += step.errors[1] * step.errors[1];
+        half.count += 1;
+        half.energy = half.energy.max(step.energy);
+        self.largest_energy = self.largest_energy.max(step.energy);
+        if step.time - start < 0.5 * settling {
+            return;
+        }
+        let last = std::mem::take(half);
+        half.start = Some(step.time);
+        let Some(before) = self.before.replace(last) else {
+            return;
+        };
+        let count = (last.count + before.count) as f64;
+        let rms = ((last.squares + before.squares) / count).sqrt();
+        let energy = last.energy.max(before.energy);
+        // Without energies nothing settles but the error itself.
+        let settled = energy < SETTLED_ENERGY * self.largest_energy;
+        // A NaN is beyond all bounds.
+        let lost = (rms.is_nan() || rms > LOST) && !settled;
+        let since = self
+            .now
+            .map_or(before.start.unwrap_or(start), |[since, _]| since);
+        self.now = lost.then_some([since, rms]);
+    }
+
+    /// The root mean square of the angle error over the last settling time, rad, and for how long it has been too large, s; `None` if it is
+    /// not.
+    pub fn now(&self, time: f64) -> Option<[f64; 2]> {
+        self.now.map(|[since, rms]| [rms, time - since])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For how long it is lost at the end of 10 s, with a settling time of 1 s.
+    fn lost(error: impl Fn(f64) -> f64, energy: impl Fn(f64) -> f64) -> f64 {
+        let mut lost = Lost::default();
+        let mut time = 0.0;
+        for k in 0..=5000 {
+            time = f64::from(k) * 2e-3;
+            let step = Observed {
+                time,
+                errors: [0.0, error(time)],
+                energy: energy(time),
+                saturated: false,
+            };
+            lost.record(&step, 1.0);
+        }
+        lost.now(time).map_or(0.0, |[_, duration]| duration)
+    }
+
+    #[test]
+    fn what_tumbles_is_lost_and_what_settles_is_not() {
+        let tumbling = |t: f64| (7.0 * t).sin().abs() * std::f64::consts::PI;
+        assert!(lost(tumbling, |_| 5.0) > 9.9);
+        assert!(lost(tumbling, |_| 0.0) > 9.9, "without energies as well");
+        assert_eq!(lost(|t| 3.1 * (-t).exp(), |t| (-t).exp()), 0.0);
+        assert!((lost(|t| f64::from(t > 5.0) * 2.0, |_| 5.0) - 5.0).abs() < 1.0);
+        assert!(lost(|_| f64::NAN, |_| 5.0) > 9.9);
+    }
+
+    #[test]
+    fn another_configuration_with_the_same_tool_is_not_lost() {
+        assert_eq!(lost(|_| 3.0, |t| (-4.0 * t).exp()), 0.0);
+    }
+}

@@ -1,0 +1,457 @@
+//! The flight envelope: the limits of `[safety.limits]`, watched in every step that the controller flies.
+//!
+//! Two of them hold without a word in the configuration, since a loop that works never meets them. T is its settling time, 4 by the real
+//! part of its slowest pole.
+//!
+//! - **Position error**: at most `2 (e0 + v0 T + g T^2 / 2)`, twice what the error would come to if nothing held the vehicle for as long as
+//!   the loop takes to settle; e0 and v0 are the errors of position and velocity when the controller begins.
+//! - **Attitude error**: its root mean square over T exceeds 1 rad, where no linearised loop holds, for 5 T, and the total error energy W
+//!   has not settled either: joints that settle in another configuration with the same tool are not lost.
+
+mod ground;
+mod lost;
+
+use std::fmt;
+
+use fly_control::SystemPoint;
+use fly_control::predictor::StatePredictor;
+use fly_lie::operators::linear;
+use nalgebra::Vector3;
+
+pub use ground::Ground;
+use lost::{LOST, Lost};
+
+use crate::supervisor::Response;
+
+/// The settling time is taken to be within this range, s: a faster loop waits for its actuators, a slower one has limits of its own.
+const SETTLING: [f64; 2] = [1.0, 5.0];
+/// Of the position error that comes of no control at all.
+const FACTOR: f64 = 2.0;
+/// Settling times for which the attitude may be lost, or inputs at their limits, before something follows.
+const PATIENCE: f64 = 5.0;
+/// Settling times after which a flight in which the attitude is lost has diverged: it is no transient any more.
+const TRANSIENT: f64 = 2.0;
+/// m/s^2, where there is no gravity.
+const STANDARD_GRAVITY: f64 = 9.806_65;
+
+/// What is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// Distance from the reference, m.
+    PositionError,
+    /// Angle from the reference, rad.
+    AttitudeError,
+    /// The same, its root mean square over the settling time of the loop.
+    LostAttitude,
+    /// Angle between the body's z axis and the vertical, rad.
+    Tilt,
+    /// Speed, m/s.
+    Speed,
+    /// Height, m.
+    Height,
+    /// Minus the height, m.
+    Floor,
+    /// Distance outside of a region, by its index, m.
+    Fence(usize),
+    /// The largest velocity in a joint, rad/s or m/s.
+    JointSpeed,
+    /// Time for which inputs have been at their limits, s.
+    Saturated,
+    /// Speed towards the ground where it is touched, m/s.
+    Touchdown,
+    /// Depth below the ground, m.
+    Depth,
+}
+
+impl Limit {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PositionError => "position error",
+            Self::AttitudeError => "attitude error",
+            Self::LostAttitude => "rms attitude error",
+            Self::Tilt => "tilt",
+            Self::Speed => "speed",
+            Self::Height | Self::Floor => "height",
+            Self::Fence(_) => "fence",
+            Self::JointSpeed => "joint speed",
+            Self::Saturated => "time at the limits of the inputs",
+            Self::Touchdown => "speed of the touchdown",
+            Self::Depth => "depth below the ground",
+        }
+    }
+}
+
+/// A region of space that must not be left, world frame, m.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fence {
+    /// Between two corners.
+    Box {
+        /// Smallest x, y and z.
+        min: Vector3<f64>,
+        /// Largest x, y and z.
+        max: Vector3<f64>,
+    },
+    /// About a vertical axis.
+    Cylinder {
+        /// x and y of the axis.
+        center: [f64; 2],
+        /// Its radius.
+        radius: f64,
+        /// Smallest and largest height.
+        height: [f64; 2],
+    },
+}
+
+impl Fence {
+    /// How far a position is outside, m; 0 inside.
+    pub fn distance(&self, position: &Vector3<f64>) -> f64 {
+        match self {
+            Self::Box { min, max } => (min - position)
+                .sup(&(position - max))
+                .map(|beyond| beyond.max(0.0))
+                .norm(),
+            Self::Cylinder {
+                center: [x, y],
+                radius,
+                height: [low, high],
+            } => {
+                let beside = (position.x - x).hypot(position.y - y) - radius;
+                let above = (low - position.z).max(position.z - high);
+                beside.max(0.0).hypot(above.max(0.0))
+            }
+        }
+    }
+}
+
+/// A limit that is watched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// What is limited.
+    pub limit: Limit,
+    /// The largest value that is allowed.
+    pub max: f64,
+    /// How long a larger one may last, s.
+    pub after: f64,
+    /// What follows; `None`: the flight's verdict alone.
+    pub then: Option<Response>,
+}
+
+/// A limit that was exceeded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Exceeded {
+    /// The limit.
+    pub bound: Bound,
+    /// The value.
+    pub value: f64,
+    /// Whether it says that the loop has lost its reference.
+    pub diverged: bool,
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, max) = (self.value, self.bound.max);
+        let most = |f: &mut fmt::Formatter<'_>, what: &str, unit: &str, scale: f64| {
+            let (value, max) = (value * scale, max * scale);
+            write!(
+                f,
+                "{what} of {value:.3} {unit}, at most {max:.3} {unit} allowed"
+            )
+        };
+        let (name, degrees) = (self.bound.limit.name(), 1f64.to_degrees());
+        match self.bound.limit {
+            Limit::PositionError | Limit::Height => most(f, name, "m", 1.0),
+            Limit::AttitudeError | Limit::LostAttitude | Limit::Tilt => {
+                most(f, name, "deg", degrees)
+            }
+            Limit::Speed => most(f, name, "m/s", 1.0),
+            Limit::Floor => write!(
+                f,
+                "height of {:.3} m, at least {:.3} m allowed",
+                -value, -max
+            ),
+            Limit::Fence(_) => write!(f, "{value:.3} m outside of the fence"),
+            Limit::JointSpeed => most(f, name, "rad/s or m/s", 1.0),
+            Limit::Saturated => write!(f, "inputs at their limits for {value:.3} s"),
+            Limit::Touchdown => write!(
+                f,
+                "touched the ground at {value:.3} m/s, at most {max:.3} m/s allowed"
+            ),
+            Limit::Depth => write!(f, "{value:.3} m below the ground"),
+        }
+    }
+}
+
+/// What a step of the controller shows besides the state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observed {
+    /// s.
+    pub time: f64,
+    /// Distance (m) and angle (rad) from the reference.
+    pub errors: [f64; 2],
+    /// The total error energy W, J; 0 where there is none.
+    pub energy: f64,
+    /// Whether inputs are at their limits.
+    pub saturated: bool,
+}
+
+/// Watches the limits of a flight. Does not allocate after its construction.
+#[derive(Debug, Clone)]
+pub struct Envelope {
+    watched: Vec<Watched>,
+    fences: Vec<Fence>,
+    /// T, s.
+    settling: f64,
+    /// g, m/s^2.
+    gravity: f64,
+    lost: Lost,
+    saturated_since: Option<f64>,
+    started: bool,
+    /// Whether the loop had lost its reference in the last step.
+    diverged: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Watched {
+    bound: Bound,
+    /// Whether it says that the loop has lost its reference.
+    diverged: bool,
+    /// Since when it has been exceeded, s.
+    since: Option<f64>,
+    told: bool,
+}
+
+/// # Construction
+impl Envelope {
+    /// With these limits, and the fences that they name. `settling` is the settling time of the loop, s, if it is known, and `gravity` that of the world; `usual` follows where
+    /// nothing is said.
+    pub fn new(
+        limits: &[Bound],
+        fences: Vec<Fence>,
+        settling: Option<f64>,
+        gravity: f64,
+        usual: Response,
+    ) -> Self {
+        let settling = settling.filter(|settling| !settling.is_nan());
+        let settling = settling.map_or(SETTLING[1], |t| t.clamp(SETTLING[0], SETTLING[1]));
+        let watch = |bound, diverged| Watched {
+            bound,
+            diverged,
+            since: None,
+            told: false,
+        };
+        let mut watched: Vec<Watched> = limits.iter().map(|bound| watch(*bound, false)).collect();
+        // What is configured takes the place of what follows by default; the verdict stays.
+        let given = |limit| limits.iter().any(|bound| bound.limit == limit);
+        let unless = |given: bool| (!given).then_some(usual);
+        let patience = PATIENCE * settling;
+        let defaults = [
+            // The bound follows from the first step.
+            (
+                Limit::PositionError,
+                f64::INFINITY,
+                0.0,
+                unless(given(Limit::PositionError)),
+            ),
+            (
+                Limit::LostAttitude,
+                LOST,
+                patience,
+                unless(given(Limit::AttitudeError)),
+            ),
+        ];
+        watched.extend(defaults.map(|(limit, max, after, then)| {
+            let bound = Bound {
+                limit,
+                max,
+                after,
+                then,
+            };
+            watch(bound, true)
+        }));
+        if !given(Limit::Saturated) {
+            let bound = Bound {
+                limit: Limit::Saturated,
+                max: patience,
+                after: 0.0,
+                then: Some(Response::Warn),
+            };
+            watched.push(watch(bound, false));
+        }
+        Self {
+            watched,
+            fences,
+            settling,
+            gravity: if gravity > 0.0 {
+                gravity
+            } else {
+                STANDARD_GRAVITY
+            },
+            lost: Lost::default(),
+            saturated_since: None,
+            started: false,
+            diverged: false,
+        }
+    }
+}
+
+/// # Flight
+impl Envelope {
+    /// Watches a step of the controller. Returns the first limit that was not exceeded before.
+    pub fn observe(
+        &mut self,
+        step: &Observed,
+        state: &StatePredictor,
+        reference: &SystemPoint,
+    ) -> Option<Exceeded> {
+        if !std::mem::replace(&mut self.started, true) {
+            let fall = 0.5 * self.gravity * self.settling;
+            let speed = velocity_error(state, reference) + fall;
+            let bound = FACTOR * (step.errors[0] + speed * self.settling);
+            for watched in self.watched.iter_mut().filter(|watched| watched.diverged) {
+                if watched.bound.limit == Limit::PositionError {
+                    watched.bound.max = bound;
+                }
+            }
+        }
+        self.lost.record(step, self.settling);
+        self.saturated_since = match (step.saturated, self.saturated_since) {
+            (true, None) => Some(step.time),
+            (true, since) => since,
+            (false, _) => None,
+        };
+        self.diverged = false;
+        let mut exceeded = None;
+        let motion = state.tracked_motion();
+        for watched in &mut self.watched {
+            let Bound {
+                limit, max, after, ..
+            } = watched.bound;
+            let value = match limit {
+                Limit::PositionError => step.errors[0],
+                Limit::AttitudeError => step.errors[1],
+                Limit::LostAttitude => self.lost.now(step.time).map_or(0.0, |[rms, _]| rms),
+                Limit::JointSpeed => joint_speed(state),
+                Limit::Saturated => self.saturated_since.map_or(0.0, |since| step.time - since),
+                Limit::Tilt | Limit::Speed | Limit::Height | Limit::Floor | Limit::Fence(_) => {
+                    let Some((pose, twist)) = &motion else {
+                        continue;
+                    };
+                    match limit {
+                        Limit::Tilt => pose.rotation.matrix()[(2, 2)].clamp(-1.0, 1.0).acos(),
+                        Limit::Speed => linear(twist).norm(),
+                        Limit::Height => pose.translation.z,
+                        Limit::Floor => -pose.translation.z,
+                        Limit::Fence(index) => (self.fences.get(index))
+                            .map_or(0.0, |fence| fence.distance(&pose.translation)),
+                        _ => continue,
+                    }
+                }
+                // Of the ground.
+                Limit::Touchdown | Limit::Depth => continue,
+            };
+            // A NaN is within no limit.
+            if value <= max {
+                (watched.since, watched.told) = (None, false);
+                continue;
+            }
+            let since = *watched.since.get_or_insert(step.time);
+            let (lasting, transient) = match self.lost.now(step.time) {
+                Some([_, lasting]) if limit == Limit::LostAttitude => {
+                    (lasting, TRANSIENT * self.settling)
+                }
+                _ => (step.time - since, 0.0),
+            };
+            self.diverged |= watched.diverged && lasting >= transient;
+            let answered = lasting >= after && watched.bound.then.is_some();
+            if answered && exceeded.is_none() && !std::mem::replace(&mut watched.told, true) {
+                exceeded = Some(Exceeded {
+                    bound: watched.bound,
+                    value,
+                    diverged: watched.diverged,
+                });
+            }
+        }
+        exceeded
+    }
+
+    /// Whether the loop had lost its reference in the last step: too far away, or turned too far for a whole settling time.
+    pub fn has_diverged(&self) -> bool {
+        self.diverged
+    }
+
+    /// Forgets what came before: to be called where the reference jumps.
+    pub fn restart(&mut self) {
+        (self.started, self.diverged, self.saturated_since) = (false, false, None);
+        self.lost = Lost::default();
+        for watched in &mut self.watched {
+            (watched.since, watched.told) = (None, false);
+        }
+    }
+}
+
+/// The error of the velocities of all bodies, m/s: root sum of squares over all joints.
+fn velocity_error(state: &StatePredictor, reference: &SystemPoint) -> f64 {
+    let model = &state.system().model;
+    let mut squares = 0.0;
+    for body in model.bodies() {
+        let Some(joint) = model.joint(body) else {
+            continue;
+        };
+        let velocity = |x: &[f64], xi: &[f64]| {
+            let subspace = joint.subspace(&x[model.config_range(body)]);
+            let twist = subspace.twist(&xi[model.velocity_range(body)]);
+            state.pose(body, x).rotation.act(&linear(&twist))
+        };
+        let is = velocity(state.configuration(), state.velocity());
+        let to = velocity(&reference.configuration, &reference.velocity);
+        squares += (is - to).norm_squared();
+    }
+    squares.sqrt()
+}
+
+/// The largest velocity coordinate of all joints but that of the tracked body.
+fn joint_speed(state: &StatePredictor) -> f64 {
+    let model = &state.system().model;
+    let others = model.bodies().filter(|body| Some(*body) != state.tracked());
+    let speeds = others.flat_map(|body| &state.velocity()[model.velocity_range(body)]);
+    // Not `f64::max`, which drops a NaN.
+    speeds.fold(0.0, |most, speed| {
+        if speed.abs() <= most {
+            most
+        } else {
+            speed.abs()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_as_far_away_as_its_nearest_point() {
+        let corners = Fence::Box {
+            min: Vector3::new(-1.0, -2.0, 0.0),
+            max: Vector3::new(1.0, 2.0, 3.0),
+        };
+        let cylinder = Fence::Cylinder {
+            center: [1.0, 0.0],
+            radius: 2.0,
+            height: [0.0, f64::INFINITY],
+        };
+        for (fence, position, expected) in [
+            (corners, [0.5, -1.9, 2.9], 0.0),
+            (corners, [4.0, 6.0, 1.0], 5.0),
+            (corners, [0.0, 0.0, -0.5], 0.5),
+            (cylinder, [2.9, 0.0, 1e9], 0.0),
+            (cylinder, [1.0, -5.0, -4.0], 5.0),
+        ] {
+            let found = fence.distance(&Vector3::from(position));
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "{fence:?} {position:?}: {found}"
+            );
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Tracking errors of a flight: all of it, its transient and what is left after it, in constant memory.
+
+use fly_control::predictor::StatePredictor;
+use nalgebra::Vector3;
+
+use crate::statistics::Magnitude;
+
+/// Settled is what stays within this part of the largest error.
+const BAND: f64 = 0.02;
+/// Errors below this, m or rad, count as none.
+const RESOLUTION: f64 = 1e-9;
+/// An error that begins at less than this part of the largest one is no step response: rise and overshoot mean nothing.
+const STEP: f64 = 0.5;
+/// What has been inside a band for a smaller part of the flight than this may leave it again: it has not settled.
+const SETTLED: f64 = 0.1;
+/// The part at the end of the flight in which the steady offset is measured.
+const STEADY: f64 = 0.25;
+/// Most blocks of the mean error.
+const BLOCKS: usize = 64;
+
+/// The errors of one kind over a flight: distances in m, or angles in rad.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TrackingError {
+    /// Over the whole flight.
+    pub magnitude: Magnitude,
+    /// At the beginning.
+    pub initial: f64,
+    /// Time from 90 % to 10 % of the initial error, s; `None` if it never got there, or began small.
+    pub rise_time: Option<f64>,
+    /// How far the error went beyond zero, along the direction that it began in, as a part of the initial one; `None` if that is small.
+    pub overshoot: Option<f64>,
+    /// When the error entered the band of 2 % of the largest one for good, s after the beginning; `None` if it did not.
+    pub settling_time: Option<f64>,
+    /// The tolerance of `[reference]`, m or rad.
+    pub tolerance: Option<f64>,
+    /// When the error entered the tolerance for good, s after the beginning; `None` if it did not, or there is none.
+    pub time_to_tolerance: Option<f64>,
+    /// Root mean square since then, or since the settling time without a tolerance.
+    pub rms_settled: Option<f64>,
+    /// Magnitude of the mean error in the last quarter of the flight.
+    pub steady_offset: f64,
+}
+
+/// Follows distance and angle of a flight.
+#[derive(Debug, Clone)]
+pub(crate) struct Tracking {
+    /// Displacement and rotation vector of each body: at the beginning, and now.
+    initial: Vec<[Vector3<f64>; 2]>,
+    now: Vec<[Vector3<f64>; 2]>,
+    started: bool,
+    kinds: [Transient; 2],
+    means: Means,
+}
+
+impl Tracking {
+    /// For a model of so many bodies, with the tolerances of distance (m) and angle (rad).
+    pub fn new(bodies: usize, tolerances: [Option<f64>; 2]) -> Self {
+        let none = vec![[Vector3::zeros(); 2]; bodies];
+        Self {
+            initial: none.clone(),
+            now: none,
+            started: false,
+            kinds: tolerances.map(Transient::new),
+            means: Means::new(6 * bodies),
+        }
+    }
+
+    /// Counts the errors of a configuration at `time`, s. Does not allocate.
+    pub fn record(
+        &mut self,
+        time: f64,
+        predictor: &StatePredictor,
+        configuration: &[f64],
+        reference: &[f64],
+    ) {
+        let bodies = predictor.system().model.bodies();
+        for (now, body) in self.now.iter_mut().zip(bodies) {
+            *now = predictor.body_error(body, configuration, reference);
+        }
+        if !std::mem::replace(&mut self.started, true) {
+            self.initial.copy_from_slice(&self.now);
+        }
+        let numbers = self.now.iter().flatten().flatten();
+        self.means.add(numbers.copied());
+        for (kind, transient) in self.kinds.iter_mut().enumerate() {
+            let (mut squared, mut along) = (0.0, 0.0);
+            for (now, initial) in self.now.iter().zip(&self.initial) {
+                squared += now[kind].norm_squared();
+                along += now[kind].dot(&initial[kind]);
+            }
+            transient.record(time, squared.sqrt(), along);
+        }
+    }
+
+    /// The errors of distance and angle. Allocates.
+    pub fn finish(&self) -> [TrackingError; 2] {
+        let means = self.means.of_last(STEADY);
+        let offset = |kind: usize| {
+            let own = means.chunks_exact(3).skip(kind).step_by(2).flatten();
+            own.map(|mean| mean * mean).sum::<f64>().sqrt()
+        };
+        [0, 1].map(|kind| TrackingError {
+            steady_offset: offset(kind),
+            ..self.kinds[kind].finish()
+        })
+    }
+}
+
+/// One error over time.
+#[derive(Debug, Clone, Default)]
+struct Transient {
+    magnitude: Magnitude,
+    start: f64,
+    last: f64,
+    initial: f64,
+    /// When it first was at or below 90 % and 10 % of the initial one.
+    passed: [Option<f64>; 2],
+    /// The error along the initial one, times that, where it is least; 0 if it never is negative.
+    beyond: f64,
+    band: Inside,
+    tolerance: Option<f64>,
+    within: Inside,
+}
+
+/// Since when an error has been inside a band, and its root mean square since.
+#[derive(Debug, Clone, Copy, Default)]
+struct Inside {
+    since: Option<f64>,
+    magnitude: Magnitude,
+}
+
+impl Inside {
+    fn record(&mut self, time: f64, error: f64, band: f64) {
+        // A NaN is in no band.
+        if error <= band.max(RESOLUTION) {
+            self.since.get_or_insert(time);
+            self.magnitude.record(error);
+        } else {
+            *self = Self::default();
+        }
+    }
+}
+
+impl Transient {
+    fn new(tolerance: Option<f64>) -> Self {
+        Self {
+            tolerance,
+            ..Self::default()
+        }
+    }
+
+    fn record(&mut self, time: f64, error: f64, along: f64) {
+        if self.magnitude.count() == 0 {
+            (self.start, self.initial) = (time, error);
+        }
+        self.last = time;
+        self.magnitude.record(error);
+        for (passed, part) in self.passed.iter_mut().zip([0.9, 0.1]) {
+            if passed.is_none() && error <= part * self.initial {
+                *passed = Some(time);
+            }
+        }
+        self.beyond = self.beyond.min(along);
+        // The band grows only when the error itself is the largest so far, and outside of it: what was inside since stays inside.
+        (self.band).record(time, error, BAND * self.magnitude.max());
+        if let Some(tolerance) = self.tolerance {
+            self.within.record(time, error, tolerance);
+        }
+    }
+
+    fn finish(&self) -> TrackingError {
+        let is_step = self.initial > RESOLUTION && self.initial >= STEP * self.magnitude.max();
+        let [first, second] = self.passed;
+        let rise = first.zip(second).map(|(first, second)| second - first);
+        let lasting = |inside: &Inside| {
+            let since = inside.since?;
+            let stays = self.last - since >= SETTLED * (self.last - self.start);
+            stays.then_some(since - self.start)
+        };
+        let (settling_time, time_to_tolerance) = (lasting(&self.band), lasting(&self.within));
+        let settled = match self.tolerance {
+            Some(_) => time_to_tolerance.map(|_| &self.within),
+            None => settling_time.map(|_| &self.band),
+        };
+        TrackingError {
+            magnitude: self.magnitude,
+            initial: self.initial,
+            rise_time: rise.filter(|_| is_step),
+            overshoot: is_step.then(|| -self.beyond / (self.initial * self.initial) + 0.0),
+            settling_time,
+            tolerance: self.tolerance,
+            time_to_tolerance,
+            rms_settled: settled.map(|inside| inside.magnitude.rms()),
+            steady_offset: 0.0,
+        }
+    }
+}
+
+/// Sums of numbers in at most [`BLOCKS`] blocks of equal length; where there are more, neighbours become one.
+#[derive(Debug, Clone)]
+struct Means {
+    width: usize,
+    /// One block after the other, the last one not full.
+    sums: Vec<f64>,
+    /// Full blocks.
+    full: usize,
+    /// Samples in a full block, and in the last one.
+    length: u64,
+    filled: u64,
+}
+
+impl Means {
+    fn new(width: usize) -> Self {
+        Self {
+            width,
+            sums: vec![0.0; (BLOCKS + 1) * width],
+            full: 0,
+            length: 1,
+            filled: 0,
+        }
+    }
+
+    fn add(&mut self, numbers: impl Iterator<Item = f64>) {
+        let block = &mut self.sums[self.full * self.width..][..self.width];
+        for (sum, number) in block.iter_mut().zip(numbers) {
+            *sum += number;
+        }
+        self.filled += 1;
+        if self.filled < self.length {
+            return;
+        }
+        (self.full, self.filled) = (self.full + 1, 0);
+        if self.full == BLOCKS {
+            for half in 0..BLOCKS / 2 {
+                for i in 0..self.width {
+                    let pair = 2 * half * self.width + i;
+                    self.sums[half * self.width + i] =
+                        self.sums[pair] + self.sums[pair + self.width];
+                }
+            }
+            (self.full, self.length) = (BLOCKS / 2, 2 * self.length);
+            self.sums[self.full * self.width..].fill(0.0);
+        }
+    }
+
+    /// The means over this part of all samples, the last ones: to a block's length, and at least one block.
+    fn of_last(&self, part: f64) -> Vec<f64> {
+        let total = self.full as u64 * self.length + self.filled;
+        let first = (total as f64 * (1.0 - part) / self.length as f64).floor();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most BLOCKS
+        let first = (first as usize).min(self.full);
+        let (mut means, blocks) = (
+            vec![0.0; self.width],
+            self.sums.chunks_exact(self.width.max(1)),
+        );
+        for block in blocks.skip(first) {
+            for (mean, sum) in means.iter_mut().zip(block) {
+                *mean += sum;
+            }
+        }
+        let samples = total.saturating_sub(first as u64 * self.length).max(1);
+        for mean in &mut means {
+            *mean /= samples as f64;
+        }
+        means
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The error of a second-order step response, every millisecond for ten seconds.
+    fn response(tolerance: Option<f64>, error: impl Fn(f64) -> f64) -> TrackingError {
+        let mut transient = Transient::new(tolerance);
+        for k in 0..=10_000 {
+            let time = f64::from(k) * 1e-3;
+            let e = error(time);
+            transient.record(time, e.abs(), e * error(0.0));
+        }
+        transient.finish()
+    }
+
+    #[test]
+    fn a_step_response_is_described_as_in_textbooks() {
+        // Undamped frequency 2 rad/s, damping ratio 0.5.
+        let (omega, zeta) = (2.0_f64, 0.5_f64);
+        let damped = omega * (1.0 - zeta * zeta).sqrt();
+        let found = response(None, |t| {
+            let phase = damped * t;
+            3.0 * (-zeta * omega * t).exp() * (phase.cos() + zeta * omega / damped * phase.sin())
+        });
+        // exp(-pi zeta / sqrt(1 - zeta^2))
+        let overshoot = (-std::f64::consts::PI * zeta / (1.0 - zeta * zeta).sqrt()).exp();
+        assert!((found.overshoot.unwrap() - overshoot).abs() < 1e-5);
+        // Of this damping ratio omega t_r = 1.64 and omega t_s = 8.08, see Franklin, Powell and Emami-Naeini.
+        assert!(
+            (omega * found.rise_time.unwrap() - 1.64).abs() < 0.01,
+            "{found:?}"
+        );
+        assert!(
+            (omega * found.settling_time.unwrap() - 8.08).abs() < 0.02,
+            "{found:?}"
+        );
+        assert_eq!((found.initial, found.magnitude.max()), (3.0, 3.0));
+        assert!(found.rms_settled.unwrap() < 0.02 * 3.0);
+    }
+
+    #[test]
+    fn the_tolerance_has_a_time_of_its_own() {
+        let found = response(Some(0.5), |t| (-t).exp());
+        assert!((found.time_to_tolerance.unwrap() - 2.0_f64.ln()).abs() < 1.1e-3);
+        assert!((found.settling_time.unwrap() - 50.0_f64.ln()).abs() < 1.1e-3);
+        assert_eq!(found.overshoot, Some(0.0));
+        // sqrt of the mean of 0.25 exp(-2 t) over the rest.
+        let rest = 10.0 - 2.0_f64.ln();
+        let rms = (0.125 / rest).sqrt();
+        assert!((found.rms_settled.unwrap() - rms).abs() < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn what_goes_on_swinging_has_not_settled() {
+        let found = response(Some(0.1), f64::cos);
+        assert_eq!((found.settling_time, found.time_to_tolerance), (None, None));
+        assert_eq!(found.rms_settled, None);
+        // One that only ends inside has not either.
+        let found = response(Some(0.1), |t| if t < 9.9 { 1.0 } else { 0.0 });
+        assert_eq!((found.settling_time, found.time_to_tolerance), (None, None));
+        // What begins without an error is no step.
+        let found = response(None, |t| if t < 1.0 { 0.0 } else { (1.0 - t).exp() });
+        assert_eq!((found.rise_time, found.overshoot), (None, None));
+        assert!((found.settling_time.unwrap() - 1.0 - 50.0_f64.ln()).abs() < 2.1e-3);
+    }
+
+    #[test]
+    fn the_mean_of_the_last_quarter_takes_constant_memory() {
+        for count in [1_u32, 3, 63, 64, 65, 1000, 12_345] {
+            let mut means = Means::new(2);
+            let room = means.sums.capacity();
+            for k in 0..count {
+                let x = f64::from(k);
+                means.add(
+                    [
+                        x,
+                        if x >= 0.7 * f64::from(count) {
+                            2.0
+                        } else {
+                            9.0
+                        },
+                    ]
+                    .into_iter(),
+                );
+            }
+            assert_eq!(means.sums.capacity(), room);
+            let found = means.of_last(0.25);
+            let expected = f64::from(count - 1) - 0.125 * f64::from(count);
+            let block = (f64::from(count) / 32.0).max(1.0);
+            assert!((found[0] - expected).abs() <= block, "{count}: {found:?}");
+            assert!(
+                count < 32 || (found[1] - 2.0).abs() < 1e-12,
+                "{count}: {found:?}"
+            );
+        }
+    }
+}

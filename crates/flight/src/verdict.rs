@@ -1,0 +1,127 @@
+//! The verdict on a flight.
+
+use crate::summary::End;
+
+/// How a flight went. Every flight ends with one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Flown to its end, and the reference was not lost.
+    #[default]
+    Flown,
+    /// The user ended it before its end.
+    Interrupted,
+    /// The supervisor gave it up: frames were lost, or a limit of `[safety.limits]` was exceeded.
+    SafetyStop,
+    /// The loop lost its reference: the default limit of the position error was exceeded, or the attitude was lost.
+    Diverged,
+    /// It hit the ground.
+    Crashed,
+    /// The backend failed.
+    BackendFailed,
+    /// This program failed: a defect.
+    InternalError,
+}
+
+/// What a verdict is derived from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // each stands for itself
+pub(crate) struct Evidence {
+    /// It hit the ground.
+    pub crashed: bool,
+    /// The loop had lost its reference when the flight ended or was given up.
+    pub diverged: bool,
+    /// The supervisor gave it up.
+    pub given_up: bool,
+    /// It would have ended without the user.
+    pub has_end: bool,
+}
+
+impl Verdict {
+    /// The verdict on a flight that ended like this. The worst that was seen counts.
+    pub(crate) fn of(end: &End, evidence: Evidence) -> Self {
+        match end {
+            _ if evidence.crashed => Self::Crashed,
+            _ if evidence.diverged => Self::Diverged,
+            End::Panicked(_) => Self::InternalError,
+            End::Backend(_) => Self::BackendFailed,
+            End::SafetyStop => Self::SafetyStop,
+            End::Completed | End::OutOfFrames | End::Interrupted if evidence.given_up => {
+                Self::SafetyStop
+            }
+            End::Interrupted if evidence.has_end => Self::Interrupted,
+            End::Completed | End::OutOfFrames | End::Interrupted => Self::Flown,
+        }
+    }
+
+    /// Its name in data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flown => "flown",
+            Self::Interrupted => "interrupted",
+            Self::SafetyStop => "safety_stop",
+            Self::Diverged => "diverged",
+            Self::Crashed => "crashed",
+            Self::BackendFailed => "backend_failed",
+            Self::InternalError => "internal_error",
+        }
+    }
+
+    /// The verdict in words, after how the flight ended.
+    pub fn describe(self, end: &End) -> String {
+        match (self, end) {
+            (Self::Flown, End::OutOfFrames) => "flown to the last frame".to_owned(),
+            (Self::Flown, End::Interrupted) => "flown until it was interrupted".to_owned(),
+            (Self::Flown, _) => "flown".to_owned(),
+            (Self::Interrupted, _) => "interrupted".to_owned(),
+            (Self::SafetyStop, _) => "SAFETY STOP".to_owned(),
+            (Self::Diverged, _) => "DIVERGED".to_owned(),
+            (Self::Crashed, _) => "CRASHED".to_owned(),
+            (Self::BackendFailed, End::Backend(message)) => format!("BACKEND FAILED ({message})"),
+            (Self::BackendFailed, _) => "BACKEND FAILED".to_owned(),
+            (Self::InternalError, End::Panicked(message)) => format!("INTERNAL ERROR ({message})"),
+            (Self::InternalError, _) => "INTERNAL ERROR".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_that_was_seen_counts() {
+        let none = Evidence {
+            has_end: true,
+            ..Evidence::default()
+        };
+        let given_up = Evidence {
+            given_up: true,
+            ..none
+        };
+        let diverged = Evidence {
+            diverged: true,
+            ..given_up
+        };
+        let crashed = Evidence {
+            crashed: true,
+            ..diverged
+        };
+        let backend = End::Backend("gone".to_owned());
+        for (end, evidence, expected) in [
+            (&End::Completed, none, Verdict::Flown),
+            (&End::OutOfFrames, none, Verdict::Flown),
+            (&End::Interrupted, none, Verdict::Interrupted),
+            (&End::Interrupted, Evidence::default(), Verdict::Flown),
+            (&End::SafetyStop, none, Verdict::SafetyStop),
+            (&backend, none, Verdict::BackendFailed),
+            (&End::Completed, given_up, Verdict::SafetyStop),
+            (&End::Interrupted, given_up, Verdict::SafetyStop),
+            (&backend, given_up, Verdict::BackendFailed),
+            (&End::SafetyStop, diverged, Verdict::Diverged),
+            (&End::SafetyStop, crashed, Verdict::Crashed),
+            (&backend, crashed, Verdict::Crashed),
+        ] {
+            assert_eq!(Verdict::of(end, evidence), expected, "{end:?} {evidence:?}");
+        }
+    }
+}
