@@ -22,6 +22,7 @@ Examples:
 /// Without a subcommand the configuration is flown: `fly --config tricopter.toml`.
 #[derive(Debug, Parser)]
 #[command(name = "fly", version, after_help = format!("{EXAMPLES}\n\n{}", Exit::HELP), max_term_width = 100)]
+#[allow(clippy::struct_excessive_bools)] // each is a flag
 pub struct Arguments {
     /// A command other than flying.
     #[command(subcommand)]

@@ -12,9 +12,9 @@ use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
 use crate::pilot::{Pilot, seconds};
 use crate::recorder::Recorder;
-use crate::summary::{End, Failsafe, Interventions, Summary, error_names};
+use crate::summary::{Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
-use crate::verdict::{Evidence, Verdict};
+use crate::verdict::{End, Evidence, Verdict};
 use crate::watchdog::Hang;
 
 /// A flight that is ready to begin, or under way.

@@ -11,25 +11,7 @@ use crate::histogram::Histogram;
 use crate::replay::Comparison;
 use crate::statistics::FlightStatistics;
 use crate::tracking::TrackingError;
-use crate::verdict::Verdict;
-
-/// How a flight ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum End {
-    /// The configured duration has passed.
-    #[default]
-    Completed,
-    /// The backend has no more frames: the end of a recording.
-    OutOfFrames,
-    /// The user interrupted it.
-    Interrupted,
-    /// The supervisor ended it.
-    SafetyStop,
-    /// The backend failed, with this message.
-    Backend(String),
-    /// This program failed, with this message: a defect.
-    Panicked(String),
-}
+use crate::verdict::{End, Verdict};
 
 /// Which state the errors of a summary are measured with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

@@ -9,12 +9,12 @@
 use serde::Deserialize;
 
 mod fault;
+mod limit;
 mod table;
 
 pub use fault::Fault;
+pub use limit::Limit;
 pub use table::{Action, Mode, TABLE, Transition, Trigger, markdown, next};
-
-use crate::envelope::Limit;
 
 /// What follows when frames have been lost for longer than the hold time, or when a limit is exceeded; each is stronger
 /// than the one before.

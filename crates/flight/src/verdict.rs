@@ -1,6 +1,22 @@
 //! The verdict on a flight.
 
-use crate::summary::End;
+/// How a flight ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum End {
+    /// The configured duration has passed.
+    #[default]
+    Completed,
+    /// The backend has no more frames: the end of a recording.
+    OutOfFrames,
+    /// The user interrupted it.
+    Interrupted,
+    /// The supervisor ended it.
+    SafetyStop,
+    /// The backend failed, with this message.
+    Backend(String),
+    /// This program failed, with this message: a defect.
+    Panicked(String),
+}
 
 /// How a flight went. Every flight ends with one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

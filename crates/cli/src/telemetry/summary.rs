@@ -59,41 +59,7 @@ impl Shown<'_> {
                 )],
             );
         }
-        if let (Some(median), Some(p99)) = (
-            summary.step_times.percentile(0.5),
-            summary.step_times.percentile(0.99),
-        ) {
-            table.row(
-                "step time",
-                [
-                    format!("median {}", duration(median)),
-                    format!("p99 {}", duration(p99)),
-                    format!("max {}", duration(summary.step_times.max())),
-                ],
-            );
-        }
-        let cycles = &summary.cycle_times;
-        // Nobody waits for a simulation.
-        if let (true, Some(p99)) = (summary.real_time, cycles.percentile(0.99)) {
-            table.row(
-                "cycle time",
-                [
-                    format!(
-                        "missed {} of {} deadlines",
-                        summary.deadline_misses,
-                        cycles.count()
-                    ),
-                    format!("p99 {}", duration(p99)),
-                    format!("max {}", duration(cycles.max())),
-                ],
-            );
-        }
-        if !summary.real_time && summary.wall_time > 0.0 {
-            table.row(
-                "real-time factor",
-                [significant(summary.flight_time / summary.wall_time, 3)],
-            );
-        }
+        times(&mut table, summary);
         table.row("reference", [summary.reference.as_str()]);
         table.lines("supervisor", supervisor(&summary.interventions));
         table.row("backend", [summary.backend.as_str()]);
@@ -123,6 +89,45 @@ impl Shown<'_> {
         }
         table.lines("note", summary.notes.iter().map(String::as_str));
         table
+    }
+}
+
+/// How long steps and cycles took, and how fast a simulation was.
+fn times(table: &mut Table, summary: &Summary) {
+    if let (Some(median), Some(p99)) = (
+        summary.step_times.percentile(0.5),
+        summary.step_times.percentile(0.99),
+    ) {
+        table.row(
+            "step time",
+            [
+                format!("median {}", duration(median)),
+                format!("p99 {}", duration(p99)),
+                format!("max {}", duration(summary.step_times.max())),
+            ],
+        );
+    }
+    let cycles = &summary.cycle_times;
+    // Nobody waits for a simulation.
+    if let (true, Some(p99)) = (summary.real_time, cycles.percentile(0.99)) {
+        table.row(
+            "cycle time",
+            [
+                format!(
+                    "missed {} of {} deadlines",
+                    summary.deadline_misses,
+                    cycles.count()
+                ),
+                format!("p99 {}", duration(p99)),
+                format!("max {}", duration(cycles.max())),
+            ],
+        );
+    }
+    if !summary.real_time && summary.wall_time > 0.0 {
+        table.row(
+            "real-time factor",
+            [significant(summary.flight_time / summary.wall_time, 3)],
+        );
     }
 }
 

@@ -74,7 +74,7 @@ const fn signal(name: &'static str, signal: &'static str) -> Fault {
 }
 
 /// The exit code of an interrupted flight, and of one whose backend does not return.
-const INTERRUPTED: i32 = 0;
+const INTERRUPTED: i32 = 130;
 const HUNG: i32 = 8;
 
 const DESCENT: &str = "held, then a descent, then landed";

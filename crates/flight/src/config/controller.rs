@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::{Document, show_path};
-use super::sections::section;
+use super::section::section;
 
 pub(super) fn read(document: &Document) -> Result<ControllerSettings, ConfigError> {
     let fragment = section(document, "controller")?.ok_or_else(|| {

@@ -5,9 +5,9 @@ use serde::Deserialize;
 
 use super::diagnostic::{Diagnostic, Problems};
 use super::document::Document;
-use super::sections::out_of_range;
-use crate::envelope::{Bound, Fence, Limit};
-use crate::supervisor::Response;
+use super::section::out_of_range;
+use crate::envelope::{Bound, Fence};
+use crate::supervisor::{Limit, Response};
 
 /// `[safety.limits]`. Each limit says how long it may be exceeded, and what follows; without a word the failsafe of the vehicle does.
 #[derive(Clone, Debug, Default, Deserialize)]

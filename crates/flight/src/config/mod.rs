@@ -15,6 +15,7 @@ mod limits;
 mod locate;
 mod model;
 mod reference;
+mod section;
 mod sections;
 mod set;
 pub mod shipped;

@@ -12,7 +12,7 @@ use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, list};
 use super::document::{Document, Fragment};
 
-use super::sections::section;
+use super::section::section;
 use super::source::Place;
 use super::tolerance::TOLERANCE;
 

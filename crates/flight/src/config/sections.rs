@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::diagnostic::{ConfigError, Diagnostic, Problems, nearest};
 use super::document::{Document, Fragment, backend_table};
 use super::limits::LimitsSection;
+use super::section::{out_of_range, section};
 use super::source::Origin;
 use crate::supervisor::Response;
 
@@ -303,32 +304,4 @@ pub(super) fn read(
         problems.take(BackendSection::read(document))
     };
     Some((flight?, safety?, backend?))
-}
-
-/// A top-level table; an error if the name holds something else.
-pub(super) fn section(document: &Document, name: &str) -> Result<Option<Fragment>, ConfigError> {
-    match (document.entry(name), document.table(name)) {
-        (Some(entry), None) => Err(Diagnostic::new(format!("`{name}` has the wrong type"))
-            .at(
-                entry.node.place.clone(),
-                format!("expected a table [{name}]"),
-            )
-            .into()),
-        (_, table) => Ok(table),
-    }
-}
-
-/// A number that is out of range.
-pub(super) fn out_of_range(
-    document: &Document,
-    path: &str,
-    expected: &str,
-    found: f64,
-) -> Diagnostic {
-    let title = format!("`{path}` is out of range");
-    let label = format!("{expected}, found {found}");
-    match document.place(path) {
-        Some(place) => Diagnostic::new(title).at(place, label),
-        None => Diagnostic::new(title).note(label),
-    }
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::diagnostic::{ConfigError, Problems};
 use super::document::Document;
-use super::sections::{out_of_range, section};
+use super::section::{out_of_range, section};
 
 /// The key.
 pub(super) const TOLERANCE: &str = "tolerance";

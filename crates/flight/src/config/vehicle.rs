@@ -5,7 +5,7 @@ use fly_mechanics::{System, Vehicle, VehicleError};
 
 use super::diagnostic::{ConfigError, Diagnostic};
 use super::document::{Document, Fragment};
-use super::sections::section;
+use super::section::section;
 
 /// What `[vehicle]` describes.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use crate::envelope::Limit;
+use super::limit::Limit;
 
 /// Why a tick has no new command, or why the flight was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
