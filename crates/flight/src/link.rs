@@ -70,12 +70,12 @@ pub(crate) struct Link {
     arming_since: Option<i64>,
     /// For a real vehicle that is commanded.
     watchdog: Option<Watchdog>,
-    patience: Patience,
+    timeouts: Timeouts,
 }
 
 /// How long a real vehicle's backend may take, ns.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct Timeouts {
     /// How late a call may return before the vehicle is told to land past it.
     pub hang: i64,
     /// How long the vehicle may take to be armed, to be disarmed, or to begin to land.
@@ -87,14 +87,14 @@ const GIVE_UP: i64 = 1_000_000_000;
 
 /// # Construction
 impl Link {
-    /// Starts the backend. Its frames come at the times of `timeline`; one that moves a real vehicle has so much `patience`.
+    /// Starts the backend. Its frames come at the times of `timeline`; one that moves a real vehicle answers within the `timeouts`.
     ///
     /// # Errors
     /// The backend's own.
     pub fn start(
         mut instance: Instance,
         timeline: Timeline,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<Self, Error> {
         instance.start()?;
         let watchdog = if instance.clock() == Clock::RealTime && instance.is_armed() {
@@ -123,7 +123,7 @@ impl Link {
             handed_back: false,
             arming_since: None,
             watchdog,
-            patience,
+            timeouts,
             instance,
         })
     }
@@ -147,7 +147,7 @@ impl Link {
             fly_hal::monotonic_now(),
         );
         let deadline = Deadline(self.deadline);
-        let due = self.deadline.saturating_add(self.patience.hang);
+        let due = self.deadline.saturating_add(self.timeouts.hang);
         let last = due.saturating_add(GIVE_UP);
         let (instance, frame) = (&mut self.instance, &mut self.frame);
         let outcome = watching(self.watchdog.as_ref(), Call::Read, [due, last], || {
@@ -245,7 +245,7 @@ impl Link {
         }
         binding.order_commands(commands, &mut self.ordered);
         self.commanded = true;
-        let due = fly_hal::monotonic_now().saturating_add(self.patience.hang);
+        let due = fly_hal::monotonic_now().saturating_add(self.timeouts.hang);
         let last = due.saturating_add(GIVE_UP);
         let (instance, ordered) = (&mut self.instance, &self.ordered);
         let written = watching(self.watchdog.as_ref(), Call::Write, [due, last], || {

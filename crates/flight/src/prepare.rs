@@ -19,7 +19,7 @@ use crate::envelope::{Envelope, Ground};
 use crate::error::FlightError;
 use crate::flight::Flight;
 use crate::guidance::Guidance;
-use crate::link::{Link, Patience};
+use crate::link::{Link, Timeouts};
 use crate::pilot::{Parts, Pilot};
 use crate::recorder::{self, Recorder};
 use crate::reference::FlightReference;
@@ -124,11 +124,11 @@ impl<'a> Flight<'a> {
         });
         let recording = is_shadow || backend.description().configuration.is_some();
         let timeline = Timeline::new(section.step_ns(), longest_gap(configuration), recording);
-        let patience = Patience {
+        let timeouts = Timeouts {
             hang: nanoseconds(safety.hang_ms * 1e-3),
             answer: nanoseconds(safety.answer_time),
         };
-        let link = Link::start(backend, timeline, patience)
+        let link = Link::start(backend, timeline, timeouts)
             .map_err(|error| backend::explain(configuration, &error))?;
         Ok(Self {
             name: configuration.document.name().to_owned(),

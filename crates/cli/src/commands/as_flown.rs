@@ -1,7 +1,7 @@
 //! The closed loop at rest as it will be flown: its step, the hold, the lags of its actuators, and where its inputs saturate.
 
 use fly_control::SystemPoint;
-use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop};
+use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, growth};
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
@@ -45,7 +45,9 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
         }
     };
     let rate = configuration.flight.rate_hz;
-    let found = closed.and_then(|closed| findings(&closed, system, rate));
+    let lags = system.inputs.time_constants();
+    let sampled = closed.and_then(|closed| closed.sampled(rate.recip(), lags));
+    let found = sampled.and_then(|sampled| narrow(&sampled));
     let label = label(rate);
     Ok((found.into_iter().flatten())
         .filter_map(|finding| match finding {
@@ -73,41 +75,51 @@ pub fn findings(
 ) -> Result<Vec<Finding>, AnalysisError> {
     let lags = system.inputs.time_constants();
     let sampled = closed.sampled(rate_hz.recip(), lags)?;
-    let largest = (sampled.poles()?.iter()).fold(0.0_f64, |most, pole| most.max(pole.norm()));
-    if largest.is_nan() || largest >= 1.0 {
-        let growth = significant(largest, 4);
-        return Ok(vec![Finding::Problem(format!(
-            "not stable: errors grow {growth} times each step; fly it at a higher rate, with slower poles or faster actuators"
-        ))]);
+    let narrow = narrow(&sampled)?;
+    if let [Finding::Problem(_)] = narrow.as_slice() {
+        return Ok(narrow);
     }
-    let mut found = margins(&sampled)?;
+    let mut found = vec![margins(&sampled)?];
+    found.extend(narrow);
     found.extend(saturation(closed, system));
     Ok(found)
 }
 
-fn margins(sampled: &SampledLoop) -> Result<Vec<Finding>, AnalysisError> {
+/// A loop that is not stable, or has little to spare.
+fn narrow(sampled: &SampledLoop) -> Result<Vec<Finding>, AnalysisError> {
+    let growth_now = growth(&sampled.poles()?);
+    // Not below, so that what is not a number is not stable.
+    let is_stable = |growth: f64| growth < 1.0;
+    if !is_stable(growth_now) {
+        let growth = significant(growth_now, 4);
+        return Ok(vec![Finding::Problem(format!(
+            "not stable: errors grow {growth} times each step; fly it at a higher rate, with slower poles or faster actuators"
+        ))]);
+    }
     let mut little = Vec::new();
+    if !is_stable(growth(&sampled.poles_with_delay(STEPS * sampled.step())?)) {
+        little.push(Finding::Warning(format!(
+            "a delay of {STEPS} steps makes it unstable: one late frame may"
+        )));
+    }
+    if !is_stable(growth(&sampled.poles_with_gain(GAIN)?)) {
+        little.push(Finding::Warning(format!(
+            "inputs that act {GAIN} times as strongly as the model says make it unstable"
+        )));
+    }
+    Ok(little)
+}
+
+/// How much delay and gain a stable loop bears.
+fn margins(sampled: &SampledLoop) -> Result<Finding, AnalysisError> {
     let delay = match sampled.delay_margin()? {
         None => "any delay".to_owned(),
         Some(margin) => {
-            let steps = margin.delay / sampled.step();
-            if steps < STEPS {
-                little.push(Finding::Warning(format!(
-                    "a delay of {} steps makes it unstable: one late frame may",
-                    significant(steps, 2)
-                )));
-            }
             let milliseconds = significant(1e3 * margin.delay, 3);
             format!("up to {milliseconds} ms more delay")
         }
     };
     let margins = sampled.gain_margins()?;
-    if let Some(most) = margins.most.filter(|most| *most < GAIN) {
-        little.push(Finding::Warning(format!(
-            "inputs that act {} times as strongly as the model says make it unstable, expected at least {GAIN} times",
-            significant(most, 3)
-        )));
-    }
     let times = |gain: f64| significant(gain, 3);
     let gains = match (margins.least, margins.most) {
         (None, None) => "any gain".to_owned(),
@@ -117,9 +129,7 @@ fn margins(sampled: &SampledLoop) -> Result<Vec<Finding>, AnalysisError> {
             format!("{} to {} times the gain", times(least), times(most))
         }
     };
-    let mut found = vec![Finding::Fine(format!("stable, with {delay}, with {gains}"))];
-    found.extend(little);
-    Ok(found)
+    Ok(Finding::Fine(format!("stable, with {delay}, with {gains}")))
 }
 
 /// From which error on an input is at its limit.

@@ -19,7 +19,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// Messages that wait for the terminal.
 const QUEUE: usize = 1024;
 /// How long the end of the program waits for the terminal.
-const PATIENCE: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Standard error, with or without a progress bar at its end; clones share it.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ impl Terminal {
 
     /// Waits until all messages are written, but not for a terminal that takes nothing.
     pub fn flush(&self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + FLUSH_TIMEOUT;
         let (flushed, wait) = mpsc::sync_channel(1);
         let mut item = Item::Flushed(flushed);
         while let Err(TrySendError::Full(back)) = self.queue.try_send(item) {

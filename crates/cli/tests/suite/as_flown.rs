@@ -32,20 +32,27 @@ fn check_finds_loops_that_are_not_stable_as_they_are_flown() {
     common::contains(&report, "inputs saturate for errors beyond ");
 }
 
+/// A mass of 1 kg on a rail under a stiffness and a damping, with an immediate motor.
+fn slider(folder: &Folder, stiffness: f64, damping: f64) {
+    folder.write(
+        "slider.toml",
+        &format!(
+            "[vehicle]\nname = 'slider'\n[vehicle.bodies.cart]\n\
+             joint = {{ type = 'prismatic', axis = [1, 0, 0] }}\nmass = 1\ninertia = [1, 1, 1]\n\
+             [[vehicle.motors]]\njoint = 'cart'\n\
+             [controller]\napproach = 'energy'\nallocation = 'none'\n\
+             pairs = [{{ to = 'cart', stiffness = {stiffness:?}, damping = {damping:?}, inertia = 1 }}]\n\
+             [flight]\nduration = 0.1\n[reference]\nkind = 'rest'\n[backend]\nplugin = 'sim'\n"
+        ),
+    );
+}
+
 /// With immediate motors continuous analysis finds nothing.
 #[test]
 fn a_joint_whose_poles_are_too_fast_for_the_rate_is_found() {
     let folder = Folder::new();
-    folder.write(
-        "arm.toml",
-        "[vehicle]\nname = 'slider'\n[vehicle.bodies.cart]\n\
-         joint = { type = 'prismatic', axis = [1, 0, 0] }\nmass = 1\ninertia = [1, 1, 1]\n\
-         [[vehicle.motors]]\njoint = 'cart'\n\
-         [controller]\napproach = 'energy'\nallocation = 'none'\n\
-         pairs = [{ to = 'cart', stiffness = 6786025.0, damping = 5210.0, inertia = 1 }]\n\
-         [reference]\nkind = 'rest'\n[backend]\nplugin = 'sim'\n",
-    );
-    let check = ["check", "--config", "arm.toml"];
+    slider(&folder, 6_786_025.0, 5210.0);
+    let check = ["check", "--config", "slider.toml"];
     let (report, _) = folder.ends(&check, 5);
     common::contains(&report, "fastest -2605.");
     common::contains(&report, "at 500 Hz");
@@ -55,6 +62,31 @@ fn a_joint_whose_poles_are_too_fast_for_the_rate_is_found() {
         0,
     );
     common::contains(&report, "at 10000 Hz");
+}
+
+/// At 500 Hz a damping of d N s/m bears 2/(d h) times the gain: 1.11 of 900, 2.5 of 400.
+#[test]
+fn a_loop_with_little_to_spare_is_warned_of() {
+    let folder = Folder::new();
+    let warnings = [
+        "a delay of 2 steps makes it unstable",
+        "inputs that act 1.25 times as strongly",
+    ];
+    slider(&folder, 202_500.0, 900.0);
+    let (report, _) = folder.ends(&["check", "--config", "slider.toml"], 0);
+    common::contains(&report, "with up to 1.11 times the gain");
+    common::contains(&report, "it can fly, with 2 warnings");
+    let (_, told) = folder.ends(&["--config", "slider.toml", "--log", "slider.mcap"], 0);
+    let (_, refusal) = folder.ends(&["--config", "slider.toml", "--strict"], 5);
+    for warning in warnings {
+        common::contains(&report, &format!("WARNING: {warning}"));
+        common::contains(&told, warning);
+    }
+    common::contains(&refusal, warnings[0]);
+    slider(&folder, 10_000.0, 400.0);
+    let (report, _) = folder.ends(&["check", "--config", "slider.toml"], 0);
+    common::contains(&report, "with up to 2.50 times the gain");
+    assert!(!report.contains(warnings[1]), "{report}");
 }
 
 #[test]

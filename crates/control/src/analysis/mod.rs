@@ -24,4 +24,4 @@ pub use monitor::{
     Balance, Causes, LyapunovGuarantee, LyapunovMonitor, Powers, Report, Rise, UncheckedReason,
     input_rank,
 };
-pub use sampled::{DelayMargin, GainMargins, SampledLoop};
+pub use sampled::{DelayMargin, GainMargins, SampledLoop, growth};

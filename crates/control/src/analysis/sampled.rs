@@ -202,17 +202,17 @@ impl SampledLoop {
     }
 
     fn expect_stable(&self) -> Result<(), AnalysisError> {
-        let radius = radius(&self.poles()?);
-        if radius < 1.0 {
+        let growth = growth(&self.poles()?);
+        if growth < 1.0 {
             Ok(())
         } else {
-            Err(AnalysisError::Unstable(radius.ln() / self.step))
+            Err(AnalysisError::Unstable(growth.ln() / self.step))
         }
     }
 
     /// The first gain on the way from 1 to the last one at which it is not stable.
     fn first_unstable(&self, ratio: f64, last: f64) -> Result<Option<f64>, AnalysisError> {
-        let is_stable = |gain| Ok::<_, AnalysisError>(radius(&self.poles_with_gain(gain)?) < 1.0);
+        let is_stable = |gain| Ok::<_, AnalysisError>(growth(&self.poles_with_gain(gain)?) < 1.0);
         let mut stable = 1.0;
         while (stable < last) == (ratio > 1.0) {
             let mut limit = stable * ratio;
@@ -291,7 +291,7 @@ fn held(A: &DMatrix<f64>, B: &DMatrix<f64>, time: f64) -> (DMatrix<f64>, DMatrix
     )
 }
 
-/// The largest modulus.
-fn radius(poles: &[Complex<f64>]) -> f64 {
+/// The factor by which errors grow in a step, in the long run: the largest modulus of the poles z. Below 1 the loop is stable.
+pub fn growth(poles: &[Complex<f64>]) -> f64 {
     poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max)
 }

@@ -5,7 +5,7 @@
 use crate::common;
 
 use common::{QUADCOPTER, TRICOPTER, TRICOPTER_PAIR, controller};
-use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop};
+use fly_control::analysis::{AnalysisError, ClosedLoop, SampledLoop, growth};
 use fly_control::{ControllerSettings, ReferencePoint, SystemPoint};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, System};
@@ -31,10 +31,6 @@ fn slider(k: f64, d: f64) -> ClosedLoop {
     let controller = settings.build_for_system(&system).unwrap();
     let start = SystemPoint::new(&system.model).configuration;
     ClosedLoop::new(&system, &controller, &start).unwrap()
-}
-
-fn radius(poles: &[nalgebra::Complex<f64>]) -> f64 {
-    poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max)
 }
 
 /// `z^2 + (k h^2/2 + d h - 2) z + (1 + k h^2/2 - d h)`, by Jury stable for `k h/2 < d < 2/h`, whatever k above zero.
@@ -95,7 +91,7 @@ fn delays_beside_the_margin_are_stable_and_not() {
         let sampled = closed.sampled(0.02, &lags).unwrap();
         let margin = sampled.delay_margin().unwrap().expect("a margin");
         let steps = margin.delay / sampled.step();
-        let stable = |delay| radius(&sampled.poles_with_delay(delay).unwrap()) < 1.0;
+        let stable = |delay| growth(&sampled.poles_with_delay(delay).unwrap()) < 1.0;
         assert!(stable(steps.floor() * 0.02), "{margin:?}");
         assert!(!stable(steps.ceil() * 0.02), "{margin:?}");
         // Between whole steps the hold interpolates.
@@ -112,7 +108,7 @@ fn delays_beside_the_margin_are_stable_and_not() {
             .into_iter()
             .filter_map(|(limit, inside)| Some((limit?, inside)))
         {
-            let at = |gain| radius(&sampled.poles_with_gain(gain).unwrap());
+            let at = |gain| growth(&sampled.poles_with_gain(gain).unwrap());
             assert!(
                 at(limit * inside) < 1.0 && at(limit / inside) > 1.0,
                 "{margins:?}"

@@ -109,7 +109,63 @@ pub struct CylinderKeys {
     pub max: Option<f64>,
 }
 
+/// A limit of one largest value, whatever its unit.
+struct Single {
+    limit: Limit,
+    key: &'static str,
+    /// The key of the value, and what it is multiplied by for SI units.
+    max_key: &'static str,
+    scale: f64,
+    max: f64,
+    after: f64,
+    then: Option<Response>,
+}
+
 impl LimitsSection {
+    /// Those of one value that are given.
+    fn singles(&self) -> impl Iterator<Item = Single> + '_ {
+        let values = [
+            (Limit::PositionError, "position_error", &self.position_error),
+            (Limit::Speed, "speed", &self.speed),
+            (Limit::JointSpeed, "joint_speed", &self.joint_speed),
+            (Limit::Saturated, "saturated", &self.saturated),
+            (Limit::Touchdown, "touchdown", &self.touchdown),
+        ];
+        let angles = [
+            (Limit::AttitudeError, "attitude_error", &self.attitude_error),
+            (Limit::Tilt, "tilt", &self.tilt),
+        ];
+        let values = values.into_iter().filter_map(|(limit, key, keys)| {
+            let keys = keys.as_ref()?;
+            let (max_key, scale) = ("max", 1.0);
+            let (max, after, then) = (keys.max, keys.after, keys.then);
+            Some(Single {
+                limit,
+                key,
+                max_key,
+                scale,
+                max,
+                after,
+                then,
+            })
+        });
+        let angles = angles.into_iter().filter_map(|(limit, key, keys)| {
+            let keys = keys.as_ref()?;
+            let (max_key, scale) = ("max_deg", 1f64.to_radians());
+            let (max, after, then) = (keys.max_deg, keys.after, keys.then);
+            Some(Single {
+                limit,
+                key,
+                max_key,
+                scale,
+                max,
+                after,
+                then,
+            })
+        });
+        values.chain(angles)
+    }
+
     /// The limits that are watched; `usual` follows where nothing is said. The touchdown is a limit of the ground, not of these.
     pub fn bounds(&self, usual: Response) -> Vec<Bound> {
         let mut bounds = Vec::new();
@@ -122,23 +178,12 @@ impl LimitsSection {
                 then,
             });
         };
-        for (limit, keys) in [
-            (Limit::PositionError, &self.position_error),
-            (Limit::Speed, &self.speed),
-            (Limit::JointSpeed, &self.joint_speed),
-            (Limit::Saturated, &self.saturated),
-        ] {
-            if let Some(keys) = keys {
-                add(limit, keys.max, keys.after, keys.then);
-            }
-        }
-        for (limit, keys) in [
-            (Limit::AttitudeError, &self.attitude_error),
-            (Limit::Tilt, &self.tilt),
-        ] {
-            if let Some(keys) = keys {
-                add(limit, keys.max_deg.to_radians(), keys.after, keys.then);
-            }
+        for single in self
+            .singles()
+            .filter(|single| single.limit != Limit::Touchdown)
+        {
+            let max = single.max * single.scale;
+            add(single.limit, max, single.after, single.then);
         }
         if let Some(HeightKeys { min, max, then }) = self.height {
             for (limit, most) in [(Limit::Height, max), (Limit::Floor, min.map(|min| -min))] {
@@ -173,19 +218,10 @@ impl LimitsSection {
 
     /// All responses, each with its key.
     pub(super) fn responses(&self) -> impl Iterator<Item = (String, Response)> + '_ {
-        let keys = |keys: &Option<LimitKeys>| keys.as_ref().and_then(|keys| keys.then);
-        let angles = |keys: &Option<AngleKeys>| keys.as_ref().and_then(|keys| keys.then);
-        let single = [
-            ("position_error", keys(&self.position_error)),
-            ("attitude_error", angles(&self.attitude_error)),
-            ("tilt", angles(&self.tilt)),
-            ("speed", keys(&self.speed)),
-            ("height", self.height.as_ref().and_then(|keys| keys.then)),
-            ("joint_speed", keys(&self.joint_speed)),
-            ("saturated", keys(&self.saturated)),
-            ("touchdown", keys(&self.touchdown)),
-        ];
-        let single = single.into_iter().map(|(key, then)| (key.to_owned(), then));
+        let height = self.height.as_ref().map(|keys| ("height", keys.then));
+        let singles = self.singles().map(|single| (single.key, single.then));
+        let single = singles.chain(height);
+        let single = single.map(|(key, then)| (key.to_owned(), then));
         let fences = self.fences.iter().enumerate();
         let fences = fences.map(|(i, keys)| (format!("fences.{i}"), keys.then));
         let all = single.chain(fences);
@@ -200,49 +236,26 @@ impl LimitsSection {
                 problems.push(out_of_range(document, &path, expected, value));
             }
         };
-        for (key, keys) in [
-            ("position_error", &self.position_error),
-            ("speed", &self.speed),
-            ("joint_speed", &self.joint_speed),
-            ("saturated", &self.saturated),
-            ("touchdown", &self.touchdown),
-        ] {
-            if let Some(keys) = keys {
-                check(
-                    &format!("{key}.max"),
-                    keys.max,
-                    keys.max >= 0.0,
-                    "expected at least 0",
-                );
-                let after = keys.after;
-                check(
-                    &format!("{key}.after"),
-                    after,
-                    after >= 0.0,
-                    "expected at least 0 s",
-                );
-            }
-        }
-        for (key, keys) in [
-            ("attitude_error", &self.attitude_error),
-            ("tilt", &self.tilt),
-        ] {
-            if let Some(keys) = keys {
-                let max = keys.max_deg;
-                check(
-                    &format!("{key}.max_deg"),
-                    max,
-                    max >= 0.0,
-                    "expected at least 0 degrees",
-                );
-                let after = keys.after;
-                check(
-                    &format!("{key}.after"),
-                    after,
-                    after >= 0.0,
-                    "expected at least 0 s",
-                );
-            }
+        for single in self.singles() {
+            let Single {
+                key,
+                max_key,
+                max,
+                after,
+                ..
+            } = single;
+            check(
+                &format!("{key}.{max_key}"),
+                max,
+                max >= 0.0,
+                "expected at least 0",
+            );
+            check(
+                &format!("{key}.after"),
+                after,
+                after >= 0.0,
+                "expected at least 0 s",
+            );
         }
         if let Some(HeightKeys {
             min: Some(min),

@@ -28,7 +28,7 @@ const SETTLING: [f64; 2] = [1.0, 5.0];
 /// Of the position error that comes of no control at all.
 const FACTOR: f64 = 2.0;
 /// Settling times for which the attitude may be lost, or inputs at their limits, before something follows.
-const PATIENCE: f64 = 5.0;
+const SUSTAINED: f64 = 5.0;
 /// Settling times after which a flight in which the attitude is lost has diverged: it is no transient any more.
 const TRANSIENT: f64 = 2.0;
 /// m/s^2, where there is no gravity.
@@ -196,7 +196,7 @@ impl Envelope {
         // What is configured takes the place of what follows by default; the verdict stays.
         let given = |limit| limits.iter().any(|bound| bound.limit == limit);
         let unless = |given: bool| (!given).then_some(usual);
-        let patience = PATIENCE * settling;
+        let sustained = SUSTAINED * settling;
         let defaults = [
             // The bound follows from the first step.
             (
@@ -208,7 +208,7 @@ impl Envelope {
             (
                 Limit::LostAttitude,
                 LOST,
-                patience,
+                sustained,
                 unless(given(Limit::AttitudeError)),
             ),
         ];
@@ -224,7 +224,7 @@ impl Envelope {
         if !given(Limit::Saturated) {
             let bound = Bound {
                 limit: Limit::Saturated,
-                max: patience,
+                max: sustained,
                 after: 0.0,
                 then: Some(Response::Warn),
             };

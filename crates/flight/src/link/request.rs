@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fly_hal::{Error, ErrorKind, Instance, Progress, Request, monotonic_now};
 
-use super::{Link, Patience, watching};
+use super::{Link, Timeouts, watching};
 use crate::pilot::seconds;
 use crate::watchdog::{Call, Hang, Watchdog};
 
@@ -24,7 +24,7 @@ const ASK_AGAIN: i64 = 1_000_000_000;
 /// Pause between two polls at the end of a flight, when nothing is commanded any more.
 const POLL: Duration = Duration::from_millis(5);
 
-impl Patience {
+impl Timeouts {
     /// When such a call is due that begins now, and when it is given up, ns of the monotonic clock. One that is asked for a landing in
     /// the air has no more time than any other, but a plugin without `poll` may wait for the vehicle in it.
     fn times(self, call: Call) -> [i64; 2] {
@@ -50,8 +50,8 @@ impl Link {
                 self.arming_since = Some(now);
                 self.begin(Call::Arm, Instance::arm)
             }
-            Some(since) if now.saturating_sub(since) > self.patience.answer => {
-                let waited = seconds(self.patience.answer);
+            Some(since) if now.saturating_sub(since) > self.timeouts.answer => {
+                let waited = seconds(self.timeouts.answer);
                 return Err(format!("the vehicle was not armed within {waited} s"));
             }
             Some(_) => self.poll(Call::Arm),
@@ -71,7 +71,7 @@ impl Link {
             Some((at, Landing::Refused)) if time.saturating_sub(at) < ASK_AGAIN => {
                 return Landing::Refused;
             }
-            Some((at, Landing::Asked)) if time.saturating_sub(at) > self.patience.answer => {
+            Some((at, Landing::Asked)) if time.saturating_sub(at) > self.timeouts.answer => {
                 Err(Error::new(ErrorKind::Timeout, "no answer"))
             }
             Some((_, Landing::Asked)) => self.poll(Call::Request),
@@ -115,14 +115,14 @@ impl Link {
         begin: impl FnOnce(&mut Instance) -> Result<(), Error>,
     ) -> Result<Progress, Error> {
         let instance = &mut self.instance;
-        let times = self.patience.times(call);
+        let times = self.timeouts.times(call);
         watching(self.watchdog.as_ref(), call, times, || begin(instance))?;
         self.poll(call)
     }
 
     fn poll(&mut self, call: Call) -> Result<Progress, Error> {
         let instance = &mut self.instance;
-        let times = self.patience.times(call);
+        let times = self.timeouts.times(call);
         watching(self.watchdog.as_ref(), call, times, || instance.poll())
     }
 
@@ -132,7 +132,7 @@ impl Link {
         call: Call,
         begin: impl FnOnce(&mut Instance) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let until = monotonic_now().saturating_add(self.patience.answer);
+        let until = monotonic_now().saturating_add(self.timeouts.answer);
         let mut progress = self.begin(call, begin)?;
         while progress == Progress::Underway {
             if monotonic_now() > until {
@@ -156,7 +156,7 @@ impl Link {
         if self.is_commanding() {
             failures.extend(self.release_control(terminated, grounded).err());
         }
-        let times = self.patience.times(Call::Stop);
+        let times = self.timeouts.times(Call::Stop);
         let instance = &mut self.instance;
         let stopped = watching(self.watchdog.as_ref(), Call::Stop, times, || {
             instance.stop()

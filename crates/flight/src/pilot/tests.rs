@@ -71,6 +71,18 @@ enum Wrong {
     Stale(usize),
 }
 
+/// A hold of 50 ms and a failsafe of 4 s.
+fn policy(on_loss: OnLoss) -> Policy {
+    Policy {
+        hold: 50 * MS,
+        on_loss,
+        longest_gap: i64::MAX,
+        longest_failsafe: 4000 * MS,
+        resume: false,
+        must_arm: false,
+    }
+}
+
 impl Bench {
     fn new(on_loss: OnLoss, start: State<f64>) -> Self {
         Self::with("", on_loss, start)
@@ -109,14 +121,7 @@ impl Bench {
         let reference = reference.build(&vehicle).expect("a reference");
         let reference = FlightReference::new(reference, &description).expect("planned");
         let guidance = Guidance::of_vehicle(&vehicle, &system.model, reference, controller, 0.5);
-        let policy = Policy {
-            hold: 50 * MS,
-            on_loss,
-            longest_gap: i64::MAX,
-            longest_failsafe: 4000 * MS,
-            resume: false,
-            must_arm: false,
-        };
+        let policy = policy(on_loss);
         let pilot = Pilot::new(Parts {
             guidance,
             supervisor: Supervisor::new(policy),
@@ -414,12 +419,9 @@ fn the_same_frames_give_the_same_commands() {
 fn a_vehicle_is_armed_only_where_its_reference_begins() {
     let mut bench = Bench::new(DESCEND, disturbed());
     bench.pilot.parts.supervisor = Supervisor::new(Policy {
-        hold: 50 * MS,
-        on_loss: DESCEND,
-        longest_gap: i64::MAX,
-        longest_failsafe: 4000 * MS,
         resume: true,
         must_arm: true,
+        ..policy(DESCEND)
     });
     let there = bench.plant;
     for (far, turned) in [(3.0, 0.0), (0.0, 0.7)] {

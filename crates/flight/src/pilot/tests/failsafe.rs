@@ -101,12 +101,8 @@ fn a_vehicle_that_no_longer_sinks_and_is_not_carried_stands_on_the_ground() {
 fn frames_that_come_back_end_the_descent_and_it_flies_to_its_reference() {
     let mut bench = Bench::new(DESCEND, disturbed());
     bench.pilot.parts.supervisor = Supervisor::new(Policy {
-        hold: 50 * MS,
-        on_loss: DESCEND,
-        longest_gap: i64::MAX,
-        longest_failsafe: 4000 * MS,
         resume: true,
-        must_arm: false,
+        ..policy(DESCEND)
     });
     for _ in 0..2 {
         bench.run(150, Wrong::Nothing);
