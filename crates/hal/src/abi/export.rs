@@ -1,5 +1,7 @@
 //! The plugin's side: what [`export_backend!`](crate::export_backend) makes of a [`Backend`].
 
+mod groups;
+
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -13,6 +15,8 @@ use tracing::dispatcher::{self, Dispatch};
 use super::code::{class_code, clock_code, put_error, reference_code, request_from};
 use super::growth::{self, Grows};
 use super::{code::ErrorRoom, forward, types as c};
+use groups::Groups;
+
 use crate::{
     Backend, Class, Configuration, Deadline, Description, Emergency, Error, ErrorKind, FrameMut,
     GroupStatus, Progress, ReadOutcome,
@@ -438,62 +442,6 @@ unsafe extern "C" fn write<B: Backend>(
     unsafe { enter::<B>(instance, error, entry) }
 }
 
-/// The host's array of groups during a read.
-struct Groups {
-    first: *mut c::GroupStatus,
-    /// Bytes from one to the next: more or less than ours with a host of another minor version.
-    size: usize,
-}
-
-impl Groups {
-    fn of(frame: &c::Frame, expected: usize) -> Result<Self, Error> {
-        let (first, size) = (frame.groups, frame.group_size);
-        let fits = frame.group_count == expected
-            && size >= c::GroupStatus::FIRST
-            && size.is_multiple_of(align_of::<c::GroupStatus>())
-            && (expected == 0 || !first.is_null());
-        if fits {
-            Ok(Self { first, size })
-        } else {
-            Err(wrong_groups(frame, expected))
-        }
-    }
-
-    fn fetch(&self, statuses: &mut [GroupStatus]) {
-        for (index, status) in statuses.iter_mut().enumerate() {
-            // SAFETY: the host's array has that many elements of that size, as `of` checked, and is ours during the call.
-            let given =
-                unsafe { growth::read(growth::element(self.first, index, self.size), self.size) };
-            *status = GroupStatus {
-                stamp: given.stamp,
-                valid: given.valid != 0,
-            };
-        }
-    }
-
-    fn store(&self, statuses: &[GroupStatus]) {
-        for (index, status) in statuses.iter().enumerate() {
-            let place = growth::element(self.first, index, self.size);
-            // SAFETY: as in `fetch`. The fields are in every version; those that we do not know stay as they are.
-            unsafe {
-                (&raw mut (*place).stamp).write(status.stamp);
-                (&raw mut (*place).valid).write(u8::from(status.valid));
-            }
-        }
-    }
-}
-
-#[cold]
-fn wrong_groups(frame: &c::Frame, expected: usize) -> Error {
-    Error::usage(format!(
-        "expected a frame with {expected} groups of at least {} bytes each, found {} of {} bytes at {:p}",
-        c::GroupStatus::FIRST,
-        frame.group_count,
-        frame.group_size,
-        frame.groups
-    ))
-}
-
 /// Checks that a structure of the host has at least what every version has.
 fn expect_size<T: Grows>(what: &str, found: usize) -> Result<(), Error> {
     if found < T::FIRST {
@@ -640,91 +588,4 @@ unsafe fn slice_mut<'a, T>(data: *mut T, length: usize) -> &'a mut [T] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Clock, Info};
-
-    struct Nothing(Description);
-
-    impl Backend for Nothing {
-        const INFO: Info = Info {
-            name: "nothing",
-            version: "1.0.0",
-            summary: "does nothing",
-            clock: Clock::Stepped,
-            signals: "",
-        };
-
-        fn configure(_: &Configuration) -> Result<Self, Error> {
-            Ok(Self(Description::new()))
-        }
-
-        fn description(&self) -> &Description {
-            &self.0
-        }
-
-        fn read(&mut self, _: Deadline, _: &mut FrameMut) -> Result<ReadOutcome, Error> {
-            Ok(ReadOutcome::End)
-        }
-
-        fn write(&mut self, _: i64, _: &[f64]) -> Result<(), Error> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn the_groups_of_a_host_with_longer_elements_are_found() {
-        // Three elements of five words: stamp, valid and what a later version added.
-        let mut words = [1_u64, 1, 7, 7, 7, 2, 0, 7, 7, 7, 3, 1, 7, 7, 7];
-        let frame = c::Frame {
-            size: size_of::<c::Frame>(),
-            time: 0,
-            values: std::ptr::null_mut(),
-            value_count: 0,
-            groups: words.as_mut_ptr().cast(),
-            group_count: 3,
-            group_size: 40,
-        };
-        let status = |stamp, valid| GroupStatus { stamp, valid };
-        let mut statuses = [GroupStatus::default(); 3];
-        let groups = Groups::of(&frame, 3).unwrap();
-        groups.fetch(&mut statuses);
-        assert_eq!(
-            statuses,
-            [status(1, true), status(2, false), status(3, true)]
-        );
-        groups.store(&[status(4, false), status(5, true), status(6, true)]);
-        assert_eq!(words, [4, 0, 7, 7, 7, 5, 1, 7, 7, 7, 6, 1, 7, 7, 7]);
-        assert!(Groups::of(&frame, 2).is_err());
-        assert!(
-            Groups::of(
-                &c::Frame {
-                    group_size: 12,
-                    ..frame
-                },
-                3
-            )
-            .is_err()
-        );
-    }
-
-    #[test]
-    fn a_configuration_is_not_read_beyond_its_end() {
-        let (mut room, mut instance) = (ErrorRoom::new(), std::ptr::null_mut());
-        // All that is there is its size.
-        let short = size_of::<usize>();
-        // SAFETY: everything is ours, and as large as it says.
-        let status = unsafe {
-            configure::<Nothing>((&raw const short).cast(), &raw mut instance, room.lend())
-        };
-        assert_eq!(status, c::FLY_FAILED);
-        assert!(instance.is_null());
-        let error = room.take(status);
-        assert!(
-            error
-                .message
-                .starts_with("expected a configuration of at least 88 bytes, found 8"),
-            "{error}"
-        );
-    }
-}
+mod tests;

@@ -3,19 +3,22 @@
 //! The readers of the `mcap` crate stop at the first fault without its offset; here every fault has one and costs the record or the
 //! chunk in which it is. Where a record's length is wrong, the next chunk is searched.
 
-use std::io::{self, Read as _};
+mod chunk;
+mod damage;
+
+use std::io;
 use std::ops::Range;
 
 use mcap::records::{Metadata, Record, op};
 
 use super::source::{Source, Window};
+use chunk::unpack;
+pub use damage::{Damage, Fault};
 
 /// A record's opcode and length.
 const HEAD: usize = 9;
 /// Bytes of a record in which its inner lengths are.
 const INNER: usize = 1 << 12;
-/// Faults of which each is described.
-const DESCRIBED: usize = 20;
 
 /// What reading a file may take.
 #[derive(Clone, Copy, Debug)]
@@ -42,74 +45,6 @@ pub enum Part {
 
 /// Why a part is refused: what was expected, and what was found.
 pub type Refusal = (String, String);
-
-/// Something that is not as it should be.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
-    /// Start of the record with the fault.
-    pub offset: u64,
-    /// What was expected there.
-    pub expected: String,
-    /// What was found; `None` at the end of the file.
-    pub found: Option<String>,
-}
-
-impl Fault {
-    fn truncated(offset: u64, expected: impl Into<String>) -> Self {
-        Self {
-            offset,
-            expected: expected.into(),
-            found: None,
-        }
-    }
-
-    fn corrupt(offset: u64, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self {
-            offset,
-            expected: expected.into(),
-            found: Some(found.into()),
-        }
-    }
-}
-
-/// The faults of a file.
-#[derive(Clone, Debug, Default)]
-pub struct Damage {
-    /// The first ones.
-    pub faults: Vec<Fault>,
-    /// The number of all.
-    pub count: u64,
-}
-
-impl Damage {
-    fn add(&mut self, fault: Fault) {
-        self.count += 1;
-        if self.faults.len() < DESCRIBED {
-            self.faults.push(fault);
-        }
-    }
-
-    /// The faults, one line each.
-    pub fn lines(&self) -> Vec<String> {
-        let line = |fault: &Fault| {
-            let Fault {
-                offset, expected, ..
-            } = fault;
-            match &fault.found {
-                Some(found) => {
-                    format!("skipped at byte {offset}: expected {expected}, found {found}")
-                }
-                None => format!("truncated at byte {offset}: expected {expected}"),
-            }
-        };
-        let mut lines: Vec<String> = self.faults.iter().map(line).collect();
-        let more = self.count - lines.len() as u64;
-        if more > 0 {
-            lines.push(format!("skipped at {more} more places"));
-        }
-        lines
-    }
-}
 
 /// Reads the records in order. Of a chunk that the end of the file cuts, those that are whole.
 #[derive(Debug)]
@@ -518,89 +453,6 @@ fn part(opcode: u8, body: &[u8], start: usize) -> Result<Option<Part>, Refusal> 
     }))
 }
 
-/// Unpacks the body of a chunk into `data`.
-fn unpack(body: &[u8], cut: bool, most: u64, data: &mut Vec<u8>) -> Result<(), Refusal> {
-    let header = ChunkHeader::parse(body).ok_or_else(|| {
-        (
-            "the head of a chunk".into(),
-            format!("{} bytes", body.len()),
-        )
-    })?;
-    let packed = if cut {
-        header.rest
-    } else {
-        let length = usize::try_from(header.packed_size).ok();
-        let packed = length.and_then(|length| header.rest.get(..length));
-        packed.ok_or_else(|| {
-            let expected = format!("{} bytes in the chunk", header.packed_size);
-            (expected, format!("{} bytes", header.rest.len()))
-        })?
-    };
-    // The header of an unfinished chunk has no size.
-    let size = if cut { most } else { header.size };
-    if size > most {
-        let expected = format!("a chunk of at most {most} bytes unpacked");
-        return Err((expected, format!("{size} bytes")));
-    }
-    match header.compression {
-        b"" => data.extend_from_slice(packed),
-        b"lz4" => {
-            let unpacked =
-                lz4::Decoder::new(packed).and_then(|d| d.take(size + 1).read_to_end(data));
-            if let (Err(error), false) = (unpacked, cut) {
-                return Err(("a chunk packed by lz4".into(), error.to_string()));
-            }
-        }
-        other => {
-            let other = &other[..other.len().min(32)];
-            let found = format!("`{}`", String::from_utf8_lossy(other));
-            return Err(("a chunk that is packed by lz4 or not at all".into(), found));
-        }
-    }
-    if cut {
-        return Ok(());
-    }
-    if data.len() as u64 != size {
-        let expected = format!("{size} bytes in the unpacked chunk");
-        return Err((expected, format!("{} bytes", data.len())));
-    }
-    let crc = crc32fast::hash(data);
-    if header.crc != 0 && header.crc != crc {
-        let expected = format!("a chunk with the checksum {:08x}", header.crc);
-        return Err((expected, format!("{crc:08x}")));
-    }
-    Ok(())
-}
-
-/// The header of a chunk.
-struct ChunkHeader<'a> {
-    size: u64,
-    crc: u32,
-    compression: &'a [u8],
-    packed_size: u64,
-    rest: &'a [u8],
-}
-
-impl<'a> ChunkHeader<'a> {
-    fn parse(body: &'a [u8]) -> Option<Self> {
-        // First and last time of its messages.
-        let rest = body.get(16..)?;
-        let (size, rest) = rest.split_first_chunk()?;
-        let (crc, rest) = rest.split_first_chunk()?;
-        let (length, rest) = rest.split_first_chunk()?;
-        let (compression, rest) =
-            rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-        let (packed_size, rest) = rest.split_first_chunk()?;
-        Some(Self {
-            size: u64::from_le_bytes(*size),
-            crc: u32::from_le_bytes(*crc),
-            compression,
-            packed_size: u64::from_le_bytes(*packed_size),
-            rest,
-        })
-    }
-}
-
 fn name(opcode: u8) -> &'static str {
     match opcode {
         op::HEADER => "header",
@@ -627,91 +479,4 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::cast_possible_truncation)] // small numbers
-mod tests {
-    use super::*;
-
-    const LIMITS: Limits = Limits {
-        record: 1 << 20,
-        ratio: 64,
-    };
-
-    /// An MCAP file with these messages, three in a chunk.
-    fn file(messages: &[&[u8]], compression: Option<mcap::Compression>) -> Vec<u8> {
-        let mut bytes = io::Cursor::new(Vec::new());
-        let options = mcap::WriteOptions::new().compression(compression);
-        let mut writer = options.create(&mut bytes).unwrap();
-        let channel = writer
-            .add_channel(0, "/numbers", "raw", &std::collections::BTreeMap::new())
-            .unwrap();
-        let header = mcap::records::MessageHeader {
-            channel_id: channel,
-            sequence: 0,
-            log_time: 0,
-            publish_time: 0,
-        };
-        for three in messages.chunks(3) {
-            for message in three {
-                writer.write_to_known_channel(&header, message).unwrap();
-            }
-            writer.flush().unwrap();
-        }
-        writer.finish().unwrap();
-        drop(writer);
-        bytes.into_inner()
-    }
-
-    fn messages(bytes: &[u8]) -> (Vec<Vec<u8>>, Damage) {
-        let mut container = Container::new(Source::Bytes(bytes.into()), LIMITS);
-        let mut messages = Vec::new();
-        while let Some(part) = container.next().unwrap() {
-            if let Part::Message { data, .. } = part {
-                messages.push(container.data(data).to_vec());
-            }
-        }
-        (messages, container.damage)
-    }
-
-    /// A chunk that is not packed has no checksum but MCAP's own.
-    #[test]
-    fn the_checksum_of_a_chunk_is_compared() {
-        let mut bytes = file(&[b"a message"], None);
-        let (found, damage) = messages(&bytes);
-        assert_eq!((found, damage.count), (vec![b"a message".to_vec()], 0));
-        let place = bytes.windows(9).position(|window| window == b"a message");
-        bytes[place.unwrap()] = b'b';
-        let (found, damage) = messages(&bytes);
-        assert!(found.is_empty());
-        let expected = &damage.faults[0].expected;
-        assert!(
-            expected.starts_with("a chunk with the checksum "),
-            "{expected}"
-        );
-    }
-
-    /// Each bit of a file, changed: at most the three messages of its chunk are lost, and none is another one.
-    #[test]
-    fn a_flipped_bit_costs_its_chunk() {
-        let texts: Vec<String> = (0..12).map(|k| format!("message {k} of twelve")).collect();
-        let written: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
-        let whole = file(&written, Some(mcap::Compression::Lz4));
-        let mut harmed = 0;
-        for bit in 8 * 8..8 * whole.len() {
-            let mut bytes = whole.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            let (found, damage) = messages(&bytes);
-            let lost: Vec<usize> = (0..12)
-                .filter(|&k| !found.iter().any(|text| text == written[k]))
-                .collect();
-            assert!(
-                lost.is_empty()
-                    || (lost.len() == 3 && lost[0].is_multiple_of(3) && lost[2] == lost[0] + 2),
-                "bit {bit}: {lost:?} {damage:?}"
-            );
-            assert_eq!(found.len() + lost.len(), 12, "bit {bit}");
-            assert!(lost.is_empty() || damage.count > 0, "bit {bit}");
-            harmed += usize::from(!lost.is_empty());
-        }
-        assert!(harmed > 500, "{harmed}");
-    }
-}
+mod tests;

@@ -1,0 +1,76 @@
+//! What is not as it should be in a file.
+
+/// Faults of which each is described.
+const DESCRIBED: usize = 20;
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// Start of the record with the fault.
+    pub offset: u64,
+    /// What was expected there.
+    pub expected: String,
+    /// What was found; `None` at the end of the file.
+    pub found: Option<String>,
+}
+
+impl Fault {
+    pub(super) fn truncated(offset: u64, expected: impl Into<String>) -> Self {
+        Self {
+            offset,
+            expected: expected.into(),
+            found: None,
+        }
+    }
+
+    pub(super) fn corrupt(
+        offset: u64,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Self {
+            offset,
+            expected: expected.into(),
+            found: Some(found.into()),
+        }
+    }
+}
+
+/// The faults of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Damage {
+    /// The first ones.
+    pub faults: Vec<Fault>,
+    /// The number of all.
+    pub count: u64,
+}
+
+impl Damage {
+    pub(super) fn add(&mut self, fault: Fault) {
+        self.count += 1;
+        if self.faults.len() < DESCRIBED {
+            self.faults.push(fault);
+        }
+    }
+
+    /// The faults, one line each.
+    pub fn lines(&self) -> Vec<String> {
+        let line = |fault: &Fault| {
+            let Fault {
+                offset, expected, ..
+            } = fault;
+            match &fault.found {
+                Some(found) => {
+                    format!("skipped at byte {offset}: expected {expected}, found {found}")
+                }
+                None => format!("truncated at byte {offset}: expected {expected}"),
+            }
+        };
+        let mut lines: Vec<String> = self.faults.iter().map(line).collect();
+        let more = self.count - lines.len() as u64;
+        if more > 0 {
+            lines.push(format!("skipped at {more} more places"));
+        }
+        lines
+    }
+}

@@ -1,0 +1,88 @@
+//! Whole and damaged files.
+#![allow(clippy::cast_possible_truncation)] // small numbers
+
+use super::*;
+
+const LIMITS: Limits = Limits {
+    record: 1 << 20,
+    ratio: 64,
+};
+
+/// An MCAP file with these messages, three in a chunk.
+fn file(messages: &[&[u8]], compression: Option<mcap::Compression>) -> Vec<u8> {
+    let mut bytes = io::Cursor::new(Vec::new());
+    let options = mcap::WriteOptions::new().compression(compression);
+    let mut writer = options.create(&mut bytes).unwrap();
+    let channel = writer
+        .add_channel(0, "/numbers", "raw", &std::collections::BTreeMap::new())
+        .unwrap();
+    let header = mcap::records::MessageHeader {
+        channel_id: channel,
+        sequence: 0,
+        log_time: 0,
+        publish_time: 0,
+    };
+    for three in messages.chunks(3) {
+        for message in three {
+            writer.write_to_known_channel(&header, message).unwrap();
+        }
+        writer.flush().unwrap();
+    }
+    writer.finish().unwrap();
+    drop(writer);
+    bytes.into_inner()
+}
+
+fn messages(bytes: &[u8]) -> (Vec<Vec<u8>>, Damage) {
+    let mut container = Container::new(Source::Bytes(bytes.into()), LIMITS);
+    let mut messages = Vec::new();
+    while let Some(part) = container.next().unwrap() {
+        if let Part::Message { data, .. } = part {
+            messages.push(container.data(data).to_vec());
+        }
+    }
+    (messages, container.damage)
+}
+
+/// A chunk that is not packed has no checksum but MCAP's own.
+#[test]
+fn the_checksum_of_a_chunk_is_compared() {
+    let mut bytes = file(&[b"a message"], None);
+    let (found, damage) = messages(&bytes);
+    assert_eq!((found, damage.count), (vec![b"a message".to_vec()], 0));
+    let place = bytes.windows(9).position(|window| window == b"a message");
+    bytes[place.unwrap()] = b'b';
+    let (found, damage) = messages(&bytes);
+    assert!(found.is_empty());
+    let expected = &damage.faults[0].expected;
+    assert!(
+        expected.starts_with("a chunk with the checksum "),
+        "{expected}"
+    );
+}
+
+/// Each bit of a file, changed: at most the three messages of its chunk are lost, and none is another one.
+#[test]
+fn a_flipped_bit_costs_its_chunk() {
+    let texts: Vec<String> = (0..12).map(|k| format!("message {k} of twelve")).collect();
+    let written: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    let whole = file(&written, Some(mcap::Compression::Lz4));
+    let mut harmed = 0;
+    for bit in 8 * 8..8 * whole.len() {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let (found, damage) = messages(&bytes);
+        let lost: Vec<usize> = (0..12)
+            .filter(|&k| !found.iter().any(|text| text == written[k]))
+            .collect();
+        assert!(
+            lost.is_empty()
+                || (lost.len() == 3 && lost[0].is_multiple_of(3) && lost[2] == lost[0] + 2),
+            "bit {bit}: {lost:?} {damage:?}"
+        );
+        assert_eq!(found.len() + lost.len(), 12, "bit {bit}");
+        assert!(lost.is_empty() || damage.count > 0, "bit {bit}");
+        harmed += usize::from(!lost.is_empty());
+    }
+    assert!(harmed > 500, "{harmed}");
+}
