@@ -5,6 +5,7 @@
 //! | `crates/log/proto/**/*.proto`  | `crates/log/src/generated/*`        |
 //! | the ABI types of `crates/hal`           | `crates/hal/include/fly_plugin.h`           |
 //! | the table of the supervisor of `crates/flight` | its place in `docs/safety.md`, by the test that compares them |
+//! | the table of signals of `crates/hal`    | `docs/signals.md`, by the test that compares them |
 //!
 //! With `--check` nothing is written: a file that would change is an error.
 
@@ -50,22 +51,37 @@ pub fn run(arguments: &[String]) -> Outcome {
         return Err(anyhow::anyhow!("stale: {names}; run `cargo xtask generate`").into());
     }
     if !check {
-        supervisor_table()?;
+        for (package, target, test) in PAGES {
+            page(package, target, test)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The supervisor's table of modes in `docs/safety.md`. The test that writes it is also the one that checks it.
-fn supervisor_table() -> Result<()> {
-    let test = "supervisor::tests::transitions::the_documentation_shows_the_table";
+/// Pages with tables of the code: package, test target, and the test that compares the page with the code, and writes it, too.
+const PAGES: [(&str, &[&str], &str); 2] = [
+    (
+        "fly-flight",
+        &["--lib"],
+        "supervisor::tests::transitions::the_documentation_shows_the_table",
+    ),
+    (
+        "fly-hal",
+        &["--test", "suite"],
+        "page::the_documentation_lists_every_signal",
+    ),
+];
+
+fn page(package: &str, target: &[&str], test: &str) -> Result<()> {
     let status = workspace::cargo_at_root()?
-        .args(["test", "--quiet", "--package", "fly-flight", "--lib"])
+        .args(["test", "--quiet", "--package", package])
+        .args(target)
         .args(["--", "--exact", test])
         .env("FLY_GENERATE", "1")
         .status()
         .context("cargo did not start")?;
     if !status.success() {
-        bail!("the supervisor's table was not written: {status}");
+        bail!("the page of `{test}` was not written: {status}");
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ pub struct ConfigurationArguments {
     pub allow_plugin: bool,
 
     /// Search this folder for plugins first; may be repeated
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR", value_parser = folder, global = true)]
     pub plugin_dir: Vec<PathBuf>,
 }
 
@@ -90,6 +90,16 @@ impl ConfigurationArguments {
             set: self.set.clone(),
             allow_plugin: self.allow_plugin,
         })
+    }
+}
+
+/// The path of a folder that exists.
+fn folder(path: &str) -> Result<PathBuf, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if metadata.is_dir() {
+        Ok(path.into())
+    } else {
+        Err("expected a folder, found a file".to_owned())
     }
 }
 

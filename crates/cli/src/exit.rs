@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::{ExitCode, Termination};
 
-use fly_flight::{FlightError, LogError, Summary, Verdict};
+use fly_flight::{FlightError, LogError, Summary, Verdict, short_numbers};
 
 use crate::config::{ConfigError, Diagnostic};
 
@@ -93,7 +93,7 @@ impl Failure {
     pub fn new(exit: Exit, message: impl fmt::Display) -> Self {
         Self {
             exit,
-            report: Report::Message(message.to_string()),
+            report: Report::Message(short_numbers(&message.to_string()).into_owned()),
         }
     }
 

@@ -217,7 +217,7 @@ impl Flight<'_> {
         };
         // Half a step of tolerance: ticks are rounded to whole nanoseconds.
         time.saturating_sub(start)
-            .saturating_add(self.link.timeline().step() / 2)
+            .saturating_add(self.link.timeline().half_step())
             >= duration
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Timeline {
     /// Times of the first and of the last tick, ns.
     first: Option<i64>,
     last: Option<i64>,
+    /// Time between the last two ticks, ns; the nominal one before there are two.
+    spacing: i64,
     /// The backend's time of the last accepted frame, ns.
     last_fresh: Option<i64>,
     /// The backend's time of a frame that leapt, until the next frame.
@@ -39,6 +41,7 @@ impl Timeline {
             shift: 0,
             first: None,
             last: None,
+            spacing: step,
             last_fresh: None,
             suspect: None,
             leaps: 0,
@@ -107,13 +110,20 @@ impl Timeline {
 
     fn tick(&mut self, time: i64) -> i64 {
         self.first.get_or_insert(time);
-        self.last = Some(time);
+        if let Some(last) = self.last.replace(time) {
+            self.spacing = time.saturating_sub(last);
+        }
         time
     }
 
     /// Nominal time between ticks, ns.
     pub fn step(&self) -> i64 {
         self.step
+    }
+
+    /// Half the time to the next tick, ns, as far as one knows: a recording may have a rate of its own.
+    pub fn half_step(&self) -> i64 {
+        self.step.min(self.spacing) / 2
     }
 
     /// Time of the last tick, ns.

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use fly_flight::short_numbers;
+
 /// Rows of a label and cells; every column is as wide as its widest cell.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
@@ -13,7 +15,10 @@ impl Table {
     pub fn row<C: Into<String>>(&mut self, label: &str, cells: impl IntoIterator<Item = C>) {
         self.rows.push((
             label.to_owned(),
-            cells.into_iter().map(Into::into).collect(),
+            cells
+                .into_iter()
+                .map(|cell| short_numbers(&cell.into()).into_owned())
+                .collect(),
         ));
     }
 

@@ -120,3 +120,30 @@ fn a_bicopter_is_told_what_it_follows_only_nearly() {
     let (_, stderr) = folder.ends(&["check", "--config", "flight.toml", "--set", named], 2);
     common::contains(&stderr, "`reference.point_height` is not finite");
 }
+
+#[test]
+fn another_kind_drops_the_keys_of_the_old_one() {
+    let folder = Folder::new();
+    let flight = ["check", "--config", "quadcopter-loop.toml"];
+    let set = ["--set", "reference.kind=circle", "--set"];
+    let period = ["reference.period=4"];
+    let (stdout, stderr) = folder.ends(
+        &[&flight[..], &["--set", "reference.kind=hover"]].concat(),
+        0,
+    );
+    common::contains(
+        &stderr,
+        "`reference.kind` is \"hover\" in place of \"loop\": the other keys of `reference` are dropped (`radius`, `duration`, `start`)",
+    );
+    common::contains(&stdout, "everything is in order");
+    // What flags give stays, before and after the kind.
+    let radius = ["--set", "reference.radius=0.7"];
+    for order in [
+        [&flight[..], &radius, &set, &period].concat(),
+        [&flight[..], &set, &period, &radius].concat(),
+    ] {
+        folder.ends(&order, 0);
+    }
+    let (_, stderr) = folder.ends(&[&flight[..], &set, &period].concat(), 2);
+    common::contains(&stderr, "missing key `reference.radius`");
+}

@@ -158,3 +158,25 @@ fn a_real_flight_is_followed_in_shadow() {
     common::contains(&summary, "reference         ");
     common::contains(&summary, " lissajous\n");
 }
+
+#[test]
+fn another_rate_drops_no_frame() {
+    let folder = Folder::new();
+    let flight = [
+        "--config",
+        "quadcopter-loop.toml",
+        "--set",
+        "flight.duration=1",
+    ];
+    folder.flies(&[&flight[..], &["--log", "flight.mcap"]].concat());
+    for rate in [
+        "flight.rate_hz=7",
+        "flight.rate_hz=100",
+        "flight.rate_hz=1000",
+    ] {
+        let other = [&flight[..], &["--set", rate]].concat();
+        let (summary, _) = replay(&folder, &other, "flight.mcap", 0);
+        common::contains(&summary, EQUAL);
+        assert_eq!(compared(&summary), [501; 4], "{rate}");
+    }
+}

@@ -536,3 +536,49 @@ fn a_vehicle_under_state_feedback_comes_to_rest_level() {
     let off = (place(last).x - place(goal).x).hypot(place(last).y - place(goal).y);
     assert!(off < 1e-3, "{last:?} {goal:?}");
 }
+
+#[test]
+fn a_urdf_is_the_file_of_a_vehicle() {
+    let folder = Folder::new();
+    let robot = |limit: &str| {
+        format!(
+            r#"<robot name="arm">
+<link name="world"/>
+<link name="arm"><inertial><origin xyz="0.2 0 0"/><mass value="2"/><inertia ixx="0.01" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="shoulder" type="revolute"><parent link="world"/><child link="arm"/><axis xyz="0 1 0"/>
+<limit {limit} effort="20" velocity="9"/></joint>
+<transmission name="drive"><type>transmission_interface/SimpleTransmission</type><joint name="shoulder"/><actuator name="motor"/></transmission>
+</robot>"#
+        )
+    };
+    folder.write("arm.urdf", &robot(r#"lower="-2" upper="2""#));
+    let flight = r#"
+[vehicle]
+file = "arm.urdf"
+gravity = [0, 0, 0]
+
+[controller]
+approach = "body"
+pairs = [{ to = "arm", stiffness = 9, damping = 6, inertia = 1 }]
+
+[reference]
+kind = "joints"
+joints.shoulder = { amplitude = 0.3, angular_frequency = 2 }
+
+[flight]
+duration = 1
+
+[backend]
+plugin = "sim"
+"#;
+    folder.write("flight.toml", flight);
+    folder.flies(&["--config", "flight.toml", "--log", "flight.mcap"]);
+    folder.ends(&["tune", "--config", "arm.urdf", "--bandwidth", "2"], 0);
+    // By itself it is no flight.
+    let (_, stderr) = folder.ends(&["check", "--config", "arm.urdf"], 2);
+    common::contains(&stderr, "error: this describes bodies, not a flight");
+    // What is wrong in it is shown in it.
+    folder.write("arm.urdf", &robot(r#"lower="high" upper="2""#));
+    let (_, stderr) = folder.ends(&["check", "--config", "flight.toml"], 2);
+    common::contains(&stderr, "arm.urdf:5:15");
+}

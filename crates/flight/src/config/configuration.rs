@@ -94,6 +94,7 @@ impl Configuration {
 
     fn read_with(document: Document, own_backend: bool) -> Result<Self, ConfigError> {
         let mut problems = Problems::default();
+        check_kind(&document)?;
         check_names(&document, &mut problems);
         let sections = sections::read(&document, own_backend, &mut problems);
         let vehicle = problems.take(vehicle::read(&document));
@@ -269,6 +270,23 @@ impl Configuration {
         let reference = self.reference.build_for_system(system);
         reference.map_err(|error| controller::explain(&self.document, "reference", &error).into())
     }
+}
+
+/// Refuses the description of a vehicle or system by itself.
+fn check_kind(document: &Document) -> Result<(), Diagnostic> {
+    let (Some(bodies), None) = (document.entry("bodies"), document.entry("vehicle")) else {
+        return Ok(());
+    };
+    Err(
+        Diagnostic::new("this describes bodies, not a flight")
+            .at(
+                bodies.key_place.clone(),
+                format!("expected the sections {}", SECTIONS.join(", ")),
+            )
+            .help(
+                "`fly system` prints such a file, `fly tune` designs a controller for it; a flight names it: `[vehicle]` with `file = \"PATH\"`",
+            ),
+    )
 }
 
 /// Reports unknown sections.

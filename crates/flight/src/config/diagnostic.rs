@@ -7,6 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::source::{Place, Source};
+use crate::numbers::short_numbers;
 
 /// One thing that is wrong, where, and what was expected instead.
 #[derive(Clone, Debug)]
@@ -78,7 +79,8 @@ impl Diagnostic {
 /// # Showing
 impl Diagnostic {
     fn render(&self, renderer: &Renderer) -> String {
-        let mut group = Group::with_title(Level::ERROR.primary_title(self.title.as_str()));
+        let label = short_numbers(&self.label);
+        let mut group = Group::with_title(Level::ERROR.primary_title(short_numbers(&self.title)));
         if let Some(place) = &self.place {
             let text = place.source.text.as_str();
             let start = super::source::floor_boundary(text, place.span.start);
@@ -99,7 +101,7 @@ impl Diagnostic {
                     .annotation(
                         AnnotationKind::Primary
                             .span(start - line..end - line)
-                            .label(self.label.as_str()),
+                            .label(label),
                     ),
             );
             if let Some(by) = &place.source.included_by {
@@ -109,10 +111,10 @@ impl Diagnostic {
             }
         }
         for note in &self.notes {
-            group = group.element(Level::NOTE.message(note.as_str()));
+            group = group.element(Level::NOTE.message(short_numbers(note)));
         }
         for help in &self.help {
-            group = group.element(Level::HELP.message(help.as_str()));
+            group = group.element(Level::HELP.message(short_numbers(help)));
         }
         renderer.render(&[group])
     }

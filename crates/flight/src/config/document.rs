@@ -8,7 +8,7 @@ use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::source::{Origin, Place, Source};
 use super::tree::{Entry, Node, Table, Value};
-use super::{locate, set};
+use super::{locate, set, urdf};
 
 /// How deep vehicle files may include each other; deeper is taken for a cycle.
 const MAX_INCLUDE_DEPTH: usize = 8;
@@ -45,7 +45,8 @@ impl Document {
     /// # Errors
     /// What cannot be found, read or parsed, with its place.
     pub fn load(options: &Options) -> Result<Self, ConfigError> {
-        Self::build(&locate::configuration(&options.config)?, options)
+        let source = urdf::as_toml(locate::configuration(&options.config)?)?;
+        Self::build(&source, options)
     }
 
     /// The same for text that has been read.
@@ -58,7 +59,9 @@ impl Document {
         for assignment in &options.set {
             write_out(&mut root);
             if let Some(over) = problems.take(set::set(assignment).map_err(ConfigError::from)) {
-                root.overlay(over);
+                for note in set::merge(&mut root, over) {
+                    tracing::warn!("{note}");
+                }
             }
         }
         problems.finish()?;
@@ -387,7 +390,7 @@ fn include(node: &mut Node, otherwise: Option<&Node>, depth: usize) -> Result<()
         );
     }
     let source = locate::vehicle(&name, &place)?;
-    let mut base = Node::parse(&source)?;
+    let mut base = Node::parse(&urdf::as_toml(source)?)?;
     include(&mut base, None, depth + 1)?;
     let over = std::mem::replace(node, base);
     node.overlay(over);

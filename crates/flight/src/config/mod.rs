@@ -23,6 +23,7 @@ mod source;
 mod system;
 mod tolerance;
 mod tree;
+mod urdf;
 mod vehicle;
 
 pub use configuration::{Configuration, Flown};

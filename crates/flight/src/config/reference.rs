@@ -16,7 +16,7 @@ use super::section::section;
 use super::source::Place;
 use super::tolerance::TOLERANCE;
 
-const KIND: &str = "kind";
+pub(super) const KIND: &str = "kind";
 
 /// Decodes the kind first, then its own keys: decoded in one go, errors inside would lose their place.
 pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError> {

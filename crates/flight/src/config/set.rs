@@ -5,7 +5,9 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 use super::diagnostic::Diagnostic;
+use super::reference::KIND;
 use super::source::{Origin, Place, Source};
+use super::tolerance::TOLERANCE;
 use super::tree::{Entry, Node, Table, Value};
 
 const SET: &str = "--set";
@@ -50,6 +52,48 @@ pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
         .into_iter()
         .map(|(key, span)| (key, place(span.start, span.end)));
     Ok(nest(steps.collect(), value, &everything))
+}
+
+/// Merges what a flag says into the configuration. Where it changes the `kind` of a table, the keys of the old kind go, but for those that
+/// flags gave: the note says which.
+pub(super) fn merge(root: &mut Node, over: Node) -> Vec<String> {
+    let mut notes = Vec::new();
+    change_kinds(root, &over, "", &mut notes);
+    root.overlay(over);
+    notes
+}
+
+fn change_kinds(base: &mut Node, over: &Node, path: &str, notes: &mut Vec<String>) {
+    let (Some(base), Some(over)) = (base.as_table_mut(), over.as_table()) else {
+        return;
+    };
+    let kind = |table: &Table| table.get(KIND).and_then(|entry| entry.node.as_string());
+    if let (Some(old), Some(new)) = (kind(base), kind(over))
+        && old != new
+    {
+        let stays = |entry: &Entry| {
+            [KIND, TOLERANCE].contains(&entry.key.as_str())
+                || matches!(entry.key_place.source.origin, Origin::Flag(_))
+        };
+        let dropped = base.entries.extract_if(.., |entry| !stays(entry));
+        let dropped: Vec<String> = dropped.map(|entry| format!("`{}`", entry.key)).collect();
+        if !dropped.is_empty() {
+            notes.push(format!(
+                "`{path}.{KIND}` is \"{new}\" in place of \"{old}\": the other keys of `{path}` are dropped ({})",
+                dropped.join(", ")
+            ));
+        }
+    }
+    for entry in &over.entries {
+        let path = if path.is_empty() {
+            entry.key.clone()
+        } else {
+            format!("{path}.{}", entry.key)
+        };
+        if let Some(below) = base.get_mut(&entry.key) {
+            change_kinds(&mut below.node, &entry.node, &path, notes);
+        }
+    }
 }
 
 /// The table that `--backend name` merges into the configuration.

@@ -5,4 +5,5 @@ mod conformance;
 mod instance;
 mod layout;
 mod loading;
+mod page;
 mod versions;

@@ -87,14 +87,19 @@ impl System {
         text: &str,
         options: &UrdfOptions,
     ) -> Result<Self, DescriptionError> {
-        let extension = path.as_ref().extension();
-        let is_urdf = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"));
-        let text_start = text.trim_start_matches('\u{feff}').trim_start();
-        if is_urdf || text_start.starts_with('<') {
+        if Self::is_urdf(path, text) {
             Self::from_urdf(text, options)
         } else {
             Self::from_toml(text)
         }
+    }
+
+    /// Whether a file is read as URDF: its name ends in `.urdf`, or its text begins with a `<`.
+    pub fn is_urdf(path: impl AsRef<Path>, text: &str) -> bool {
+        let extension = path.as_ref().extension();
+        let text_start = text.trim_start_matches('\u{feff}').trim_start();
+        extension.is_some_and(|extension| extension.eq_ignore_ascii_case("urdf"))
+            || text_start.starts_with('<')
     }
 }
 

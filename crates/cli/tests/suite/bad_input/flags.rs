@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::bad_input::{folder, set};
+use crate::common::contains;
 
 #[test]
 fn set_without_value() {
@@ -128,4 +129,59 @@ Usage: fly check --config <FILE>
 For more information, try '--help'.
 ",
     );
+}
+
+#[test]
+fn a_plugin_folder_that_is_not_there() {
+    let folder = folder();
+    let arguments = ["check", "--config", "flight.toml", "--plugin-dir"];
+    for (path, why) in [
+        ("none", "No such file or directory"),
+        ("flight.toml", "expected a folder, found a file"),
+    ] {
+        let (_, stderr) = folder.ends(&[&arguments[..], &[path]].concat(), 2);
+        contains(
+            &stderr,
+            &format!("invalid value '{path}' for '--plugin-dir"),
+        );
+        contains(&stderr, why);
+    }
+}
+
+#[test]
+fn numbers_of_many_digits_are_in_powers_of_ten() {
+    set(
+        "flight.duration=1e308",
+        "\
+error: `flight.duration` is out of range
+ --> --set:1:23
+  |
+1 | --set flight.duration=1e308
+  |                       ^^^^^ expected more than 0 s and at most 1e9 s, found 1e308
+",
+    );
+    let (stdout, _) = folder().ends(
+        &[
+            "check",
+            "--config",
+            "flight.toml",
+            "--set",
+            "flight.duration=1e-308",
+        ],
+        5,
+    );
+    contains(&stdout, "1e-308 s looked at");
+}
+
+#[test]
+fn a_vehicle_alone_is_not_a_flight() {
+    folder().fails(&["check", "--config", "brick.toml"], 2, "\
+error: this describes bodies, not a flight
+ --> brick.toml:3:2
+  |
+3 | [bodies.core]
+  |  ^^^^^^ expected the sections flight, vehicle, controller, reference, safety, backend
+  |
+  = help: `fly system` prints such a file, `fly tune` designs a controller for it; a flight names it: `[vehicle]` with `file = \"PATH\"`
+");
 }

@@ -1,0 +1,47 @@
+//! A robot in URDF where a vehicle file is expected: read, and written as the description that it is in TOML.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use fly_mechanics::System;
+use fly_mechanics::description::{DescriptionError, UrdfOptions};
+
+use super::diagnostic::Diagnostic;
+use super::source::{Origin, Place, Source};
+use super::vehicle;
+
+/// The source as TOML; unchanged unless it is URDF. What the format leaves open is as in `fly system FILE --toml`.
+pub(super) fn as_toml(source: Arc<Source>) -> Result<Arc<Source>, Diagnostic> {
+    let path = match &source.origin {
+        Origin::File(path) => path.as_path(),
+        _ => Path::new(""),
+    };
+    if !System::is_urdf(path, &source.text) {
+        return Ok(source);
+    }
+    let system = System::from_urdf(&source.text, &UrdfOptions::default())
+        .map_err(|error| explain(&source, error))?;
+    for note in &system.notes {
+        tracing::warn!("{}: {note}", source.name);
+    }
+    Ok(Arc::new(Source {
+        name: format!("{} in TOML", source.name),
+        text: system.to_toml(),
+        origin: source.origin.clone(),
+        included_by: source.included_by.clone(),
+    }))
+}
+
+/// What is wrong with a description by itself, in its file.
+pub(super) fn explain(source: &Arc<Source>, error: DescriptionError) -> Diagnostic {
+    let (title, label) = vehicle::wording(&error.path, &error.problem);
+    let place = Place {
+        source: Arc::clone(source),
+        span: error.span,
+    };
+    let diagnostic = Diagnostic::new(title).at(place, label);
+    match error.help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}

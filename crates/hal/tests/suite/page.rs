@@ -1,0 +1,42 @@
+//! The page of all signals, which is made from their table.
+
+use fly_hal::signal::{Canonical, Class, TABLE};
+
+/// The names of one row: `pose.position.x`, `.y`, `.z`.
+fn names(row: &Canonical) -> String {
+    let first = format!("`{}.{}`", row.group, row.components[0]);
+    let others = row.components[1..]
+        .iter()
+        .map(|other| format!(", `.{other}`"));
+    others.fold(first, |names, other| names + &other)
+}
+
+fn markdown() -> String {
+    let mut page = String::new();
+    for (class, heading) in [
+        (Class::Measurement, "Measurements"),
+        (Class::Command, "Commands"),
+        (Class::Auxiliary, "Further signals"),
+    ] {
+        page += &format!("\n## {heading}\n\n| name | unit | meaning |\n|---|---|---|\n");
+        for row in TABLE.iter().filter(|row| row.class == class) {
+            page += &format!("| {} | {} | {} |\n", names(row), row.unit, row.summary);
+        }
+    }
+    page
+}
+
+#[test]
+fn the_documentation_lists_every_signal() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/signals.md");
+    let page = std::fs::read_to_string(path).expect("docs/signals.md");
+    let begin = "<!-- signals: begin -->\n";
+    let (before, _) = page.split_once(begin).expect("the beginning of the tables");
+    let expected = [before, begin, &markdown()].concat();
+    if std::env::var_os("FLY_GENERATE").is_some() {
+        std::fs::write(path, expected).expect("docs/signals.md can be written");
+    } else {
+        let stale = "docs/signals.md is stale: run `cargo xtask generate`";
+        assert!(page == expected, "{stale}");
+    }
+}
