@@ -28,8 +28,8 @@ pub fn short_numbers(text: &str) -> Cow<'_, str> {
             continue;
         }
         if let Ok(value) = token.parse::<f64>() {
-            short.push_str(&text[kept..begin]);
-            short.push_str(&format!("{value:e}"));
+            let powers = format!("{value:e}");
+            short.extend([&text[kept..begin], &powers]);
             kept = end;
         }
     }

@@ -12,18 +12,19 @@ fn names(row: &Canonical) -> String {
 }
 
 fn markdown() -> String {
-    let mut page = String::new();
+    let mut lines = Vec::new();
     for (class, heading) in [
         (Class::Measurement, "Measurements"),
         (Class::Command, "Commands"),
         (Class::Auxiliary, "Further signals"),
     ] {
-        page += &format!("\n## {heading}\n\n| name | unit | meaning |\n|---|---|---|\n");
-        for row in TABLE.iter().filter(|row| row.class == class) {
-            page += &format!("| {} | {} | {} |\n", names(row), row.unit, row.summary);
-        }
+        let rows = TABLE.iter().filter(|row| row.class == class);
+        let rows = rows.map(|row| format!("| {} | {} | {} |", names(row), row.unit, row.summary));
+        let head = format!("\n## {heading}\n\n| name | unit | meaning |\n|---|---|---|");
+        lines.push(head);
+        lines.extend(rows);
     }
-    page
+    lines.join("\n") + "\n"
 }
 
 #[test]
