@@ -3,9 +3,10 @@
 
 use fly_mechanics::State;
 use fly_mechanics::multibody::Model;
-use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn};
+use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn, Vector3};
 
 use crate::allocation::{Allocation, AllocationError, Allocator, Limited, Limits};
+use crate::disturbance::{BandwidthError, DisturbanceObserver};
 use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
 use crate::matching::{Matching, MatchingForce};
@@ -78,6 +79,11 @@ where
     /// The metric of the limits, if it is not H.
     metric: DMatrix<f64>,
     limited: Option<Limited<Box<dyn Allocator>>>,
+    observer: Option<DisturbanceObserver<P::Dof>>,
+    /// Whether somebody tells which inputs are applied.
+    is_told: bool,
+    /// The input that balances a disturbance under state feedback.
+    balance: DVector<f64>,
     step: Step,
 }
 
@@ -142,10 +148,25 @@ where
             tilt_priority: None,
             metric: DMatrix::zeros(p, p),
             limited: None,
+            observer: None,
+            is_told: false,
+            balance: DVector::zeros(p),
             step: Step::new(p),
             strategy,
             plant,
         })
+    }
+
+    /// The same with an observer of disturbances of this bandwidth, rad/s, whose estimate is compensated: `b - r` takes the place of b in (5.86b), and an
+    /// underactuated vehicle leans against forces. State feedback adds the input that balances r.
+    ///
+    /// # Errors
+    /// [`BandwidthError`] unless it is positive and finite.
+    pub fn with_disturbance_observer(mut self, bandwidth: f64) -> Result<Self, BandwidthError> {
+        let (n, p) = (self.plant.dof(), self.plant.input_dim());
+        let free = self.plant.tilts().map(|[x, _]| x - 3);
+        self.observer = Some(DisturbanceObserver::new(n, p, free, bandwidth)?);
+        Ok(self)
     }
 
     /// The same with a priority rho (kg m^2) of the free body's tilt when inputs are limited, see [`Law::metric_with_priority`]. It has no
@@ -201,8 +222,9 @@ where
         state: P::State<'_>,
         goal: P::Goal<'_>,
     ) -> Result<(), StepError> {
+        self.plant.update(state);
+        self.observe(elapsed, state);
         let (plant, u0) = (&mut self.plant, &mut self.step.unconstrained);
-        plant.update(state);
         let pursuit = plant.pursue(&mut self.strategy, state, goal, &mut self.desired, u0)?;
         let desired = &self.desired;
         match pursuit {
@@ -211,13 +233,23 @@ where
                     let (M, B) = (plant.mass_matrix(), plant.input_matrix());
                     self.law.update(M, &desired.mass_matrix, B)?;
                 }
-                self.law.unconstrained(plant.bias(state), &desired.bias, u0);
+                let b = match &self.observer {
+                    Some(observer) => observer.compensated_bias(),
+                    None => plant.bias(state),
+                };
+                self.law.unconstrained(b, &desired.bias, u0);
             }
             // No template, so no desired inertia: of the inputs within the limits the one counts whose acceleration is nearest to the wanted
             // one in the metric of the kinetic energy (Gauss's principle), which is the same in all coordinates and units.
             Pursuit::Input => {
                 let M = plant.mass_matrix();
                 self.law.update(M, M, plant.input_matrix())?;
+                if let Some(observer) = &self.observer {
+                    // The law of Mbar = M with bbar = b balances r alone.
+                    let (b, balance) = (observer.compensated_bias(), &mut self.balance);
+                    self.law.unconstrained(b, plant.last_bias(), balance);
+                    *u0 += &*balance;
+                }
             }
         }
         let (input, u0) = (
@@ -240,6 +272,46 @@ where
             Pursuit::Input => Energies::default(),
         };
         Ok(())
+    }
+
+    /// Shows the state that the plant has taken in to the observer, if there is one.
+    fn observe(&mut self, elapsed: f64, state: P::State<'_>) {
+        let Some(observer) = &mut self.observer else {
+            return;
+        };
+        let (plant, step) = (&mut self.plant, &self.step);
+        if !self.is_told {
+            observer.set_applied(Some(step.input.as_slice()));
+        }
+        let unmet = step
+            .saturated()
+            .then_some((&step.unconstrained, &step.input));
+        plant.bias(state);
+        let R = plant.attitude(state);
+        let (M, B, b) = (plant.mass_matrix(), plant.input_matrix(), plant.last_bias());
+        observer.observe(elapsed, M, B, b, P::velocity(&state), &R, unmet);
+        if let Some([x, _]) = plant.tilts() {
+            let r = observer.force();
+            let moment = Vector3::new(r[x], r[x + 1], r[x + 2]);
+            plant.lean(observer.force_in_world(), &moment);
+        }
+    }
+
+    /// Tells which input (p numbers) was applied in the mean since the last step, lags of the actuators included; with `None` that nothing is known of it, or that
+    /// the state was not measured: the observer of disturbances then holds its estimate. Who never tells is taken to apply the commands at once.
+    ///
+    /// # Panics
+    /// If there are other than p numbers.
+    pub fn set_applied(&mut self, input: Option<&[f64]>) {
+        self.is_told = true;
+        if let Some(observer) = &mut self.observer {
+            observer.set_applied(input);
+        }
+    }
+
+    /// The observer of disturbances, if there is one.
+    pub fn disturbance(&self) -> Option<&DisturbanceObserver<P::Dof>> {
+        self.observer.as_ref()
     }
 
     /// The result of the last step.
@@ -383,7 +455,10 @@ impl Controller<FreeBodyPlant> {
             self.strategy.mass_matrix(),
             plant.input_matrix(),
         )?;
-        let b = plant.body().bias(state);
+        let mut b = plant.body().bias(state);
+        if let Some(observer) = &self.observer {
+            b -= observer.force();
+        }
         Ok(matching.force(&b, &self.desired(state, reference).bias))
     }
 }

@@ -111,6 +111,8 @@ mod controller;
 #[cfg(feature = "systems")]
 pub mod design;
 #[cfg(feature = "systems")]
+pub mod disturbance;
+#[cfg(feature = "systems")]
 pub mod inputs;
 #[cfg(feature = "systems")]
 mod lehmer;

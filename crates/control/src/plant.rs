@@ -1,14 +1,15 @@
 //! What is controlled: `M xi_dot + b = B u`.
 #![allow(non_snake_case)]
 
-use fly_mechanics::multibody::{JointKind, Model, Workspace};
+use fly_mechanics::multibody::{BodyId, JointKind, Model, Workspace};
 use fly_mechanics::{FreeBody, Inputs, State, System};
 use nalgebra::{
-    Const, DMatrix, DVector, DefaultAllocator, Dim, Dyn, Matrix6, Matrix6xX, OMatrix, OVector,
-    Vector6,
+    Const, DMatrix, DVector, DefaultAllocator, Dim, Dyn, Matrix3, Matrix6, Matrix6xX, OMatrix,
+    OVector, Vector3, Vector6,
 };
 
 use crate::ReferencePoint;
+use crate::disturbance::Lean;
 use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
 use crate::sizes::Sizes;
@@ -73,6 +74,24 @@ where
 
     /// b in the state that was taken in last: Coriolis, damping and potential forces.
     fn bias(&mut self, state: Self::State<'_>) -> &OVector<f64, Self::Dof>;
+
+    /// b that was asked for last.
+    fn last_bias(&self) -> &OVector<f64, Self::Dof>;
+
+    /// xi, n numbers.
+    fn velocity<'s>(state: &'s Self::State<'_>) -> &'s [f64];
+
+    /// The attitude of the one body that moves freely in the state that was taken in last; the identity if none or several do.
+    fn attitude(&self, state: Self::State<'_>) -> Matrix3<f64>;
+
+    /// Leans what is pursued against this force on the one body that moves freely (N, world) and this moment (N m, its axes), where the inputs cannot push against
+    /// them directly.
+    fn lean(&mut self, _force: &Vector3<f64>, _moment: &Vector3<f64>) {}
+
+    /// How a reference at rest leans against a small r: the small change of the configuration, n x n by r; `None` where nothing leans.
+    fn linear_lean(&self) -> Option<DMatrix<f64>> {
+        None
+    }
 }
 
 /// What a strategy has written.
@@ -90,6 +109,12 @@ pub struct FreeBodyPlant {
     body: FreeBody<f64>,
     input_matrix: Matrix6xX<f64>,
     bias: Vector6<f64>,
+    /// `None` if the inputs can give every wrench.
+    lean: Option<Lean>,
+    /// What to lean against: force in the world, moment in the body.
+    load: [Vector3<f64>; 2],
+    /// What was pursued last, if it had to lean.
+    leaned: Option<ReferencePoint>,
 }
 
 impl FreeBodyPlant {
@@ -99,12 +124,25 @@ impl FreeBodyPlant {
             body: *body,
             input_matrix: input_matrix.clone(),
             bias: Vector6::zeros(),
+            lean: Lean::of_vehicle(body, input_matrix),
+            load: [Vector3::zeros(); 2],
+            leaned: None,
         }
     }
 
     /// The body.
     pub fn body(&self) -> &FreeBody<f64> {
         &self.body
+    }
+
+    /// The reference that was pursued last in place of the given one, which did not lean against a disturbance.
+    pub fn leaned(&self) -> Option<&ReferencePoint> {
+        self.leaned.as_ref()
+    }
+
+    /// How it leans; `None` if its inputs can give every wrench.
+    pub fn lean_law(&self) -> Option<&Lean> {
+        self.lean.as_ref()
     }
 }
 
@@ -146,7 +184,11 @@ impl Plant for FreeBodyPlant {
         desired: &mut DesiredMotion<f64, Const<6>>,
         _: &mut DVector<f64>,
     ) -> Result<Pursuit, StepError> {
-        template.evaluate(state, goal, desired);
+        let [force, moment] = &self.load;
+        self.leaned = (self.lean.as_ref())
+            .filter(|_| self.load != [Vector3::zeros(); 2])
+            .map(|lean| lean.against(goal, force, moment));
+        template.evaluate(state, self.leaned.as_ref().unwrap_or(goal), desired);
         Ok(Pursuit::Motion)
     }
 
@@ -162,6 +204,26 @@ impl Plant for FreeBodyPlant {
         self.bias = self.body.bias(state);
         &self.bias
     }
+
+    fn last_bias(&self) -> &Vector6<f64> {
+        &self.bias
+    }
+
+    fn velocity<'s>(state: &'s &State<f64>) -> &'s [f64] {
+        state.twist.as_slice()
+    }
+
+    fn attitude(&self, state: &State<f64>) -> Matrix3<f64> {
+        *state.pose.rotation.matrix()
+    }
+
+    fn lean(&mut self, force: &Vector3<f64>, moment: &Vector3<f64>) {
+        self.load = [*force, *moment];
+    }
+
+    fn linear_lean(&self) -> Option<DMatrix<f64>> {
+        self.lean.as_ref().map(Lean::at_rest)
+    }
 }
 
 /// A system of bodies with rotors and motors. M and B change with the configuration.
@@ -174,6 +236,8 @@ pub struct SystemPlant {
     bias: DVector<f64>,
     input_matrix: DMatrix<f64>,
     jacobian: Matrix6xX<f64>,
+    /// The one body that moves freely.
+    free: Option<BodyId>,
 }
 
 /// Why a system cannot be the model of a controller.
@@ -227,6 +291,7 @@ impl SystemPlant {
             bias: DVector::zeros(n),
             input_matrix: DMatrix::zeros(n, p),
             jacobian: Matrix6xX::zeros(n),
+            free: free_body(&model),
             model,
         })
     }
@@ -239,11 +304,6 @@ impl SystemPlant {
     /// What drives it.
     pub fn inputs(&self) -> &Inputs {
         &self.inputs
-    }
-
-    /// b that was asked for last.
-    pub(crate) fn last_bias(&self) -> &DVector<f64> {
-        &self.bias
     }
 }
 
@@ -268,15 +328,7 @@ impl Plant for SystemPlant {
     }
 
     fn tilts(&self) -> Option<[usize; 2]> {
-        let is_free = |body: &_| {
-            let joint = self.model.joint(*body);
-            joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
-        };
-        let mut free = self.model.bodies().filter(is_free);
-        let (Some(body), None) = (free.next(), free.next()) else {
-            return None;
-        };
-        let first = self.model.velocity_range(body).start + 3;
+        let first = self.model.velocity_range(self.free?).start + 3;
         Some([first, first + 1])
     }
 
@@ -326,5 +378,32 @@ impl Plant for SystemPlant {
         self.model
             .bias(&mut self.actual, x, xi, self.bias.as_mut_slice());
         &self.bias
+    }
+
+    fn last_bias(&self) -> &DVector<f64> {
+        &self.bias
+    }
+
+    fn velocity<'s>(state: &'s (&[f64], &[f64])) -> &'s [f64] {
+        state.1
+    }
+
+    fn attitude(&self, _: (&[f64], &[f64])) -> Matrix3<f64> {
+        self.free.map_or_else(Matrix3::identity, |body| {
+            *self.actual.pose(BodyId::WORLD, body).rotation.matrix()
+        })
+    }
+}
+
+/// The one body that moves freely; `None` if none or several do.
+fn free_body(model: &Model<f64>) -> Option<BodyId> {
+    let is_free = |body: &_| {
+        let joint = model.joint(*body);
+        joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
+    };
+    let mut free = model.bodies().filter(is_free);
+    match (free.next(), free.next()) {
+        (Some(body), None) => Some(body),
+        _ => None,
     }
 }

@@ -45,6 +45,8 @@ pub struct StatePredictor {
     tracked: Option<BodyId>,
     /// Configuration; velocity, then the values that the actuators have reached.
     motion: SystemState<f64>,
+    /// What the actuators gave in the mean while they were last advanced.
+    mean: Vec<f64>,
     /// State before the last integration step.
     before: SystemState<f64>,
     /// Whether commands have come: the first ones are reached at once.
@@ -76,6 +78,7 @@ impl StatePredictor {
             system: system.clone(),
             tracked,
             before: motion.clone(),
+            mean: vec![0.0; system.inputs.input_dim()],
             motion,
             started: false,
         };
@@ -196,7 +199,24 @@ impl StatePredictor {
         self.begin(commands);
         let lags = self.system.inputs.time_constants();
         let actual = &mut self.motion.velocity[self.system.model.dof()..];
+        for (((mean, actual), command), lag) in
+            (self.mean.iter_mut().zip(&*actual).zip(commands)).zip(lags)
+        {
+            // The mean of the exact solution; what has no lag does what is commanded.
+            let ratio = duration / lag;
+            let missing = if *lag > 0.0 && ratio > 0.0 {
+                -(-ratio).exp_m1() / ratio
+            } else {
+                0.0
+            };
+            *mean = command + (actual - command) * missing;
+        }
         settle(actual, commands, lags, duration, f64::INFINITY);
+    }
+
+    /// What the actuators gave in the mean, by the model, while they were last [advanced](Self::advance_actuators), in the order of the commands.
+    pub fn mean_actuators(&self) -> &[f64] {
+        &self.mean
     }
 
     /// Integrates the state over `duration` s under the commands, by Runge-Kutta steps of at most 2 ms. Where a step is not finite

@@ -353,6 +353,7 @@ impl Flight<'_> {
             rate: self.link.mean_rate(),
             real_time: self.link.is_real_time(),
             error_names: error_names(self.pilot.predictor()),
+            disturbance: (self.pilot.guidance()).disturbance_report(self.pilot.predictor()),
             reference: self.pilot.guidance().describe(&self.reference),
             interventions: self.interventions(),
             backend: self.link.name().to_owned(),

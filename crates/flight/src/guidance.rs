@@ -1,6 +1,8 @@
 //! A reference and the control law that follows it.
+#![allow(non_snake_case)]
 
 use fly_control::analysis::LyapunovGuarantee;
+use fly_control::disturbance::HoverEstimate;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
@@ -9,9 +11,10 @@ use fly_hal::Frame;
 use fly_lie::SE3;
 use fly_mechanics::multibody::{Joint, Model};
 use fly_mechanics::{State, System, Vehicle};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Vector6};
 
 use crate::descent::Descent;
+use crate::disturbance::{BodyDisturbance, DisturbanceReport};
 use crate::reference::FlightReference;
 use crate::supervisor::Fault;
 
@@ -231,6 +234,51 @@ impl Guidance {
     }
 }
 
+/// # Disturbances
+impl Guidance {
+    /// Tells the controller which input was applied in the mean since its last step; with `None` that the observer of disturbances shall hold its estimate.
+    pub fn set_applied(&mut self, input: Option<&[f64]>) {
+        match &mut self.plant {
+            Plant::Vehicle { controller, .. } => controller.set_applied(input),
+            Plant::System { controller, .. } => controller.set_applied(input),
+        }
+    }
+
+    /// The force that the model does not explain (n numbers) and how much the thrust gives of what it should; `None` without an observer.
+    pub fn disturbance(&self) -> Option<(&[f64], f64)> {
+        match &self.plant {
+            Plant::Vehicle { controller, .. } => (controller.disturbance())
+                .map(|observer| (observer.force().as_slice(), observer.thrust_scale())),
+            Plant::System { controller, .. } => (controller.disturbance())
+                .map(|observer| (observer.force().as_slice(), observer.thrust_scale())),
+        }
+    }
+
+    /// What has disturbed the flight, in the state of the predictor; `None` without an observer.
+    pub fn disturbance_report(&self, predictor: &StatePredictor) -> Option<DisturbanceReport> {
+        let (force, thrust_scale) = self.disturbance()?;
+        let body = match &self.plant {
+            Plant::Vehicle { controller, .. } => {
+                let (R, wrench) = (
+                    *state(predictor).pose.rotation.matrix(),
+                    Vector6::from_column_slice(force),
+                );
+                let body = controller.plant().body();
+                Some(BodyDisturbance {
+                    force: R * wrench.fixed_rows::<3>(0),
+                    moment: wrench.fixed_rows::<3>(3).into_owned(),
+                    thrust_scale,
+                    model_mass: body.inertia().mass(),
+                    hover: HoverEstimate::new(body, &R, &wrench),
+                })
+            }
+            Plant::System { .. } => None,
+        };
+        let force = force.to_vec();
+        Some(DisturbanceReport { force, body })
+    }
+}
+
 /// # The law
 impl Guidance {
     /// The input that follows the last reference, `elapsed` s after the one before.
@@ -240,8 +288,18 @@ impl Guidance {
     pub fn step(&mut self, elapsed: f64, predictor: &StatePredictor) -> Result<&Step, Fault> {
         let step = match &mut self.plant {
             Plant::Vehicle {
-                controller, point, ..
-            } => controller.step_after(elapsed, &state(predictor), point),
+                controller,
+                point,
+                joint,
+                ..
+            } => {
+                controller.step_after(elapsed, &state(predictor), point);
+                // What is followed leans against what was found.
+                if let Some(leaned) = controller.plant().leaned() {
+                    write(joint, leaned, &mut self.point);
+                }
+                controller.last()
+            }
             Plant::System { controller, .. } => {
                 let (x, xi) = (predictor.configuration(), predictor.velocity());
                 match controller.step_after(elapsed, x, xi, &self.point.as_reference()) {

@@ -5,6 +5,7 @@ pub mod binding;
 pub mod config;
 mod descent;
 mod difference;
+mod disturbance;
 mod energy;
 pub mod envelope;
 mod error;
@@ -32,6 +33,7 @@ mod verdict;
 mod watchdog;
 
 pub use config::Configuration;
+pub use disturbance::{BodyDisturbance, DisturbanceReport};
 pub use error::FlightError;
 pub use flight::Flight;
 pub use fly_log::{Destination, LogError};

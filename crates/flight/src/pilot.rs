@@ -48,6 +48,8 @@ pub struct Parts {
     pub envelope: Option<Envelope>,
     /// The ground, if its height is known and what flies is ours.
     pub ground: Option<Ground>,
+    /// What the recorded controller commanded, in the order of the vehicle's commands: indices in a frame. `None` unless all of it is recorded.
+    pub recorded: Option<Vec<usize>>,
     /// Whether this is a shadow flight: over a recording of another controller's flight, whose measurements do not depend on our
     /// commands, so that no state is predicted.
     pub is_shadow: bool,
@@ -71,6 +73,8 @@ pub struct Pilot {
     commands: Vec<f64>,
     candidate: Vec<f64>,
     commanded: bool,
+    /// What is known of the inputs since the controller last ran.
+    applied: Applied,
     /// When the failsafe that is followed began, and whether it descends.
     failsafe: Option<(i64, bool)>,
     /// Since when the vehicle has rested on the ground, as far as is known.
@@ -90,6 +94,8 @@ const STUCK: f64 = 0.5;
 const UNLOADED: f64 = 0.5;
 /// … for this long (ns) stands on the ground: in the air it would by then fall at 5 m/s.
 const TOUCHDOWN: i64 = 1_000_000_000;
+/// Below this height above the ground, m, a vehicle may stand on it.
+const CLEARANCE: f64 = 0.05;
 
 /// The pilot's decision in one tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +119,7 @@ impl Pilot {
             controlled: 0,
             known: false,
             candidate: commands.clone(),
+            applied: Applied::new(commands.len()),
             commands,
             commanded: false,
             failsafe: None,
@@ -250,9 +257,23 @@ impl Pilot {
         let predicted = self.known && modelled && (verdict.is_err() || !all_new);
         if predicted {
             parts.predictor.predict(&self.commands, elapsed);
+            self.applied.forget();
         } else if verdict.is_ok() {
             if modelled {
                 parts.predictor.advance_actuators(&self.commands, elapsed);
+                self.applied.add(&parts.predictor, elapsed);
+            } else if let Some(recorded) = &parts.recorded {
+                // What acted until now was commanded with the frame before.
+                if self.applied.recorded.iter().all(|value| value.is_finite()) {
+                    let commands = &self.applied.recorded;
+                    parts.predictor.advance_actuators(commands, elapsed);
+                    self.applied.add(&parts.predictor, elapsed);
+                } else {
+                    self.applied.forget();
+                }
+                for (to, place) in self.applied.recorded.iter_mut().zip(recorded) {
+                    *to = frame.values[*place];
+                }
             }
             // The stamps of a recording may repeat or go back: every frame is used as it is.
             self.stamps.fill(i64::MIN);
@@ -283,6 +304,9 @@ impl Pilot {
         let elapsed = seconds(time.saturating_sub(self.controlled));
         self.controlled = time;
         let inputs = &parts.predictor.system().inputs;
+        let on_ground = stands(parts);
+        let applied = self.applied.take().filter(|_| !on_ground);
+        parts.guidance.set_applied(applied);
         let checked = parts
             .guidance
             .step(elapsed, &parts.predictor)
@@ -381,6 +405,71 @@ impl Pilot {
         }
         let since = *self.grounded_since.get_or_insert(time);
         time.saturating_sub(since) >= TOUCHDOWN
+    }
+}
+
+/// Whether the ground may carry the vehicle: it is at the known height of the ground, or it does not move up or down although its rotors do not carry it.
+fn stands(parts: &Parts) -> bool {
+    let Some((pose, twist)) = parts.predictor.tracked_motion() else {
+        return false;
+    };
+    let on = |ground: f64| pose.translation.z <= ground + CLEARANCE;
+    if parts.ground_height.is_some_and(on) {
+        return true;
+    }
+    let climbing = pose.rotation.act(&twist.fixed_rows::<3>(0).into_owned()).z;
+    let carried = parts.guidance.carried();
+    climbing.abs() < STUCK * parts.descent_rate && carried.is_some_and(|part| part < UNLOADED)
+}
+
+/// The mean input since the controller last ran, as far as it is known.
+#[derive(Debug, Clone)]
+struct Applied {
+    /// Integral over time, then the mean.
+    input: Vec<f64>,
+    /// Of one tick.
+    of_tick: Vec<f64>,
+    /// s; `None` if some of the inputs are not known.
+    time: Option<f64>,
+    /// The recorded commands of the last frame; NaN before the first.
+    recorded: Vec<f64>,
+}
+
+impl Applied {
+    fn new(inputs: usize) -> Self {
+        Self {
+            input: vec![0.0; inputs],
+            of_tick: vec![0.0; inputs],
+            time: Some(0.0),
+            recorded: vec![f64::NAN; inputs],
+        }
+    }
+
+    /// Adds what the actuators gave by the model in the last `elapsed` s.
+    fn add(&mut self, predictor: &StatePredictor, elapsed: f64) {
+        let Some(time) = &mut self.time else { return };
+        *time += elapsed;
+        let inputs = &predictor.system().inputs;
+        inputs.input_from_commands(predictor.mean_actuators(), &mut self.of_tick);
+        for (sum, input) in self.input.iter_mut().zip(&self.of_tick) {
+            *sum += input * elapsed;
+        }
+    }
+
+    /// Nothing is known of this tick.
+    fn forget(&mut self) {
+        self.time = None;
+    }
+
+    /// The mean since the last call; `None` if it is not known.
+    fn take(&mut self) -> Option<&[f64]> {
+        let time = self.time.replace(0.0);
+        // The sums begin anew with the next tick.
+        for (mean, sum) in self.of_tick.iter_mut().zip(&mut self.input) {
+            *mean = std::mem::take(sum) / time.unwrap_or(1.0);
+        }
+        time.filter(|time| *time > 0.0)
+            .map(|_| self.of_tick.as_slice())
     }
 }
 

@@ -6,7 +6,8 @@ use fly_control::SystemPoint;
 use fly_control::analysis::{AnalysisError, ClosedLoop};
 use fly_control::predictor::StatePredictor;
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
-use fly_hal::{Clock, Instance, ReferenceSource};
+use fly_hal::signal::recorded_command;
+use fly_hal::{Clock, Description, Instance, ReferenceSource};
 use fly_log::{FlightHeader, Header, Pace};
 use fly_mechanics::Vehicle;
 
@@ -120,6 +121,9 @@ impl<'a> Flight<'a> {
             ground_height: safety.ground_height,
             descent_rate: safety.descent_rate,
             start_tolerance: [safety.start_distance, safety.start_angle_deg.to_radians()],
+            recorded: (is_shadow && configuration.controller.disturbance.is_some())
+                .then(|| recorded_commands(description, commands))
+                .flatten(),
             is_shadow,
         });
         let recording = is_shadow || backend.description().configuration.is_some();
@@ -175,9 +179,20 @@ fn notes(configuration: &Configuration, backend: &Instance) -> Vec<String> {
     notes
 }
 
+/// Where a frame holds what the recorded controller commanded, in the order of the vehicle's commands; `None` unless all of it is there.
+fn recorded_commands(description: &Description, commands: &[String]) -> Option<Vec<usize>> {
+    let place = |command: &String| {
+        (description.frame_signals())
+            .position(|signal| recorded_command(&signal.name) == Some(command.as_str()))
+    };
+    commands.iter().map(place).collect()
+}
+
 fn header(configuration: &Configuration, backend: &Instance) -> Header {
     let system = &configuration.system;
+    let observed = configuration.controller.disturbance.is_some();
     Header {
+        disturbance_dim: if observed { system.model.dof() } else { 0 },
         flight: FlightHeader {
             configuration: configuration.document.text().to_owned(),
             vehicle: configuration.vehicle_text.text().to_owned(),

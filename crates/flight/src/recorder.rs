@@ -257,6 +257,7 @@ impl<'a> Recorder<'a> {
 fn control(pilot: &Pilot, several: bool, rates: Option<[f64; 2]>) -> Control<'_> {
     let (step, point, predictor) = (pilot.step(), pilot.point(), pilot.predictor());
     let energies = &step.energies;
+    let disturbance = pilot.guidance().disturbance();
     Control {
         reference: predictor.tracked().map(|body| {
             let six = |all: &[f64]| {
@@ -284,6 +285,8 @@ fn control(pilot: &Pilot, several: bool, rates: Option<[f64; 2]>) -> Control<'_>
             total: energies.total,
         },
         energy_rates: rates,
+        disturbance: disturbance.map_or(&[], |(force, _)| force),
+        thrust_scale: disturbance.map(|(_, scale)| scale),
         active: u32::try_from(step.active()).unwrap_or(u32::MAX),
         saturated: step.saturated(),
         solver: match step.allocation.solver {

@@ -6,6 +6,7 @@ use fly_control::analysis::Report;
 use fly_control::predictor::StatePredictor;
 use fly_lie::operators::{angular, linear};
 
+use crate::disturbance::DisturbanceReport;
 use crate::envelope::Exceeded;
 use crate::histogram::Histogram;
 use crate::replay::Comparison;
@@ -60,6 +61,8 @@ pub struct Summary {
     pub statistics: FlightStatistics,
     /// Whether the total error energy W fell as predicted; `None` for a shadow flight.
     pub energy: Option<Report>,
+    /// What the observer of disturbances has found at the end; `None` without one.
+    pub disturbance: Option<DisturbanceReport>,
     /// Times of the control steps.
     pub step_times: Histogram,
     /// Times of whole cycles: from one frame until the loop waits for the next one.

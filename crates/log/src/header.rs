@@ -38,6 +38,8 @@ pub struct Header {
     pub config_dim: usize,
     /// Length of [`SystemState::velocity`](crate::SystemState::velocity); 0 for a vehicle of one body.
     pub dof: usize,
+    /// Length of [`Control::disturbance`](crate::Control::disturbance); 0 without an observer.
+    pub disturbance_dim: usize,
     /// Names of the modes, indexed by [`Row::mode`](crate::Row::mode).
     pub modes: Vec<String>,
     /// Names of the solvers, indexed by [`Control::solver`](crate::Control::solver).

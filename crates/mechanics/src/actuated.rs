@@ -1,13 +1,14 @@
 //! How a system moves under the commands of its actuators.
 
-use nalgebra::DMatrix;
+use fly_lie::operators::join;
+use nalgebra::{DMatrix, Vector3};
 
 use crate::System;
 use crate::integrate::SystemState;
 use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
 };
-use crate::multibody::{MasslessJoint, Workspace};
+use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///
@@ -49,8 +50,12 @@ pub struct ActuatedDynamics {
     loops: Option<(ConstraintSet<f64>, ConstraintWorkspace<f64>)>,
     /// What the actuators do: thrusts, tilts and efforts.
     actual: Vec<f64>,
-    /// Of rotors and motors, n numbers.
+    /// Of rotors, motors and wind, n numbers.
     force: Vec<f64>,
+    /// The part of its thrust or effort that each actuator gives; 1 for tilts.
+    effectiveness: Vec<f64>,
+    /// Velocity of the air, m/s, world.
+    wind: Vector3<f64>,
 }
 
 /// Why [`ActuatedDynamics`] have no acceleration.
@@ -90,7 +95,25 @@ impl ActuatedDynamics {
             loops: (loops.equations() > 0).then_some((loops, scratch)),
             actual: vec![0.0; system.inputs.time_constants().len()],
             force: vec![0.0; model.dof()],
+            effectiveness: vec![1.0; system.inputs.time_constants().len()],
+            wind: Vector3::zeros(),
         })
+    }
+
+    /// Lets the air move with this velocity, m/s in the world: the [`Drag`](crate::Drag) of every body acts on its velocity relative to the air. Dampers know no
+    /// wind.
+    pub fn set_wind(&mut self, velocity: Vector3<f64>) {
+        self.wind = velocity;
+    }
+
+    /// The part of its thrust or effort that each actuator gives, in the order of the commands: 1 at first. Those of tilts must stay 1.
+    pub fn effectiveness_mut(&mut self) -> &mut [f64] {
+        &mut self.effectiveness
+    }
+
+    /// The same to read.
+    pub fn effectiveness(&self) -> &[f64] {
+        &self.effectiveness
     }
 
     /// Closes the loops of a start that leaves them open a little.
@@ -175,6 +198,12 @@ impl ActuatedDynamics {
         self.force.fill(0.0);
         self.workspace.update(model, x, xi);
         self.workspace.update_jacobians(model);
+        for (actual, part) in self.actual.iter_mut().zip(&self.effectiveness) {
+            *actual *= part;
+        }
+        if self.wind != Vector3::zeros() {
+            self.blow(model);
+        }
         (system.inputs).add_force(&self.workspace, &self.actual, &mut self.force);
         let (workspace, force) = (&mut self.workspace, &self.force);
         match &mut self.loops {
@@ -185,6 +214,19 @@ impl ActuatedDynamics {
             }
         }
         Ok(())
+    }
+
+    /// Adds what the wind does beside the drag in resting air: of a drag in proportion to the velocity relative to the air, the part of the air's.
+    fn blow(&mut self, model: &Model<f64>) {
+        for body in model.bodies() {
+            let Some((drag, inertia)) = model.drag(body).zip(model.inertia(body)) else {
+                continue;
+            };
+            let pose = self.workspace.pose(BodyId::WORLD, body);
+            let air = join(&pose.rotation.inverse().act(&self.wind), &Vector3::zeros());
+            let wrench = drag.force(&air, &inertia.center_of_mass());
+            self.workspace.add_wrench(body, &wrench, &mut self.force);
+        }
     }
 
     /// The kinematics of the last state that was looked at, to be updated at will.

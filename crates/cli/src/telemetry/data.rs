@@ -1,6 +1,6 @@
 //! The summary as data: what `--json` prints. `docs/summary.md` documents the keys; they stay.
 
-use fly_flight::{Histogram, Summary, TrackingError};
+use fly_flight::{DisturbanceReport, Histogram, Summary, TrackingError};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -28,6 +28,8 @@ pub struct Data<'a> {
     position_error: Option<Tracked>,
     attitude_error: Option<Tracked>,
     energy: Energy,
+    /// By the observer of disturbances; `null` without one.
+    disturbance: Option<Disturbance>,
     steps: u64,
     saturated_steps: u64,
     solver_fallbacks: u64,
@@ -92,6 +94,36 @@ struct Energy {
     /// Of lag, held inputs and the rest in what W fell too slowly from.
     causes: Option<CausesOfRise>,
     explanation: Option<String>,
+}
+
+/// At the end of the flight, N and N m.
+#[derive(Debug, Serialize)]
+struct Disturbance {
+    /// Along the velocity coordinates.
+    generalized_force: Vec<Option<f64>>,
+    /// Of a vehicle of one body, world.
+    force: Option<[f64; 3]>,
+    /// About its origin, in its axes.
+    moment: Option<[f64; 3]>,
+    thrust_scale: Option<f64>,
+    /// kg and m: what would explain it in hover.
+    hover_mass: Option<f64>,
+    hover_center_of_mass: Option<[f64; 3]>,
+}
+
+impl From<&DisturbanceReport> for Disturbance {
+    fn from(report: &DisturbanceReport) -> Self {
+        let body = report.body.as_ref();
+        let hover = body.and_then(|body| body.hover);
+        Self {
+            generalized_force: report.force.iter().copied().map(finite).collect(),
+            force: body.map(|body| body.force.into()),
+            moment: body.map(|body| body.moment.into()),
+            thrust_scale: body.map(|body| body.thrust_scale),
+            hover_mass: hover.map(|hover| hover.mass),
+            hover_center_of_mass: hover.map(|hover| hover.center_of_mass.into()),
+        }
+    }
 }
 
 /// 0 to 1 each.
@@ -222,6 +254,7 @@ impl<'a> Data<'a> {
                 }),
                 explanation: energy.map(ToString::to_string),
             },
+            disturbance: summary.disturbance.as_ref().map(Disturbance::from),
             steps: statistics.steps,
             saturated_steps: statistics.saturated,
             solver_fallbacks: statistics.solver_fallbacks,

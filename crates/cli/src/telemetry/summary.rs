@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use fly_flight::{Comparison, ErrorSource, Interventions, Summary, TrackingError};
+use fly_flight::{
+    Comparison, DisturbanceReport, ErrorSource, Interventions, Summary, TrackingError,
+};
 
 use super::table::{Table, duration, significant};
 
@@ -50,6 +52,9 @@ impl Shown<'_> {
                 )],
             );
         }
+        if let Some(report) = &summary.disturbance {
+            disturbance(&mut table, report);
+        }
         if statistics.solver_fallbacks > 0 {
             table.row(
                 "solver",
@@ -90,6 +95,36 @@ impl Shown<'_> {
         table.lines("note", summary.notes.iter().map(String::as_str));
         table
     }
+}
+
+/// What the model did not explain at the end.
+fn disturbance(table: &mut Table, report: &DisturbanceReport) {
+    let numbers = |values: &[f64], unit: &str| {
+        let values: Vec<_> = values.iter().map(|value| significant(*value, 3)).collect();
+        format!("[{}] {unit}", values.join(", "))
+    };
+    let Some(body) = &report.body else {
+        let force = numbers(&report.force, "N or N m along the joints");
+        table.row("disturbance", [force]);
+        return;
+    };
+    table.row(
+        "disturbance",
+        [
+            format!("force {} in the world", numbers(body.force.as_slice(), "N")),
+            format!("moment {}", numbers(body.moment.as_slice(), "N m")),
+        ],
+    );
+    let thrust = format!("thrust {:.1} % of the model", 100.0 * body.thrust_scale);
+    let hover = body.hover.map(|hover| {
+        format!(
+            "as in hover with {} kg (model {} kg), centre of mass {}",
+            significant(hover.mass, 4),
+            significant(body.model_mass, 4),
+            numbers(hover.center_of_mass.as_slice(), "m")
+        )
+    });
+    table.row("", std::iter::once(thrust).chain(hover));
 }
 
 /// How long steps and cycles took, and how fast a simulation was.

@@ -5,6 +5,7 @@ mod bad_input;
 mod baselines;
 mod commands;
 mod common;
+mod disturbance;
 mod document;
 mod examples;
 mod faults;

@@ -77,7 +77,7 @@ fn fly(folder: &Folder, config: &str, set: &[&str], more: &[&str], code: i32) ->
 
 /// The summary of a flight as data.
 #[track_caller]
-fn data(folder: &Folder, config: &str, set: &[&str], code: i32) -> Value {
+pub fn data(folder: &Folder, config: &str, set: &[&str], code: i32) -> Value {
     let (text, _) = fly(folder, config, set, &["--json"], code);
     let data: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(data["exit_code"], code, "{text}");

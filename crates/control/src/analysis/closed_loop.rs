@@ -5,6 +5,7 @@ use fly_mechanics::multibody::{Model, Workspace};
 use fly_mechanics::{Rotors, System};
 use nalgebra::{Complex, DMatrix, DVector, DefaultAllocator, Dyn, Matrix6xX};
 
+use super::observed::{Observed, observed};
 use crate::Controller;
 use crate::design::PlacementError;
 use crate::kinematics::OneBody;
@@ -39,6 +40,17 @@ pub struct ClosedLoop {
     input: DVector<f64>,
     /// From small changes of the input to those of the commands, p x p, orthogonal.
     to_commands: DMatrix<f64>,
+    /// The observer of disturbances, if there is one.
+    compensation: Option<Compensation>,
+}
+
+/// What a controller makes of the estimate of its observer of disturbances.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Compensation {
+    /// K, rad/s.
+    pub bandwidth: f64,
+    /// From `M^-1 r` to commands, p x n.
+    pub gain: DMatrix<f64>,
 }
 
 /// Why a closed loop cannot be analysed.
@@ -77,6 +89,9 @@ pub enum AnalysisError {
 
 /// What a controller's strategy makes of small errors.
 pub trait LinearFeedback {
+    /// The template in whose metric forces are balanced, for the system about rest in the configuration x.
+    fn template(&self, model: &Model<f64>, x: &[f64], linear: &LinearModel) -> LinearModel;
+
     /// `[F_K, F_D]` (p x n) of `du = -(F_K eps + F_D eps')`, for the system about rest in the configuration x.
     ///
     /// # Errors
@@ -86,28 +101,20 @@ pub trait LinearFeedback {
         model: &Model<f64>,
         x: &[f64],
         linear: &LinearModel,
-    ) -> Result<[DMatrix<f64>; 2], AnalysisError>;
+    ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
+        Ok(linear.gains(&self.template(model, x, linear))?)
+    }
 }
 
 impl LinearFeedback for Template<OneBody> {
-    fn gains(
-        &self,
-        _: &Model<f64>,
-        _: &[f64],
-        linear: &LinearModel,
-    ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
-        Ok(linear.gains(&desired(self.pair()))?)
+    fn template(&self, _: &Model<f64>, _: &[f64], _: &LinearModel) -> LinearModel {
+        desired(self.pair())
     }
 }
 
 impl LinearFeedback for Strategy {
-    fn gains(
-        &self,
-        model: &Model<f64>,
-        x: &[f64],
-        linear: &LinearModel,
-    ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
-        let template = match self {
+    fn template(&self, model: &Model<f64>, x: &[f64], linear: &LinearModel) -> LinearModel {
+        match self {
             Self::Template(template) => {
                 let mut reference = Workspace::new(model);
                 reference.update(model, x, &vec![0.0; model.dof()]);
@@ -115,9 +122,25 @@ impl LinearFeedback for Strategy {
                 LinearModel::of_pairs(model, &reference, template.pairs())
             }
             Self::Euclidean(template) => template.linear(&linear.inertia),
-            Self::Feedback(feedback) => return Ok(feedback.gains(linear)?),
-        };
-        Ok(linear.gains(&template)?)
+            Self::Feedback(_) => {
+                let none = DMatrix::zeros(linear.dof(), linear.dof());
+                LinearModel::without_inputs(linear.inertia.clone(), none.clone(), none)
+            }
+        }
+    }
+
+    fn gains(
+        &self,
+        model: &Model<f64>,
+        x: &[f64],
+        linear: &LinearModel,
+    ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
+        match self {
+            Self::Feedback(feedback) => Ok(feedback.gains(linear)?),
+            Self::Template(_) | Self::Euclidean(_) => {
+                Ok(linear.gains(&self.template(model, x, linear))?)
+            }
+        }
     }
 }
 
@@ -146,6 +169,21 @@ impl ClosedLoop {
         let (held, G) = linear.first_order().ok_or(LawError::Mass)?;
         let n = linear.dof();
         let to_commands = commands_of_inputs(inputs.rotors(), &input);
+        let compensation = match controller.disturbance() {
+            None => None,
+            Some(observer) => {
+                let template = strategy.template(model, configuration, &linear);
+                let mut gain = linear.balance(&template)?;
+                // A reference that leans is an error of the opposite sign.
+                if let Some(lean) = controller.plant().linear_lean() {
+                    gain += &F_K * lean;
+                }
+                Some(Compensation {
+                    bandwidth: observer.bandwidth(),
+                    gain: &to_commands * gain * &linear.inertia,
+                })
+            }
+        };
         let mut gain = DMatrix::zeros(input.len(), 2 * n);
         gain.columns_mut(0, n).copy_from(&-(&to_commands * F_K));
         gain.columns_mut(n, n).copy_from(&-(&to_commands * F_D));
@@ -156,6 +194,7 @@ impl ClosedLoop {
             gain,
             input,
             to_commands,
+            compensation,
         })
     }
 
@@ -201,7 +240,7 @@ impl ClosedLoop {
             return Err(AnalysisError::Lags { expected, found: p });
         }
         let (n, states) = (self.effect.nrows(), self.held.nrows());
-        let slow: Vec<_> = (0..p).filter(|i| lags[*i] > least).collect();
+        let slow = slow(lags, least);
         let size = states + slow.len();
         let (mut A, mut B) = (DMatrix::zeros(size, size), DMatrix::zeros(size, p));
         A.view_mut((0, 0), (states, states)).copy_from(&self.held);
@@ -217,6 +256,19 @@ impl ClosedLoop {
         Ok([A, B, self.gain.clone().resize_horizontally(size, 0.0)])
     }
 
+    /// The sampled loop with the observer, if there is one; the matrices are those of the loop without.
+    pub(super) fn observed(
+        &self,
+        lags: &[f64],
+        least: f64,
+        step: f64,
+        matrices: [&DMatrix<f64>; 3],
+    ) -> Option<Observed> {
+        let (held, effect, slow) = (&self.held, &self.effect, slow(lags, least));
+        (self.compensation.as_ref())
+            .map(|compensation| observed(compensation, held, effect, lags, &slow, step, matrices))
+    }
+
     /// The matrices of `[eps; eps'; v]`, v the commands with a lag: what does not depend on the lags, and what is inverse to them.
     pub(super) fn with_commands(&self, lags: &[f64]) -> Result<[DMatrix<f64>; 2], AnalysisError> {
         let [A, B, gain] = self.open(lags, 0.0)?;
@@ -228,6 +280,11 @@ impl ClosedLoop {
         lagging.fill(0.0);
         Ok([held, rate])
     }
+}
+
+/// The commands with a lag longer than `least`, s.
+fn slow(lags: &[f64], least: f64) -> Vec<usize> {
+    (0..lags.len()).filter(|i| lags[*i] > least).collect()
 }
 
 /// The template of one pair (world, body) about a reference at rest, the same for all approaches, Konz (5.71).

@@ -14,6 +14,7 @@ mod hover;
 mod lag;
 mod mode;
 mod monitor;
+mod observed;
 mod sampled;
 
 pub use closed_loop::{AnalysisError, ClosedLoop, LinearFeedback, desired};

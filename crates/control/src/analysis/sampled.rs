@@ -15,6 +15,9 @@ use crate::linear::eigenvalues;
 /// z_k+1 = Phi z_k + Gamma v_k,   v_k = L z_k     z = [eps; eps'; commands that lag], exactly for small errors
 /// ```
 ///
+/// With an [observer of disturbances](crate::disturbance) z also holds what it believes of the commands that lag, and its estimate `M^-1 r`. It takes what delay and gain
+/// make of the commands for a disturbance, so that both margins are others than without it.
+///
 /// Poles are those of z: stable inside the unit circle; `ln(z)/h` is what a continuous loop would have. A pole at `s` that is fast beside the
 /// step, `|s| h > 1`, is not where continuous analysis puts it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +32,8 @@ pub struct SampledLoop {
     Gamma: DMatrix<f64>,
     /// L
     gain: DMatrix<f64>,
+    /// From states of the plant to all states: more than the identity with an observer of disturbances.
+    lift: DMatrix<f64>,
 }
 
 /// The smallest delay that a sampled loop does not bear.
@@ -70,13 +75,19 @@ impl ClosedLoop {
         if Phi.iter().chain(&Gamma).any(|x| !x.is_finite()) {
             return Err(AnalysisError::Poles);
         }
+        let size = Phi.nrows();
+        let without = || (Phi.clone(), DMatrix::identity(size, size), gain.clone());
+        let (Phi, lift, gain) = self
+            .observed(lags, NO_LAG * step, step, [&Phi, &Gamma, &gain])
+            .map_or_else(without, |with| (with.Phi, with.lift, with.gain));
         Ok(SampledLoop {
             step,
             A,
             B,
             Phi,
-            Gamma,
+            Gamma: &lift * Gamma,
             gain,
+            lift,
         })
     }
 
@@ -106,7 +117,8 @@ impl SampledLoop {
         self.step
     }
 
-    /// The poles z: two for each degree of freedom and one for each command that lags.
+    /// The poles z: two for each degree of freedom and one for each command that lags; with an observer of disturbances as many more as there are degrees of freedom and
+    /// commands that lag.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
@@ -136,7 +148,8 @@ impl SampledLoop {
         let whole = (delay / self.step).floor();
         let (d, late) = (whole as usize, delay - whole * self.step);
         let (rest, now) = held(&self.A, &self.B, self.step - late);
-        let before = rest * held(&self.A, &self.B, late).1;
+        let before = &self.lift * rest * held(&self.A, &self.B, late).1;
+        let now = &self.lift * now;
         let (s, p) = self.Gamma.shape();
         // z, then the commands of 1, 2, …, d + 1 steps ago.
         let mut next = DMatrix::zeros(s + (d + 1) * p, s + (d + 1) * p);

@@ -247,6 +247,22 @@ impl LinearModel {
         ])
     }
 
+    /// What the law of a template makes of a force r that it compensates: `du = -H^-1 A^T Mbar0 M0^-1 r`, p x n.
+    ///
+    /// # Errors
+    /// [`LawError`] where there is no law.
+    pub fn balance(&self, template: &Self) -> Result<DMatrix<f64>, LawError> {
+        let n = self.dof();
+        let (unit, none) = (DMatrix::identity(n, n), DMatrix::zeros(n, n));
+        let own = Self {
+            inputs: self.inputs.clone(),
+            ..Self::without_inputs(self.inertia.clone(), none.clone(), unit)
+        };
+        let template = Self::without_inputs(template.inertia.clone(), none.clone(), none);
+        let [gain, _] = own.gains(&template)?;
+        Ok(gain)
+    }
+
     /// The closed loop under `du = -(F_K eps + F_D eps')`, without inputs.
     #[must_use]
     pub fn closed(&self, [F_K, F_D]: &[DMatrix<f64>; 2]) -> Self {

@@ -9,6 +9,7 @@ use crate::Controller;
 #[cfg(feature = "osqp")]
 use crate::allocation::Osqp;
 use crate::allocation::{ActiveSet, AllocationError, Allocator, Limits};
+use crate::disturbance::BandwidthError;
 use crate::plant::{FreeBodyPlant, Plant, SystemPlant};
 use crate::sizes::Sizes;
 use crate::template::Template;
@@ -113,7 +114,14 @@ impl ControllerSettings {
                            several";
             return Err(SettingsError::new("tilt_priority", message).into());
         }
-        let controller = controller.with_tilt_priority(self.tilt_priority)?;
+        let mut controller = controller.with_tilt_priority(self.tilt_priority)?;
+        if let Some(disturbance) = &self.disturbance {
+            let refused = |error: BandwidthError| {
+                SettingsError::new("disturbance.bandwidth", error.to_string())
+            };
+            let observed = controller.with_disturbance_observer(disturbance.bandwidth);
+            controller = observed.map_err(refused)?;
+        }
         match limits {
             Some(limits) if self.allocation != AllocationMethod::None => {
                 Ok(controller.limited(limits, rates, |limits, metric| {

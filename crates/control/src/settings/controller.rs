@@ -98,6 +98,22 @@ pub struct ControllerSettings {
     /// `osqp`, `active_set` or `none`. Default `osqp` where it is compiled in.
     #[serde(default)]
     pub allocation: AllocationMethod,
+    /// The observer of disturbances. Default: none; the table alone switches it on.
+    pub disturbance: Option<DisturbanceSettings>,
+}
+
+/// The table `[controller.disturbance]`: an observer of what the model does not explain, whose estimate is compensated.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DisturbanceSettings {
+    /// How fast it converges, rad/s, > 0: errors of the estimate decay as `exp(-bandwidth t)`. Default 4.
+    pub bandwidth: f64,
+}
+
+impl Default for DisturbanceSettings {
+    fn default() -> Self {
+        Self { bandwidth: 4.0 }
+    }
 }
 
 impl ControllerSettings {
@@ -107,6 +123,9 @@ impl ControllerSettings {
     /// The first key that cannot be used.
     pub fn validate(&self) -> Result<(), SettingsError> {
         not_negative("tilt_priority", self.tilt_priority)?;
+        if let Some(disturbance) = &self.disturbance {
+            positive("disturbance.bandwidth", disturbance.bandwidth)?;
+        }
         if let Some(rates) = &self.input_rate_limit {
             for rate in rates.as_slice() {
                 positive("input_rate_limit", *rate)?;

@@ -32,7 +32,7 @@ mod trial;
 mod tuned;
 
 pub use approach::ApproachSettings;
-pub use controller::{AllocationMethod, ControllerSettings};
+pub use controller::{AllocationMethod, ControllerSettings, DisturbanceSettings};
 pub use controller_error::ControllerError;
 pub use gains::GainSettings;
 pub use moment::{Moment, SecondMomentSettings};

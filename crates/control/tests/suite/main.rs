@@ -7,6 +7,7 @@ mod baselines;
 mod common;
 mod covariance;
 mod design;
+mod disturbance;
 mod drag;
 #[path = "common/eleven.rs"]
 mod eleven;

@@ -61,6 +61,106 @@ fn a_sampled_double_integrator_is_that_of_the_textbook() {
     ));
 }
 
+/// Where the plant is the model the observer adds its own poles and changes no other; where it is not, its loop is that of a simulation.
+#[test]
+fn an_observer_of_disturbances_is_part_of_the_loop() {
+    let (k, d, h, bandwidth) = (9.0, 6.0, 0.01, 4.0);
+    let mut settings = String::new();
+    for lag in [0.0, 0.05] {
+        let system = System::from_toml(&format!(
+            "name = 'slider'
+             [bodies.cart]
+             joint = {{ type = 'prismatic', axis = [1, 0, 0] }}
+             mass = 2
+             inertia = [1, 1, 1]
+             [[motors]]
+             joint = 'cart'
+             time_constant = {lag}"
+        ))
+        .unwrap();
+        settings.clear();
+        settings += &format!(
+            "allocation = 'none'
+             pairs = [{{ to = 'cart', stiffness = {k}, damping = {d}, inertia = 1 }}]
+             [disturbance]
+             bandwidth = {bandwidth}"
+        );
+        let with: ControllerSettings = toml::from_str(&settings).unwrap();
+        let mut controller = with.build_for_system(&system).unwrap();
+        let without = ControllerSettings {
+            disturbance: None,
+            ..with
+        };
+        let plain = without.build_for_system(&system).unwrap();
+        let start = SystemPoint::new(&system.model).configuration;
+        let sampled = |controller: &_| {
+            let closed = ClosedLoop::new(&system, controller, &start).unwrap();
+            closed.sampled(h, &[lag]).unwrap()
+        };
+        let (observed, plain) = (sampled(&controller), sampled(&plain));
+        let mut poles = observed.poles().unwrap();
+        let mut expected = plain.poles().unwrap();
+        expected.push(((-bandwidth * h).exp()).into());
+        if lag > 0.0 {
+            expected.push(((-h / lag).exp()).into());
+        }
+        assert_eq!(poles.len(), expected.len());
+        for pole in expected {
+            let near = |a: &nalgebra::Complex<f64>| (a - pole).norm();
+            let (i, _) = (poles.iter().enumerate())
+                .min_by(|a, b| near(a.1).total_cmp(&near(b.1)))
+                .unwrap();
+            assert!(near(&poles.remove(i)) < 1e-6, "{pole}");
+        }
+        // A motor that gives 0.6 of what it should: errors decay as the slowest pole says.
+        let factor = 0.6;
+        let growth_of = growth(&observed.poles_with_gain(factor).unwrap());
+        let (mut x, mut v, mut force, mut model) = (0.1, 0.0, 0.0, 0.0);
+        let mut mean = 0.0;
+        let mut sizes = [0.0; 2];
+        let left = if lag > 0.0 { (-h / lag).exp() } else { 0.0 };
+        for step in 0..1200_u32 {
+            controller.set_applied(Some(&[mean]));
+            let goal = fly_control::SystemReference {
+                configuration: &[0.0],
+                velocity: &[0.0],
+                acceleration: &[0.0],
+            };
+            let command = controller.step_after(h, &[x], &[v], &goal).unwrap().input[0];
+            let part = if lag > 0.0 {
+                (1.0 - left) * lag / h
+            } else {
+                0.0
+            };
+            mean = command + (model - command) * part;
+            model = command + (model - command) * left;
+            // The same first-order lag on the plant, a thousand times finer.
+            for _ in 0..1000 {
+                let fine = h / 1000.0;
+                let given = if lag > 0.0 { force } else { command };
+                let a = factor * given / 2.0;
+                x += v * fine + 0.5 * a * fine * fine;
+                v += a * fine;
+                force += (command - force)
+                    * if lag > 0.0 {
+                        1.0 - (-fine / lag).exp()
+                    } else {
+                        1.0
+                    };
+            }
+            if step % 400 == 399 {
+                sizes = [sizes[1], f64::hypot(x, v)];
+            }
+        }
+        let decay = (sizes[1] / sizes[0]).ln() / 400.0;
+        assert!(
+            (decay / growth_of.ln() - 1.0).abs() < 0.02,
+            "{lag}: {decay} {}",
+            growth_of.ln()
+        );
+    }
+}
+
 /// Phase margin over crossover frequency: `|k + i d w| = w^2`, `delay = atan(d w/k)/w`; a held command is late by half a step.
 #[test]
 fn the_delay_margin_is_the_continuous_one_for_short_steps() {

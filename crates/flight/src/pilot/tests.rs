@@ -131,6 +131,7 @@ impl Bench {
             start_tolerance: [1.0, 0.5],
             envelope: None,
             ground: None,
+            recorded: None,
             is_shadow: false,
             predictor,
             binding,

@@ -76,6 +76,13 @@ pub struct Control {
     /// How fast it should: -2 R, W.
     #[prost(double, optional, tag = "17")]
     pub expected_energy_rate: ::core::option::Option<f64>,
+    /// The force that the model does not explain, by the observer of disturbances, along the velocity coordinates, N and N m; of a body that moves freely
+    /// in its own axes, the moment about its origin. Empty without an observer.
+    #[prost(double, repeated, tag = "18")]
+    pub disturbance: ::prost::alloc::vec::Vec<f64>,
+    /// How much the thrust gives of what it should, by the same; absent without an observer.
+    #[prost(double, optional, tag = "19")]
+    pub thrust_scale: ::core::option::Option<f64>,
 }
 /// One tick as the backend answered it: what a replay feeds to the controller again.
 ///

@@ -301,6 +301,8 @@ impl<W: Write + Seek> Encoder<W> {
             total_energy: control.energies.total,
             energy_rate: control.energy_rates.map(|[measured, _]| measured),
             expected_energy_rate: control.energy_rates.map(|[_, expected]| expected),
+            disturbance: control.disturbance.to_vec(),
+            thrust_scale: control.thrust_scale,
             active_limits: control.active,
             saturated: control.saturated,
             solver: name(&self.solvers, control.solver),

@@ -24,6 +24,7 @@ pub struct Layout {
     bodies: usize,
     config_dim: usize,
     dof: usize,
+    disturbance: usize,
 }
 
 /// An item of the queue.
@@ -52,6 +53,7 @@ pub struct Buffers {
     velocity: [Vec<f64>; 2],
     acceleration: Vec<f64>,
     poses: Vec<[f64; 7]>,
+    disturbance: Vec<f64>,
     target: String,
     message: String,
 }
@@ -66,6 +68,7 @@ impl Layout {
             bodies: header.bodies.len(),
             config_dim: header.config_dim,
             dof: header.dof,
+            disturbance: header.disturbance_dim,
         }
     }
 
@@ -84,7 +87,7 @@ impl Layout {
     }
 
     const fn control_words(&self) -> usize {
-        19 + self.config_dim + 2 * self.dof + 2 + 2 * self.inputs + 4 + 2
+        19 + self.config_dim + 2 * self.dof + 2 + 2 * self.inputs + 4 + 2 + self.disturbance + 1
     }
 
     /// Words of the longest item.
@@ -188,6 +191,9 @@ impl Layout {
             let e = &control.energies;
             extend(words, &[e.kinetic, e.potential, e.dissipation, e.total]);
             extend(words, &control.energy_rates.unwrap_or([f64::NAN; 2]));
+            check("`disturbance`", self.disturbance, control.disturbance.len())?;
+            extend(words, control.disturbance);
+            extend(words, &[control.thrust_scale.unwrap_or(f64::NAN)]);
         } else {
             words.resize(words.len() + self.control_words(), 0);
         }
@@ -277,6 +283,8 @@ impl Layout {
         rest.fill(self.inputs, &mut buffers.u);
         let [kinetic, potential, dissipation, total] = rest.array();
         let energy_rates: [f64; 2] = rest.array();
+        rest.fill(self.disturbance, &mut buffers.disturbance);
+        let [thrust_scale] = rest.array();
         rest.fill(self.commands, &mut buffers.commands);
         let control = Control {
             reference: flag(6).then_some(reference),
@@ -295,6 +303,8 @@ impl Layout {
                 total,
             },
             energy_rates: Some(energy_rates).filter(|[measured, _]| !measured.is_nan()),
+            disturbance: &buffers.disturbance,
+            thrust_scale: Some(thrust_scale).filter(|scale: &f64| !scale.is_nan()),
             active: words[2] as u32,
             saturated: flag(4),
             solver: (words[0] >> 24) as u8,

@@ -107,6 +107,10 @@ pub struct Control<'a> {
     pub energies: Energies,
     /// Measured and predicted dW/dt, W; `None` if the theory makes no prediction.
     pub energy_rates: Option<[f64; 2]>,
+    /// The force that the model does not explain, along the velocity coordinates, length `disturbance_dim`, N and N m; empty without an observer.
+    pub disturbance: &'a [f64],
+    /// How much the thrust gives of what it should; `None` without an observer.
+    pub thrust_scale: Option<f64>,
     /// Number of active limits.
     pub active: u32,
     /// Whether `u` differs from `u0`.

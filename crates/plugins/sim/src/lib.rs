@@ -40,6 +40,14 @@
 //! from = 2.0                   # s, first affected frame
 //! until = 2.1                  # s, first frame after it
 //! ## group = "pose.position"    # or "joint.2", or any other measured group; by default all groups
+//!
+//! [wind]
+//! velocity = [8.0, 0.0, 0.0]   # m/s, world: the drag of every body acts on its velocity relative to the air
+//!
+//! [[actuators]]                # actuators that give another part of what they should
+//! command = "rotor.0.thrust"   # or "motor.1.effort"; by default all thrusts and efforts
+//! effectiveness = 0.8          # the part that they give at first, 1 by default
+//! rate = -0.003                # 1/s, how it changes: 0 by default
 //! # "#;
 //! # let vehicle = include_str!("../tests/cube.toml");
 //! # fly_hal::Backend::configure(&fly_hal::Configuration::new(text, vehicle))
@@ -54,6 +62,7 @@
 //!   the thrust, the tilt angle and the effort themselves. A time constant of 0 means no lag. They start at rest, with their smallest
 //!   thrust and no tilt; with `initial.commands` at those, and with `initial.commands = "first"` at the first command, as if the system
 //!   had been in motion before.
+//! - **Wind and weak actuators** are the plant's alone: no controller is told. `truth.<command>` tells what the actuators really give.
 //! - **Truth**: every frame also tells what is true, whatever noise and faults make of the measurements, in the group `truth`:
 //!   `truth.<measurement>` for all that is measured, `truth.<command>` for what each actuator really does, and
 //!   `truth.body.{i}.position` and `truth.body.{i}.quaternion` for the pose of every body in the world, if there are several.

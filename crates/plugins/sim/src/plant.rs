@@ -4,6 +4,7 @@ use fly_lie::SE3;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
+use nalgebra::Vector3;
 
 /// A simulated system.
 pub(crate) struct Plant {
@@ -17,6 +18,10 @@ pub(crate) struct Plant {
     substeps: u32,
     integrator: RungeKutta<f64>,
     dynamics: ActuatedDynamics,
+    /// Of each actuator: the part of what it should give that it gives at first, and its rate, 1/s.
+    effectiveness: Vec<[f64; 2]>,
+    /// Since the start, s.
+    time: f64,
     /// For poses of bodies.
     workspace: Workspace<f64>,
 }
@@ -72,7 +77,25 @@ impl Plant {
             starts_at_command,
             substeps,
             dynamics,
+            effectiveness: Vec::new(),
+            time: 0.0,
         })
+    }
+
+    /// The same in wind (m/s, world), with actuators that give so much of what they should, each at first and its rate (1/s).
+    pub(crate) fn in_world(mut self, wind: Vector3<f64>, effectiveness: Vec<[f64; 2]>) -> Self {
+        self.dynamics.set_wind(wind);
+        self.effectiveness = effectiveness;
+        self.weaken();
+        self
+    }
+
+    /// What the actuators give of what they should, now.
+    fn weaken(&mut self) {
+        let parts = self.dynamics.effectiveness_mut();
+        for (part, [start, rate]) in parts.iter_mut().zip(&self.effectiveness) {
+            *part = (start + rate * self.time).max(0.0);
+        }
     }
 
     pub(crate) fn system(&self) -> &System {
@@ -89,9 +112,12 @@ impl Plant {
     pub(crate) fn actual(&self) -> impl Iterator<Item = f64> + '_ {
         let lagging = &self.motion.velocity[self.system.model.dof()..];
         let lags = self.system.inputs.time_constants();
-        let each = lagging.iter().zip(&self.command).zip(lags);
+        let parts = self.dynamics.effectiveness();
+        let each = lagging.iter().zip(&self.command).zip(lags).zip(parts);
         // Without a lag they do what is commanded, whatever is noted of them.
-        each.map(|((lagging, command), lag)| if *lag > 0.0 { *lagging } else { *command })
+        each.map(|(((lagging, command), lag), part)| {
+            part * if *lag > 0.0 { *lagging } else { *command }
+        })
     }
 
     /// Poses of all bodies in the world, in the model's order.
@@ -125,6 +151,8 @@ impl Plant {
     /// Advances the time, s.
     pub(crate) fn advance(&mut self, time: f64) {
         let step = time / f64::from(self.substeps);
+        self.weaken();
+        self.time += time;
         let Self {
             system,
             motion,

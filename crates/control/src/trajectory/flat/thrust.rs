@@ -52,6 +52,11 @@ pub struct ExternalForces {
 }
 
 impl ExternalForces {
+    /// An acceleration of free fall (m/s^2), forces beside gravity included, and drag along the body's axes per mass (1/s).
+    pub fn new(gravity: Vector3<f64>, drag: Vector3<f64>) -> Self {
+        Self { gravity, drag }
+    }
+
     /// Gravity (m/s^2) alone.
     pub fn of_gravity(gravity: Vector3<f64>) -> Self {
         Self {

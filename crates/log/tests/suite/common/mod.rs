@@ -111,6 +111,8 @@ impl Tick {
                     total: 0.25 + t,
                 },
                 energy_rates: (self.time % 4_000_000 == 0).then_some([-1.5, -1.0]),
+                disturbance: &[],
+                thrust_scale: None,
                 active: 1,
                 saturated: true,
                 solver: 1,

@@ -3,6 +3,7 @@
 mod disturbance;
 mod initial;
 mod system;
+mod world;
 
 use std::collections::BTreeMap;
 
@@ -41,6 +42,10 @@ struct Keys {
     noise: NoiseKeys,
     #[serde(default)]
     faults: Vec<FaultKeys>,
+    #[serde(default)]
+    wind: WindKeys,
+    #[serde(default)]
+    actuators: Vec<ActuatorKeys>,
 }
 
 #[derive(Deserialize, Default)]
@@ -110,6 +115,22 @@ struct FaultKeys {
     group: Option<Spanned<String>>,
 }
 
+/// How the air moves.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct WindKeys {
+    velocity: Option<Triple>,
+}
+
+/// Actuators that give another part of what they should.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ActuatorKeys {
+    command: Option<Spanned<String>>,
+    effectiveness: Option<Number>,
+    rate: Option<Number>,
+}
+
 /// Reads and checks the whole configuration.
 pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     let mut document = configuration.document()?;
@@ -127,6 +148,8 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         return Err(Error::configuration(message));
     }
     let start = initial::actuators(keys.initial.commands.as_ref(), &system.inputs)?;
+    let wind = world::wind(&keys.wind)?;
+    let effectiveness = world::effectiveness(&keys.actuators, &system.inputs)?;
     Ok(Settings {
         noise: disturbance::deviations(&keys.noise)?,
         faults: (keys.faults.iter())
@@ -138,7 +161,8 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             start,
             keys.substeps.as_ref(),
             configuration.rate_hz,
-        )?,
+        )?
+        .in_world(wind, effectiveness),
         measurements,
     })
 }

@@ -1,0 +1,217 @@
+//! Flights whose plant is not the controller's model, with the observer of disturbances.
+
+use crate::common;
+
+use common::{Folder, contains};
+use serde_json::Value;
+
+use super::verdicts::data;
+
+/// A shipped vehicle with drag, N s/m, and its controller.
+struct Craft {
+    name: &'static str,
+    mass: f64,
+    /// Of `[controller]`.
+    controller: &'static str,
+    /// The command of one rotor.
+    weak: &'static str,
+}
+
+const POLES: &str = "
+[controller.poles]
+horizontal = [-5, -5, -5, -5]
+yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }
+";
+
+const CRAFTS: [Craft; 3] = [
+    Craft {
+        name: "quadcopter",
+        mass: 0.9,
+        controller: POLES,
+        weak: "rotor.1.thrust",
+    },
+    Craft {
+        name: "tricopter",
+        mass: 1.0,
+        controller: "
+            [[controller.pairs]]
+            to = 'airframe'
+            stiffness = { weight = 9.0, moment = [0.432, 0.432, 0.792] }
+            damping = { weight = 6.0, moment = [0.144, 0.144, 0.264] }
+            inertia = { weight = 1.0, moment = [0.012, 0.012, 0.022] }
+        ",
+        weak: "rotor.2.thrust",
+    },
+    Craft {
+        name: "bicopter",
+        mass: 1.0,
+        controller: POLES,
+        weak: "rotor.0.thrust",
+    },
+];
+
+/// What is wrong with the model: its name, and keys of `[backend.sim]`; MASS is that of the model times the number that follows.
+const ERRORS: [(&str, &str); 6] = [
+    ("mass +30 %", "vehicle.bodies.airframe.mass=MASS*1.3"),
+    ("mass -20 %", "vehicle.bodies.airframe.mass=MASS*0.8"),
+    (
+        "centre of mass",
+        "vehicle.bodies.airframe.center_of_mass=[0.015, -0.0132, 0]",
+    ),
+    ("wind", "wind.velocity=[6, -5.3, 0]"),
+    (
+        "weak rotor",
+        "actuators=[{ command = \"WEAK\", effectiveness = 0.8 }]",
+    ),
+    ("battery", "actuators=[{ rate = -0.0033333 }]"),
+];
+
+impl Craft {
+    fn folder(&self) -> Folder {
+        let folder = Folder::new();
+        let drag = "vehicle.bodies.airframe.drag = { linear = [0.25, 0.25, 0.1] }";
+        let name = self.name;
+        folder.write(
+            "hover.toml",
+            &format!(
+                "[flight]
+                duration = 14
+                [vehicle]
+                file = 'vehicles/{name}.toml'
+                bodies.airframe.drag = {{ linear = [0.25, 0.25, 0.1] }}
+                [controller]
+                allocation = 'active_set'
+                {}
+                [controller.disturbance]
+                [reference]
+                kind = 'hover'
+                position = [0, 0, 1]
+                [backend]
+                plugin = 'sim'
+                [backend.sim]
+                vehicle.file = 'vehicles/{name}.toml'
+                {drag}
+                initial = {{ position = [0.1, 0, 1] }}
+                ",
+                self.controller
+            ),
+        );
+        let file = format!(
+            "{}/../../configs/vehicles/{name}.toml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let text = std::fs::read_to_string(file).expect("a shipped vehicle");
+        folder.write(&format!("vehicles/{name}.toml"), &text);
+        folder
+    }
+
+    /// A key of `[backend.sim]` with its numbers filled in.
+    fn key(&self, key: &str) -> String {
+        let key = key.replace("WEAK", self.weak);
+        let key = match key.split_once("MASS*") {
+            Some((key, factor)) => {
+                let factor: f64 = factor.parse().expect("a factor");
+                format!("{key}{}", self.mass * factor)
+            }
+            None => key,
+        };
+        format!("backend.sim.{key}")
+    }
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
+}
+
+/// 10 s after the start the mean error of position of the last quarter, 3.5 s, is below 5 mm.
+#[test]
+fn errors_of_the_model_leave_no_steady_error() {
+    for craft in &CRAFTS {
+        let folder = craft.folder();
+        for (name, key) in ERRORS {
+            let data = data(&folder, "hover.toml", &[&craft.key(key)], 0);
+            let error = &data["position_error"];
+            let offset = number(&error["steady_offset"]);
+            println!(
+                "{} {name}: {offset:.2e} m, {}",
+                craft.name, data["disturbance"]
+            );
+            assert!(offset < 5e-3, "{} {name}: {offset} {data}", craft.name);
+        }
+    }
+}
+
+/// With measurement noise nothing oscillates: the thrusts vary as the noise of the measurements says, with the observer little more than without.
+#[test]
+fn noise_is_not_amplified() {
+    let craft = &CRAFTS[0];
+    let folder = craft.folder();
+    let noise = "backend.sim.noise={ position = 0.01, attitude = 0.0087, velocity = 0.05, angular_velocity = 0.035 }";
+    for key in [
+        "controller.disturbance.bandwidth=4",
+        "controller.disturbance.bandwidth=0.001",
+    ] {
+        let data = data(&folder, "hover.toml", &[noise, key], 0);
+        println!(
+            "{key}: {} {}",
+            data["position_error"], data["attitude_error"]
+        );
+        assert!(
+            number(&data["position_error"]["rms_settled"]) < 0.03,
+            "{data}"
+        );
+    }
+}
+
+/// A replay computes the same estimate from the recorded commands, and so the same commands, bit for bit.
+#[test]
+fn a_replay_recomputes_the_estimate() {
+    let craft = &CRAFTS[0];
+    let folder = craft.folder();
+    let fault = "backend.sim.faults=[{ kind = \"missing\", from = 0.5, until = 0.52 }, { kind = \"stale\", from = 1.0, until = 1.02, group = \"twist.linear\" }]";
+    let key = craft.key(ERRORS[0].1);
+    let set = ["flight.duration=3", fault, key.as_str()];
+    let flown = data(&folder, "hover.toml", &set, 0);
+    let replayed = [
+        &set[..],
+        &["backend.replay.log=flight.mcap", "backend.plugin=replay"],
+    ]
+    .concat();
+    let mut arguments = vec!["--config", "hover.toml", "--log", "again.mcap"];
+    arguments.extend(replayed.iter().flat_map(|set| ["--set", set]));
+    let summary = folder.flies(&arguments);
+    contains(
+        &summary,
+        "recomputed commands exactly equal the recorded ones",
+    );
+    contains(&summary, "disturbance");
+    let mass = number(&flown["disturbance"]["hover_mass"]);
+    assert!((mass - 1.17).abs() < 0.02, "{flown}");
+}
+
+/// Keys that no plant has.
+#[test]
+fn what_no_world_has_is_refused() {
+    let folder = CRAFTS[0].folder();
+    for (set, expected) in [
+        (
+            "backend.sim.actuators=[{ command = \"rotor.9.thrust\" }]",
+            "expected the thrust of a rotor or the effort of a motor",
+        ),
+        (
+            "backend.sim.actuators=[{ effectiveness = -1 }]",
+            "expected a number of at least 0, found -1",
+        ),
+        (
+            "backend.sim.wind={ velocity = [1, nan, 0] }",
+            "expected finite numbers, found NaN",
+        ),
+        (
+            "controller.disturbance.bandwidth=0",
+            "expected a positive number, found 0",
+        ),
+    ] {
+        let (_, told) = folder.ends(&["--config", "hover.toml", "--set", set], 2);
+        contains(&told, expected);
+    }
+}

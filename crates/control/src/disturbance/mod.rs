@@ -1,0 +1,30 @@
+//! What pushes a vehicle or a system beside its model: wind, a load, a weak rotor, another mass.
+//!
+//! [`DisturbanceObserver`] estimates the generalised force r that the model does not explain, and [`Controller`](crate::Controller) compensates it:
+//! `b - r` takes the place of b in the law (5.86b) and in the matching condition. What the inputs cannot push against directly an underactuated vehicle
+//! leans against ([`Lean`]), and [`HoverEstimate`] says which mass and centre of mass would explain what is left in hover.
+//!
+//! ```
+//! use fly_control::disturbance::DisturbanceObserver;
+//! use nalgebra::{Const, DVector, Matrix1, Matrix1xX, Matrix3, Vector1};
+//!
+//! // A cart of 2 kg that nobody drives is pushed with 3 N.
+//! let mut observer = DisturbanceObserver::new(Const::<1>, 1, None, 4.0)?;
+//! let (M, B, step) = (Matrix1::new(2.0), Matrix1xX::from_element(1, 1.0), 0.01);
+//! for k in 0..=100 {
+//!     let velocity = [3.0 / 2.0 * step * f64::from(k)];
+//!     observer.set_applied(Some(&[0.0]));
+//!     observer.observe(step, &M, &B, &Vector1::zeros(), &velocity, &Matrix3::identity(), None);
+//! }
+//! // First order with the bandwidth: 1 s later the part exp(-4) is missing.
+//! assert!((observer.force()[0] - 3.0 * (1.0 - (-4.0_f64).exp())).abs() < 1e-12);
+//! # Ok::<(), fly_control::disturbance::BandwidthError>(())
+//! ```
+
+mod estimate;
+mod lean;
+mod observer;
+
+pub use estimate::HoverEstimate;
+pub use lean::Lean;
+pub use observer::{BandwidthError, DisturbanceObserver};

@@ -1,0 +1,307 @@
+//! The observer of generalised momentum.
+#![allow(non_snake_case)]
+
+use nalgebra::{DVector, DefaultAllocator, Dim, Dyn, Matrix3, OMatrix, OVector, U1, Vector3};
+
+use crate::sizes::Sizes;
+
+/// Estimates the generalised force r (n numbers, along the velocity coordinates: N, N m) that a model `M xi_dot + b = B u` leaves unexplained.
+///
+/// The classical observer (A. De Luca, R. Mattone, *Sensorless robot collision detection and hybrid force/motion control*, ICRA 2005) in the
+/// velocity coordinates xi, which need not be the rates of any coordinates:
+///
+/// ```text
+/// r = K (M xi - integral(B u - b + Mdot xi + r))        so that   r' = K (d - r),   d = M xi' + b - B u
+/// ```
+///
+/// From one measurement to the next, h s later, with the mean m of the values at both ends and the mean input u that was *applied* meanwhile, the momentum
+/// balance says
+///
+/// ```text
+/// d = M_m (xi_1 - xi_0)/h + b_m - B_m u,     r_1 = exp(-K h) r_0 + (1 - exp(-K h)) d
+/// ```
+///
+/// where `M_m (xi_1 - xi_0)` is the change of `M xi` without that of M. No acceleration is measured and no `Mdot` needed; the balance is exact to h^2, r is
+/// exact for the d of the step, and so it is stable for any step. Fed with what the actuators gave, not with what was asked of them, it does not wind up at their limits.
+///
+/// What stays constant decides how fast an estimate must be. Of a free body the force across the thrust is kept in the world (wind), that along the
+/// thrust in proportion to it ([`thrust_scale`](Self::thrust_scale): mass, battery, weak rotors), the moment in the body (centre of mass, weak
+/// rotors); of all other joints the force in the joint. Each of them converges as `exp(-K t)`.
+#[derive(Clone, Debug)]
+pub struct DisturbanceObserver<N: Dim = Dyn>
+where
+    DefaultAllocator: Sizes<N, Dyn>,
+{
+    /// K, 1/s.
+    bandwidth: f64,
+    /// Place of the three linear velocities of the one free body.
+    free: Option<usize>,
+    /// Mean input since the last observation.
+    applied: DVector<f64>,
+    is_applied_known: bool,
+    last: Sample<N>,
+    now: Sample<N>,
+    /// Whether `now` is a measurement from which a difference can be taken.
+    known: bool,
+    /// Force on the free body beside its thrust, N, world.
+    world: Vector3<f64>,
+    /// Force along the thrust, as a part of it.
+    scale: f64,
+    /// `B u` that was applied, n numbers.
+    pushed: OVector<f64, N>,
+    /// r.
+    force: OVector<f64, N>,
+    /// d - r.
+    innovation: OVector<f64, N>,
+    /// b - r.
+    compensated: OVector<f64, N>,
+}
+
+/// Model and velocity at one instant.
+#[derive(Clone, Debug)]
+struct Sample<N: Dim>
+where
+    DefaultAllocator: Sizes<N, Dyn>,
+{
+    M: OMatrix<f64, N, N>,
+    B: OMatrix<f64, N, Dyn>,
+    b: OVector<f64, N>,
+    xi: OVector<f64, N>,
+    /// Attitude of the free body.
+    R: Matrix3<f64>,
+}
+
+/// A bandwidth that no observer has.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("expected a positive bandwidth of the disturbance observer in rad/s, found {0}")]
+pub struct BandwidthError(pub f64);
+
+/// The least part of b that the thrust must carry for a force to be counted as a part of it.
+const LEAST_THRUST: f64 = 0.25;
+/// Beyond this part of the thrust a force is no error of it. Below 1: r is known a step late, which a loop without lag bears up to there.
+const LARGEST_SCALE: f64 = 0.75;
+
+/// # Construction
+impl<N: Dim> DisturbanceObserver<N>
+where
+    DefaultAllocator: Sizes<N, Dyn>,
+{
+    /// Of n degrees of freedom and p inputs with the bandwidth K, rad/s. `free` is the place in xi of the linear velocity (three numbers, in the
+    /// axes of the body) of the one body that moves freely, if there is one.
+    ///
+    /// # Errors
+    /// [`BandwidthError`] unless it is positive and finite.
+    pub fn new(
+        n: N,
+        p: usize,
+        free: Option<usize>,
+        bandwidth: f64,
+    ) -> Result<Self, BandwidthError> {
+        if !(bandwidth > 0.0 && bandwidth.is_finite()) {
+            return Err(BandwidthError(bandwidth));
+        }
+        let zero = OVector::zeros_generic(n, U1);
+        let sample = Sample {
+            M: OMatrix::zeros_generic(n, n),
+            B: OMatrix::zeros_generic(n, Dyn(p)),
+            b: zero.clone(),
+            xi: zero.clone(),
+            R: Matrix3::identity(),
+        };
+        Ok(Self {
+            bandwidth,
+            free,
+            applied: DVector::zeros(p),
+            is_applied_known: false,
+            last: sample.clone(),
+            now: sample,
+            known: false,
+            world: Vector3::zeros(),
+            scale: 0.0,
+            pushed: zero.clone(),
+            force: zero.clone(),
+            innovation: zero.clone(),
+            compensated: zero,
+        })
+    }
+}
+
+/// # Observing
+impl<N: Dim> DisturbanceObserver<N>
+where
+    DefaultAllocator: Sizes<N, Dyn>,
+{
+    /// Tells the mean input (p numbers) that was applied since the last observation. With `None` nothing is known of it, or of the motion: the next
+    /// observation holds the estimate and begins anew.
+    ///
+    /// # Panics
+    /// If there are other than p numbers.
+    pub fn set_applied(&mut self, input: Option<&[f64]>) {
+        self.is_applied_known = input.is_some();
+        if let Some(input) = input {
+            self.applied.copy_from_slice(input);
+        }
+    }
+
+    /// Takes in the measured velocity xi (n numbers) and M, B, b there, `elapsed` s after the last time. `R` is the attitude of the free body. `unmet` is the
+    /// demand that limits refused in the last step, `u0 - u`: the estimate does not grow against it. Allocates nothing.
+    ///
+    /// # Panics
+    /// If an argument has another size.
+    #[allow(clippy::too_many_arguments)] // a model and a state
+    pub fn observe(
+        &mut self,
+        elapsed: f64,
+        M: &OMatrix<f64, N, N>,
+        B: &OMatrix<f64, N, Dyn>,
+        b: &OVector<f64, N>,
+        xi: &[f64],
+        R: &Matrix3<f64>,
+        unmet: Option<(&DVector<f64>, &DVector<f64>)>,
+    ) {
+        std::mem::swap(&mut self.last, &mut self.now);
+        let now = &mut self.now;
+        now.M.copy_from(M);
+        now.B.copy_from(B);
+        now.b.copy_from(b);
+        now.xi.copy_from_slice(xi);
+        now.R = *R;
+        let is_measured = std::mem::take(&mut self.is_applied_known);
+        let finite = now.xi.iter().chain(&now.b).all(|x| x.is_finite());
+        if std::mem::replace(&mut self.known, is_measured && finite)
+            && self.known
+            && elapsed.is_finite()
+            && elapsed > 0.0
+        {
+            self.balance(elapsed);
+            self.hold_saturated(unmet);
+            if self.innovation.iter().all(|x| x.is_finite()) {
+                self.correct(-f64::exp_m1(-self.bandwidth * elapsed));
+            }
+        }
+        self.force_here();
+        self.compensated.copy_from(&self.now.b);
+        self.compensated -= &self.force;
+    }
+
+    /// Writes `B u` and the innovation `d - r` over the last step; of a free body both in its present axes.
+    fn balance(&mut self, elapsed: f64) {
+        let (last, now, u) = (&self.last, &self.now, &self.applied);
+        let push = &mut self.pushed;
+        push.gemv(0.5, &last.B, u, 0.0);
+        push.gemv(0.5, &now.B, u, 1.0);
+        // The difference of the velocities stands where d - r will.
+        let e = &mut self.innovation;
+        self.compensated.copy_from(&now.xi);
+        self.compensated -= &last.xi;
+        e.gemv(0.5 / elapsed, &last.M, &self.compensated, 0.0);
+        e.gemv(0.5 / elapsed, &now.M, &self.compensated, 1.0);
+        e.axpy(0.5, &last.b, 1.0);
+        e.axpy(0.5, &now.b, 1.0);
+        *e -= &*push;
+        if let Some(free) = self.free {
+            // The body turned meanwhile; in the world it has one axes system.
+            let turned = now.R.tr_mul(&((last.R + now.R) * 0.5));
+            for vector in [e, push] {
+                let mut part = vector.generic_view_mut((free, 0), (nalgebra::U3, U1));
+                let body = turned * &part;
+                part.copy_from(&body);
+            }
+        }
+        self.force_here();
+        self.innovation -= &self.force;
+    }
+
+    /// Removes what would ask for still more of what limits refuse.
+    fn hold_saturated(&mut self, unmet: Option<(&DVector<f64>, &DVector<f64>)>) {
+        let Some((asked, given)) = unmet else { return };
+        for (i, e) in self.innovation.iter_mut().enumerate() {
+            let row = self.now.B.row(i);
+            let missing: f64 = (row.iter().zip(asked.iter().zip(given)))
+                .map(|(b, (asked, given))| b * (asked - given))
+                .sum();
+            // More of r is less demand.
+            if *e * missing < 0.0 {
+                *e = 0.0;
+            }
+        }
+    }
+
+    /// Moves the estimate by this part of the innovation.
+    fn correct(&mut self, part: f64) {
+        let Some(free) = self.free else {
+            self.force.axpy(part, &self.innovation, 1.0);
+            return;
+        };
+        let three = |of: &OVector<f64, N>| Vector3::new(of[free], of[free + 1], of[free + 2]);
+        let (R, thrust, e) = (
+            self.now.R,
+            three(&self.pushed),
+            three(&self.innovation) * part,
+        );
+        let carries = thrust.norm() > LEAST_THRUST * three(&self.now.b).norm();
+        let mut rest = e;
+        if carries {
+            let along = e.dot(&thrust) / thrust.norm_squared();
+            let scale = (self.scale + along).clamp(-LARGEST_SCALE, LARGEST_SCALE);
+            rest -= thrust * (scale - self.scale);
+            self.scale = scale;
+        }
+        self.world += R * rest;
+        for (i, (r, e)) in (self.force.iter_mut().zip(&self.innovation)).enumerate() {
+            if !(free..free + 3).contains(&i) {
+                *r += part * e;
+            }
+        }
+    }
+
+    /// Writes r in the axes of the present state.
+    fn force_here(&mut self) {
+        if let Some(free) = self.free {
+            let world = self.now.R.tr_mul(&self.world);
+            for i in 0..3 {
+                self.force[free + i] = world[i] + self.scale * self.pushed[free + i];
+            }
+        }
+    }
+}
+
+/// # The estimate
+impl<N: Dim> DisturbanceObserver<N>
+where
+    DefaultAllocator: Sizes<N, Dyn>,
+{
+    /// K, rad/s.
+    pub fn bandwidth(&self) -> f64 {
+        self.bandwidth
+    }
+
+    /// r, n numbers along the velocity coordinates, N and N m; of a free body in its axes, moments about its origin.
+    pub fn force(&self) -> &OVector<f64, N> {
+        &self.force
+    }
+
+    /// b - r of the last observation.
+    pub(crate) fn compensated_bias(&self) -> &OVector<f64, N> {
+        &self.compensated
+    }
+
+    /// The force on the free body that is not counted as a part of the thrust, N, world: what an underactuated vehicle leans against.
+    pub fn force_in_world(&self) -> &Vector3<f64> {
+        &self.world
+    }
+
+    /// How much the thrust of the free body gives of what it should, by the part of r along the thrust: 1 where the model is right, 0.8 with a battery or
+    /// rotors that give 20 % less, or with a mass 25 % above that of the model.
+    pub fn thrust_scale(&self) -> f64 {
+        1.0 + self.scale
+    }
+
+    /// Forgets the estimate.
+    pub fn reset(&mut self) {
+        self.known = false;
+        self.world.fill(0.0);
+        self.scale = 0.0;
+        self.force.fill(0.0);
+    }
+}
