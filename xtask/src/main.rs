@@ -4,11 +4,11 @@
 //! build are there (see [`tools`]), and installs them where it may.
 
 mod bench;
-mod faults;
 mod fly;
 mod install;
 mod layers;
 mod mutate;
+mod page;
 mod peers;
 mod ratios;
 mod readme;
@@ -37,6 +37,8 @@ Tasks:
                          $CXX, else clang++, else c++
   recovery [--all]       fly a quadcopter back to hover from 2000 states, stratified, within minutes
                          (--all: from 324000, a quarter of an hour)
+  compare [--write]      fly controllers side by side, on the model and on plants that differ from it: the tables of docs/controllers.md
+                         (--write: into it)
   faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md
                          (--write: into it)
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
@@ -57,7 +59,8 @@ fn main() -> ExitCode {
         Some("fly") => fly::run(&rest),
         Some("test") => test::run(&rest),
         Some("bench") => bench::run(&rest),
-        Some("faults") => faults::run(&rest),
+        Some("compare") => page::run("compare", "compare::every_controller_in_every_world", &rest),
+        Some("faults") => page::run("faults", "faults::every_fault_one_by_one", &rest),
         Some("recovery") => recovery::run(&rest),
         Some("mutate") => mutate::run(&rest),
         Some("install") => install::run(&rest),

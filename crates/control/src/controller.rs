@@ -225,7 +225,14 @@ where
         self.plant.update(state);
         self.observe(elapsed, state);
         let (plant, u0) = (&mut self.plant, &mut self.step.unconstrained);
-        let pursuit = plant.pursue(&mut self.strategy, state, goal, &mut self.desired, u0)?;
+        let pursuit = plant.pursue(
+            elapsed,
+            &mut self.strategy,
+            state,
+            goal,
+            &mut self.desired,
+            u0,
+        )?;
         let desired = &self.desired;
         match pursuit {
             Pursuit::Motion => {
@@ -537,7 +544,7 @@ impl Controller<SystemPlant> {
             Strategy::Feedback(feedback) => {
                 feedback.place(self.plant.model(), self.plant.inputs(), configuration)
             }
-            Strategy::Template(_) | Strategy::Euclidean(_) => Ok(()),
+            Strategy::Template(_) | Strategy::Euclidean(_) | Strategy::Multirotor(_) => Ok(()),
         }
     }
 

@@ -115,6 +115,8 @@ pub mod disturbance;
 #[cfg(feature = "systems")]
 pub mod inputs;
 #[cfg(feature = "systems")]
+pub mod jet;
+#[cfg(feature = "systems")]
 mod lehmer;
 #[cfg(feature = "systems")]
 pub mod linear;
@@ -134,6 +136,8 @@ mod step_error;
 mod strategy;
 #[cfg(feature = "systems")]
 pub mod system;
+#[cfg(feature = "systems")]
+mod thrust;
 #[cfg(feature = "systems")]
 pub mod trajectory;
 #[cfg(feature = "systems")]

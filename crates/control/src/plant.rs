@@ -53,12 +53,13 @@ where
     /// Takes in a state: kinematics, M and B.
     fn update(&mut self, state: Self::State<'_>);
 
-    /// Asks the strategy about the state that was taken in last: the desired motion, or u0 itself.
+    /// Asks the strategy about the state that was taken in last, `elapsed` s after the last one: the desired motion, or u0 itself.
     ///
     /// # Errors
     /// [`StepError`] where the strategy has no answer.
     fn pursue(
         &mut self,
+        elapsed: f64,
         strategy: &mut Self::Strategy,
         state: Self::State<'_>,
         goal: Self::Goal<'_>,
@@ -178,6 +179,7 @@ impl Plant for FreeBodyPlant {
 
     fn pursue(
         &mut self,
+        _: f64,
         template: &mut Self::Strategy,
         state: &State<f64>,
         goal: &ReferencePoint,
@@ -236,8 +238,9 @@ pub struct SystemPlant {
     bias: DVector<f64>,
     input_matrix: DMatrix<f64>,
     jacobian: Matrix6xX<f64>,
-    /// The one body that moves freely.
+    /// The one body that moves freely, and the force on it (N, world) that an observer has found.
     free: Option<BodyId>,
+    load: Vector3<f64>,
 }
 
 /// Why a system cannot be the model of a controller.
@@ -292,6 +295,7 @@ impl SystemPlant {
             input_matrix: DMatrix::zeros(n, p),
             jacobian: Matrix6xX::zeros(n),
             free: free_body(&model),
+            load: Vector3::zeros(),
             model,
         })
     }
@@ -343,6 +347,7 @@ impl Plant for SystemPlant {
 
     fn pursue(
         &mut self,
+        elapsed: f64,
         strategy: &mut Strategy,
         (x, xi): (&[f64], &[f64]),
         goal: &SystemReference<'_>,
@@ -360,6 +365,22 @@ impl Plant for SystemPlant {
             }
             Strategy::Feedback(feedback) => {
                 feedback.input(model, &self.inputs, (x, xi), goal, u0)?;
+                return Ok(Pursuit::Input);
+            }
+            Strategy::Multirotor(multirotor) => {
+                if let Some(joint) = self.free.and_then(|body| model.joint(body)) {
+                    let six = Vector6::from_column_slice;
+                    let state = State {
+                        pose: joint.pose(x),
+                        twist: six(xi),
+                    };
+                    let goal = ReferencePoint {
+                        pose: joint.pose(goal.configuration),
+                        twist: six(goal.velocity),
+                        acceleration: six(goal.acceleration),
+                    };
+                    multirotor.input(elapsed, &state, &goal, &self.load, u0);
+                }
                 return Ok(Pursuit::Input);
             }
         }
@@ -386,6 +407,10 @@ impl Plant for SystemPlant {
 
     fn velocity<'s>(state: &'s (&[f64], &[f64])) -> &'s [f64] {
         state.1
+    }
+
+    fn lean(&mut self, force: &Vector3<f64>, _: &Vector3<f64>) {
+        self.load = *force;
     }
 
     fn attitude(&self, _: (&[f64], &[f64])) -> Matrix3<f64> {

@@ -2,7 +2,7 @@
 
 use fly_mechanics::multibody::Model;
 
-use crate::baselines::{EuclideanTemplate, RestFeedback};
+use crate::baselines::{EuclideanTemplate, Multirotor, RestFeedback};
 use crate::template::Template;
 
 /// What a controller of a [system](crate::plant::SystemPlant) pursues.
@@ -13,6 +13,14 @@ pub enum Strategy {
     Euclidean(EuclideanTemplate),
     /// Linear state feedback about a reference at rest.
     Feedback(RestFeedback),
+    /// What people fly multirotors with.
+    Multirotor(Box<Multirotor>),
+}
+
+impl From<Multirotor> for Strategy {
+    fn from(multirotor: Multirotor) -> Self {
+        Self::Multirotor(Box::new(multirotor))
+    }
 }
 
 impl From<Template<Model<f64>>> for Strategy {

@@ -121,7 +121,7 @@ impl<'a> Flight<'a> {
             ground_height: safety.ground_height,
             descent_rate: safety.descent_rate,
             start_tolerance: [safety.start_distance, safety.start_angle_deg.to_radians()],
-            recorded: (is_shadow && configuration.controller.disturbance.is_some())
+            recorded: (is_shadow && configuration.controller.observer().is_some())
                 .then(|| recorded_commands(description, commands))
                 .flatten(),
             is_shadow,
@@ -190,7 +190,7 @@ fn recorded_commands(description: &Description, commands: &[String]) -> Option<V
 
 fn header(configuration: &Configuration, backend: &Instance) -> Header {
     let system = &configuration.system;
-    let observed = configuration.controller.disturbance.is_some();
+    let observed = configuration.controller.observer().is_some();
     Header {
         disturbance_dim: if observed { system.model.dof() } else { 0 },
         flight: FlightHeader {

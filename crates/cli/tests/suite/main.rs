@@ -5,6 +5,7 @@ mod bad_input;
 mod baselines;
 mod commands;
 mod common;
+mod compare;
 mod disturbance;
 mod document;
 mod examples;

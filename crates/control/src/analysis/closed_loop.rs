@@ -5,7 +5,7 @@ use fly_mechanics::multibody::{Model, Workspace};
 use fly_mechanics::{Rotors, System};
 use nalgebra::{Complex, DMatrix, DVector, DefaultAllocator, Dyn, Matrix6xX};
 
-use super::observed::{Observed, observed};
+use super::observed::{Compensation, Observed, observed};
 use crate::Controller;
 use crate::design::PlacementError;
 use crate::kinematics::OneBody;
@@ -42,15 +42,6 @@ pub struct ClosedLoop {
     to_commands: DMatrix<f64>,
     /// The observer of disturbances, if there is one.
     compensation: Option<Compensation>,
-}
-
-/// What a controller makes of the estimate of its observer of disturbances.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Compensation {
-    /// K, rad/s.
-    pub bandwidth: f64,
-    /// From `M^-1 r` to commands, p x n.
-    pub gain: DMatrix<f64>,
 }
 
 /// Why a closed loop cannot be analysed.
@@ -92,6 +83,11 @@ pub trait LinearFeedback {
     /// The template in whose metric forces are balanced, for the system about rest in the configuration x.
     fn template(&self, model: &Model<f64>, x: &[f64], linear: &LinearModel) -> LinearModel;
 
+    /// How its reference at rest leans against a small disturbance by itself, n x n; `None` where it does not.
+    fn lean(&self) -> Option<DMatrix<f64>> {
+        None
+    }
+
     /// `[F_K, F_D]` (p x n) of `du = -(F_K eps + F_D eps')`, for the system about rest in the configuration x.
     ///
     /// # Errors
@@ -122,10 +118,17 @@ impl LinearFeedback for Strategy {
                 LinearModel::of_pairs(model, &reference, template.pairs())
             }
             Self::Euclidean(template) => template.linear(&linear.inertia),
-            Self::Feedback(_) => {
+            Self::Feedback(_) | Self::Multirotor(_) => {
                 let none = DMatrix::zeros(linear.dof(), linear.dof());
                 LinearModel::without_inputs(linear.inertia.clone(), none.clone(), none)
             }
+        }
+    }
+
+    fn lean(&self) -> Option<DMatrix<f64>> {
+        match self {
+            Self::Multirotor(multirotor) => Some(multirotor.linear_lean()),
+            _ => None,
         }
     }
 
@@ -137,6 +140,7 @@ impl LinearFeedback for Strategy {
     ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
         match self {
             Self::Feedback(feedback) => Ok(feedback.gains(linear)?),
+            Self::Multirotor(multirotor) => Ok(multirotor.linear_gains()),
             Self::Template(_) | Self::Euclidean(_) => {
                 Ok(linear.gains(&self.template(model, x, linear))?)
             }
@@ -175,7 +179,8 @@ impl ClosedLoop {
                 let template = strategy.template(model, configuration, &linear);
                 let mut gain = linear.balance(&template)?;
                 // A reference that leans is an error of the opposite sign.
-                if let Some(lean) = controller.plant().linear_lean() {
+                let lean = controller.plant().linear_lean();
+                if let Some(lean) = lean.or_else(|| strategy.lean()) {
                     gain += &F_K * lean;
                 }
                 Some(Compensation {

@@ -3,7 +3,14 @@
 
 use nalgebra::DMatrix;
 
-use super::closed_loop::Compensation;
+/// What a controller makes of the estimate of its observer of disturbances.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Compensation {
+    /// K, rad/s.
+    pub bandwidth: f64,
+    /// From `M^-1 r` to commands, p x n.
+    pub gain: DMatrix<f64>,
+}
 
 /// A sampled loop `z_k+1 = Phi z_k + Gamma v_k, v_k = L z_k` with an observer, whose states follow those of the plant.
 pub(super) struct Observed {

@@ -6,9 +6,9 @@ use fly_mechanics::FreeBody;
 use nalgebra::{DMatrix, Matrix2, Matrix3, Matrix6xX, Vector2, Vector3};
 
 use crate::ReferencePoint;
+use crate::jet::{Jet, Jet3, derivative, dot};
 use crate::matching::complement;
-use crate::trajectory::flat::{Attitude, ExternalForces, attitude, rigid_body};
-use crate::trajectory::jet::{Jet, Jet3, derivative, dot};
+use crate::thrust::{Attitude, ExternalForces, attitude, rigid_body};
 
 /// Turns references of a vehicle whose thrust acts along body z so that they balance a force beside those of its model.
 ///

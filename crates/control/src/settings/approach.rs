@@ -26,6 +26,14 @@ pub enum ApproachSettings {
     Linear,
     /// Poles placed by linear state feedback about a reference at rest.
     StateFeedback,
+    /// Geometric tracking control on SE(3), Lee 2010: for a vehicle of one body, like the next three.
+    Lee,
+    /// The simplified law on SE(3) of the simulator RotorPy.
+    RotorpySe3,
+    /// P position, PID velocity, P attitude, PID angular velocity, and a mixer.
+    Cascade,
+    /// Incremental nonlinear dynamic inversion.
+    Indi,
 }
 
 impl ApproachSettings {
@@ -35,7 +43,14 @@ impl ApproachSettings {
             Self::Particle => Some(Approach::Particle),
             Self::Body => Some(Approach::Body),
             Self::Energy => Some(Approach::Energy),
-            Self::JointPd | Self::ComputedTorque | Self::Linear | Self::StateFeedback => None,
+            Self::JointPd
+            | Self::ComputedTorque
+            | Self::Linear
+            | Self::StateFeedback
+            | Self::Lee
+            | Self::RotorpySe3
+            | Self::Cascade
+            | Self::Indi => None,
         }
     }
 
@@ -49,6 +64,10 @@ impl ApproachSettings {
             Self::ComputedTorque => "computed_torque",
             Self::Linear => "linear",
             Self::StateFeedback => "state_feedback",
+            Self::Lee => "lee",
+            Self::RotorpySe3 => "rotorpy_se3",
+            Self::Cascade => "cascade",
+            Self::Indi => "indi",
         }
     }
 }

@@ -115,7 +115,7 @@ impl ControllerSettings {
             return Err(SettingsError::new("tilt_priority", message).into());
         }
         let mut controller = controller.with_tilt_priority(self.tilt_priority)?;
-        if let Some(disturbance) = &self.disturbance {
+        if let Some(disturbance) = self.observer() {
             let refused = |error: BandwidthError| {
                 SettingsError::new("disturbance.bandwidth", error.to_string())
             };

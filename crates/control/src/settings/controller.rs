@@ -7,8 +7,8 @@ use nalgebra::Matrix6xX;
 use serde::Deserialize;
 
 use super::{
-    ApproachSettings, GainSettings, Numbers, PairSettings, PoleSettings, SettingsError,
-    TransportSettings, not_negative, positive,
+    ApproachSettings, CascadeSettings, GainSettings, Numbers, PairSettings, PoleSettings,
+    SettingsError, TransportSettings, not_negative, positive,
 };
 use crate::template::{Approach, Pair, Transport};
 
@@ -98,8 +98,10 @@ pub struct ControllerSettings {
     /// `osqp`, `active_set` or `none`. Default `osqp` where it is compiled in.
     #[serde(default)]
     pub allocation: AllocationMethod,
-    /// The observer of disturbances. Default: none; the table alone switches it on.
+    /// The observer of disturbances. Default: none; the table alone switches it on. `indi` always has one, of 50 rad/s.
     pub disturbance: Option<DisturbanceSettings>,
+    /// For `cascade`: integrals and derivatives.
+    pub cascade: Option<CascadeSettings>,
 }
 
 /// The table `[controller.disturbance]`: an observer of what the model does not explain, whose estimate is compensated.
@@ -123,6 +125,9 @@ impl ControllerSettings {
     /// The first key that cannot be used.
     pub fn validate(&self) -> Result<(), SettingsError> {
         not_negative("tilt_priority", self.tilt_priority)?;
+        if self.approach.template().is_some() {
+            self.refuse("cascade", self.cascade.is_some())?;
+        }
         if let Some(disturbance) = &self.disturbance {
             positive("disturbance.bandwidth", disturbance.bandwidth)?;
         }
@@ -145,6 +150,10 @@ impl ControllerSettings {
             | ApproachSettings::ComputedTorque
             | ApproachSettings::Linear => self.check_gains(),
             ApproachSettings::StateFeedback => self.check_poles(),
+            ApproachSettings::Lee
+            | ApproachSettings::RotorpySe3
+            | ApproachSettings::Cascade
+            | ApproachSettings::Indi => self.check_multirotor(),
         }?;
         if cfg!(not(feature = "osqp")) && self.allocation == AllocationMethod::Osqp {
             return Err(SettingsError::new(
@@ -231,12 +240,16 @@ impl ControllerSettings {
     }
 
     /// Refuses a key that means nothing to the approach.
-    fn refuse(&self, key: &str, found: bool) -> Result<(), SettingsError> {
+    pub(super) fn refuse(&self, key: &str, found: bool) -> Result<(), SettingsError> {
         if !found {
             return Ok(());
         }
         let (approach, instead) = match self.approach {
-            ApproachSettings::StateFeedback => ("state_feedback", "poles"),
+            ApproachSettings::StateFeedback
+            | ApproachSettings::Lee
+            | ApproachSettings::RotorpySe3
+            | ApproachSettings::Cascade
+            | ApproachSettings::Indi => (self.approach.name(), "poles"),
             ApproachSettings::Particle | ApproachSettings::Body | ApproachSettings::Energy => {
                 (self.approach.name(), "pairs or poles")
             }

@@ -18,10 +18,12 @@ macro_rules! integers_are_numbers {
 
 mod approach;
 mod build_controller;
+mod cascade;
 mod controller;
 mod controller_error;
 mod gains;
 mod moment;
+mod multirotor;
 mod numbers;
 pub(crate) mod pair;
 mod poles;
@@ -32,6 +34,7 @@ mod trial;
 mod tuned;
 
 pub use approach::ApproachSettings;
+pub use cascade::CascadeSettings;
 pub use controller::{AllocationMethod, ControllerSettings, DisturbanceSettings};
 pub use controller_error::ControllerError;
 pub use gains::GainSettings;

@@ -27,6 +27,10 @@ impl ControllerSettings {
             | ApproachSettings::ComputedTorque
             | ApproachSettings::Linear => self.euclidean(system)?.into(),
             ApproachSettings::StateFeedback => self.feedback(system)?.into(),
+            ApproachSettings::Lee
+            | ApproachSettings::RotorpySe3
+            | ApproachSettings::Cascade
+            | ApproachSettings::Indi => self.multirotor(system)?.into(),
         })
     }
 

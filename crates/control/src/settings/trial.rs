@@ -92,7 +92,7 @@ impl<'a> Trial<'a> {
     fn run(&self, strategy: &mut Strategy) -> Result<Option<ControllerError>, ControllerError> {
         match strategy {
             Strategy::Template(template) => self.template(template),
-            Strategy::Euclidean(_) | Strategy::Feedback(_) => {
+            Strategy::Euclidean(_) | Strategy::Feedback(_) | Strategy::Multirotor(_) => {
                 Ok(self.law(&self.mass_matrix).err().map(ControllerError::from))
             }
         }

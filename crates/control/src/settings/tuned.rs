@@ -91,7 +91,11 @@ impl ControllerSettings {
                 let poles = poles.map(|pole| Complex::new(rounded(pole.re), rounded(pole.im)));
                 settings.poles = Some(PoleSettings::List(poles.collect()));
             }
-            ApproachSettings::JointPd => return Err(TuningError::ModelInertia),
+            ApproachSettings::JointPd
+            | ApproachSettings::Lee
+            | ApproachSettings::RotorpySe3
+            | ApproachSettings::Cascade
+            | ApproachSettings::Indi => return Err(TuningError::ModelInertia),
         }
         Ok(settings)
     }

@@ -41,7 +41,6 @@ mod hover;
 mod independent;
 mod infeasible;
 mod inverse_kinematics;
-pub mod jet;
 pub mod joints;
 pub mod path;
 pub mod preview;
@@ -52,6 +51,7 @@ mod smooth;
 mod table;
 mod transfer;
 
+pub use crate::jet;
 pub use flat::{AttitudeMode, PathTrajectory, Pvtol, TwoMasses};
 pub use free_joint::OnFreeJoint;
 pub use heading_aligned::HeadingAligned;

@@ -174,7 +174,7 @@ fn fly(
     model: &Vehicle,
     controller: &mut Controller,
     world: &World,
-    duration: f64,
+    duration: u32,
     mut reference: impl FnMut(f64) -> ReferencePoint,
 ) -> f64 {
     let B = model.rotors.input_matrix();
@@ -188,12 +188,12 @@ fn fly(
     let (mut actual, mut mean) = (vec![hover; p], vec![hover; p]);
     let mut integrator = Integrator::new(p);
     let mut worst: f64 = 0.0;
-    let steps = (duration / STEP).round() as u32;
+    let steps = 500 * duration;
     for k in 0..=steps {
         let time = STEP * f64::from(k);
         let goal = reference(time);
         let off = (state.pose.translation - goal.pose.translation).norm();
-        if time > duration - 1.0 {
+        if k > steps - 500 {
             worst = worst.max(off);
         }
         controller.set_applied(Some(&mean));
@@ -227,10 +227,8 @@ fn with_drag() -> String {
 }
 
 fn quadcopter(bandwidth: Option<f64>) -> (Vehicle, Controller) {
-    let mut tables = QUADCOPTER_POLES.to_owned();
-    if let Some(bandwidth) = bandwidth {
-        tables += &format!("[disturbance]\nbandwidth = {bandwidth}\n");
-    }
+    let observer = bandwidth.map(|bandwidth| format!("[disturbance]\nbandwidth = {bandwidth}\n"));
+    let tables = [QUADCOPTER_POLES, &observer.unwrap_or_default()].concat();
     let vehicle = vehicle(&with_drag());
     let settings: ControllerSettings = settings("allocation = 'active_set'", &tables);
     let controller = settings.build(&vehicle).expect("a controller");
@@ -279,9 +277,9 @@ fn no_error_of_the_model_leaves_a_steady_error_of_position() {
     ));
     for (name, world) in worlds(&quadcopter(None).0.body) {
         let (vehicle, mut with) = quadcopter(Some(4.0));
-        let off = fly(&vehicle, &mut with, &world, 10.0, |_| goal);
+        let off = fly(&vehicle, &mut with, &world, 10, |_| goal);
         let (_, mut without) = quadcopter(None);
-        let before = fly(&vehicle, &mut without, &world, 10.0, |_| goal);
+        let before = fly(&vehicle, &mut without, &world, 10, |_| goal);
         println!("{name}: {off:.2e} m with, {before:.2e} m without the observer");
         assert!(off < 5e-3, "{name}: {off}");
         assert!(before > 4.0 * off, "{name}: {before}");
@@ -297,11 +295,11 @@ fn errors_of_the_model_hardly_show_on_curves() {
         for (name, world) in worlds(&quadcopter(None).0.body) {
             let (vehicle, mut with) = quadcopter(Some(4.0));
             let mut reference = planned(&vehicle, text);
-            let off = fly(&vehicle, &mut with, &world, 12.0, |t| {
+            let off = fly(&vehicle, &mut with, &world, 12, |t| {
                 reference.sample(t).expect("feasible")
             });
             let (_, mut without) = quadcopter(None);
-            let before = fly(&vehicle, &mut without, &world, 12.0, |t| {
+            let before = fly(&vehicle, &mut without, &world, 12, |t| {
                 reference.sample(t).expect("feasible")
             });
             println!("{path}, {name}: {off:.2e} m with, {before:.2e} m without the observer");
@@ -381,7 +379,7 @@ fn mass_and_centre_of_mass_are_told_in_hover() {
         gives: whole,
     };
     let goal = ReferencePoint::at_rest(SE3::identity());
-    fly(&vehicle, &mut controller, &world, 10.0, |_| goal);
+    fly(&vehicle, &mut controller, &world, 10, |_| goal);
     let r = *controller.disturbance().expect("an observer").force();
     let told = HoverEstimate::new(&vehicle.body, &Matrix3::identity(), &r).expect("a mass");
     assert!((told.mass - 1.17).abs() < 1e-4, "{told:?}");
@@ -476,21 +474,23 @@ fn an_arm_carries_an_unknown_load() {
             );
         }
     }
-    assert!(errors[0] > 0.05 && errors[1] < 1e-8, "{errors:?}");
+    // After 20 s; it falls on with the slowest pole of the arm that carries nearly twice of what it knows.
+    assert!(errors[0] > 1.0 && errors[1] < 1e-6, "{errors:?}");
 }
 
 /// A moving arm of which the model is right but for joint torques: first order there, too, though M changes, but for the error of the balance, which falls
 /// with the square of the step.
 #[test]
 fn in_joints_it_is_first_order_while_the_mass_matrix_changes() {
-    let errors = [STEP, STEP / 2.0].map(error_in_joints);
+    let errors = [500, 1000].map(error_in_joints);
     assert!(errors[0] < 5e-3, "{errors:?}");
     let ratio = errors[0] / errors[1];
     assert!((ratio - 4.0).abs() < 0.1, "{errors:?}");
 }
 
 /// The largest difference (N m) from `(1 - exp(-K t)) d` in a second in which the arm swings with about 10 rad/s.
-fn error_in_joints(step: f64) -> f64 {
+fn error_in_joints(count: u32) -> f64 {
+    let step = f64::from(count).recip();
     let system = arm(1.5, 0.25);
     let (torque, bandwidth) = ([0.8, -0.5], 5.0);
     let settings = settings(
@@ -510,7 +510,6 @@ fn error_in_joints(step: f64) -> f64 {
         acceleration: &[0.0; 2],
     };
     let mut worst: f64 = 0.0;
-    let count = (1.0 / step).round() as u32;
     for k in 0..count {
         let (x, xi) = (&motion.configuration, &motion.velocity[..2]);
         controller.set_applied(Some(&[0.0; 2]));

@@ -18,6 +18,7 @@ mod general;
 mod in_code;
 mod law;
 mod monitor;
+mod multirotor;
 mod sampled;
 mod settings;
 mod system;

@@ -65,7 +65,6 @@ fn a_sampled_double_integrator_is_that_of_the_textbook() {
 #[test]
 fn an_observer_of_disturbances_is_part_of_the_loop() {
     let (k, d, h, bandwidth) = (9.0, 6.0, 0.01, 4.0);
-    let mut settings = String::new();
     for lag in [0.0, 0.05] {
         let system = System::from_toml(&format!(
             "name = 'slider'
@@ -78,8 +77,7 @@ fn an_observer_of_disturbances_is_part_of_the_loop() {
              time_constant = {lag}"
         ))
         .unwrap();
-        settings.clear();
-        settings += &format!(
+        let settings = format!(
             "allocation = 'none'
              pairs = [{{ to = 'cart', stiffness = {k}, damping = {d}, inertia = 1 }}]
              [disturbance]

@@ -43,6 +43,31 @@ fn no_step_but_the_first_allocates() {
     }
 }
 
+/// The observer of disturbances, with a weak rotor, and the controllers that other multirotors fly with.
+#[test]
+fn neither_do_the_observer_and_the_controllers_of_others() {
+    let wind = "backend.sim.wind.velocity=[3, 0, 0]";
+    let weak = "backend.sim.actuators=[{ command = \"rotor.1.thrust\", effectiveness = 0.8 }]";
+    let common = [
+        "flight.duration=2",
+        "controller.allocation=active_set",
+        wind,
+        weak,
+    ];
+    let observed = "controller.disturbance.bandwidth=4";
+    for config in ["quadcopter.toml", "tricopter.toml", "tricopter-load.toml"] {
+        let (allocations, steps) = fly(config, &[&common[..], &[observed]].concat());
+        assert_eq!(allocations, 0, "{config}, in {steps} steps");
+    }
+    for approach in ["lee", "rotorpy_se3", "cascade", "indi"] {
+        let approach = format!("controller.approach={approach}");
+        let others = [approach.as_str(), "safety.then=hold"];
+        let set: Vec<&str> = common.iter().copied().chain(others).collect();
+        let (allocations, steps) = fly("quadcopter.toml", &set);
+        assert_eq!(allocations, 0, "{approach}, in {steps} steps");
+    }
+}
+
 #[test]
 fn what_osqp_allocates_is_known() {
     // Inside the limits nothing is solved.

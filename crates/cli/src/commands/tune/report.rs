@@ -92,7 +92,7 @@ impl Report {
                     }
                 }
             }
-            Strategy::Feedback(_) => {}
+            Strategy::Feedback(_) | Strategy::Multirotor(_) => {}
         }
         if !joints.is_empty() {
             let mut table = Table::default();

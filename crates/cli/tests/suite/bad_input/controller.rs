@@ -30,7 +30,7 @@ error: `controller.approach` cannot be \"particles\"
  --> flight.toml:9:12
   |
 9 | approach = \"particles\"
-  |            ^^^^^^^^^^^ expected \"particle\", \"body\", \"energy\", \"joint_pd\", \"computed_torque\", \"linear\" or \"state_feedback\"
+  |            ^^^^^^^^^^^ expected \"particle\", \"body\", \"energy\", \"joint_pd\", \"computed_torque\", \"linear\", \"state_feedback\", \"lee\", \"rotorpy_se3\", \"cascade\" or \"indi\"
   |
   = help: did you mean \"particle\"?
 ",

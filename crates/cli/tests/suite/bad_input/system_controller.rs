@@ -89,7 +89,7 @@ error: `controller.approach` cannot be \"enery\"
   --> arm.toml:23:12
    |
 23 | approach = \"enery\"
-   |            ^^^^^^^ expected \"particle\", \"body\", \"energy\", \"joint_pd\", \"computed_torque\", \"linear\" or \"state_feedback\"
+   |            ^^^^^^^ expected \"particle\", \"body\", \"energy\", \"joint_pd\", \"computed_torque\", \"linear\", \"state_feedback\", \"lee\", \"rotorpy_se3\", \"cascade\" or \"indi\"
    |
    = help: did you mean \"energy\"?
 ",

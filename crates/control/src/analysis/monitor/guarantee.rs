@@ -147,7 +147,7 @@ impl Controller<SystemPlant> {
             Strategy::Euclidean(_) if rank < dof => LyapunovGuarantee::Underactuated { rank, dof },
             // A quadratic potential, and the identity as the map that suits it.
             Strategy::Euclidean(_) => LyapunovGuarantee::Always,
-            Strategy::Feedback(_) => LyapunovGuarantee::NoEnergies,
+            Strategy::Feedback(_) | Strategy::Multirotor(_) => LyapunovGuarantee::NoEnergies,
         }
     }
 }

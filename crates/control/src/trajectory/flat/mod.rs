@@ -13,19 +13,18 @@ mod exact_height;
 mod path_trajectory;
 mod plant;
 mod pvtol;
-mod thrust;
 mod time_scaling;
 mod two_masses;
 
+pub(crate) use crate::thrust::SINGULAR_THRUST;
+pub use crate::thrust::{
+    Attitude, ExternalForces, SpecificThrust, attitude, attitude_forward, constant_attitude,
+    least_thrust, level, rigid_body,
+};
 pub use path_trajectory::{AttitudeMode, PathTrajectory};
 pub use plant::{NotFlat, joint_frame};
 #[cfg(feature = "settings")]
 pub(crate) use plant::{is_planar, moving};
 pub use pvtol::{PlanarAircraft, Pvtol};
-pub(crate) use thrust::SINGULAR_THRUST;
-pub use thrust::{
-    Attitude, ExternalForces, SpecificThrust, attitude, attitude_forward, constant_attitude,
-    least_thrust, level, rigid_body,
-};
 pub use time_scaling::{MotionLimits, NotFlyable};
 pub use two_masses::{MassesOnLine, TwoMasses};

@@ -3,12 +3,12 @@
 use fly_mechanics::{FreeBody, Vehicle};
 use nalgebra::{Matrix6xX, Vector3};
 
-use super::thrust::{
+use crate::ReferencePoint;
+use crate::matching::fully_actuated;
+use crate::thrust::{
     Attitude, ExternalForces, SINGULAR_THRUST, SpecificThrust, attitude, attitude_forward,
     least_thrust, level, rigid_body,
 };
-use crate::ReferencePoint;
-use crate::matching::fully_actuated;
 use crate::trajectory::{Infeasible, Path, PathPoint, Trajectory};
 
 /// The attitude of a body that moves along a path.

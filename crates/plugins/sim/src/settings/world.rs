@@ -22,8 +22,7 @@ pub(super) fn effectiveness(
     for keys in keys {
         let start = number(keys.effectiveness.as_ref(), 1.0, 0.0)?;
         let rate = number(keys.rate.as_ref(), 0.0, f64::NEG_INFINITY)?;
-        // An angle has no part.
-        let known = || names.iter().filter(|name| !name.ends_with(".tilt"));
+        let known = || names.iter().filter(|name| has_part(name));
         if let Some(command) = &keys.command
             && !known().any(|name| name == command.get_ref())
         {
@@ -41,12 +40,17 @@ pub(super) fn effectiveness(
         }
         for (to, name) in all.iter_mut().zip(names) {
             let meant = keys.command.as_ref().is_none_or(|c| c.get_ref() == name);
-            if meant && !name.ends_with(".tilt") {
+            if meant && has_part(name) {
                 *to = [start, rate];
             }
         }
     }
     Ok(all)
+}
+
+/// Whether it is a thrust or an effort: an angle has no part.
+fn has_part(command: &str) -> bool {
+    command.strip_suffix(".tilt").is_none()
 }
 
 /// A finite number of at least so much.

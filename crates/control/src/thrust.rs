@@ -18,7 +18,7 @@
 //! (M. Faessler, A. Franchi, D. Scaramuzza, RA-L 3(2), 2018, (12)-(26), who print the heading as a yaw angle.) Without drag all a_k are
 //! the same and b3 has their direction. It is singular only in free fall, at the speed at which drag in the plane of the rotors
 //! alone carries the weight, and where b3 is parallel to c: unlike formulas in the yaw angle it passes the upside-down attitude of a loop in the
-//! plane normal to c. A quadcopter can follow it exactly (5.80), a bicopter with [another point](super::PathTrajectory::exact_for)
+//! plane normal to c. A quadcopter can follow it exactly (5.80), a bicopter with [another point](crate::trajectory::PathTrajectory::exact_for)
 //! than its centre of mass in pitching and rolling motions; in others its coupling of torque and side force leaves the residual of (5.80).
 #![allow(non_snake_case)]
 
@@ -28,7 +28,7 @@ use fly_mechanics::FreeBody;
 use nalgebra::{Matrix3, Vector3};
 
 use crate::ReferencePoint;
-use crate::trajectory::jet::{Jet, Jet3, cross, derivative, dot, normalized};
+use crate::jet::{Jet, Jet3, cross, derivative, dot, normalized};
 
 /// A specific thrust below this (m/s^2), or an angle below it (rad) between thrust and side, defines no attitude.
 pub(crate) const SINGULAR_THRUST: f64 = 1e-3;

@@ -1,15 +1,16 @@
-//! `cargo xtask faults`: every fault, injected while the real command flies, with every core busy.
+//! `cargo xtask faults`, `cargo xtask compare`: tests that are too long for every day, whose result a page of the documentation shows.
 
 use crate::{Failure, Outcome, workspace};
 use anyhow::Context;
 
-pub fn run(arguments: &[String]) -> Outcome {
+/// Runs such a test of the command; `--write` lets it write its page.
+pub fn run(task: &str, test: &str, arguments: &[String]) -> Outcome {
     let write = match arguments {
         [] => false,
         [flag] if flag == "--write" => true,
         _ => {
             return Err(Failure::Usage(format!(
-                "`faults` takes `--write` or nothing, found `{}`",
+                "`{task}` takes `--write` or nothing, found `{}`",
                 arguments.join(" ")
             )));
         }
@@ -17,8 +18,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     let mut command = workspace::cargo_at_root()?;
     command
         .args(["test", "--package", "fly", "--test", "suite", "--"])
-        .args(["--ignored", "--exact", "--nocapture"])
-        .arg("faults::every_fault_one_by_one");
+        .args(["--ignored", "--exact", "--nocapture", test]);
     if write {
         command.env("FLY_GENERATE", "1");
     }
