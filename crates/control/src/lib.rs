@@ -113,6 +113,8 @@ pub mod design;
 #[cfg(feature = "systems")]
 pub mod disturbance;
 #[cfg(feature = "systems")]
+pub mod governor;
+#[cfg(feature = "systems")]
 pub mod inputs;
 #[cfg(feature = "systems")]
 pub mod jet;

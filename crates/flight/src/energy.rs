@@ -1,6 +1,7 @@
 //! Measured and predicted dW/dt of the total error energy W in flight, and what they differ by.
 
 use fly_control::analysis::{Balance, LyapunovMonitor, Powers, Report};
+use fly_control::governor::Governor;
 
 use crate::guidance::Guidance;
 use crate::pilot::{Decision, Pilot};
@@ -89,13 +90,14 @@ impl EnergyWatch {
         if !decision.computed {
             return None;
         }
-        if self.action != decision.action {
+        let (guidance, point) = (pilot.guidance(), pilot.point());
+        let governor = guidance.governor();
+        if self.action != decision.action || governor.is_some_and(Governor::has_jumped) {
             self.action = decision.action;
             self.monitor.restart();
         }
-        let (guidance, point) = (pilot.guidance(), pilot.point());
         let mut rates = point.velocity.iter().chain(&point.acceleration);
-        let moving = rates.any(|rate| *rate != 0.0);
+        let moving = rates.any(|rate| *rate != 0.0) || governor.is_some_and(Governor::is_active);
         let balance = self.monitor.observe(
             pilot.flight_time(time),
             guidance.last(),

@@ -3,6 +3,7 @@
 
 use fly_control::analysis::LyapunovGuarantee;
 use fly_control::disturbance::HoverEstimate;
+use fly_control::governor::Governor;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
@@ -37,6 +38,7 @@ enum Plant {
     Vehicle {
         reference: FlightReference,
         controller: Box<Controller>,
+        governor: Option<Box<Governor>>,
         joint: Joint<f64>,
         point: ReferencePoint,
         /// Descent rate of the failsafe, m/s.
@@ -55,7 +57,8 @@ const CARRIED: f64 = 0.95;
 
 /// # Construction
 impl Guidance {
-    /// Of one free body. Its failsafe levels it, and holds its position or descends at `descent_rate`, m/s.
+    /// Of one free body, led by a governor where its reference is far away. Its failsafe levels it, and holds its position or descends at
+    /// `descent_rate`, m/s.
     ///
     /// # Panics
     /// If the model has no body.
@@ -64,6 +67,7 @@ impl Guidance {
         model: &Model<f64>,
         reference: FlightReference,
         controller: Controller,
+        governor: Option<Governor>,
         descent_rate: f64,
     ) -> Self {
         let joint = model.bodies().next().and_then(|body| model.joint(body));
@@ -73,6 +77,7 @@ impl Guidance {
             plant: Plant::Vehicle {
                 reference,
                 controller: Box::new(controller),
+                governor: governor.map(Box::new),
                 joint: *joint.expect("a vehicle has a body"),
                 point: at_rest,
                 descent_rate,
@@ -289,13 +294,24 @@ impl Guidance {
         let step = match &mut self.plant {
             Plant::Vehicle {
                 controller,
+                governor,
                 point,
                 joint,
+                failsafe,
                 ..
             } => {
-                controller.step_after(elapsed, &state(predictor), point);
+                let state = state(predictor);
+                let governor = governor.as_mut().filter(|_| failsafe.is_none());
+                let (followed, is_led) = match governor {
+                    Some(governor) => {
+                        let followed = governor.govern(elapsed, &state, point);
+                        (followed, governor.is_active())
+                    }
+                    None => (*point, false),
+                };
+                controller.step_after(elapsed, &state, &followed);
                 // What is followed leans against what was found.
-                if let Some(leaned) = controller.plant().leaned() {
+                if let (Some(leaned), false) = (controller.plant().leaned(), is_led) {
                     write(joint, leaned, &mut self.point);
                 }
                 controller.last()
@@ -318,6 +334,18 @@ impl Guidance {
             Ok(step)
         } else {
             Err(Fault::Controller)
+        }
+    }
+
+    /// What leads the vehicle to its reference from far away.
+    pub fn governor(&self) -> Option<&Governor> {
+        match &self.plant {
+            Plant::Vehicle {
+                governor,
+                failsafe: None,
+                ..
+            } => governor.as_deref(),
+            _ => None,
         }
     }
 

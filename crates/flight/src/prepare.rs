@@ -246,9 +246,16 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
             let (system, model) = (&configuration.system, &configuration.system.model);
             let rate = configuration.safety.descent_rate;
             let level = model.neutral_configuration();
+            let closed = ClosedLoop::new(system, &controller, &level);
+            // What is replayed does not come nearer for what we ask of it.
+            let is_shadow = backend.description().wants_reference == ReferenceSource::Recorded;
+            let governor = configuration.build_governor(vehicle, closed.as_ref().ok())?;
+            let governor = governor.filter(|_| !is_shadow);
             Ok(Guided {
-                settling: settling_time(ClosedLoop::new(system, &controller, &level)),
-                guidance: Guidance::of_vehicle(vehicle, model, reference, controller, rate),
+                settling: settling_time(closed),
+                guidance: Guidance::of_vehicle(
+                    vehicle, model, reference, controller, governor, rate,
+                ),
                 reference: kind,
             })
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fly_control::allocation::{Outcome, Solver};
+use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
 use fly_control::settings::AllocationMethod;
 use fly_hal::{Description, Frame};
@@ -173,6 +174,8 @@ impl<'a> Recorder<'a> {
             }
             let (step, statistics) = (pilot.step(), &mut self.statistics);
             statistics.record(step.saturated(), step.energies.total);
+            let governor = pilot.guidance().governor();
+            statistics.governed += u64::from(governor.is_some_and(Governor::is_active));
             let fallback = self.solver == AllocationMethod::Osqp
                 && step.allocation.solver == Solver::ActiveSet;
             statistics.solver_fallbacks += u64::from(fallback);

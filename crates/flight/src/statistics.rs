@@ -46,6 +46,8 @@ pub struct FlightStatistics {
     pub steps: u64,
     /// Steps in which the input constraints were active.
     pub saturated: u64,
+    /// Steps in which a governor led the vehicle to its goal.
+    pub governed: u64,
     /// Steps that `active_set` solved instead of the configured solver.
     pub solver_fallbacks: u64,
     /// Steps in which no input satisfied all limits.

@@ -55,6 +55,15 @@ impl Shown<'_> {
         if let Some(report) = &summary.disturbance {
             disturbance(&mut table, report);
         }
+        if statistics.governed > 0 {
+            table.row(
+                "governor",
+                [format!(
+                    "led it to the reference in {} of {} steps",
+                    statistics.governed, statistics.steps
+                )],
+            );
+        }
         if statistics.solver_fallbacks > 0 {
             table.row(
                 "solver",

@@ -4,7 +4,9 @@ use fly_mechanics::{FreeBody, System, Vehicle};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use super::trial::try_out;
-use super::{AllocationMethod, ControllerError, ControllerSettings, SettingsError};
+use super::{
+    AllocationMethod, ControllerError, ControllerSettings, GovernorSettings, SettingsError,
+};
 use crate::Controller;
 #[cfg(feature = "osqp")]
 use crate::allocation::Osqp;
@@ -90,6 +92,10 @@ impl ControllerSettings {
         &self,
         system: &System,
     ) -> Result<Controller<SystemPlant>, ControllerError> {
+        if let GovernorSettings::Chosen(_) = self.limits {
+            let message = "expected no such section: the limits are those of a vehicle of one free body with rotors, flown by its energies";
+            return Err(SettingsError::new("limits", message).into());
+        }
         let plant = SystemPlant::new(system)?;
         let mut strategy = self.strategy(system)?;
         try_out(system, &mut strategy)?;

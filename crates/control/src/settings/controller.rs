@@ -7,8 +7,8 @@ use nalgebra::Matrix6xX;
 use serde::Deserialize;
 
 use super::{
-    ApproachSettings, CascadeSettings, GainSettings, Numbers, PairSettings, PoleSettings,
-    SettingsError, TransportSettings, not_negative, positive,
+    ApproachSettings, CascadeSettings, GainSettings, GovernorSettings, Numbers, PairSettings,
+    PoleSettings, SettingsError, TransportSettings, not_negative, positive,
 };
 use crate::template::{Approach, Pair, Transport};
 
@@ -102,6 +102,9 @@ pub struct ControllerSettings {
     pub disturbance: Option<DisturbanceSettings>,
     /// For `cascade`: integrals and derivatives.
     pub cascade: Option<CascadeSettings>,
+    /// Limits of the way to a goal that is far away, of a vehicle: see [`ChosenLimits`](super::ChosenLimits). `false`: none.
+    #[serde(default)]
+    pub limits: GovernorSettings,
 }
 
 /// The table `[controller.disturbance]`: an observer of what the model does not explain, whose estimate is compensated.
@@ -131,6 +134,7 @@ impl ControllerSettings {
         if let Some(disturbance) = &self.disturbance {
             positive("disturbance.bandwidth", disturbance.bandwidth)?;
         }
+        self.limits.validate()?;
         if let Some(rates) = &self.input_rate_limit {
             for rate in rates.as_slice() {
                 positive("input_rate_limit", *rate)?;

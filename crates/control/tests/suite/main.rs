@@ -15,6 +15,7 @@ mod examples;
 mod firmware;
 mod flat_motions;
 mod general;
+mod governor;
 mod in_code;
 mod law;
 mod monitor;

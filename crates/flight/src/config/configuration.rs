@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use fly_control::analysis::ClosedLoop;
+use fly_control::governor::Governor;
 use fly_control::plant::SystemPlant;
 use fly_control::{Controller, ControllerSettings, Reference, ReferenceSettings};
 use fly_control::{SystemPoint, Trajectory};
@@ -235,6 +237,19 @@ impl Configuration {
         self.controller
             .build(vehicle)
             .map_err(|error| controller::explain_controller(&self.document, &error).into())
+    }
+
+    /// What leads a vehicle of one body to a reference that is far away.
+    ///
+    /// # Errors
+    /// The limits do not fit the vehicle; with their place.
+    pub fn build_governor(
+        &self,
+        vehicle: &Vehicle,
+        closed: Option<&ClosedLoop>,
+    ) -> Result<Option<Governor>, ConfigError> {
+        let governor = self.controller.governor(vehicle, closed);
+        governor.map_err(|error| controller::explain(&self.document, "controller", &error).into())
     }
 
     /// The controller for a system.

@@ -120,7 +120,8 @@ impl Bench {
             Binding::new("bench", &description, &predictor.groups(), commands).expect("complete");
         let reference = reference.build(&vehicle).expect("a reference");
         let reference = FlightReference::new(reference, &description).expect("planned");
-        let guidance = Guidance::of_vehicle(&vehicle, &system.model, reference, controller, 0.5);
+        let guidance =
+            Guidance::of_vehicle(&vehicle, &system.model, reference, controller, None, 0.5);
         let policy = policy(on_loss);
         let pilot = Pilot::new(Parts {
             guidance,

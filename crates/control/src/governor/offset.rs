@@ -1,0 +1,157 @@
+//! An offset that goes to zero within limits.
+
+use nalgebra::SVector;
+
+/// How far a vector of N coordinates is from its goal, with three derivatives; it goes to zero along a curve that is four times differentiable.
+///
+/// Without limits it obeys `(d/dt + lambda)^4 e = 0`, written as a cascade whose inner stages are limited (nested saturations):
+///
+/// ```text
+/// v_c = clip(v_R - shape(|e|) e/|e|)          shape(s) = lambda/4 s, but at most the speed that a braking of a/2 takes to zero within s
+/// a_c = clip(a_R + 2/3 lambda (v_c - v))      v, a: of the goal and the offset together
+/// e'''' = 6 lambda^2 (a_c - a) - 4 lambda e'''
+/// ```
+///
+/// The limits are those of the whole motion. A goal that is faster than they are is not slowed down, but nothing is added to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Offset<const N: usize> {
+    /// e, e', e'', e'''.
+    pub derivatives: [SVector<f64, N>; 4],
+    /// e''''.
+    pub fourth: SVector<f64, N>,
+    zero: bool,
+}
+
+/// Bounds of a motion along some coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bounds {
+    /// In the positive and in the negative direction; the length of a vector of several coordinates is bounded by the first.
+    pub speed: [f64; 2],
+    /// The same.
+    pub acceleration: [f64; 2],
+    /// Length of the derivative of the acceleration.
+    pub jerk: f64,
+}
+
+/// An offset with nothing larger than this (in units of the coordinate and seconds) is dropped.
+const NOTHING: f64 = 1e-9;
+/// The part of the acceleration with which it brakes: the rest is for what the cascade lags behind.
+const BRAKING: f64 = 0.5;
+/// Largest jerk of the cascade in units of lambda times the acceleration by which `a_c` changes.
+const PEAK_JERK: f64 = 1.032;
+/// Longest step in units of 1/lambda.
+const LONGEST_STEP: f64 = 0.05;
+
+impl<const N: usize> Offset<N> {
+    pub fn zero() -> Self {
+        Self {
+            derivatives: [SVector::zeros(); 4],
+            fourth: SVector::zeros(),
+            zero: true,
+        }
+    }
+
+    /// With these derivatives: e, e', e'', e'''.
+    pub fn new(derivatives: [SVector<f64, N>; 4]) -> Self {
+        Self {
+            derivatives,
+            fourth: SVector::zeros(),
+            zero: false,
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_zero(&self) -> bool {
+        self.zero
+    }
+
+    /// Moves on by `elapsed` s to a goal with this velocity and acceleration.
+    pub fn advance(
+        &mut self,
+        elapsed: f64,
+        bounds: &Bounds,
+        velocity: &SVector<f64, N>,
+        acceleration: &SVector<f64, N>,
+    ) {
+        if self.zero {
+            return;
+        }
+        let largest_change = bounds.acceleration[0] + bounds.acceleration[1];
+        let lambda = bounds.jerk / (PEAK_JERK * largest_change);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small count"
+        )]
+        let count = (elapsed * lambda / LONGEST_STEP).ceil().clamp(1.0, 1000.0) as u32;
+        let step = elapsed / f64::from(count);
+        for _ in 0..count {
+            self.steer(lambda, bounds, velocity, acceleration);
+            self.integrate(step);
+        }
+        let [e, v, a, j] = &self.derivatives;
+        if [e, v, a, j].iter().all(|x| x.amax() < NOTHING) {
+            *self = Self::zero();
+        }
+    }
+
+    /// Chooses e''''.
+    fn steer(
+        &mut self,
+        lambda: f64,
+        bounds: &Bounds,
+        velocity: &SVector<f64, N>,
+        acceleration: &SVector<f64, N>,
+    ) {
+        let [e, v, a, j] = &self.derivatives;
+        let distance = e.norm();
+        let slope = lambda / 4.0;
+        let braking = BRAKING * bounds.acceleration[0].min(bounds.acceleration[1]);
+        let linear = braking / (slope * slope);
+        let speed = if distance <= linear {
+            slope * distance
+        } else {
+            (2.0 * braking * (distance - 0.5 * linear)).sqrt()
+        };
+        let towards = if distance > 0.0 {
+            e * (-speed / distance)
+        } else {
+            SVector::zeros()
+        };
+        let v_c = clip(velocity + towards, bounds.speed, velocity);
+        let a_c = acceleration + (v_c - velocity - v) * (2.0 / 3.0 * lambda);
+        let a_c = clip(a_c, bounds.acceleration, acceleration);
+        self.fourth = (a_c - acceleration - a) * (6.0 * lambda * lambda) - j * (4.0 * lambda);
+    }
+
+    /// The fourth derivative is constant over a step, so this is exact.
+    fn integrate(&mut self, h: f64) {
+        let [e, v, a, j] = self.derivatives;
+        let s = self.fourth;
+        self.derivatives = [
+            e + (v + (a / 2.0 + (j / 6.0 + s * (h / 24.0)) * h) * h) * h,
+            v + (a + (j / 2.0 + s * (h / 6.0)) * h) * h,
+            a + (j + s * (h / 2.0)) * h,
+            j + s * h,
+        ];
+    }
+}
+
+/// The vector no longer than the limit, or than what the goal itself has.
+fn clip<const N: usize>(
+    x: SVector<f64, N>,
+    limits: [f64; 2],
+    goal: &SVector<f64, N>,
+) -> SVector<f64, N> {
+    if N == 1 {
+        let [up, down] = limits;
+        return x.map(|x| x.clamp(-down.max(-goal[0]), up.max(goal[0])));
+    }
+    let limit = limits[0].max(goal.norm());
+    let length = x.norm();
+    if length > limit {
+        x * (limit / length)
+    } else {
+        x
+    }
+}

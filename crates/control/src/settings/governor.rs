@@ -1,0 +1,188 @@
+//! `[controller.limits]`: how fast a vehicle flies to a goal that is far away.
+
+use std::fmt;
+
+use fly_mechanics::Vehicle;
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+use super::{ControllerSettings, SettingsError, positive};
+use crate::analysis::ClosedLoop;
+use crate::governor::{Governor, GovernorLimits, Reach};
+use crate::trajectory::AttitudeMode;
+
+/// Limits of the way to a goal that is far away; each has a default that the vehicle can fly.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum GovernorSettings {
+    /// The usual ones.
+    #[default]
+    Usual,
+    /// `false`: the law has the goal, however far it is.
+    None,
+    /// Some of them chosen.
+    Chosen(ChosenLimits),
+}
+
+/// The keys of `[controller.limits]`; all are positive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChosenLimits {
+    /// Horizontal speed, m/s. Default 10.
+    pub speed: Option<f64>,
+    /// Speed upwards, m/s. Default 3.
+    pub climb: Option<f64>,
+    /// Speed downwards, m/s. Default 2.
+    pub descent: Option<f64>,
+    /// Horizontal acceleration, m/s^2. Default: what the tilt gives; of a vehicle that need not tilt half of what it has.
+    pub acceleration: Option<f64>,
+    /// Derivative of the acceleration, m/s^3. Default 30.
+    pub jerk: Option<f64>,
+    /// Tilt, degrees, below 90. Default 35, at most half of what it can hold.
+    pub tilt_deg: Option<f64>,
+    /// Rate of the heading, degrees/s. Default 90.
+    pub yaw_rate_deg: Option<f64>,
+    /// How far from its reference the vehicle is left to the law, m. Default: 1.4 times where inputs begin to saturate.
+    pub reach: Option<f64>,
+}
+
+/// How much larger than the error that takes the first input to its limit is what the law is left with: a vehicle with four rotors is driven by all of them along
+/// one of its axes, by two of them between these.
+const BEYOND: f64 = 1.4;
+/// An error of the heading that is left to the law, degrees: torque about the vertical is the first that limited inputs give up.
+const HEADING_REACH: f64 = 60.0;
+
+impl ChosenLimits {
+    fn validate(&self) -> Result<(), SettingsError> {
+        let keys = [
+            ("speed", self.speed),
+            ("climb", self.climb),
+            ("descent", self.descent),
+            ("acceleration", self.acceleration),
+            ("jerk", self.jerk),
+            ("tilt_deg", self.tilt_deg),
+            ("yaw_rate_deg", self.yaw_rate_deg),
+            ("reach", self.reach),
+        ];
+        for (key, value) in keys {
+            value.map_or(Ok(()), |value| positive(key, value))?;
+        }
+        match self.tilt_deg {
+            Some(tilt) if tilt >= 90.0 => Err(SettingsError::new(
+                "tilt_deg",
+                format!("expected less than 90 degrees, found {tilt}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// These in place of the usual ones.
+    fn limits(&self, usual: GovernorLimits, gravity: f64) -> GovernorLimits {
+        let tilt = self.tilt_deg.map_or(usual.tilt, f64::to_radians);
+        let limits = GovernorLimits {
+            speed: self.speed.unwrap_or(usual.speed),
+            climb: self.climb.unwrap_or(usual.climb),
+            descent: self.descent.unwrap_or(usual.descent),
+            jerk: self.jerk.unwrap_or(usual.jerk),
+            yaw_rate: self.yaw_rate_deg.map_or(usual.yaw_rate, f64::to_radians),
+            tilt,
+            ..usual
+        };
+        let by_tilt = if self.tilt_deg.is_some() {
+            limits.by_tilt(gravity)
+        } else {
+            usual.acceleration
+        };
+        GovernorLimits {
+            acceleration: self.acceleration.unwrap_or(by_tilt),
+            ..limits
+        }
+    }
+}
+
+impl GovernorSettings {
+    pub(super) fn validate(&self) -> Result<(), SettingsError> {
+        match self {
+            Self::Chosen(chosen) => chosen.validate().map_err(|error| error.inside("limits")),
+            Self::Usual | Self::None => Ok(()),
+        }
+    }
+}
+
+impl ControllerSettings {
+    /// What leads a vehicle to a goal that is far away, for its loop in hover; `None` if nothing should, or if the vehicle cannot hover.
+    ///
+    /// # Errors
+    /// Limits were chosen for a vehicle that cannot hover, or whose law takes it nowhere.
+    pub fn governor(
+        &self,
+        vehicle: &Vehicle,
+        closed: Option<&ClosedLoop>,
+    ) -> Result<Option<Governor>, SettingsError> {
+        let chosen = match &self.limits {
+            GovernorSettings::None => return Ok(None),
+            GovernorSettings::Usual => None,
+            GovernorSettings::Chosen(chosen) => Some(*chosen),
+        };
+        let usual = GovernorLimits::of_vehicle(vehicle).ok();
+        let reach = closed.and_then(|closed| reach(closed, vehicle));
+        let (Some(usual), Some(reach)) = (usual, reach) else {
+            let message = "expected no such section: this vehicle does not come to rest in hover";
+            return match chosen {
+                None => Ok(None),
+                Some(_) => Err(SettingsError::new("limits", message)),
+            };
+        };
+        let chosen = chosen.unwrap_or_default();
+        let limits = chosen.limits(usual, vehicle.body.gravity().norm());
+        let reach = Reach {
+            position: chosen.reach.unwrap_or(reach.position),
+            ..reach
+        };
+        let mode = AttitudeMode::of_inputs(vehicle.rotors.input_matrix());
+        Ok(Some(Governor::new(&vehicle.body, mode, limits, reach)))
+    }
+}
+
+/// What a law can be left with: not much more than the errors of position and velocity that alone saturate no input.
+fn reach(closed: &ClosedLoop, vehicle: &Vehicle) -> Option<Reach> {
+    let limits = vehicle.rotors.limits();
+    let [position, velocity] = [0..3, 6..9].map(|of| closed.unsaturated_error(limits, of));
+    let is_stable = closed.poles().ok()?.iter().all(|pole| pole.re < 0.0);
+    let known = [position, velocity]
+        .iter()
+        .all(|error| *error > 0.0 && error.is_finite());
+    (is_stable && known).then_some(Reach {
+        position: BEYOND * position,
+        heading: HEADING_REACH.to_radians(),
+        time: position / velocity,
+    })
+}
+
+impl<'de> Deserialize<'de> for GovernorSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LimitsVisitor)
+    }
+}
+
+struct LimitsVisitor;
+
+impl<'de> Visitor<'de> for LimitsVisitor {
+    type Value = GovernorSettings;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a table of limits, or false")
+    }
+
+    fn visit_bool<E: Error>(self, limited: bool) -> Result<GovernorSettings, E> {
+        Ok(if limited {
+            GovernorSettings::Usual
+        } else {
+            GovernorSettings::None
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GovernorSettings, A::Error> {
+        ChosenLimits::deserialize(MapAccessDeserializer::new(map)).map(GovernorSettings::Chosen)
+    }
+}
