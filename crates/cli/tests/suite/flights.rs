@@ -167,7 +167,11 @@ fn the_tricopter_pitches_on_the_spot() {
     flies(
         &folder,
         "pitching",
-        &["vehicle.file=quick.toml", "controller.transport=adjoint"],
+        &[
+            "vehicle.file=quick.toml",
+            "controller.transport=adjoint",
+            "controller.limits=false",
+        ],
         1e-4,
         &golden,
     );
@@ -344,6 +348,7 @@ fn without_lag_it_recovers_as_the_golden_flight_does() {
         "vehicle.file=quick.toml",
         "flight.duration=5",
         "controller.tilt_priority=3",
+        "controller.limits=false",
         poles,
     ];
     let golden = Golden {

@@ -2,15 +2,12 @@
 
 use std::fmt;
 
-use fly_mechanics::Vehicle;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use super::{ControllerSettings, SettingsError, positive};
-use crate::analysis::ClosedLoop;
-use crate::governor::{Governor, GovernorLimits, Reach};
-use crate::trajectory::AttitudeMode;
+use super::{SettingsError, positive};
+use crate::governor::GovernorLimits;
 
 /// Limits of the way to a goal that is far away; each has a default that the vehicle can fly.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,12 +43,6 @@ pub struct ChosenLimits {
     pub reach: Option<f64>,
 }
 
-/// How much larger than the error that takes the first input to its limit is what the law is left with: a vehicle with four rotors is driven by all of them along
-/// one of its axes, by two of them between these.
-const BEYOND: f64 = 1.4;
-/// An error of the heading that is left to the law, degrees: torque about the vertical is the first that limited inputs give up.
-const HEADING_REACH: f64 = 60.0;
-
 impl ChosenLimits {
     fn validate(&self) -> Result<(), SettingsError> {
         let keys = [
@@ -77,7 +68,7 @@ impl ChosenLimits {
     }
 
     /// These in place of the usual ones.
-    fn limits(&self, usual: GovernorLimits, gravity: f64) -> GovernorLimits {
+    pub(super) fn limits(&self, usual: GovernorLimits, gravity: f64) -> GovernorLimits {
         let tilt = self.tilt_deg.map_or(usual.tilt, f64::to_radians);
         let limits = GovernorLimits {
             speed: self.speed.unwrap_or(usual.speed),
@@ -107,56 +98,6 @@ impl GovernorSettings {
             Self::Usual | Self::None => Ok(()),
         }
     }
-}
-
-impl ControllerSettings {
-    /// What leads a vehicle to a goal that is far away, for its loop in hover; `None` if nothing should, or if the vehicle cannot hover.
-    ///
-    /// # Errors
-    /// Limits were chosen for a vehicle that cannot hover, or whose law takes it nowhere.
-    pub fn governor(
-        &self,
-        vehicle: &Vehicle,
-        closed: Option<&ClosedLoop>,
-    ) -> Result<Option<Governor>, SettingsError> {
-        let chosen = match &self.limits {
-            GovernorSettings::None => return Ok(None),
-            GovernorSettings::Usual => None,
-            GovernorSettings::Chosen(chosen) => Some(*chosen),
-        };
-        let usual = GovernorLimits::of_vehicle(vehicle).ok();
-        let reach = closed.and_then(|closed| reach(closed, vehicle));
-        let (Some(usual), Some(reach)) = (usual, reach) else {
-            let message = "expected no such section: this vehicle does not come to rest in hover";
-            return match chosen {
-                None => Ok(None),
-                Some(_) => Err(SettingsError::new("limits", message)),
-            };
-        };
-        let chosen = chosen.unwrap_or_default();
-        let limits = chosen.limits(usual, vehicle.body.gravity().norm());
-        let reach = Reach {
-            position: chosen.reach.unwrap_or(reach.position),
-            ..reach
-        };
-        let mode = AttitudeMode::of_inputs(vehicle.rotors.input_matrix());
-        Ok(Some(Governor::new(&vehicle.body, mode, limits, reach)))
-    }
-}
-
-/// What a law can be left with: not much more than the errors of position and velocity that alone saturate no input.
-fn reach(closed: &ClosedLoop, vehicle: &Vehicle) -> Option<Reach> {
-    let limits = vehicle.rotors.limits();
-    let [position, velocity] = [0..3, 6..9].map(|of| closed.unsaturated_error(limits, of));
-    let is_stable = closed.poles().ok()?.iter().all(|pole| pole.re < 0.0);
-    let known = [position, velocity]
-        .iter()
-        .all(|error| *error > 0.0 && error.is_finite());
-    (is_stable && known).then_some(Reach {
-        position: BEYOND * position,
-        heading: HEADING_REACH.to_radians(),
-        time: position / velocity,
-    })
 }
 
 impl<'de> Deserialize<'de> for GovernorSettings {

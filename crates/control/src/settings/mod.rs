@@ -18,6 +18,7 @@ macro_rules! integers_are_numbers {
 
 mod approach;
 mod build_controller;
+mod build_governor;
 mod cascade;
 mod controller;
 mod controller_error;

@@ -11,6 +11,7 @@ mod controller;
 mod decode;
 mod diagnostic;
 mod document;
+mod keys;
 mod limits;
 mod locate;
 mod model;
@@ -25,6 +26,7 @@ mod tolerance;
 mod tree;
 mod urdf;
 mod vehicle;
+mod wording;
 
 pub use configuration::{Configuration, Flown};
 pub use diagnostic::{ConfigError, Diagnostic};

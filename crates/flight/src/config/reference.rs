@@ -11,12 +11,9 @@ use super::controller::explain;
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, list};
 use super::document::{Document, Fragment};
-
+use super::keys::{KIND, TOLERANCE};
 use super::section::section;
 use super::source::Place;
-use super::tolerance::TOLERANCE;
-
-pub(super) const KIND: &str = "kind";
 
 /// Decodes the kind first, then its own keys: decoded in one go, errors inside would lose their place.
 pub(super) fn read(document: &Document) -> Result<ReferenceSettings, ConfigError> {

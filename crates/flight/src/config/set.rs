@@ -5,9 +5,8 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 use super::diagnostic::Diagnostic;
-use super::reference::KIND;
+use super::keys::{KIND, TOLERANCE};
 use super::source::{Origin, Place, Source};
-use super::tolerance::TOLERANCE;
 use super::tree::{Entry, Node, Table, Value};
 
 const SET: &str = "--set";

@@ -4,10 +4,8 @@ use serde::Deserialize;
 
 use super::diagnostic::{ConfigError, Problems};
 use super::document::Document;
+use super::keys::TOLERANCE;
 use super::section::{out_of_range, section};
-
-/// The key.
-pub(super) const TOLERANCE: &str = "tolerance";
 
 /// `[reference] tolerance`: the errors within which the reference counts as reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]

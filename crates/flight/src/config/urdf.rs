@@ -8,7 +8,7 @@ use fly_mechanics::description::{DescriptionError, UrdfOptions};
 
 use super::diagnostic::Diagnostic;
 use super::source::{Origin, Place, Source};
-use super::vehicle;
+use super::wording::wording;
 
 /// The source as TOML; unchanged unless it is URDF. What the format leaves open is as in `fly system FILE --toml`.
 pub(super) fn as_toml(source: Arc<Source>) -> Result<Arc<Source>, Diagnostic> {
@@ -34,7 +34,7 @@ pub(super) fn as_toml(source: Arc<Source>) -> Result<Arc<Source>, Diagnostic> {
 
 /// What is wrong with a description by itself, in its file.
 pub(super) fn explain(source: &Arc<Source>, error: DescriptionError) -> Diagnostic {
-    let (title, label) = vehicle::wording(&error.path, &error.problem);
+    let (title, label) = wording(&error.path, &error.problem);
     let place = Place {
         source: Arc::clone(source),
         span: error.span,
