@@ -188,6 +188,7 @@ fn the_tricopter_pitches_on_the_spot() {
         &[
             "vehicle.file=vehicles/tricopter.toml",
             "controller.transport=adjoint",
+            "controller.limits=false",
         ],
         1e-2,
         &golden,
