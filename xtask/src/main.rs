@@ -13,6 +13,7 @@ mod peers;
 mod ratios;
 mod readme;
 mod recovery;
+mod redundant;
 mod test;
 mod tools;
 mod workspace;
@@ -41,6 +42,7 @@ Tasks:
                          (--write: into it)
   faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md
                          (--write: into it)
+  redundant              the law of 100 000 random vehicles with redundant inputs against the least-error accelerations
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
   install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Some("compare") => page::run("compare", "compare::every_controller_in_every_world", &rest),
         Some("faults") => page::run("faults", "faults::every_fault_one_by_one", &rest),
         Some("recovery") => recovery::run(&rest),
+        Some("redundant") => redundant::run(&rest),
         Some("mutate") => mutate::run(&rest),
         Some("install") => install::run(&rest),
         Some("layers") => layers::run(&rest),

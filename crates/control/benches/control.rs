@@ -28,6 +28,10 @@ use fly_lie::SE3;
 use fly_mechanics::State;
 use nalgebra::{DMatrix, DVector, Vector6};
 
+const HEXACOPTER: &str = include_str!("../../../configs/vehicles/hexacopter.toml");
+const OCTOCOPTER: &str = include_str!("../../../configs/vehicles/octocopter.toml");
+const COAXIAL_X8: &str = include_str!("../../../configs/vehicles/coaxial_x8.toml");
+
 /// Passes over a sequence.
 const PASSES: usize = 100;
 
@@ -64,6 +68,19 @@ fn main() {
         &format!("tilt_priority = 3.0\n{QUADCOPTER_POLES}"),
         Vector6::new(0.0, 0.0, 0.0, 3.11, 0.0, 0.0),
     );
+    // Redundant rotors: a step costs at most 1.5 times the quadcopter's.
+    for (name, description) in [
+        ("hexacopter", HEXACOPTER),
+        ("octocopter", OCTOCOPTER),
+        ("coaxial_x8", COAXIAL_X8),
+    ] {
+        bench.flight(
+            name,
+            description,
+            &format!("tilt_priority = 3.0\n{QUADCOPTER_POLES}"),
+            Vector6::new(0.0, 0.0, 0.0, 3.11, 0.0, 0.0),
+        );
+    }
     bench.flight(
         "tricopter",
         TRICOPTER,

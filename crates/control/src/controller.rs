@@ -5,7 +5,7 @@ use fly_mechanics::State;
 use fly_mechanics::multibody::Model;
 use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn, Vector3};
 
-use crate::allocation::{Allocation, AllocationError, Allocator, Limited, Limits};
+use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limited, Limits};
 use crate::disturbance::{BandwidthError, DisturbanceObserver};
 use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
@@ -76,14 +76,25 @@ where
     law: Law<f64, P::Dof, Dyn>,
     desired: DesiredMotion<f64, P::Dof>,
     tilt_priority: Option<TiltPriority>,
-    /// The metric of the limits, if it is not H.
+    /// The metric of the limits, if it is not that of the law.
     metric: DMatrix<f64>,
+    /// Its inverse factor, if there are redundant inputs, and room to find it.
+    factor: [DMatrix<f64>; 2],
     limited: Option<Limited<Box<dyn Allocator>>>,
     observer: Option<DisturbanceObserver<P::Dof>>,
     /// Whether somebody tells which inputs are applied.
     is_told: bool,
     /// The input that balances a disturbance under state feedback.
     balance: DVector<f64>,
+    /// The limits without and with bounds of inputs that have changed, see [`set_input_bounds`](Self::set_input_bounds).
+    limits: Option<(Limits, Option<Vec<f64>>)>,
+    bounded: Option<Limited<Box<dyn Allocator>>>,
+    /// u_ref while no input is fixed.
+    preferred: DVector<f64>,
+    /// What fixed inputs are fixed at.
+    fixed: Vec<Option<f64>>,
+    /// Whether redundant inputs prefer what they were in the step before.
+    prefers_previous: bool,
     step: Step,
 }
 
@@ -147,10 +158,16 @@ where
             desired: DesiredMotion::of_dof(plant.dof()),
             tilt_priority: None,
             metric: DMatrix::zeros(p, p),
+            factor: [DMatrix::zeros(p, p), DMatrix::zeros(p, p)],
             limited: None,
             observer: None,
             is_told: false,
             balance: DVector::zeros(p),
+            limits: None,
+            bounded: None,
+            preferred: DVector::zeros(p),
+            fixed: vec![None; p],
+            prefers_previous: false,
             step: Step::new(p),
             strategy,
             plant,
@@ -177,10 +194,31 @@ where
     pub fn with_tilt_priority(mut self, rho: f64) -> Result<Self, AllocationError> {
         let tilts = self.plant.tilts().filter(|_| rho != 0.0);
         self.tilt_priority = tilts.map(|tilts| TiltPriority { rho, tilts });
-        // Where the metric changes with the state, each step sets it.
-        if let (true, Some(limited)) = (P::CONSTANT, &mut self.limited) {
-            limited.set_metric(metric(&self.law, self.tilt_priority, &mut self.metric))?;
-        }
+        self.take_metric()?;
+        Ok(self)
+    }
+
+    /// The same with an input weight R (p numbers, its diagonal) and a preferred input `u_ref` (p numbers) of redundant inputs, see [`Law`]; with
+    /// `follows` each step prefers the input of the step before, and the first one `u_ref`. Has no effect while all inputs are independent.
+    ///
+    /// # Errors
+    /// [`LawError::Weights`].
+    ///
+    /// # Panics
+    /// If there are other than p numbers.
+    pub fn with_preferred_input(
+        mut self,
+        weights: &DVector<f64>,
+        preferred: &DVector<f64>,
+        follows: bool,
+    ) -> Result<Self, LawError> {
+        self.law.set_input_weights(weights)?;
+        self.law.set_preferred_input(preferred.as_slice());
+        self.preferred.copy_from(preferred);
+        self.prefers_previous = follows;
+        // Cannot fail: R changes the part of the metric that it makes positive definite.
+        let taken = self.take_metric();
+        debug_assert_eq!(taken, Ok(()));
         Ok(self)
     }
 
@@ -196,18 +234,128 @@ where
         make: impl FnOnce(&Limits, &DMatrix<f64>) -> Result<Box<dyn Allocator>, AllocationError>,
     ) -> Result<Self, AllocationError> {
         let p = self.plant.input_dim();
-        let metric = if P::CONSTANT {
+        // Where the metric changes with the state, each step sets it; that of redundant inputs follows with its factor.
+        let metric = if P::CONSTANT && self.law.redundancy() == 0 {
             self.allocation_metric().clone()
         } else {
             DMatrix::identity(p, p)
         };
+        self.limits = Some((limits.clone(), rates.clone()));
         self.limited = Some(Limited::<Box<dyn Allocator>>::with_rates(
             limits,
             rates,
             |limits| make(limits, &metric),
         )?);
+        if self.law.redundancy() > 0 {
+            self.take_metric()?;
+        }
         Ok(self)
     }
+
+    /// Hands a constant metric to the solver.
+    fn take_metric(&mut self) -> Result<(), AllocationError> {
+        match self.bounded.as_mut().or(self.limited.as_mut()) {
+            Some(limited) if P::CONSTANT => {
+                let metric = metric(&self.law, self.tilt_priority, &mut self.metric);
+                let [factor, room] = &mut self.factor;
+                if self.law.inverse_factor(metric, room, factor) {
+                    limited.set_factored_metric(metric, factor)
+                } else {
+                    limited.set_metric(metric)
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// # Inputs that change
+impl<P: Plant> Controller<P>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    /// Takes new bounds of the inputs (p numbers each, in their units), in the place of the limits that concern bounded inputs alone; infinite bounds bring
+    /// an input's own limits back. What was known of the input before stays, so that rates hold on.
+    ///
+    /// An input whose bounds are equal does what they say whatever is asked of it, as a rotor that has failed gives nothing: the law counts its force to b
+    /// and leaves it out of B, so that the others make up for it as far as they can, exactly while they are inside their limits. Bounded inputs are
+    /// limited by [`ActiveSet`]. Allocates, and factorises afresh.
+    ///
+    /// # Errors
+    /// [`InputBoundsError`]; the bounds before stay.
+    pub fn set_input_bounds(
+        &mut self,
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Result<(), InputBoundsError> {
+        let p = self.plant.input_dim();
+        let bounded = self.with_bounds([lower, upper])?;
+        let fixed: Vec<Option<f64>> = (lower.iter().zip(upper))
+            .map(|(lower, upper)| (lower == upper).then_some(*lower))
+            .collect();
+        self.plant.fix_inputs(&fixed);
+        let mut law = match self.plant.law(&self.strategy) {
+            Ok(law) => law,
+            Err(error) => {
+                self.plant.fix_inputs(&self.fixed);
+                return Err(error.into());
+            }
+        };
+        law.set_input_weights(self.law.input_weights())?;
+        let preferred = DVector::from_fn(p, |j, _| fixed[j].unwrap_or(self.preferred[j]));
+        law.set_preferred_input(preferred.as_slice());
+        self.law = law;
+        self.fixed = fixed;
+        self.bounded = bounded;
+        self.take_metric()?;
+        Ok(())
+    }
+
+    /// The solver for these bounds; none without any.
+    fn with_bounds(
+        &self,
+        bounds: [&[f64]; 2],
+    ) -> Result<Option<Limited<Box<dyn Allocator>>>, AllocationError> {
+        let p = self.plant.input_dim();
+        let [lower, upper] = bounds;
+        let is_free = lower.iter().all(|l| *l == f64::NEG_INFINITY)
+            && upper.iter().all(|u| *u == f64::INFINITY);
+        if is_free && lower.len() == p && upper.len() == p {
+            return Ok(None);
+        }
+        let (limits, rates) = if let Some((limits, rates)) = &self.limits {
+            (limits.clone(), rates.clone())
+        } else {
+            // Without limits these bounds are the only ones.
+            let none = DVector::zeros(0);
+            let rows = DMatrix::zeros(0, p);
+            let limits = Limits::<f64, Dyn, Dyn>::new(rows, none, DVector::zeros(p))?;
+            (limits, None)
+        };
+        let mut limited =
+            Limited::<Box<dyn Allocator>>::with_bounds(&limits, rates, bounds, |limits| {
+                Ok(Box::new(ActiveSet::<f64, Dyn, Dyn>::new(
+                    limits,
+                    &DMatrix::identity(p, p),
+                )?))
+            })?;
+        if let Some(before) = self.bounded.as_ref().or(self.limited.as_ref()) {
+            limited.follow(before);
+        }
+        Ok(Some(limited))
+    }
+}
+
+/// Why bounds of inputs cannot be taken.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputBoundsError {
+    /// The bounds are no bounds, or not one for each input.
+    #[error(transparent)]
+    Bounds(#[from] AllocationError),
+    /// The inputs that are left have no law.
+    #[error("the inputs that are not fixed: {0}")]
+    Law(#[from] LawError),
 }
 
 /// # Flight
@@ -263,17 +411,29 @@ where
             self.step.input.as_mut_slice(),
             self.step.unconstrained.as_slice(),
         );
-        self.step.allocation = match &mut self.limited {
+        self.step.allocation = match self.bounded.as_mut().or(self.limited.as_mut()) {
             None => {
                 input.copy_from_slice(u0);
                 Allocation::FREE
             }
             Some(limited) if P::CONSTANT => limited.allocate(u0, elapsed, input),
             Some(limited) => {
-                let metric = metric(&self.law, self.tilt_priority, &mut self.metric);
-                limited.allocate_in(metric, u0, elapsed, input)?
+                let (law, priority, room) = (&self.law, self.tilt_priority, &mut self.metric);
+                let [factor, scratch] = &mut self.factor;
+                let prepare = |solver: &mut Box<dyn Allocator>| {
+                    let metric = metric(law, priority, room);
+                    if law.inverse_factor(metric, scratch, factor) {
+                        solver.set_factored_metric(metric, factor)
+                    } else {
+                        solver.set_metric(metric)
+                    }
+                };
+                limited.allocate_with(prepare, u0, elapsed, input)?
             }
         };
+        if self.prefers_previous && input.iter().all(|u| u.is_finite()) {
+            self.law.set_preferred_input(input);
+        }
         self.step.energies = match pursuit {
             Pursuit::Motion => self.desired.energies,
             Pursuit::Input => Energies::default(),
@@ -370,7 +530,7 @@ where
         &self.law
     }
 
-    /// H, p x p: the metric of the inputs in the last step, without the priority of tilt.
+    /// H, p x p: the metric of the inputs in the last step, without the priority of tilt; `H_N` if there are [redundant ones](Law).
     pub fn metric(&self) -> &DMatrix<f64> {
         self.law.metric()
     }
@@ -523,7 +683,8 @@ impl Controller<SystemPlant> {
         step.unconstrained.fill(f64::NAN);
         step.energies = Energies::new(f64::NAN, f64::NAN, f64::NAN);
         let desired = step.unconstrained.as_slice();
-        step.allocation = if let Some(limited) = &mut self.limited {
+        let limited = self.bounded.as_mut().or(self.limited.as_mut());
+        step.allocation = if let Some(limited) = limited {
             limited.allocate(desired, elapsed, step.input.as_mut_slice())
         } else {
             step.input.copy_from_slice(desired);

@@ -1,10 +1,11 @@
 //! The inputs that a reference needs.
 #![allow(non_snake_case)]
 
-use fly_mechanics::{State, System, Vehicle};
+use fly_mechanics::{Polytope, State, System, Vehicle};
 use nalgebra::{DMatrix, DVector, DefaultAllocator, Dyn, OVector, Vector6};
 
 use crate::ReferencePoint;
+use crate::freedom::Freedom;
 use crate::plant::{FreeBodyPlant, Plant, PlantError, SystemPlant};
 use crate::reach::pseudo_inverse;
 pub use crate::reach::{REACH, rank};
@@ -19,12 +20,16 @@ where
     plant: P,
     /// B^+, p x n.
     inverse: DMatrix<f64>,
+    limits: Polytope,
+    /// A point inside the limits.
+    interior: Vec<f64>,
+    freedom: Freedom,
 }
 
 /// An input and what it misses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReferenceInput {
-    /// u_R, p numbers: the smallest input whose force is nearest to what is needed. Limits are not looked at.
+    /// u_R, p numbers: an input whose force is nearest to what is needed.
     pub input: DVector<f64>,
     /// The norm of the force that the inputs cannot give, N and N m; it vanishes for a reference that the system can follow, (5.80).
     pub missing: f64,
@@ -48,19 +53,45 @@ impl<P: Plant> ReferenceInputs<P>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
-    fn of_plant(plant: P) -> Self {
-        let inverse = inverse(&plant);
-        Self { plant, inverse }
+    pub(crate) fn of_plant(plant: P, limits: &Polytope, interior: &[f64]) -> Self {
+        let B = input_matrix(&plant);
+        Self {
+            inverse: pseudo_inverse(&B),
+            freedom: Freedom::new(&B, limits, interior),
+            limits: limits.clone(),
+            interior: interior.to_vec(),
+            plant,
+        }
     }
 
-    /// The input that makes this force, n numbers: of a vehicle a wrench, of a system in the configuration that was looked at last.
+    /// The smallest input that makes this force, n numbers: of a vehicle a wrench, of a system in the configuration that was looked at last.
+    ///
+    /// Limits count only where inputs are redundant and the smallest one is outside: then it is the [most central](Self::central) one.
     pub fn of_force(&self, force: &OVector<f64, P::Dof>) -> ReferenceInput {
         let needed = DVector::from_column_slice(force.as_slice());
-        let input = &self.inverse * &needed;
+        let smallest = &self.inverse * &needed;
+        let stays = self.freedom.dim() == 0 || self.limits.contains(smallest.as_slice(), 0.0);
+        let input = if stays {
+            smallest
+        } else {
+            self.freedom.central(&smallest)
+        };
+        self.judged(input, force)
+    }
+
+    /// Of the inputs that make this force the one whose least distance from a limit is largest, each in parts of the distance of the middle of the
+    /// limits, and of these the smallest: a linear program. Where no inputs are redundant there is but one.
+    pub fn central(&self, force: &OVector<f64, P::Dof>) -> ReferenceInput {
+        let needed = DVector::from_column_slice(force.as_slice());
+        let input = self.freedom.central(&(&self.inverse * needed));
+        self.judged(input, force)
+    }
+
+    fn judged(&self, input: DVector<f64>, force: &OVector<f64, P::Dof>) -> ReferenceInput {
         let given = self.plant.input_matrix() * &input;
         ReferenceInput {
             missing: (given - force).norm(),
-            needed: needed.norm(),
+            needed: force.norm(),
             input,
         }
     }
@@ -73,33 +104,30 @@ where
     ) -> OVector<f64, P::Dof> {
         self.plant.update(state);
         if !P::CONSTANT {
-            self.inverse = inverse(&self.plant);
+            let B = input_matrix(&self.plant);
+            self.inverse = pseudo_inverse(&B);
+            self.freedom = Freedom::new(&B, &self.limits, &self.interior);
         }
         self.plant.mass_matrix() * acceleration + self.plant.bias(state)
     }
 }
 
-/// B^+.
-fn inverse<P: Plant>(plant: &P) -> DMatrix<f64>
+/// B, n x p.
+fn input_matrix<P: Plant>(plant: &P) -> DMatrix<f64>
 where
     DefaultAllocator: Sizes<P::Dof, Dyn>,
 {
     let B = plant.input_matrix();
-    pseudo_inverse(&DMatrix::from_column_slice(
-        B.nrows(),
-        B.ncols(),
-        B.as_slice(),
-    ))
+    DMatrix::from_column_slice(B.nrows(), B.ncols(), B.as_slice())
 }
 
 /// # A vehicle
 impl ReferenceInputs {
     /// For a vehicle.
     pub fn new(vehicle: &Vehicle) -> Self {
-        Self::of_plant(FreeBodyPlant::new(
-            &vehicle.body,
-            vehicle.rotors.input_matrix(),
-        ))
+        let rotors = &vehicle.rotors;
+        let plant = FreeBodyPlant::new(&vehicle.body, rotors.input_matrix());
+        Self::of_plant(plant, rotors.limits(), rotors.interior())
     }
 
     /// The input that keeps the vehicle on the reference.
@@ -125,7 +153,18 @@ impl ReferenceInputs<SystemPlant> {
     /// # Errors
     /// [`PlantError`].
     pub fn of_system(system: &System) -> Result<Self, PlantError> {
-        SystemPlant::new(system).map(Self::of_plant)
+        let (limits, interior) = (system.inputs.limits(), system.inputs.interior());
+        SystemPlant::new(system).map(|plant| Self::of_plant(plant, limits, interior))
+    }
+
+    /// The input that holds the system at rest in this configuration (nu numbers), as far inside its limits as it can be. Allocates.
+    ///
+    /// # Panics
+    /// If the configuration has another length than the system's.
+    pub fn central_at(&mut self, configuration: &[f64]) -> ReferenceInput {
+        let rest = DVector::zeros(self.plant.dof().0);
+        let force = self.needed((configuration, rest.as_slice()), &rest);
+        self.central(&force)
     }
 
     /// The input that keeps the system on the reference. Allocates.

@@ -113,6 +113,8 @@ pub mod design;
 #[cfg(feature = "systems")]
 pub mod disturbance;
 #[cfg(feature = "systems")]
+mod freedom;
+#[cfg(feature = "systems")]
 pub mod governor;
 #[cfg(feature = "systems")]
 pub mod inputs;
@@ -146,7 +148,7 @@ pub mod trajectory;
 pub mod tuning;
 
 #[cfg(feature = "systems")]
-pub use controller::{Controller, Step};
+pub use controller::{Controller, InputBoundsError, Step};
 #[cfg(feature = "systems")]
 pub use step_error::StepError;
 #[cfg(feature = "systems")]

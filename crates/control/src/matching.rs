@@ -56,7 +56,7 @@ where
     /// For the mass matrix M, the desired one Mbar, and the input matrix B, with its orthonormal complement.
     ///
     /// # Errors
-    /// [`LawError::Inputs`] if Mbar or S^-1 is not positive definite, or if the rank of B does not leave the number of columns that the
+    /// [`LawError::Inertia`] if Mbar or S^-1 is not positive definite, [`LawError::Inputs`] if the rank of B does not leave the number of columns that the
     /// compiler knows.
     pub fn new<P: Dim>(
         M: &OMatrix<T, N, N>,
@@ -80,20 +80,20 @@ where
     /// With a given complement, n x c.
     ///
     /// # Errors
-    /// [`LawError::Inputs`] if Mbar or S^-1 is not positive definite.
+    /// [`LawError::Inertia`] if Mbar or S^-1 is not positive definite.
     pub fn with_complement(
         M: &OMatrix<T, N, N>,
         M_bar: &OMatrix<T, N, N>,
         complement: OMatrix<T, N, C>,
     ) -> Result<Self, LawError> {
-        let desired = Cholesky::new(M_bar.clone()).ok_or(LawError::Inputs)?;
+        let desired = Cholesky::new(M_bar.clone()).ok_or(LawError::Inertia)?;
         let mut ratio = M.clone();
         desired.solve_mut(&mut ratio);
         ratio.transpose_mut();
         let projected = M * &complement;
         let mut solved = projected.clone();
         desired.solve_mut(&mut solved);
-        let inverse = Cholesky::new(projected.tr_mul(&solved)).ok_or(LawError::Inputs)?;
+        let inverse = Cholesky::new(projected.tr_mul(&solved)).ok_or(LawError::Inertia)?;
         let weight = inverse.inverse();
         Ok(Self {
             back: projected * &weight,

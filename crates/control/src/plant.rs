@@ -50,6 +50,13 @@ where
     /// The places of the angular velocities about x and y in the velocity of the one body that moves freely; `None` if none or several do.
     fn tilts(&self) -> Option<[usize; 2]>;
 
+    /// Takes inputs that do what they do, whatever is asked of them, such as failed ones: a value for each such input (p entries, in its unit). Their columns
+    /// of B become zero, their forces a part of b.
+    ///
+    /// # Panics
+    /// If there are other than p entries.
+    fn fix_inputs(&mut self, fixed: &[Option<f64>]);
+
     /// Takes in a state: kinematics, M and B.
     fn update(&mut self, state: Self::State<'_>);
 
@@ -109,6 +116,8 @@ pub enum Pursuit {
 pub struct FreeBodyPlant {
     body: FreeBody<f64>,
     input_matrix: Matrix6xX<f64>,
+    /// B of all inputs, if some are fixed, and their wrench.
+    fixed: Option<(Matrix6xX<f64>, Vector6<f64>)>,
     bias: Vector6<f64>,
     /// `None` if the inputs can give every wrench.
     lean: Option<Lean>,
@@ -124,6 +133,7 @@ impl FreeBodyPlant {
         Self {
             body: *body,
             input_matrix: input_matrix.clone(),
+            fixed: None,
             bias: Vector6::zeros(),
             lean: Lean::of_vehicle(body, input_matrix),
             load: [Vector3::zeros(); 2],
@@ -175,6 +185,17 @@ impl Plant for FreeBodyPlant {
         Some([3, 4])
     }
 
+    fn fix_inputs(&mut self, fixed: &[Option<f64>]) {
+        if let Some((all, _)) = self.fixed.take() {
+            self.input_matrix = all;
+        }
+        if fixed.iter().any(Option::is_some) {
+            let (all, mut wrench) = (self.input_matrix.clone(), Vector6::zeros());
+            fix(&mut self.input_matrix, fixed, &mut wrench);
+            self.fixed = Some((all, wrench));
+        }
+    }
+
     fn update(&mut self, _: &State<f64>) {}
 
     fn pursue(
@@ -204,6 +225,9 @@ impl Plant for FreeBodyPlant {
 
     fn bias(&mut self, state: &State<f64>) -> &Vector6<f64> {
         self.bias = self.body.bias(state);
+        if let Some((_, wrench)) = &self.fixed {
+            self.bias -= wrench;
+        }
         &self.bias
     }
 
@@ -241,6 +265,8 @@ pub struct SystemPlant {
     /// The one body that moves freely, and the force on it (N, world) that an observer has found.
     free: Option<BodyId>,
     load: Vector3<f64>,
+    /// Which inputs are fixed, if any, and their forces.
+    fixed: Option<(Vec<Option<f64>>, DVector<f64>)>,
 }
 
 /// Why a system cannot be the model of a controller.
@@ -296,6 +322,7 @@ impl SystemPlant {
             jacobian: Matrix6xX::zeros(n),
             free: free_body(&model),
             load: Vector3::zeros(),
+            fixed: None,
             model,
         })
     }
@@ -336,12 +363,22 @@ impl Plant for SystemPlant {
         Some([first, first + 1])
     }
 
+    fn fix_inputs(&mut self, fixed: &[Option<f64>]) {
+        assert_eq!(fixed.len(), self.input_dim(), "number of inputs");
+        let some = fixed.iter().any(Option::is_some);
+        self.fixed = some.then(|| (fixed.to_vec(), DVector::zeros(self.model.dof())));
+    }
+
     fn update(&mut self, (x, xi): (&[f64], &[f64])) {
         let model = &self.model;
         self.actual.update(model, x, xi);
         self.actual.update_jacobians(model);
         self.inputs
             .input_matrix(&self.actual, &mut self.jacobian, &mut self.input_matrix);
+        if let Some((fixed, force)) = &mut self.fixed {
+            force.fill(0.0);
+            fix(&mut self.input_matrix, fixed, force);
+        }
         model.mass_matrix(&mut self.actual, x, &mut self.mass_matrix);
     }
 
@@ -398,6 +435,9 @@ impl Plant for SystemPlant {
     fn bias(&mut self, (x, xi): (&[f64], &[f64])) -> &DVector<f64> {
         self.model
             .bias(&mut self.actual, x, xi, self.bias.as_mut_slice());
+        if let Some((_, force)) = &self.fixed {
+            self.bias -= force;
+        }
         &self.bias
     }
 
@@ -430,5 +470,19 @@ fn free_body(model: &Model<f64>) -> Option<BodyId> {
     match (free.next(), free.next()) {
         (Some(body), None) => Some(body),
         _ => None,
+    }
+}
+
+/// Takes the columns of fixed inputs out of B, and adds their force to `force`.
+fn fix<N: Dim>(B: &mut OMatrix<f64, N, Dyn>, fixed: &[Option<f64>], force: &mut OVector<f64, N>)
+where
+    DefaultAllocator: Sizes<N, Dyn>,
+{
+    assert_eq!(fixed.len(), B.ncols(), "number of inputs");
+    for (mut column, value) in B.column_iter_mut().zip(fixed) {
+        if let Some(value) = value {
+            force.axpy(*value, &column, 1.0);
+            column.fill(0.0);
+        }
     }
 }

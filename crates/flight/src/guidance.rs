@@ -1,13 +1,13 @@
 //! A reference and the control law that follows it.
 #![allow(non_snake_case)]
 
-use fly_control::analysis::LyapunovGuarantee;
+use fly_control::analysis::{Attainable, LyapunovGuarantee};
 use fly_control::disturbance::HoverEstimate;
 use fly_control::governor::Governor;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
-use fly_control::{Controller, ReferencePoint, Step, SystemPoint, Trajectory};
+use fly_control::{Controller, InputBoundsError, ReferencePoint, Step, SystemPoint, Trajectory};
 use fly_hal::Frame;
 use fly_lie::SE3;
 use fly_mechanics::multibody::{Joint, Model};
@@ -41,6 +41,7 @@ enum Plant {
         governor: Option<Box<Governor>>,
         joint: Joint<f64>,
         point: ReferencePoint,
+        vehicle: Box<Vehicle>,
         /// Descent rate of the failsafe, m/s.
         descent_rate: f64,
         failsafe: Option<Descent>,
@@ -80,6 +81,7 @@ impl Guidance {
                 governor: governor.map(Box::new),
                 joint: *joint.expect("a vehicle has a body"),
                 point: at_rest,
+                vehicle: Box::new(vehicle.clone()),
                 descent_rate,
                 failsafe: None,
             },
@@ -346,6 +348,29 @@ impl Guidance {
                 ..
             } => governor.as_deref(),
             _ => None,
+        }
+    }
+
+    /// Takes bounds of the inputs in the place of their limits, infinite ones where nothing has changed; see
+    /// [`Controller::set_input_bounds`]. Allocates.
+    ///
+    /// # Errors
+    /// [`InputBoundsError`]; the bounds before stay.
+    pub fn set_input_bounds(
+        &mut self,
+        [lower, upper]: [&[f64]; 2],
+    ) -> Result<(), InputBoundsError> {
+        match &mut self.plant {
+            Plant::Vehicle { controller, .. } => controller.set_input_bounds(lower, upper),
+            Plant::System { controller, .. } => controller.set_input_bounds(lower, upper),
+        }
+    }
+
+    /// What is attainable within such bounds; `None` for a system. Allocates.
+    pub fn attainable(&self, bounds: [&[f64]; 2]) -> Option<Attainable> {
+        match &self.plant {
+            Plant::Vehicle { vehicle, .. } => Some(Attainable::within(vehicle, bounds)),
+            Plant::System { .. } => None,
         }
     }
 

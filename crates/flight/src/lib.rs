@@ -11,6 +11,7 @@ pub mod envelope;
 mod error;
 mod flight;
 pub mod guidance;
+pub mod health;
 mod histogram;
 pub mod limits;
 mod link;

@@ -2,12 +2,14 @@
 
 use fly_control::Step;
 use fly_control::SystemPoint;
+use fly_control::analysis::Attainable;
 use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 
 use super::binding::Binding;
 use super::envelope::{Bound, Envelope, Exceeded, Ground, Observed};
 use super::guidance::Guidance;
+use super::health::Health;
 use super::limits;
 use super::observation::Observation;
 use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
@@ -34,6 +36,8 @@ pub struct Parts {
     pub binding: Binding,
     /// Reference and control law.
     pub guidance: Guidance,
+    /// What the backend tells about its actuators, if it does.
+    pub health: Option<Health>,
     /// Decides what happens when frames fail.
     pub supervisor: Supervisor,
     /// Groups older than this are stale, ns.
@@ -134,6 +138,9 @@ impl Pilot {
     /// Decides the tick at `time` (ns, strictly increasing).
     pub fn decide(&mut self, time: i64, reading: Reading, frame: &Frame) -> Decision {
         let verdict = self.observe(time, reading, frame);
+        if reading == Reading::Fresh {
+            self.watch_actuators(frame);
+        }
         let crash = self.watch_ground();
         let mut decision = Decision {
             action: self.parts.supervisor.frame(time, verdict),
@@ -312,6 +319,9 @@ impl Pilot {
             .step(elapsed, &parts.predictor)
             .and_then(|step| {
                 inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
+                if let Some(health) = &parts.health {
+                    health.complete(&mut self.candidate, inputs);
+                }
                 limits::check(&self.candidate, inputs.command_limits())
             });
         match checked {
@@ -362,6 +372,39 @@ impl Pilot {
         match self.parts.supervisor.exceeded(time, limit, response) {
             Action::Stop => Action::Stop,
             _ => action,
+        }
+    }
+
+    /// Takes what the frame tells about the actuators: the law makes up for those that are weak or have failed.
+    fn watch_actuators(&mut self, frame: &Frame) {
+        let Parts {
+            predictor,
+            guidance,
+            health: Some(health),
+            ..
+        } = &mut self.parts
+        else {
+            return;
+        };
+        let inputs = &predictor.system().inputs;
+        let Some(command) = health.read(frame, inputs) else {
+            return;
+        };
+        let (name, left) = (&inputs.command_names()[command], 100.0 * health.of(command));
+        tracing::warn!("the actuator of `{name}` gives {left:.0} % of what it did");
+        match guidance.attainable(health.bounds()) {
+            Some(Attainable::Spinning) => {
+                tracing::warn!(
+                    "what is left cannot hover without a torque about the vertical: yaw is given up"
+                );
+            }
+            Some(Attainable::Nothing) => {
+                tracing::error!("what is left cannot hover: the vehicle sinks or tumbles");
+            }
+            Some(Attainable::Hover) | None => {}
+        }
+        if let Err(error) = guidance.set_input_bounds(health.bounds()) {
+            tracing::error!("the law does not make up for it: {error}");
         }
     }
 

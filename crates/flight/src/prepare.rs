@@ -20,6 +20,7 @@ use crate::envelope::{Envelope, Ground};
 use crate::error::FlightError;
 use crate::flight::Flight;
 use crate::guidance::Guidance;
+use crate::health::Health;
 use crate::link::{Link, Timeouts};
 use crate::pilot::{Parts, Pilot};
 use crate::recorder::{self, Recorder};
@@ -115,6 +116,7 @@ impl<'a> Flight<'a> {
             ground,
             predictor,
             binding,
+            health: Health::bind(description, system),
             guidance,
             supervisor,
             stale_after: nanoseconds(safety.stale_ms * 1e-3),

@@ -166,6 +166,7 @@ pub const TABLE: &[Canonical] = &{
         row(Auxiliary,   "battery",                   &["voltage"], "V",     "voltage of the battery"),
         row(Auxiliary,   "battery",                   &["remaining"], "1",   "remaining charge, 0 to 1"),
         row(Auxiliary,   "vehicle",                   &["armed"],   "1",     "1: armed, 0: not"),
+        row(Auxiliary,   "actuator.{i}",              &["health"],  "1",     "what is left of the actuator of the vehicle's command i: 1 works, 0 gives nothing"),
     ]
 };
 

@@ -17,6 +17,7 @@ mod logs;
 mod misbehaviour;
 mod mutations;
 mod real_time;
+mod redundant;
 mod references;
 mod replay;
 mod safety;

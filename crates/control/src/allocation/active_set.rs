@@ -142,18 +142,27 @@ where
 
     /// Factorises a metric and takes it; the one before stays if it has no factors.
     fn factor(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
-        let p = self.limits.input_dim();
-        if metric.shape() != (p, p) {
-            return Err(AllocationError::Shape {
-                what: "metric",
-                expected: [p, p],
-                found: [metric.nrows(), metric.ncols()],
-            });
-        }
+        self.check_shape("metric", metric)?;
         inverse_factor(metric, self.scratch.as_mut_slice())?;
         core::mem::swap(&mut self.inverse_factor, &mut self.scratch);
         self.dual.set_metric(&self.limits, &self.inverse_factor);
         Ok(())
+    }
+
+    fn check_shape(
+        &self,
+        what: &'static str,
+        matrix: &OMatrix<T, P, P>,
+    ) -> Result<(), AllocationError> {
+        let p = self.limits.input_dim();
+        if matrix.shape() == (p, p) {
+            return Ok(());
+        }
+        Err(AllocationError::Shape {
+            what,
+            expected: [p, p],
+            found: [matrix.nrows(), matrix.ncols()],
+        })
     }
 
     /// What is left where a search failed: the way from the point inside as far as the limits let it.
@@ -177,6 +186,18 @@ where
 
     fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
         self.factor(metric)
+    }
+
+    fn set_factored_metric(
+        &mut self,
+        _: &OMatrix<T, P, P>,
+        inverse_factor: &OMatrix<T, P, P>,
+    ) -> Result<(), AllocationError> {
+        self.check_shape("inverse factor", inverse_factor)?;
+        finite("inverse factor", inverse_factor.as_slice())?;
+        self.inverse_factor.copy_from(inverse_factor);
+        self.dual.set_metric(&self.limits, &self.inverse_factor);
+        Ok(())
     }
 
     fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError> {
@@ -233,7 +254,7 @@ where
 }
 
 /// L^-1 of H = L^T L, upper triangular, by columns, without allocating.
-fn inverse_factor<T: RealField + Copy, P: Dim>(
+pub(crate) fn inverse_factor<T: RealField + Copy, P: Dim>(
     metric: &OMatrix<T, P, P>,
     inverse: &mut [T],
 ) -> Result<(), AllocationError>

@@ -28,6 +28,8 @@ where
     /// Bounds of all rows.
     lower: OVector<T, M>,
     upper: OVector<T, M>,
+    /// Bounds of each input, which come before its rate.
+    within: [OVector<T, P>; 2],
 }
 
 impl<A: Allocator<T, P>, T: RealField + Copy, P: Dim, M: Dim> Limited<A, T, P, M>
@@ -47,10 +49,15 @@ where
     ) -> Result<Self, AllocationError> {
         let (_, m) = limits.sizes();
         let bounds = |bounds: &[T]| OVector::from_column_slice_generic(m, nalgebra::U1, bounds);
-        let rate = rate.map(|most| Rate {
-            most,
-            lower: bounds(limits.lower()),
-            upper: bounds(limits.upper()),
+        let rate = rate.map(|most| {
+            let first = limits.len() - most.len();
+            let of_inputs = |bounds: &[T]| most.map_with_location(|i, _, _| bounds[first + i]);
+            Rate {
+                within: [of_inputs(limits.lower()), of_inputs(limits.upper())],
+                lower: bounds(limits.lower()),
+                upper: bounds(limits.upper()),
+                most,
+            }
         });
         Ok(Self {
             allocator: make(&limits)?,
@@ -76,9 +83,24 @@ impl Limited<Box<dyn Allocator>> {
             check_length("input rates", limits.input_dim(), rate.len())?;
         }
         let limits = match rate {
-            Some(_) => limits.with_each_input()?,
+            Some(_) => limits.with_each_input(None)?,
             None => limits.clone(),
         };
+        Self::new(limits, rate.map(nalgebra::DVector::from_vec), make)
+    }
+
+    /// The same with these bounds of each input (p numbers each, infinite where there is none) in the place of the limits that concern
+    /// bounded inputs alone.
+    ///
+    /// # Errors
+    /// As [`with_rates`](Self::with_rates) and [`Limits::set_bounds`].
+    pub fn with_bounds(
+        limits: &Limits,
+        rate: Option<Vec<f64>>,
+        bounds: [&[f64]; 2],
+        make: impl FnOnce(&Limits) -> Result<Box<dyn Allocator>, AllocationError>,
+    ) -> Result<Self, AllocationError> {
+        let limits = limits.with_each_input(Some(bounds))?;
         Self::new(limits, rate.map(nalgebra::DVector::from_vec), make)
     }
 }
@@ -99,12 +121,30 @@ where
         self.allocator.solve(desired, input)
     }
 
+    /// Goes on where another one is: with the input before, if it has one.
+    #[cfg(feature = "std")]
+    pub(crate) fn follow(&mut self, other: &Self) {
+        self.begun = other.begun;
+    }
+
     /// Takes a new metric.
     ///
     /// # Errors
     /// As [`Allocator::set_metric`].
     pub fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
         self.allocator.set_metric(metric)
+    }
+
+    /// Takes a new metric with its inverse factor.
+    ///
+    /// # Errors
+    /// As [`Allocator::set_factored_metric`].
+    pub fn set_factored_metric(
+        &mut self,
+        metric: &OMatrix<T, P, P>,
+        inverse_factor: &OMatrix<T, P, P>,
+    ) -> Result<(), AllocationError> {
+        self.allocator.set_factored_metric(metric, inverse_factor)
     }
 
     /// The same in a metric of the moment.
@@ -118,10 +158,24 @@ where
         elapsed: T,
         input: &mut [T],
     ) -> Result<Allocation, AllocationError> {
+        self.allocate_with(|solver| solver.set_metric(metric), desired, elapsed, input)
+    }
+
+    /// The same with a solver that `prepare` has given its metric; it is asked only where the limits are met.
+    ///
+    /// # Errors
+    /// Those of `prepare`; the input before stays.
+    pub fn allocate_with<E>(
+        &mut self,
+        prepare: impl FnOnce(&mut A) -> Result<(), E>,
+        desired: &[T],
+        elapsed: T,
+        input: &mut [T],
+    ) -> Result<Allocation, E> {
         if let Some(allocation) = self.settle(desired, elapsed, input) {
             return Ok(allocation);
         }
-        self.allocator.set_metric(metric)?;
+        prepare(&mut self.allocator)?;
         self.begun = true;
         Ok(self.allocator.solve(desired, input))
     }
@@ -179,9 +233,23 @@ where
         };
         let lower = self.lower.as_mut_slice()[first..].iter_mut();
         let bounds = lower.zip(&mut self.upper.as_mut_slice()[first..]);
-        for (((lower, upper), u), most) in bounds.zip(before).zip(&self.most) {
+        let [least, greatest] = &self.within;
+        let within = least.iter().zip(greatest);
+        for ((((lower, upper), u), most), (least, greatest)) in
+            bounds.zip(before).zip(&self.most).zip(within)
+        {
             let reach = *most * elapsed;
-            (*lower, *upper) = (*u - reach, *u + reach);
+            // Bounds that have jumped away from the input before come first.
+            *lower = larger(*least, smaller(*u - reach, *greatest));
+            *upper = smaller(*greatest, larger(*u + reach, *least));
         }
     }
+}
+
+fn larger<T: RealField + Copy>(a: T, b: T) -> T {
+    if a > b { a } else { b }
+}
+
+fn smaller<T: RealField + Copy>(a: T, b: T) -> T {
+    if a < b { a } else { b }
 }

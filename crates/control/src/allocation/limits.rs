@@ -126,21 +126,39 @@ where
 
 #[cfg(feature = "std")]
 impl Limits {
-    /// The same limits with a row for each input alone, in their order, after the others; not bounded yet.
-    pub(super) fn with_each_input(&self) -> Result<Self, AllocationError> {
+    /// The same limits with a row for each input alone, in their order, after the others; not bounded without `bounds` (p numbers each). With them rows
+    /// that concern bounded inputs alone are open.
+    pub(super) fn with_each_input(
+        &self,
+        bounds: Option<[&[f64]; 2]>,
+    ) -> Result<Self, AllocationError> {
         let (p, m) = self.rows.shape();
         let mut rows = nalgebra::DMatrix::zeros(m + p, p);
         rows.rows_mut(0, m).copy_from(&self.rows.transpose());
         rows.rows_mut(m, p).fill_with_identity();
-        let extend = |bounds: &[f64], free: f64| {
-            nalgebra::DVector::from_iterator(
-                m + p,
-                bounds.iter().copied().chain((0..p).map(|_| free)),
-            )
+        let mut interior = self.interior.clone();
+        let free = [vec![f64::NEG_INFINITY; p], vec![f64::INFINITY; p]];
+        let [lower, upper] = bounds.unwrap_or([&free[0], &free[1]]);
+        check_length("lower bounds of the inputs", p, lower.len())?;
+        check_length("upper bounds of the inputs", p, upper.len())?;
+        let bounded = |j: usize| lower[j].is_finite() || upper[j].is_finite();
+        let opened = |row: usize| {
+            let mut entries = self.row(row).iter().enumerate().filter(|(_, w)| **w != 0.0);
+            entries.all(|(j, _)| bounded(j))
         };
-        let lower = extend(self.lower(), f64::NEG_INFINITY);
-        let upper = extend(self.upper(), f64::INFINITY);
-        Self::between(rows, &lower, &upper, self.interior.clone())
+        let extend = |own: &[f64], of_inputs: &[f64], free: f64| {
+            let own = own.iter().enumerate();
+            let own = own.map(|(row, bound)| if opened(row) { free } else { *bound });
+            nalgebra::DVector::from_iterator(m + p, own.chain(of_inputs.iter().copied()))
+        };
+        let lower_rows = extend(self.lower(), lower, f64::NEG_INFINITY);
+        let upper_rows = extend(self.upper(), upper, f64::INFINITY);
+        for (j, inside) in interior.iter_mut().enumerate() {
+            if let (true, true) = (bounded(j), lower[j] <= upper[j]) {
+                *inside = inside.clamp(lower[j], upper[j]);
+            }
+        }
+        Self::between(rows, &lower_rows, &upper_rows, interior)
     }
 }
 

@@ -53,6 +53,7 @@ mod limits;
 mod osqp;
 
 pub use active_set::ActiveSet;
+pub(crate) use active_set::inverse_factor;
 pub use limited::Limited;
 pub use limits::Limits;
 #[cfg(feature = "osqp")]
@@ -81,6 +82,20 @@ where
     /// the metric before stays.
     fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError>;
 
+    /// The same for a metric that is known to more digits than its numbers show, such as that of [redundant inputs](crate::law::Law): J (p x p) with
+    /// `J J^T = H^-1` comes with it. A solver that has no use for J leaves it.
+    ///
+    /// # Errors
+    /// As [`set_metric`](Self::set_metric).
+    fn set_factored_metric(
+        &mut self,
+        metric: &OMatrix<T, P, P>,
+        inverse_factor: &OMatrix<T, P, P>,
+    ) -> Result<(), AllocationError> {
+        let _ = inverse_factor;
+        self.set_metric(metric)
+    }
+
     /// Takes new bounds (m numbers each, in the units of the rows of `W`; infinite where there is none).
     ///
     /// # Errors
@@ -104,6 +119,14 @@ where
 
     fn set_metric(&mut self, metric: &OMatrix<T, P, P>) -> Result<(), AllocationError> {
         (**self).set_metric(metric)
+    }
+
+    fn set_factored_metric(
+        &mut self,
+        metric: &OMatrix<T, P, P>,
+        inverse_factor: &OMatrix<T, P, P>,
+    ) -> Result<(), AllocationError> {
+        (**self).set_factored_metric(metric, inverse_factor)
     }
 
     fn set_bounds(&mut self, lower: &[T], upper: &[T]) -> Result<(), AllocationError> {
@@ -189,7 +212,7 @@ pub enum AllocationError {
     },
     /// The metric has no Cholesky factor.
     #[error(
-        "metric: expected a symmetric positive definite matrix, found one without a Cholesky factor (do the inputs act independently?)"
+        "metric: expected a symmetric positive definite matrix, found one without a Cholesky factor"
     )]
     Metric,
     /// NaN among the numbers, or an infinite entry where that means nothing.
@@ -219,7 +242,7 @@ pub enum AllocationError {
 }
 
 /// A tolerance: for `f64`, and for scalars of single precision.
-fn tolerance<T: RealField>(double: f64, single: f64) -> T {
+pub(crate) fn tolerance<T: RealField>(double: f64, single: f64) -> T {
     let coarse = T::default_epsilon() > nalgebra::convert(1e-12);
     nalgebra::convert(if coarse { single } else { double })
 }

@@ -78,6 +78,11 @@ impl Osqp {
         self.fallbacks
     }
 
+    fn take_metric(&mut self, metric: &DMatrix<f64>) {
+        self.metric.copy_from_slice(metric.as_slice());
+        self.problem.update_P(upper_triangle(metric));
+    }
+
     /// Whether an answer is inside the limits but for what OSQP's tolerance leaves.
     fn verified(&self, input: &[f64]) -> bool {
         let size = 1.0 + largest(input.iter().copied()) + self.limits.scale();
@@ -93,8 +98,17 @@ impl Allocator for Osqp {
 
     fn set_metric(&mut self, metric: &DMatrix<f64>) -> Result<(), AllocationError> {
         self.exact.set_metric(metric)?;
-        self.metric.copy_from_slice(metric.as_slice());
-        self.problem.update_P(upper_triangle(metric));
+        self.take_metric(metric);
+        Ok(())
+    }
+
+    fn set_factored_metric(
+        &mut self,
+        metric: &DMatrix<f64>,
+        inverse_factor: &DMatrix<f64>,
+    ) -> Result<(), AllocationError> {
+        self.exact.set_factored_metric(metric, inverse_factor)?;
+        self.take_metric(metric);
         Ok(())
     }
 

@@ -88,7 +88,8 @@ pub trait LinearFeedback {
         None
     }
 
-    /// `[F_K, F_D]` (p x n) of `du = -(F_K eps + F_D eps')`, for the system about rest in the configuration x.
+    /// `[F_K, F_D]` (p x n) of `du = -(F_K eps + F_D eps')`, for the system about rest in the configuration x; redundant inputs
+    /// share by these weights (p), see [`Law`](crate::law::Law).
     ///
     /// # Errors
     /// [`AnalysisError`] where there are none.
@@ -97,8 +98,9 @@ pub trait LinearFeedback {
         model: &Model<f64>,
         x: &[f64],
         linear: &LinearModel,
+        weights: &DVector<f64>,
     ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
-        Ok(linear.gains(&self.template(model, x, linear))?)
+        Ok(linear.gains(&self.template(model, x, linear), weights)?)
     }
 }
 
@@ -137,12 +139,13 @@ impl LinearFeedback for Strategy {
         model: &Model<f64>,
         x: &[f64],
         linear: &LinearModel,
+        weights: &DVector<f64>,
     ) -> Result<[DMatrix<f64>; 2], AnalysisError> {
         match self {
             Self::Feedback(feedback) => Ok(feedback.gains(linear)?),
             Self::Multirotor(multirotor) => Ok(multirotor.linear_gains()),
             Self::Template(_) | Self::Euclidean(_) => {
-                Ok(linear.gains(&self.template(model, x, linear))?)
+                Ok(linear.gains(&self.template(model, x, linear), weights)?)
             }
         }
     }
@@ -169,7 +172,12 @@ impl ClosedLoop {
         let (model, inputs) = (&system.model, &system.inputs);
         let (linear, input) = LinearModel::of_system(model, inputs, configuration)?;
         let strategy = controller.strategy();
-        let [F_K, F_D] = strategy.gains(model, configuration, &linear)?;
+        let [F_K, F_D] = strategy.gains(
+            model,
+            configuration,
+            &linear,
+            controller.law().input_weights(),
+        )?;
         let (held, G) = linear.first_order().ok_or(LawError::Mass)?;
         let n = linear.dof();
         let to_commands = commands_of_inputs(inputs.rotors(), &input);
@@ -177,7 +185,7 @@ impl ClosedLoop {
             None => None,
             Some(observer) => {
                 let template = strategy.template(model, configuration, &linear);
-                let mut gain = linear.balance(&template)?;
+                let mut gain = linear.balance(&template, controller.law().input_weights())?;
                 // A reference that leans is an error of the opposite sign.
                 let lean = controller.plant().linear_lean();
                 if let Some(lean) = lean.or_else(|| strategy.lean()) {

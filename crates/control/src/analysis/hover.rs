@@ -4,9 +4,10 @@
 use fly_lie::operators::hat3;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, Vehicle};
-use nalgebra::{DMatrix, DVector, Vector3, Vector6};
+use nalgebra::{DMatrix, Vector3, Vector6};
 
 use super::AnalysisError;
+use crate::freedom::Freedom;
 use crate::inputs::ReferenceInputs;
 use crate::linear::NotAtRest;
 use crate::matching::fully_actuated;
@@ -23,10 +24,11 @@ pub struct Command {
     pub limits: [f64; 2],
 }
 
-/// What a vehicle with independent inputs can do from level hover inside the limits `W u <= l` of its actuators.
+/// What a vehicle can do from level hover inside the limits `W u <= l` of its actuators.
 ///
-/// An acceleration in one direction, the others zero, moves the input along a straight line, so every number is exact for the
-/// polygon that stands for the limits of tilting rotors.
+/// An acceleration in one direction, the others zero, moves the input along a straight line, and redundant inputs beside it wherever they leave it
+/// most room: a linear program. So every number is exact for the polygon that stands for the limits of tilting rotors. Redundant inputs hover where
+/// they are furthest from their limits, see [`ReferenceInputs::central`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct HoverMargins {
     /// Every command.
@@ -60,9 +62,9 @@ impl HoverMargins {
         let inputs = ReferenceInputs::new(vehicle);
         let rest = |R: SO3<f64>| {
             let state = State::at_rest(SE3::new(R, Vector3::zeros()));
-            inputs.of_force(&vehicle.body.bias(&state))
+            vehicle.body.bias(&state)
         };
-        let level = rest(SO3::identity());
+        let level = inputs.central(&rest(SO3::identity()));
         if !level.reached() {
             let (missing, needed) = (level.missing, level.needed);
             return Err(NotAtRest { missing, needed }.into());
@@ -87,6 +89,7 @@ impl HoverMargins {
         };
         let effect = effect(vehicle).rows(free, 6 - free).into_owned();
         let inverse = pseudo_inverse(&effect);
+        let freedom = Freedom::new(&effect, rotors.limits(), rotors.interior());
         let most = |acceleration: Vector6<f64>| {
             if acceleration.rows(0, free).amax() > 0.0 {
                 return None;
@@ -94,7 +97,7 @@ impl HoverMargins {
             let wanted = acceleration.rows(free, 6 - free);
             let way = &inverse * wanted;
             let missing = (&effect * &way - wanted).norm();
-            (missing <= REACH).then(|| reach(vehicle, u.as_slice(), &way))
+            (missing <= REACH).then(|| freedom.reach(&u, &way))
         };
         let axis = |i: usize, sign: f64| {
             let mut a = Vector6::zeros();
@@ -120,8 +123,8 @@ impl HoverMargins {
         let tilt = if side.is_some() {
             let holds = |azimuth: f64, angle: f64| {
                 let (s, c) = azimuth.sin_cos();
-                let held = rest(SO3::exp(&(Vector3::new(c, s, 0.0) * angle)));
-                rotors.limits().contains(held.input.as_slice(), 0.0)
+                let force = rest(SO3::exp(&(Vector3::new(c, s, 0.0) * angle)));
+                freedom.allows(&inputs.of_force(&force).input)
             };
             azimuths()
                 .map(|azimuth| largest_angle(|angle| holds(azimuth, angle)))
@@ -151,17 +154,6 @@ fn effect(vehicle: &Vehicle) -> DMatrix<f64> {
     let mut at_center = effect.fixed_rows_mut::<3>(0);
     at_center -= shift;
     DMatrix::from_fn(6, B.ncols(), |i, j| effect[(i, j)])
-}
-
-/// How far one can go from `u` along `way` inside the limits; zero from outside.
-fn reach(vehicle: &Vehicle, u: &[f64], way: &DVector<f64>) -> f64 {
-    let limits = vehicle.rotors.limits();
-    let slack = &limits.bound - &limits.matrix * DVector::from_column_slice(u);
-    let speed = &limits.matrix * way;
-    let bounds = slack.iter().zip(speed.iter());
-    let bounds = bounds.filter(|(_, speed)| **speed > 0.0);
-    let far = bounds.map(|(slack, speed)| slack / speed);
-    far.fold(f64::INFINITY, f64::min).max(0.0)
 }
 
 /// The first angle up to half a turn that does not hold, found in steps of half a degree and then by halving; zero if none holds.

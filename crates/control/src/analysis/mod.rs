@@ -6,9 +6,11 @@
 //! - [`SampledLoop`]: the same as it is flown, sampled and held, with its margins of delay and gain.
 //! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
 //!   of the closed loop.
+//! - [`Attainable`]: what is left of hover when actuators fail.
 //! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
 //! - [`LyapunovMonitor`]: measured against predicted dW/dt of the total error energy in flight, wherever [`LyapunovGuarantee`] predicts it.
 
+mod attainable;
 mod closed_loop;
 mod hover;
 mod lag;
@@ -17,6 +19,7 @@ mod monitor;
 mod observed;
 mod sampled;
 
+pub use attainable::Attainable;
 pub use closed_loop::{AnalysisError, ClosedLoop, LinearFeedback, desired};
 pub use hover::{Command, HoverMargins};
 pub use lag::LagMargin;

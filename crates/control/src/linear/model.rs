@@ -224,10 +224,17 @@ impl LinearModel {
     /// F_K = -H^-1 A^T (Mbar0 M0^-1 K0 - Kbar0),   A = M0^-1 B,   H = A^T Mbar0 A
     /// ```
     ///
+    /// `weights`: the diagonal of R (p numbers), by which redundant inputs share, see [`Law`].
+    ///
     /// # Errors
     /// [`LawError`] where there is no law.
-    pub fn gains(&self, template: &Self) -> Result<[DMatrix<f64>; 2], LawError> {
+    pub fn gains(
+        &self,
+        template: &Self,
+        weights: &DVector<f64>,
+    ) -> Result<[DMatrix<f64>; 2], LawError> {
         let mut law = Law::constant(&self.inertia, &template.inertia, &self.inputs)?;
+        law.set_input_weights(weights)?;
         let mut gain = |own: &DMatrix<f64>, desired: &DMatrix<f64>| {
             let (n, p) = self.inputs.shape();
             let (mut gain, mut du) = (DMatrix::zeros(p, n), DVector::zeros(p));
@@ -247,11 +254,16 @@ impl LinearModel {
         ])
     }
 
-    /// What the law of a template makes of a force r that it compensates: `du = -H^-1 A^T Mbar0 M0^-1 r`, p x n.
+    /// What the law of a template makes of a force r that it compensates: `du = -H^-1 A^T Mbar0 M0^-1 r`, p x n; `weights` as of
+    /// [`gains`](Self::gains).
     ///
     /// # Errors
     /// [`LawError`] where there is no law.
-    pub fn balance(&self, template: &Self) -> Result<DMatrix<f64>, LawError> {
+    pub fn balance(
+        &self,
+        template: &Self,
+        weights: &DVector<f64>,
+    ) -> Result<DMatrix<f64>, LawError> {
         let n = self.dof();
         let (unit, none) = (DMatrix::identity(n, n), DMatrix::zeros(n, n));
         let own = Self {
@@ -259,7 +271,7 @@ impl LinearModel {
             ..Self::without_inputs(self.inertia.clone(), none.clone(), unit)
         };
         let template = Self::without_inputs(template.inertia.clone(), none.clone(), none);
-        let [gain, _] = own.gains(&template)?;
+        let [gain, _] = own.gains(&template, weights)?;
         Ok(gain)
     }
 

@@ -1,6 +1,8 @@
 //! From the section `[controller]` to a controller.
+#![allow(non_snake_case)]
 
-use fly_mechanics::{FreeBody, System, Vehicle};
+use fly_lie::SE3;
+use fly_mechanics::{FreeBody, Polytope, State, System, Vehicle};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use super::trial::try_out;
@@ -11,7 +13,9 @@ use crate::Controller;
 #[cfg(feature = "osqp")]
 use crate::allocation::Osqp;
 use crate::allocation::{ActiveSet, AllocationError, Allocator, Limits};
+use crate::analysis::input_rank;
 use crate::disturbance::BandwidthError;
+use crate::inputs::ReferenceInputs;
 use crate::plant::{FreeBodyPlant, Plant, SystemPlant};
 use crate::sizes::Sizes;
 use crate::template::Template;
@@ -48,7 +52,16 @@ impl ControllerSettings {
         let (approach, transport) = self.of_free_body()?;
         let pair = self.pair(name, body, inputs)?;
         let template = Template::of_body(approach, transport, pair);
-        let controller = Controller::new(FreeBodyPlant::new(body, inputs), template)?;
+        let plant = FreeBodyPlant::new(body, inputs);
+        let controller = Controller::new(plant.clone(), template)?;
+        let level = State::at_rest(SE3::identity());
+        let hover = || {
+            let (polytope, interior) = polytope(limits, inputs.ncols());
+            let inputs = ReferenceInputs::of_plant(plant, &polytope, &interior);
+            inputs.central(&body.bias(&level)).input
+        };
+        let redundant = controller.law().redundancy() > 0;
+        let controller = self.prefer(controller, redundant, hover)?;
         self.limit(controller, limits)
     }
 
@@ -102,7 +115,39 @@ impl ControllerSettings {
         let polytope = system.inputs.limits();
         let interior = DVector::from_column_slice(system.inputs.interior());
         let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;
-        self.limit(Controller::new(plant, strategy)?, Some(&limits))
+        let controller = Controller::new(plant, strategy)?;
+        let redundant = input_rank(&system.model, &system.inputs) < system.inputs.input_dim();
+        let mut inputs = ReferenceInputs::of_system(system)?;
+        let neutral = system.model.neutral_configuration();
+        let hover = || inputs.central_at(&neutral).input;
+        let controller = self.prefer(controller, redundant, hover)?;
+        self.limit(controller, Some(&limits))
+    }
+
+    /// The same controller with the weights and the preferred input of redundant inputs.
+    fn prefer<P: Plant>(
+        &self,
+        controller: Controller<P>,
+        redundant: bool,
+        hover: impl FnOnce() -> DVector<f64>,
+    ) -> Result<Controller<P>, ControllerError>
+    where
+        nalgebra::DefaultAllocator: Sizes<P::Dof, nalgebra::Dyn>,
+    {
+        let p = controller.input_dim();
+        let hover = || {
+            if redundant {
+                hover()
+            } else {
+                DVector::zeros(p)
+            }
+        };
+        let (weights, (preferred, follows)) = (self.weights(p)?, self.preferred(p, hover)?);
+        if redundant {
+            Ok(controller.with_preferred_input(&weights, &preferred, follows)?)
+        } else {
+            Ok(controller)
+        }
     }
 
     /// The same controller with priority of tilt and limits.
@@ -137,6 +182,28 @@ impl ControllerSettings {
             _ => Ok(controller),
         }
     }
+}
+
+/// `W u <= l` of limits that may have lower bounds, and a point inside.
+fn polytope(limits: Option<&Limits>, inputs: usize) -> (Polytope, Vec<f64>) {
+    let Some(limits) = limits else {
+        let (matrix, bound) = (DMatrix::zeros(0, inputs), DVector::zeros(0));
+        return (Polytope { matrix, bound }, vec![0.0; inputs]);
+    };
+    let W = limits.rows();
+    let above = limits.upper().iter().enumerate();
+    let below = limits.lower().iter().enumerate();
+    let sides: Vec<_> = (above.map(|(row, bound)| (row, 1.0, *bound)))
+        .chain(below.map(|(row, bound)| (row, -1.0, -bound)))
+        .filter(|(_, _, bound)| bound.is_finite())
+        .collect();
+    let matrix = DMatrix::from_fn(sides.len(), inputs, |i, j| {
+        let (row, side, _) = sides[i];
+        side * W[(row, j)]
+    });
+    let bound = DVector::from_iterator(sides.len(), sides.iter().map(|(.., bound)| *bound));
+    let interior = limits.interior().as_slice().to_vec();
+    (Polytope { matrix, bound }, interior)
 }
 
 /// The solver of this name.

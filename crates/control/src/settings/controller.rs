@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{
     ApproachSettings, CascadeSettings, GainSettings, GovernorSettings, Numbers, PairSettings,
-    PoleSettings, SettingsError, TransportSettings, not_negative, positive,
+    PoleSettings, PreferredInput, SettingsError, TransportSettings, not_negative, positive,
 };
 use crate::template::{Approach, Pair, Transport};
 
@@ -95,6 +95,12 @@ pub struct ControllerSettings {
     /// kept together with the limits. Default: as fast as they like. Needs an allocation. The inputs of a rotor that tilts by theta are
     /// `F sin(theta)` and `F cos(theta)`.
     pub input_rate_limit: Option<Numbers>,
+    /// What redundant inputs keep to where accelerations leave them a choice. Default `hover`.
+    #[serde(default)]
+    pub preferred_input: PreferredInput,
+    /// R of redundant inputs, its diagonal, > 0: what it costs, per square of its unit (1/N^2, 1/(N m)^2), that an input is not the preferred one. One
+    /// number, or one for each input; only their ratios matter. Default 1.
+    pub input_weights: Option<Numbers>,
     /// `osqp`, `active_set` or `none`. Default `osqp` where it is compiled in.
     #[serde(default)]
     pub allocation: AllocationMethod,
@@ -135,6 +141,7 @@ impl ControllerSettings {
             positive("disturbance.bandwidth", disturbance.bandwidth)?;
         }
         self.limits.validate()?;
+        self.check_preference()?;
         if let Some(rates) = &self.input_rate_limit {
             for rate in rates.as_slice() {
                 positive("input_rate_limit", *rate)?;

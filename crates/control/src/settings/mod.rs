@@ -29,6 +29,8 @@ mod multirotor;
 mod numbers;
 pub(crate) mod pair;
 mod poles;
+mod preferred_input;
+mod redundancy;
 mod reference;
 mod strategy;
 mod transport;
@@ -45,6 +47,7 @@ pub use moment::{Moment, SecondMomentSettings};
 pub use numbers::Numbers;
 pub use pair::{EnergySettings, PairSettings};
 pub use poles::{PoleSettings, VehiclePoleSettings, YawSettings};
+pub use preferred_input::PreferredInput;
 pub use reference::{
     AngleSettings, BarrelRollSettings, FlipSettings, HelixSettings, HoverSettings,
     IndependentSettings, JointTable, JointsSettings, LandingSettings, LegSettings, LineSettings,

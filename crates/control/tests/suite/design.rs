@@ -16,7 +16,7 @@ use fly_control::template::Pair;
 use fly_lie::SE3;
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
-use nalgebra::{Complex, DMatrix, Matrix3, Matrix4, Matrix6xX, Vector3};
+use nalgebra::{Complex, DMatrix, DVector, Matrix3, Matrix4, Matrix6xX, Vector3};
 
 fn real<const N: usize>(poles: [f64; N]) -> [Complex<f64>; N] {
     poles.map(|re| Complex::new(re, 0.0))
@@ -160,7 +160,11 @@ fn two_masses_are_matched_and_have_the_poles_in_three_ways() {
 
     // State feedback: with one input there is one set of gains, so the law must have them too.
     let feedback = StateFeedback::place(&linear, &wished).unwrap();
-    for (ours, law) in feedback.gains().iter().zip(linear.gains(&closed).unwrap()) {
+    for (ours, law) in feedback.gains().iter().zip(
+        linear
+            .gains(&closed, &DVector::repeat(linear.inputs.ncols(), 1.0))
+            .unwrap(),
+    ) {
         assert!((ours - law).amax() < 1e-8 * ours.amax());
     }
 }
@@ -257,7 +261,12 @@ fn check(linear: &LinearModel, found: &MatchingResult, wished: &[Complex<f64>], 
         "{:?}",
         found.poles
     );
-    let gains = linear.gains(&found.template).unwrap();
+    let gains = linear
+        .gains(
+            &found.template,
+            &DVector::repeat(linear.inputs.ncols(), 1.0),
+        )
+        .unwrap();
     let closed = linear.closed(&gains).poles().unwrap();
     assert!(
         distance(&closed, found.poles.clone()) < 1e-4,

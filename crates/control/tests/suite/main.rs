@@ -20,6 +20,7 @@ mod in_code;
 mod law;
 mod monitor;
 mod multirotor;
+mod redundant;
 mod sampled;
 mod settings;
 mod system;

@@ -124,6 +124,7 @@ impl Bench {
             Guidance::of_vehicle(&vehicle, &system.model, reference, controller, None, 0.5);
         let policy = policy(on_loss);
         let pilot = Pilot::new(Parts {
+            health: None,
             guidance,
             supervisor: Supervisor::new(policy),
             stale_after: 20 * MS,

@@ -36,6 +36,7 @@ fn no_step_but_the_first_allocates() {
         "quadcopter.toml",
         "quadcopter-loop.toml",
         "quadcopter-upside-down.toml",
+        "octocopter.toml",
     ] {
         let (allocations, steps) = fly(config, &limited);
         assert!(steps >= 1500, "{config} took {steps} steps");

@@ -8,7 +8,7 @@ use fly_lie::SO3;
 use fly_mechanics::System;
 use fly_mechanics::measurements::{Measurements, Quantity};
 
-use crate::faults::{self, Fault, Kind};
+use crate::faults::{self, Failure, Fault, Kind};
 use crate::noise::Noise;
 use crate::plant::Plant;
 use crate::settings::{self, Settings};
@@ -25,6 +25,9 @@ pub struct Simulation {
     /// What is true in this frame: the same without noise, what the actuators do, and the poses of the bodies.
     truth: Vec<f64>,
     faults: Vec<Fault>,
+    failures: Vec<Failure>,
+    /// The actuators whose health frames tell, by their commands, and that health.
+    health: Vec<(usize, f64)>,
     ticks: Ticks,
     /// Index of the next frame.
     next: u64,
@@ -46,7 +49,7 @@ impl Backend for Simulation {
         version: env!("CARGO_PKG_VERSION"),
         summary: "simulated rigid bodies with rotors, tilt servos and motors",
         clock: Clock::Stepped,
-        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort truth.*",
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* actuator.{i}.health rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort truth.*",
     };
 
     fn configure(configuration: &Configuration) -> Result<Self, Error> {
@@ -58,6 +61,7 @@ impl Backend for Simulation {
             measurements,
             noise,
             faults,
+            failures,
         } = settings::read(configuration)?;
         let groups = measurements.groups();
         let description = (groups.iter()).try_fold(Description::new(), |description, group| {
@@ -70,6 +74,16 @@ impl Backend for Simulation {
             .collect();
         names.extend_from_slice(commands);
         names.extend(body_signals(plant.system()));
+        let mut told: Vec<usize> = (failures.iter())
+            .filter(|failure| failure.reported)
+            .map(|failure| failure.command)
+            .collect();
+        told.sort_unstable();
+        told.dedup();
+        let health: Vec<_> = told.iter().map(|command| (*command, 1.0)).collect();
+        let description = told.iter().try_fold(description, |description, command| {
+            description.with_group(&format!("actuator.{command}"))
+        })?;
         let description = description
             .with_signals(names.iter().map(|name| signal::truth(name)))?
             .with_signals(commands)?;
@@ -90,6 +104,8 @@ impl Backend for Simulation {
             truth: vec![0.0; names.len()],
             measurements,
             faults,
+            failures,
+            health,
             ticks,
             next: 0,
             time: 0,
@@ -109,7 +125,9 @@ impl Backend for Simulation {
         self.next += 1;
         self.time = time;
         *frame.time = time;
+        self.fail();
         self.measure();
+        self.tell_health(frame);
         self.tell_truth(frame);
         Ok(self.deliver(frame))
     }
@@ -172,6 +190,34 @@ impl Simulation {
         }
     }
 
+    /// Stops the actuators that have failed by now.
+    fn fail(&mut self) {
+        let time = self.time;
+        let dead = |command: usize, told: bool| {
+            let mut failures = self.failures.iter().filter(|one| one.command == command);
+            failures.any(|one| one.lasts_at(time) && (one.reported || !told))
+        };
+        for failure in &self.failures {
+            self.plant
+                .set_dead(failure.command, dead(failure.command, false));
+        }
+        for (command, health) in &mut self.health {
+            *health = f64::from(u8::from(!dead(*command, true)));
+        }
+    }
+
+    /// Fills the groups of actuators that fail, which stand behind what is measured.
+    fn tell_health(&self, frame: &mut FrameMut) {
+        let (groups, first) = (self.measurements.groups().len(), self.measured.len());
+        for (i, (_, health)) in self.health.iter().enumerate() {
+            frame.values[first + i] = *health;
+            frame.groups[groups + i] = GroupStatus {
+                stamp: self.time,
+                valid: true,
+            };
+        }
+    }
+
     /// Fills the last group of the frame, which no fault concerns. The measurements have been read.
     fn tell_truth(&mut self, frame: &mut FrameMut) {
         let inputs = self.plant.system().inputs.input_dim();
@@ -185,7 +231,8 @@ impl Simulation {
                 to[3..].copy_from_slice(pose.rotation.to_quaternion().as_slice());
             }
         }
-        frame.values[self.measured.len()..].copy_from_slice(&self.truth);
+        let first = self.measured.len() + self.health.len();
+        frame.values[first..].copy_from_slice(&self.truth);
         if let Some(status) = frame.groups.last_mut() {
             *status = GroupStatus {
                 stamp: self.time,
@@ -219,7 +266,8 @@ impl Simulation {
                         valid: true,
                     };
                 }
-                Some(Kind::Stale) => {}
+                // Faults of sensors are of the other kinds.
+                Some(Kind::Stale | Kind::Dead) => {}
                 Some(Kind::Missing) => status.valid = false,
             }
         }

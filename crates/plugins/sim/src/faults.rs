@@ -1,8 +1,8 @@
-//! Simulated faults of sensors.
+//! Simulated faults of sensors and actuators.
 
 use serde::Deserialize;
 
-/// How a sensor fails.
+/// How a sensor or an actuator fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
@@ -12,6 +12,27 @@ pub(crate) enum Kind {
     Stale,
     /// NaN.
     NonFinite,
+    /// An actuator gives nothing, whatever is commanded.
+    Dead,
+}
+
+/// An actuator that gives nothing in an interval of time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Failure {
+    /// The index of its command.
+    pub(crate) command: usize,
+    /// First moment, ns.
+    pub(crate) from: i64,
+    /// First moment after it, ns.
+    pub(crate) until: i64,
+    /// Whether the frames tell.
+    pub(crate) reported: bool,
+}
+
+impl Failure {
+    pub(crate) fn lasts_at(&self, time: i64) -> bool {
+        (self.from..self.until).contains(&time)
+    }
 }
 
 /// A fault in an interval of time.

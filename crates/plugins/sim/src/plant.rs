@@ -15,6 +15,8 @@ pub(crate) struct Plant {
     command: Vec<f64>,
     /// Whether the first commands are still to be taken as reached.
     starts_at_command: bool,
+    /// Which actuators give nothing.
+    dead: Vec<bool>,
     substeps: u32,
     integrator: RungeKutta<f64>,
     dynamics: ActuatedDynamics,
@@ -73,6 +75,7 @@ impl Plant {
             integrator,
             system,
             motion,
+            dead: vec![false; actual.len()],
             command: actual,
             starts_at_command,
             substeps,
@@ -142,10 +145,25 @@ impl Plant {
             *command = given.clamp(*low, *high);
             inside &= *command == *given;
         }
+        self.stop_dead();
         if std::mem::take(&mut self.starts_at_command) {
             self.motion.velocity[self.system.model.dof()..].copy_from_slice(&self.command);
         }
         inside
+    }
+
+    /// Whether the actuator of this command gives nothing from now on.
+    pub(crate) fn set_dead(&mut self, command: usize, dead: bool) {
+        self.dead[command] = dead;
+        self.stop_dead();
+    }
+
+    fn stop_dead(&mut self) {
+        for (command, dead) in self.command.iter_mut().zip(&self.dead) {
+            if *dead {
+                *command = 0.0;
+            }
+        }
     }
 
     /// Advances the time, s.

@@ -7,6 +7,7 @@ use fly_mechanics::System;
 use fly_mechanics::multibody::Workspace;
 use nalgebra::{DMatrix, Matrix6xX};
 
+use super::vehicle::redundant;
 use super::{Findings, closed_loop, reference};
 use crate::config::{ConfigError, Configuration};
 use crate::telemetry::significant;
@@ -90,12 +91,16 @@ fn inputs(system: &System, start: &SystemPoint, findings: &mut Findings) {
     } else {
         "underactuated"
     };
-    if rank < p {
+    if rank == 0 {
         findings.problem(
             "inputs",
-            format_args!("{p} inputs, but they move it in {rank} ways only"),
+            format_args!("{p} inputs, but they do not move it"),
         );
     } else {
-        findings.fine("inputs", format_args!("{p}, rank {rank}: {kind}"));
+        let redundant = redundant(p, rank);
+        findings.fine(
+            "inputs",
+            format_args!("{p}, rank {rank}: {kind}{redundant}"),
+        );
     }
 }

@@ -23,25 +23,36 @@ pub(super) fn check(vehicle: &Vehicle, findings: &mut Findings) {
     );
     let B = rotors.input_matrix();
     let rank = rank(&DMatrix::from_fn(6, inputs, |i, j| B[(i, j)]));
-    let kind = match (rank, inputs) {
-        (6, _) => "fully actuated",
-        _ => "underactuated",
+    let kind = if rank == 6 {
+        "fully actuated"
+    } else {
+        "underactuated"
     };
-    if rank < inputs.min(6) || rank == 0 {
-        let finding =
-            format!("{inputs} inputs, but they make forces and torques in {rank} directions only");
+    if rank == 0 {
+        let finding = format!("{inputs} inputs, but they make no force and no torque");
         findings.problem("inputs", finding);
         return;
     }
-    findings.fine("inputs", format_args!("{inputs}, rank {rank}: {kind}"));
+    findings.fine(
+        "inputs",
+        format_args!("{inputs}, rank {rank}: {kind}{}", redundant(inputs, rank)),
+    );
     hover(vehicle, findings);
 }
 
-/// The smallest input that carries the level vehicle, and how far from its limits it is.
+/// How many inputs more than needed there are, in words.
+pub(super) fn redundant(inputs: usize, rank: usize) -> String {
+    match inputs - rank {
+        0 => String::new(),
+        more => format!(", {more} redundant"),
+    }
+}
+
+/// The input that carries the level vehicle, and how far from its limits it is.
 fn hover(vehicle: &Vehicle, findings: &mut Findings) {
     let level = State::at_rest(SE3::identity());
     let wrench = vehicle.body.bias(&level);
-    let held = ReferenceInputs::new(vehicle).of_force(&wrench);
+    let held = ReferenceInputs::new(vehicle).central(&wrench);
     if !held.reached() {
         let missing = held.missing;
         let finding = format!(

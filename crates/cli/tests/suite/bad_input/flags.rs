@@ -81,8 +81,9 @@ fn no_configuration() {
     folder().fails(&["check"], 2, "\
 error: no configuration was given
 
-Try `fly --config tricopter.toml`. Shipped are quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, \
-tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, and 25 examples: `fly configs` lists them.
+Try `fly --config y6.toml`. Shipped are coaxial_x8.toml, hexacopter.toml, hexacopter_canted.toml, octocopter.toml, \
+octocopter_canted.toml, quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, \
+tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, y6.toml, and 26 examples: `fly configs` lists them.
 For more information, try '--help'.
 ");
 }

@@ -141,7 +141,7 @@ error: the vehicle file `brick.toml` does not exist
   |        ^^^^^^^^^^^^ named here
   |
   = note: searched {searched}, then the shipped configurations
-  = help: shipped are vehicles/bicopter.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml
+  = help: shipped are vehicles/bicopter.toml, vehicles/coaxial_x8.toml, vehicles/hexacopter.toml, vehicles/hexacopter_canted.toml, vehicles/octocopter.toml, vehicles/octocopter_canted.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml, vehicles/y6.toml
 "
         ),
     );

@@ -1,4 +1,4 @@
-//! Noise and faults.
+//! Noise, faults and failures.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use fly_mechanics::measurements::Measured;
 use toml::Spanned;
 
 use super::{FaultKeys, NoiseKeys, Number};
-use crate::faults::Fault;
+use crate::faults::{Failure, Fault};
 use crate::noise::Deviations;
 
 pub(super) fn deviations(keys: &NoiseKeys) -> Result<Deviations, Error> {
@@ -33,6 +33,60 @@ fn deviation(given: Option<&Number>) -> Result<f64, Error> {
 }
 
 pub(super) fn fault(keys: &FaultKeys, groups: &[Measured]) -> Result<Fault, Error> {
+    let [from, until] = interval(keys)?;
+    for (key, span) in [
+        ("actuator", keys.actuator.as_ref().map(Spanned::span)),
+        ("reported", keys.reported.as_ref().map(Spanned::span)),
+    ] {
+        if let Some(span) = span {
+            let message = format!("expected `kind = \"dead\"` beside `{key}`");
+            return Err(Error::configuration(message).in_configuration(span));
+        }
+    }
+    let group = (keys.group.as_ref())
+        .map(|name| group(name, groups))
+        .transpose()?;
+    Ok(Fault {
+        kind: *keys.kind.get_ref(),
+        from,
+        until,
+        group,
+    })
+}
+
+/// Of an actuator, by the name of its command.
+pub(super) fn failure(keys: &FaultKeys, commands: &[String]) -> Result<Failure, Error> {
+    let [from, until] = interval(keys)?;
+    if let Some(group) = &keys.group {
+        let message = "a dead actuator has no `group`: expected `actuator`";
+        return Err(Error::configuration(message).in_configuration(group.span()));
+    }
+    let Some(actuator) = &keys.actuator else {
+        let message = "expected `actuator`, the command of what is dead, such as `rotor.0.thrust`";
+        return Err(Error::configuration(message).in_configuration(keys.kind.span()));
+    };
+    let name = actuator.get_ref();
+    let Some(command) = commands.iter().position(|command| command == name) else {
+        let message = format!(
+            "unknown command `{name}`, expected one of `{}`",
+            commands.join("`, `")
+        );
+        let error = Error::configuration(message).in_configuration(actuator.span());
+        return Err(match nearest(name, commands.iter().map(String::as_str)) {
+            Some(near) => error.with_help(format!("did you mean `{near}`?")),
+            None => error,
+        });
+    };
+    Ok(Failure {
+        command,
+        from,
+        until,
+        reported: (keys.reported.as_ref()).is_none_or(|reported| *reported.get_ref()),
+    })
+}
+
+/// `from` and `until`, ns.
+fn interval(keys: &FaultKeys) -> Result<[i64; 2], Error> {
     let wrong = |message: String, span: Range<usize>| {
         Err(Error::configuration(message).in_configuration(span))
     };
@@ -50,15 +104,7 @@ pub(super) fn fault(keys: &FaultKeys, groups: &[Measured]) -> Result<Fault, Erro
             keys.until.span(),
         );
     }
-    let group = (keys.group.as_ref())
-        .map(|name| group(name, groups))
-        .transpose()?;
-    Ok(Fault {
-        kind: keys.kind,
-        from: nanoseconds(from),
-        until: nanoseconds(until),
-        group,
-    })
+    Ok([nanoseconds(from), nanoseconds(until)])
 }
 
 fn group(name: &Spanned<String>, groups: &[Measured]) -> Result<usize, Error> {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
-use crate::faults::{Fault, Kind};
+use crate::faults::{Failure, Fault, Kind};
 use crate::noise::Deviations;
 use crate::plant::Plant;
 
@@ -23,6 +23,7 @@ pub(crate) struct Settings {
     pub(crate) measurements: Measurements,
     pub(crate) noise: Deviations,
     pub(crate) faults: Vec<Fault>,
+    pub(crate) failures: Vec<Failure>,
 }
 
 type Number = Spanned<f64>;
@@ -109,10 +110,12 @@ struct NoiseKeys {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FaultKeys {
-    kind: Kind,
+    kind: Spanned<Kind>,
     from: Number,
     until: Number,
     group: Option<Spanned<String>>,
+    actuator: Option<Spanned<String>>,
+    reported: Option<Spanned<bool>>,
 }
 
 /// How the air moves.
@@ -152,9 +155,18 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     let effectiveness = world::effectiveness(&keys.actuators, &system.inputs)?;
     Ok(Settings {
         noise: disturbance::deviations(&keys.noise)?,
-        faults: (keys.faults.iter())
-            .map(|keys| disturbance::fault(keys, measurements.groups()))
-            .collect::<Result<_, _>>()?,
+        faults: (keys
+            .faults
+            .iter()
+            .filter(|keys| *keys.kind.get_ref() != Kind::Dead))
+        .map(|keys| disturbance::fault(keys, measurements.groups()))
+        .collect::<Result<_, _>>()?,
+        failures: (keys
+            .faults
+            .iter()
+            .filter(|keys| *keys.kind.get_ref() == Kind::Dead))
+        .map(|keys| disturbance::failure(keys, system.inputs.command_names()))
+        .collect::<Result<_, _>>()?,
         plant: system::plant(
             system,
             motion,

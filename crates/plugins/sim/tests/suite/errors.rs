@@ -129,7 +129,7 @@ fn noise_and_faults() {
     );
     check(
         "faults = [{ kind = «'stall'», from = 0, until = 1 }]",
-        "unknown value `stall`, expected one of `missing`, `stale`, `non_finite`",
+        "unknown value `stall`, expected one of `missing`, `stale`, `non_finite`, `dead`",
         Some("did you mean `stale`?"),
     );
     check(

@@ -1,8 +1,14 @@
 //! The control law: the input whose acceleration is nearest to the desired one, Konz 5.5.1.
 #![allow(non_snake_case)]
 
-use nalgebra::{Cholesky, DefaultAllocator, Dim, OMatrix, OVector, RealField, convert};
+mod null_space;
 
+pub(crate) use null_space::NullSpace;
+use null_space::weighted_dot;
+
+use nalgebra::{Cholesky, DefaultAllocator, Dim, OMatrix, OVector, RealField, U1, convert};
+
+use crate::allocation::tolerance;
 use crate::sizes::{DefaultDim, Sizes};
 
 /// The law (5.86b) of a system with n degrees of freedom and p inputs.
@@ -14,6 +20,24 @@ use crate::sizes::{DefaultDim, Sizes};
 ///
 /// The dissertation drops bars in (5.86): it prints `M` and `Mbar` alike. `Mbar` itself is never inverted, so it may be
 /// singular outside the range of A. For as many independent inputs as degrees of freedom u0 is `B^-1 (b - M Mbar^-1 bbar)`.
+///
+/// # Redundant inputs
+///
+/// Where B has a null space, with the basis Z, many inputs cause the same accelerations, and H is singular. An extension, not in the dissertation: of
+/// them u0 is the one nearest to a preferred input `u_ref` in an input weight R, diagonal and positive,
+///
+/// ```text
+/// N = R Z (Z^T R Z)^-1 Z^T R,   H_N = H + eps N,   u0 = H_N^-1 (A^T (Mbar M^-1 b - bbar) + eps N u_ref)
+/// ```
+///
+/// For `A Z = 0` gives `Z^T H = 0` and `Z^T g = 0`, g the right-hand side of (5.86b), so that `Z^T` times `H_N u0 = g + eps N u_ref` leaves
+/// `Z^T R (u0 - u_ref) = 0` and thus `H u0 = g`: for every eps the accelerations are those of (5.86b), and the rest of u0 is u_ref's. H_N is the
+/// [`metric`](Self::metric) of the limits, where eps does count: an input that is limited gives up `eps/lambda` of its accelerations, `lambda` an
+/// eigenvalue of H in R, for what it keeps of u_ref. eps is 1e-8 (1e-3 in single precision) of the harmonic mean of these eigenvalues, whatever the units.
+/// So small an eps would leave a factorisation of H_N few digits; [`inverse_factor`](Self::inverse_factor) has them all.
+///
+/// R is the identity and u_ref zero (the smallest input) until [`set_input_weights`](Self::set_input_weights) and
+/// [`set_preferred_input`](Self::set_preferred_input) change them. Without redundant inputs neither has any effect.
 ///
 /// Where M, Mbar and B change, [`update`](Self::update) factorises those of the moment; where they do not,
 /// [`constant`](Self::constant) multiplies everything out once, and u0 is two small products. No call allocates but the constructors.
@@ -49,6 +73,19 @@ where
     /// Mbar M^-1 b - bbar.
     force: OVector<T, N>,
     constant: Option<Products<T, N, P>>,
+    null_space: NullSpace<T, N, P>,
+    /// R.
+    weights: OVector<T, P>,
+    /// u_ref.
+    preferred: OVector<T, P>,
+    /// What u0 has of u_ref: `Z (Z^T R Z)^-1 Z^T R u_ref`.
+    offset: OVector<T, P>,
+    /// H_N, if there are redundant inputs.
+    H_N: OMatrix<T, P, P>,
+    /// J with `J J^T = H^+` in its first columns, if there are redundant inputs.
+    factor: OMatrix<T, P, P>,
+    scratch: OMatrix<T, P, P>,
+    eps: T,
 }
 
 /// What constant matrices come to.
@@ -69,12 +106,20 @@ pub enum LawError {
     /// The model's mass matrix is not positive definite.
     #[error("the model's mass matrix is not positive definite")]
     Mass,
-    /// H is not positive definite.
+    /// H is not positive definite on the range of B.
     #[error(
-        "the inputs do not act independently: one has no effect, two have the same, or there are more than the body has \
-         directions for (redundant inputs are not supported); or the desired inertia is not positive definite"
+        "the desired inertia is not positive definite in the directions in which the inputs act: expected positive inertias, found one that is \
+         zero, negative or lost in rounding beside the others"
+    )]
+    Inertia,
+    /// B is zero or not finite.
+    #[error(
+        "the inputs do not act: expected an input matrix of finite numbers with at least one that is not zero"
     )]
     Inputs,
+    /// A weight is not positive.
+    #[error("input weights: expected a positive, finite number for each input")]
+    Weights,
 }
 
 /// # Construction
@@ -94,13 +139,21 @@ where
             drift: OVector::zeros_generic(n, nalgebra::U1),
             force: OVector::zeros_generic(n, nalgebra::U1),
             constant: None,
+            null_space: NullSpace::new(n, p),
+            weights: OVector::repeat_generic(p, U1, T::one()),
+            preferred: OVector::zeros_generic(p, U1),
+            offset: OVector::zeros_generic(p, U1),
+            H_N: OMatrix::zeros_generic(p, p),
+            factor: OMatrix::zeros_generic(p, p),
+            scratch: OMatrix::zeros_generic(p, p),
+            eps: T::one(),
         }
     }
 
     /// For a mass matrix M, a desired one Mbar (both n x n) and an input matrix B (n x p) that do not change.
     ///
     /// # Errors
-    /// [`LawError`] if M or H is not positive definite.
+    /// [`LawError`] as of [`update`](Self::update).
     pub fn constant(
         M: &OMatrix<T, N, N>,
         M_bar: &OMatrix<T, N, N>,
@@ -113,10 +166,67 @@ where
         law.mass.solve_mut(&mut ratio);
         // Mbar M^-1 = (M^-1 Mbar)^T for symmetric matrices.
         ratio.transpose_mut();
-        let mut gain = law.A.transpose();
-        law.metric.solve_mut(&mut gain);
+        let gain = law.gain();
         law.constant = Some(Products { ratio, gain });
         Ok(law)
+    }
+
+    /// H^-1 A^T, or `J J^T A^T` if there are redundant inputs.
+    fn gain(&self) -> OMatrix<T, P, N> {
+        let mut gain = self.A.transpose();
+        if self.redundancy() == 0 {
+            self.metric.solve_mut(&mut gain);
+            return gain;
+        }
+        let transposed = gain.clone();
+        gain.fill(T::zero());
+        for J in self.factor.column_iter().take(self.null_space.rank()) {
+            for j in 0..gain.ncols() {
+                let part = J.dot(&transposed.column(j));
+                gain.column_mut(j).axpy(part, &J, T::one());
+            }
+        }
+        gain
+    }
+
+    /// Takes the weight R of redundant inputs, its diagonal (p numbers, 1 over the square of the input's unit; only ratios matter).
+    ///
+    /// # Errors
+    /// [`LawError::Weights`] if one is not positive and finite; the weights before stay.
+    pub fn set_input_weights(&mut self, weights: &OVector<T, P>) -> Result<(), LawError> {
+        let positive = |weight: &T| weight.is_finite() && *weight > T::zero();
+        if !weights.iter().all(positive) {
+            return Err(LawError::Weights);
+        }
+        self.weights.copy_from(weights);
+        if self.redundancy() > 0 {
+            self.resolve()?;
+            if let Some(Products { ratio, .. }) = self.constant.take() {
+                let gain = self.gain();
+                self.constant = Some(Products { ratio, gain });
+            }
+        }
+        Ok(())
+    }
+
+    /// R, its diagonal: p numbers.
+    pub fn input_weights(&self) -> &OVector<T, P> {
+        &self.weights
+    }
+
+    /// Takes `u_ref` (p numbers), to which redundant inputs keep as near as their accelerations allow.
+    ///
+    /// # Panics
+    /// If there are other than p numbers.
+    pub fn set_preferred_input(&mut self, preferred: &[T]) {
+        self.preferred.as_mut_slice().copy_from_slice(preferred);
+        self.take_offset();
+    }
+
+    fn take_offset(&mut self) {
+        let (weights, offset) = (self.weights.as_slice(), self.offset.as_mut_slice());
+        self.null_space
+            .part(weights, self.preferred.as_slice(), offset);
     }
 }
 
@@ -152,6 +262,14 @@ where
                 ratio: products.ratio.map(convert::<f64, T>),
                 gain: products.gain.map(convert::<f64, T>),
             }),
+            null_space: self.null_space.cast(),
+            weights: self.weights.map(convert::<f64, T>),
+            preferred: self.preferred.map(convert::<f64, T>),
+            offset: self.offset.map(convert::<f64, T>),
+            H_N: self.H_N.map(convert::<f64, T>),
+            factor: self.factor.map(convert::<f64, T>),
+            scratch: self.scratch.map(convert::<f64, T>),
+            eps: convert(self.eps),
         }
     }
 }
@@ -164,7 +282,7 @@ where
     /// Takes M, Mbar (n x n) and B (n x p) of the moment.
     ///
     /// # Errors
-    /// [`LawError`] if M or H is not positive definite.
+    /// [`LawError`] if M is not positive definite, H is not so on the range of B, or B is zero or not finite.
     ///
     /// # Panics
     /// If a matrix has another shape than this law was made for.
@@ -188,16 +306,85 @@ where
                 (self.H[(i, j)], self.H[(j, i)]) = (entry, entry);
             }
         }
-        let factors = self.metric.factor(&self.H).ok_or(LawError::Inputs)?;
+        self.null_space.clear();
+        let (n, p) = self.A.shape();
+        if p <= n && self.independent()? {
+            return Ok(());
+        }
+        self.resolve()
+    }
+
+    /// Whether H is positive definite; it is factorised then.
+    fn independent(&mut self) -> Result<bool, LawError> {
+        let Some(factors) = self.metric.factor(&self.H) else {
+            return Ok(false);
+        };
         // Rounding can make a singular H pass: compare the pivots with the diagonal.
         let L = factors.l_dirty();
-        let least = nalgebra::convert::<f64, T>(1e-12).max(rounding());
-        let independent = (0..L.nrows()).all(|i| L[(i, i)] * L[(i, i)] > least * self.H[(i, i)]);
-        if independent {
-            Ok(())
-        } else {
-            Err(LawError::Inputs)
+        let above =
+            |least: T| (0..L.nrows()).all(|i| L[(i, i)] * L[(i, i)] > least * self.H[(i, i)]);
+        if !above(convert::<f64, T>(1e-12).max(rounding())) {
+            return Ok(false);
         }
+        if above(tolerance(1e-8, 1e-4)) {
+            return Ok(true);
+        }
+        // Where H is ill-conditioned rounding may be larger than that: the columns themselves tell.
+        self.find_null_space()?;
+        Ok(self.redundancy() == 0)
+    }
+
+    fn find_null_space(&mut self) -> Result<(), LawError> {
+        let (A, mass) = (&self.A, &self.mass);
+        if !A.iter().all(nalgebra::ComplexField::is_finite) {
+            return Err(LawError::Inputs);
+        }
+        // L^T A = L^-1 B.
+        self.null_space.find(&self.weights, |columns| {
+            mass.multiply_transposed(A, columns);
+        });
+        Ok(())
+    }
+
+    /// Finds which inputs are redundant, and what follows from that.
+    fn resolve(&mut self) -> Result<(), LawError> {
+        self.find_null_space()?;
+        let (rank, redundancy) = (self.null_space.rank(), self.redundancy());
+        if rank == 0 {
+            return Err(LawError::Inputs);
+        }
+        let (H, room, factor) = (&self.H, &mut self.scratch, &mut self.factor);
+        let definite = redundancy > 0
+            && (self.null_space).inverse_factor(
+                |i, j| H[(i, j)],
+                T::one(),
+                &self.weights,
+                room,
+                factor,
+            );
+        if !definite {
+            self.null_space.clear();
+            return Err(LawError::Inertia);
+        }
+        // R in the metric H^-1: the sum of the reciprocal eigenvalues.
+        let weights = self.weights.as_slice();
+        let columns = self.factor.as_slice().chunks_exact(weights.len());
+        let sum = columns
+            .take(rank)
+            .fold(T::zero(), |sum, J| sum + weighted_dot(weights, J, J));
+        let eps = tolerance::<T>(1e-8, 1e-3) * convert::<f64, T>(rank as f64) / sum;
+        self.H_N.copy_from(&self.H);
+        for y in self.null_space.basis() {
+            for (j, y_j) in y.iter().enumerate() {
+                let scale = eps * weights[j] * *y_j;
+                for (i, y_i) in y.iter().enumerate() {
+                    self.H_N[(i, j)] += scale * weights[i] * *y_i;
+                }
+            }
+        }
+        self.eps = eps;
+        self.take_offset();
+        Ok(())
     }
 
     /// Writes u0 (p) for the model's bias b and the template's bbar (n each).
@@ -213,14 +400,35 @@ where
             f.gemv(one, ratio, b, zero);
             *f -= b_bar;
             u0.gemv(one, gain, f, zero);
+            if self.redundancy() > 0 {
+                *u0 += &self.offset;
+            }
         } else {
             f.copy_from(b_bar);
             self.drift.copy_from(b);
             self.mass.solve_mut(&mut self.drift);
             f.gemv(one, &self.M_bar, &self.drift, -one);
             u0.gemv_tr(one, &self.A, f, zero);
-            self.metric.solve_mut(u0);
+            if self.redundancy() == 0 {
+                self.metric.solve_mut(u0);
+                return;
+            }
+            // J J^T g in the first columns of the room.
+            let mut parts = self.scratch.column_mut(0);
+            let rank = self.null_space.rank();
+            for (part, J) in parts.iter_mut().zip(self.factor.column_iter().take(rank)) {
+                *part = J.dot(u0);
+            }
+            u0.copy_from(&self.offset);
+            for (part, J) in parts.iter().zip(self.factor.column_iter().take(rank)) {
+                u0.axpy(*part, &J, one);
+            }
         }
+    }
+
+    /// How many directions of the inputs cause no acceleration: p less the rank of B.
+    pub fn redundancy(&self) -> usize {
+        self.null_space.dim()
     }
 
     /// A = M^-1 B, n x p: the acceleration that each input causes.
@@ -228,9 +436,29 @@ where
         &self.A
     }
 
-    /// H, p x p, kg-like: the metric in which a limited input is nearest to u0.
+    /// H, p x p, kg-like: the metric in which a limited input is nearest to u0. H_N if there are redundant inputs.
     pub fn metric(&self) -> &OMatrix<T, P, P> {
-        &self.H
+        if self.redundancy() == 0 {
+            &self.H
+        } else {
+            &self.H_N
+        }
+    }
+
+    /// Writes J (p x p) with `J J^T = H_N^-1`, for the [`metric`](Self::metric) or one [with priority](Self::metric_with_priority), if there are
+    /// redundant inputs: it has the digits that rounding of H_N takes from the small eps. `room` is p x p. Returns whether it did; H says it all
+    /// otherwise.
+    pub fn inverse_factor(
+        &self,
+        metric: &OMatrix<T, P, P>,
+        room: &mut OMatrix<T, P, P>,
+        factor: &mut OMatrix<T, P, P>,
+    ) -> bool {
+        let (H, H_N) = (&self.H, &self.H_N);
+        let without_null_space = |i, j| metric[(i, j)] - (H_N[(i, j)] - H[(i, j)]);
+        let (weights, eps) = (&self.weights, self.eps);
+        self.redundancy() > 0
+            && (self.null_space).inverse_factor(without_null_space, eps, weights, room, factor)
     }
 
     /// Writes the metric (p x p) for inputs at their limits with a priority rho (kg m^2) of the angular accelerations about body x and y; `tilts` are
@@ -265,7 +493,7 @@ where
     /// The law knows nothing of the lag: with poles too fast for it the vehicle overshoots upright under full torque and tumbles on.
     /// An exact half turn at rest is an equilibrium of the template, with any weight.
     pub fn metric_with_priority(&self, tilts: [usize; 2], rho: T, metric: &mut OMatrix<T, P, P>) {
-        metric.copy_from(&self.H);
+        metric.copy_from(self.metric());
         for tilt in tilts {
             for i in 0..self.A.ncols() {
                 for j in 0..self.A.ncols() {
@@ -304,6 +532,20 @@ where
         array.copy_from(matrix);
         self.0 = Cholesky::new(array);
         self.0.as_ref()
+    }
+
+    /// Writes `L^T A` for the last factors L, which must be there.
+    fn multiply_transposed<C: Dim>(&self, A: &OMatrix<T, N, C>, to: &mut OMatrix<T, N, C>)
+    where
+        DefaultAllocator: nalgebra::allocator::Allocator<N, C>,
+    {
+        let Some(factors) = &self.0 else { return };
+        let L = factors.l_dirty();
+        for (a, mut to) in A.column_iter().zip(to.column_iter_mut()) {
+            for i in 0..a.len() {
+                to[i] = (i..a.len()).fold(T::zero(), |sum, l| sum + L[(l, i)] * a[l]);
+            }
+        }
     }
 
     /// Solves with the last factors, which must be there.

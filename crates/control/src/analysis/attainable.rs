@@ -1,0 +1,81 @@
+//! What a vehicle can still do after some of its inputs have changed.
+#![allow(non_snake_case)]
+
+use fly_lie::SE3;
+use fly_mechanics::{Polytope, State, Vehicle};
+use nalgebra::{DMatrix, DVector};
+
+use crate::freedom::Freedom;
+use crate::reach::{REACH, pseudo_inverse};
+
+/// What the inputs of a vehicle within some bounds can hold at rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attainable {
+    /// Level hover.
+    Hover,
+    /// Level, at its height and without roll and pitch, but not without a torque about the vertical: it spins.
+    Spinning,
+    /// Not even that: it sinks or tumbles.
+    Nothing,
+}
+
+impl Attainable {
+    /// Of this vehicle with bounds of each input (p numbers each), infinite where its own limits hold, see
+    /// [`Controller::set_input_bounds`](crate::Controller::set_input_bounds): two linear programs.
+    ///
+    /// # Panics
+    /// If there is not one bound for each input.
+    pub fn within(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Self {
+        let rotors = &vehicle.rotors;
+        let (limits, interior) = bounded(rotors.limits(), rotors.interior(), bounds);
+        let wrench = vehicle.body.bias(&State::at_rest(SE3::identity()));
+        // Without the last row no torque about the vertical is asked for.
+        let holds = |rows: usize| {
+            let B = rotors.input_matrix().rows(0, rows).into_owned();
+            let B = DMatrix::from_fn(rows, B.ncols(), |i, j| B[(i, j)]);
+            let needed = DVector::from_fn(rows, |i, _| wrench[i]);
+            let input = pseudo_inverse(&B) * &needed;
+            let missing = (&B * &input - &needed).norm();
+            let freedom = Freedom::new(&B, &limits, &interior);
+            missing <= REACH * needed.norm().max(1.0) && freedom.allows(&input)
+        };
+        match (holds(6), holds(5)) {
+            (true, _) => Self::Hover,
+            (false, true) => Self::Spinning,
+            (false, false) => Self::Nothing,
+        }
+    }
+}
+
+/// The limits with bounds of inputs in the place of those that concern bounded inputs alone, and the point inside moved along.
+fn bounded(
+    limits: &Polytope,
+    interior: &[f64],
+    [lower, upper]: [&[f64]; 2],
+) -> (Polytope, Vec<f64>) {
+    let p = limits.dim();
+    assert_eq!([lower.len(), upper.len()], [p, p], "bounds of the inputs");
+    let is_bounded = |j: usize| lower[j].is_finite() || upper[j].is_finite();
+    let own = (0..limits.rows()).filter(|row| {
+        let row = limits.matrix.row(*row);
+        (0..p).any(|j| row[j] != 0.0 && !is_bounded(j))
+    });
+    let mut rows: Vec<(DVector<f64>, f64)> = own
+        .map(|row| (limits.matrix.row(row).transpose(), limits.bound[row]))
+        .collect();
+    for j in 0..p {
+        let mut unit = DVector::zeros(p);
+        unit[j] = 1.0;
+        if upper[j].is_finite() {
+            rows.push((unit.clone(), upper[j]));
+        }
+        if lower[j].is_finite() {
+            rows.push((-unit, -lower[j]));
+        }
+    }
+    let matrix = DMatrix::from_fn(rows.len(), p, |i, j| rows[i].0[j]);
+    let bound = DVector::from_iterator(rows.len(), rows.iter().map(|(_, bound)| *bound));
+    let inside = interior.iter().zip(lower.iter().zip(upper));
+    let inside = inside.map(|(u, (lower, upper))| u.max(*lower).min(*upper));
+    (Polytope { matrix, bound }, inside.collect())
+}

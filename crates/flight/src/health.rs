@@ -1,0 +1,98 @@
+//! What backends tell about the health of actuators, as bounds of the inputs.
+
+use fly_hal::{Description, Frame};
+use fly_mechanics::{Inputs, System};
+
+use super::binding::{GroupBinding, bind};
+
+/// The actuators of which a backend tells how much is left, `actuator.{i}.health`, and the bounds of the inputs that follow.
+#[derive(Debug, Clone)]
+pub struct Health {
+    /// Where frames carry the health of which command.
+    told: Vec<(usize, GroupBinding)>,
+    /// Of each command: 1 works, 0 gives nothing.
+    left: Vec<f64>,
+    /// Bounds of each input, infinite where nothing has changed.
+    bounds: [Vec<f64>; 2],
+}
+
+impl Health {
+    /// Binds the actuators of this system; `None` if the backend tells nothing of them.
+    pub fn bind(description: &Description, system: &System) -> Option<Self> {
+        let count = system.inputs.input_dim();
+        let told: Vec<_> = (0..count)
+            .filter_map(|i| Some((i, bind(description, &format!("actuator.{i}"))?)))
+            .collect();
+        (!told.is_empty()).then(|| Self {
+            told,
+            left: vec![1.0; count],
+            bounds: [vec![f64::NEG_INFINITY; count], vec![f64::INFINITY; count]],
+        })
+    }
+
+    /// Takes what a frame tells. Returns the first command whose health has changed. What is not valid or not finite is as it was.
+    pub fn read(&mut self, frame: &Frame, inputs: &Inputs) -> Option<usize> {
+        let mut changed = None;
+        for (command, binding) in &self.told {
+            let health = frame.values[binding.values[0]];
+            if frame.groups[binding.group].valid && health.is_finite() {
+                let health = health.clamp(0.0, 1.0);
+                if health.total_cmp(&self.left[*command]).is_ne() {
+                    self.left[*command] = health;
+                    changed.get_or_insert(*command);
+                }
+            }
+        }
+        if changed.is_some() {
+            self.bound(inputs);
+        }
+        changed
+    }
+
+    /// How much of a command's actuator is left, 0 to 1.
+    pub fn of(&self, command: usize) -> f64 {
+        self.left[command]
+    }
+
+    /// Lower and upper bounds of the inputs.
+    pub fn bounds(&self) -> [&[f64]; 2] {
+        let [lower, upper] = &self.bounds;
+        [lower, upper]
+    }
+
+    /// The commands of actuators that are weak or have failed: the nearest within their limits, whatever comes of it.
+    pub fn complete(&self, commands: &mut [f64], inputs: &Inputs) {
+        let commands = commands.iter_mut().zip(inputs.command_limits());
+        for ((command, [low, high]), health) in commands.zip(&self.left) {
+            if *health < 1.0 && command.is_finite() {
+                *command = command.clamp(*low, *high);
+            }
+        }
+    }
+
+    /// Of an actuator that gives nothing the inputs are zero; of a weaker one the limits shrink with its health (the largest thrust of a rotor that
+    /// does not tilt, both efforts of a motor).
+    fn bound(&mut self, inputs: &Inputs) {
+        let [lower, upper] = &mut self.bounds;
+        lower.fill(f64::NEG_INFINITY);
+        upper.fill(f64::INFINITY);
+        let limits = inputs.command_limits();
+        let rotors = inputs.rotors().rotor_ranges();
+        let motors = inputs.rotors().input_dim()..inputs.input_dim();
+        for range in rotors.chain(motors.map(|i| i..i + 1)) {
+            let (first, health) = (range.start, self.left[range.start]);
+            let [low, high] = limits[first];
+            if health <= 0.0 {
+                lower[range.clone()].fill(0.0);
+                upper[range].fill(0.0);
+            } else if health < 1.0 && range.len() == 1 {
+                upper[first] = health * high;
+                lower[first] = if low < 0.0 {
+                    health * low
+                } else {
+                    low.min(upper[first])
+                };
+            }
+        }
+    }
+}
