@@ -7,9 +7,10 @@ pub fn run(arguments: &[String]) -> Outcome {
     let test = match arguments {
         [] => "with_rho_it_recovers_from_a_stratified_2000",
         [all] if all == "--all" => "with_rho_it_recovers_from_the_whole_grid",
+        [led] if led == "--led" => "led::led_every_vehicle_returns",
         [other, ..] => {
             return Err(Failure::Usage(format!(
-                "`recovery` takes `--all`, found `{other}`"
+                "`recovery` takes `--all` or `--led`, found `{other}`"
             )));
         }
     };

@@ -473,7 +473,7 @@ where
     /// 30 kg m^2 it turns. It changes nothing while the limits are inactive, as u0 keeps H.
     ///
     /// Measured with the shipped quadcopter (0.2 to 7 N a rotor, rho = 3, control at 500 Hz) from 2400 attitudes, 400 of them
-    /// within 2 degrees of a half turn, at rest and at 5 m/s in 14 directions, back to 0.05 m and 0.05 rad (`tests/recovery.rs`):
+    /// within 2 degrees of a half turn, at rest and at 5 m/s in 14 directions, back to 0.05 m and 0.05 rad (`tests/recovery`):
     ///
     /// | four poles at | rotor lag | fail of 2400 at rest, 33600 moving | last one back after | drop at rest, moving |
     /// |---|---|---|---|---|

@@ -457,7 +457,7 @@ fn hover(start: Vector6<f64>, seconds: f64) -> f64 {
 }
 
 /// The baseline knows small errors about one reference: from 2 decimetres and a tenth of a radian it comes back, from upside down it does not, where
-/// the energies do (`tests/recovery.rs`).
+/// the energies do (`tests/recovery`).
 #[test]
 fn state_feedback_hovers_and_does_not_recover_from_upside_down() {
     let small = hover(Vector6::new(0.2, -0.1, 0.15, 0.1, -0.05, 0.1), 6.0);

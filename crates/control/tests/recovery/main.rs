@@ -5,8 +5,9 @@
 //! at rest and at 5 m/s in 14 directions, for nine controllers: 324000 flights, a quarter of an hour on two cores. What that prints stands in
 //! short at `fly_control::law::Law::metric_with_priority`.
 
-#[path = "suite/common/mod.rs"]
+#[path = "../suite/common/mod.rs"]
 mod common;
+mod led;
 
 use std::f64::consts::TAU;
 

@@ -1,0 +1,243 @@
+//! Led by a governor, every shipped vehicle returns from any attitude, far away, fast and spinning, with the lags of its actuators.
+//!
+//! The tests fly a few starts near by. `cargo xtask recovery --led` flies 2000 of each vehicle, from up to 1 km away, in release.
+#![allow(non_snake_case)]
+
+use std::f64::consts::TAU;
+
+use fly_control::analysis::ClosedLoop;
+use fly_control::governor::Governor;
+use fly_control::{Controller, ControllerSettings, ReferencePoint};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::integrate::Integrator;
+use fly_mechanics::{State, System, Vehicle};
+use nalgebra::{DVector, Quaternion, UnitQuaternion, Vector3, Vector6};
+
+/// Vehicles, and the flights whose controllers they have.
+const VEHICLES: [(&str, &str); 8] = [
+    ("quadcopter", "quadcopter"),
+    ("tricopter", "tricopter"),
+    ("hexacopter", "hexacopter"),
+    ("octocopter", "octocopter"),
+    ("coaxial_x8", "coaxial_x8"),
+    ("y6", "y6"),
+    ("hexacopter_canted", "hexacopter_canted"),
+    ("octocopter_canted", "octocopter_canted"),
+];
+/// Fastest start, m/s and rad/s.
+const SPEED: f64 = 15.0;
+const SPIN: f64 = 8.0;
+/// Control step, s.
+const STEP: f64 = 2e-3;
+/// Returned is who is and stays this near (m and rad) …
+const CLOSE: f64 = 0.05;
+/// … until it is this near, with all velocities.
+const THERE: f64 = 1e-3;
+/// What recovering may take, s, beyond the way home at the slowest limit.
+const TIME: f64 = 60.0;
+/// Where the reference has not been drawn to it for so long, s, it has recovered, and keeps to the largest tilt, with this slack.
+const RECOVERED: f64 = 1.0;
+const SLACK: f64 = 1.25;
+
+/// A vehicle, its controller and what leads it.
+struct Fleet {
+    name: &'static str,
+    vehicle: Vehicle,
+    settings: ControllerSettings,
+    governor: Governor,
+}
+
+/// How a flight went.
+struct Return {
+    /// When it came close for good, s.
+    settled: f64,
+    /// How far it fell below start and goal, m.
+    drop: f64,
+    /// The largest tilt (rad) once it had recovered.
+    tilt: f64,
+}
+
+fn file(name: &str) -> String {
+    let path = format!("{}/../../configs/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).unwrap()
+}
+
+impl Fleet {
+    fn new((name, flight): (&'static str, &'static str)) -> Self {
+        let system = System::from_toml(&file(&format!("vehicles/{name}"))).unwrap();
+        let vehicle = Vehicle::try_from(system.clone()).unwrap();
+        let table: toml::Table = toml::from_str(&file(flight)).unwrap();
+        let mut settings: ControllerSettings = table["controller"].clone().try_into().unwrap();
+        settings.allocation = fly_control::settings::AllocationMethod::ActiveSet;
+        let controller = settings.build(&vehicle).unwrap();
+        let level = system.model.neutral_configuration();
+        let closed = ClosedLoop::new(&system, &controller, &level).unwrap();
+        let governor = settings.governor(&vehicle, Some(&closed)).unwrap();
+        Self {
+            name,
+            vehicle,
+            settings,
+            governor: governor.unwrap(),
+        }
+    }
+
+    /// Flies from this state to hover in the origin; `None` if it does not return.
+    fn fly(&self, controller: &mut Controller, start: State<f64>) -> Option<Return> {
+        let rotors = &self.vehicle.rotors;
+        let goal = ReferencePoint::at_rest(SE3::identity());
+        let mut governor = self.governor.clone();
+        let limits = *governor.limits();
+        let commands = rotors.command_limits().len();
+        let lags = rotors.time_constants();
+        let mut actual: Vec<f64> = (rotors.command_limits().iter())
+            .map(|[low, _]| low.max(0.0))
+            .collect();
+        let (mut wanted, mut input) = (vec![0.0; commands], vec![0.0; rotors.input_dim()]);
+        let mut integrator = Integrator::new(commands);
+        let mut state = start;
+        let lowest = start.pose.translation.z.min(0.0);
+        let way = start.pose.translation.norm() / limits.descent.min(limits.climb);
+        let mut flight = Return {
+            settled: 0.0,
+            drop: 0.0,
+            tilt: 0.0,
+        };
+        let (mut time, mut drawn, mut elapsed) = (0.0, 0.0, f64::INFINITY);
+        while time < way + TIME {
+            let (position, rotation) = (&state.pose.translation, &state.pose.rotation);
+            let off = position.norm().max(rotation.log().norm());
+            if off > CLOSE {
+                flight.settled = time;
+            } else if off.max(state.twist.norm()) < THERE {
+                return Some(flight);
+            }
+            flight.drop = flight.drop.max(lowest - position.z);
+            let point = governor.govern(elapsed, &state, &goal);
+            if governor.has_jumped() {
+                drawn = time;
+            }
+            if time - drawn > RECOVERED {
+                let up = state.pose.rotation.matrix()[(2, 2)];
+                flight.tilt = flight.tilt.max(up.clamp(-1.0, 1.0).acos());
+            }
+            let step = controller.step(&state, &point);
+            rotors.commands_from_input(step.input.as_slice(), &mut wanted);
+            for _ in 0..2 {
+                integrator.step(&mut state, &mut actual, 0.5 * STEP, |s, actual, rates| {
+                    for (i, rate) in rates.iter_mut().enumerate() {
+                        *rate = (wanted[i] - actual[i]) / lags[i];
+                    }
+                    rotors.input_from_commands(actual, &mut input);
+                    let wrench = rotors.input_matrix() * DVector::from_column_slice(&input);
+                    let body = &self.vehicle.body;
+                    body.acceleration(s, &Vector6::from_column_slice(wrench.as_slice()))
+                });
+            }
+            time += STEP;
+            elapsed = STEP;
+        }
+        None
+    }
+
+    /// Flies so many starts, from at most this far away; how many do not return, and how far tilted the worst was on its way.
+    fn fly_all(&self, starts: u64, far: f64) -> (usize, f64) {
+        let half = |which: u64| {
+            let mut controller = self.settings.build(&self.vehicle).unwrap();
+            let numbers = (0..starts).filter(move |i| i % 2 == which);
+            numbers
+                .map(|i| self.fly(&mut controller, start(i, far)))
+                .collect::<Vec<_>>()
+        };
+        let flights = std::thread::scope(|scope| {
+            let other = scope.spawn(|| half(1));
+            let mut flights = half(0);
+            flights.extend(other.join().unwrap());
+            flights
+        });
+        let sorted = |of: fn(&Return) -> f64| {
+            let mut values: Vec<f64> = flights.iter().flatten().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let [settled, drop, tilt] = [
+            sorted(|f| f.settled),
+            sorted(|f| f.drop),
+            sorted(|f| f.tilt),
+        ];
+        let at = |values: &[f64], percent: usize| {
+            let last = values.len().saturating_sub(1);
+            (values.get(last * percent / 100))
+                .copied()
+                .unwrap_or(f64::NAN)
+        };
+        let lost = flights.len() - settled.len();
+        println!(
+            "| {} | {lost} of {starts} | {:.1} s | {:.1} s | {:.1} s | {:.1} m | {:.1} m | {:.0} degrees |",
+            self.name,
+            at(&settled, 50),
+            at(&settled, 99),
+            at(&settled, 100),
+            at(&drop, 99),
+            at(&drop, 100),
+            at(&tilt, 100).to_degrees(),
+        );
+        (lost, at(&tilt, 100))
+    }
+}
+
+/// Start number i: any attitude, position (denser near by), velocity and spin.
+fn start(i: u64, far: f64) -> State<f64> {
+    let mut numbers = (0..).map(|k| {
+        // SplitMix64.
+        let mut z = (16 * i + k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    });
+    let mut next = || numbers.next().unwrap_or(0.0);
+    // Uniform in SO(3) (Shoemake 1992).
+    let (r, a, b) = (next(), TAU * next(), TAU * next());
+    let (q, p) = ((1.0 - r).sqrt(), r.sqrt());
+    let quaternion = Quaternion::new(p * b.cos(), q * a.sin(), q * a.cos(), p * b.sin());
+    let rotation = UnitQuaternion::from_quaternion(quaternion).to_rotation_matrix();
+    let R = SO3::from_matrix(*rotation.matrix());
+    let mut direction = || {
+        let (z, a) = (2.0 * next() - 1.0, TAU * next());
+        let r = (1.0 - z * z).sqrt();
+        Vector3::new(r * a.cos(), r * a.sin(), z)
+    };
+    let directions = [direction(), direction(), direction()];
+    let [position, velocity, spin] = directions;
+    let (p, v, w) = (next(), next(), next());
+    let velocity = R.inverse().act(&(velocity * (SPEED * v)));
+    let spin = spin * (SPIN * w);
+    State {
+        pose: SE3::new(R, position * (far * p * p)),
+        twist: Vector6::new(velocity.x, velocity.y, velocity.z, spin.x, spin.y, spin.z),
+    }
+}
+
+#[test]
+fn led_it_returns_from_far_away() {
+    for which in VEHICLES {
+        let fleet = Fleet::new(which);
+        let (lost, tilt) = fleet.fly_all(12, 40.0);
+        let most = SLACK * fleet.governor.limits().tilt;
+        assert!(lost == 0 && tilt <= most, "{}: {lost}, {tilt}", fleet.name);
+    }
+}
+
+#[test]
+#[ignore = "flies 2000 times with each vehicle: cargo xtask recovery --led"]
+fn led_every_vehicle_returns() {
+    println!(
+        "| vehicle | lost | median | 99 % | last | fell (99 %) | fell (most) | largest tilt on the way |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for which in VEHICLES {
+        let fleet = Fleet::new(which);
+        let (lost, tilt) = fleet.fly_all(2000, 1000.0);
+        let most = SLACK * fleet.governor.limits().tilt;
+        assert!(lost == 0 && tilt <= most, "{}: {lost}, {tilt}", fleet.name);
+    }
+}
