@@ -23,7 +23,8 @@
 //! - An underactuated vehicle with thrust along body z: [`poles`] choose the energies so that it can follow the template near
 //!   hover; `energy` with `centred`, or `particle`. `body` with these parameters is poor in aerobatics (0.62 rad of
 //!   error in a loop where `particle` has 0.05).
-//! - Recovery from upside-down at the thrust limits needs a `tilt_priority` ([`law::Law::metric_with_priority`]).
+//! - Far from its reference, upside-down or tumbling, a vehicle is led by a [`governor`]; the law alone then needs a `tilt_priority`
+//!   ([`law::Law::metric_with_priority`]), as does a fully actuated vehicle that tumbles.
 //!
 //! # Example
 //!
