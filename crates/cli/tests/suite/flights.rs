@@ -443,3 +443,34 @@ fn the_same_configuration_and_seed_give_the_same_log_but_for_the_record_of_the_r
         );
     }
 }
+
+#[test]
+fn from_far_away_the_quadcopter_is_led_to_its_reference() {
+    let folder = Folder::new();
+    let flight = [
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "reference.kind=hover",
+        "--set",
+        "backend.sim.initial.position=[30, -20, 12]",
+        "--set",
+        "backend.sim.noise={}",
+        "--set",
+        "flight.duration=25",
+        "--log",
+        "flight.mcap",
+    ];
+    let summary = folder.flies(&flight);
+    common::contains(&summary, "led it to the reference in");
+    let errors = common::measure(
+        &folder,
+        &flight[..flight.len() - 2],
+        "flight.mcap",
+        f64::INFINITY,
+    );
+    assert!(errors.last_position < 1e-2, "{summary}");
+    // The law alone turns it over.
+    let alone = [&flight[..], &["--set", "controller.limits=false"]].concat();
+    folder.ends(&alone, 6);
+}

@@ -73,6 +73,36 @@ impl GovernorLimits {
         })
     }
 
+    /// Whether all of them are positive and finite: a vehicle with them can go anywhere.
+    pub fn are_usable(&self) -> bool {
+        let Self {
+            speed,
+            climb,
+            descent,
+            acceleration,
+            lift,
+            sink,
+            jerk,
+            tilt,
+            yaw_rate,
+            yaw_acceleration,
+        } = *self;
+        [
+            speed,
+            climb,
+            descent,
+            acceleration,
+            lift,
+            sink,
+            jerk,
+            tilt,
+            yaw_rate,
+            yaw_acceleration,
+        ]
+        .iter()
+        .all(|limit| *limit > 0.0 && limit.is_finite())
+    }
+
     /// The horizontal acceleration for which it need not tilt more than it may while it sinks as fast as it may, m/s^2.
     pub fn by_tilt(&self, gravity: f64) -> f64 {
         (gravity - self.sink).max(0.0) * self.tilt.tan()

@@ -28,22 +28,24 @@ impl ControllerSettings {
             GovernorSettings::Usual => None,
             GovernorSettings::Chosen(chosen) => Some(*chosen),
         };
-        let usual = GovernorLimits::of_vehicle(vehicle).ok();
+        let usual = GovernorLimits::of_vehicle(vehicle)
+            .ok()
+            .filter(GovernorLimits::are_usable);
         let reach = closed.and_then(|closed| reach(closed, vehicle));
         let (Some(usual), Some(reach)) = (usual, reach) else {
-            let message = "expected no such section: this vehicle does not come to rest in hover";
+            let message = "expected no such section: this vehicle does not come to rest in hover, or can move from there only one way";
             return match chosen {
                 None => Ok(None),
                 Some(_) => Err(SettingsError::new("limits", message)),
             };
         };
         let chosen = chosen.unwrap_or_default();
-        let limits = chosen.limits(usual, vehicle.body.gravity().norm());
+        let mode = AttitudeMode::of_inputs(vehicle.rotors.input_matrix());
+        let limits = chosen.limits(usual, mode, vehicle.body.gravity().norm());
         let reach = Reach {
             position: chosen.reach.unwrap_or(reach.position),
             ..reach
         };
-        let mode = AttitudeMode::of_inputs(vehicle.rotors.input_matrix());
         Ok(Some(Governor::new(&vehicle.body, mode, limits, reach)))
     }
 }

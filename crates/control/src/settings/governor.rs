@@ -8,6 +8,7 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::{SettingsError, positive};
 use crate::governor::GovernorLimits;
+use crate::trajectory::AttitudeMode;
 
 /// Limits of the way to a goal that is far away; each has a default that the vehicle can fly.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,8 +68,13 @@ impl ChosenLimits {
         }
     }
 
-    /// These in place of the usual ones.
-    pub(super) fn limits(&self, usual: GovernorLimits, gravity: f64) -> GovernorLimits {
+    /// These in place of the usual ones of a vehicle, which tilts to move sideways or keeps the attitude of its goal.
+    pub(super) fn limits(
+        &self,
+        usual: GovernorLimits,
+        mode: AttitudeMode,
+        gravity: f64,
+    ) -> GovernorLimits {
         let tilt = self.tilt_deg.map_or(usual.tilt, f64::to_radians);
         let limits = GovernorLimits {
             speed: self.speed.unwrap_or(usual.speed),
@@ -79,13 +85,12 @@ impl ChosenLimits {
             tilt,
             ..usual
         };
-        let by_tilt = if self.tilt_deg.is_some() {
-            limits.by_tilt(gravity)
-        } else {
-            usual.acceleration
+        let acceleration = match (mode, self.tilt_deg) {
+            (AttitudeMode::ThrustAligned, Some(_)) => limits.by_tilt(gravity),
+            _ => usual.acceleration,
         };
         GovernorLimits {
-            acceleration: self.acceleration.unwrap_or(by_tilt),
+            acceleration: self.acceleration.unwrap_or(acceleration),
             ..limits
         }
     }

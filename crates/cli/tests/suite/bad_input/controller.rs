@@ -1,6 +1,7 @@
 //! `[controller]` of a vehicle.
 
 use crate::bad_input::spoiled;
+use crate::common::{Folder, contains};
 
 #[test]
 fn missing() {
@@ -81,4 +82,29 @@ error: `controller.pairs[0].to` cannot be used
 10 | pairs = [{ to = \"airframe\", stiffness.weight = 9, damping.weight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
    |                 ^^^^^^^^^^ expected \"core\", found \"airframe\"
 ");
+}
+
+#[test]
+fn limits_of_the_way_that_cannot_be() {
+    let cases = [
+        ("limits.speed=0", "expected a positive number, found 0"),
+        (
+            "limits.tilt_deg=95",
+            "expected less than 90 degrees, found 95",
+        ),
+        ("limits.sped=3", "unknown key `controller.limits.sped`"),
+        ("limits=3", "expected a table of limits, or false"),
+    ];
+    let folder = Folder::new();
+    for (key, expected) in cases {
+        let set = format!("controller.{key}");
+        let arguments = ["check", "--config", "quadcopter.toml", "--set", &set];
+        let (_, stderr) = folder.ends(&arguments, 2);
+        contains(&stderr, expected);
+    }
+    // Of a system there is nothing to lead.
+    let limited = ["--set", "controller.limits.speed=3"];
+    let arm = ["check", "--config", "examples/arm-joints.toml"];
+    let (_, stderr) = folder.ends(&[&arm[..], &limited].concat(), 2);
+    contains(&stderr, "`controller.limits` cannot be used");
 }
