@@ -35,8 +35,9 @@ const CLOSE: f64 = 0.05;
 const THERE: f64 = 1e-3;
 /// What recovering may take, s, beyond the way home at the slowest limit.
 const TIME: f64 = 60.0;
-/// Where the reference has not been drawn to it for so long, s, it has recovered, and keeps to the largest tilt, with this slack.
-const RECOVERED: f64 = 1.0;
+/// Where the reference has not been drawn to it for so long, s, it has recovered, and keeps to the largest tilt, with this slack: what the law still had to
+/// take away has settled (four time constants of the slowest poles, -2 1/s).
+const RECOVERED: f64 = 2.0;
 const SLACK: f64 = 1.25;
 
 /// A vehicle, its controller and what leads it.
@@ -234,10 +235,14 @@ fn led_every_vehicle_returns() {
         "| vehicle | lost | median | 99 % | last | fell (99 %) | fell (most) | largest tilt on the way |"
     );
     println!("|---|---|---|---|---|---|---|---|");
+    let mut failures = Vec::new();
     for which in VEHICLES {
         let fleet = Fleet::new(which);
         let (lost, tilt) = fleet.fly_all(2000, 1000.0);
         let most = SLACK * fleet.governor.limits().tilt;
-        assert!(lost == 0 && tilt <= most, "{}: {lost}, {tilt}", fleet.name);
+        if lost > 0 || tilt > most {
+            failures.push((fleet.name, lost, tilt));
+        }
     }
+    assert_eq!(failures, []);
 }
