@@ -40,7 +40,7 @@ pub struct ChosenLimits {
     pub tilt_deg: Option<f64>,
     /// Rate of the heading, degrees/s. Default 90.
     pub yaw_rate_deg: Option<f64>,
-    /// How far from its reference the vehicle is left to the law, m. Default: 1.4 times where inputs begin to saturate.
+    /// How far from its reference the vehicle is left to the law, m. Default: 1.5 times where inputs begin to saturate.
     pub reach: Option<f64>,
 }
 
