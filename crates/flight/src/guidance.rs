@@ -128,8 +128,14 @@ impl Guidance {
                 reference,
                 joint,
                 point,
+                governor,
+                failsafe,
                 ..
             } => {
+                // Whoever flies on after a failsafe may be far from the reference.
+                if let (Some(_), Some(governor)) = (failsafe.take(), governor) {
+                    governor.restart();
+                }
                 if let Err(error) = reference.at(time, frame, point)
                     && is_first
                 {

@@ -155,6 +155,7 @@ impl Pilot {
         }
         if decision.action == Action::Control {
             self.start.get_or_insert(time);
+            self.failsafe = None;
             let flight_time = self.flight_time(time);
             decision = match self.parts.guidance.evaluate(flight_time, frame) {
                 Ok(()) => self.control(time),

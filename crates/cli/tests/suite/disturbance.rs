@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::verdicts::data;
 
 /// A shipped vehicle with drag, N s/m, and its controller.
-struct Craft {
+struct Case {
     name: &'static str,
     mass: f64,
     /// Of `[controller]`.
@@ -23,14 +23,14 @@ horizontal = [-5, -5, -5, -5]
 yaw = { inertia = 0.02, damping = 0.16, stiffness = 0.32 }
 ";
 
-const CRAFTS: [Craft; 3] = [
-    Craft {
+const CASES: [Case; 3] = [
+    Case {
         name: "quadcopter",
         mass: 0.9,
         controller: POLES,
         weak: "rotor.1.thrust",
     },
-    Craft {
+    Case {
         name: "tricopter",
         mass: 1.0,
         controller: "
@@ -42,7 +42,7 @@ const CRAFTS: [Craft; 3] = [
         ",
         weak: "rotor.2.thrust",
     },
-    Craft {
+    Case {
         name: "bicopter",
         mass: 1.0,
         controller: POLES,
@@ -66,7 +66,7 @@ const ERRORS: [(&str, &str); 6] = [
     ("battery", "actuators=[{ rate = -0.0033333 }]"),
 ];
 
-impl Craft {
+impl Case {
     fn folder(&self) -> Folder {
         let folder = Folder::new();
         let drag = "vehicle.bodies.airframe.drag = { linear = [0.25, 0.25, 0.1] }";
@@ -126,26 +126,26 @@ fn number(value: &Value) -> f64 {
 /// 10 s after the start the mean error of position of the last quarter, 3.5 s, is below 5 mm.
 #[test]
 fn errors_of_the_model_leave_no_steady_error() {
-    for craft in &CRAFTS {
-        let folder = craft.folder();
+    for case in &CASES {
+        let folder = case.folder();
         for (name, key) in ERRORS {
-            let data = data(&folder, "hover.toml", &[&craft.key(key)], 0);
+            let data = data(&folder, "hover.toml", &[&case.key(key)], 0);
             let error = &data["position_error"];
             let offset = number(&error["steady_offset"]);
             println!(
                 "{} {name}: {offset:.2e} m, {}",
-                craft.name, data["disturbance"]
+                case.name, data["disturbance"]
             );
-            assert!(offset < 5e-3, "{} {name}: {offset} {data}", craft.name);
+            assert!(offset < 5e-3, "{} {name}: {offset} {data}", case.name);
         }
     }
 }
 
-/// With measurement noise nothing oscillates: with the observer the true position wanders little more than without, and neither is near its limits.
+/// With measurement noise nothing oscillates: over the whole flight, its beginning included, the true position errs little more with the observer, and neither is near its limits.
 #[test]
 fn noise_is_not_amplified() {
-    let craft = &CRAFTS[0];
-    let folder = craft.folder();
+    let case = &CASES[0];
+    let folder = case.folder();
     let noise = "backend.sim.noise={ position = 0.01, attitude = 0.0087, velocity = 0.05, angular_velocity = 0.035 }";
     let [with, without] = ["4", "0.001"].map(|bandwidth| {
         let bandwidth = format!("controller.disturbance.bandwidth={bandwidth}");
@@ -160,10 +160,10 @@ fn noise_is_not_amplified() {
 /// A replay computes the same estimate from the recorded commands, and so the same commands, bit for bit.
 #[test]
 fn a_replay_recomputes_the_estimate() {
-    let craft = &CRAFTS[0];
-    let folder = craft.folder();
+    let case = &CASES[0];
+    let folder = case.folder();
     let fault = "backend.sim.faults=[{ kind = \"missing\", from = 0.5, until = 0.52 }, { kind = \"stale\", from = 1.0, until = 1.02, group = \"twist.linear\" }]";
-    let key = craft.key(ERRORS[0].1);
+    let key = case.key(ERRORS[0].1);
     let set = ["flight.duration=3", fault, key.as_str()];
     let flown = data(&folder, "hover.toml", &set, 0);
     let replayed = [
@@ -186,7 +186,7 @@ fn a_replay_recomputes_the_estimate() {
 /// Keys that no plant has.
 #[test]
 fn what_no_world_has_is_refused() {
-    let folder = CRAFTS[0].folder();
+    let folder = CASES[0].folder();
     for (set, expected) in [
         (
             "backend.sim.actuators=[{ command = \"rotor.9.thrust\" }]",
