@@ -3,12 +3,13 @@
 
 use fly_mechanics::State;
 use fly_mechanics::multibody::Model;
-use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn, Vector3};
+use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn, OVector, Vector3};
 
 use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limited, Limits};
 use crate::disturbance::{BandwidthError, DisturbanceObserver};
 use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
+use crate::lead::{Ahead, Lead, LeadError};
 use crate::matching::{Matching, MatchingForce};
 use crate::plant::{FreeBodyPlant, Plant, Pursuit, SystemPlant};
 use crate::rest;
@@ -82,6 +83,11 @@ where
     factor: [DMatrix<f64>; 2],
     limited: Option<Limited<Box<dyn Allocator>>>,
     observer: Option<DisturbanceObserver<P::Dof>>,
+    /// b - r.
+    compensated: OVector<f64, P::Dof>,
+    ahead: Option<Box<Ahead<P>>>,
+    /// s.
+    delay: f64,
     /// Whether somebody tells which inputs are applied.
     is_told: bool,
     /// The input that balances a disturbance under state feedback.
@@ -113,6 +119,8 @@ pub struct Step {
     pub input: DVector<f64>,
     /// u0, p numbers: what the law (5.86b) asks for without limits.
     pub unconstrained: DVector<f64>,
+    /// p numbers: what the actuators should be told without limits so that they do u0; u0 itself without a [`lead`](crate::lead).
+    pub demanded: DVector<f64>,
     /// The desired energies; zero for state feedback, which has none.
     pub energies: Energies,
     /// What the allocation did.
@@ -125,6 +133,7 @@ impl Step {
         Self {
             input: DVector::zeros(p),
             unconstrained: DVector::zeros(p),
+            demanded: DVector::zeros(p),
             energies: Energies::default(),
             allocation: Allocation::FREE,
         }
@@ -161,6 +170,9 @@ where
             factor: [DMatrix::zeros(p, p), DMatrix::zeros(p, p)],
             limited: None,
             observer: None,
+            compensated: OVector::zeros_generic(plant.dof(), nalgebra::U1),
+            ahead: None,
+            delay: 0.0,
             is_told: false,
             balance: DVector::zeros(p),
             limits: None,
@@ -184,6 +196,35 @@ where
         let free = self.plant.tilts().map(|[x, _]| x - 3);
         self.observer = Some(DisturbanceObserver::new(n, p, free, bandwidth)?);
         Ok(self)
+    }
+
+    /// The same with commands that lead actuators which lag, see [`lead`](crate::lead). Without a lag, or with the part 0, it changes nothing.
+    ///
+    /// # Errors
+    /// [`LeadError::Remembers`] for the baselines of multirotors.
+    ///
+    /// # Panics
+    /// If there are other than p actuators.
+    pub fn with_lead(mut self, lead: Lead) -> Result<Self, LeadError> {
+        if !P::is_repeatable(&self.strategy) {
+            return Err(LeadError::Remembers);
+        }
+        let acts = lead.part() > 0.0 && lead.time_constants().iter().any(|lag| *lag > 0.0);
+        self.ahead = acts.then(|| Box::new(Ahead::new(lead, &self.plant, &self.law)));
+        Ok(self)
+    }
+
+    /// The same for commands that act so many seconds after the state was measured, in which they are computed. State and reference of a step are then those of
+    /// that later time, as [`StatePredictor::look_ahead`](crate::predictor::StatePredictor::look_ahead) predicts the state; the observer of disturbances, if there is one, gets the measured
+    /// state by itself ([`observe_measured`](Controller::observe_measured)).
+    #[must_use]
+    pub fn with_delay(mut self, delay: f64) -> Self {
+        self.delay = if delay.is_finite() {
+            delay.max(0.0)
+        } else {
+            0.0
+        };
+        self
     }
 
     /// The same with a priority rho (kg m^2) of the free body's tilt when inputs are limited, see [`Law::metric_with_priority`]. It has no
@@ -216,6 +257,9 @@ where
         self.law.set_preferred_input(preferred.as_slice());
         self.preferred.copy_from(preferred);
         self.prefers_previous = follows;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.follow(&self.plant, &self.law);
+        }
         // Cannot fail: R changes the part of the metric that it makes positive definite.
         let taken = self.take_metric();
         debug_assert_eq!(taken, Ok(()));
@@ -307,6 +351,9 @@ where
         self.law = law;
         self.fixed = fixed;
         self.bounded = bounded;
+        if let Some(ahead) = &mut self.ahead {
+            ahead.follow(&self.plant, &self.law);
+        }
         self.take_metric()?;
         Ok(())
     }
@@ -371,45 +418,16 @@ where
         goal: P::Goal<'_>,
     ) -> Result<(), StepError> {
         self.plant.update(state);
-        self.observe(elapsed, state);
-        let (plant, u0) = (&mut self.plant, &mut self.step.unconstrained);
-        let pursuit = plant.pursue(
-            elapsed,
-            &mut self.strategy,
-            state,
-            goal,
-            &mut self.desired,
-            u0,
-        )?;
-        let desired = &self.desired;
-        match pursuit {
-            Pursuit::Motion => {
-                if !P::CONSTANT {
-                    let (M, B) = (plant.mass_matrix(), plant.input_matrix());
-                    self.law.update(M, &desired.mass_matrix, B)?;
-                }
-                let b = match &self.observer {
-                    Some(observer) => observer.compensated_bias(),
-                    None => plant.bias(state),
-                };
-                self.law.unconstrained(b, &desired.bias, u0);
-            }
-            // No template, so no desired inertia: of the inputs within the limits the one counts whose acceleration is nearest to the wanted
-            // one in the metric of the kinetic energy (Gauss's principle), which is the same in all coordinates and units.
-            Pursuit::Input => {
-                let M = plant.mass_matrix();
-                self.law.update(M, M, plant.input_matrix())?;
-                if let Some(observer) = &self.observer {
-                    // The law of Mbar = M with bbar = b balances r alone.
-                    let (b, balance) = (observer.compensated_bias(), &mut self.balance);
-                    self.law.unconstrained(b, plant.last_bias(), balance);
-                    *u0 += &*balance;
-                }
-            }
+        if self.delay == 0.0 {
+            self.observe(elapsed, state);
+        } else if self.observer.is_some() {
+            self.plant.bias(state);
         }
+        let pursuit = self.now().ask(elapsed, state, goal)?;
+        self.lead_on(elapsed, state, goal, pursuit)?;
         let (input, u0) = (
             self.step.input.as_mut_slice(),
-            self.step.unconstrained.as_slice(),
+            self.step.demanded.as_slice(),
         );
         self.step.allocation = match self.bounded.as_mut().or(self.limited.as_mut()) {
             None => {
@@ -431,14 +449,113 @@ where
                 limited.allocate_with(prepare, u0, elapsed, input)?
             }
         };
-        if self.prefers_previous && input.iter().all(|u| u.is_finite()) {
-            self.law.set_preferred_input(input);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.sent(&self.step.input);
+        }
+        if self.prefers_previous && self.step.input.iter().all(|u| u.is_finite()) {
+            self.prefer_last();
         }
         self.step.energies = match pursuit {
             Pursuit::Motion => self.desired.energies,
             Pursuit::Input => Energies::default(),
         };
         Ok(())
+    }
+
+    /// The law in the state that the plant has taken in.
+    fn now(&mut self) -> Asked<'_, P> {
+        Asked {
+            plant: &mut self.plant,
+            strategy: &mut self.strategy,
+            law: &mut self.law,
+            desired: &mut self.desired,
+            observer: self.observer.as_ref(),
+            compensated: &mut self.compensated,
+            balance: &mut self.balance,
+            u0: &mut self.step.unconstrained,
+        }
+    }
+
+    /// Writes what is demanded of the actuators so that they do u0.
+    fn lead_on(
+        &mut self,
+        elapsed: f64,
+        state: P::State<'_>,
+        goal: P::Goal<'_>,
+        pursuit: Pursuit,
+    ) -> Result<(), StepError> {
+        let step = &mut self.step;
+        step.demanded.copy_from(&step.unconstrained);
+        let Some(ahead) = &mut self.ahead else {
+            return Ok(());
+        };
+        ahead.let_follow(elapsed, &step.input);
+        if pursuit == Pursuit::Input {
+            // The law did not need it.
+            self.plant.bias(state);
+        }
+        let compensated = match &self.observer {
+            Some(_) => &self.compensated,
+            None => self.plant.last_bias(),
+        };
+        let now = (&self.plant, &self.law);
+        if !ahead.look(
+            elapsed,
+            (state, goal),
+            &step.unconstrained,
+            now,
+            compensated,
+        ) {
+            return Ok(());
+        }
+        let Ahead {
+            plant,
+            law,
+            desired,
+            moment,
+            u0,
+            ..
+        } = &mut **ahead;
+        let (state, goal) = P::at(moment);
+        if let (Some(observer), Some([x, _])) = (&self.observer, plant.tilts()) {
+            plant.bias(state);
+            let r = observer.force();
+            plant.lean(
+                observer.force_in_world(),
+                &Vector3::new(r[x], r[x + 1], r[x + 2]),
+            );
+        } else if self.observer.is_some() {
+            plant.bias(state);
+        }
+        let later = Asked {
+            plant,
+            strategy: &mut self.strategy,
+            law,
+            desired,
+            observer: self.observer.as_ref(),
+            compensated: &mut self.compensated,
+            balance: &mut self.balance,
+            u0,
+        };
+        later.ask(0.0, state, goal)?;
+        ahead.lead_on(&mut step.demanded);
+        Ok(())
+    }
+
+    /// Lets redundant inputs prefer what they were in this step, but for what led.
+    fn prefer_last(&mut self) {
+        let step = &self.step;
+        if self.ahead.is_none() {
+            return self.law.set_preferred_input(step.input.as_slice());
+        }
+        let preferred = &mut self.balance;
+        preferred.copy_from(&step.input);
+        *preferred -= &step.demanded;
+        *preferred += &step.unconstrained;
+        self.law.set_preferred_input(preferred.as_slice());
+        if let Some(ahead) = &mut self.ahead {
+            ahead.law.set_preferred_input(preferred.as_slice());
+        }
     }
 
     /// Shows the state that the plant has taken in to the observer, if there is one.
@@ -450,9 +567,7 @@ where
         if !self.is_told {
             observer.set_applied(Some(step.input.as_slice()));
         }
-        let unmet = step
-            .saturated()
-            .then_some((&step.unconstrained, &step.input));
+        let unmet = step.saturated().then_some((&step.demanded, &step.input));
         plant.bias(state);
         let R = plant.attitude(state);
         let (M, B, b) = (plant.mass_matrix(), plant.input_matrix(), plant.last_bias());
@@ -476,6 +591,28 @@ where
         }
     }
 
+    /// Tells what the actuators do now, or will do when this step's commands act: thrusts, tilts and efforts, p numbers in the order of the commands; with `None`
+    /// that nobody knows, so that nothing leads. Holds for one step. Who never tells is taken to send all inputs, from which the actuators follow by
+    /// their lags.
+    ///
+    /// # Panics
+    /// If there are other than p numbers.
+    pub fn set_actuators(&mut self, actual: Option<&[f64]>) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.set_actuators(actual);
+        }
+    }
+
+    /// How commands lead actuators that lag; `None` if they do not.
+    pub fn lead(&self) -> Option<&Lead> {
+        self.ahead.as_ref().map(|ahead| ahead.lead())
+    }
+
+    /// How long after a measurement the command that is computed from it acts, as far as state and reference are predicted, s.
+    pub fn delay(&self) -> f64 {
+        self.delay
+    }
+
     /// The observer of disturbances, if there is one.
     pub fn disturbance(&self) -> Option<&DisturbanceObserver<P::Dof>> {
         self.observer.as_ref()
@@ -489,6 +626,76 @@ where
     /// Number of inputs p.
     pub fn input_dim(&self) -> usize {
         self.plant.input_dim()
+    }
+}
+
+/// All that takes part when the law is asked in a state that the plant has taken in.
+struct Asked<'a, P: Plant>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    plant: &'a mut P,
+    strategy: &'a mut P::Strategy,
+    law: &'a mut Law<f64, P::Dof, Dyn>,
+    desired: &'a mut DesiredMotion<f64, P::Dof>,
+    /// With one, the plant has been asked for b.
+    observer: Option<&'a DisturbanceObserver<P::Dof>>,
+    compensated: &'a mut OVector<f64, P::Dof>,
+    balance: &'a mut DVector<f64>,
+    u0: &'a mut DVector<f64>,
+}
+
+impl<P: Plant> Asked<'_, P>
+where
+    DefaultAllocator: Sizes<P::Dof, Dyn>,
+{
+    /// Writes u0.
+    fn ask(
+        self,
+        elapsed: f64,
+        state: P::State<'_>,
+        goal: P::Goal<'_>,
+    ) -> Result<Pursuit, StepError> {
+        let Self {
+            plant,
+            strategy,
+            law,
+            desired,
+            observer,
+            compensated,
+            balance,
+            u0,
+        } = self;
+        if let Some(observer) = observer {
+            let R = plant.attitude(state);
+            observer.compensate(plant.last_bias(), &R, compensated);
+        }
+        let pursuit = plant.pursue(elapsed, strategy, state, goal, desired, u0)?;
+        match pursuit {
+            Pursuit::Motion => {
+                if !P::CONSTANT {
+                    let (M, B) = (plant.mass_matrix(), plant.input_matrix());
+                    law.update(M, &desired.mass_matrix, B)?;
+                }
+                let b = match observer {
+                    Some(_) => &*compensated,
+                    None => plant.bias(state),
+                };
+                law.unconstrained(b, &desired.bias, u0);
+            }
+            // No template, so no desired inertia: of the inputs within the limits the one counts whose acceleration is nearest to the wanted
+            // one in the metric of the kinetic energy (Gauss's principle), which is the same in all coordinates and units.
+            Pursuit::Input => {
+                let M = plant.mass_matrix();
+                law.update(M, M, plant.input_matrix())?;
+                if observer.is_some() {
+                    // The law of Mbar = M with bbar = b balances r alone.
+                    law.unconstrained(compensated, plant.last_bias(), balance);
+                    *u0 += &*balance;
+                }
+            }
+        }
+        Ok(pursuit)
     }
 }
 
@@ -589,6 +796,12 @@ impl Controller<FreeBodyPlant> {
         &self.step
     }
 
+    /// Shows the measured state to the observer of disturbances, `elapsed` s after the last one, where the steps get a predicted one because there is a
+    /// [delay](Self::with_delay).
+    pub fn observe_measured(&mut self, elapsed: f64, state: &State<f64>) {
+        self.observe(elapsed, state);
+    }
+
     /// The desired closed loop.
     pub fn template(&self) -> &Template<OneBody> {
         &self.strategy
@@ -671,18 +884,31 @@ impl Controller<SystemPlant> {
         let parts = [x, xi, goal.configuration, goal.velocity, goal.acceleration];
         let finite = |part: &&[f64]| part.iter().all(|number| number.is_finite());
         if parts.iter().all(finite) {
-            self.advance(elapsed, (x, xi), goal)?;
+            self.advance(elapsed, (x, xi), *goal)?;
         } else {
             self.not_finite(elapsed);
         }
         Ok(&self.step)
     }
 
+    /// Shows the measured state to the observer of disturbances, `elapsed` s after the last one, where the steps get a predicted one because there is a
+    /// [delay](Self::with_delay).
+    ///
+    /// # Panics
+    /// If an argument has another size than the system.
+    pub fn observe_measured(&mut self, elapsed: f64, x: &[f64], xi: &[f64]) {
+        if self.observer.is_some() && x.iter().chain(xi).all(|number| number.is_finite()) {
+            self.plant.update((x, xi));
+            self.observe(elapsed, (x, xi));
+        }
+    }
+
     fn not_finite(&mut self, elapsed: f64) {
         let step = &mut self.step;
         step.unconstrained.fill(f64::NAN);
+        step.demanded.fill(f64::NAN);
         step.energies = Energies::new(f64::NAN, f64::NAN, f64::NAN);
-        let desired = step.unconstrained.as_slice();
+        let desired = step.demanded.as_slice();
         let limited = self.bounded.as_mut().or(self.limited.as_mut());
         step.allocation = if let Some(limited) = limited {
             limited.allocate(desired, elapsed, step.input.as_mut_slice())

@@ -122,6 +122,8 @@ pub mod inputs;
 #[cfg(feature = "systems")]
 pub mod jet;
 #[cfg(feature = "systems")]
+pub mod lead;
+#[cfg(feature = "systems")]
 mod lehmer;
 #[cfg(feature = "systems")]
 pub mod linear;

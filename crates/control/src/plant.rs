@@ -1,6 +1,8 @@
 //! What is controlled: `M xi_dot + b = B u`.
 #![allow(non_snake_case)]
 
+use fly_lie::SE3;
+use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, JointKind, Model, Workspace};
 use fly_mechanics::{FreeBody, Inputs, State, System};
 use nalgebra::{
@@ -15,11 +17,11 @@ use crate::law::{Law, LawError};
 use crate::sizes::Sizes;
 use crate::step_error::StepError;
 use crate::strategy::Strategy;
-use crate::system::SystemReference;
+use crate::system::{SystemPoint, SystemReference};
 use crate::template::{DesiredMotion, Template};
 
 /// The model that a [`Controller`](crate::Controller) has of what it controls: M, b and B of the moment, with n degrees of freedom and p inputs.
-pub trait Plant
+pub trait Plant: Clone
 where
     DefaultAllocator: Sizes<Self::Dof, Dyn>,
 {
@@ -31,6 +33,8 @@ where
     type Goal<'a>: Copy;
     /// What a controller of it pursues.
     type Strategy;
+    /// A state and a goal of its own.
+    type Moment;
 
     /// Whether M, Mbar and B never change: all that follows from them is factorised once.
     const CONSTANT: bool;
@@ -88,6 +92,32 @@ where
 
     /// xi, n numbers.
     fn velocity<'s>(state: &'s Self::State<'_>) -> &'s [f64];
+
+    /// The rate of xi_R, n numbers.
+    fn goal_acceleration<'s>(goal: &'s Self::Goal<'_>) -> &'s [f64];
+
+    /// Room for a state and a goal.
+    fn moment(&self) -> Self::Moment;
+
+    /// The state and the goal there.
+    fn at(moment: &Self::Moment) -> (Self::State<'_>, Self::Goal<'_>);
+
+    /// Writes where this state and goal are a short `time` later, s, to its second power, with the acceleration of the state and the rate of that of the
+    /// goal (n numbers each). Allocates nothing.
+    fn advance(
+        &self,
+        time: f64,
+        state: Self::State<'_>,
+        acceleration: &OVector<f64, Self::Dof>,
+        goal: Self::Goal<'_>,
+        rate: &OVector<f64, Self::Dof>,
+        out: &mut Self::Moment,
+    );
+
+    /// Whether the strategy answers the same however often it is asked: it remembers nothing.
+    fn is_repeatable(_strategy: &Self::Strategy) -> bool {
+        true
+    }
 
     /// The attitude of the one body that moves freely in the state that was taken in last; the identity if none or several do.
     fn attitude(&self, state: Self::State<'_>) -> Matrix3<f64>;
@@ -151,6 +181,14 @@ impl FreeBodyPlant {
         self.leaned.as_ref()
     }
 
+    /// What would be pursued in place of this reference; `None` where it does not lean.
+    pub fn leaning(&self, goal: &ReferencePoint) -> Option<ReferencePoint> {
+        let [force, moment] = &self.load;
+        (self.lean.as_ref())
+            .filter(|_| self.load != [Vector3::zeros(); 2])
+            .map(|lean| lean.against(goal, force, moment))
+    }
+
     /// How it leans; `None` if its inputs can give every wrench.
     pub fn lean_law(&self) -> Option<&Lean> {
         self.lean.as_ref()
@@ -162,6 +200,7 @@ impl Plant for FreeBodyPlant {
     type State<'a> = &'a State<f64>;
     type Goal<'a> = &'a ReferencePoint;
     type Strategy = Template<OneBody>;
+    type Moment = (State<f64>, ReferencePoint);
 
     const CONSTANT: bool = true;
 
@@ -207,10 +246,7 @@ impl Plant for FreeBodyPlant {
         desired: &mut DesiredMotion<f64, Const<6>>,
         _: &mut DVector<f64>,
     ) -> Result<Pursuit, StepError> {
-        let [force, moment] = &self.load;
-        self.leaned = (self.lean.as_ref())
-            .filter(|_| self.load != [Vector3::zeros(); 2])
-            .map(|lean| lean.against(goal, force, moment));
+        self.leaned = self.leaning(goal);
         template.evaluate(state, self.leaned.as_ref().unwrap_or(goal), desired);
         Ok(Pursuit::Motion)
     }
@@ -239,6 +275,39 @@ impl Plant for FreeBodyPlant {
         state.twist.as_slice()
     }
 
+    fn goal_acceleration<'s>(goal: &'s &ReferencePoint) -> &'s [f64] {
+        goal.acceleration.as_slice()
+    }
+
+    fn moment(&self) -> Self::Moment {
+        (State::at_rest(SE3::identity()), ReferencePoint::default())
+    }
+
+    fn at((state, goal): &Self::Moment) -> (&State<f64>, &ReferencePoint) {
+        (state, goal)
+    }
+
+    fn advance(
+        &self,
+        time: f64,
+        state: &State<f64>,
+        acceleration: &Vector6<f64>,
+        goal: &ReferencePoint,
+        rate: &Vector6<f64>,
+        (later, aim): &mut Self::Moment,
+    ) {
+        let half = 0.5 * time * time;
+        *later = State {
+            pose: state.pose * SE3::exp(&(state.twist * time + acceleration * half)),
+            twist: state.twist + acceleration * time,
+        };
+        *aim = ReferencePoint {
+            pose: goal.pose * SE3::exp(&(goal.twist * time + goal.acceleration * half)),
+            twist: goal.twist + goal.acceleration * time + rate * half,
+            acceleration: goal.acceleration + rate * time,
+        };
+    }
+
     fn attitude(&self, state: &State<f64>) -> Matrix3<f64> {
         *state.pose.rotation.matrix()
     }
@@ -253,6 +322,7 @@ impl Plant for FreeBodyPlant {
 }
 
 /// A system of bodies with rotors and motors. M and B change with the configuration.
+#[derive(Clone)]
 pub struct SystemPlant {
     model: Model<f64>,
     inputs: Inputs,
@@ -341,8 +411,9 @@ impl SystemPlant {
 impl Plant for SystemPlant {
     type Dof = Dyn;
     type State<'a> = (&'a [f64], &'a [f64]);
-    type Goal<'a> = &'a SystemReference<'a>;
+    type Goal<'a> = SystemReference<'a>;
     type Strategy = Strategy;
+    type Moment = (SystemState<f64>, SystemPoint);
 
     const CONSTANT: bool = false;
 
@@ -387,7 +458,7 @@ impl Plant for SystemPlant {
         elapsed: f64,
         strategy: &mut Strategy,
         (x, xi): (&[f64], &[f64]),
-        goal: &SystemReference<'_>,
+        goal: SystemReference<'_>,
         desired: &mut DesiredMotion,
         u0: &mut DVector<f64>,
     ) -> Result<Pursuit, StepError> {
@@ -395,13 +466,13 @@ impl Plant for SystemPlant {
         match strategy {
             Strategy::Template(template) => {
                 let (actual, reference) = (&self.actual, &mut self.reference);
-                template.evaluate(model, actual, xi, reference, goal, desired)?;
+                template.evaluate(model, actual, xi, reference, &goal, desired)?;
             }
             Strategy::Euclidean(template) => {
-                template.evaluate(model, &self.actual, M, (x, xi), goal, desired);
+                template.evaluate(model, &self.actual, M, (x, xi), &goal, desired);
             }
             Strategy::Feedback(feedback) => {
-                feedback.input(model, &self.inputs, (x, xi), goal, u0)?;
+                feedback.input(model, &self.inputs, (x, xi), &goal, u0)?;
                 return Ok(Pursuit::Input);
             }
             Strategy::Multirotor(multirotor) => {
@@ -447,6 +518,59 @@ impl Plant for SystemPlant {
 
     fn velocity<'s>(state: &'s (&[f64], &[f64])) -> &'s [f64] {
         state.1
+    }
+
+    fn goal_acceleration<'s>(goal: &'s SystemReference<'_>) -> &'s [f64] {
+        goal.acceleration
+    }
+
+    fn moment(&self) -> Self::Moment {
+        (
+            SystemState::at_rest(&self.model),
+            SystemPoint::new(&self.model),
+        )
+    }
+
+    fn at((state, goal): &Self::Moment) -> (Self::State<'_>, SystemReference<'_>) {
+        let state = (state.configuration.as_slice(), state.velocity.as_slice());
+        (state, goal.as_reference())
+    }
+
+    fn advance(
+        &self,
+        time: f64,
+        (x, xi): (&[f64], &[f64]),
+        acceleration: &DVector<f64>,
+        goal: SystemReference<'_>,
+        rate: &DVector<f64>,
+        (later, aim): &mut Self::Moment,
+    ) {
+        // The mean velocity moves the configuration to second order.
+        let move_on = |x: &[f64], xi: &[f64], a: &[f64], to: (&mut [f64], &mut [f64])| {
+            let (to_x, to_xi) = to;
+            for ((to, xi), a) in to_xi.iter_mut().zip(xi).zip(a) {
+                *to = time * (xi + 0.5 * time * a);
+            }
+            to_x.copy_from_slice(x);
+            self.model.integrate(to_x, to_xi);
+            for ((to, xi), a) in to_xi.iter_mut().zip(xi).zip(a) {
+                *to = xi + time * a;
+            }
+        };
+        let to = (&mut later.configuration[..], &mut later.velocity[..]);
+        move_on(x, xi, acceleration.as_slice(), to);
+        let to = (&mut aim.configuration[..], &mut aim.velocity[..]);
+        move_on(goal.configuration, goal.velocity, goal.acceleration, to);
+        let rates = goal.acceleration.iter().zip(rate);
+        let aims = aim.velocity.iter_mut().zip(&mut aim.acceleration);
+        for ((velocity, to), (a, rate)) in aims.zip(rates) {
+            *velocity += 0.5 * time * time * rate;
+            *to = a + time * rate;
+        }
+    }
+
+    fn is_repeatable(strategy: &Strategy) -> bool {
+        !matches!(strategy, Strategy::Multirotor(_))
     }
 
     fn lean(&mut self, force: &Vector3<f64>, _: &Vector3<f64>) {

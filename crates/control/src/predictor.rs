@@ -1,6 +1,7 @@
 //! Predicts the state of a system between measurements, by its model.
 
 use fly_lie::SE3;
+use fly_mechanics::actuators::CommandDelay;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
@@ -11,6 +12,8 @@ use nalgebra::{Vector3, Vector6};
 const STEP: f64 = 2e-3;
 /// Most steps of one prediction; the rest of a longer gap is skipped.
 const MOST_STEPS: u32 = 500;
+/// A step may be longer by this part: times are sums and differences of others.
+const ROUNDING: f64 = 1e-9;
 
 /// Predicts a system's state between measurements: configuration x, velocity xi, and the values that its actuators have reached
 /// behind their first-order lags.
@@ -18,6 +21,9 @@ const MOST_STEPS: u32 = 500;
 /// [`measure`](Self::measure) sets what was measured, [`predict`](Self::predict) integrates the model under the commands in
 /// force, and [`advance_actuators`](Self::advance_actuators) moves on the actuators alone where the rest was measured. After
 /// construction nothing allocates.
+///
+/// With a transport [delay](Self::with_delay) commands act later than they are given, and [`look_ahead`](Self::look_ahead) predicts the state in which a command
+/// that is given now will begin to act.
 ///
 /// ```
 /// use fly_control::predictor::StatePredictor;
@@ -55,6 +61,29 @@ pub struct StatePredictor {
     integrator: RungeKutta<f64>,
     /// For poses of bodies.
     workspace: Workspace<f64>,
+    delay: Option<Delay>,
+}
+
+/// Commands that act later than they are given.
+struct Delay {
+    /// s.
+    time: f64,
+    on_their_way: CommandDelay,
+    /// What acts meanwhile.
+    acting: Vec<f64>,
+    /// The motion after the delay.
+    ahead: SystemState<f64>,
+}
+
+/// A state of a system, with what its actuators do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictedState<'a> {
+    /// Configuration x, length `config_dim`.
+    pub configuration: &'a [f64],
+    /// Velocity xi, length `dof`.
+    pub velocity: &'a [f64],
+    /// Thrusts, tilts and efforts, in the order of the commands; `None` as long as no commands have come.
+    pub actuators: Option<&'a [f64]>,
 }
 
 /// # Construction
@@ -81,12 +110,26 @@ impl StatePredictor {
             mean: vec![0.0; system.inputs.input_dim()],
             motion,
             started: false,
+            delay: None,
         };
         // The first step allocates.
         let start = predictor.motion.clone();
         predictor.predict(&vec![0.0; system.inputs.input_dim()], 0.0);
         (predictor.motion, predictor.started) = (start, false);
         Ok(predictor)
+    }
+
+    /// The same where commands act so long after they are given, s; without a delay unless it is positive and finite.
+    #[must_use]
+    pub fn with_delay(mut self, time: f64) -> Self {
+        let p = self.system.inputs.input_dim();
+        self.delay = (time > 0.0 && time.is_finite()).then(|| Delay {
+            time,
+            on_their_way: CommandDelay::new(vec![time; p]),
+            acting: vec![0.0; p],
+            ahead: self.motion.clone(),
+        });
+        self
     }
 }
 
@@ -118,6 +161,22 @@ impl StatePredictor {
         &self.motion.velocity[self.system.model.dof()..]
     }
 
+    /// The transport delay of commands, s.
+    pub fn delay(&self) -> f64 {
+        self.delay.as_ref().map_or(0.0, |delay| delay.time)
+    }
+
+    /// The state that [`look_ahead`](Self::look_ahead) has found; without a delay the present one.
+    pub fn ahead(&self) -> PredictedState<'_> {
+        let motion = (self.delay.as_ref()).map_or(&self.motion, |delay| &delay.ahead);
+        let (velocity, actuators) = motion.velocity.split_at(self.system.model.dof());
+        PredictedState {
+            configuration: &motion.configuration,
+            velocity,
+            actuators: self.started.then_some(actuators),
+        }
+    }
+
     /// The body that is free in the world, if there is exactly one.
     pub fn tracked(&self) -> Option<BodyId> {
         self.tracked
@@ -131,10 +190,19 @@ impl StatePredictor {
 
     /// Pose in the world and twist [v; omega] in the body frame of the [tracked](Self::tracked) body.
     pub fn tracked_motion(&self) -> Option<(SE3<f64>, Vector6<f64>)> {
+        self.motion_in(self.configuration(), self.velocity())
+    }
+
+    /// The same in the state [ahead](Self::ahead).
+    pub fn tracked_motion_ahead(&self) -> Option<(SE3<f64>, Vector6<f64>)> {
+        let ahead = self.ahead();
+        self.motion_in(ahead.configuration, ahead.velocity)
+    }
+
+    fn motion_in(&self, x: &[f64], xi: &[f64]) -> Option<(SE3<f64>, Vector6<f64>)> {
         let body = self.tracked?;
         let range = self.system.model.velocity_range(body);
-        let twist = Vector6::from_column_slice(&self.velocity()[range]);
-        Some((self.pose(body, self.configuration()), twist))
+        Some((self.pose(body, x), Vector6::from_column_slice(&xi[range])))
     }
 
     /// Poses of all bodies in the world, in the model's order.
@@ -193,10 +261,35 @@ impl StatePredictor {
             .write(model, group, &numbers[..length], configuration, velocity);
     }
 
-    /// Advances only the actuators, by the exact solution of their first-order lags: the commands were in force for `duration` s,
+    /// Advances only the actuators, by the exact solution of their first-order lags: the commands were given for `duration` s,
     /// and the rest of the state is measured at its end.
     pub fn advance_actuators(&mut self, commands: &[f64], duration: f64) {
         self.begin(commands);
+        let Some(mut delay) = self.delay.take() else {
+            self.mean.fill(0.0);
+            return self.settle_all(commands, duration, 1.0);
+        };
+        delay.on_their_way.give(commands);
+        self.mean.fill(0.0);
+        let mut done = 0.0;
+        loop {
+            let left = duration - done;
+            let time = (delay.on_their_way)
+                .acting(done, &mut delay.acting)
+                .min(left);
+            let part = if duration > 0.0 { time / duration } else { 1.0 };
+            self.settle_all(&delay.acting, time, part);
+            done += time;
+            if time >= left {
+                break;
+            }
+        }
+        delay.on_their_way.advance(duration);
+        self.delay = Some(delay);
+    }
+
+    /// Lets the actuators settle, and adds this part of their mean to the mean.
+    fn settle_all(&mut self, commands: &[f64], duration: f64, part: f64) {
         let lags = self.system.inputs.time_constants();
         let actual = &mut self.motion.velocity[self.system.model.dof()..];
         for (((mean, actual), command), lag) in
@@ -209,7 +302,7 @@ impl StatePredictor {
             } else {
                 0.0
             };
-            *mean = command + (actual - command) * missing;
+            *mean += part * (command + (actual - command) * missing);
         }
         settle(actual, commands, lags, duration, f64::INFINITY);
     }
@@ -219,13 +312,67 @@ impl StatePredictor {
         &self.mean
     }
 
-    /// Integrates the state over `duration` s under the commands, by Runge-Kutta steps of at most 2 ms. Where a step is not finite
+    /// Integrates the state over `duration` s in which the commands were given, by Runge-Kutta steps of at most 2 ms. Where a step is not finite
     /// (singular mass matrix, overflow), the bodies stay where they were. A gap is predicted for at most 1 s.
     pub fn predict(&mut self, commands: &[f64], duration: f64) {
         self.begin(commands);
+        let Some(mut delay) = self.delay.take() else {
+            return self.integrate(commands, duration);
+        };
+        delay.on_their_way.give(commands);
+        self.integrate_delayed(&mut delay, duration.min(f64::from(MOST_STEPS) * STEP));
+        delay.on_their_way.advance(duration);
+        self.delay = Some(delay);
+    }
+
+    /// Predicts the state in which commands that are given now begin to act, under those that are on their way and this force that the model does
+    /// not explain (n numbers along the velocity coordinates, N, N m; constant meanwhile), if there is one. Without a delay it does nothing.
+    ///
+    /// # Panics
+    /// If there are other than n numbers.
+    pub fn look_ahead(&mut self, force: Option<&[f64]>) {
+        let Some(mut delay) = self.delay.take() else {
+            return;
+        };
+        // Field by field: cloning would allocate.
+        (delay.ahead.configuration).copy_from_slice(&self.motion.configuration);
+        (delay.ahead.velocity).copy_from_slice(&self.motion.velocity);
+        if self.started {
+            if let Some(force) = force {
+                self.dynamics.external_force_mut().copy_from_slice(force);
+            }
+            std::mem::swap(&mut delay.ahead, &mut self.motion);
+            let time = delay.time;
+            self.integrate_delayed(&mut delay, time);
+            std::mem::swap(&mut delay.ahead, &mut self.motion);
+            self.dynamics.external_force_mut().fill(0.0);
+        }
+        self.delay = Some(delay);
+    }
+
+    /// Integrates the state over `duration` s under the commands that act meanwhile.
+    fn integrate_delayed(&mut self, delay: &mut Delay, duration: f64) {
+        let mut done = 0.0;
+        while done < duration {
+            let left = duration - done;
+            let time = (delay.on_their_way)
+                .acting(done, &mut delay.acting)
+                .min(left);
+            self.integrate(&delay.acting, time);
+            if time >= left {
+                break;
+            }
+            done += time;
+        }
+    }
+
+    /// Integrates the state over `duration` s under commands that act.
+    fn integrate(&mut self, commands: &[f64], duration: f64) {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         // between 1 and the limit
-        let steps = (duration / STEP).ceil().clamp(1.0, f64::from(MOST_STEPS)) as u32;
+        let steps = (duration / STEP - ROUNDING)
+            .ceil()
+            .clamp(1.0, f64::from(MOST_STEPS)) as u32;
         let step = (duration / f64::from(steps)).min(STEP);
         let Self {
             system,
@@ -263,13 +410,22 @@ impl StatePredictor {
         if !self.started {
             let n = self.system.model.dof();
             self.motion.velocity[n..].copy_from_slice(commands);
+            if let Some(delay) = &mut self.delay {
+                delay.on_their_way.start(commands);
+            }
             self.started = true;
         }
     }
 }
 
 /// The exact solution of the first-order lags, of those that are shorter than `slowest` s.
-fn settle(actual: &mut [f64], commands: &[f64], lags: &[f64], duration: f64, slowest: f64) {
+pub(crate) fn settle(
+    actual: &mut [f64],
+    commands: &[f64],
+    lags: &[f64],
+    duration: f64,
+    slowest: f64,
+) {
     for ((actual, command), lag) in actual.iter_mut().zip(commands).zip(lags) {
         // Without lag they do what is commanded, whatever is noted of them.
         if *lag > 0.0 && *lag < slowest {

@@ -26,6 +26,8 @@ pub struct Guidance {
     plant: Plant,
     /// The last reference, in the coordinates of the model.
     point: SystemPoint,
+    /// How long after now the next commands act, s.
+    delay: f64,
     /// The input that carries a level vehicle, or holds a system where its failsafe holds it.
     rest_input: DVector<f64>,
     /// Whether an error of the reference, and one of the law, was reported: each is reported once.
@@ -40,7 +42,10 @@ enum Plant {
         controller: Box<Controller>,
         governor: Option<Box<Governor>>,
         joint: Joint<f64>,
+        /// Now, and when the next commands act.
         point: ReferencePoint,
+        aim: ReferencePoint,
+        ahead: Option<FlightReference>,
         vehicle: Box<Vehicle>,
         /// Descent rate of the failsafe, m/s.
         descent_rate: f64,
@@ -49,6 +54,8 @@ enum Plant {
     System {
         reference: Box<dyn Trajectory<SystemPoint>>,
         controller: Box<Controller<SystemPlant>>,
+        /// The same reference when the next commands act, if that is later.
+        ahead: Option<(Box<dyn Trajectory<SystemPoint>>, SystemPoint)>,
         rest_inputs: ReferenceInputs<SystemPlant>,
     },
 }
@@ -81,13 +88,51 @@ impl Guidance {
                 governor: governor.map(Box::new),
                 joint: *joint.expect("a vehicle has a body"),
                 point: at_rest,
+                aim: at_rest,
+                ahead: None,
                 vehicle: Box::new(vehicle.clone()),
                 descent_rate,
                 failsafe: None,
             },
             point: SystemPoint::new(model),
+            delay: 0.0,
             reported: [false; 2],
         }
+    }
+
+    /// The same where commands act later than they are given, as the controller knows: `ahead` is the same reference once more, of a vehicle, to be
+    /// evaluated for that time. One that is recorded is not known in advance: it is followed as it is.
+    ///
+    /// # Panics
+    /// If this is a system.
+    #[must_use]
+    pub fn looking_ahead(mut self, reference: FlightReference) -> Self {
+        let Plant::Vehicle {
+            controller, ahead, ..
+        } = &mut self.plant
+        else {
+            panic!("the reference of a vehicle for a system");
+        };
+        self.delay = controller.delay();
+        *ahead = matches!(reference, FlightReference::Planned(_)).then_some(reference);
+        self
+    }
+
+    /// The same for a system.
+    ///
+    /// # Panics
+    /// If this is a vehicle.
+    #[must_use]
+    pub fn system_looking_ahead(mut self, reference: Box<dyn Trajectory<SystemPoint>>) -> Self {
+        let Plant::System {
+            controller, ahead, ..
+        } = &mut self.plant
+        else {
+            panic!("the reference of a system for a vehicle");
+        };
+        self.delay = controller.delay();
+        *ahead = Some((reference, SystemPoint::new(controller.model())));
+        self
     }
 
     /// Of any system. Its failsafe holds the present configuration, or the nearest one that the inputs can hold.
@@ -104,9 +149,11 @@ impl Guidance {
         Ok(Self {
             rest_input: rest_inputs.at(&point.as_reference()).input,
             point,
+            delay: 0.0,
             plant: Plant::System {
                 reference,
                 controller: Box::new(controller),
+                ahead: None,
                 rest_inputs,
             },
             reported: [false; 2],
@@ -128,6 +175,8 @@ impl Guidance {
                 reference,
                 joint,
                 point,
+                aim,
+                ahead,
                 governor,
                 failsafe,
                 ..
@@ -143,9 +192,22 @@ impl Guidance {
                     tracing::warn!("{error}: the reference holds its last point meanwhile");
                 }
                 write(joint, point, &mut self.point);
+                *aim = *point;
+                if let Some(ahead) = ahead
+                    && ahead.at(time + self.delay, frame, aim).is_err()
+                {
+                    // It will be told when it is there.
+                    *aim = *point;
+                }
             }
-            Plant::System { reference, .. } => {
-                if let Err(error) = reference.at(time, &mut self.point) {
+            Plant::System {
+                reference, ahead, ..
+            } => {
+                let mut result = reference.at(time, &mut self.point);
+                if let (Some((ahead, aim)), true) = (ahead, result.is_ok()) {
+                    result = ahead.at(time + self.delay, aim);
+                }
+                if let Err(error) = result {
                     if is_first {
                         self.reported[0] = true;
                         tracing::error!("{error}");
@@ -171,6 +233,7 @@ impl Guidance {
             Plant::System {
                 controller,
                 rest_inputs,
+                ahead,
                 ..
             } => {
                 let point = &mut self.point;
@@ -184,6 +247,11 @@ impl Guidance {
                 point.velocity.fill(0.0);
                 point.acceleration.fill(0.0);
                 self.rest_input = rest_inputs.at(&point.as_reference()).input;
+                if let Some((_, aim)) = ahead {
+                    (aim.configuration).copy_from_slice(&point.configuration);
+                    aim.velocity.fill(0.0);
+                    aim.acceleration.fill(0.0);
+                }
             }
         }
     }
@@ -193,11 +261,13 @@ impl Guidance {
         if let Plant::Vehicle {
             joint,
             point,
+            aim,
             failsafe: Some(failsafe),
             ..
         } = &mut self.plant
         {
             *point = failsafe.at(time);
+            *aim = failsafe.at(time + self.delay);
             write(joint, point, &mut self.point);
         }
     }
@@ -294,39 +364,69 @@ impl Guidance {
 
 /// # The law
 impl Guidance {
-    /// The input that follows the last reference, `elapsed` s after the one before.
+    /// The input that follows the last reference, `elapsed` s after the one before. Where commands act later than they are given, the predictor looks ahead.
     ///
     /// # Errors
     /// [`Fault::Controller`] if the law has no finite result here.
-    pub fn step(&mut self, elapsed: f64, predictor: &StatePredictor) -> Result<&Step, Fault> {
+    pub fn step(&mut self, elapsed: f64, predictor: &mut StatePredictor) -> Result<&Step, Fault> {
         let step = match &mut self.plant {
             Plant::Vehicle {
                 controller,
                 governor,
                 point,
+                aim,
                 joint,
                 failsafe,
                 ..
             } => {
-                let state = state(predictor);
+                if controller.delay() > 0.0 {
+                    controller.observe_measured(elapsed, &state(predictor));
+                    let force = controller
+                        .disturbance()
+                        .map(|found| found.force().as_slice());
+                    predictor.look_ahead(force);
+                }
+                controller.set_actuators(predictor.ahead().actuators);
+                let state = of_motion(predictor.tracked_motion_ahead());
                 let governor = governor.as_mut().filter(|_| failsafe.is_none());
                 let (followed, is_led) = match governor {
                     Some(governor) => {
-                        let followed = governor.govern(elapsed, &state, point);
+                        let followed = governor.govern(elapsed, &state, aim);
                         (followed, governor.is_active())
                     }
-                    None => (*point, false),
+                    None => (*aim, false),
                 };
                 controller.step_after(elapsed, &state, &followed);
                 // What is followed leans against what was found.
-                if let (Some(leaned), false) = (controller.plant().leaned(), is_led) {
-                    write(joint, leaned, &mut self.point);
+                let plant = controller.plant();
+                let leaned = if controller.delay() > 0.0 {
+                    plant.leaning(point)
+                } else {
+                    plant.leaned().copied()
+                };
+                if let (Some(leaned), false) = (leaned, is_led) {
+                    write(joint, &leaned, &mut self.point);
                 }
                 controller.last()
             }
-            Plant::System { controller, .. } => {
-                let (x, xi) = (predictor.configuration(), predictor.velocity());
-                match controller.step_after(elapsed, x, xi, &self.point.as_reference()) {
+            Plant::System {
+                controller, ahead, ..
+            } => {
+                if controller.delay() > 0.0 {
+                    let (x, xi) = (predictor.configuration(), predictor.velocity());
+                    controller.observe_measured(elapsed, x, xi);
+                    let force = controller
+                        .disturbance()
+                        .map(|found| found.force().as_slice());
+                    predictor.look_ahead(force);
+                }
+                let state = predictor.ahead();
+                controller.set_actuators(state.actuators);
+                let aim = ahead
+                    .as_ref()
+                    .map_or(&self.point, |(_, aim)| aim)
+                    .as_reference();
+                match controller.step_after(elapsed, state.configuration, state.velocity, &aim) {
                     Ok(step) => step,
                     Err(error) => {
                         if !std::mem::replace(&mut self.reported[1], true) {
@@ -423,7 +523,11 @@ fn write(joint: &Joint<f64>, point: &ReferencePoint, to: &mut SystemPoint) {
 
 /// Pose and twist of the one body.
 fn state(predictor: &StatePredictor) -> State<f64> {
-    predictor.tracked_motion().map_or_else(
+    of_motion(predictor.tracked_motion())
+}
+
+fn of_motion(motion: Option<(SE3<f64>, Vector6<f64>)>) -> State<f64> {
+    motion.map_or_else(
         || State::at_rest(SE3::identity()),
         |(pose, twist)| State { pose, twist },
     )

@@ -311,20 +311,18 @@ impl Pilot {
         let parts = &mut self.parts;
         let elapsed = seconds(time.saturating_sub(self.controlled));
         self.controlled = time;
-        let inputs = &parts.predictor.system().inputs;
         let on_ground = stands(parts);
         let applied = self.applied.take().filter(|_| !on_ground);
         parts.guidance.set_applied(applied);
-        let checked = parts
-            .guidance
-            .step(elapsed, &parts.predictor)
-            .and_then(|step| {
-                inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
-                if let Some(health) = &parts.health {
-                    health.complete(&mut self.candidate, inputs);
-                }
-                limits::check(&self.candidate, inputs.command_limits())
-            });
+        let step = parts.guidance.step(elapsed, &mut parts.predictor);
+        let inputs = &parts.predictor.system().inputs;
+        let checked = step.and_then(|step| {
+            inputs.commands_from_input(step.input.as_slice(), &mut self.candidate);
+            if let Some(health) = &parts.health {
+                health.complete(&mut self.candidate, inputs);
+            }
+            limits::check(&self.candidate, inputs.command_limits())
+        });
         match checked {
             Ok(()) => {
                 std::mem::swap(&mut self.commands, &mut self.candidate);

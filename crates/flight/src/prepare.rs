@@ -68,6 +68,9 @@ impl<'a> Flight<'a> {
             system: system.name.clone(),
             error,
         })?;
+        // What is replayed does not wait for our commands.
+        let delay = configuration.controller.actuators.delay;
+        let predictor = predictor.with_delay(if is_shadow { 0.0 } else { delay });
         let commands = system.inputs.command_names();
         let binding = Binding::new(&info.name, description, &predictor.groups(), commands)?;
 
@@ -253,11 +256,16 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
             let is_shadow = backend.description().wants_reference == ReferenceSource::Recorded;
             let governor = configuration.build_governor(vehicle, closed.as_ref().ok())?;
             let governor = governor.filter(|_| !is_shadow);
+            let is_late = controller.delay() > 0.0 && !is_shadow;
+            let mut guidance =
+                Guidance::of_vehicle(vehicle, model, reference, controller, governor, rate);
+            if is_late {
+                let (_, ahead) = self::reference(configuration, vehicle, backend)?;
+                guidance = guidance.looking_ahead(ahead);
+            }
             Ok(Guided {
                 settling: settling_time(closed),
-                guidance: Guidance::of_vehicle(
-                    vehicle, model, reference, controller, governor, rate,
-                ),
+                guidance,
                 reference: kind,
             })
         }
@@ -276,9 +284,15 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
             reference.restart();
             controller.rest_at(&first.configuration)?;
             let closed = ClosedLoop::new(system, &controller, &first.configuration);
+            let is_late = controller.delay() > 0.0;
+            let mut guidance = Guidance::of_system(system, reference, controller)?;
+            if is_late {
+                let ahead = configuration.build_system_reference(system)?;
+                guidance = guidance.system_looking_ahead(ahead);
+            }
             Ok(Guided {
                 reference: configuration.reference.kind().to_owned(),
-                guidance: Guidance::of_system(system, reference, controller)?,
+                guidance,
                 settling: settling_time(closed),
             })
         }

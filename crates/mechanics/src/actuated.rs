@@ -56,6 +56,8 @@ pub struct ActuatedDynamics {
     effectiveness: Vec<f64>,
     /// Velocity of the air, m/s, world.
     wind: Vector3<f64>,
+    /// What acts beside all that, n numbers.
+    external: Vec<f64>,
 }
 
 /// Why [`ActuatedDynamics`] have no acceleration.
@@ -97,6 +99,7 @@ impl ActuatedDynamics {
             force: vec![0.0; model.dof()],
             effectiveness: vec![1.0; system.inputs.time_constants().len()],
             wind: Vector3::zeros(),
+            external: vec![0.0; model.dof()],
         })
     }
 
@@ -104,6 +107,11 @@ impl ActuatedDynamics {
     /// wind.
     pub fn set_wind(&mut self, velocity: Vector3<f64>) {
         self.wind = velocity;
+    }
+
+    /// A force that acts beside all that is described, n numbers along the velocity coordinates (N, N m): zero at first.
+    pub fn external_force_mut(&mut self) -> &mut [f64] {
+        &mut self.external
     }
 
     /// The part of its thrust or effort that each actuator gives, in the order of the commands: 1 at first. Those of tilts must stay 1.
@@ -195,7 +203,7 @@ impl ActuatedDynamics {
     ) -> Result<(), ActuatedDynamicsError> {
         let model = &system.model;
         let (x, xi) = (&state.configuration, &state.velocity[..model.dof()]);
-        self.force.fill(0.0);
+        self.force.copy_from_slice(&self.external);
         self.workspace.update(model, x, xi);
         self.workspace.update_jacobians(model);
         for (actual, part) in self.actual.iter_mut().zip(&self.effectiveness) {

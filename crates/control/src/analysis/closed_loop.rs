@@ -5,7 +5,7 @@ use fly_mechanics::multibody::{Model, Workspace};
 use fly_mechanics::{Rotors, System};
 use nalgebra::{Complex, DMatrix, DVector, DefaultAllocator, Dyn, Matrix6xX};
 
-use super::observed::{Compensation, Observed, observed};
+use super::digital::plant;
 use crate::Controller;
 use crate::design::PlacementError;
 use crate::kinematics::OneBody;
@@ -26,22 +26,39 @@ use crate::template::Template;
 /// T_i v_i' + v_i = -(F_K eps + F_D eps')_i                                actuators with a first-order lag T_i
 /// ```
 ///
+/// Commands that [lead](crate::lead) add their lags times the rate of the right side, as the controller's model has it, which believes in its own lags whatever they are.
+///
 /// The gains follow from the linearised template, which is the same for all approaches, Konz (5.71), whether the inputs can do what it asks for or not;
 /// state feedback has its own. The lag acts on commands, as rotors, servos and motors have it: thrust and tilt of each rotor, effort of each motor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosedLoop {
     /// Of `[eps; eps']` with the inputs held, 2n x 2n.
-    held: DMatrix<f64>,
+    pub(super) held: DMatrix<f64>,
     /// `M0^-1 B` from commands to accelerations, n x p.
-    effect: DMatrix<f64>,
+    pub(super) effect: DMatrix<f64>,
     /// From `[eps; eps']` to commands, p x 2n.
-    gain: DMatrix<f64>,
+    pub(super) gain: DMatrix<f64>,
     /// u_R.
     input: DVector<f64>,
     /// From small changes of the input to those of the commands, p x p, orthogonal.
     to_commands: DMatrix<f64>,
     /// The observer of disturbances, if there is one.
-    compensation: Option<Compensation>,
+    pub(super) compensation: Option<Compensation>,
+    /// The lags of the commands as the controller believes them, s.
+    pub(super) lags: Vec<f64>,
+    /// How much commands lead, s, each; `None` if they do not.
+    pub(super) lead: Option<Vec<f64>>,
+    /// The delay that the controller makes up for, s.
+    pub(super) delay: f64,
+}
+
+/// What a controller makes of the estimate of its observer of disturbances.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Compensation {
+    /// K, rad/s.
+    pub bandwidth: f64,
+    /// From `M^-1 r` to commands, p x n.
+    pub gain: DMatrix<f64>,
 }
 
 /// Why a closed loop cannot be analysed.
@@ -208,6 +225,12 @@ impl ClosedLoop {
             input,
             to_commands,
             compensation,
+            lags: inputs.time_constants().to_vec(),
+            lead: controller.lead().map(|lead| {
+                let times = lead.time_constants().iter();
+                times.map(|lag| lead.part() * lag).collect()
+            }),
+            delay: controller.delay(),
         })
     }
 
@@ -224,15 +247,17 @@ impl ClosedLoop {
 
 /// # Poles
 impl ClosedLoop {
-    /// The 2n poles with immediate actuators, 1/s.
+    /// The 2n poles that the law asks for, 1/s: those with immediate actuators, and without a lead.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
     pub fn poles(&self) -> Result<Vec<Complex<f64>>, AnalysisError> {
-        self.poles_with_lags(&vec![0.0; self.input.len()])
+        let (A, B) = plant(&self.held, &self.effect, &self.lags, &[]);
+        eigenvalues(&(A + B * &self.gain)).ok_or(AnalysisError::Poles)
     }
 
-    /// The poles with these time constants (s, >= 0) of the commands, in their order: 2n and one for each that is not zero.
+    /// The poles with these time constants (s, >= 0) of the commands, in their order: 2n and one for each that is not zero, without a delay. If commands lead there is
+    /// one more for each lag that the controller believes in; where it is right all of these are at `-1/T`, and the 2n those that the law asks for.
     ///
     /// # Errors
     /// [`AnalysisError::Lags`], [`AnalysisError::Poles`].
@@ -241,55 +266,64 @@ impl ClosedLoop {
         eigenvalues(&(held + rate)).ok_or(AnalysisError::Poles)
     }
 
-    /// The open loop `z' = A z + B u` of `z = [eps; eps'; v]`, v the commands with a lag, and the feedback `u = L z`; lags up to `least` are
-    /// none.
+    /// The delay that the controller makes up for by predicting the state, s.
+    pub fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    /// Whether commands lead actuators that lag.
+    pub fn leads(&self) -> bool {
+        self.lead.is_some()
+    }
+
+    /// The open loop `z' = A z + B c` of `z = [eps; eps'; v]`, v the commands with a lag; lags up to `least` are none.
     pub(super) fn open(
         &self,
         lags: &[f64],
         least: f64,
-    ) -> Result<[DMatrix<f64>; 3], AnalysisError> {
-        let (expected, p) = (self.input.len(), lags.len());
-        if expected != p {
-            return Err(AnalysisError::Lags { expected, found: p });
+    ) -> Result<(DMatrix<f64>, DMatrix<f64>), AnalysisError> {
+        let (expected, found) = (self.input.len(), lags.len());
+        if expected != found {
+            return Err(AnalysisError::Lags { expected, found });
         }
-        let (n, states) = (self.effect.nrows(), self.held.nrows());
-        let slow = slow(lags, least);
-        let size = states + slow.len();
-        let (mut A, mut B) = (DMatrix::zeros(size, size), DMatrix::zeros(size, p));
-        A.view_mut((0, 0), (states, states)).copy_from(&self.held);
-        B.view_mut((n, 0), (n, p)).copy_from(&self.effect);
-        for (k, &i) in slow.iter().enumerate() {
-            let at = states + k;
-            A.view_mut((n, at), (n, 1))
-                .copy_from(&self.effect.column(i));
-            A[(at, at)] = -lags[i].recip();
-            B.column_mut(i).fill(0.0);
-            B[(at, i)] = lags[i].recip();
-        }
-        Ok([A, B, self.gain.clone().resize_horizontally(size, 0.0)])
+        Ok(plant(&self.held, &self.effect, lags, &slow(lags, least)))
     }
 
-    /// The sampled loop with the observer, if there is one; the matrices are those of the loop without.
-    pub(super) fn observed(
-        &self,
-        lags: &[f64],
-        least: f64,
-        step: f64,
-        matrices: [&DMatrix<f64>; 3],
-    ) -> Option<Observed> {
-        let (held, effect, slow) = (&self.held, &self.effect, slow(lags, least));
-        (self.compensation.as_ref())
-            .map(|compensation| observed(compensation, held, effect, lags, &slow, step, matrices))
-    }
-
-    /// The matrices of `[eps; eps'; v]`, v the commands with a lag: what does not depend on the lags, and what is inverse to them.
+    /// The matrices of `[eps; eps'; v]`, v the commands with a lag, and behind them of what a controller that leads believes of v: what does not depend on the lags, and
+    /// what is inverse to them.
     pub(super) fn with_commands(&self, lags: &[f64]) -> Result<[DMatrix<f64>; 2], AnalysisError> {
-        let [A, B, gain] = self.open(lags, 0.0)?;
-        let mut held = A + B * gain;
-        let mut rate = DMatrix::zeros(held.nrows(), held.ncols());
-        let (states, slow) = (self.held.nrows(), held.nrows() - self.held.nrows());
-        let mut lagging = held.rows_mut(states, slow);
-        rate.rows_mut(states, slow).copy_from(&lagging);
+        let (A, B) = self.open(lags, 0.0)?;
+        let (states, size, p) = (self.held.nrows(), A.nrows(), self.input.len());
+        let believed = match &self.lead {
+            Some(_) => slow(&self.lags, 0.0),
+            None => Vec::new(),
+        };
+        let whole = size + believed.len();
+        let mut held = A.resize(whole, whole, 0.0);
+        let mut B = B.resize_vertically(whole, 0.0);
+        let mut gain = self.gain.clone().resize_horizontally(whole, 0.0);
+        for (k, &i) in believed.iter().enumerate() {
+            held[(size + k, size + k)] = -self.lags[i].recip();
+            B[(size + k, i)] = self.lags[i].recip();
+        }
+        if let Some(lead) = &self.lead {
+            // The rates of the errors, by the model: what does not lag does what the law asks for.
+            let (of_errors, of_commands) = self.model(&believed);
+            let (of_errors, of_commands) = (of_errors.rows(0, states), of_commands.rows(0, states));
+            let mut rate = of_commands * &self.gain;
+            rate += of_errors.columns(0, states);
+            let led = DMatrix::from_diagonal(&DVector::from_column_slice(lead)) * &self.gain;
+            let mut of_state = gain.columns_mut(0, states);
+            of_state += &led * rate;
+            let beliefs = of_errors.columns(states, believed.len());
+            gain.columns_mut(size, believed.len())
+                .copy_from(&(led * beliefs));
+        }
+        debug_assert_eq!(gain.nrows(), p);
+        held += B * gain;
+        let mut rate = DMatrix::zeros(whole, whole);
+        let mut lagging = held.rows_mut(states, size - states);
+        rate.rows_mut(states, size - states).copy_from(&lagging);
         lagging.fill(0.0);
         Ok([held, rate])
     }

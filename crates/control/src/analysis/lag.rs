@@ -14,6 +14,22 @@ pub struct LagMargin {
     pub frequency: f64,
 }
 
+/// The factors of the lags between which a loop as it is flown is stable, see [`ClosedLoop::lag_factors`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LagFactors {
+    /// Below 1; `None` if stable down to [`LEAST`](Self::LEAST).
+    pub least: Option<f64>,
+    /// Above 1; `None` if stable up to [`MOST`](Self::MOST).
+    pub most: Option<f64>,
+}
+
+impl LagFactors {
+    /// The least factor that is looked at.
+    pub const LEAST: f64 = 0.01;
+    /// The largest factor that is looked at.
+    pub const MOST: f64 = 100.0;
+}
+
 /// Poles count as stable to the left of this part of the fastest one.
 const STABLE: f64 = 1e-9;
 /// Lags up to this many times the slowest time of the loop are looked at.
@@ -41,8 +57,10 @@ impl ClosedLoop {
     /// the imaginary axis only in pairs that sum to zero, hence where `X -> (A + B/factor) X + X (A + B/factor)^T` is singular on the
     /// skew matrices: all such factors are eigenvalues of one matrix, and no window of instability is missed, however narrow.
     ///
+    /// Commands that lead may not bear too small a lag: the factor is then the upper end of the first interval that they bear.
+    ///
     /// # Errors
-    /// [`AnalysisError::Unstable`] if it is not stable without any lag; [`AnalysisError::Lags`], [`AnalysisError::Poles`].
+    /// [`AnalysisError::Unstable`] if it is not stable without any lag, or with none that commands lead; [`AnalysisError::Lags`], [`AnalysisError::Poles`].
     pub fn largest_factor(&self, lags: &[f64]) -> Result<Option<LagMargin>, AnalysisError> {
         let poles = self.poles()?;
         if let Some(unstable) = unstable(&poles) {
@@ -71,13 +89,22 @@ impl ClosedLoop {
         bounds.sort_by(f64::total_cmp);
         bounds.dedup_by(|b, a| *b - *a <= SAME * *a);
         // Between two critical factors nothing changes.
-        let (mut from, mut stable) = (least, least);
+        let mut from = least;
+        let mut stable = (!self.leads()).then_some(least);
+        let mut rightmost = 0.0;
         for to in bounds {
             let middle = (from * to).sqrt();
-            if poles_at(middle)?.is_some() {
-                return Self::narrow(stable, middle, poles_at).map(Some);
+            match (poles_at(middle)?, stable) {
+                (Some(_), Some(stable)) => {
+                    return Self::narrow(stable, middle, poles_at).map(Some);
+                }
+                (Some(pole), None) => rightmost = pole.re,
+                (None, _) => stable = Some(middle),
             }
-            (from, stable) = (to, middle);
+            from = to;
+        }
+        if stable.is_none() {
+            return Err(AnalysisError::Unstable(rightmost));
         }
         Ok(None)
     }

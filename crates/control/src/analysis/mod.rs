@@ -3,7 +3,7 @@
 //! - [`ClosedLoop`]: any system, its law and its actuators for small errors about a reference at rest. Its [`poles`](ClosedLoop::poles), with
 //!   [`modes`] for damping ratios and time constants, and the [`largest_lag`](ClosedLoop::largest_lag) of the actuators that
 //!   leaves it stable.
-//! - [`SampledLoop`]: the same as it is flown, sampled and held, with its margins of delay and gain.
+//! - [`SampledLoop`]: the same as it is flown, sampled and held, with its delay and what the controller makes up for, and its margins of delay, gain and lag.
 //! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
 //!   of the closed loop.
 //! - [`Attainable`]: what is left of hover when actuators fail.
@@ -12,17 +12,17 @@
 
 mod attainable;
 mod closed_loop;
+mod digital;
 mod hover;
 mod lag;
 mod mode;
 mod monitor;
-mod observed;
 mod sampled;
 
 pub use attainable::Attainable;
 pub use closed_loop::{AnalysisError, ClosedLoop, LinearFeedback, desired};
 pub use hover::{Command, HoverMargins};
-pub use lag::LagMargin;
+pub use lag::{LagFactors, LagMargin};
 pub use mode::{Mode, modes};
 pub use monitor::{
     Balance, Causes, LyapunovGuarantee, LyapunovMonitor, Powers, Report, Rise, UncheckedReason,

@@ -53,8 +53,8 @@ where
     force: OVector<f64, N>,
     /// d - r.
     innovation: OVector<f64, N>,
-    /// b - r.
-    compensated: OVector<f64, N>,
+    /// The change of the velocity over the last step.
+    change: OVector<f64, N>,
 }
 
 /// Model and velocity at one instant.
@@ -121,7 +121,7 @@ where
             pushed: zero.clone(),
             force: zero.clone(),
             innovation: zero.clone(),
-            compensated: zero,
+            change: zero,
         })
     }
 }
@@ -180,8 +180,6 @@ where
             }
         }
         self.force_here();
-        self.compensated.copy_from(&self.now.b);
-        self.compensated -= &self.force;
     }
 
     /// Writes `B u` and the innovation `d - r` over the last step; of a free body both in its present axes.
@@ -192,10 +190,10 @@ where
         push.gemv(0.5, &now.B, u, 1.0);
         // The difference of the velocities stands where d - r will.
         let e = &mut self.innovation;
-        self.compensated.copy_from(&now.xi);
-        self.compensated -= &last.xi;
-        e.gemv(0.5 / elapsed, &last.M, &self.compensated, 0.0);
-        e.gemv(0.5 / elapsed, &now.M, &self.compensated, 1.0);
+        self.change.copy_from(&now.xi);
+        self.change -= &last.xi;
+        e.gemv(0.5 / elapsed, &last.M, &self.change, 0.0);
+        e.gemv(0.5 / elapsed, &now.M, &self.change, 1.0);
         e.axpy(0.5, &last.b, 1.0);
         e.axpy(0.5, &now.b, 1.0);
         *e -= &*push;
@@ -281,9 +279,21 @@ where
         &self.force
     }
 
-    /// b - r of the last observation.
-    pub(crate) fn compensated_bias(&self) -> &OVector<f64, N> {
-        &self.compensated
+    /// Writes b - r in another state than the observed one, with this b and this attitude R of the free body.
+    pub(crate) fn compensate(
+        &self,
+        b: &OVector<f64, N>,
+        R: &Matrix3<f64>,
+        out: &mut OVector<f64, N>,
+    ) {
+        out.copy_from(b);
+        let world = R.tr_mul(&self.world);
+        for (i, (out, r)) in out.iter_mut().zip(&self.force).enumerate() {
+            *out -= match self.free.and_then(|free| i.checked_sub(free)) {
+                Some(k @ 0..3) => world[k] + self.scale * self.pushed[i],
+                _ => *r,
+            };
+        }
     }
 
     /// The force on the free body that is not counted as a part of the thrust, N, world: what an underactuated vehicle leans against.

@@ -426,6 +426,11 @@ where
         }
     }
 
+    /// Replaces a force (n numbers) by the acceleration that it causes, `M^-1 f`.
+    pub fn accelerate(&self, force: &mut OVector<T, N>) {
+        self.mass.solve_mut(force);
+    }
+
     /// How many directions of the inputs cause no acceleration: p less the rank of B.
     pub fn redundancy(&self) -> usize {
         self.null_space.dim()

@@ -16,6 +16,7 @@ use crate::allocation::{ActiveSet, AllocationError, Allocator, Limits};
 use crate::analysis::input_rank;
 use crate::disturbance::BandwidthError;
 use crate::inputs::ReferenceInputs;
+use crate::lead::{Lead, LeadError};
 use crate::plant::{FreeBodyPlant, Plant, SystemPlant};
 use crate::sizes::Sizes;
 use crate::template::Template;
@@ -30,15 +31,16 @@ impl ControllerSettings {
         let polytope = rotors.limits();
         let interior = DVector::from_column_slice(rotors.interior());
         let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;
-        self.build_for_body(
+        let controller = self.build_for_body(
             &vehicle.body,
             &vehicle.body_name,
             rotors.input_matrix(),
             Some(&limits),
-        )
+        )?;
+        self.lead(controller, Lead::of_rotors(rotors, self.actuators.lead))
     }
 
-    /// The controller of any free body with this name, input matrix B (6 x p) and limits.
+    /// The controller of any free body with this name, input matrix B (6 x p) and limits. Nothing is known of lags, so that nothing leads.
     ///
     /// # Errors
     /// [`ControllerError`].
@@ -121,7 +123,26 @@ impl ControllerSettings {
         let neutral = system.model.neutral_configuration();
         let hover = || inputs.central_at(&neutral).input;
         let controller = self.prefer(controller, redundant, hover)?;
-        self.limit(controller, Some(&limits))
+        let controller = self.limit(controller, Some(&limits))?;
+        let inputs = &system.inputs;
+        self.lead(controller, Lead::of_inputs(inputs, self.actuators.lead))
+    }
+
+    /// The same controller with commands that lead, if they should.
+    fn lead<P: Plant>(
+        &self,
+        controller: Controller<P>,
+        lead: Result<Lead, LeadError>,
+    ) -> Result<Controller<P>, ControllerError>
+    where
+        nalgebra::DefaultAllocator: Sizes<P::Dof, nalgebra::Dyn>,
+    {
+        if self.actuators.lead == 0.0 {
+            return Ok(controller);
+        }
+        let led = lead.and_then(|lead| controller.with_lead(lead));
+        let refused = |error: LeadError| SettingsError::new("actuators.lead", error.to_string());
+        Ok(led.map_err(refused)?)
     }
 
     /// The same controller with the weights and the preferred input of redundant inputs.
@@ -165,6 +186,7 @@ impl ControllerSettings {
                            several";
             return Err(SettingsError::new("tilt_priority", message).into());
         }
+        let controller = controller.with_delay(self.actuators.delay);
         let mut controller = controller.with_tilt_priority(self.tilt_priority)?;
         if let Some(disturbance) = self.observer() {
             let refused = |error: BandwidthError| {

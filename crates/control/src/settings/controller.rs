@@ -106,6 +106,9 @@ pub struct ControllerSettings {
     pub allocation: AllocationMethod,
     /// The observer of disturbances. Default: none; the table alone switches it on. `indi` always has one, of 50 rad/s.
     pub disturbance: Option<DisturbanceSettings>,
+    /// What commands make up for of the lag and the delay of the actuators. Default: nothing.
+    #[serde(default)]
+    pub actuators: ActuatorSettings,
     /// For `cascade`: integrals and derivatives.
     pub cascade: Option<CascadeSettings>,
     /// Limits of the way to a goal that is far away, of a vehicle: see [`ChosenLimits`](super::ChosenLimits). `false`: none.
@@ -127,6 +130,36 @@ impl Default for DisturbanceSettings {
     }
 }
 
+/// The table `[controller.actuators]`: what commands make up for of the lag and the delay of the actuators.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ActuatorSettings {
+    /// The part of each lag (`time_constant` of rotors, tilts and motors) that commands make up for by leading, 0 to 1. Default 0.
+    pub lead: f64,
+    /// How long after a measurement the command that is computed from it acts, s, 0 to 0.5: the state is predicted for so long. Default 0.
+    pub delay: f64,
+}
+
+impl ActuatorSettings {
+    /// The longest delay, s.
+    pub const LONGEST_DELAY: f64 = 0.5;
+
+    fn validate(&self) -> Result<(), SettingsError> {
+        for (key, value, most) in [
+            ("actuators.lead", self.lead, 1.0),
+            ("actuators.delay", self.delay, Self::LONGEST_DELAY),
+        ] {
+            if !(0.0..=most).contains(&value) {
+                return Err(SettingsError::new(
+                    key,
+                    format!("expected a number from 0 to {most}, found {value}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl ControllerSettings {
     /// Checks everything that does not need the system.
     ///
@@ -140,6 +173,7 @@ impl ControllerSettings {
         if let Some(disturbance) = &self.disturbance {
             positive("disturbance.bandwidth", disturbance.bandwidth)?;
         }
+        self.actuators.validate()?;
         self.limits.validate()?;
         self.check_preference()?;
         if let Some(rates) = &self.input_rate_limit {

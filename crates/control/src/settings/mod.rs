@@ -39,7 +39,7 @@ mod tuned;
 
 pub use approach::ApproachSettings;
 pub use cascade::CascadeSettings;
-pub use controller::{AllocationMethod, ControllerSettings, DisturbanceSettings};
+pub use controller::{ActuatorSettings, AllocationMethod, ControllerSettings, DisturbanceSettings};
 pub use controller_error::ControllerError;
 pub use gains::GainSettings;
 pub use governor::{ChosenLimits, GovernorSettings};

@@ -18,6 +18,7 @@ mod general;
 mod governor;
 mod in_code;
 mod law;
+mod lead;
 mod monitor;
 mod multirotor;
 mod redundant;

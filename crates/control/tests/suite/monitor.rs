@@ -110,6 +110,7 @@ impl Flight {
             let input = solve(&mut law, &M, &b, &B, &desired);
             let step = Step {
                 unconstrained: input.clone(),
+                demanded: input.clone(),
                 input: input.clone(),
                 energies: desired.energies,
                 allocation: free(),
@@ -332,7 +333,8 @@ fn a_jump_of_the_reference_and_numbers_that_are_none_count_for_nothing() {
         let one = DVector::from_element(1, 0.0);
         Step {
             input: one.clone(),
-            unconstrained: one,
+            unconstrained: one.clone(),
+            demanded: one,
             energies: fly_control::Energies::new(0.0, total, 0.0),
             allocation: free(),
         }

@@ -10,6 +10,7 @@
 //!
 //! Both are ordered rotor by rotor. A system of several bodies has [`Inputs`]: rotors on any of them, and motors in its joints.
 
+mod delay;
 mod error;
 mod inputs;
 mod limits;
@@ -21,6 +22,7 @@ use std::ops::Range;
 
 use nalgebra::{Dyn, OMatrix, U6, Vector6};
 
+pub use delay::CommandDelay;
 pub use error::RotorError;
 pub use inputs::Inputs;
 pub use motor::{Motor, MotorError};

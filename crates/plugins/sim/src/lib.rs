@@ -48,6 +48,9 @@
 //! command = "rotor.0.thrust"   # or "motor.1.effort"; by default all thrusts and efforts
 //! effectiveness = 0.8          # the part that they give at first, 1 by default
 //! rate = -0.003                # 1/s, how it changes: 0 by default
+//!
+//! [[actuators]]
+//! delay = 0.02                 # s: every command acts so much later; or that of one `command`
 //! # "#;
 //! # let vehicle = include_str!("../tests/cube.toml");
 //! # fly_hal::Backend::configure(&fly_hal::Configuration::new(text, vehicle))

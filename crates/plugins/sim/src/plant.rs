@@ -1,6 +1,7 @@
 //! The plant: bodies, and actuators with their lags.
 
 use fly_lie::SE3;
+use fly_mechanics::actuators::CommandDelay;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
@@ -13,6 +14,10 @@ pub(crate) struct Plant {
     motion: SystemState<f64>,
     /// Their commands, within the limits.
     command: Vec<f64>,
+    /// Those that act now: the same but for those that are on their way, and for what is dead.
+    acting: Vec<f64>,
+    /// `None` if all commands act at once.
+    on_their_way: Option<CommandDelay>,
     /// Whether the first commands are still to be taken as reached.
     starts_at_command: bool,
     /// Which actuators give nothing.
@@ -20,12 +25,29 @@ pub(crate) struct Plant {
     substeps: u32,
     integrator: RungeKutta<f64>,
     dynamics: ActuatedDynamics,
-    /// Of each actuator: the part of what it should give that it gives at first, and its rate, 1/s.
-    effectiveness: Vec<[f64; 2]>,
+    responses: Vec<Response>,
     /// Since the start, s.
     time: f64,
     /// For poses of bodies.
     workspace: Workspace<f64>,
+}
+
+/// What an actuator makes of its command.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Response {
+    /// The part of what it should give that it gives at first, and its rate, 1/s.
+    pub(crate) effectiveness: [f64; 2],
+    /// How long after it is given the command acts, s.
+    pub(crate) delay: f64,
+}
+
+impl Default for Response {
+    fn default() -> Self {
+        Self {
+            effectiveness: [1.0, 0.0],
+            delay: 0.0,
+        }
+    }
 }
 
 /// What the actuators do before the first step.
@@ -76,19 +98,27 @@ impl Plant {
             system,
             motion,
             dead: vec![false; actual.len()],
+            acting: actual.clone(),
             command: actual,
+            on_their_way: None,
             starts_at_command,
             substeps,
             dynamics,
-            effectiveness: Vec::new(),
+            responses: Vec::new(),
             time: 0.0,
         })
     }
 
-    /// The same in wind (m/s, world), with actuators that give so much of what they should, each at first and its rate (1/s).
-    pub(crate) fn in_world(mut self, wind: Vector3<f64>, effectiveness: Vec<[f64; 2]>) -> Self {
+    /// The same in wind (m/s, world), with what each actuator makes of its command.
+    pub(crate) fn in_world(mut self, wind: Vector3<f64>, responses: Vec<Response>) -> Self {
         self.dynamics.set_wind(wind);
-        self.effectiveness = effectiveness;
+        if responses.iter().any(|response| response.delay > 0.0) {
+            let delays = responses.iter().map(|response| response.delay).collect();
+            let mut on_their_way = CommandDelay::new(delays);
+            on_their_way.start(&self.command);
+            self.on_their_way = Some(on_their_way);
+        }
+        self.responses = responses;
         self.weaken();
         self
     }
@@ -96,7 +126,8 @@ impl Plant {
     /// What the actuators give of what they should, now.
     fn weaken(&mut self) {
         let parts = self.dynamics.effectiveness_mut();
-        for (part, [start, rate]) in parts.iter_mut().zip(&self.effectiveness) {
+        for (part, response) in parts.iter_mut().zip(&self.responses) {
+            let [start, rate] = response.effectiveness;
             *part = (start + rate * self.time).max(0.0);
         }
     }
@@ -116,7 +147,7 @@ impl Plant {
         let lagging = &self.motion.velocity[self.system.model.dof()..];
         let lags = self.system.inputs.time_constants();
         let parts = self.dynamics.effectiveness();
-        let each = lagging.iter().zip(&self.command).zip(lags).zip(parts);
+        let each = lagging.iter().zip(&self.acting).zip(lags).zip(parts);
         // Without a lag they do what is commanded, whatever is noted of them.
         each.map(|(((lagging, command), lag), part)| {
             part * if *lag > 0.0 { *lagging } else { *command }
@@ -145,43 +176,81 @@ impl Plant {
             *command = given.clamp(*low, *high);
             inside &= *command == *given;
         }
-        self.stop_dead();
         if std::mem::take(&mut self.starts_at_command) {
             self.motion.velocity[self.system.model.dof()..].copy_from_slice(&self.command);
+            if let Some(on_their_way) = &mut self.on_their_way {
+                on_their_way.start(&self.command);
+            }
         }
+        if let Some(on_their_way) = &mut self.on_their_way {
+            on_their_way.give(&self.command);
+        }
+        self.act(0.0);
         inside
     }
 
     /// Whether the actuator of this command gives nothing from now on.
     pub(crate) fn set_dead(&mut self, command: usize, dead: bool) {
-        self.dead[command] = dead;
-        self.stop_dead();
+        if std::mem::replace(&mut self.dead[command], dead) != dead {
+            self.act(0.0);
+        }
     }
 
-    fn stop_dead(&mut self) {
-        for (command, dead) in self.command.iter_mut().zip(&self.dead) {
+    /// Takes the commands that act `later` s from now; returns for how long none of them changes, s.
+    fn act(&mut self, later: f64) -> f64 {
+        let left = match &self.on_their_way {
+            Some(on_their_way) => on_their_way.acting(later, &mut self.acting),
+            None => {
+                self.acting.copy_from_slice(&self.command);
+                f64::INFINITY
+            }
+        };
+        for (command, dead) in self.acting.iter_mut().zip(&self.dead) {
             if *dead {
                 *command = 0.0;
             }
         }
+        left
     }
 
     /// Advances the time, s.
     pub(crate) fn advance(&mut self, time: f64) {
-        let step = time / f64::from(self.substeps);
         self.weaken();
         self.time += time;
+        let mut done = 0.0;
+        loop {
+            let left = time - done;
+            let part = self.act(done).min(left);
+            self.integrate(part, time);
+            if part >= left {
+                break;
+            }
+            done += part;
+        }
+        if let Some(on_their_way) = &mut self.on_their_way {
+            on_their_way.advance(time);
+        }
+        self.act(0.0);
+    }
+
+    /// Integrates over a part of the time from one frame to the next, in steps as for all of it, or shorter.
+    fn integrate(&mut self, part: f64, whole: f64) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 1 to 1000
+        let count = (f64::from(self.substeps) * part / whole - 1e-9)
+            .ceil()
+            .max(1.0) as u32;
+        let step = part / f64::from(count);
         let Self {
             system,
             motion,
-            command,
+            acting,
             integrator,
             dynamics,
             ..
         } = self;
-        for _ in 0..self.substeps {
+        for _ in 0..count {
             integrator.step(&system.model, motion, step, |motion, rates| {
-                dynamics.rates(system, command, motion, rates);
+                dynamics.rates(system, acting, motion, rates);
             });
         }
     }

@@ -125,13 +125,14 @@ struct WindKeys {
     velocity: Option<Triple>,
 }
 
-/// Actuators that give another part of what they should.
+/// Actuators that give another part of what they should, or later.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActuatorKeys {
     command: Option<Spanned<String>>,
     effectiveness: Option<Number>,
     rate: Option<Number>,
+    delay: Option<Number>,
 }
 
 /// Reads and checks the whole configuration.
@@ -152,7 +153,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     }
     let start = initial::actuators(keys.initial.commands.as_ref(), &system.inputs)?;
     let wind = world::wind(&keys.wind)?;
-    let effectiveness = world::effectiveness(&keys.actuators, &system.inputs)?;
+    let actuators = world::actuators(&keys.actuators, &system.inputs)?;
     Ok(Settings {
         noise: disturbance::deviations(&keys.noise)?,
         faults: (keys
@@ -174,7 +175,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             keys.substeps.as_ref(),
             configuration.rate_hz,
         )?
-        .in_world(wind, effectiveness),
+        .in_world(wind, actuators),
         measurements,
     })
 }

@@ -1,10 +1,11 @@
-//! The air, and what actuators give of what they should.
+//! The air, and what actuators give of what they should, and when.
 
 use fly_hal::{Error, nearest};
 use fly_mechanics::Inputs;
 use nalgebra::Vector3;
 
 use super::{ActuatorKeys, Number, WindKeys, finite};
+use crate::plant::Response;
 
 /// The velocity of the air, m/s, world.
 pub(super) fn wind(keys: &WindKeys) -> Result<Vector3<f64>, Error> {
@@ -12,23 +13,28 @@ pub(super) fn wind(keys: &WindKeys) -> Result<Vector3<f64>, Error> {
     Ok(velocity.map_or_else(Vector3::zeros, Vector3::from))
 }
 
-/// Of each command: the part that its actuator gives at first, and the rate of that, 1/s. A later entry replaces an earlier one.
-pub(super) fn effectiveness(
-    keys: &[ActuatorKeys],
-    inputs: &Inputs,
-) -> Result<Vec<[f64; 2]>, Error> {
+/// What the actuators do of each command. What a later entry says replaces what an earlier one says.
+pub(super) fn actuators(keys: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<Response>, Error> {
     let names = inputs.command_names();
-    let mut all = vec![[1.0, 0.0]; names.len()];
+    let mut all = vec![Response::default(); names.len()];
     for keys in keys {
-        let start = number(keys.effectiveness.as_ref(), 1.0, 0.0)?;
-        let rate = number(keys.rate.as_ref(), 0.0, f64::NEG_INFINITY)?;
-        let known = || names.iter().filter(|name| has_part(name));
+        let start = number(keys.effectiveness.as_ref(), 1.0, [0.0, f64::INFINITY])?;
+        let rate = number(keys.rate.as_ref(), 0.0, [f64::NEG_INFINITY, f64::INFINITY])?;
+        let delay = number(keys.delay.as_ref(), 0.0, [0.0, LONGEST_DELAY])?;
+        let is_weak = keys.effectiveness.is_some() || keys.rate.is_some();
+        // Every command may be late.
+        let known = || (names.iter()).filter(|name| has_part(name) || !is_weak);
         if let Some(command) = &keys.command
             && !known().any(|name| name == command.get_ref())
         {
             let expected: Vec<&str> = known().map(String::as_str).collect();
+            let what = if is_weak {
+                "the thrust of a rotor or the effort of a motor"
+            } else {
+                "a command"
+            };
             let message = format!(
-                "expected the thrust of a rotor or the effort of a motor, one of `{}`; found `{}`",
+                "expected {what}, one of `{}`; found `{}`",
                 expected.join("`, `"),
                 command.get_ref()
             );
@@ -39,32 +45,40 @@ pub(super) fn effectiveness(
             });
         }
         for (to, name) in all.iter_mut().zip(names) {
-            let meant = keys.command.as_ref().is_none_or(|c| c.get_ref() == name);
-            if meant && has_part(name) {
-                *to = [start, rate];
+            if !(keys.command.as_ref()).is_none_or(|c| c.get_ref() == name) {
+                continue;
+            }
+            if is_weak && has_part(name) {
+                to.effectiveness = [start, rate];
+            }
+            if keys.delay.is_some() {
+                to.delay = delay;
             }
         }
     }
     Ok(all)
 }
 
+/// s.
+const LONGEST_DELAY: f64 = 1.0;
+
 /// Whether it is a thrust or an effort: an angle has no part.
 fn has_part(command: &str) -> bool {
     command.strip_suffix(".tilt").is_none()
 }
 
-/// A finite number of at least so much.
-fn number(given: Option<&Number>, default: f64, least: f64) -> Result<f64, Error> {
+/// A finite number within these limits.
+fn number(given: Option<&Number>, default: f64, [least, most]: [f64; 2]) -> Result<f64, Error> {
     let Some(given) = given else {
         return Ok(default);
     };
     match *given.get_ref() {
-        value if value.is_finite() && value >= least => Ok(value),
+        value if value.is_finite() && value >= least && value <= most => Ok(value),
         value => {
-            let expected = if least.is_finite() {
-                format!("a number of at least {least}")
-            } else {
-                "a finite number".to_owned()
+            let expected = match (least.is_finite(), most.is_finite()) {
+                (true, true) => format!("a number from {least} to {most}"),
+                (true, false) => format!("a number of at least {least}"),
+                _ => "a finite number".to_owned(),
             };
             let message = format!("expected {expected}, found {value}");
             Err(Error::configuration(message).in_configuration(given.span()))

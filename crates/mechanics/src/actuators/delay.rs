@@ -1,0 +1,154 @@
+//! Commands on their way to the actuators.
+
+/// Commands that act a transport delay after they are given, each its own.
+///
+/// ```
+/// use fly_mechanics::actuators::CommandDelay;
+///
+/// let mut delay = CommandDelay::new(vec![0.03]);
+/// delay.start(&[1.0]); // as if it had been given for long
+/// delay.give(&[2.0]);
+/// delay.advance(0.02);
+/// delay.give(&[4.0]);
+///
+/// let mut acting = [0.0];
+/// let changes_in = delay.acting(0.0, &mut acting); // now
+/// assert!(acting == [1.0] && (changes_in - 0.01).abs() < 1e-12);
+/// let changes_in = delay.acting(0.01, &mut acting); // 0.01 s later
+/// assert!(acting == [2.0] && (changes_in - 0.02).abs() < 1e-12);
+/// assert_eq!(delay.acting(0.03, &mut acting), f64::INFINITY);
+/// assert_eq!(acting, [4.0]);
+/// ```
+///
+/// After construction it does not allocate. More than [`MOST`](Self::MOST) commands on the way are not told apart: the last one replaces the one before it.
+#[derive(Clone, Debug)]
+pub struct CommandDelay {
+    /// s, of each command.
+    delays: Vec<f64>,
+    /// When commands were given, s, the oldest first, from `first` on, around the end.
+    times: Vec<f64>,
+    /// The commands, one after the other, in the same places.
+    commands: Vec<f64>,
+    first: usize,
+    count: usize,
+    /// s.
+    now: f64,
+}
+
+/// Changes nearer than this are one, s: times are sums of many steps.
+const SAME: f64 = 1e-9;
+
+impl CommandDelay {
+    /// How many commands are told apart on their way.
+    pub const MOST: usize = 1024;
+
+    /// With the delay of each command, s, >= 0. No command acts before [`start`](Self::start).
+    pub fn new(delays: Vec<f64>) -> Self {
+        let p = delays.len();
+        Self {
+            delays,
+            times: vec![0.0; Self::MOST],
+            commands: vec![0.0; Self::MOST * p],
+            first: 0,
+            count: 1,
+            now: 0.0,
+        }
+    }
+
+    /// The longest delay, s.
+    pub fn longest(&self) -> f64 {
+        self.delays.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Begins anew: these commands act, as if they had been given for long.
+    ///
+    /// # Panics
+    /// If there is not one command for each delay.
+    pub fn start(&mut self, commands: &[f64]) {
+        (self.first, self.count, self.now) = (0, 1, 0.0);
+        self.times[0] = f64::NEG_INFINITY;
+        self.commands[..self.delays.len()].copy_from_slice(commands);
+    }
+
+    /// Gives these commands now. They stay in force until others are given.
+    ///
+    /// # Panics
+    /// If there is not one command for each delay.
+    pub fn give(&mut self, commands: &[f64]) {
+        let last = self.count - 1;
+        if self.at(last) == commands {
+            return;
+        }
+        // What is not on its way any more, but for the last one that has arrived.
+        let arrived = self.now - self.longest();
+        while self.count > 1 && self.time(1) <= arrived {
+            self.first = (self.first + 1) % Self::MOST;
+            self.count -= 1;
+        }
+        let is_new = self.now > self.time(self.count - 1) && self.count < Self::MOST;
+        self.count += usize::from(is_new);
+        let place = self.place(self.count - 1);
+        let p = self.delays.len();
+        self.times[place] = self.now;
+        self.commands[place * p..][..p].copy_from_slice(commands);
+    }
+
+    /// Writes which commands act `later` s from now (>= 0), if no others are given. Returns for how long none of them changes, s.
+    ///
+    /// # Panics
+    /// If there is not room for one command for each delay.
+    pub fn acting(&self, later: f64, acting: &mut [f64]) -> f64 {
+        assert_eq!(acting.len(), self.delays.len(), "number of commands");
+        let mut left = f64::INFINITY;
+        // Most delays are equal.
+        let mut last: Option<(f64, usize)> = None;
+        for (i, (acting, delay)) in acting.iter_mut().zip(&self.delays).enumerate() {
+            let at = match last {
+                Some((same, at)) if same == *delay => at,
+                _ => {
+                    let given = self.now + later - delay;
+                    let at = self.last_given(given + SAME);
+                    if at + 1 < self.count {
+                        left = left.min(self.time(at + 1) - given);
+                    }
+                    last = Some((*delay, at));
+                    at
+                }
+            };
+            *acting = self.at(at)[i];
+        }
+        left
+    }
+
+    /// Lets the time go on, s.
+    pub fn advance(&mut self, time: f64) {
+        self.now += time;
+    }
+
+    /// The last commands that were given until this time; the first ones if there are none.
+    fn last_given(&self, until: f64) -> usize {
+        let (mut low, mut high) = (0, self.count);
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            if self.time(middle) <= until {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    fn place(&self, index: usize) -> usize {
+        (self.first + index) % Self::MOST
+    }
+
+    fn time(&self, index: usize) -> f64 {
+        self.times[self.place(index)]
+    }
+
+    fn at(&self, index: usize) -> &[f64] {
+        let p = self.delays.len();
+        &self.commands[self.place(index) * p..][..p]
+    }
+}
