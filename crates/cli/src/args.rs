@@ -197,6 +197,10 @@ pub struct TuneArguments {
     )]
     pub attitude_bandwidth: Option<f64>,
 
+    /// The poles, or the bandwidth, are those of the loop with the lag of its actuators, common to all
+    #[arg(long, requires = "wish")]
+    pub with_lag: bool,
+
     /// Put the parameters into `[controller]` of this configuration, unless a problem is found; its
     /// comments stay
     #[arg(long, value_name = "FILE", requires = "wish")]

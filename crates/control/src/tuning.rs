@@ -7,6 +7,9 @@
 //!   the energies that it can follow; its turn about the vertical is free.
 //! - Any other fully actuated system has the same two poles in every joint: a pair across each, with energies in one proportion.
 //!
+//! Actuators that lag add a pole to each of these loops and move the others. [`PoleSpec::with_lag`] asks for poles of the loop with its lag: those of the law are then
+//! the ones from which the lag makes these.
+//!
 //! ```
 //! use fly_control::tuning::{PoleSpec, tune};
 //! # use fly_control::analysis::{ClosedLoop, modes};
@@ -37,6 +40,7 @@ use fly_mechanics::{SecondMoment, System, Vehicle};
 use nalgebra::{Complex, DMatrix, DVector, Matrix3, Vector3};
 
 use crate::analysis::input_rank;
+use crate::linear::eigenvalues;
 use crate::matching::fully_actuated;
 use crate::pair::Pair;
 use crate::poles::{self, PoleError, Poles};
@@ -49,6 +53,8 @@ pub enum PoleSpec {
     Poles(Vec<Complex<f64>>),
     /// All poles at `-a` with `a^n/(s + a)^n` of half the power at this frequency, rad/s.
     Bandwidth(f64),
+    /// Poles of the loop with actuators that lag by this time constant, s, see [`with_lag`](Self::with_lag).
+    WithLag(f64, Box<PoleSpec>),
 }
 
 /// Parameters that have the poles.
@@ -99,6 +105,29 @@ pub enum TuningError {
         /// What was given.
         found: f64,
     },
+    /// No law has these poles with the lag.
+    #[error(
+        "no loop of the {motion} has these poles with actuators that lag by {lag} s: the lag adds a pole at -1/{lag} less the sum of the others, {added:.3} 1/s, which must \
+         be negative; slower poles, faster actuators, or controller.actuators.lead instead"
+    )]
+    Lag {
+        /// Whose poles.
+        motion: &'static str,
+        /// s.
+        lag: f64,
+        /// The pole that the lag adds, 1/s.
+        added: f64,
+    },
+    /// Actuators without a common lag.
+    #[error(
+        "the actuators have no lag in common, found {least} to {most} s: leave it out of the poles, controller.actuators.lead makes up for any"
+    )]
+    Lags {
+        /// s.
+        least: f64,
+        /// s.
+        most: f64,
+    },
     /// An attitude of a system that has none of its own.
     #[error("only a vehicle of one body has poles of its attitude; leave them out")]
     Attitude,
@@ -120,6 +149,9 @@ pub enum TuningError {
          same everywhere"
     )]
     ModelInertia,
+    /// State feedback has poles of one system, not of loops.
+    #[error("state feedback has no poles with a lag: controller.actuators.lead makes up for it")]
+    StateFeedbackLag,
     /// State feedback has no bandwidth.
     #[error("state feedback needs its {0} poles one by one instead of a bandwidth")]
     StateFeedback(usize),
@@ -148,6 +180,7 @@ impl PoleSpec {
                 let a = bandwidth / (2.0_f64.powf(1.0 / count as f64) - 1.0).sqrt();
                 vec![Complex::new(-a, 0.0); count]
             }
+            Self::WithLag(lag, of) => before_lag(&of.poles(motion, count)?, motion, *lag)?,
         };
         if poles.len() != count {
             return Err(TuningError::Count {
@@ -179,13 +212,77 @@ impl PoleSpec {
         Ok(std::array::from_fn(|i| p[i]))
     }
 
+    /// These poles for the loop with the lag of the actuators of a system, which must be common to all of them.
+    ///
+    /// A law with the polynomial `s^n + ... + p1 s + p0` has with the lag T the poles of
+    ///
+    /// ```text
+    /// T s^(n+1) + s^n + ... + p1 s + p0
+    /// ```
+    ///
+    /// n of them can be chosen; the sum of all is -1/T, which fixes the last one. Without a lag nothing changes.
+    ///
+    /// # Errors
+    /// [`TuningError::Lags`]. Whether there are such poles turns out in [`poles`](Self::poles).
+    pub fn with_lag(self, system: &System) -> Result<Self, TuningError> {
+        let lags = system.inputs.time_constants().iter().copied();
+        let least = lags.clone().fold(f64::INFINITY, f64::min);
+        let most = lags.fold(0.0, f64::max);
+        if most == 0.0 {
+            return Ok(self);
+        }
+        if least < most {
+            return Err(TuningError::Lags { least, most });
+        }
+        Ok(Self::WithLag(most, Box::new(self)))
+    }
+
+    /// Two equal poles as fast as the mean of those of the horizontal motion.
+    fn turn(&self) -> Result<Self, TuningError> {
+        Ok(match self {
+            Self::WithLag(lag, of) => Self::WithLag(*lag, Box::new(of.turn()?)),
+            _ => {
+                let [p0, ..] = self.polynomial::<4>("horizontal motion")?;
+                Self::Poles(vec![Complex::new(-p0.powf(0.25), 0.0); 2])
+            }
+        })
+    }
+
     /// All this many times as fast.
     fn faster(&self, times: f64) -> Self {
         match self {
             Self::Poles(poles) => Self::Poles(poles.iter().map(|pole| pole * times).collect()),
             Self::Bandwidth(bandwidth) => Self::Bandwidth(times * bandwidth),
+            Self::WithLag(lag, of) => Self::WithLag(*lag, Box::new(of.faster(times))),
         }
     }
+}
+
+/// The poles of a law whose loop has these with a lag, s, and one more.
+fn before_lag(
+    poles: &[Complex<f64>],
+    motion: &'static str,
+    lag: f64,
+) -> Result<Vec<Complex<f64>>, TuningError> {
+    let sum: Complex<f64> = poles.iter().sum();
+    let added = -lag.recip() - sum.re;
+    // Written so that NaN fails.
+    if !(added < 0.0) {
+        return Err(TuningError::Lag { motion, lag, added });
+    }
+    let mut all = poles.to_vec();
+    all.push(added.into());
+    let p = poles::polynomial(&all).ok_or(TuningError::Conjugate(motion))?;
+    // s^n has the coefficient 1/T of T s^(n+1) + s^n + ...
+    let n = poles.len();
+    let mut companion = DMatrix::zeros(n, n);
+    for i in 0..n {
+        companion[(i, n - 1)] = -lag * p[i];
+        if i > 0 {
+            companion[(i, i - 1)] = 1.0;
+        }
+    }
+    eigenvalues(&companion).ok_or(TuningError::Lag { motion, lag, added })
 }
 
 /// Parameters of the approaches `particle`, `body` and `energy` for which the system has these poles.
@@ -214,7 +311,7 @@ pub fn tune(
     let inertia = vehicle.body.inertia();
     if !fully_actuated(vehicle.rotors.input_matrix()) {
         let polynomial = motion.polynomial::<4>("horizontal motion")?;
-        let usual = PoleSpec::Poles(vec![Complex::new(-polynomial[0].powf(0.25), 0.0); 2]);
+        let usual = motion.turn()?;
         let [p0, p1] = attitude.unwrap_or(&usual).polynomial("turn")?;
         let about_vertical = inertia.inertia_about_center()[(2, 2)];
         let horizontal = motion.poles("horizontal motion", 4)?;

@@ -22,6 +22,8 @@ pub enum Finding {
 const STEPS: f64 = 2.0;
 /// Actuators may act this much more strongly than their model says: batteries and motors differ by as much.
 const GAIN: f64 = 1.25;
+/// Where commands make up for lags, these may be this much longer or shorter than their model says.
+const LAG: f64 = 1.5;
 
 /// What speaks against flying this configuration, of its closed loop where its reference begins; nothing where it cannot rest there.
 ///
@@ -46,8 +48,10 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
     };
     let rate = configuration.flight.rate_hz;
     let lags = system.inputs.time_constants();
-    let sampled = closed.and_then(|closed| closed.sampled(rate.recip(), lags));
-    let found = sampled.and_then(|sampled| narrow(&sampled));
+    let found = closed.and_then(|closed| {
+        let sampled = closed.sampled(rate.recip(), lags)?;
+        narrow(&closed, &sampled, lags)
+    });
     let label = label(rate);
     Ok((found.into_iter().flatten())
         .filter_map(|finding| match finding {
@@ -75,18 +79,29 @@ pub fn findings(
 ) -> Result<Vec<Finding>, AnalysisError> {
     let lags = system.inputs.time_constants();
     let sampled = closed.sampled(rate_hz.recip(), lags)?;
-    let narrow = narrow(&sampled)?;
+    let narrow = narrow(closed, &sampled, lags)?;
     if let [Finding::Problem(_)] = narrow.as_slice() {
         return Ok(narrow);
     }
-    let mut found = vec![margins(&sampled)?];
+    let mut found = vec![margins(closed, &sampled)?];
+    if closed.leads() {
+        let factors = closed.lag_factors(sampled.step(), lags)?;
+        let factors = between(factors.least, factors.most, "the lags");
+        found.push(Finding::Fine(format!(
+            "commands lead the lags: stable with {factors} of the model"
+        )));
+    }
     found.extend(narrow);
     found.extend(saturation(closed, system));
     Ok(found)
 }
 
 /// A loop that is not stable, or has little to spare.
-fn narrow(sampled: &SampledLoop) -> Result<Vec<Finding>, AnalysisError> {
+fn narrow(
+    closed: &ClosedLoop,
+    sampled: &SampledLoop,
+    lags: &[f64],
+) -> Result<Vec<Finding>, AnalysisError> {
     let growth_now = growth(&sampled.poles()?);
     // Not below, so that what is not a number is not stable.
     let is_stable = |growth: f64| growth < 1.0;
@@ -107,29 +122,53 @@ fn narrow(sampled: &SampledLoop) -> Result<Vec<Finding>, AnalysisError> {
             "inputs that act {GAIN} times as strongly as the model says make it unstable"
         )));
     }
+    if closed.leads() {
+        for (factor, what) in [(LAG, "long"), (LAG.recip(), "short")] {
+            let others: Vec<f64> = lags.iter().map(|lag| factor * lag).collect();
+            let other = closed.sampled(sampled.step(), &others)?;
+            if !is_stable(growth(&other.poles()?)) {
+                little.push(Finding::Warning(format!(
+                    "lags that are {LAG} times as {what} as the model says make it unstable: lower controller.actuators.lead"
+                )));
+            }
+        }
+    }
     Ok(little)
 }
 
 /// How much delay and gain a stable loop bears.
-fn margins(sampled: &SampledLoop) -> Result<Finding, AnalysisError> {
-    let delay = match sampled.delay_margin()? {
+fn margins(closed: &ClosedLoop, sampled: &SampledLoop) -> Result<Finding, AnalysisError> {
+    let milliseconds = |delay: f64| significant(1e3 * delay, 3);
+    let mut delay = match sampled.delay_margin()? {
         None => "any delay".to_owned(),
-        Some(margin) => {
-            let milliseconds = significant(1e3 * margin.delay, 3);
-            format!("up to {milliseconds} ms more delay")
-        }
+        Some(margin) => format!("up to {} ms more delay", milliseconds(margin.delay)),
     };
+    if closed.delay() > 0.0 {
+        let less = match sampled.early_margin()? {
+            None => "or any less".to_owned(),
+            Some(less) => format!("or {} ms less", milliseconds(less)),
+        };
+        delay = format!(
+            "{delay} than the {} ms predicted {less}",
+            milliseconds(closed.delay())
+        );
+    }
     let margins = sampled.gain_margins()?;
-    let times = |gain: f64| significant(gain, 3);
-    let gains = match (margins.least, margins.most) {
-        (None, None) => "any gain".to_owned(),
-        (None, Some(most)) => format!("up to {} times the gain", times(most)),
-        (Some(least), None) => format!("at least {} times the gain", times(least)),
-        (Some(least), Some(most)) => {
-            format!("{} to {} times the gain", times(least), times(most))
-        }
-    };
+    let gains = between(margins.least, margins.most, "the gain");
     Ok(Finding::Fine(format!("stable, with {delay}, with {gains}")))
+}
+
+/// Between these factors.
+fn between(least: Option<f64>, most: Option<f64>, what: &str) -> String {
+    let times = |factor: f64| significant(factor, 3);
+    match (least, most) {
+        (None, None) => format!("any {}", what.trim_start_matches("the ")),
+        (None, Some(most)) => format!("up to {} times {what}", times(most)),
+        (Some(least), None) => format!("at least {} times {what}", times(least)),
+        (Some(least), Some(most)) => {
+            format!("{} to {} times {what}", times(least), times(most))
+        }
+    }
 }
 
 /// From which error on an input is at its limit.

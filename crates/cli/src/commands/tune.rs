@@ -27,11 +27,26 @@ pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure
     let model = Model::load(options, position.is_none())?;
     let system = &model.system;
     let start = model.start();
+    let lagging = |wish: Option<PoleSpec>| match wish {
+        Some(wish) if arguments.with_lag => {
+            let with_lag = wish.with_lag(system);
+            with_lag
+                .map(Some)
+                .map_err(|error| Failure::new(Exit::Usage, error))
+        }
+        wish => Ok(wish),
+    };
+    let (position, attitude) = (lagging(position)?, lagging(attitude)?);
     let settings = match (&position, &model.controller) {
         (Some(position), _) => {
             let (approach, attitude) = (model.approach, attitude.as_ref());
-            ControllerSettings::tuned(approach, system, &start, position, attitude)
-                .map_err(|error| Failure::new(Exit::Usage, error))?
+            let tuned = ControllerSettings::tuned(approach, system, &start, position, attitude)
+                .map_err(|error| Failure::new(Exit::Usage, error))?;
+            // What commands make up for is no matter of the poles.
+            ControllerSettings {
+                actuators: model.actuators,
+                ..tuned
+            }
         }
         (None, Some(controller)) => controller.clone(),
         (None, None) => {

@@ -6,6 +6,7 @@ mod baselines;
 mod commands;
 mod common;
 mod compare;
+mod delays;
 mod disturbance;
 mod document;
 mod examples;

@@ -59,8 +59,9 @@ const NO_LAG: f64 = 1e-3;
 const FREQUENCIES: u32 = 400;
 /// Decades below the highest one, pi/h.
 const DECADES: u32 = 6;
-/// From one gain that is looked at to the next.
+/// From one gain that is looked at to the next; with commands on their way there are many states, and fewer gains.
 const GAIN_STEP: f64 = 1.02;
+const DELAYED_GAIN_STEP: f64 = 1.1;
 /// From one factor of the lags to the next.
 const LAG_STEP: f64 = 1.1;
 /// So many parts of a delay are looked at.
@@ -293,9 +294,14 @@ impl SampledLoop {
     pub fn gain_margins(&self) -> Result<GainMargins, AnalysisError> {
         self.expect_stable()?;
         let is_stable = |gain| Ok(growth(&self.poles_with_gain(gain)?) < 1.0);
+        let ratio = if self.delay > 0.0 {
+            DELAYED_GAIN_STEP
+        } else {
+            GAIN_STEP
+        };
         Ok(GainMargins {
-            least: first_unstable(GAIN_STEP.recip(), Self::LEAST_GAIN, is_stable)?,
-            most: first_unstable(GAIN_STEP, Self::MOST_GAIN, is_stable)?,
+            least: first_unstable(ratio.recip(), Self::LEAST_GAIN, is_stable)?,
+            most: first_unstable(ratio, Self::MOST_GAIN, is_stable)?,
         })
     }
 

@@ -85,6 +85,7 @@ impl ControllerSettings {
                 match (motion, attitude) {
                     (_, Some(_)) => return Err(TuningError::Attitude),
                     (PoleSpec::Bandwidth(_), _) => return Err(TuningError::StateFeedback(count)),
+                    (PoleSpec::WithLag(..), _) => return Err(TuningError::StateFeedbackLag),
                     (PoleSpec::Poles(_), None) => {}
                 }
                 let poles = motion.poles("system", count)?.into_iter();

@@ -5,7 +5,7 @@
 
 use crate::common;
 
-use common::{QUADCOPTER, QUADCOPTER_POLES, TRICOPTER, TRICOPTER_PAIR, planned, vehicle};
+use common::{QUADCOPTER, QUADCOPTER_POLES, TRICOPTER, TRICOPTER_PAIR, lagging, planned, vehicle};
 use fly_control::analysis::ClosedLoop;
 use fly_control::lead::{Lead, LeadError};
 use fly_control::plant::SystemPlant;
@@ -15,22 +15,6 @@ use fly_lie::{SE3, SO3};
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::{ActuatedDynamics, State, System};
 use nalgebra::{Complex, DVector, Vector3, Vector6};
-
-/// A vehicle whose rotors, and tilts if it has any, lag: not all alike.
-fn lagging(description: &str, lags: [f64; 2], tilt: f64) -> String {
-    let mut count = 0;
-    let mut text = String::new();
-    for line in description.lines() {
-        if line.starts_with("thrust =") {
-            text += &format!("time_constant = {}\n", lags[count % 2]);
-            count += 1;
-        }
-        let tilted = format!("segments = 8, time_constant = {tilt} }}");
-        text += &line.replace("segments = 8 }", &tilted);
-        text.push('\n');
-    }
-    text
-}
 
 /// A system whose actuators lag, integrated finely.
 struct Plant {

@@ -333,3 +333,98 @@ fn state_feedback_takes_all_poles() {
         assert_eq!(error.to_string(), expected);
     }
 }
+
+/// With the lag of its actuators the loop has the poles that were asked for, and those that the lag adds.
+#[test]
+fn poles_with_the_lag_are_those_that_were_asked_for() {
+    let wanted = [
+        complex(-3.0, 1.0),
+        complex(-3.0, -1.0),
+        complex(-4.0, 0.0),
+        complex(-2.5, 0.0),
+    ];
+    let four = PoleSpec::Poles(wanted.to_vec());
+    let two = PoleSpec::Poles(wanted[..2].to_vec());
+    let slow = PoleSpec::Poles(vec![complex(-2.0, 0.5), complex(-2.0, -0.5)]);
+    let lag = 0.05;
+    // An arm has it in its motors.
+    let (arm, own) = (format!("time_constant = {lag}"), "[[motors]]");
+    let arm = ARM.replace(own, &format!("{own}\n{arm}"));
+    for (description, motion, attitude, expected) in [
+        (
+            common::lagging(QUADCOPTER, [lag; 2], 0.0),
+            four,
+            Some(slow.clone()),
+            2,
+        ),
+        (
+            common::lagging(TRICOPTER, [lag; 2], lag),
+            two.clone(),
+            Some(slow),
+            3,
+        ),
+        (arm, two, None, 4),
+    ] {
+        let system = System::from_toml(&description).expect("a system");
+        let poles = motion
+            .poles("motion", if expected == 2 { 4 } else { 2 })
+            .unwrap();
+        let motion = motion.with_lag(&system).expect("a common lag");
+        let attitude = attitude.map(|attitude| attitude.with_lag(&system).expect("the same"));
+        let settings = tune(&description, &motion, attitude.as_ref()).expect("parameters");
+        let controller = settings.build_for_system(&system).expect("a controller");
+        let x = system.model.neutral_configuration();
+        let closed = ClosedLoop::new(&system, &controller, &x).expect("an equilibrium");
+        let lags = system.inputs.time_constants();
+        assert!(lags.iter().all(|own| *own == lag));
+        let modes = modes(&closed.poles_with_lags(lags).expect("poles"));
+        let found: Vec<_> = modes.iter().map(|mode| (mode.pole, mode.count)).collect();
+        let added = -1.0 / lag - poles.iter().map(|pole| pole.re).sum::<f64>();
+        let count = if expected == 4 {
+            system.model.dof()
+        } else {
+            expected
+        };
+        // Conjugates count as one.
+        for pole in poles.iter().filter(|pole| pole.im >= 0.0) {
+            holds(&found, *pole, count);
+        }
+        holds(&found, complex(added, 0.0), count);
+    }
+}
+
+#[test]
+fn poles_that_a_lag_does_not_allow_are_refused() {
+    let lagging = |lags| System::from_toml(&common::lagging(QUADCOPTER, lags, 0.0)).unwrap();
+    let fast = PoleSpec::Poles(vec![complex(-5.1, 0.0); 4]);
+    let spec = fast
+        .clone()
+        .with_lag(&lagging([0.05; 2]))
+        .expect("a common lag");
+    let error = spec.poles("horizontal motion", 4).expect_err("none");
+    // -1/0.05 + 4 * 5.1
+    let expected = TuningError::Lag {
+        motion: "horizontal motion",
+        lag: 0.05,
+        added: 0.4,
+    };
+    match (&error, &expected) {
+        (TuningError::Lag { added, .. }, TuningError::Lag { added: known, .. }) => {
+            assert!((added - known).abs() < 1e-9, "{error}");
+        }
+        _ => panic!("{error}"),
+    }
+    let error = fast
+        .clone()
+        .with_lag(&lagging([0.03, 0.05]))
+        .expect_err("two lags");
+    assert_eq!(
+        error,
+        TuningError::Lags {
+            least: 0.03,
+            most: 0.05
+        }
+    );
+    // Without lags there is nothing to do.
+    assert_eq!(fast.clone().with_lag(&lagging([0.0; 2])), Ok(fast));
+}

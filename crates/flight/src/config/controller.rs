@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fly_control::settings::ApproachSettings;
+use fly_control::settings::{ActuatorSettings, ApproachSettings};
 use fly_control::{ControllerError, ControllerSettings, SettingsError};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -60,18 +60,23 @@ pub(super) fn explain_controller(document: &Document, error: &ControllerError) -
     }
 }
 
-/// `approach` alone, whatever else stands there.
-pub(super) fn read_approach(document: &Document) -> Result<ApproachSettings, ConfigError> {
-    #[derive(Deserialize)]
+/// What other parameters leave as it is: `approach` and `actuators`, whatever else stands there.
+pub(super) fn read_kept(
+    document: &Document,
+) -> Result<(ApproachSettings, ActuatorSettings), ConfigError> {
+    #[derive(Default, Deserialize)]
     #[allow(clippy::zero_sized_map_values)] // serde flattens into maps alone
     struct Section {
         #[serde(default)]
         approach: ApproachSettings,
+        #[serde(default)]
+        actuators: ActuatorSettings,
         #[serde(flatten)]
         _others: BTreeMap<String, IgnoredAny>,
     }
-    match section(document, "controller")? {
-        Some(fragment) => fragment.decode::<Section>().map(|section| section.approach),
-        None => Ok(ApproachSettings::default()),
-    }
+    let section = match section(document, "controller")? {
+        Some(fragment) => fragment.decode::<Section>()?,
+        None => Section::default(),
+    };
+    Ok((section.approach, section.actuators))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fly_control::plant::SystemPlant;
-use fly_control::settings::ApproachSettings;
+use fly_control::settings::{ActuatorSettings, ApproachSettings};
 use fly_control::{Controller, ControllerSettings, SystemPoint};
 use fly_mechanics::{System, Vehicle};
 
@@ -29,12 +29,14 @@ pub struct Model {
     pub rate_hz: f64,
     /// What its controller is to make of errors.
     pub approach: ApproachSettings,
+    /// What its commands make up for.
+    pub actuators: ActuatorSettings,
     /// The settings of its controller.
     pub controller: Option<ControllerSettings>,
 }
 
 impl Model {
-    /// Reads both from a configuration, or a system alone from its description; of the controller only the approach unless all of it is asked for.
+    /// Reads both from a configuration, or a system alone from its description; of the controller only the approach and what commands make up for, unless all of it is asked for.
     ///
     /// # Errors
     /// What is wrong with these sections, with its place; the others are not looked at.
@@ -42,14 +44,16 @@ impl Model {
         let document = Document::load(options)?.with_vehicle()?;
         let mut problems = Problems::default();
         let vehicle = problems.take(vehicle::read(&document));
-        let (approach, controller) = match document.entry("controller") {
+        let (kept, controller) = match document.entry("controller") {
             Some(_) if with_controller => {
                 let controller = problems.take(controller::read(&document));
-                (controller.as_ref().map(|read| read.approach), controller)
+                let kept = (controller.as_ref()).map(|read| (read.approach, read.actuators));
+                (kept, controller)
             }
-            Some(_) => (problems.take(controller::read_approach(&document)), None),
+            Some(_) => (problems.take(controller::read_kept(&document)), None),
             None => (None, None),
         };
+        let (approach, actuators) = kept.unwrap_or_default();
         let flight = problems.take(FlightSection::read(&document));
         problems.finish()?;
         let Some(Described {
@@ -63,7 +67,8 @@ impl Model {
             system,
             vehicle,
             rate_hz: flight.unwrap_or_default().rate_hz,
-            approach: approach.unwrap_or_default(),
+            approach,
+            actuators,
             controller,
         })
     }

@@ -49,6 +49,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "examples/planar.toml",
     "examples/prismatic.toml",
     "examples/pvtol.toml",
+    "examples/quadcopter-delay.toml",
     "examples/quadcopter-hover.toml",
     "examples/revolute.toml",
     "examples/scara-joints.toml",

@@ -69,6 +69,32 @@ fn neither_do_the_observer_and_the_controllers_of_others() {
     }
 }
 
+/// Leads and predictions, with an observer, lost frames and a change of the inputs' bounds aside.
+#[test]
+fn neither_do_leads_and_predictions() {
+    let faults = "backend.sim.faults=[{ kind = \"missing\", from = 0.5, until = 0.54 }]";
+    let late = "controller.actuators.delay=0.03";
+    let common = [
+        "flight.duration=2",
+        "controller.allocation=active_set",
+        "controller.disturbance.bandwidth=4",
+        faults,
+        late,
+    ];
+    for config in [
+        "examples/quadcopter-delay.toml",
+        "examples/scara-joints.toml",
+        "tricopter.toml",
+        "tricopter-load.toml",
+    ] {
+        for lead in ["0", "1"] {
+            let lead = format!("controller.actuators.lead={lead}");
+            let (allocations, steps) = fly(config, &[&common[..], &[&lead]].concat());
+            assert_eq!(allocations, 0, "{config}, in {steps} steps");
+        }
+    }
+}
+
 #[test]
 fn what_osqp_allocates_is_known() {
     // Inside the limits nothing is solved.

@@ -107,6 +107,22 @@ damping = { weight = 6.0, center = [-0.03, 0.06, 0.02], moment = [[1.0, 0.0, 0.1
 inertia = { weight = 1.2, center = [0.04, 0.0, 0.08], moment = [[0.2, 0.01, 0.0], [0.01, 0.25, 0.02], [0.0, 0.02, 0.3]] }
 "#;
 
+/// A vehicle whose rotors, and tilts if it has any, lag: not all alike.
+pub fn lagging(description: &str, lags: [f64; 2], tilt: f64) -> String {
+    let mut count = 0;
+    let mut text = String::new();
+    for line in description.lines() {
+        if line.starts_with("thrust =") {
+            text += &format!("time_constant = {}\n", lags[count % 2]);
+            count += 1;
+        }
+        let tilted = format!("segments = 8, time_constant = {tilt} }}");
+        text += &line.replace("segments = 8 }", &tilted);
+        text.push('\n');
+    }
+    text
+}
+
 /// A vehicle from its description.
 pub fn vehicle(text: &str) -> Vehicle {
     Vehicle::from_toml(text).expect("a valid description")

@@ -465,3 +465,35 @@ fn reading_and_writing_allocate_nothing() {
     });
     assert_eq!(allocations, 0);
 }
+
+/// Thrown up without lags, the thrusts switched on at 0.01 s act 0.0131 s later, within a step; a delay of one command leaves the others.
+#[test]
+fn commands_act_after_their_delay() {
+    let late = "initial.position = [0, 0, 10]\n[[actuators]]\ndelay = 0.0131";
+    let one =
+        "initial.position = [0, 0, 10]\n[[actuators]]\ncommand = 'rotor.0.thrust'\ndelay = 0.0131";
+    let lift = |t: f64| {
+        if t > 0.0099 {
+            [20.0, 20.0, 0.0]
+        } else {
+            [0.0, 0.0, 0.0]
+        }
+    };
+    let off = plain().replace("thrust = [1.0, 20.0]", "thrust = [0.0, 20.0]");
+    for (text, of_late) in [(late, 40.0), (one, 20.0)] {
+        let frames = fly(text, &off, 0, 40, lift);
+        for frame in &frames {
+            let t = frame.time as f64 / 1e9;
+            let climbed = |after: f64, force: f64| {
+                let t = (t - after).max(0.0);
+                (force / MASS * t * t / 2.0, force / MASS * t)
+            };
+            let (late, soon) = (climbed(0.0231, of_late), climbed(0.01, 40.0 - of_late));
+            let height = 10.0 - GRAVITY * t * t / 2.0 + late.0 + soon.0;
+            // The cube turns under one rotor alone: its velocity does so along its z axis but for the square of a small angle.
+            let error = (frame.values[2] - height).abs();
+            let allowed = if of_late == 40.0 { 1e-12 } else { 2e-4 };
+            assert!(error < allowed, "{t} s: {error}");
+        }
+    }
+}
