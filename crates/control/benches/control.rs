@@ -21,6 +21,7 @@ use common::{
 #[cfg(feature = "osqp")]
 use fly_control::allocation::Osqp;
 use fly_control::allocation::{ActiveSet, Allocator, Limits};
+use fly_control::predictor::StatePredictor;
 use fly_control::system::SystemReference;
 use fly_control::template::{DesiredMotion, PairKinematics, Tracking};
 use fly_control::{Controller, ReferencePoint};
@@ -81,6 +82,7 @@ fn main() {
             Vector6::new(0.0, 0.0, 0.0, 3.11, 0.0, 0.0),
         );
     }
+    bench.actuators();
     bench.flight(
         "tricopter",
         TRICOPTER,
@@ -188,6 +190,42 @@ impl Bench {
                 }
             },
         );
+    }
+
+    /// A step of a quadcopter whose rotors lag, with and without commands that lead, and a prediction of its state over a delay of 30 ms.
+    fn actuators(&self) {
+        let text = common::lagging(QUADCOPTER, [0.03; 2], 0.0);
+        let mut random = common::Random(57);
+        let motions: Vec<_> = (0..1000)
+            .map(|_| (random.state(), random.reference()))
+            .collect();
+        for (name, lead) in [("step_unled", 0), ("step_led", 1)] {
+            let keys = format!("allocation = 'none'\nactuators = {{ lead = {lead} }}");
+            let mut controller = controller(&text, &keys, QUADCOPTER_POLES);
+            self.measure("quadcopter", name, |time| {
+                for (state, reference) in &motions {
+                    time(&mut || {
+                        controller.set_actuators(Some(&[2.0; 4]));
+                        let step = controller.step_after(2e-3, black_box(state), reference);
+                        black_box(step.input[0]);
+                    });
+                }
+            });
+        }
+        let system = fly_mechanics::System::from_toml(&text).expect("a system");
+        let predictor = StatePredictor::new(&system).expect("dynamics");
+        let mut predictor = predictor.with_delay(0.03);
+        for k in 0..30 {
+            predictor.advance_actuators(&[2.0 + 0.01 * f64::from(k); 4], 2e-3);
+        }
+        self.measure("quadcopter", "look_ahead_30_ms", |time| {
+            for _ in 0..10 {
+                time(&mut || {
+                    predictor.look_ahead(None);
+                    black_box(predictor.ahead().velocity[0]);
+                });
+            }
+        });
     }
 
     fn template(&self, approach: &str) {

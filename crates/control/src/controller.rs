@@ -139,6 +139,13 @@ impl Step {
         }
     }
 
+    /// What the actuators are to do until the next step, p numbers: the input less what leads them, u0 inside the limits.
+    pub fn intended(&self) -> impl Iterator<Item = f64> + '_ {
+        let led = self.unconstrained.iter().zip(&self.demanded);
+        let each = self.input.iter().zip(led);
+        each.map(|(input, (u0, demanded))| input + (u0 - demanded))
+    }
+
     /// How many limits are active.
     pub fn active(&self) -> usize {
         self.allocation.active

@@ -239,13 +239,12 @@ impl PoleSpec {
 
     /// Two equal poles as fast as the mean of those of the horizontal motion.
     fn turn(&self) -> Result<Self, TuningError> {
-        Ok(match self {
-            Self::WithLag(lag, of) => Self::WithLag(*lag, Box::new(of.turn()?)),
-            _ => {
-                let [p0, ..] = self.polynomial::<4>("horizontal motion")?;
-                Self::Poles(vec![Complex::new(-p0.powf(0.25), 0.0); 2])
-            }
-        })
+        if let Self::WithLag(lag, of) = self {
+            return Ok(Self::WithLag(*lag, Box::new(of.turn()?)));
+        }
+        let [p0, ..] = self.polynomial::<4>("horizontal motion")?;
+        let poles = vec![Complex::new(-p0.powf(0.25), 0.0); 2];
+        Ok(Self::Poles(poles))
     }
 
     /// All this many times as fast.
@@ -266,8 +265,7 @@ fn before_lag(
 ) -> Result<Vec<Complex<f64>>, TuningError> {
     let sum: Complex<f64> = poles.iter().sum();
     let added = -lag.recip() - sum.re;
-    // Written so that NaN fails.
-    if !(added < 0.0) {
+    if added >= 0.0 || added.is_nan() {
         return Err(TuningError::Lag { motion, lag, added });
     }
     let mut all = poles.to_vec();

@@ -23,7 +23,7 @@ struct Inputs {
     gradient: Vec<f64>,
     /// What the actuators have reached.
     actual: Vec<f64>,
-    /// What is commanded and held from then on.
+    /// What they are to do and held from then on: what is commanded, less what leads.
     held: Vec<f64>,
     /// What the law asks for.
     unconstrained: Vec<f64>,
@@ -45,7 +45,9 @@ impl Inputs {
         guidance.energy_gradient(&mut self.gradient);
         let inputs = &pilot.predictor().system().inputs;
         inputs.input_from_commands(actuators, &mut self.actual);
-        self.held.copy_from_slice(step.input.as_slice());
+        for (held, intended) in self.held.iter_mut().zip(step.intended()) {
+            *held = intended;
+        }
         self.unconstrained
             .copy_from_slice(step.unconstrained.as_slice());
     }

@@ -138,13 +138,16 @@ fn noise_is_not_differenced() {
     let folder = Folder::new();
     let noise = "backend.sim.noise={ position = 0.01, attitude = 0.0087, velocity = 0.05, angular_velocity = 0.035 }";
     let hover = "reference={ kind = \"hover\" }";
-    let of = |lead: f64| {
+    let of = |lead: f64, delay: f64| {
         let lead = format!("controller.actuators.lead={lead}");
-        wandering(&folder, &[noise, hover, &lead])
+        let [actual, known] = delayed(delay, delay);
+        wandering(&folder, &[noise, hover, &lead, &actual, &known])
     };
-    let [without, with] = [of(0.0), of(1.0)];
-    println!("rms of a command: {without} N, {with} N with a lead");
-    assert!(with < 1.5 * without, "{without} {with}");
+    for delay in [0.0, 0.03] {
+        let [without, with] = [of(0.0, delay), of(1.0, delay)];
+        println!("delay {delay} s: rms of a command: {without} N, {with} N with a lead");
+        assert!(with < 1.25 * without, "{without} {with}");
+    }
 }
 
 /// Systems are predicted like vehicles: an arm on its way, compared with the same without any delay.

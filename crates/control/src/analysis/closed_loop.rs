@@ -5,7 +5,6 @@ use fly_mechanics::multibody::{Model, Workspace};
 use fly_mechanics::{Rotors, System};
 use nalgebra::{Complex, DMatrix, DVector, DefaultAllocator, Dyn, Matrix6xX};
 
-use super::digital::plant;
 use crate::Controller;
 use crate::design::PlacementError;
 use crate::kinematics::OneBody;
@@ -276,6 +275,11 @@ impl ClosedLoop {
         self.lead.is_some()
     }
 
+    /// The controller's model `z' = A z + B c` of `z = [y; v]`, v these commands that lag.
+    pub(super) fn model(&self, slow: &[usize]) -> (DMatrix<f64>, DMatrix<f64>) {
+        plant(&self.held, &self.effect, &self.lags, slow)
+    }
+
     /// The open loop `z' = A z + B c` of `z = [eps; eps'; v]`, v the commands with a lag; lags up to `least` are none.
     pub(super) fn open(
         &self,
@@ -327,6 +331,29 @@ impl ClosedLoop {
         lagging.fill(0.0);
         Ok([held, rate])
     }
+}
+
+/// `z' = A z + B c` of `z = [y; v]`, v these commands with their lags; all others act at once.
+fn plant(
+    held: &DMatrix<f64>,
+    effect: &DMatrix<f64>,
+    lags: &[f64],
+    slow: &[usize],
+) -> (DMatrix<f64>, DMatrix<f64>) {
+    let (n, p) = effect.shape();
+    let states = held.nrows();
+    let size = states + slow.len();
+    let (mut A, mut B) = (DMatrix::zeros(size, size), DMatrix::zeros(size, p));
+    A.view_mut((0, 0), (states, states)).copy_from(held);
+    B.view_mut((n, 0), (n, p)).copy_from(effect);
+    for (k, &i) in slow.iter().enumerate() {
+        let at = states + k;
+        A.view_mut((n, at), (n, 1)).copy_from(&effect.column(i));
+        A[(at, at)] = -lags[i].recip();
+        B.column_mut(i).fill(0.0);
+        B[(at, i)] = lags[i].recip();
+    }
+    (A, B)
 }
 
 /// The commands with a lag longer than `least`, s.

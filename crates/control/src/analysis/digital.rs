@@ -1,7 +1,7 @@
 //! The controller as a sampled linear system: its law, its lead, its observer of disturbances and its prediction.
 #![allow(non_snake_case)]
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::closed_loop::{ClosedLoop, Compensation};
 
@@ -51,7 +51,6 @@ pub(super) fn held(A: &DMatrix<f64>, B: &DMatrix<f64>, time: f64) -> (DMatrix<f6
 }
 
 /// What follows from `[y; s; c_k, c_k-1, ...]`: a block of columns for each.
-#[derive(Clone)]
 struct Map {
     y: DMatrix<f64>,
     s: DMatrix<f64>,
@@ -59,14 +58,6 @@ struct Map {
 }
 
 impl Map {
-    fn zero(rows: usize, y: usize, s: usize, p: usize, commands: usize) -> Self {
-        Self {
-            y: DMatrix::zeros(rows, y),
-            s: DMatrix::zeros(rows, s),
-            c: vec![DMatrix::zeros(rows, p); commands],
-        }
-    }
-
     fn times(&self, by: &DMatrix<f64>) -> Self {
         Self {
             y: by * &self.y,
@@ -80,6 +71,17 @@ impl Map {
         self.s += &other.s;
         for (to, c) in self.c.iter_mut().zip(&other.c) {
             *to += c;
+        }
+    }
+
+    fn put(&mut self, first: usize, rows: &Self) {
+        let put = |to: &mut DMatrix<f64>, from: &DMatrix<f64>| {
+            to.rows_mut(first, from.nrows()).copy_from(from);
+        };
+        put(&mut self.y, &rows.y);
+        put(&mut self.s, &rows.s);
+        for (to, from) in self.c.iter_mut().zip(&rows.c) {
+            put(to, from);
         }
     }
 
@@ -106,131 +108,40 @@ impl ClosedLoop {
     /// `exp(-h/T)`.
     pub(super) fn digital(&self, step: f64, least: f64) -> Digital {
         let (n, p) = self.effect.shape();
-        let lags = &self.lags;
         let remembers = self.compensation.is_some() || self.lead.is_some() || self.delay > 0.0;
-        let slow: Vec<usize> = (0..p).filter(|i| remembers && lags[*i] > least).collect();
-        let q = slow.len();
-        let observed = self.compensation.as_ref().map_or(0, |_| n);
+        let slow = (0..p).filter(|i| remembers && self.lags[*i] > least);
         let (whole, late) = steps_of(self.delay, step);
-        let is_late = late > 0.0;
-        let size = q + observed;
-        let zero = |rows| Map::zero(rows, 2 * n, size, p, whole + 2);
-
-        // The actuators over a step: what acts for the rest of the step before, then for the rest of this one.
-        let parts = [(whole + 1, late), (whole, step - late)];
-        let (mut actuators, mut mean) = (zero(q), zero(p));
-        for k in 0..q {
-            actuators.s[(k, k)] = 1.0;
-        }
-        for (command, time) in parts {
-            if time == 0.0 {
-                continue;
-            }
-            let mut of_part = zero(p);
-            for i in 0..p {
-                of_part.c[command][(i, i)] = 1.0;
-            }
-            for (k, &i) in slow.iter().enumerate() {
-                let ratio = time / lags[i];
-                let left = (-ratio).exp();
-                let missing = (1.0 - left) / ratio;
-                of_part.c[command][(i, i)] = 1.0 - missing;
-                let before = actuators.rows(k, 1);
-                let mut row = DMatrix::zeros(p, 1);
-                row[(i, 0)] = missing;
-                of_part.add(&before.times(&row));
-                let mut after = before.times(&DMatrix::from_element(1, 1, left));
-                after.c[command][(0, i)] += 1.0 - left;
-                actuators.y.row_mut(k).copy_from(&after.y.row(0));
-                actuators.s.row_mut(k).copy_from(&after.s.row(0));
-                for (to, c) in actuators.c.iter_mut().zip(&after.c) {
-                    to.row_mut(k).copy_from(&c.row(0));
-                }
-            }
-            mean.add(&of_part.times(&(DMatrix::identity(p, p) * (time / step))));
-        }
-
-        // The motion until this step's command acts.
-        let (A, B) = self.model(&slow);
-        let mut ahead = zero(2 * n + q);
-        for i in 0..2 * n {
-            ahead.y[(i, i)] = 1.0;
-        }
-        for k in 0..q {
-            ahead.s[(2 * n + k, k)] = 1.0;
-        }
-        let mut delta = zero(n);
-        if observed > 0 {
-            delta.s.view_mut((0, q), (n, n)).fill_with_identity();
-        }
-        let mut both = DMatrix::zeros(2 * n + q, p + n);
-        both.columns_mut(0, p).copy_from(&B);
-        both.view_mut((n, p), (n, n)).fill_with_identity();
-        let first = (whole + 1, late);
-        for (command, time) in
-            std::iter::once(first).chain((1..=whole).rev().map(|command| (command, step)))
-        {
-            if time == 0.0 {
-                continue;
-            }
-            let (Phi, Gamma) = held(&A, &both, time);
-            ahead = ahead.times(&Phi);
-            ahead.add(&delta.times(&Gamma.columns(p, n).into_owned()));
-            ahead.c[command] += Gamma.columns(0, p);
-        }
-
-        // The law and its lead there.
-        let (y, v) = (ahead.rows(0, 2 * n), ahead.rows(2 * n, q));
-        let mut command = y.times(&self.gain);
-        if let Some(Compensation { gain, .. }) = &self.compensation {
-            command.add(&delta.times(gain));
-        }
-        if let Some(lead) = &self.lead {
-            // What the actuators do: what does not lag does what the law asks for.
-            let mut acting = command.times(&DMatrix::from_fn(p, p, |r, c| {
-                f64::from(u8::from(r == c && !slow.contains(&r)))
-            }));
-            acting.add(&v.times(&DMatrix::from_fn(p, q, |r, k| {
-                f64::from(u8::from(r == slow[k]))
-            })));
-            let mut rate = y.times(&self.held);
-            let mut below = DMatrix::zeros(2 * n, p);
-            below.rows_mut(n, n).copy_from(&self.effect);
-            rate.add(&acting.times(&below));
-            let mut below = DMatrix::zeros(2 * n, n);
-            below.rows_mut(n, n).fill_with_identity();
-            rate.add(&delta.times(&below));
-            let times = DMatrix::from_diagonal(&nalgebra::DVector::from_column_slice(lead));
-            command.add(&rate.times(&(times * &self.gain)));
-        }
-
-        let mut own = zero(size);
-        let put = |to: &mut Map, first: usize, from: &Map| {
-            let rows = from.y.nrows();
-            to.y.rows_mut(first, rows).copy_from(&from.y);
-            to.s.rows_mut(first, rows).copy_from(&from.s);
-            for (to, from) in to.c.iter_mut().zip(&from.c) {
-                to.rows_mut(first, rows).copy_from(from);
-            }
+        let model = Model {
+            of: self,
+            step,
+            slow: slow.collect(),
+            observed: self.compensation.as_ref().map_or(0, |_| n),
+            whole,
+            late,
         };
-        put(&mut own, 0, &actuators);
-        let mut after = DMatrix::zeros(size, 2 * n);
+        let q = model.slow.len();
+        let (actuators, mean) = model.over_a_step();
+        let command = model.command();
+
+        let mut own = model.zero(q + model.observed);
+        own.put(0, &actuators);
+        let mut after = DMatrix::zeros(q + model.observed, 2 * n);
         if let Some(Compensation { bandwidth, .. }) = &self.compensation {
             let kept = (-bandwidth * step).exp();
-            let mut of_delta = delta.times(&(DMatrix::identity(n, n) * kept));
-            of_delta.add(&mean.times(&(&self.effect * (kept - 1.0))));
+            let mut delta = model.delta().times(&(DMatrix::identity(n, n) * kept));
+            delta.add(&mean.times(&(&self.effect * (kept - 1.0))));
             // What the errors say at the beginning and at the end.
             let mut end = self.held.rows(n, n) * (-0.5 * (1.0 - kept));
-            of_delta.y += &end;
+            delta.y += &end;
             for i in 0..n {
                 let part = (1.0 - kept) / step;
-                of_delta.y[(i, n + i)] -= part;
+                delta.y[(i, n + i)] -= part;
                 end[(i, n + i)] += part;
             }
-            put(&mut own, q, &of_delta);
+            own.put(q, &delta);
             after.rows_mut(q, n).copy_from(&end);
         }
-        let used = whole + usize::from(is_late);
+        let used = whole + usize::from(late > 0.0);
         Digital {
             past: (1..=used)
                 .map(|j| [command.c[j].clone(), own.c[j].clone()])
@@ -243,32 +154,121 @@ impl ClosedLoop {
             own_gain: command.s,
         }
     }
-
-    /// The controller's model `z' = A z + B c` of `z = [y; v]`, v these commands that lag.
-    pub(super) fn model(&self, slow: &[usize]) -> (DMatrix<f64>, DMatrix<f64>) {
-        plant(&self.held, &self.effect, &self.lags, slow)
-    }
 }
 
-/// `z' = A z + B c` of `z = [y; v]`, v these commands with their lags; all others act at once.
-pub(super) fn plant(
-    held: &DMatrix<f64>,
-    effect: &DMatrix<f64>,
-    lags: &[f64],
-    slow: &[usize],
-) -> (DMatrix<f64>, DMatrix<f64>) {
-    let (n, p) = effect.shape();
-    let states = held.nrows();
-    let size = states + slow.len();
-    let (mut A, mut B) = (DMatrix::zeros(size, size), DMatrix::zeros(size, p));
-    A.view_mut((0, 0), (states, states)).copy_from(held);
-    B.view_mut((n, 0), (n, p)).copy_from(effect);
-    for (k, &i) in slow.iter().enumerate() {
-        let at = states + k;
-        A.view_mut((n, at), (n, 1)).copy_from(&effect.column(i));
-        A[(at, at)] = -lags[i].recip();
-        B.column_mut(i).fill(0.0);
-        B[(at, i)] = lags[i].recip();
+/// What a controller knows of its loop.
+struct Model<'a> {
+    of: &'a ClosedLoop,
+    step: f64,
+    /// The commands that lag.
+    slow: Vec<usize>,
+    /// n with an observer, else 0.
+    observed: usize,
+    /// The delay in steps, and the rest of it, s.
+    whole: usize,
+    late: f64,
+}
+
+impl Model<'_> {
+    fn zero(&self, rows: usize) -> Map {
+        let (n, p) = self.of.effect.shape();
+        let s = self.slow.len() + self.observed;
+        Map {
+            y: DMatrix::zeros(rows, 2 * n),
+            s: DMatrix::zeros(rows, s),
+            c: vec![DMatrix::zeros(rows, p); self.whole + 2],
+        }
     }
-    (A, B)
+
+    /// `M^-1 r`, n numbers.
+    fn delta(&self) -> Map {
+        let mut delta = self.zero(self.of.effect.nrows());
+        let (q, n) = (self.slow.len(), self.observed);
+        delta.s.view_mut((0, q), (n, n)).fill_with_identity();
+        delta
+    }
+
+    /// The commands that lag after a step, and the mean of all over it: the command before the last acts for the rest of the delay, then the last one.
+    fn over_a_step(&self) -> (Map, Map) {
+        let (p, q, lags) = (self.of.effect.ncols(), self.slow.len(), &self.of.lags);
+        let (mut actuators, mut mean) = (self.zero(q), self.zero(p));
+        actuators.s.columns_mut(0, q).fill_with_identity();
+        let parts = [
+            (self.whole + 1, self.late),
+            (self.whole, self.step - self.late),
+        ];
+        for (command, time) in parts.into_iter().filter(|(_, time)| *time > 0.0) {
+            let mut of_part = self.zero(p);
+            of_part.c[command].fill_with_identity();
+            let mut left = DMatrix::zeros(q, q);
+            for (k, &i) in self.slow.iter().enumerate() {
+                let ratio = time / lags[i];
+                left[(k, k)] = (-ratio).exp();
+                let missing = (1.0 - left[(k, k)]) / ratio;
+                of_part.c[command][(i, i)] = 1.0 - missing;
+                let mut row = DMatrix::zeros(p, q);
+                row[(i, k)] = missing;
+                of_part.add(&actuators.times(&row));
+            }
+            mean.add(&of_part.times(&(DMatrix::identity(p, p) * (time / self.step))));
+            actuators = actuators.times(&left);
+            for (k, &i) in self.slow.iter().enumerate() {
+                actuators.c[command][(k, i)] += 1.0 - left[(k, k)];
+            }
+        }
+        (actuators, mean)
+    }
+
+    /// The errors and the commands that lag when this step's command acts.
+    fn ahead(&self) -> Map {
+        let ((n, p), q) = (self.of.effect.shape(), self.slow.len());
+        let (A, B) = self.of.model(&self.slow);
+        let mut ahead = self.zero(2 * n + q);
+        ahead.y.rows_mut(0, 2 * n).fill_with_identity();
+        ahead.s.view_mut((2 * n, 0), (q, q)).fill_with_identity();
+        let mut pushes = DMatrix::zeros(2 * n + q, p + n);
+        pushes.columns_mut(0, p).copy_from(&B);
+        pushes.view_mut((n, p), (n, n)).fill_with_identity();
+        let first = std::iter::once((self.whole + 1, self.late));
+        let others = (1..=self.whole).rev().map(|command| (command, self.step));
+        for (command, time) in first.chain(others).filter(|(_, time)| *time > 0.0) {
+            let (Phi, Gamma) = held(&A, &pushes, time);
+            ahead = ahead.times(&Phi);
+            ahead.add(&self.delta().times(&Gamma.columns(p, n).into_owned()));
+            ahead.c[command] += Gamma.columns(0, p);
+        }
+        ahead
+    }
+
+    /// The law and its lead there.
+    fn command(&self) -> Map {
+        let of = self.of;
+        let ((n, p), q) = (of.effect.shape(), self.slow.len());
+        let (ahead, delta) = (self.ahead(), self.delta());
+        let y = ahead.rows(0, 2 * n);
+        let mut command = y.times(&of.gain);
+        if let Some(Compensation { gain, .. }) = &of.compensation {
+            command.add(&delta.times(gain));
+        }
+        let Some(lead) = &of.lead else {
+            return command;
+        };
+        // What does not lag does what the law asks for.
+        let mut quick = DMatrix::identity(p, p);
+        let mut lagging = DMatrix::zeros(p, q);
+        for (k, &i) in self.slow.iter().enumerate() {
+            quick[(i, i)] = 0.0;
+            lagging[(i, k)] = 1.0;
+        }
+        let mut acceleration = y.times(&of.held.rows(n, n).into_owned());
+        acceleration.add(&command.times(&(&of.effect * quick)));
+        acceleration.add(&ahead.rows(2 * n, q).times(&(&of.effect * lagging)));
+        acceleration.add(&delta);
+        let mut rate = self.zero(2 * n);
+        rate.put(0, &y.rows(n, n));
+        rate.put(n, &acceleration);
+        let lead = DMatrix::from_diagonal(&DVector::from_column_slice(lead));
+        command.add(&rate.times(&(lead * &of.gain)));
+        command
+    }
 }

@@ -2,6 +2,7 @@
 //! and predictor around an exactly solved plant.
 
 #![allow(non_snake_case)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // small counts
 
 use crate::common;
 

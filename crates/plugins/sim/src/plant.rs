@@ -198,12 +198,11 @@ impl Plant {
 
     /// Takes the commands that act `later` s from now; returns for how long none of them changes, s.
     fn act(&mut self, later: f64) -> f64 {
-        let left = match &self.on_their_way {
-            Some(on_their_way) => on_their_way.acting(later, &mut self.acting),
-            None => {
-                self.acting.copy_from_slice(&self.command);
-                f64::INFINITY
-            }
+        let left = if let Some(on_their_way) = &self.on_their_way {
+            on_their_way.acting(later, &mut self.acting)
+        } else {
+            self.acting.copy_from_slice(&self.command);
+            f64::INFINITY
         };
         for (command, dead) in self.acting.iter_mut().zip(&self.dead) {
             if *dead {

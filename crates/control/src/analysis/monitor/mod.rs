@@ -73,7 +73,7 @@ use crate::Step;
 pub struct LyapunovMonitor {
     guarantee: LyapunovGuarantee,
     last: Option<Sample>,
-    /// The input that is held since.
+    /// The input that is intended since.
     held: Vec<f64>,
     report: Report,
     /// How far W has risen above where it was lowest, J, and since when it has been rising, s.
@@ -169,7 +169,9 @@ impl LyapunovMonitor {
             },
         };
         let change = self.change(step, metric);
-        self.held.copy_from_slice(step.input.as_slice());
+        for (held, intended) in self.held.iter_mut().zip(step.intended()) {
+            *held = intended;
+        }
         let finite = now.total.is_finite() && now.dissipation.is_finite() && change.is_finite();
         let before = std::mem::replace(&mut self.last, finite.then_some(now));
         let balance = match before {

@@ -109,18 +109,17 @@ inertia = { weight = 1.2, center = [0.04, 0.0, 0.08], moment = [[0.2, 0.01, 0.0]
 
 /// A vehicle whose rotors, and tilts if it has any, lag: not all alike.
 pub fn lagging(description: &str, lags: [f64; 2], tilt: f64) -> String {
-    let mut count = 0;
-    let mut text = String::new();
-    for line in description.lines() {
-        if line.starts_with("thrust =") {
-            text += &format!("time_constant = {}\n", lags[count % 2]);
-            count += 1;
-        }
+    let mut lags = lags.iter().cycle();
+    let lines = description.lines().map(|line| {
         let tilted = format!("segments = 8, time_constant = {tilt} }}");
-        text += &line.replace("segments = 8 }", &tilted);
-        text.push('\n');
-    }
-    text
+        let line = line.replace("segments = 8 }", &tilted);
+        if !line.starts_with("thrust =") {
+            return line + "\n";
+        }
+        let lag = lags.next().expect("endless");
+        format!("time_constant = {lag}\n{line}\n")
+    });
+    lines.collect()
 }
 
 /// A vehicle from its description.

@@ -21,7 +21,7 @@ pub(super) fn actuators(keys: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<Re
         let start = number(keys.effectiveness.as_ref(), 1.0, [0.0, f64::INFINITY])?;
         let rate = number(keys.rate.as_ref(), 0.0, [f64::NEG_INFINITY, f64::INFINITY])?;
         let delay = number(keys.delay.as_ref(), 0.0, [0.0, LONGEST_DELAY])?;
-        let is_weak = keys.effectiveness.is_some() || keys.rate.is_some();
+        let is_weak = keys.effectiveness.is_some() || keys.rate.is_some() || keys.delay.is_none();
         // Every command may be late.
         let known = || (names.iter()).filter(|name| has_part(name) || !is_weak);
         if let Some(command) = &keys.command
@@ -45,7 +45,7 @@ pub(super) fn actuators(keys: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<Re
             });
         }
         for (to, name) in all.iter_mut().zip(names) {
-            if !(keys.command.as_ref()).is_none_or(|c| c.get_ref() == name) {
+            if (keys.command.as_ref()).is_some_and(|command| command.get_ref() != name) {
                 continue;
             }
             if is_weak && has_part(name) {
