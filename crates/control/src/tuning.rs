@@ -149,6 +149,11 @@ pub enum TuningError {
          same everywhere"
     )]
     ModelInertia,
+    /// In joints weight, springs and dampers act at once, and what holds against them lags.
+    #[error(
+        "joints have no poles with a lag: weight, springs and dampers act at once, and what inputs hold against them lags; controller.actuators.lead makes up for it"
+    )]
+    LagOfJoints,
     /// State feedback has poles of one system, not of loops.
     #[error("state feedback has no poles with a lag: controller.actuators.lead makes up for it")]
     StateFeedbackLag,
@@ -220,7 +225,8 @@ impl PoleSpec {
     /// T s^(n+1) + s^n + ... + p1 s + p0
     /// ```
     ///
-    /// n of them can be chosen; the sum of all is -1/T, which fixes the last one. Without a lag nothing changes.
+    /// n of them can be chosen; the sum of all is -1/T, which fixes the last one. Without a lag nothing changes. For vehicles of one body: exact without drag, whose
+    /// compensation lags where the drag itself does not.
     ///
     /// # Errors
     /// [`TuningError::Lags`]. Whether there are such poles turns out in [`poles`](Self::poles).
@@ -382,6 +388,9 @@ pub fn joint_loops(
     }
     if rank < dof {
         return Err(TuningError::Underactuated { rank, dof });
+    }
+    if let PoleSpec::WithLag(..) = motion {
+        return Err(TuningError::LagOfJoints);
     }
     let polynomial = motion.polynomial("joints")?;
     let (mut workspace, mut M) = (Workspace::new(model), DMatrix::zeros(dof, dof));

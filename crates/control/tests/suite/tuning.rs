@@ -347,10 +347,7 @@ fn poles_with_the_lag_are_those_that_were_asked_for() {
     let two = PoleSpec::Poles(wanted[..2].to_vec());
     let slow = PoleSpec::Poles(vec![complex(-2.0, 0.5), complex(-2.0, -0.5)]);
     let lag = 0.05;
-    // An arm has it in its motors.
-    let (arm, own) = (format!("time_constant = {lag}"), "[[motors]]");
-    let arm = ARM.replace(own, &format!("{own}\n{arm}"));
-    for (description, motion, attitude, expected) in [
+    for (description, motion, attitude, count) in [
         (
             common::lagging(QUADCOPTER, [lag; 2], 0.0),
             four,
@@ -363,11 +360,10 @@ fn poles_with_the_lag_are_those_that_were_asked_for() {
             Some(slow),
             3,
         ),
-        (arm, two, None, 4),
     ] {
         let system = System::from_toml(&description).expect("a system");
         let poles = motion
-            .poles("motion", if expected == 2 { 4 } else { 2 })
+            .poles("motion", if count == 2 { 4 } else { 2 })
             .unwrap();
         let motion = motion.with_lag(&system).expect("a common lag");
         let attitude = attitude.map(|attitude| attitude.with_lag(&system).expect("the same"));
@@ -380,11 +376,6 @@ fn poles_with_the_lag_are_those_that_were_asked_for() {
         let modes = modes(&closed.poles_with_lags(lags).expect("poles"));
         let found: Vec<_> = modes.iter().map(|mode| (mode.pole, mode.count)).collect();
         let added = -1.0 / lag - poles.iter().map(|pole| pole.re).sum::<f64>();
-        let count = if expected == 4 {
-            system.model.dof()
-        } else {
-            expected
-        };
         // Conjugates count as one.
         for pole in poles.iter().filter(|pole| pole.im >= 0.0) {
             holds(&found, *pole, count);
@@ -425,6 +416,12 @@ fn poles_that_a_lag_does_not_allow_are_refused() {
             most: 0.05
         }
     );
+    // What holds a joint against its weight lags, and the weight does not.
+    let arm = System::from_toml(ARM).unwrap();
+    let x = arm.model.neutral_configuration();
+    let spec = PoleSpec::WithLag(0.05, Box::new(PoleSpec::Bandwidth(2.0)));
+    let error = fly_control::tuning::tune(&arm, &x, &spec, None);
+    assert_eq!(error, Err(TuningError::LagOfJoints));
     // Without lags there is nothing to do.
     assert_eq!(fast.clone().with_lag(&lagging([0.0; 2])), Ok(fast));
 }
