@@ -213,3 +213,31 @@ fn leads_and_delays_that_there_are_not_are_refused() {
         contains(&told, expected);
     }
 }
+
+/// `fly tune` designs poles of the loop with its lag, and says where there are none.
+#[test]
+fn poles_with_the_lag_are_tuned() {
+    let folder = Folder::new();
+    let tune = |poles: &str, code: i32| {
+        let arguments = [
+            "tune",
+            "--config",
+            "quadcopter.toml",
+            "--poles",
+            poles,
+            "--with-lag",
+        ];
+        folder.ends(&arguments, code)
+    };
+    let (report, _) = tune("-3,-4,-5,-6", 0);
+    let (_, with) = report
+        .split_once("closed loop with that lag")
+        .expect("a section");
+    // -1/0.03 + 3 + 4 + 5 + 6 = -15.3
+    for pole in ["-3.00", "-4.00", "-5.00", "-6.00", "-15.3"] {
+        let twice = |line: &str| line.split_whitespace().take(2).eq([pole, "2"]);
+        assert!(with.lines().any(twice), "{pole}\n{report}");
+    }
+    let (_, told) = tune("-9,-9,-9,-9", 2);
+    contains(&told, "the lag adds a pole at -1/0.03");
+}
