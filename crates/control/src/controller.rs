@@ -1,12 +1,14 @@
 //! One control step.
 #![allow(non_snake_case)]
 
+use std::ops::Range;
+
 use fly_mechanics::State;
 use fly_mechanics::multibody::Model;
 use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn, OVector, Vector3};
 
 use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limited, Limits};
-use crate::disturbance::{BandwidthError, DisturbanceObserver};
+use crate::disturbance::{BandwidthError, DisturbanceObserver, FailureDetector};
 use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
 use crate::lead::{Ahead, Lead, LeadError};
@@ -88,6 +90,9 @@ where
     ahead: Option<Box<Ahead<P>>>,
     /// s.
     delay: f64,
+    failures: Option<FailureDetector<P::Dof>>,
+    /// The actuator that was found to have failed in the last step.
+    failed: Option<usize>,
     /// Whether somebody tells which inputs are applied.
     is_told: bool,
     /// The input that balances a disturbance under state feedback.
@@ -180,6 +185,8 @@ where
             compensated: OVector::zeros_generic(plant.dof(), nalgebra::U1),
             ahead: None,
             delay: 0.0,
+            failures: None,
+            failed: None,
             is_told: false,
             balance: DVector::zeros(p),
             limits: None,
@@ -231,6 +238,17 @@ where
         } else {
             0.0
         };
+        self
+    }
+
+    /// The same with a detector of failed actuators, each with these inputs, which learns from what the observer of disturbances measures: without one, or where
+    /// no or several bodies move freely, it has no effect. What it [finds](Self::take_failed) is told only; see
+    /// [`set_input_bounds`](Self::set_input_bounds).
+    #[must_use]
+    pub fn with_failure_detector(mut self, actuators: Vec<Range<usize>>) -> Self {
+        let n = self.plant.dof();
+        let applies = self.plant.tilts().is_some();
+        self.failures = applies.then(|| FailureDetector::new(n, actuators));
         self
     }
 
@@ -357,6 +375,9 @@ where
         law.set_preferred_input(preferred.as_slice());
         self.law = law;
         self.fixed = fixed;
+        if let Some(failures) = &mut self.failures {
+            failures.restart();
+        }
         self.bounded = bounded;
         if let Some(ahead) = &mut self.ahead {
             ahead.follow(&self.plant, &self.law);
@@ -579,6 +600,14 @@ where
         let R = plant.attitude(state);
         let (M, B, b) = (plant.mass_matrix(), plant.input_matrix(), plant.last_bias());
         observer.observe(elapsed, M, B, b, P::velocity(&state), &R, unmet);
+        if let (Some(failures), Some((d, u))) = (&mut self.failures, observer.measured()) {
+            let (M, B) = (plant.mass_matrix(), plant.input_matrix());
+            if let Some(failed) = failures.observe(elapsed, d, u, B, M) {
+                // What was learned meanwhile is the failure, which is made up for otherwise.
+                observer.assume(failures.usual());
+                self.failed = Some(failed);
+            }
+        }
         if let Some([x, _]) = plant.tilts() {
             let r = observer.force();
             let moment = Vector3::new(r[x], r[x + 1], r[x + 2]);
@@ -618,6 +647,11 @@ where
     /// How long after a measurement the command that is computed from it acts, as far as state and reference are predicted, s.
     pub fn delay(&self) -> f64 {
         self.delay
+    }
+
+    /// The actuator that was found to have failed since the last call, by its number in those of the [detector](Self::with_failure_detector).
+    pub fn take_failed(&mut self) -> Option<usize> {
+        self.failed.take()
     }
 
     /// The observer of disturbances, if there is one.

@@ -327,6 +327,14 @@ impl Guidance {
         }
     }
 
+    /// The number of an actuator that was found to have failed since the last call.
+    pub fn take_failed(&mut self) -> Option<usize> {
+        match &mut self.plant {
+            Plant::Vehicle { controller, .. } => controller.take_failed(),
+            Plant::System { controller, .. } => controller.take_failed(),
+        }
+    }
+
     /// The force that the model does not explain (n numbers) and how much the thrust gives of what it should; `None` without an observer.
     pub fn disturbance(&self) -> Option<(&[f64], f64)> {
         match &self.plant {

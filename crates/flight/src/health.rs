@@ -1,11 +1,11 @@
-//! What backends tell about the health of actuators, as bounds of the inputs.
+//! What is known of the health of actuators, as bounds of the inputs.
 
 use fly_hal::{Description, Frame};
 use fly_mechanics::{Inputs, System};
 
 use super::binding::{GroupBinding, bind};
 
-/// The actuators of which a backend tells how much is left, `actuator.{i}.health`, and the bounds of the inputs that follow.
+/// How much is left of the actuators, as the backend tells (`actuator.{i}.health`) or the controller finds, and the bounds of the inputs that follow.
 #[derive(Debug, Clone)]
 pub struct Health {
     /// Where frames carry the health of which command.
@@ -17,13 +17,13 @@ pub struct Health {
 }
 
 impl Health {
-    /// Binds the actuators of this system; `None` if the backend tells nothing of them.
-    pub fn bind(description: &Description, system: &System) -> Option<Self> {
+    /// Binds the actuators of this system; `None` if the backend tells nothing of them and nobody `detects` failures.
+    pub fn bind(description: &Description, system: &System, detects: bool) -> Option<Self> {
         let count = system.inputs.input_dim();
         let told: Vec<_> = (0..count)
             .filter_map(|i| Some((i, bind(description, &format!("actuator.{i}"))?)))
             .collect();
-        (!told.is_empty()).then(|| Self {
+        (detects || !told.is_empty()).then(|| Self {
             told,
             left: vec![1.0; count],
             bounds: [vec![f64::NEG_INFINITY; count], vec![f64::INFINITY; count]],
@@ -47,6 +47,18 @@ impl Health {
             self.bound(inputs);
         }
         changed
+    }
+
+    /// Takes it that an actuator, by its number, gives nothing. Returns its first command, unless that was known.
+    pub fn lose(&mut self, actuator: usize, inputs: &Inputs) -> Option<usize> {
+        let range = inputs.actuator_ranges().nth(actuator)?;
+        let first = range.start;
+        if self.left[first] <= 0.0 {
+            return None;
+        }
+        self.left[range].fill(0.0);
+        self.bound(inputs);
+        Some(first)
     }
 
     /// How much of a command's actuator is left, 0 to 1.
@@ -77,9 +89,7 @@ impl Health {
         lower.fill(f64::NEG_INFINITY);
         upper.fill(f64::INFINITY);
         let limits = inputs.command_limits();
-        let rotors = inputs.rotors().rotor_ranges();
-        let motors = inputs.rotors().input_dim()..inputs.input_dim();
-        for range in rotors.chain(motors.map(|i| i..i + 1)) {
+        for range in inputs.actuator_ranges() {
             let (first, health) = (range.start, self.left[range.start]);
             let [low, high] = limits[first];
             if health <= 0.0 {

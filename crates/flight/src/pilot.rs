@@ -141,6 +141,7 @@ impl Pilot {
         if reading == Reading::Fresh {
             self.watch_actuators(frame);
         }
+        self.watch_failures();
         let crash = self.watch_ground();
         let mut decision = Decision {
             action: self.parts.supervisor.frame(time, verdict),
@@ -374,8 +375,34 @@ impl Pilot {
         }
     }
 
-    /// Takes what the frame tells about the actuators: the law makes up for those that are weak or have failed.
+    /// Takes what the frame tells about the actuators.
     fn watch_actuators(&mut self, frame: &Frame) {
+        let (health, inputs) = (
+            &mut self.parts.health,
+            &self.parts.predictor.system().inputs,
+        );
+        let changed = (health.as_mut()).and_then(|health| health.read(frame, inputs));
+        if let Some(command) = changed {
+            self.make_up_for(command);
+        }
+    }
+
+    /// Takes what the controller has found about the actuators in its last step.
+    fn watch_failures(&mut self) {
+        let (health, inputs) = (
+            &mut self.parts.health,
+            &self.parts.predictor.system().inputs,
+        );
+        let failed = self.parts.guidance.take_failed();
+        let lost = (health.as_mut().zip(failed)).and_then(|(it, failed)| it.lose(failed, inputs));
+        if let Some(command) = lost {
+            tracing::error!("the motion shows that an actuator has failed");
+            self.make_up_for(command);
+        }
+    }
+
+    /// The law makes up for actuators that are weak or have failed; `command` is of the one that has changed.
+    fn make_up_for(&mut self, command: usize) {
         let Parts {
             predictor,
             guidance,
@@ -386,9 +413,6 @@ impl Pilot {
             return;
         };
         let inputs = &predictor.system().inputs;
-        let Some(command) = health.read(frame, inputs) else {
-            return;
-        };
         let (name, left) = (&inputs.command_names()[command], 100.0 * health.of(command));
         tracing::warn!("the actuator of `{name}` gives {left:.0} % of what it did");
         match guidance.attainable(health.bounds()) {

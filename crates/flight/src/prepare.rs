@@ -114,12 +114,13 @@ impl<'a> Flight<'a> {
         let regions = safety.limits.regions();
         let envelope = is_ours.then(|| Envelope::new(&limits, regions, settling, gravity, usual));
         let ground = ground(safety, is_real_time).filter(|_| is_ours);
+        let detects = (configuration.controller.disturbance).is_some_and(|it| it.detect_failures);
         let pilot = Pilot::new(Parts {
             envelope,
             ground,
             predictor,
             binding,
-            health: Health::bind(description, system),
+            health: Health::bind(description, system, detects),
             guidance,
             supervisor,
             stale_after: nanoseconds(safety.stale_ms * 1e-3),

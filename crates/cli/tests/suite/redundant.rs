@@ -51,6 +51,72 @@ fn one_dead_rotor_of_eight_is_hardly_seen() {
     }
 }
 
+/// A rotor that dies without a word, in noise: the motion shows which, and the flight is nearly what it is where the rotor's controller tells.
+#[test]
+fn a_failed_rotor_is_found_by_the_motion() {
+    let noise = "backend.sim.noise={ position = 0.01, attitude = 0.0087, velocity = 0.05, angular_velocity = 0.035 }";
+    for (config, rotor) in [
+        ("octocopter.toml", 1),
+        ("coaxial_x8.toml", 4),
+        ("hexacopter.toml", 5),
+    ] {
+        let flight = |reported: bool, detect: bool| {
+            let fault = format!(
+                "backend.sim.faults=[{{ kind = \"dead\", actuator = \"rotor.{rotor}.thrust\", from = 5.0, until = inf, reported = {reported} }}]"
+            );
+            let observer = format!("controller.disturbance={{ detect_failures = {detect} }}");
+            let folder = Folder::new();
+            let set = ["--set", noise, "--set", &fault, "--set", &observer];
+            let arguments = [&["--config", config][..], &set].concat();
+            let output = folder.fly(&[&arguments[..], &["--log", "flight.mcap"]].concat());
+            let errors = measure(&folder, &arguments, "flight.mcap", f64::INFINITY);
+            let told = String::from_utf8(output.stderr).unwrap();
+            (told, errors.position.rms())
+        };
+        let (told, found, missed) = (
+            flight(true, false),
+            flight(false, true),
+            flight(false, false),
+        );
+        let name = format!("the actuator of `rotor.{rotor}.thrust` gives 0 %");
+        assert!(
+            found.0.contains("the motion shows") && found.0.contains(&name),
+            "{}",
+            found.0
+        );
+        assert!(!missed.0.contains("gives 0 %"), "{}", missed.0);
+        assert!(
+            found.1 < 1.1 * told.1 && found.1 < missed.1,
+            "{config}: {found:?}, told {told:?}"
+        );
+    }
+}
+
+/// Neither wind nor noise, nor a rotor that is weak, nor a battery that sags, nor a start far away is a failure.
+#[test]
+fn what_is_no_failure_is_not_called_one() {
+    for set in [
+        "backend.sim.noise={ position = 0.01, attitude = 0.0087, velocity = 0.05, angular_velocity = 0.035 }",
+        "backend.sim.actuators=[{ command = \"rotor.1.thrust\", effectiveness = 0.7 }]",
+        "backend.sim.actuators=[{ effectiveness = 0.7, rate = -0.01 }]",
+        "backend.sim.wind.velocity=[8.0, -3.0, 2.0]",
+        "backend.sim.initial={ position = [30.0, 10.0, 20.0], attitude = { rotation_vector = [2.9, 0.3, 1.0] } }",
+    ] {
+        for config in ["octocopter.toml", "tricopter.toml"] {
+            let folder = Folder::new();
+            let detect = "controller.disturbance={ detect_failures = true }";
+            let output = folder.fly(&["--config", config, "--set", detect, "--set", set]);
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert!(!told.contains("has failed"), "{config}, {set}: {told}");
+            let summary = String::from_utf8(output.stdout).unwrap();
+            assert!(
+                summary.contains("flown after"),
+                "{config}, {set}: {summary}{told}"
+            );
+        }
+    }
+}
+
 /// Without one rotor of six yaw is given up, and nothing else: the attitude is lost, the position is not.
 #[test]
 fn one_dead_rotor_of_six_costs_the_yaw() {

@@ -38,9 +38,9 @@ pub struct ClosedLoop {
     /// From `[eps; eps']` to commands, p x 2n.
     pub(super) gain: DMatrix<f64>,
     /// u_R.
-    input: DVector<f64>,
+    pub(super) input: DVector<f64>,
     /// From small changes of the input to those of the commands, p x p, orthogonal.
-    to_commands: DMatrix<f64>,
+    pub(super) to_commands: DMatrix<f64>,
     /// The observer of disturbances, if there is one.
     pub(super) compensation: Option<Compensation>,
     /// The lags of the commands as the controller believes them, s.
@@ -286,11 +286,18 @@ impl ClosedLoop {
         lags: &[f64],
         least: f64,
     ) -> Result<(DMatrix<f64>, DMatrix<f64>), AnalysisError> {
-        let (expected, found) = (self.input.len(), lags.len());
-        if expected != found {
-            return Err(AnalysisError::Lags { expected, found });
-        }
+        self.expect_lags(lags)?;
         Ok(plant(&self.held, &self.effect, lags, &slow(lags, least)))
+    }
+
+    /// A lag for every command.
+    pub(super) fn expect_lags(&self, lags: &[f64]) -> Result<(), AnalysisError> {
+        let (expected, found) = (self.input.len(), lags.len());
+        if expected == found {
+            Ok(())
+        } else {
+            Err(AnalysisError::Lags { expected, found })
+        }
     }
 
     /// The matrices of `[eps; eps'; v]`, v the commands with a lag, and behind them of what a controller that leads believes of v: what does not depend on the lags, and

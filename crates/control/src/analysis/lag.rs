@@ -1,6 +1,7 @@
 //! How much lag of the actuators a closed loop bears.
+#![allow(non_snake_case)]
 
-use nalgebra::{Complex, DMatrix};
+use nalgebra::{Complex, DMatrix, DVector};
 
 use super::{AnalysisError, ClosedLoop};
 use crate::linear::eigenvalues;
@@ -38,6 +39,8 @@ const SLOWEST: f64 = 1e3;
 const SAME: f64 = 1e-6;
 /// An eigenvalue counts as real up to this part of it: a double one, where two crossings meet, splits by the root of the rounding.
 const REAL: f64 = 1e-4;
+/// Commands whose effect is less than this part of the largest have none.
+const IDLE: f64 = 1e-12;
 
 /// # Lag
 impl ClosedLoop {
@@ -48,6 +51,24 @@ impl ClosedLoop {
     /// As [`largest_factor`](Self::largest_factor).
     pub fn largest_lag(&self) -> Result<Option<LagMargin>, AnalysisError> {
         self.largest_factor(&vec![1.0; self.input().len()])
+    }
+
+    /// The margins of a lag common to all commands and of these time constants (s, >= 0): [`largest_lag`](Self::largest_lag) and
+    /// [`largest_factor`](Self::largest_factor).
+    ///
+    /// # Errors
+    /// As [`largest_factor`](Self::largest_factor).
+    pub fn lag_margins(&self, lags: &[f64]) -> Result<[Option<LagMargin>; 2], AnalysisError> {
+        let common = self.largest_lag()?;
+        let own = match lags {
+            [first, rest @ ..] if *first > 0.0 && rest.iter().all(|lag| lag == first) => common
+                .map(|margin| LagMargin {
+                    factor: margin.factor / first,
+                    ..margin
+                }),
+            _ => self.largest_factor(lags)?,
+        };
+        Ok([common, own])
     }
 
     /// The smallest factor of these time constants (s, >= 0, zero for a command that stays immediate) at which the closed loop is
@@ -66,14 +87,15 @@ impl ClosedLoop {
         if let Some(unstable) = unstable(&poles) {
             return Err(AnalysisError::Unstable(unstable.re));
         }
-        let [held, rate] = self.with_commands(lags)?;
+        let (needed, lags) = self.of_needed_commands(lags)?;
+        let [held, rate] = needed.with_commands(&lags)?;
         let longest = lags.iter().copied().fold(0.0, f64::max);
         if longest == 0.0 {
             return Ok(None);
         }
         let poles_at = |factor: f64| {
             let scaled: Vec<f64> = lags.iter().map(|lag| factor * lag).collect();
-            Ok(unstable(&self.poles_with_lags(&scaled)?))
+            Ok(unstable(&needed.poles_with_lags(&scaled)?))
         };
         let size = |pole: &Complex<f64>| pole.norm();
         let fastest = poles.iter().map(size).fold(0.0, f64::max);
@@ -107,6 +129,50 @@ impl ClosedLoop {
             return Err(AnalysisError::Unstable(rightmost));
         }
         Ok(None)
+    }
+
+    /// The loop with as few commands as move it, and their lags: commands with one lag act only together, as many ways as their effects have dimensions.
+    /// Its poles are those of this loop but for some at `-1/lag`, which nothing shows.
+    fn of_needed_commands(&self, lags: &[f64]) -> Result<(Self, Vec<f64>), AnalysisError> {
+        self.expect_lags(lags)?;
+        if self.lead.is_some() {
+            return Ok((self.clone(), lags.to_vec()));
+        }
+        let mut distinct = lags.to_vec();
+        distinct.sort_by(f64::total_cmp);
+        distinct.dedup();
+        let (mut effects, mut gains, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        for lag in distinct {
+            let alike: Vec<usize> = (0..lags.len()).filter(|i| lags[*i] == lag).collect();
+            let effect = self.effect.select_columns(&alike);
+            let gain = self.gain.select_rows(&alike);
+            // U of the least dimension with effect = U U^T effect.
+            let svd = effect.clone().svd(true, false);
+            let largest = svd.singular_values.max();
+            let U = svd.u.ok_or(AnalysisError::Poles)?;
+            for (u, value) in U.column_iter().zip(&svd.singular_values) {
+                if *value > IDLE * largest {
+                    gains.push(u.tr_mul(&effect) * &gain);
+                    effects.push(u.into_owned());
+                    left.push(lag);
+                }
+            }
+        }
+        if left.is_empty() {
+            return Ok((self.clone(), lags.to_vec()));
+        }
+        let needed = Self {
+            effect: DMatrix::from_columns(&effects),
+            gain: DMatrix::from_rows(&gains),
+            input: DVector::zeros(left.len()),
+            to_commands: DMatrix::identity(left.len(), left.len()),
+            held: self.held.clone(),
+            compensation: None,
+            lags: left.clone(),
+            lead: None,
+            delay: self.delay,
+        };
+        Ok((needed, left))
     }
 
     /// The one change between a stable factor and one that is not.

@@ -59,6 +59,8 @@ const NO_LAG: f64 = 1e-3;
 const FREQUENCIES: u32 = 400;
 /// Decades below the highest one, pi/h.
 const DECADES: u32 = 6;
+/// QR steps for each eigenvalue of the open loop; two to three are usual.
+const STEPS: usize = 30;
 /// From one gain that is looked at to the next; with commands on their way there are many states, and fewer gains.
 const GAIN_STEP: f64 = 1.02;
 const DELAYED_GAIN_STEP: f64 = 1.1;
@@ -366,7 +368,7 @@ impl SampledLoop {
         let transfer = transfer.unscale(scale);
         let schur = (0..6).find_map(|power| {
             let bound = f64::EPSILON * 10.0_f64.powi(power);
-            Schur::try_new(transfer.clone(), bound, 1000)
+            Schur::try_new(transfer.clone(), bound, STEPS * transfer.nrows())
         });
         let diagonal = schur.ok_or(AnalysisError::Poles)?.unpack().1.diagonal();
         let mut values: Vec<_> = diagonal.iter().map(|value| value * scale).collect();

@@ -3,6 +3,7 @@
 //! [`DisturbanceObserver`] estimates the generalised force r that the model does not explain, and [`Controller`](crate::Controller) compensates it:
 //! `b - r` takes the place of b in the law (5.86b) and in the matching condition. What the inputs cannot push against directly an underactuated vehicle
 //! leans against ([`Lean`]), and [`HoverEstimate`] says which mass and centre of mass would explain what is left in hover.
+//! [`FailureDetector`] names the actuator whose loss explains what is suddenly unexplained.
 //!
 //! ```
 //! use fly_control::disturbance::DisturbanceObserver;
@@ -22,9 +23,11 @@
 //! ```
 
 mod estimate;
+mod failure;
 mod lean;
 mod observer;
 
 pub use estimate::HoverEstimate;
+pub use failure::FailureDetector;
 pub use lean::Lean;
 pub use observer::{BandwidthError, DisturbanceObserver};

@@ -51,10 +51,14 @@ where
     pushed: OVector<f64, N>,
     /// r.
     force: OVector<f64, N>,
+    /// d of the last step, and whether there is one.
+    measured: (OVector<f64, N>, bool),
     /// d - r.
     innovation: OVector<f64, N>,
     /// The change of the velocity over the last step.
     change: OVector<f64, N>,
+    /// The same as slow as r.
+    trend: OVector<f64, N>,
 }
 
 /// Model and velocity at one instant.
@@ -120,8 +124,10 @@ where
             scale: 0.0,
             pushed: zero.clone(),
             force: zero.clone(),
+            measured: (zero.clone(), false),
             innovation: zero.clone(),
-            change: zero,
+            change: zero.clone(),
+            trend: zero,
         })
     }
 }
@@ -168,15 +174,19 @@ where
         now.R = *R;
         let is_measured = std::mem::take(&mut self.is_applied_known);
         let finite = now.xi.iter().chain(&now.b).all(|x| x.is_finite());
+        self.measured.1 = false;
         if std::mem::replace(&mut self.known, is_measured && finite)
             && self.known
             && elapsed.is_finite()
             && elapsed > 0.0
         {
             self.balance(elapsed);
-            self.hold_saturated(unmet);
-            if self.innovation.iter().all(|x| x.is_finite()) {
-                self.correct(-f64::exp_m1(-self.bandwidth * elapsed));
+            let part = -f64::exp_m1(-self.bandwidth * elapsed);
+            self.measured.1 = self.measured.0.iter().all(|x| x.is_finite());
+            if self.measured.1 {
+                self.trend.axpy(part, &self.innovation, 1.0 - part);
+                self.hold_saturated(unmet);
+                self.correct(part);
             }
         }
         self.force_here();
@@ -206,20 +216,22 @@ where
                 part.copy_from(&body);
             }
         }
+        self.measured.0.copy_from(&self.innovation);
         self.force_here();
         self.innovation -= &self.force;
     }
 
-    /// Removes what would ask for still more of what limits refuse.
+    /// Removes what would ask for still more of what limits refuse. The trend decides: cutting noise on one side only would make a force of it.
     fn hold_saturated(&mut self, unmet: Option<(&DVector<f64>, &DVector<f64>)>) {
         let Some((asked, given)) = unmet else { return };
-        for (i, e) in self.innovation.iter_mut().enumerate() {
+        let innovation = self.innovation.iter_mut().zip(&self.trend);
+        for (i, (e, trend)) in innovation.enumerate() {
             let row = self.now.B.row(i);
             let missing: f64 = (row.iter().zip(asked.iter().zip(given)))
                 .map(|(b, (asked, given))| b * (asked - given))
                 .sum();
             // More of r is less demand.
-            if *e * missing < 0.0 {
+            if *trend * missing < 0.0 {
                 *e = 0.0;
             }
         }
@@ -296,6 +308,12 @@ where
         }
     }
 
+    /// What the last step alone says of the force: d, unfiltered, and the input that was applied; `None` where nothing is known of it.
+    pub(crate) fn measured(&self) -> Option<(&OVector<f64, N>, &DVector<f64>)> {
+        let (d, is_known) = &self.measured;
+        is_known.then_some((d, &self.applied))
+    }
+
     /// The force on the free body that is not counted as a part of the thrust, N, world: what an underactuated vehicle leans against.
     pub fn force_in_world(&self) -> &Vector3<f64> {
         &self.world
@@ -307,9 +325,20 @@ where
         1.0 + self.scale
     }
 
+    /// Takes this force (n numbers) for the estimate, none of it as a part of the thrust.
+    pub(crate) fn assume(&mut self, force: &OVector<f64, N>) {
+        self.force.copy_from(force);
+        if let Some(free) = self.free {
+            self.scale = 0.0;
+            let [x, y, z] = [0, 1, 2].map(|i| force[free + i]);
+            self.world = self.now.R * Vector3::new(x, y, z);
+        }
+    }
+
     /// Forgets the estimate.
     pub fn reset(&mut self) {
         self.known = false;
+        self.trend.fill(0.0);
         self.world.fill(0.0);
         self.scale = 0.0;
         self.force.fill(0.0);

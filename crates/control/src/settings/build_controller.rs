@@ -1,6 +1,8 @@
 //! From the section `[controller]` to a controller.
 #![allow(non_snake_case)]
 
+use std::ops::Range;
+
 use fly_lie::SE3;
 use fly_mechanics::{FreeBody, Polytope, State, System, Vehicle};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
@@ -37,10 +39,12 @@ impl ControllerSettings {
             rotors.input_matrix(),
             Some(&limits),
         )?;
-        self.lead(controller, Lead::of_rotors(rotors, self.actuators.lead))
+        let controller = self.lead(controller, Lead::of_rotors(rotors, self.actuators.lead))?;
+        self.watch(controller, rotors.rotor_ranges())
     }
 
-    /// The controller of any free body with this name, input matrix B (6 x p) and limits. Nothing is known of lags, so that nothing leads.
+    /// The controller of any free body with this name, input matrix B (6 x p) and limits. Nothing is known of lags and of which inputs belong to one actuator:
+    /// nothing leads, and no failures are found.
     ///
     /// # Errors
     /// [`ControllerError`].
@@ -125,7 +129,8 @@ impl ControllerSettings {
         let controller = self.prefer(controller, redundant, hover)?;
         let controller = self.limit(controller, Some(&limits))?;
         let inputs = &system.inputs;
-        self.lead(controller, Lead::of_inputs(inputs, self.actuators.lead))
+        let controller = self.lead(controller, Lead::of_inputs(inputs, self.actuators.lead))?;
+        self.watch(controller, inputs.actuator_ranges())
     }
 
     /// The same controller with commands that lead, if they should.
@@ -143,6 +148,25 @@ impl ControllerSettings {
         let led = lead.and_then(|lead| controller.with_lead(lead));
         let refused = |error: LeadError| SettingsError::new("actuators.lead", error.to_string());
         Ok(led.map_err(refused)?)
+    }
+
+    /// The same controller, with a detector of failures of actuators with these inputs, if it was asked for.
+    fn watch<P: Plant>(
+        &self,
+        controller: Controller<P>,
+        actuators: impl Iterator<Item = Range<usize>>,
+    ) -> Result<Controller<P>, ControllerError>
+    where
+        nalgebra::DefaultAllocator: Sizes<P::Dof, nalgebra::Dyn>,
+    {
+        if !(self.disturbance).is_some_and(|disturbance| disturbance.detect_failures) {
+            return Ok(controller);
+        }
+        if controller.plant().tilts().is_none() {
+            let message = "expected false (the default): a force on a joint does not tell a failed motor from a load; one body that moves freely does";
+            return Err(SettingsError::new("disturbance.detect_failures", message).into());
+        }
+        Ok(controller.with_failure_detector(actuators.collect()))
     }
 
     /// The same controller with the weights and the preferred input of redundant inputs.

@@ -122,11 +122,16 @@ pub struct ControllerSettings {
 pub struct DisturbanceSettings {
     /// How fast it converges, rad/s, > 0: errors of the estimate decay as `exp(-bandwidth t)`. Default 4.
     pub bandwidth: f64,
+    /// Find actuators that have failed, of a vehicle. Default false.
+    pub detect_failures: bool,
 }
 
 impl Default for DisturbanceSettings {
     fn default() -> Self {
-        Self { bandwidth: 4.0 }
+        Self {
+            bandwidth: 4.0,
+            detect_failures: false,
+        }
     }
 }
 

@@ -79,7 +79,10 @@ impl ControllerSettings {
 
     /// The observer, which `indi` always has.
     pub fn observer(&self) -> Option<DisturbanceSettings> {
-        let of_filter = || DisturbanceSettings { bandwidth: INDI };
+        let of_filter = || DisturbanceSettings {
+            bandwidth: INDI,
+            ..DisturbanceSettings::default()
+        };
         let filter = (self.approach == ApproachSettings::Indi).then(of_filter);
         self.disturbance.or(filter)
     }

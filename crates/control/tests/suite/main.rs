@@ -12,6 +12,7 @@ mod drag;
 #[path = "common/eleven.rs"]
 mod eleven;
 mod examples;
+mod failure;
 mod firmware;
 mod flat_motions;
 mod general;

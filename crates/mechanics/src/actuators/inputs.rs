@@ -1,5 +1,7 @@
 //! The inputs of a system: rotors on any of its bodies, motors in its joints.
 
+use std::ops::Range;
+
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use super::{Motor, MotorError, Polytope, Rotors};
@@ -189,6 +191,12 @@ impl Inputs {
     /// The names of the commands: `rotor.0.thrust`, `rotor.0.tilt`, ..., `motor.0.effort`, ...
     pub fn command_names(&self) -> &[String] {
         &self.command_names
+    }
+
+    /// The inputs of each actuator, rotors before motors; those of the commands are the same.
+    pub fn actuator_ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let motors = self.rotors.input_dim()..self.input_dim();
+        (self.rotors.rotor_ranges()).chain(motors.map(|i| i..i + 1))
     }
 
     /// The smallest and largest value of every command: N, rad, N m.

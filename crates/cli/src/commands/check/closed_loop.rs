@@ -53,7 +53,8 @@ pub(super) fn tell(
 
 /// Whether the loop is stable with the lags of its own actuators, and what is to be said.
 fn lags(closed: &ClosedLoop, own: &[f64]) -> Result<(bool, String), AnalysisError> {
-    let common = closed.largest_lag()?.map_or_else(
+    let [common, multiple] = closed.lag_margins(own)?;
+    let common = common.map_or_else(
         || "stable with any".to_owned(),
         |margin| {
             let factor = significant(margin.factor, 3);
@@ -65,7 +66,7 @@ fn lags(closed: &ClosedLoop, own: &[f64]) -> Result<(bool, String), AnalysisErro
         return Ok((true, format!("{common}; they have none")));
     }
     let longest = format!("their own, up to {} s", significant(longest, 3));
-    Ok(match closed.largest_factor(own)? {
+    Ok(match multiple {
         None => (
             true,
             format!("{common}, and with any multiple of {longest}"),

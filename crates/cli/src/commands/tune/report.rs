@@ -138,7 +138,7 @@ impl Report {
     ) -> Result<(), AnalysisError> {
         self.section("closed loop", poles(&closed.poles()?));
         let mut table = Table::default();
-        let common = closed.largest_lag()?;
+        let [common, multiple] = closed.lag_margins(own)?;
         table.row(
             "common to all",
             [match common {
@@ -156,7 +156,7 @@ impl Report {
             self.section("lag of the actuators", table);
             return Ok(());
         }
-        let finding = match closed.largest_factor(own)? {
+        let finding = match multiple {
             Some(margin) if margin.factor <= 1.0 => {
                 let problem = format!(
                     "the closed loop is not stable with {whose} lags: expected at most {} times those, up to {} s",

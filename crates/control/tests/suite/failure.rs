@@ -1,0 +1,97 @@
+//! The detector of failed actuators, against forces that are known.
+#![allow(non_snake_case)]
+
+use fly_control::disturbance::FailureDetector;
+use nalgebra::{Const, DVector, Matrix6, Matrix6xX, Vector6};
+
+use super::common::{QUADCOPTER, vehicle};
+
+const STEP: f64 = 2e-3;
+
+struct Trial {
+    B: Matrix6xX<f64>,
+    M: Matrix6<f64>,
+    detector: FailureDetector<Const<6>>,
+}
+
+impl Trial {
+    /// With these columns of B after those of the quadcopter, each an actuator of its own.
+    fn new(more: &[Vector6<f64>]) -> Self {
+        let vehicle = vehicle(QUADCOPTER);
+        let mut columns: Vec<Vector6<f64>> = (vehicle.rotors.input_matrix().column_iter())
+            .map(|column| column.into_owned())
+            .collect();
+        columns.extend(more);
+        let B = Matrix6xX::from_columns(&columns);
+        let actuators = (0..B.ncols()).map(|i| i..i + 1).collect();
+        Self {
+            B,
+            M: *vehicle.body.mass_matrix(),
+            detector: FailureDetector::new(Const, actuators),
+        }
+    }
+
+    /// Which actuator is found, and when (s after the failure), if `lost` of actuator 2 is lost from 1 s on, under thrusts that change, in a force that is
+    /// there before, and one that comes with the failure.
+    fn fly(&mut self, lost: f64, before: Vector6<f64>, with: Vector6<f64>) -> Option<(usize, f64)> {
+        for k in 0..1500 {
+            let t = STEP * f64::from(k);
+            let u = DVector::from_fn(self.B.ncols(), |i, _| {
+                2.0 + 0.5 * (7.0 * t + i as f64).sin()
+            });
+            let mut d = before;
+            if t >= 1.0 {
+                d += with - self.B.column(2) * (lost * u[2]);
+            }
+            if let Some(found) = self.detector.observe(STEP, &d, &u, &self.B, &self.M) {
+                return Some((found, t - 1.0));
+            }
+        }
+        None
+    }
+}
+
+#[test]
+fn a_lost_actuator_is_named_soon_whatever_else_there_is() {
+    let wind = Vector6::new(0.5, -0.3, -1.0, 0.0, 0.02, 0.0);
+    for before in [Vector6::zeros(), wind] {
+        let (found, after) = Trial::new(&[]).fly(1.0, before, Vector6::zeros()).unwrap();
+        assert_eq!(found, 2);
+        // 80 ms that it must last, and the filter before.
+        assert!((0.08..0.25).contains(&after), "{after}");
+    }
+}
+
+#[test]
+fn what_one_loss_does_not_explain_is_none() {
+    let none = Vector6::zeros();
+    // Half is left; a push on the whole vehicle; a blow on it; the loss beside a push that is as strong.
+    for (lost, with) in [
+        (0.5, none),
+        (0.0, Vector6::new(0.0, 0.0, -3.0, 0.0, 0.0, 0.0)),
+        (0.0, Vector6::new(2.0, 1.0, 0.0, 0.1, -0.2, 0.0)),
+        (1.0, Vector6::new(2.0, -1.0, 0.0, 0.2, 0.3, 0.0)),
+    ] {
+        assert_eq!(Trial::new(&[]).fly(lost, none, with), None, "{lost} {with}");
+    }
+}
+
+#[test]
+fn of_two_that_are_alike_none_is_named() {
+    let like = |factor: f64| {
+        let mut column = vehicle(QUADCOPTER)
+            .rotors
+            .input_matrix()
+            .column(2)
+            .into_owned();
+        column[5] *= factor;
+        Vector6::from_column_slice(column.as_slice())
+    };
+    assert_eq!(
+        Trial::new(&[like(1.0)]).fly(1.0, Vector6::zeros(), Vector6::zeros()),
+        None
+    );
+    // A coaxial rotor that turns the other way is another.
+    let found = Trial::new(&[like(-1.0)]).fly(1.0, Vector6::zeros(), Vector6::zeros());
+    assert_eq!(found.unwrap().0, 2);
+}
