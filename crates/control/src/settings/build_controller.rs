@@ -205,13 +205,14 @@ impl ControllerSettings {
         nalgebra::DefaultAllocator: Sizes<P::Dof, nalgebra::Dyn>,
     {
         let rates = self.rates(controller.input_dim())?;
-        if self.tilt_priority != 0.0 && controller.plant().tilts().is_none() {
+        let priority = self.tilt_priority.unwrap_or(0.0);
+        if priority != 0.0 && controller.plant().tilts().is_none() {
             let message = "expected 0 (the default): it is the priority of the tilt of the one body that moves freely, and this system has none or \
                            several";
             return Err(SettingsError::new("tilt_priority", message).into());
         }
         let controller = controller.with_delay(self.actuators.delay);
-        let mut controller = controller.with_tilt_priority(self.tilt_priority)?;
+        let mut controller = controller.with_tilt_priority(priority)?;
         if let Some(disturbance) = self.observer() {
             let refused = |error: BandwidthError| {
                 SettingsError::new("disturbance.bandwidth", error.to_string())

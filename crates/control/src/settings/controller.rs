@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fly_mechanics::FreeBody;
+use fly_mechanics::{FreeBody, Vehicle};
 use nalgebra::Matrix6xX;
 use serde::Deserialize;
 
@@ -84,9 +84,8 @@ pub struct ControllerSettings {
     #[serde(default)]
     pub gains: BTreeMap<String, GainSettings>,
     /// rho, kg m^2, >= 0: how much the angular accelerations of the free body about its x and y count when inputs are limited, beyond the desired
-    /// inertia. Default 0; 0.3 to 30 lets an underactuated vehicle recover from upside-down.
-    #[serde(default)]
-    pub tilt_priority: f64,
+    /// inertia. Default 0; 0.3 to 30 lets an underactuated vehicle recover from upside-down. See [`led`](Self::led).
+    pub tilt_priority: Option<f64>,
     /// The name of `tilt_priority` until version 0.1: an error that says so.
     #[doc(hidden)]
     #[serde(default, deserialize_with = "renamed")]
@@ -125,6 +124,9 @@ pub struct DisturbanceSettings {
     /// Find actuators that have failed, of a vehicle. Default false.
     pub detect_failures: bool,
 }
+
+/// What turns an angular acceleration into an acceleration that counts as much, m.
+const ARM: f64 = 1.0;
 
 impl Default for DisturbanceSettings {
     fn default() -> Self {
@@ -166,12 +168,24 @@ impl ActuatorSettings {
 }
 
 impl ControllerSettings {
+    /// The settings with which a vehicle flies that is [led](crate::governor) from any state: a `tilt_priority` that is left open is the mass times 1 m^2, so that
+    /// 1 rad/s^2 of tilt counts as much as 1 m/s^2. Tumbling, it turns upright before it flies.
+    #[must_use]
+    pub fn led(&self, vehicle: &Vehicle) -> Self {
+        let mut settings = self.clone();
+        if self.limits != GovernorSettings::None {
+            let mass = vehicle.body.inertia().mass();
+            settings.tilt_priority.get_or_insert(mass * ARM * ARM);
+        }
+        settings
+    }
+
     /// Checks everything that does not need the system.
     ///
     /// # Errors
     /// The first key that cannot be used.
     pub fn validate(&self) -> Result<(), SettingsError> {
-        not_negative("tilt_priority", self.tilt_priority)?;
+        not_negative("tilt_priority", self.tilt_priority.unwrap_or(0.0))?;
         if self.approach.template().is_some() {
             self.refuse("cascade", self.cascade.is_some())?;
         }

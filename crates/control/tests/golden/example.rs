@@ -109,7 +109,7 @@ impl Example {
             pairs,
             poles: poles.map(PoleSettings::Vehicle),
             gains: std::collections::BTreeMap::new(),
-            tilt_priority: config["rho"].as_f64().unwrap_or(0.0),
+            tilt_priority: config["rho"].as_f64(),
             input_rate_limit: None,
             allocation: if self.constrained {
                 allocation

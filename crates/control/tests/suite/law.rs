@@ -262,7 +262,7 @@ fn a_state_that_is_not_finite_keeps_the_last_input() {
 #[test]
 fn rho_changes_only_limited_inputs() {
     let with = |rho: f64| ControllerSettings {
-        tilt_priority: rho,
+        tilt_priority: Some(rho),
         ..settings("allocation = 'active_set'", QUADCOPTER_POLES)
     };
     let mut plain = with(0.0).build(&vehicle(QUADCOPTER)).unwrap();

@@ -32,9 +32,25 @@ fn defaults() {
         AllocationMethod::ActiveSet
     };
     assert_eq!(settings.allocation, allocation);
-    assert_eq!(settings.tilt_priority, 0.0);
+    assert_eq!(settings.tilt_priority, None);
     assert_eq!(settings.pairs[0].from, "world");
     settings.validate().unwrap();
+}
+
+#[test]
+fn who_is_led_has_a_priority_of_tilt_unless_one_is_given() {
+    let vehicle = vehicle(TRICOPTER);
+    let priority = |text: &str| {
+        let settings = parse(&format!("{text}\n{TRICOPTER_PAIR}")).unwrap();
+        settings.led(&vehicle).tilt_priority
+    };
+    assert_eq!(priority(""), Some(vehicle.body.inertia().mass()));
+    assert_eq!(
+        priority("limits = { speed = 3 }"),
+        Some(vehicle.body.inertia().mass())
+    );
+    assert_eq!(priority("tilt_priority = 0"), Some(0.0));
+    assert_eq!(priority("limits = false"), None);
 }
 
 #[test]

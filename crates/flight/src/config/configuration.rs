@@ -234,9 +234,8 @@ impl Configuration {
     /// # Errors
     /// The settings do not fit the vehicle; with the place of the setting at fault.
     pub fn build_controller(&self, vehicle: &Vehicle) -> Result<Controller, ConfigError> {
-        self.controller
-            .build(vehicle)
-            .map_err(|error| controller::explain_controller(&self.document, &error).into())
+        let controller = self.controller.led(vehicle).build(vehicle);
+        controller.map_err(|error| controller::explain_controller(&self.document, &error).into())
     }
 
     /// What leads a vehicle of one body to a reference that is far away.
