@@ -126,9 +126,9 @@ impl HoverMargins {
                 let force = rest(SO3::exp(&(Vector3::new(c, s, 0.0) * angle)));
                 freedom.allows(&inputs.of_force(&force).input)
             };
-            azimuths()
-                .map(|azimuth| largest_angle(|angle| holds(azimuth, angle)))
-                .fold(f64::INFINITY, f64::min)
+            azimuths().fold(std::f64::consts::PI, |least, azimuth| {
+                largest_angle(|angle| holds(azimuth, angle), least)
+            })
         } else {
             let g = vehicle.body.gravity().norm();
             (g / (g + climb)).clamp(-1.0, 1.0).acos()
@@ -156,16 +156,15 @@ fn effect(vehicle: &Vehicle) -> DMatrix<f64> {
     DMatrix::from_fn(6, B.ncols(), |i, j| effect[(i, j)])
 }
 
-/// The first angle up to half a turn that does not hold, found in steps of half a degree and then by halving; zero if none holds.
-fn largest_angle(holds: impl Fn(f64) -> bool) -> f64 {
-    let step = 0.5_f64.to_radians();
-    let Some(first) = (0..=360)
-        .map(|i| f64::from(i) * step)
-        .find(|angle| !holds(*angle))
-    else {
-        return std::f64::consts::PI;
+/// The first angle that does not hold, at most `most`, found in steps of a degree and then by halving; zero if none holds.
+fn largest_angle(holds: impl Fn(f64) -> bool, most: f64) -> f64 {
+    let step = 1.0_f64.to_radians();
+    let angles = (0..).map(|i| f64::from(i) * step);
+    let mut angles = angles.take_while(|angle| *angle < most).chain([most]);
+    let Some(mut high) = angles.find(|angle| !holds(*angle)) else {
+        return most;
     };
-    let (mut low, mut high) = ((first - step).max(0.0), first);
+    let mut low = (high - step).max(0.0);
     while high - low > 1e-9 {
         let middle = f64::midpoint(low, high);
         if holds(middle) {
