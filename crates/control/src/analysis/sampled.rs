@@ -4,11 +4,11 @@
 use std::f64::consts::{PI, TAU};
 
 use fly_mechanics::Polytope;
-use nalgebra::{Complex, DMatrix, Schur};
+use nalgebra::{Complex, DMatrix};
 
 use super::digital::{Digital, held, steps_of};
 use super::{AnalysisError, ClosedLoop, LagFactors};
-use crate::linear::eigenvalues;
+use crate::linear::{complex_eigenvalues, eigenvalues};
 
 /// A [`ClosedLoop`] whose law is computed once each step `h`: the command holds for one step, and acts through the lags of the actuators.
 ///
@@ -59,8 +59,6 @@ const NO_LAG: f64 = 1e-3;
 const FREQUENCIES: u32 = 400;
 /// Decades below the highest one, pi/h.
 const DECADES: u32 = 6;
-/// QR steps for each eigenvalue of the open loop; two to three are usual.
-const STEPS: usize = 30;
 /// From one gain that is looked at to the next; with commands on their way there are many states, and fewer gains.
 const GAIN_STEP: f64 = 1.02;
 const DELAYED_GAIN_STEP: f64 = 1.1;
@@ -136,6 +134,11 @@ impl SampledLoop {
     /// h, s.
     pub fn step(&self) -> f64 {
         self.step
+    }
+
+    /// p.
+    pub fn inputs(&self) -> usize {
+        self.B.ncols()
     }
 
     /// The poles z: two for each degree of freedom and one for each command that lags, then those of the controller's own states and of commands on their way.
@@ -360,18 +363,7 @@ impl SampledLoop {
             gain += own_gain * own;
             past.lu().solve(&(gain * y)).ok_or(AnalysisError::Poles)?
         };
-        let scale = transfer.map(Complex::norm).amax();
-        if !(scale > 0.0 && scale.is_finite()) {
-            return Err(AnalysisError::Poles);
-        }
-        // As for real eigenvalues: where rounding errors do not let the steps end, a coarser bound does.
-        let transfer = transfer.unscale(scale);
-        let schur = (0..6).find_map(|power| {
-            let bound = f64::EPSILON * 10.0_f64.powi(power);
-            Schur::try_new(transfer.clone(), bound, STEPS * transfer.nrows())
-        });
-        let diagonal = schur.ok_or(AnalysisError::Poles)?.unpack().1.diagonal();
-        let mut values: Vec<_> = diagonal.iter().map(|value| value * scale).collect();
+        let mut values = complex_eigenvalues(&transfer).ok_or(AnalysisError::Poles)?;
         values.sort_by(|a, b| a.norm().total_cmp(&b.norm()));
         Ok(values)
     }

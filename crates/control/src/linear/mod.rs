@@ -6,6 +6,6 @@
 mod eigenvalues;
 mod model;
 
-pub(crate) use eigenvalues::eigenvalues;
+pub(crate) use eigenvalues::{complex_eigenvalues, eigenvalues};
 pub(crate) use model::companion;
 pub use model::{LinearMatching, LinearModel, NotAtRest};
