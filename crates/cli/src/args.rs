@@ -164,7 +164,12 @@ pub enum Command {
 
 /// What is asked of the closed loop, and where the answer goes.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("wish").args(["poles", "bandwidth"]))]
+#[command(
+    group = ArgGroup::new("wish").args(["poles", "bandwidth", "fastest", "lqr"]),
+    group = ArgGroup::new("motion").args(["poles", "bandwidth", "fastest"]),
+    group = ArgGroup::new("search").args(["fastest", "observer"]).multiple(true),
+    group = ArgGroup::new("change").args(["poles", "bandwidth", "fastest", "lqr", "observer"]).multiple(true),
+)]
 pub struct TuneArguments {
     /// Poles of the motion, 1/s: four across for a vehicle that tilts to move sideways, two for a
     /// fully actuated one and for the joints of a system, all of them for state_feedback; complex
@@ -176,14 +181,33 @@ pub struct TuneArguments {
     #[arg(long, value_name = "RAD/S", allow_negative_numbers = true)]
     pub bandwidth: Option<f64>,
 
+    /// Instead: the largest bandwidth with which the loop as it is flown keeps the margins below
+    #[arg(long)]
+    pub fastest: bool,
+
+    /// Instead: the gains of least cost (state_feedback), from the largest acceptable error of every
+    /// joint, rad or m, such as 'cart = 0.1, pole = 0.05'
+    #[arg(long, value_name = "JOINT=ERROR,...")]
+    pub lqr: Option<String>,
+
+    /// The largest acceptable change of each input, N or N m: one number or a list [default: from the
+    /// middle of its limits to their ends]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', requires = "lqr")]
+    pub lqr_inputs: Vec<f64>,
+
+    /// The largest acceptable error of velocities, rad/s or m/s, as for --lqr [default: any]
+    #[arg(long, value_name = "JOINT=ERROR,...", requires = "lqr")]
+    pub lqr_rates: Option<String>,
+
     /// Two poles of the turn about the vertical, of a fully actuated vehicle of all its attitude
-    /// [default: as fast as the motion; twice as fast for a fully actuated vehicle]
+    /// [default: as fast as the motion; twice as fast for a fully actuated vehicle; with --fastest as
+    /// fast as it can be]
     #[arg(
         long,
         value_name = "POLES",
         value_delimiter = ',',
         allow_hyphen_values = true,
-        requires = "wish",
+        requires = "motion",
         value_parser = pole
     )]
     pub attitude_poles: Vec<Complex<f64>>,
@@ -192,19 +216,65 @@ pub struct TuneArguments {
     #[arg(
         long,
         value_name = "RAD/S",
-        requires = "wish",
+        requires = "motion",
         conflicts_with = "attitude_poles"
     )]
     pub attitude_bandwidth: Option<f64>,
 
     /// The poles, or the bandwidth, are those of the loop with the lag of its actuators, common to all
-    #[arg(long, requires = "wish")]
+    #[arg(long, requires = "motion", conflicts_with = "fastest")]
     pub with_lag: bool,
+
+    /// Also the fastest observer of disturbances with which the loop keeps the margins below
+    #[arg(long)]
+    pub observer: bool,
+
+    /// --fastest, --observer: stable with inputs that act up to this many times as strongly as the
+    /// model says, and as weakly as its inverse
+    #[arg(long, value_name = "FACTOR", default_value = "2", requires = "search", value_parser = at_least_one)]
+    pub gain_margin: f64,
+
+    /// --fastest, --observer: stable with up to this much more delay, s
+    #[arg(long, value_name = "S", default_value = "0.01", requires = "search", value_parser = not_negative)]
+    pub delay_margin: f64,
+
+    /// --fastest, --observer: the least damping ratio of the poles, below 1
+    #[arg(long, value_name = "RATIO", default_value = "0.5", requires = "search", value_parser = below_one)]
+    pub damping: f64,
+
+    /// --fastest: an error of the position, m, or of each joint, m or rad, takes no input to its limit
+    /// from rest; 0: any may [default: 0.5 m, of joints 0.1]
+    #[arg(long, value_name = "M", requires = "fastest", value_parser = not_negative)]
+    pub error: Option<f64>,
+
+    /// --fastest: the same of a vehicle's heading, degrees
+    #[arg(long, value_name = "DEGREES", default_value = "20", requires = "fastest", value_parser = not_negative)]
+    pub heading_error_deg: f64,
 
     /// Put the parameters into `[controller]` of this configuration, unless a problem is found; its
     /// comments stay
-    #[arg(long, value_name = "FILE", requires = "wish")]
+    #[arg(long, value_name = "FILE", requires = "change")]
     pub write: Option<PathBuf>,
+}
+
+fn number(text: &str, expected: &str, is_one: impl Fn(f64) -> bool) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| is_one(*number));
+    number.ok_or_else(|| format!("expected {expected}"))
+}
+
+fn at_least_one(text: &str) -> Result<f64, String> {
+    let expected = "a number from 1 to 100";
+    number(text, expected, |x| (1.0..=100.0).contains(&x))
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    let expected = "zero or a positive number";
+    number(text, expected, |x| x.is_finite() && x >= 0.0)
+}
+
+fn below_one(text: &str) -> Result<f64, String> {
+    let expected = "a number from 0 to below 1";
+    number(text, expected, |x| (0.0..1.0).contains(&x))
 }
 
 fn pole(text: &str) -> Result<Complex<f64>, String> {

@@ -972,7 +972,7 @@ impl Controller<SystemPlant> {
             Strategy::Feedback(feedback) => {
                 feedback.place(self.plant.model(), self.plant.inputs(), configuration)
             }
-            Strategy::Template(_) | Strategy::Euclidean(_) | Strategy::Multirotor(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 

@@ -468,6 +468,10 @@ impl Plant for SystemPlant {
                 let (actual, reference) = (&self.actual, &mut self.reference);
                 template.evaluate(model, actual, xi, reference, &goal, desired)?;
             }
+            Strategy::Matrices(template) => {
+                let (actual, reference) = (&self.actual, &mut self.reference);
+                template.evaluate(model, actual, xi, reference, &goal, desired);
+            }
             Strategy::Euclidean(template) => {
                 template.evaluate(model, &self.actual, M, (x, xi), &goal, desired);
             }

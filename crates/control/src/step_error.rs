@@ -23,6 +23,6 @@ pub enum StepError {
     #[error("state feedback is about a reference at rest: {0}")]
     NotAtRest(#[from] NotAtRest),
     /// State feedback: there are no gains.
-    #[error("there is no state feedback with these poles: {0}")]
+    #[error("there is no such state feedback: {0}")]
     Placement(#[from] PlacementError),
 }

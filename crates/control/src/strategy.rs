@@ -3,12 +3,14 @@
 use fly_mechanics::multibody::Model;
 
 use crate::baselines::{EuclideanTemplate, Multirotor, RestFeedback};
-use crate::template::Template;
+use crate::template::{MatrixTemplate, Template};
 
 /// What a controller of a [system](crate::plant::SystemPlant) pursues.
 pub enum Strategy {
     /// The closed loop of energies between pairs of bodies.
     Template(Template<Model<f64>>),
+    /// The same of energies that have all numbers of 6 x 6 matrices.
+    Matrices(MatrixTemplate),
     /// The closed loop of springs and dampers between joint coordinates: joint PD, computed torque, linear control.
     Euclidean(EuclideanTemplate),
     /// Linear state feedback about a reference at rest.
@@ -26,6 +28,12 @@ impl From<Multirotor> for Strategy {
 impl From<Template<Model<f64>>> for Strategy {
     fn from(template: Template<Model<f64>>) -> Self {
         Self::Template(template)
+    }
+}
+
+impl From<MatrixTemplate> for Strategy {
+    fn from(template: MatrixTemplate) -> Self {
+        Self::Matrices(template)
     }
 }
 

@@ -6,6 +6,8 @@
 //! - A vehicle that must tilt to move sideways has four poles for that motion, from which [`poles`] finds
 //!   the energies that it can follow; its turn about the vertical is free.
 //! - Any other fully actuated system has the same two poles in every joint: a pair across each, with energies in one proportion.
+//! - A system with fewer inputs has no poles of single joints: energies that it can follow, with poles given one by one among those of all its small
+//!   errors, are searched by a [`MatchingSearch`](crate::design::MatchingSearch).
 //!
 //! Actuators that lag add a pole to each of these loops and move the others. [`PoleSpec::with_lag`] asks for poles of the loop with its lag: those of the law are then
 //! the ones from which the lag makes these.
@@ -33,14 +35,22 @@
 //! assert!(modes(&closed.poles()?).iter().any(|mode| (mode.pole.re + a).abs() < 0.01 * a && mode.count >= 4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`fastest`] searches the largest bandwidth with which a loop keeps the [margins](crate::analysis::Margins) that are asked for.
 #![allow(non_snake_case)]
+
+mod fastest;
+mod matched;
+
+pub use fastest::{Fastest, Limit, NoneKeeps, SCAN, fastest};
 
 use fly_mechanics::multibody::{BodyId, JointKind, Workspace};
 use fly_mechanics::{SecondMoment, System, Vehicle};
 use nalgebra::{Complex, DMatrix, DVector, Matrix3, Vector3};
 
 use crate::analysis::input_rank;
-use crate::linear::eigenvalues;
+use crate::design::MatchingSearchError;
+use crate::linear::{NotAtRest, eigenvalues};
 use crate::matching::fully_actuated;
 use crate::pair::Pair;
 use crate::poles::{self, PoleError, Poles};
@@ -61,14 +71,18 @@ pub enum PoleSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tuned {
     /// Of a vehicle that tilts to move sideways.
-    Vehicle {
-        /// Its horizontal poles, 1/s.
-        horizontal: [Complex<f64>; 4],
-        /// The same as a polynomial, with the turn about the vertical.
-        poles: Poles,
-    },
+    Vehicle(TiltingPoles),
     /// Of a fully actuated system.
     Pairs(Vec<SystemPair>),
+}
+
+/// The poles of a vehicle that tilts to move sideways.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TiltingPoles {
+    /// Those of the horizontal motion, 1/s.
+    pub horizontal: [Complex<f64>; 4],
+    /// The same as a polynomial, with the turn about the vertical.
+    pub poles: Poles,
 }
 
 /// Why there are no such parameters.
@@ -133,15 +147,39 @@ pub enum TuningError {
     Attitude,
     /// A system with fewer independent inputs than degrees of freedom that is no vehicle.
     #[error(
-        "the inputs move the system in {rank} of its {dof} degrees of freedom: not every joint can have poles of its own. State feedback \
-         (approach = \"state_feedback\") places all {} poles of small errors about one configuration; \
-         `fly_control::design::MatchingSearch` finds energies that the system can follow", 2 * .dof
+        "the inputs move the system in {rank} of its {dof} degrees of freedom: not every joint can have poles of its own. {}tate feedback \
+         (approach = \"state_feedback\") places all {} for small errors about one configuration, or has the gains of least cost \
+         ([controller.lqr], --lqr)",
+        if *.dof <= SEARCHED {
+            format!("For energies that it can follow give up to {} poles of all of it one by one; s", 2 * .dof)
+        } else {
+            "S".to_owned()
+        },
+        2 * .dof
     )]
     Underactuated {
         /// The rank of B.
         rank: usize,
         /// n.
         dof: usize,
+    },
+    /// The inputs cannot hold the system.
+    #[error(transparent)]
+    NotAtRest(#[from] NotAtRest),
+    /// The search for energies that an underactuated system can follow cannot begin.
+    #[error(transparent)]
+    Matching(#[from] MatchingSearchError),
+    /// The search has found none.
+    #[error(
+        "no energies were found that the inputs can follow with these poles (the best leaves a residual of {residual:.1e}{}): ask for fewer or other \
+         poles, or use state feedback",
+        if *.positive { "" } else { " and is not positive" }
+    )]
+    Unmatched {
+        /// What is left of the matching force, without unit.
+        residual: f64,
+        /// Whether the energies are positive.
+        positive: bool,
     },
     /// Joint PD has the inertia of the model.
     #[error(
@@ -158,9 +196,18 @@ pub enum TuningError {
     #[error("state feedback has no poles with a lag: controller.actuators.lead makes up for it")]
     StateFeedbackLag,
     /// State feedback has no bandwidth.
-    #[error("state feedback needs its {0} poles one by one instead of a bandwidth")]
+    #[error(
+        "state feedback needs its {0} poles one by one instead of a bandwidth, or the largest acceptable errors and inputs of an optimal one \
+         ([controller.lqr], --lqr)"
+    )]
     StateFeedback(usize),
+    /// A controller of multirotors for what is none.
+    #[error("the approach {0} is for vehicles of one body")]
+    Multirotor(&'static str),
 }
+
+/// Energies of an underactuated system are searched up to so many degrees of freedom; with more the search takes minutes.
+const SEARCHED: usize = 9;
 
 /// Attitude loops are this much faster than that of the position unless asked for otherwise.
 const ATTITUDE: f64 = 2.0;
@@ -312,24 +359,10 @@ pub fn tune(
     let Ok(vehicle) = Vehicle::try_from(system.clone()) else {
         return joints(system, configuration, motion, attitude).map(Tuned::Pairs);
     };
-    let inertia = vehicle.body.inertia();
     if !fully_actuated(vehicle.rotors.input_matrix()) {
-        let polynomial = motion.polynomial::<4>("horizontal motion")?;
-        let usual = motion.turn()?;
-        let [p0, p1] = attitude.unwrap_or(&usual).polynomial("turn")?;
-        let about_vertical = inertia.inertia_about_center()[(2, 2)];
-        let horizontal = motion.poles("horizontal motion", 4)?;
-        return Ok(Tuned::Vehicle {
-            horizontal: std::array::from_fn(|i| horizontal[i]),
-            poles: Poles {
-                polynomial,
-                mass: inertia.mass(),
-                yaw_inertia: about_vertical,
-                yaw_damping: about_vertical * p1,
-                yaw_stiffness: about_vertical * p0,
-            },
-        });
+        return tilting(&vehicle, motion, attitude).map(Tuned::Vehicle);
     }
+    let inertia = vehicle.body.inertia();
     let [k, d] = motion.polynomial("position")?;
     let usual = motion.faster(ATTITUDE);
     let [p0, p1] = attitude.unwrap_or(&usual).polynomial("attitude")?;
@@ -345,6 +378,33 @@ pub fn tune(
     }]))
 }
 
+/// The poles of a vehicle that tilts to move sideways, or is flown as one: four of the horizontal motion, two of the turn about the vertical.
+///
+/// # Errors
+/// [`TuningError`].
+pub fn tilting(
+    vehicle: &Vehicle,
+    motion: &PoleSpec,
+    attitude: Option<&PoleSpec>,
+) -> Result<TiltingPoles, TuningError> {
+    let inertia = vehicle.body.inertia();
+    let polynomial = motion.polynomial::<4>("horizontal motion")?;
+    let usual = motion.turn()?;
+    let [p0, p1] = attitude.unwrap_or(&usual).polynomial("turn")?;
+    let about_vertical = inertia.inertia_about_center()[(2, 2)];
+    let horizontal = motion.poles("horizontal motion", 4)?;
+    Ok(TiltingPoles {
+        horizontal: std::array::from_fn(|i| horizontal[i]),
+        poles: Poles {
+            polynomial,
+            mass: inertia.mass(),
+            yaw_inertia: about_vertical,
+            yaw_damping: about_vertical * p1,
+            yaw_stiffness: about_vertical * p0,
+        },
+    })
+}
+
 impl Tuned {
     /// The desired energies, in code.
     ///
@@ -353,7 +413,7 @@ impl Tuned {
     pub fn pairs(&self, system: &System) -> Result<Vec<SystemPair>, PoleError> {
         match self {
             Self::Pairs(pairs) => Ok(pairs.clone()),
-            Self::Vehicle { poles, .. } => {
+            Self::Vehicle(TiltingPoles { poles, .. }) => {
                 let vehicle = Vehicle::try_from(system.clone());
                 let vehicle = vehicle.map_err(|error| PoleError::Vehicle(error.to_string()))?;
                 let matched = poles.place(&vehicle.body, vehicle.rotors.input_matrix())?;
@@ -407,6 +467,13 @@ fn joints(
     attitude: Option<&PoleSpec>,
 ) -> Result<Vec<SystemPair>, TuningError> {
     let model = &system.model;
+    if let (PoleSpec::Poles(poles), None) = (motion, attitude)
+        && model.dof() <= SEARCHED
+        && (1..model.dof()).contains(&input_rank(model, &system.inputs))
+    {
+        let poles = motion.poles("system", poles.len())?;
+        return matched::matched(system, configuration, &poles);
+    }
     let ([p0, p1], masses) = joint_loops(system, configuration, motion, attitude)?;
     let moving = (model.bodies()).filter(|body| !model.velocity_range(*body).is_empty());
     Ok(moving

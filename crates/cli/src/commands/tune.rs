@@ -1,6 +1,12 @@
 //! `fly tune`: what the closed loop is like, and parameters that make it so.
 
+use std::collections::BTreeMap;
+
 use fly_control::ControllerSettings;
+use fly_control::analysis::Margins;
+use fly_control::settings::{
+    ApproachSettings, Demands, FastestError, FastestSettings, LqrSettings, Numbers,
+};
 use fly_control::tuning::PoleSpec;
 use nalgebra::Complex;
 
@@ -9,8 +15,18 @@ use crate::config::{Model, Options};
 use crate::exit::{Exit, Failure};
 
 mod edit;
+mod found;
+mod limits;
+mod redundancy;
 mod replace;
 mod report;
+
+use found::Found;
+
+/// What a vehicle's position may err by without an input at its limit, m.
+const POSITION_ERROR: f64 = 0.5;
+/// The same of joints, m or rad.
+const JOINT_ERROR: f64 = 0.1;
 
 /// Prints the analysis; [`Exit::ProblemsFound`] when the loop is not stable or the vehicle cannot hover, and then nothing is
 /// written.
@@ -18,38 +34,103 @@ mod report;
 /// # Errors
 /// The system cannot be read, there are no such parameters, or the file cannot be written.
 pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure> {
+    let has_wish = !arguments.poles.is_empty()
+        || arguments.bandwidth.is_some()
+        || arguments.fastest
+        || arguments.lqr.is_some();
+    let model = Model::load(options, !has_wish)?;
+    let start = model.start();
+    let (settings, found) = parameters(&model, &start, options, arguments)?;
+    let controller = model.build_controller(&settings)?;
+    let mut rest = start;
+    // Where there is no rest the report says so.
+    controller.rest_near(&mut rest);
+    let report = report::Report::new(&model, &settings, &controller, &rest, &found);
+    super::print(report.to_string().as_bytes())?;
+    if report.has_problems() {
+        return Ok(Exit::ProblemsFound);
+    }
+    if let Some(file) = &arguments.write {
+        let changes = edit::Changes {
+            parameters: has_wish,
+            observer: arguments.observer,
+        };
+        edit::write(file, &settings, changes)?;
+        super::print(format!("written to {}\n", file.display()).as_bytes())?;
+    }
+    Ok(Exit::Flown)
+}
+
+/// The settings that are looked at, and what was searched for them.
+fn parameters(
+    model: &Model,
+    start: &[f64],
+    options: &Options,
+    arguments: &TuneArguments,
+) -> Result<(ControllerSettings, Found), Failure> {
     let wish = |poles: &[Complex<f64>], bandwidth: Option<f64>| match bandwidth {
         Some(bandwidth) => Some(PoleSpec::Bandwidth(bandwidth)),
         None => (!poles.is_empty()).then(|| PoleSpec::Poles(poles.to_vec())),
     };
-    let position = wish(&arguments.poles, arguments.bandwidth);
+    let motion = wish(&arguments.poles, arguments.bandwidth);
     let attitude = wish(&arguments.attitude_poles, arguments.attitude_bandwidth);
-    let model = Model::load(options, position.is_none())?;
-    let system = &model.system;
-    let start = model.start();
     let lagging = |wish: Option<PoleSpec>| match wish {
         Some(wish) if arguments.with_lag => {
-            let with_lag = wish.with_lag(system);
-            with_lag
-                .map(Some)
-                .map_err(|error| Failure::new(Exit::Usage, error))
+            let with_lag = wish.with_lag(&model.system).map(Some);
+            with_lag.map_err(|error| Failure::new(Exit::Usage, error))
         }
         wish => Ok(wish),
     };
-    let (position, attitude) = (lagging(position)?, lagging(attitude)?);
-    let settings = match (&position, &model.controller) {
-        (Some(position), _) => {
-            let (approach, attitude) = (model.approach, attitude.as_ref());
-            let tuned = ControllerSettings::tuned(approach, system, &start, position, attitude)
-                .map_err(|error| Failure::new(Exit::Usage, error))?;
-            // What commands make up for is no matter of the poles.
-            ControllerSettings {
-                actuators: model.actuators,
-                ..tuned
-            }
+    let (motion, attitude) = (lagging(motion)?, lagging(attitude)?);
+    let attitude = attitude.as_ref();
+    let (system, kept, step) = (&model.system, &model.kept, model.rate_hz.recip());
+    let margins = Margins {
+        gain: arguments.gain_margin,
+        delay: arguments.delay_margin,
+        damping: arguments.damping,
+    };
+    if arguments.fastest {
+        let demands = Demands {
+            margins,
+            error: arguments.error.unwrap_or(if model.vehicle.is_some() {
+                POSITION_ERROR
+            } else {
+                JOINT_ERROR
+            }),
+            heading_error: arguments.heading_error_deg.to_radians(),
+            step,
+            observer: arguments.observer,
+        };
+        let FastestSettings {
+            settings,
+            motion,
+            attitude,
+            observer,
+        } = kept
+            .fastest(system, start, attitude, &demands)
+            .map_err(failed)?;
+        let found = Found {
+            margins: Some(margins),
+            motion: Some(motion),
+            attitude,
+            observer,
+        };
+        return Ok((settings, found));
+    }
+    let mut settings = match (&motion, &arguments.lqr, &model.controller) {
+        (Some(motion), ..) => {
+            ControllerSettings::tuned(kept.approach, system, start, motion, attitude)
+                .map_err(|error| Failure::new(Exit::Usage, error))?
+                .with_others_of(kept)
         }
-        (None, Some(controller)) => controller.clone(),
-        (None, None) => {
+        (None, Some(errors), _) => ControllerSettings {
+            approach: ApproachSettings::StateFeedback,
+            lqr: Some(lqr(errors, arguments)?),
+            ..ControllerSettings::default()
+        }
+        .with_others_of(kept),
+        (None, None, Some(controller)) => controller.clone(),
+        (None, None, None) => {
             return Err(Failure::new(
                 Exit::Usage,
                 format_args!(
@@ -60,18 +141,56 @@ pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure
             ));
         }
     };
-    let controller = model.build_controller(&settings)?;
-    let mut rest = start;
-    // Where there is no rest the report says so.
-    controller.rest_near(&mut rest);
-    let report = report::Report::new(&model, &controller, &rest);
-    super::print(report.to_string().as_bytes())?;
-    if report.has_problems() {
-        return Ok(Exit::ProblemsFound);
+    let mut found = Found::default();
+    if arguments.observer {
+        let observer = settings
+            .fastest_observer(system, start, margins, step)
+            .map_err(failed)?;
+        let bandwidth = observer.bandwidth;
+        settings.disturbance.get_or_insert_default().bandwidth = bandwidth;
+        (found.margins, found.observer) = (Some(margins), Some(observer));
     }
-    if let Some(file) = &arguments.write {
-        edit::write(file, &settings)?;
-        super::print(format!("written to {}\n", file.display()).as_bytes())?;
+    Ok((settings, found))
+}
+
+/// A search that finds nothing has found a problem; what has no bandwidth at all was asked for in the wrong way.
+fn failed(error: FastestError) -> Failure {
+    let exit = match error {
+        FastestError::Tuning(_) => Exit::Usage,
+        _ => Exit::ProblemsFound,
+    };
+    Failure::new(exit, error)
+}
+
+/// What an optimal state feedback weighs.
+fn lqr(errors: &str, arguments: &TuneArguments) -> Result<LqrSettings, Failure> {
+    let rates = arguments.lqr_rates.as_deref();
+    Ok(LqrSettings {
+        errors: joints("--lqr", errors)?,
+        rates: rates.map_or(Ok(BTreeMap::new()), |rates| joints("--lqr-rates", rates))?,
+        inputs: match arguments.lqr_inputs.as_slice() {
+            [] => None,
+            [one] => Some(Numbers::One(*one)),
+            several => Some(Numbers::Each(several.to_vec())),
+        },
+    })
+}
+
+/// Numbers of joints, as they stand in the braces of a configuration.
+fn joints(flag: &str, text: &str) -> Result<BTreeMap<String, Numbers>, Failure> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Given {
+        joints: BTreeMap<String, Numbers>,
     }
-    Ok(Exit::Flown)
+    let given: Result<Given, _> = toml::from_str(&format!("joints = {{ {text} }}"));
+    given.map(|given| given.joints).map_err(|_| {
+        Failure::new(
+            Exit::Usage,
+            format_args!(
+                "invalid value '{text}' for '{flag}': expected joints with numbers, such as 'cart = 0.1, pole = 0.05', a name with spaces in quotes, \
+                 several numbers of one joint as a list: '\"the ball\" = [0.1, 0.1, 0.2]'"
+            ),
+        )
+    })
 }

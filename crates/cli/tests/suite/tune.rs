@@ -371,3 +371,402 @@ fn wishes_and_files_that_are_wrong_are_refused() {
         "{stderr}"
     );
 }
+
+// ---- As fast as the actuators allow
+
+/// The number behind the label in this section.
+#[track_caller]
+fn found(report: &str, label: &str) -> f64 {
+    let rows = section(report, "as fast as the margins allow");
+    let row = rows.iter().find_map(|row| row.strip_prefix(label));
+    let number = row.and_then(|row| row.split_whitespace().next());
+    number
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_else(|| panic!("{label}: {report}"))
+}
+
+/// Two or four poles, and what comes of them.
+fn shipped_names(folder: &str) -> Vec<&'static str> {
+    let all = shipped::SHIPPED.iter().map(|shipped| shipped.name);
+    all.filter(|name| name.starts_with(folder)).collect()
+}
+
+#[test]
+fn every_shipped_vehicle_is_tuned_in_every_way() {
+    let folder = Folder::new();
+    let names = shipped_names("vehicles/");
+    assert_eq!(names.len(), 9);
+    for name in names {
+        let is_tilting = ![
+            "vehicles/tricopter.toml",
+            "vehicles/hexacopter_canted.toml",
+            "vehicles/octocopter_canted.toml",
+        ]
+        .contains(&name);
+        let poles = if is_tilting {
+            "-3,-3,-2.5,-2.5"
+        } else {
+            "-3,-3"
+        };
+        for wish in [
+            &["--bandwidth", "1.2"][..],
+            &["--poles", poles],
+            &["--fastest", "--observer"],
+        ] {
+            let report = tune(&folder, &[&["--config", name], wish].concat(), 0);
+            let flown = section(&report, "as it is flown, at 500 Hz");
+            assert!(
+                flown[0].starts_with("stable, with up to "),
+                "{name}: {report}"
+            );
+            assert!(!report.contains("WARNING"), "{name}: {report}");
+            // Everything is said that belongs to a vehicle.
+            assert_eq!(
+                section(&report, "limits of the way to a far goal").len(),
+                8,
+                "{name}"
+            );
+            let is_redundant = !section(&report, "redundant inputs").is_empty();
+            let expected = [
+                "vehicles/hexacopter.toml",
+                "vehicles/octocopter.toml",
+                "vehicles/coaxial_x8.toml",
+                "vehicles/y6.toml",
+                "vehicles/octocopter_canted.toml",
+            ]
+            .contains(&name);
+            assert_eq!(is_redundant, expected, "{name}: {report}");
+            if wish[0] == "--fastest" {
+                // Rotors of 0.03 to 0.05 s.
+                let [motion, attitude, observer] =
+                    ["motion", "attitude", "observer"].map(|what| found(&report, what));
+                assert!((1.0..4.0).contains(&motion), "{name}: {motion}");
+                assert!(
+                    attitude >= motion && (1.0..13.0).contains(&observer),
+                    "{name}: {report}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_shipped_system_is_tuned_or_says_why_not() {
+    let folder = Folder::new();
+    let names = shipped_names("systems/");
+    assert_eq!(names.len(), 13);
+    for name in names {
+        for wish in [
+            &["--bandwidth", "2"][..],
+            &["--poles", "-3,-4"],
+            &["--fastest"],
+        ] {
+            let arguments = [&["tune", "--config", name], wish].concat();
+            let ends = |code| folder.ends(&arguments, code);
+            match name {
+                "systems/arm6.toml"
+                | "systems/arm_two_motors.toml"
+                | "systems/double_pendulum_driven.toml"
+                | "systems/scara_two_links.toml"
+                | "systems/welding_arm.toml" => {
+                    let (report, stderr) = ends(0);
+                    let flown = section(&report, "as it is flown, at 500 Hz");
+                    assert!(
+                        flown[0].starts_with("stable, with up to ") && stderr.is_empty(),
+                        "{name}: {report}"
+                    );
+                }
+                // Its law takes so much of the quill's own damping away that no bandwidth bears twice the gain.
+                "systems/scara.toml" if wish[0] == "--fastest" => {
+                    let (_, stderr) = ends(5);
+                    assert!(stderr.starts_with("error: no bandwidth of the motion between 0.010 and 500 rad/s keeps the margins: at 0.010 rad/s 2.000 times the gain makes it unstable; "), "{stderr}");
+                    let (report, _) =
+                        folder.ends(&[&arguments[..], &["--gain-margin", "1.01"]].concat(), 0);
+                    assert!(found(&report, "motion") > 5.0, "{report}");
+                }
+                "systems/scara.toml" => drop(ends(0)),
+                _ => {
+                    let (_, stderr) = ends(2);
+                    let is_why = stderr.starts_with("error: the inputs move the system in ")
+                        || stderr.starts_with("error: no energies were found that the inputs can follow with these poles")
+                        || stderr.starts_with("error: the system cannot rest there");
+                    assert!(is_why, "{name} {wish:?}: {stderr}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_fastest_and_its_observer_are_written() {
+    let folder = Folder::new();
+    let before = copy(&folder, "quadcopter.toml", "mine.toml");
+    let arguments = [
+        "--config",
+        "mine.toml",
+        "--fastest",
+        "--observer",
+        "--write",
+        "mine.toml",
+    ];
+    let report = tune(&folder, &arguments, 0);
+    let after = read(&folder, "mine.toml");
+    let observer = found(&report, "observer");
+    assert!(
+        after.contains(&format!(
+            "[controller.disturbance]\nbandwidth = {observer}\n"
+        )),
+        "{after}"
+    );
+    // What was written is what was analysed.
+    let again = tune(&folder, &["--config", "mine.toml"], 0);
+    let (_, of_search) = report.split_once("parameters\n").unwrap();
+    assert_eq!(
+        of_search,
+        again.split_once("parameters\n").unwrap().1.to_owned() + "written to mine.toml\n"
+    );
+    folder.flies(&["--config", "mine.toml", "--set", "flight.duration=2"]);
+    // A bandwidth that is typed in is the same, with the observer that stands in the file.
+    let motion = found(&report, "motion").to_string();
+    let attitude = found(&report, "attitude").to_string();
+    let typed = [
+        "--config",
+        "mine.toml",
+        "--bandwidth",
+        &motion,
+        "--attitude-bandwidth",
+        &attitude,
+    ];
+    let typed = tune(&folder, &typed, 0);
+    assert_eq!(
+        of_search,
+        typed.split_once("parameters\n").unwrap().1.to_owned() + "written to mine.toml\n"
+    );
+    // Of the configured controller the observer alone: nothing else changes.
+    folder.write("mine.toml", &before);
+    let arguments = [
+        "--config",
+        "mine.toml",
+        "--observer",
+        "--write",
+        "mine.toml",
+    ];
+    let report = tune(&folder, &arguments, 0);
+    let after = read(&folder, "mine.toml");
+    let (kept, written) = after
+        .split_once("\n[controller.disturbance]\n")
+        .expect("a table");
+    let rest = written.split_once('\n').unwrap();
+    assert_eq!(
+        rest.0,
+        format!("bandwidth = {:?}", found(&report, "observer"))
+    );
+    assert_eq!(
+        format!("{kept}{}", rest.1).replace('\n', ""),
+        before.replace('\n', "")
+    );
+}
+
+#[test]
+fn demands_that_are_wrong_are_refused() {
+    let folder = Folder::new();
+    let fails = |arguments: &[&str], code: i32, expected: &str| {
+        let all = [&["tune", "--config", "quadcopter"], arguments].concat();
+        let (_, stderr) = folder.ends(&all, code);
+        assert!(stderr.starts_with(expected), "{expected}\nfound:\n{stderr}");
+    };
+    fails(
+        &["--fastest", "--bandwidth", "2"],
+        2,
+        "error: the argument '--fastest' cannot be used with '--bandwidth <RAD/S>'\n",
+    );
+    fails(
+        &["--fastest", "--gain-margin", "0.5"],
+        2,
+        "error: invalid value '0.5' for '--gain-margin <FACTOR>': expected a number from 1 to 100\n",
+    );
+    fails(
+        &["--bandwidth", "2", "--damping", "0.7"],
+        2,
+        "error: the following required arguments were not provided:\n",
+    );
+    fails(
+        &["--fastest", "--error", "1e6"],
+        5,
+        "error: no bandwidth of the motion between 0.010 and 500 rad/s keeps the margins: at 0.010 rad/s ",
+    );
+    fails(
+        &["--fastest", "--set", "controller.approach=joint_pd"],
+        2,
+        "error: the poles of joint PD change with the configuration",
+    );
+    fails(
+        &["--fastest", "--set", "controller.approach=state_feedback"],
+        2,
+        "error: state feedback needs its 12 poles one by one instead of a bandwidth, or the largest acceptable errors",
+    );
+}
+
+#[test]
+fn controllers_that_people_know_take_poles_too() {
+    let folder = Folder::new();
+    for approach in ["lee", "rotorpy_se3", "cascade", "indi"] {
+        let set = format!("controller.approach={approach}");
+        let report = tune(
+            &folder,
+            &["--config", "quadcopter", "--set", &set, "--bandwidth", "2"],
+            0,
+        );
+        // Four poles at -4.6.
+        assert!(
+            report.contains("-4.6") || report.contains("-4.59"),
+            "{approach}: {report}"
+        );
+    }
+    let arguments = [
+        "tune",
+        "--config",
+        "examples/arm-joints.toml",
+        "--set",
+        "controller.approach=lee",
+        "--bandwidth",
+        "2",
+    ];
+    let (_, stderr) = folder.ends(&arguments, 2);
+    assert!(
+        stderr.contains("lee") && stderr.contains("one body"),
+        "{stderr}"
+    );
+}
+
+// ---- The least cost
+
+#[test]
+fn optimal_gains_are_tried_out_and_written() {
+    let folder = Folder::new();
+    copy(&folder, "systems/cart_pole.toml", "systems/cart_pole.toml");
+    let before = copy(&folder, "examples/cart-pole.toml", "examples/mine.toml");
+    let file = "examples/mine.toml";
+    let report = tune(&folder, &["--config", file], 0);
+    // As scipy has them, see the tests of fly-control.
+    assert_eq!(
+        section(&report, "gains, in SI units"),
+        [
+            "input 1",
+            "cart -16.67",
+            "cart, rate -17.56",
+            "pole -101.6",
+            "pole, rate -22.83"
+        ]
+    );
+    let wish = ["--lqr", "cart = 0.3, pole = 0.1", "--lqr-inputs", "5"];
+    let same = tune(
+        &folder,
+        &[&["--config", file, "--write", file], &wish[..]].concat(),
+        0,
+    );
+    assert_eq!(same, report.clone() + "written to examples/mine.toml\n");
+    assert_eq!(read(&folder, file), before);
+    let rates = [
+        "--lqr",
+        "cart = 0.3, pole = 0.1",
+        "--lqr-inputs",
+        "5",
+        "--lqr-rates",
+        "cart=1, pole=0.5",
+    ];
+    let report = tune(
+        &folder,
+        &[&["--config", file, "--write", file], &rates[..]].concat(),
+        0,
+    );
+    assert!(
+        section(&report, "gains, in SI units").contains(&"pole -116.8".to_owned()),
+        "{report}"
+    );
+    let after = read(&folder, file);
+    assert!(
+        after.contains("rates = { cart = 1.0, pole = 0.5 }"),
+        "{after}"
+    );
+    folder.flies(&["--config", file, "--set", "flight.duration=0.5"]);
+    // Of another approach: it becomes state feedback.
+    folder.write("examples/other.toml", "[vehicle]\nfile = '../systems/cart_pole.toml'\n\n[controller]\ntransport = 'joint' # gone\npairs = []\n");
+    let file = "examples/other.toml";
+    tune(
+        &folder,
+        &[&["--config", file, "--write", file], &wish[..]].concat(),
+        0,
+    );
+    let after = read(&folder, file);
+    assert!(
+        after.contains("approach = \"state_feedback\"")
+            && !after.contains("pairs")
+            && !after.contains("transport"),
+        "{after}"
+    );
+    assert!(
+        after.contains("[controller.lqr]\nerrors = { cart = 0.3, pole = 0.1 }\ninputs = 5.0\n"),
+        "{after}"
+    );
+
+    for (arguments, expected) in [
+        (
+            &["--lqr", "cart 0.3"][..],
+            "error: invalid value 'cart 0.3' for '--lqr': expected joints with numbers, such as",
+        ),
+        (
+            &["--lqr", "cart = 0.3"],
+            "error: `controller.lqr.errors` cannot be used\n",
+        ),
+        (
+            &["--lqr-inputs", "5"],
+            "error: the following required arguments were not provided:\n",
+        ),
+    ] {
+        let (_, stderr) = folder.ends(
+            &[&["tune", "--config", "systems/cart_pole.toml"], arguments].concat(),
+            2,
+        );
+        assert!(stderr.starts_with(expected), "{stderr}");
+    }
+    // A load on a ball joint below a vehicle: its spin is nobody's, so no gains stabilise it.
+    let errors = "airframe = 0.1, load = 0.1";
+    let (_, stderr) = folder.ends(
+        &[
+            "tune",
+            "--config",
+            "systems/tricopter_carrying.toml",
+            "--lqr",
+            errors,
+        ],
+        5,
+    );
+    let _ = stderr;
+}
+
+#[test]
+fn energies_are_found_that_an_underactuated_system_can_follow() {
+    let folder = Folder::new();
+    let file = "examples/two-masses.toml";
+    copy(&folder, file, file);
+    let arguments = [
+        "--config",
+        file,
+        "--poles",
+        "-3,-3.5,-4,-5",
+        "--write",
+        file,
+    ];
+    let report = tune(&folder, &arguments, 0);
+    let poles = section(&report, "closed loop")[1..].join("\n");
+    for pole in ["-3.00 1", "-3.50 1", "-4.00 1", "-5.00 1"] {
+        assert!(poles.contains(pole), "{report}");
+    }
+    folder.flies(&["--config", file]);
+    let (_, stderr) = folder.ends(&["tune", "--config", file, "--bandwidth", "2"], 2);
+    assert!(
+        stderr.contains("For energies that it can follow give up to 4 poles"),
+        "{stderr}"
+    );
+}

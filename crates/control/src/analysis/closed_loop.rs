@@ -71,7 +71,7 @@ pub enum AnalysisError {
     #[error(transparent)]
     Law(#[from] LawError),
     /// State feedback: there are no gains.
-    #[error("there is no state feedback with these poles: {0}")]
+    #[error("there is no such state feedback: {0}")]
     Placement(#[from] PlacementError),
     /// Not stable even with immediate actuators.
     #[error(
@@ -128,13 +128,15 @@ impl LinearFeedback for Template<OneBody> {
 
 impl LinearFeedback for Strategy {
     fn template(&self, model: &Model<f64>, x: &[f64], linear: &LinearModel) -> LinearModel {
+        let at = || {
+            let mut reference = Workspace::new(model);
+            reference.update(model, x, &vec![0.0; model.dof()]);
+            reference.update_jacobians(model);
+            reference
+        };
         match self {
-            Self::Template(template) => {
-                let mut reference = Workspace::new(model);
-                reference.update(model, x, &vec![0.0; model.dof()]);
-                reference.update_jacobians(model);
-                LinearModel::of_pairs(model, &reference, template.pairs())
-            }
+            Self::Template(template) => LinearModel::of_pairs(model, &at(), template.pairs()),
+            Self::Matrices(template) => template.linear(model, &at()),
             Self::Euclidean(template) => template.linear(&linear.inertia),
             Self::Feedback(_) | Self::Multirotor(_) => {
                 let none = DMatrix::zeros(linear.dof(), linear.dof());
@@ -160,7 +162,7 @@ impl LinearFeedback for Strategy {
         match self {
             Self::Feedback(feedback) => Ok(feedback.gains(linear)?),
             Self::Multirotor(multirotor) => Ok(multirotor.linear_gains()),
-            Self::Template(_) | Self::Euclidean(_) => {
+            Self::Template(_) | Self::Matrices(_) | Self::Euclidean(_) => {
                 Ok(linear.gains(&self.template(model, x, linear), weights)?)
             }
         }

@@ -4,6 +4,7 @@
 //!   [`modes`] for damping ratios and time constants, and the [`largest_lag`](ClosedLoop::largest_lag) of the actuators that
 //!   leaves it stable.
 //! - [`SampledLoop`]: the same as it is flown, sampled and held, with its delay and what the controller makes up for, and its margins of delay, gain and lag.
+//! - [`Margins`] that it must keep.
 //! - [`desired`]: the template alone, Konz (5.71). Where the inputs can follow it (fully actuated, or matched) its poles are those
 //!   of the closed loop.
 //! - [`Attainable`]: what is left of hover when actuators fail.
@@ -15,6 +16,7 @@ mod closed_loop;
 mod digital;
 mod hover;
 mod lag;
+mod margins;
 mod mode;
 mod monitor;
 mod sampled;
@@ -23,6 +25,7 @@ pub use attainable::Attainable;
 pub use closed_loop::{AnalysisError, ClosedLoop, LinearFeedback, desired};
 pub use hover::{Command, HoverMargins};
 pub use lag::{LagFactors, LagMargin};
+pub use margins::{Margins, Shortfall};
 pub use mode::{Mode, modes};
 pub use monitor::{
     Balance, Causes, LyapunovGuarantee, LyapunovMonitor, Powers, Report, Rise, UncheckedReason,

@@ -3,14 +3,14 @@
 
 use fly_mechanics::Inputs;
 use fly_mechanics::multibody::Model;
-use nalgebra::{Complex, DMatrix, DVector};
+use nalgebra::{DMatrix, DVector};
 
 use crate::StepError;
-use crate::design::{PlacementError, StateFeedback};
+use crate::design::{FeedbackDesign, PlacementError, StateFeedback};
 use crate::linear::LinearModel;
 use crate::system::SystemReference;
 
-/// `u0 = u_R - F_K eps - F_D eps'` with the poles of small errors where they should be.
+/// `u0 = u_R - F_K eps - F_D eps'` with the poles of small errors where they should be, or the least cost of them.
 ///
 /// The gains and the input `u_R` that holds the system are found for one configuration at rest, that of the first reference unless
 /// [`Controller::rest_at`](crate::Controller::rest_at) names another. `eps` is the velocity that leads from the reference to the
@@ -20,7 +20,7 @@ use crate::system::SystemReference;
 /// A baseline: away from its configuration, in large errors and at speed nothing is said of what it does.
 #[derive(Clone, Debug)]
 pub struct RestFeedback {
-    poles: Vec<Complex<f64>>,
+    design: FeedbackDesign,
     placed: Option<Placed>,
     eps: DVector<f64>,
     eps_dot: DVector<f64>,
@@ -34,14 +34,14 @@ struct Placed {
 }
 
 impl RestFeedback {
-    /// With these poles, 1/s, of a system with n degrees of freedom.
+    /// Of this design, for a system with n degrees of freedom and p inputs.
     ///
     /// # Errors
-    /// [`PlacementError::Count`], [`PlacementError::Conjugates`].
-    pub fn new(dof: usize, poles: Vec<Complex<f64>>) -> Result<Self, PlacementError> {
-        StateFeedback::check_poles(dof, &poles)?;
+    /// As of [`FeedbackDesign::check`].
+    pub fn new(dof: usize, inputs: usize, design: FeedbackDesign) -> Result<Self, PlacementError> {
+        design.check(dof, inputs)?;
         Ok(Self {
-            poles,
+            design,
             placed: None,
             eps: DVector::zeros(dof),
             eps_dot: DVector::zeros(dof),
@@ -64,7 +64,7 @@ impl RestFeedback {
         x: &[f64],
     ) -> Result<(), StepError> {
         let (linear, at_rest) = LinearModel::of_system(model, inputs, x)?;
-        let feedback = StateFeedback::place(&linear, &self.poles)?;
+        let feedback = self.design.feedback(&linear)?;
         self.placed = Some(Placed { feedback, at_rest });
         Ok(())
     }
@@ -76,7 +76,7 @@ impl RestFeedback {
     pub fn gains(&self, linear: &LinearModel) -> Result<[DMatrix<f64>; 2], PlacementError> {
         match &self.placed {
             Some(placed) => Ok(placed.feedback.gains()),
-            None => Ok(StateFeedback::place(linear, &self.poles)?.gains()),
+            None => Ok(self.design.feedback(linear)?.gains()),
         }
     }
 

@@ -12,15 +12,18 @@
 //!   [`matching`](crate::linear::LinearModel::matching) of a template;
 //! - [`TwoMassesEnergies`] and [`PvtolEnergies`] solve `L_D = L_K = 0` for these systems, Konz 5.8.1 and 5.8.2 (for multicopters see [`poles`](crate::poles));
 //! - [`MatchingSearch`] solves it numerically for any pairs of any system;
-//! - [`StateFeedback`] puts the poles where they should be without any template: the classical way, as a baseline.
+//! - [`StateFeedback`] puts the poles where they should be without any template, or has the least [`QuadraticCost`]: the classical ways, as a
+//!   baseline.
 
 mod polynomial;
 mod pvtol;
+pub mod riccati;
 mod search;
 mod state_feedback;
+mod sylvester;
 mod two_masses;
 
 pub use pvtol::PvtolEnergies;
 pub use search::{MatchingResult, MatchingSearch, MatchingSearchError};
-pub use state_feedback::{PlacementError, StateFeedback};
+pub use state_feedback::{FeedbackDesign, PlacementError, QuadraticCost, StateFeedback};
 pub use two_masses::TwoMassesEnergies;

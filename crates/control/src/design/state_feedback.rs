@@ -1,12 +1,110 @@
-//! State feedback by pole placement: the classical way, as a baseline.
+//! State feedback by pole placement, or with the least cost: the classical ways, as a baseline.
 #![allow(non_snake_case)]
 
 use nalgebra::{Complex, DMatrix, DVector};
 
+use super::riccati::riccati;
+use super::sylvester::sylvester;
 use crate::lehmer::Lehmer;
 use crate::linear::LinearModel;
 
-/// `u = u_R - F_K eps - F_D eps'` with the poles of the linearised closed loop where they should be.
+/// What state feedback should be like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FeedbackDesign {
+    /// With these poles, 1/s, two for each degree of freedom.
+    Poles(Vec<Complex<f64>>),
+    /// With the least cost.
+    Optimal(QuadraticCost),
+}
+
+/// The cost of small errors and of the inputs that remove them, a linear-quadratic regulator's, with weights by Bryson's rule (A. E. Bryson, Y.-C. Ho, *Applied
+/// optimal control*, 1975): each term is 1 where its number is as large as is acceptable.
+///
+/// ```text
+/// J = integral( sum (eps_i/e_i)^2 + sum (eps'_i/r_i)^2 + sum (du_j/u_j)^2 ) dt
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuadraticCost {
+    /// e, n numbers, m or rad, > 0; infinite for an error that costs nothing.
+    pub errors: DVector<f64>,
+    /// r, n numbers, m/s or rad/s, > 0; infinite for a velocity that costs nothing.
+    pub rates: DVector<f64>,
+    /// u, p numbers, N or N m, > 0.
+    pub inputs: DVector<f64>,
+}
+
+impl QuadraticCost {
+    /// Q (2n x 2n) and `G R^-1 G^T`.
+    fn matrices(&self, G: &DMatrix<f64>) -> [DMatrix<f64>; 2] {
+        let weight = |largest: &f64| largest.powi(-2);
+        let states = self.errors.iter().chain(&self.rates).map(weight);
+        let Q = DVector::from_iterator(self.errors.len() + self.rates.len(), states);
+        let cheap = DMatrix::from_diagonal(&self.inputs.map(|u| u * u));
+        [DMatrix::from_diagonal(&Q), G * cheap * G.transpose()]
+    }
+
+    /// X of the least cost `z^T X z` from a small error `z = [eps; eps']`, 2n x 2n.
+    ///
+    /// # Errors
+    /// [`PlacementError::Mass`], [`PlacementError::Unstabilisable`].
+    ///
+    /// # Panics
+    /// If it has not n errors, n rates and p inputs.
+    pub fn least(&self, model: &LinearModel) -> Result<DMatrix<f64>, PlacementError> {
+        let (F, G) = model.first_order().ok_or(PlacementError::Mass)?;
+        let (n, p) = (model.dof(), G.ncols());
+        let sizes = [self.errors.len(), self.rates.len(), self.inputs.len()];
+        assert_eq!(sizes, [n, n, p], "errors, rates and inputs");
+        let [Q, spread] = self.matrices(&G);
+        // In units of time and of states in which the numbers are near 1.
+        let fastest = F.norm().max((Q.norm() * spread.norm()).sqrt().sqrt());
+        let unit = |i: usize| if i < n { 1.0 } else { fastest };
+        let scale = |M: &DMatrix<f64>, power: [i32; 2]| {
+            DMatrix::from_fn(2 * n, 2 * n, |i, j| {
+                M[(i, j)] * unit(i).powi(power[0]) * unit(j).powi(power[1])
+            })
+        };
+        let F_s = scale(&F, [-1, 1]) / fastest;
+        let Q_s = scale(&Q, [1, 1]) / fastest;
+        let spread_s = scale(&spread, [-1, -1]) / fastest;
+        // The cost in units in which the errors' is 1.
+        let size = Q_s.norm();
+        let X = riccati(&F_s, &(&spread_s * size), &(Q_s / size))
+            .ok_or(PlacementError::Unstabilisable)?;
+        Ok(scale(&X, [-1, -1]) * size)
+    }
+}
+
+impl FeedbackDesign {
+    /// The gains for this system.
+    ///
+    /// # Errors
+    /// [`PlacementError`].
+    pub fn feedback(&self, model: &LinearModel) -> Result<StateFeedback, PlacementError> {
+        match self {
+            Self::Poles(poles) => StateFeedback::place(model, poles),
+            Self::Optimal(cost) => StateFeedback::optimal(model, cost),
+        }
+    }
+
+    /// Whether it can be that of a system with n degrees of freedom and p inputs.
+    ///
+    /// # Errors
+    /// [`PlacementError::Count`], [`PlacementError::Conjugates`], [`PlacementError::Sizes`].
+    pub fn check(&self, dof: usize, inputs: usize) -> Result<(), PlacementError> {
+        match self {
+            Self::Poles(poles) => StateFeedback::check_poles(dof, poles),
+            Self::Optimal(cost) => {
+                let found = [cost.errors.len(), cost.rates.len(), cost.inputs.len()];
+                let expected = [dof, dof, inputs];
+                let fits = found == expected;
+                (fits.then_some(())).ok_or(PlacementError::Sizes { expected, found })
+            }
+        }
+    }
+}
+
+/// `u = u_R - F_K eps - F_D eps'` with the poles of the linearised closed loop where they should be, or with the least cost.
 ///
 /// A baseline: it knows the system for small errors about one reference at rest only. `docs/baselines.md` in the repository flies it beside
 /// the energy-based approach with the same poles.
@@ -62,6 +160,19 @@ pub enum PlacementError {
         "the inputs cannot move everything: some of the model's own poles stay where they are whatever the gains"
     )]
     Uncontrollable,
+    /// Not one acceptable error and rate for each degree of freedom, and one acceptable input for each input.
+    #[error("found {} errors, {} rates and {} inputs; expected {}, {} and {}", .found[0], .found[1], .found[2], .expected[0], .expected[1], .expected[2])]
+    Sizes {
+        /// n, n, p.
+        expected: [usize; 3],
+        /// How many there are.
+        found: [usize; 3],
+    },
+    /// No gains are stable and optimal.
+    #[error(
+        "there are no optimal gains: the inputs cannot stabilise everything, or something that is not stable costs nothing"
+    )]
+    Unstabilisable,
 }
 
 /// # Construction
@@ -83,6 +194,40 @@ impl StateFeedback {
             return Ok(feedback);
         }
         Self::coupled(model, &factors).ok_or(PlacementError::Uncontrollable)
+    }
+
+    /// The gains with the least cost, by the algebraic [Riccati equation](super::riccati): of the continuous loop, which is stable with any gain above half of
+    /// theirs and bears 60 degrees of phase in each input. What holding, delay and lag leave of that the sampled loop tells.
+    ///
+    /// ```
+    /// use fly_control::design::{QuadraticCost, StateFeedback};
+    /// use fly_control::linear::LinearModel;
+    /// use nalgebra::{dmatrix, dvector};
+    ///
+    /// // A mass of 1 kg: gains of 1 and sqrt(3) where position, velocity and force cost the same.
+    /// let one = dmatrix![1.0];
+    /// let none = dmatrix![0.0];
+    /// let model = LinearModel { inertia: one.clone(), damping: none.clone(), stiffness: none, inputs: one };
+    /// let cost = QuadraticCost { errors: dvector![1.0], rates: dvector![1.0], inputs: dvector![1.0] };
+    /// let feedback = StateFeedback::optimal(&model, &cost)?;
+    /// assert!((feedback.stiffness[(0, 0)] - 1.0).abs() < 1e-12);
+    /// assert!((feedback.damping[(0, 0)] - 3.0_f64.sqrt()).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PlacementError`].
+    pub fn optimal(model: &LinearModel, cost: &QuadraticCost) -> Result<Self, PlacementError> {
+        let n = model.dof();
+        FeedbackDesign::Optimal(cost.clone()).check(n, model.inputs.ncols())?;
+        let X = cost.least(model)?;
+        let (_, G) = model.first_order().ok_or(PlacementError::Mass)?;
+        let cheap = DMatrix::from_diagonal(&cost.inputs.map(|u| u * u));
+        let K = cheap * G.transpose() * X;
+        Ok(Self {
+            stiffness: K.columns(0, n).into_owned(),
+            damping: K.columns(n, n).into_owned(),
+        })
     }
 
     /// Whether these can be the poles of a system with n degrees of freedom.
@@ -243,14 +388,4 @@ fn rank_of_reachable(F: &DMatrix<f64>, G: &DMatrix<f64>) -> usize {
         }
     }
     basis.len()
-}
-
-/// X of `F X - X L = C`; `None` if F and L share an eigenvalue.
-fn sylvester(F: &DMatrix<f64>, L: &DMatrix<f64>, C: &DMatrix<f64>) -> Option<DMatrix<f64>> {
-    let m = F.nrows();
-    let identity = DMatrix::identity(m, m);
-    let matrix = identity.kronecker(F) - L.transpose().kronecker(&identity);
-    let columns = DVector::from_column_slice(C.as_slice());
-    let solved = matrix.lu().solve(&columns)?;
-    Some(DMatrix::from_column_slice(m, m, solved.as_slice()))
 }

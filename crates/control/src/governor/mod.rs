@@ -149,6 +149,11 @@ impl Governor {
         &self.limits
     }
 
+    /// How far from its reference the vehicle is left to the law.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
     /// The reference for this state and goal, `elapsed` s after the last one.
     pub fn govern(
         &mut self,

@@ -83,6 +83,28 @@ pub struct ModelKinematics<'a> {
     pub goal: SystemReference<'a>,
 }
 
+impl ModelKinematics<'_> {
+    /// How b moves seen from a, and how it should. Writes its Jacobian.
+    pub(crate) fn motions(&self, a: BodyId, b: BodyId, J: &mut BodyJacobian) -> Motions<f64> {
+        let (actual, reference, goal) = (self.actual, self.reference, &self.goal);
+        actual.jacobian(a, b, &mut J.J);
+        reference.jacobian(a, b, &mut J.J_R);
+        let acceleration = DVectorView::from_slice(goal.acceleration, goal.acceleration.len());
+        let pose = |at: &Workspace<f64>| -> SE3<f64> { at.pose(a, b) };
+        let motion = PairKinematics {
+            pose: pose(actual),
+            twist: actual.twist(a, b),
+            bias_acceleration: actual.bias_acceleration(a, b),
+        };
+        let desired = ReferencePoint {
+            pose: pose(reference),
+            twist: reference.twist(a, b),
+            acceleration: &J.J_R * acceleration + reference.bias_acceleration(a, b),
+        };
+        (motion, desired)
+    }
+}
+
 /// A system of bodies, with any number of pairs.
 impl Kinematics for Model<f64> {
     type Scalar = f64;
@@ -116,25 +138,7 @@ impl Kinematics for Model<f64> {
         J: &mut BodyJacobian,
         room: &'a mut Option<Motions<f64>>,
     ) -> Tracking<'a> {
-        let (a, b): (BodyId, BodyId) = (pair.a, pair.b);
-        let (actual, reference) = (at.actual, at.reference);
-        actual.jacobian(a, b, &mut J.J);
-        reference.jacobian(a, b, &mut J.J_R);
-        let acceleration =
-            DVectorView::from_slice(at.goal.acceleration, at.goal.acceleration.len());
-        let pose = |at: &Workspace<f64>| -> SE3<f64> { at.pose(a, b) };
-        let (motion, desired) = room.insert((
-            PairKinematics {
-                pose: pose(actual),
-                twist: actual.twist(a, b),
-                bias_acceleration: actual.bias_acceleration(a, b),
-            },
-            ReferencePoint {
-                pose: pose(reference),
-                twist: reference.twist(a, b),
-                acceleration: &J.J_R * acceleration + reference.bias_acceleration(a, b),
-            },
-        ));
+        let (motion, desired) = room.insert(at.motions(pair.a, pair.b, J));
         Tracking::new(motion, desired)
     }
 

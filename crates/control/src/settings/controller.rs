@@ -7,8 +7,9 @@ use nalgebra::Matrix6xX;
 use serde::Deserialize;
 
 use super::{
-    ApproachSettings, CascadeSettings, GainSettings, GovernorSettings, Numbers, PairSettings,
-    PoleSettings, PreferredInput, SettingsError, TransportSettings, not_negative, positive,
+    ApproachSettings, CascadeSettings, GainSettings, GovernorSettings, LqrSettings, Numbers,
+    PairSettings, PoleSettings, PreferredInput, SettingsError, TransportSettings, not_negative,
+    positive,
 };
 use crate::template::{Approach, Pair, Transport};
 
@@ -48,7 +49,7 @@ impl Default for AllocationMethod {
 /// The section `[controller]`: the desired closed loop, and how inputs are limited.
 ///
 /// The approaches `particle`, `body` and `energy` need either `pairs` or `poles`; `joint_pd`, `computed_torque` and `linear` need `gains`;
-/// `state_feedback` needs `poles`, a list.
+/// `state_feedback` needs `poles`, a list, or `lqr`.
 ///
 /// ```
 /// let settings: fly_control::settings::ControllerSettings = toml::from_str(
@@ -80,6 +81,8 @@ pub struct ControllerSettings {
     pub pairs: Vec<PairSettings>,
     /// Instead of `pairs`: poles for an underactuated vehicle with thrust along body z; for `state_feedback`: two for each degree of freedom.
     pub poles: Option<PoleSettings>,
+    /// Instead of `poles` for `state_feedback`: the largest acceptable errors and inputs, from which the gains of least cost follow.
+    pub lqr: Option<LqrSettings>,
     /// For `joint_pd`, `computed_torque` and `linear`: the gains of every joint, by its name.
     #[serde(default)]
     pub gains: BTreeMap<String, GainSettings>,
@@ -194,6 +197,9 @@ impl ControllerSettings {
         }
         self.actuators.validate()?;
         self.limits.validate()?;
+        if self.approach != ApproachSettings::StateFeedback {
+            self.refuse("lqr", self.lqr.is_some())?;
+        }
         self.check_preference()?;
         if let Some(rates) = &self.input_rate_limit {
             for rate in rates.as_slice() {
@@ -249,9 +255,25 @@ impl ControllerSettings {
             pair.validate()
                 .map_err(|e| e.inside(&format!("pairs.{i}")))?;
         }
+        if self.has_matrices() && self.approach == ApproachSettings::Energy {
+            return Err(SettingsError::new(
+                "approach",
+                "expected particle or body for energies with a `matrix`, found energy, which has none such",
+            ));
+        }
         self.transport
             .as_ref()
             .map_or(Ok(()), TransportSettings::validate)
+    }
+
+    /// Whether an energy is a matrix.
+    pub(super) fn has_matrices(&self) -> bool {
+        self.pairs.iter().any(PairSettings::has_matrix)
+    }
+
+    /// Whether a vehicle of one body is flown by constant matrices: with energies of ten numbers between it and the world.
+    pub fn is_of_body(&self) -> bool {
+        self.approach.template().is_some() && !self.has_matrices()
     }
 
     fn check_gains(&self) -> Result<(), SettingsError> {
@@ -280,6 +302,12 @@ impl ControllerSettings {
         self.refuse("gains", !self.gains.is_empty())?;
         self.refuse("transport", self.transport.is_some())?;
         let poles = match &self.poles {
+            Some(_) if self.lqr.is_some() => {
+                return Err(SettingsError::new(
+                    "lqr",
+                    "expected poles or lqr, found both",
+                ));
+            }
             Some(PoleSettings::List(poles)) => poles,
             Some(PoleSettings::Vehicle(_)) => {
                 return Err(SettingsError::new(
@@ -288,9 +316,12 @@ impl ControllerSettings {
                 ));
             }
             None => {
+                if let Some(lqr) = &self.lqr {
+                    return lqr.validate().map_err(|error| error.inside("lqr"));
+                }
                 return Err(SettingsError::new(
                     "poles",
-                    "expected a list of poles for the approach state_feedback, found none",
+                    "expected a list of poles, or a table [controller.lqr], for the approach state_feedback, found neither",
                 ));
             }
         };
@@ -309,8 +340,8 @@ impl ControllerSettings {
             return Ok(());
         }
         let (approach, instead) = match self.approach {
-            ApproachSettings::StateFeedback
-            | ApproachSettings::Lee
+            ApproachSettings::StateFeedback => (self.approach.name(), "poles or lqr"),
+            ApproachSettings::Lee
             | ApproachSettings::RotorpySe3
             | ApproachSettings::Cascade
             | ApproachSettings::Indi => (self.approach.name(), "poles"),

@@ -106,7 +106,7 @@ impl<'de> Deserialize<'de> for Entry {
 }
 
 /// The stiffness, damping or inertia of a pair.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecondMomentSettings {
     /// k in N/m, d in N s/m, m in kg. A vehicle of one body must have it, >= 0; elsewhere the default is 0.

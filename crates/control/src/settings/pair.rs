@@ -4,7 +4,7 @@ use std::fmt;
 
 use fly_mechanics::SecondMoment;
 use fly_mechanics::multibody::{BodyId, Joint, JointKind, Model};
-use nalgebra::{Matrix4, Vector3};
+use nalgebra::{Matrix4, Matrix6, Vector3};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -12,7 +12,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use super::moment::Definite;
 use super::{Moment, SecondMomentSettings, SettingsError, finite};
 use crate::system::{SystemPair, joint_axis};
-use crate::template::Pair;
+use crate::template::general::{GeneralMoment, GeneralPair};
+use crate::template::{MatrixPair, Pair};
 
 /// The desired energies of one pair of bodies.
 ///
@@ -70,6 +71,9 @@ pub enum EnergySettings {
     Number(f64),
     /// `{ weight, center, moment }`.
     Moments(SecondMomentSettings),
+    /// `{ matrix = [..] }`: all numbers of a symmetric, positive definite matrix, 6 x 6, in the order of a twist `[v; omega]`, Konz B.3. For the approaches
+    /// `particle` and `body`; see [`GeneralMoment`].
+    Matrix(Matrix6<f64>),
 }
 
 impl From<SecondMomentSettings> for EnergySettings {
@@ -99,6 +103,7 @@ impl PairSettings {
             match energy {
                 EnergySettings::Number(one) => *one = number(*one),
                 EnergySettings::Moments(moments) => moments.map(&number),
+                EnergySettings::Matrix(matrix) => *matrix = matrix.map(&number),
             }
         }
         self
@@ -119,6 +124,9 @@ impl PairSettings {
                 EnergySettings::Number(number) => finite(name, &[*number])?,
                 EnergySettings::Moments(moments) => {
                     moments.validate().map_err(|error| error.inside(name))?;
+                }
+                EnergySettings::Matrix(matrix) => {
+                    finite(&format!("{name}.matrix"), matrix.as_slice())?;
                 }
             }
         }
@@ -142,6 +150,7 @@ impl PairSettings {
             };
             match energy {
                 EnergySettings::Number(_) => Err(needs_table(name, &self.to)),
+                EnergySettings::Matrix(_) => Err(no_matrix(name)),
                 EnergySettings::Moments(moments) => moments
                     .of_free_body(name, definite)
                     .map(|moment| *moment.matrix4())
@@ -151,8 +160,58 @@ impl PairSettings {
         Ok(Pair::new(k?, d?, m?))
     }
 
+    /// Whether one of its energies is a matrix.
+    pub(super) fn has_matrix(&self) -> bool {
+        let is_matrix =
+            |(_, energy): (_, &EnergySettings)| matches!(energy, EnergySettings::Matrix(_));
+        self.energies().into_iter().any(is_matrix)
+    }
+
+    /// Of two bodies of a system, as matrices.
+    pub(super) fn of_matrices(&self, model: &Model<f64>) -> Result<MatrixPair, SettingsError> {
+        let (a, b) = self.bodies(model)?;
+        let joint = model.joint(b);
+        let [stiffness, damping, inertia] = self.energies().map(|(name, energy)| {
+            let (key, matrix) = if let EnergySettings::Matrix(matrix) = energy {
+                (format!("{name}.matrix"), *matrix)
+            } else {
+                let moment = energy.matrix(name, &self.to, joint)?;
+                let matrix = SecondMoment::from_matrix4(moment).matrix6();
+                (name.to_owned(), matrix)
+            };
+            GeneralMoment::new(&matrix).map_err(|error| {
+                let all =
+                    "beside an energy that is a matrix all of the pair are to be positive definite";
+                let message = match energy {
+                    EnergySettings::Matrix(_) => error.to_string(),
+                    _ => format!("{error}; {all}"),
+                };
+                SettingsError::new(key, message)
+            })
+        });
+        let energies = GeneralPair {
+            stiffness: stiffness?,
+            damping: damping?,
+            inertia: inertia?,
+        };
+        Ok(MatrixPair { a, b, energies })
+    }
+
     /// Of two bodies of a system.
     pub(crate) fn of_system(&self, model: &Model<f64>) -> Result<SystemPair, SettingsError> {
+        let (a, b) = self.bodies(model)?;
+        let joint = model.joint(b);
+        let [k, d, m] = self
+            .energies()
+            .map(|(name, energy)| energy.matrix(name, &self.to, joint));
+        Ok(SystemPair {
+            a,
+            b,
+            energies: Pair::new(k?, d?, m?),
+        })
+    }
+
+    fn bodies(&self, model: &Model<f64>) -> Result<(BodyId, BodyId), SettingsError> {
         let a = body(model, "from", &self.from)?;
         let b = body(model, "to", &self.to)?;
         if b == BodyId::WORLD {
@@ -165,15 +224,7 @@ impl PairSettings {
             let message = format!("expected another body than `to`, found \"{}\"", self.from);
             return Err(SettingsError::new("from", message));
         }
-        let joint = model.joint(b);
-        let [k, d, m] = self
-            .energies()
-            .map(|(name, energy)| energy.matrix(name, &self.to, joint));
-        Ok(SystemPair {
-            a,
-            b,
-            energies: Pair::new(k?, d?, m?),
-        })
+        Ok((a, b))
     }
 }
 
@@ -220,6 +271,7 @@ impl EnergySettings {
                 return Ok(*weight.matrix4());
             }
             (Self::Number(_), _) => return Err(needs_table(name, body)),
+            (Self::Matrix(_), _) => return Err(no_matrix(name)),
         };
         let moment = moments
             .second_moment(joint.and_then(joint_axis).as_ref())
@@ -238,6 +290,13 @@ pub(crate) fn body(model: &Model<f64>, key: &str, name: &str) -> Result<BodyId, 
         .map_err(|error| SettingsError::new(key, error.to_string()))
 }
 
+fn no_matrix(name: &str) -> SettingsError {
+    SettingsError::new(
+        format!("{name}.matrix"),
+        "expected `weight` and `moment`: a matrix is for the approaches particle and body of whole systems",
+    )
+}
+
 fn needs_table(key: &str, body: &str) -> SettingsError {
     SettingsError::new(
         key,
@@ -249,7 +308,13 @@ fn needs_table(key: &str, body: &str) -> SettingsError {
 
 impl<'de> Deserialize<'de> for EnergySettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const KEYS: &[&str] = &["weight", "center", "moment", "moment_about_origin"];
+        const KEYS: &[&str] = &[
+            "weight",
+            "center",
+            "moment",
+            "moment_about_origin",
+            "matrix",
+        ];
         deserializer.deserialize_struct("energy", KEYS, EnergyVisitor)
     }
 }
@@ -272,7 +337,31 @@ impl<'de> Visitor<'de> for EnergyVisitor {
     integers_are_numbers!();
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<EnergySettings, A::Error> {
-        SecondMomentSettings::deserialize(MapAccessDeserializer::new(map))
-            .map(EnergySettings::Moments)
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Table {
+            weight: Option<f64>,
+            center: Option<[f64; 3]>,
+            moment: Option<Moment>,
+            moment_about_origin: Option<Moment>,
+            matrix: Option<[[f64; 6]; 6]>,
+        }
+        let table = Table::deserialize(MapAccessDeserializer::new(map))?;
+        let moments = SecondMomentSettings {
+            weight: table.weight,
+            center: table.center.unwrap_or_default(),
+            moment: table.moment,
+            moment_about_origin: table.moment_about_origin,
+        };
+        let is_empty = table.center.is_none() && moments == SecondMomentSettings::default();
+        match table.matrix {
+            None => Ok(EnergySettings::Moments(moments)),
+            Some(rows) if is_empty => {
+                Ok(EnergySettings::Matrix(Matrix6::from_fn(|i, j| rows[i][j])))
+            }
+            Some(_) => Err(Error::custom(
+                "expected `matrix` alone, or `weight`, `center` and `moment`, found both",
+            )),
+        }
     }
 }

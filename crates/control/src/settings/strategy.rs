@@ -1,24 +1,29 @@
 //! From the section `[controller]` to what a system's controller pursues.
 
-use fly_mechanics::multibody::{BodyId, JointKind, Model};
+use fly_mechanics::multibody::{BodyId, Model};
 use fly_mechanics::{System, Vehicle};
 use nalgebra::{DMatrix, DVector};
 
+use super::moving::{is_free_body, moving};
 use super::pair::body;
 use super::{
     ApproachSettings, ControllerSettings, GainSettings, Numbers, PoleSettings, SettingsError,
     TransportSettings,
 };
 use crate::baselines::{DesiredInertia, EuclideanTemplate, RestFeedback};
+use crate::design::FeedbackDesign;
 use crate::strategy::Strategy;
 use crate::system::SystemPair;
-use crate::template::{Approach, Template, Transport};
+use crate::template::{Approach, MatrixTemplate, Template, Transport};
 use crate::transport::{JointMap, PairMap, PointMap, TransportMap};
 
 impl ControllerSettings {
     /// What they ask of this system.
     pub(super) fn strategy(&self, system: &System) -> Result<Strategy, SettingsError> {
         self.validate()?;
+        if let Some(template) = self.matrices(system)? {
+            return Ok(template.into());
+        }
         Ok(match self.approach {
             ApproachSettings::Particle => self.template(system, Approach::Particle)?.into(),
             ApproachSettings::Body => self.template(system, Approach::Body)?.into(),
@@ -43,6 +48,23 @@ impl ControllerSettings {
         let pairs = self.system_pairs(system)?;
         let map = self.map(system, &pairs)?;
         Ok(Template::of_system(model, approach, pairs, map))
+    }
+
+    /// The template of energies that are matrices; `None` where there are none.
+    fn matrices(&self, system: &System) -> Result<Option<MatrixTemplate>, SettingsError> {
+        let Some(approach) = self.approach.template().filter(|_| self.has_matrices()) else {
+            return Ok(None);
+        };
+        let pairs = self.pairs.iter().enumerate().map(|(i, pair)| {
+            pair.of_matrices(&system.model)
+                .map_err(|error| error.inside(&format!("pairs.{i}")))
+        });
+        // The approach `energy` is refused by `validate`.
+        Ok(MatrixTemplate::new(
+            &system.model,
+            approach,
+            pairs.collect::<Result<_, _>>()?,
+        ))
     }
 
     fn system_pairs(&self, system: &System) -> Result<Vec<SystemPair>, SettingsError> {
@@ -119,17 +141,6 @@ impl ControllerSettings {
             }
         })
     }
-}
-
-/// Whether the system is one body that moves freely.
-pub(super) fn is_free_body(system: &System) -> bool {
-    let model = &system.model;
-    let mut bodies = model.bodies();
-    let (Some(one), None) = (bodies.next(), bodies.next()) else {
-        return false;
-    };
-    let joint = model.joint(one);
-    joint.is_some_and(|joint| matches!(joint.kind(), JointKind::Free(_)))
 }
 
 /// # The baselines
@@ -209,20 +220,20 @@ impl ControllerSettings {
     }
 
     fn feedback(&self, system: &System) -> Result<RestFeedback, SettingsError> {
-        let poles = match &self.poles {
-            Some(PoleSettings::List(poles)) => poles.clone(),
+        let (key, design) = match (&self.poles, &self.lqr) {
+            (_, Some(lqr)) => {
+                let cost = lqr.cost(system).map_err(|error| error.inside("lqr"))?;
+                ("lqr", FeedbackDesign::Optimal(cost))
+            }
+            (Some(PoleSettings::List(poles)), None) => {
+                ("poles", FeedbackDesign::Poles(poles.clone()))
+            }
             // Refused by `validate`.
-            Some(PoleSettings::Vehicle(_)) | None => Vec::new(),
+            (Some(PoleSettings::Vehicle(_)) | None, None) => {
+                ("poles", FeedbackDesign::Poles(Vec::new()))
+            }
         };
-        RestFeedback::new(system.model.dof(), poles)
-            .map_err(|error| SettingsError::new("poles", error.to_string()))
+        let (n, p) = (system.model.dof(), system.inputs.input_dim());
+        RestFeedback::new(n, p, design).map_err(|error| SettingsError::new(key, error.to_string()))
     }
-}
-
-/// Joints that move, with their places in the velocity.
-pub(super) fn moving(system: &System) -> impl Iterator<Item = (&str, std::ops::Range<usize>)> {
-    let joints = system.model.bodies().zip(&system.joints);
-    joints
-        .map(|(body, joint)| (joint.name.as_str(), system.model.velocity_range(body)))
-        .filter(|(_, range)| !range.is_empty())
 }

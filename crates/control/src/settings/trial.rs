@@ -91,7 +91,19 @@ impl<'a> Trial<'a> {
     /// What must not fail anywhere.
     fn run(&self, strategy: &mut Strategy) -> Result<Option<ControllerError>, ControllerError> {
         match strategy {
-            Strategy::Template(template) => self.template(template),
+            Strategy::Template(template) => {
+                let sum = LinearModel::of_pairs(&self.system.model, &self.actual, template.pairs());
+                let lacks = match self.energies(&sum)? {
+                    None if template.approach() == Approach::Energy => self.map(template)?,
+                    lacks => lacks,
+                };
+                Ok(lacks.or(self.law(&sum.inertia).err().map(ControllerError::from)))
+            }
+            Strategy::Matrices(template) => {
+                let sum = template.linear(&self.system.model, &self.actual);
+                let lacks = self.energies(&sum)?;
+                Ok(lacks.or(self.law(&sum.inertia).err().map(ControllerError::from)))
+            }
             Strategy::Euclidean(_) | Strategy::Feedback(_) | Strategy::Multirotor(_) => {
                 Ok(self.law(&self.mass_matrix).err().map(ControllerError::from))
             }
@@ -103,12 +115,8 @@ impl<'a> Trial<'a> {
         Law::new(n, p).update(&self.mass_matrix, M_bar, &self.inputs)
     }
 
-    fn template(
-        &self,
-        template: &mut Template<Model<f64>>,
-    ) -> Result<Option<ControllerError>, ControllerError> {
-        let model = &self.system.model;
-        let sum = LinearModel::of_pairs(model, &self.actual, template.pairs());
+    /// What their sum lacks.
+    fn energies(&self, sum: &LinearModel) -> Result<Option<ControllerError>, ControllerError> {
         let refuse = |message: String| Err(SettingsError::new("pairs", message).into());
         for (name, matrix) in [("stiffness", &sum.stiffness), ("damping", &sum.damping)] {
             if let Sign::Negative(value) = Sign::of(matrix, TYPED) {
@@ -135,12 +143,7 @@ impl<'a> Trial<'a> {
             }
             Sign::Positive => {}
         }
-        if template.approach() == Approach::Energy
-            && let Some(error) = self.map(template)?
-        {
-            return Ok(Some(error));
-        }
-        Ok(self.law(&sum.inertia).err().map(ControllerError::from))
+        Ok(None)
     }
 
     fn map(

@@ -1,14 +1,14 @@
 //! Settings from poles.
 
-use fly_mechanics::System;
+use fly_mechanics::{System, Vehicle};
 use nalgebra::Complex;
 
-use super::strategy::{is_free_body, moving};
+use super::moving::{is_free_body, moving};
 use super::{
-    ApproachSettings, ControllerSettings, GainSettings, Numbers, PairSettings, PoleSettings,
-    TransportSettings, VehiclePoleSettings, YawSettings,
+    ApproachSettings, ControllerError, ControllerSettings, GainSettings, Numbers, PairSettings,
+    PoleSettings, TransportSettings, VehiclePoleSettings, YawSettings,
 };
-use crate::tuning::{PoleSpec, Tuned, TuningError, joint_loops, tune};
+use crate::tuning::{PoleSpec, TiltingPoles, Tuned, TuningError, joint_loops, tilting, tune};
 
 impl ControllerSettings {
     /// Settings of an approach with parameters for which the system has these poles, see [`tune`]; everything else is default.
@@ -32,20 +32,18 @@ impl ControllerSettings {
             ..Self::default()
         };
         match approach {
+            ApproachSettings::Lee
+            | ApproachSettings::RotorpySe3
+            | ApproachSettings::Cascade
+            | ApproachSettings::Indi => {
+                let vehicle = Vehicle::try_from(system.clone())
+                    .map_err(|_| TuningError::Multirotor(approach.name()))?;
+                settings.poles = Some(of_vehicle(&tilting(&vehicle, motion, attitude)?));
+            }
             ApproachSettings::Particle | ApproachSettings::Body | ApproachSettings::Energy => {
                 match tune(system, configuration, motion, attitude)? {
-                    Tuned::Vehicle { horizontal, poles } => {
-                        let real = horizontal.iter().all(|pole| pole.im == 0.0);
-                        settings.poles = Some(PoleSettings::Vehicle(VehiclePoleSettings {
-                            horizontal: real.then(|| horizontal.map(|pole| rounded(pole.re))),
-                            polynomial: (!real).then(|| poles.polynomial.map(rounded)),
-                            mass: None,
-                            yaw: YawSettings {
-                                inertia: rounded(poles.yaw_inertia),
-                                damping: rounded(poles.yaw_damping),
-                                stiffness: rounded(poles.yaw_stiffness),
-                            },
-                        }));
+                    Tuned::Vehicle(tilting) => {
+                        settings.poles = Some(of_vehicle(&tilting));
                     }
                     Tuned::Pairs(pairs) => {
                         let pairs = pairs.iter();
@@ -53,6 +51,7 @@ impl ControllerSettings {
                         settings.pairs = pairs.map(|pair| pair.map(rounded)).collect();
                         if !is_free_body(system) {
                             settings.transport = Some(TransportSettings::Joint);
+                            settings.leave_unfit_map(system);
                         }
                     }
                 }
@@ -83,23 +82,45 @@ impl ControllerSettings {
             ApproachSettings::StateFeedback => {
                 let count = 2 * system.model.dof();
                 match (motion, attitude) {
-                    (_, Some(_)) => return Err(TuningError::Attitude),
                     (PoleSpec::Bandwidth(_), _) => return Err(TuningError::StateFeedback(count)),
                     (PoleSpec::WithLag(..), _) => return Err(TuningError::StateFeedbackLag),
+                    (_, Some(_)) => return Err(TuningError::Attitude),
                     (PoleSpec::Poles(_), None) => {}
                 }
                 let poles = motion.poles("system", count)?.into_iter();
                 let poles = poles.map(|pole| Complex::new(rounded(pole.re), rounded(pole.im)));
                 settings.poles = Some(PoleSettings::List(poles.collect()));
             }
-            ApproachSettings::JointPd
-            | ApproachSettings::Lee
-            | ApproachSettings::RotorpySe3
-            | ApproachSettings::Cascade
-            | ApproachSettings::Indi => return Err(TuningError::ModelInertia),
+            ApproachSettings::JointPd => return Err(TuningError::ModelInertia),
         }
         Ok(settings)
     }
+}
+
+impl ControllerSettings {
+    /// Pairs that no transport map fits, as those of an underactuated system: particle-based, which needs none and is the same for small errors.
+    fn leave_unfit_map(&mut self, system: &System) {
+        let built = self.build_for_system(system);
+        if let Err(ControllerError::Settings(error)) = built
+            && error.key == "transport"
+        {
+            (self.approach, self.transport) = (ApproachSettings::Particle, None);
+        }
+    }
+}
+
+fn of_vehicle(TiltingPoles { horizontal, poles }: &TiltingPoles) -> PoleSettings {
+    let real = horizontal.iter().all(|pole| pole.im == 0.0);
+    PoleSettings::Vehicle(VehiclePoleSettings {
+        horizontal: real.then(|| horizontal.map(|pole| rounded(pole.re))),
+        polynomial: (!real).then(|| poles.polynomial.map(rounded)),
+        mass: None,
+        yaw: YawSettings {
+            inertia: rounded(poles.yaw_inertia),
+            damping: rounded(poles.yaw_damping),
+            stiffness: rounded(poles.yaw_stiffness),
+        },
+    })
 }
 
 /// To nine digits: what is written to a file is what was analysed, and reads well.

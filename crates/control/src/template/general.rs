@@ -134,6 +134,12 @@ impl GeneralMoment {
         x_A.dot(&(self.linear * x_B)) + (Y_A * self.angular).dot(&Y_B)
     }
 
+    /// The matrix for small errors of frames in this pose: K where they are that of the identity.
+    pub fn at(&self, pose: &SE3<f64>) -> Matrix6<f64> {
+        let directions = directions(&pose.matrix());
+        Matrix6::from_fn(|i, j| self.product(&directions[i], &directions[j]))
+    }
+
     /// The products with the six directions, a wrench.
     fn force(&self, directions: &[Matrix4<f64>; 6], A: &Matrix4<f64>) -> Vector6<f64> {
         Vector6::from_fn(|i, _| self.product(&directions[i], A))
@@ -162,6 +168,8 @@ pub struct GeneralForces {
     pub damping: Vector6<f64>,
     /// f_K, the gradient of V-bar.
     pub stiffness: Vector6<f64>,
+    /// The gradient of T-bar along the velocity.
+    pub momentum: Vector6<f64>,
     /// The energies.
     pub energies: Energies,
 }
@@ -203,11 +211,7 @@ impl GeneralPair {
         rate: &Matrix4<f64>,
         acceleration: &Matrix4<f64>,
     ) -> GeneralForces {
-        let directions = std::array::from_fn(|i| {
-            let mut unit = Vector6::zeros();
-            unit[i] = 1.0;
-            G * hat6(&unit)
-        });
+        let directions = directions(G);
         let half = |moment: &GeneralMoment, A: &Matrix4<f64>| 0.5 * moment.product(A, A);
         GeneralForces {
             mass_matrix: Matrix6::from_fn(|i, j| {
@@ -216,6 +220,7 @@ impl GeneralPair {
             inertial: self.inertia.force(&directions, acceleration),
             damping: self.damping.force(&directions, rate),
             stiffness: self.stiffness.force(&directions, error),
+            momentum: self.inertia.force(&directions, rate),
             energies: Energies::new(
                 half(&self.inertia, rate),
                 half(&self.stiffness, error),
@@ -223,4 +228,13 @@ impl GeneralPair {
             ),
         }
     }
+}
+
+/// How the pose G changes along each velocity coordinate.
+fn directions(G: &Matrix4<f64>) -> [Matrix4<f64>; 6] {
+    std::array::from_fn(|i| {
+        let mut unit = Vector6::zeros();
+        unit[i] = 1.0;
+        G * hat6(&unit)
+    })
 }

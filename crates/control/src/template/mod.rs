@@ -26,7 +26,7 @@
 //! ```
 //!
 //! [`Template`] does this for any [`Kinematics`]: a vehicle, whose one pair (world, body) has J = I, or a system of bodies.
-//! `general` has energies with more parameters.
+//! `general` has energies with more parameters, and `MatrixTemplate` sums them up.
 #![allow(non_snake_case)]
 
 pub mod body;
@@ -35,12 +35,16 @@ pub mod energy;
 #[cfg(feature = "systems")]
 pub mod general;
 #[cfg(feature = "systems")]
+mod of_matrices;
+#[cfg(feature = "systems")]
 mod of_model;
 pub mod particle;
 
 pub use crate::pair::{Pair, PairKinematics, Tracking};
 pub use crate::transport::Transport;
 pub use desired_motion::DesiredMotion;
+#[cfg(feature = "systems")]
+pub use of_matrices::{MatrixPair, MatrixTemplate};
 
 use core::borrow::Borrow;
 

@@ -57,7 +57,7 @@ fn who_is_led_has_a_priority_of_tilt_unless_one_is_given() {
 fn a_moment_about_the_origin_is_larger_by_the_offset() {
     let inertia = |text: &str| match &parse(text).unwrap().pairs[0].inertia {
         EnergySettings::Moments(moments) => moments.clone(),
-        EnergySettings::Number(_) => panic!("a table"),
+        EnergySettings::Number(_) | EnergySettings::Matrix(_) => panic!("a table"),
     };
     let center = inertia(SKEWED_PAIR);
     // 1.2 (c^2 I - c c^T) with c = (0.04, 0, 0.08).

@@ -123,7 +123,7 @@ fn approaches_and_what_they_need() {
             gains("approach = 'joint_pd'").replace("[40, 36]", "-1"),
             "gains.shoulder.stiffness: expected zero or a positive number, found -1",
         ),
-        ("approach = 'state_feedback'".into(), "poles: expected a list of poles for the approach state_feedback, found none"),
+        ("approach = 'state_feedback'".into(), "poles: expected a list of poles, or a table [controller.lqr], for the approach state_feedback, found neither"),
         (
             "approach = 'state_feedback'\npoles = [-1, -2]".into(),
             "poles: found 2 poles; expected 6, two for each degree of freedom",

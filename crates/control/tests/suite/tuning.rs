@@ -299,7 +299,8 @@ fn state_feedback_takes_all_poles() {
             approach,
             PoleSpec::Bandwidth(2.0),
             None,
-            "state feedback needs its 12 poles one by one instead of a bandwidth",
+            "state feedback needs its 12 poles one by one instead of a bandwidth, or the largest acceptable errors and inputs of an optimal one \
+             ([controller.lqr], --lqr)",
         ),
         (
             approach,
@@ -324,9 +325,9 @@ fn state_feedback_takes_all_poles() {
             ApproachSettings::ComputedTorque,
             PoleSpec::Bandwidth(1.0),
             None,
-            "the inputs move the system in 4 of its 6 degrees of freedom: not every joint can have poles of its own. State feedback (approach = \
-             \"state_feedback\") places all 12 poles of small errors about one configuration; `fly_control::design::MatchingSearch` finds energies that \
-             the system can follow",
+            "the inputs move the system in 4 of its 6 degrees of freedom: not every joint can have poles of its own. For energies that it can follow \
+             give up to 12 poles of all of it one by one; state feedback (approach = \"state_feedback\") places all 12 for small errors about one \
+             configuration, or has the gains of least cost ([controller.lqr], --lqr)",
         ),
     ] {
         let error = tune_for(approach, QUADCOPTER, &spec, attitude).expect_err("none");

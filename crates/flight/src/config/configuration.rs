@@ -222,9 +222,7 @@ impl Configuration {
     /// What is flown, and how.
     pub fn flown(&self) -> Flown<'_> {
         match &self.vehicle {
-            Some(vehicle) if self.controller.approach.template().is_some() => {
-                Flown::Vehicle(vehicle)
-            }
+            Some(vehicle) if self.controller.is_of_body() => Flown::Vehicle(vehicle),
             _ => Flown::System(&self.system),
         }
     }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fly_control::settings::{ActuatorSettings, ApproachSettings};
+use fly_control::settings::{
+    ActuatorSettings, ApproachSettings, DisturbanceSettings, GovernorSettings, Numbers,
+    PreferredInput,
+};
 use fly_control::{ControllerError, ControllerSettings, SettingsError};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -60,23 +63,32 @@ pub(super) fn explain_controller(document: &Document, error: &ControllerError) -
     }
 }
 
-/// What other parameters leave as it is: `approach` and `actuators`, whatever else stands there.
-pub(super) fn read_kept(
-    document: &Document,
-) -> Result<(ApproachSettings, ActuatorSettings), ConfigError> {
+/// What a controller keeps when its parameters are replaced, whatever else stands there.
+pub(super) fn read_kept(document: &Document) -> Result<ControllerSettings, ConfigError> {
     #[derive(Default, Deserialize)]
+    #[serde(default)]
     #[allow(clippy::zero_sized_map_values)] // serde flattens into maps alone
     struct Section {
-        #[serde(default)]
         approach: ApproachSettings,
-        #[serde(default)]
         actuators: ActuatorSettings,
+        disturbance: Option<DisturbanceSettings>,
+        preferred_input: PreferredInput,
+        input_weights: Option<Numbers>,
+        limits: GovernorSettings,
         #[serde(flatten)]
         _others: BTreeMap<String, IgnoredAny>,
     }
-    let section = match section(document, "controller")? {
+    let kept = match section(document, "controller")? {
         Some(fragment) => fragment.decode::<Section>()?,
         None => Section::default(),
     };
-    Ok((section.approach, section.actuators))
+    Ok(ControllerSettings {
+        approach: kept.approach,
+        actuators: kept.actuators,
+        disturbance: kept.disturbance,
+        preferred_input: kept.preferred_input,
+        input_weights: kept.input_weights,
+        limits: kept.limits,
+        ..ControllerSettings::default()
+    })
 }

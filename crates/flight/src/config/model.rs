@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fly_control::plant::SystemPlant;
-use fly_control::settings::{ActuatorSettings, ApproachSettings};
 use fly_control::{Controller, ControllerSettings, SystemPoint};
 use fly_mechanics::{System, Vehicle};
 
@@ -27,16 +26,15 @@ pub struct Model {
     pub vehicle: Option<Vehicle>,
     /// How often its controller computes, Hz.
     pub rate_hz: f64,
-    /// What its controller is to make of errors.
-    pub approach: ApproachSettings,
-    /// What its commands make up for.
-    pub actuators: ActuatorSettings,
+    /// What its controller keeps when its parameters are replaced: the approach, what commands make up for, the observer of disturbances, what redundant inputs prefer, limits of the
+    /// way to a goal that is far away.
+    pub kept: ControllerSettings,
     /// The settings of its controller.
     pub controller: Option<ControllerSettings>,
 }
 
 impl Model {
-    /// Reads both from a configuration, or a system alone from its description; of the controller only the approach and what commands make up for, unless all of it is asked for.
+    /// Reads both from a configuration, or a system alone from its description; of the controller only what is [kept](Self::kept) unless all of it is asked for.
     ///
     /// # Errors
     /// What is wrong with these sections, with its place; the others are not looked at.
@@ -47,13 +45,11 @@ impl Model {
         let (kept, controller) = match document.entry("controller") {
             Some(_) if with_controller => {
                 let controller = problems.take(controller::read(&document));
-                let kept = (controller.as_ref()).map(|read| (read.approach, read.actuators));
-                (kept, controller)
+                (controller.clone(), controller)
             }
             Some(_) => (problems.take(controller::read_kept(&document)), None),
             None => (None, None),
         };
-        let (approach, actuators) = kept.unwrap_or_default();
         let flight = problems.take(FlightSection::read(&document));
         problems.finish()?;
         let Some(Described {
@@ -67,8 +63,7 @@ impl Model {
             system,
             vehicle,
             rate_hz: flight.unwrap_or_default().rate_hz,
-            approach,
-            actuators,
+            kept: kept.unwrap_or_default(),
             controller,
         })
     }

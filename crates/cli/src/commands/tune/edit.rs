@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fly_control::settings::{ControllerSettings, EnergySettings, GainSettings, Moment, Numbers};
-use fly_control::settings::{PairSettings, PoleSettings, SecondMomentSettings};
-use fly_control::settings::{TransportSettings, VehiclePoleSettings, YawSettings};
+use fly_control::settings::{
+    ApproachSettings, ControllerSettings, EnergySettings, GainSettings, LqrSettings, Moment,
+    Numbers, PairSettings, PoleSettings, SecondMomentSettings, TransportSettings,
+    VehiclePoleSettings, YawSettings,
+};
 use fly_mechanics::description::read_text;
 use nalgebra::{Complex, Matrix3};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
@@ -14,11 +16,20 @@ use super::replace::replace;
 use crate::config::{self, Diagnostic};
 use crate::exit::{Exit, Failure};
 
-/// Replaces pairs, poles or gains of the file's controller.
+/// What is to be replaced.
+#[derive(Clone, Copy, Debug)]
+pub struct Changes {
+    /// Pairs, poles or gains.
+    pub parameters: bool,
+    /// The bandwidth of the observer of disturbances.
+    pub observer: bool,
+}
+
+/// Replaces what has changed of the file's controller.
 ///
 /// # Errors
 /// The file is not a configuration that these parameters can stand in, or it cannot be read or replaced; it is then what it was.
-pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> {
+pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Result<(), Failure> {
     let name = file.display();
     let failed = |what: &str, why: &dyn std::fmt::Display| {
         Failure::new(
@@ -38,7 +49,7 @@ pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> 
     // Wrong before: said with the place in what the user wrote.
     config::check_sections(file, &text)?;
     let mut document: DocumentMut = text.parse().map_err(|error| failed("read", &error))?;
-    if put_settings(&mut document, settings).is_none() {
+    if put_settings(&mut document, settings, changes).is_none() {
         return Err(Failure::new(
             Exit::Usage,
             format_args!(
@@ -49,8 +60,16 @@ pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> 
     let text = document.to_string();
     let found = config::controller_in(file, &text)?;
     let parameters = |settings: &ControllerSettings| {
-        let (pairs, poles) = (settings.pairs.clone(), settings.poles.clone());
-        (pairs, poles, settings.gains.clone())
+        let ControllerSettings {
+            pairs,
+            poles,
+            gains,
+            lqr,
+            disturbance,
+            ..
+        } = settings.clone();
+        let parameters = changes.parameters.then_some((pairs, poles, gains, lqr));
+        (parameters, changes.observer.then_some(disturbance))
     };
     if parameters(&found) != parameters(settings) {
         let diagnostic = Diagnostic::new(format!("the parameters do not fit into `{name}`"))
@@ -61,9 +80,21 @@ pub fn write(file: &Path, settings: &ControllerSettings) -> Result<(), Failure> 
     replace(file, &text).map_err(|error| failed("replace", &error))
 }
 
-fn put_settings(document: &mut DocumentMut, settings: &ControllerSettings) -> Option<()> {
+fn put_settings(
+    document: &mut DocumentMut,
+    settings: &ControllerSettings,
+    changes: Changes,
+) -> Option<()> {
     let controller = table(document.as_table_mut(), "controller")?;
+    if let (true, Some(observer)) = (changes.observer, settings.disturbance) {
+        let observed = table(controller, "disturbance")?;
+        put(observed, "bandwidth", observer.bandwidth);
+    }
+    if !changes.parameters {
+        return Some(());
+    }
     for (key, given) in [
+        ("lqr", settings.lqr.is_some()),
         ("pairs", !settings.pairs.is_empty()),
         ("poles", settings.poles.is_some()),
         ("gains", !settings.gains.is_empty()),
@@ -76,6 +107,16 @@ fn put_settings(document: &mut DocumentMut, settings: &ControllerSettings) -> Op
         Some(PoleSettings::Vehicle(poles)) => put_poles(table(controller, "poles")?, poles)?,
         Some(PoleSettings::List(poles)) => put_list(controller, poles),
         None => {}
+    }
+    let approach = settings.approach.name();
+    let before = controller.get("approach").and_then(Item::as_str);
+    if before.unwrap_or(ApproachSettings::default().name()) != approach {
+        put(controller, "approach", approach);
+    }
+    if let Some(lqr) = &settings.lqr {
+        // It has no transport map.
+        controller.remove("transport");
+        put_lqr(table(controller, "lqr")?, lqr)?;
     }
     if !settings.gains.is_empty() {
         put_gains(table(controller, "gains")?, &settings.gains)?;
@@ -105,6 +146,37 @@ fn put_list(controller: &mut dyn TableLike, poles: &[Complex<f64>]) {
     );
 }
 
+fn put_lqr(table: &mut dyn TableLike, lqr: &LqrSettings) -> Option<()> {
+    for (key, joints) in [("errors", &lqr.errors), ("rates", &lqr.rates)] {
+        if joints.is_empty() {
+            table.remove(key);
+            continue;
+        }
+        let table = inline(table, key)?;
+        let old: Vec<String> = table.iter().map(|(joint, _)| joint.to_owned()).collect();
+        for joint in old.iter().filter(|joint| !joints.contains_key(*joint)) {
+            table.remove(joint);
+        }
+        for (joint, numbers) in joints {
+            put_one_or_each(table, joint, numbers);
+        }
+    }
+    match &lqr.inputs {
+        Some(inputs) => put_one_or_each(table, "inputs", inputs),
+        None => {
+            table.remove("inputs");
+        }
+    }
+    Some(())
+}
+
+fn put_one_or_each(table: &mut dyn TableLike, key: &str, numbers: &Numbers) {
+    match numbers {
+        Numbers::One(number) => put(table, key, *number),
+        Numbers::Each(numbers) => put_numbers(table, key, numbers),
+    }
+}
+
 fn put_gains(table: &mut dyn TableLike, gains: &BTreeMap<String, GainSettings>) -> Option<()> {
     let old: Vec<String> = table.iter().map(|(joint, _)| joint.to_owned()).collect();
     for joint in old.iter().filter(|joint| !gains.contains_key(*joint)) {
@@ -117,10 +189,8 @@ fn put_gains(table: &mut dyn TableLike, gains: &BTreeMap<String, GainSettings>) 
             ("damping", Some(&gains.damping)),
             ("inertia", gains.inertia.as_ref()),
         ] {
-            match numbers {
-                Some(Numbers::One(number)) => put(table, key, *number),
-                Some(Numbers::Each(numbers)) => put_numbers(table, key, numbers),
-                None => {}
+            if let Some(numbers) = numbers {
+                put_one_or_each(table, key, numbers);
             }
         }
     }
@@ -174,6 +244,11 @@ fn put_pair(table: &mut dyn TableLike, pair: &PairSettings) -> Option<()> {
         match moment {
             EnergySettings::Number(number) => put(table, key, *number),
             EnergySettings::Moments(moments) => put_moment(inline(table, key)?, moments),
+            EnergySettings::Matrix(matrix) => {
+                let rows = matrix.row_iter();
+                let rows = rows.map(|row| row.iter().copied().collect::<Array>());
+                put(inline(table, key)?, "matrix", rows.collect::<Array>());
+            }
         }
     }
     Some(())
@@ -239,8 +314,11 @@ fn table<'a>(above: &'a mut dyn TableLike, key: &str) -> Option<&'a mut dyn Tabl
         .as_table_like_mut()
 }
 
-/// The same in one line, if it is made.
+/// The same in one line, if it is made; in the place of what is no table.
 fn inline<'a>(above: &'a mut dyn TableLike, key: &str) -> Option<&'a mut dyn TableLike> {
+    if above.get(key).is_some_and(|item| !item.is_table_like()) {
+        above.remove(key);
+    }
     above
         .entry(key)
         .or_insert_with(|| Item::Value(Value::InlineTable(InlineTable::new())))

@@ -1,15 +1,20 @@
 //! What `fly tune` prints.
+#![allow(non_snake_case)]
 
 use std::fmt;
 
 use fly_control::analysis::{AnalysisError, ClosedLoop, HoverMargins, Mode, modes};
+use fly_control::linear::LinearModel;
 use fly_control::pair::Pair;
 use fly_control::plant::SystemPlant;
 use fly_control::settings::{EnergySettings, PairSettings};
-use fly_control::{Controller, Strategy};
+use fly_control::template::general::GeneralPair;
+use fly_control::{Controller, ControllerSettings, Strategy};
 use fly_mechanics::{SecondMoment, System, Vehicle};
 use nalgebra::{Complex, DMatrix, Matrix3, Matrix4, Vector3};
 
+use super::found::Found;
+use super::{limits, redundancy};
 use crate::commands::as_flown::{self, Finding};
 use crate::config::Model;
 use crate::telemetry::{Table, significant};
@@ -23,10 +28,24 @@ pub struct Report {
 
 impl Report {
     /// Of a system under its controller, about rest in this configuration.
-    pub fn new(model: &Model, controller: &Controller<SystemPlant>, rest: &[f64]) -> Self {
+    pub fn new(
+        model: &Model,
+        settings: &ControllerSettings,
+        controller: &Controller<SystemPlant>,
+        rest: &[f64],
+        found: &Found,
+    ) -> Self {
         let system = &model.system;
         let mut report = Self::default();
-        report.parameters(system, controller.strategy());
+        if let Some(table) = found.table() {
+            report.section("as fast as the margins allow", table);
+        }
+        if settings.approach != model.kept.approach {
+            let mut table = Table::default();
+            table.row("", [settings.approach.name()]);
+            report.section("approach", table);
+        }
+        report.parameters(system, controller, rest);
         let whose = if model.vehicle.is_some() {
             "the vehicle's own"
         } else {
@@ -43,6 +62,14 @@ impl Report {
                 }
                 if let Some(vehicle) = &model.vehicle {
                     report.hover(vehicle);
+                    match limits::table(settings, vehicle, &closed) {
+                        Ok(Some(table)) => report.section("limits of the way to a far goal", table),
+                        Ok(None) => {}
+                        Err(error) => report.problems.push(format!("controller.{error}")),
+                    }
+                }
+                if let Some(table) = redundancy::table(system, settings, rest) {
+                    report.section("redundant inputs", table);
                 }
             }
             Err(error) => report.problems.push(error.to_string()),
@@ -59,11 +86,11 @@ impl Report {
         self.sections.push((title.into(), table));
     }
 
-    /// Of a template its pairs, of the textbook controllers of joints what they are to every velocity; state feedback has none.
-    fn parameters(&mut self, system: &System, strategy: &Strategy) {
+    /// Of a template its pairs, of the textbook controllers of joints what they are to every velocity, of state feedback its gains.
+    fn parameters(&mut self, system: &System, controller: &Controller<SystemPlant>, rest: &[f64]) {
         let model = &system.model;
         let mut joints: Vec<(String, [String; 3])> = Vec::new();
-        match strategy {
+        match controller.strategy() {
             Strategy::Template(template) => {
                 for pair in template.pairs() {
                     let settings = PairSettings::of_pair(model, pair);
@@ -76,6 +103,28 @@ impl Report {
                         None => {
                             self.pair(format!("parameters of {from} to {to}"), &pair.energies);
                         }
+                    }
+                }
+            }
+            Strategy::Matrices(template) => {
+                for pair in template.pairs() {
+                    let GeneralPair {
+                        stiffness,
+                        damping,
+                        inertia,
+                    } = &pair.energies;
+                    let of = format!("{} to {}", model.name(pair.a), model.name(pair.b));
+                    for (name, moment) in [
+                        ("stiffness, N/m and N m/rad", stiffness),
+                        ("damping, N s/m and N m s/rad", damping),
+                        ("inertia, kg and kg m^2", inertia),
+                    ] {
+                        let mut table = Table::default();
+                        let axes = ["x", "y", "z", "about x", "about y", "about z"];
+                        for (axis, row) in axes.into_iter().zip(moment.matrix().row_iter()) {
+                            table.row(axis, row.iter().map(|x| significant(*x, 4)));
+                        }
+                        self.section(format!("{of}: {name}"), table);
                     }
                 }
             }
@@ -92,7 +141,14 @@ impl Report {
                     }
                 }
             }
-            Strategy::Feedback(_) | Strategy::Multirotor(_) => {}
+            Strategy::Feedback(feedback) => {
+                if let Ok((linear, _)) = LinearModel::of_system(model, &system.inputs, rest)
+                    && let Ok(gains) = feedback.gains(&linear)
+                {
+                    self.gains(system, &gains);
+                }
+            }
+            Strategy::Multirotor(_) => {}
         }
         if !joints.is_empty() {
             let mut table = Table::default();
@@ -102,6 +158,31 @@ impl Report {
             }
             self.section("parameters of joints, in SI units", table);
         }
+    }
+
+    /// Of state feedback: what each input does against each error, and against its rate.
+    fn gains(&mut self, system: &System, [F_K, F_D]: &[DMatrix<f64>; 2]) {
+        let mut table = Table::default();
+        let inputs = (1..=F_K.nrows()).map(|j| format!("input {j}"));
+        table.row("", inputs);
+        for (body, joint) in system.model.bodies().zip(&system.joints) {
+            let range = system.model.velocity_range(body);
+            for (way, i) in range.clone().enumerate() {
+                let name = match range.len() {
+                    1 => joint.name.clone(),
+                    _ => format!("{} {way}", joint.name),
+                };
+                for (name, gain) in [(name.clone(), F_K), (format!("{name}, rate"), F_D)] {
+                    let column = gain.column(i);
+                    let noise = 1e-12 * gain.amax();
+                    let clean = column
+                        .iter()
+                        .map(|x| if x.abs() < noise { 0.0 } else { *x });
+                    table.row(&name, clean.map(|x| significant(x, 4)));
+                }
+            }
+        }
+        self.section("gains, in SI units", table);
     }
 
     fn pair(&mut self, title: String, pair: &Pair) {

@@ -56,7 +56,7 @@ error: unknown key `controller.pairs[0].damping.wight`
   --> flight.toml:10:55
    |
 10 | pairs = [{ to = \"core\", stiffness.weight = 9, damping.wight = 6, inertia = { weight = 1, moment = [1, 1, 1] } }]
-   |                                                       ^^^^^ expected `weight`, `center`, `moment` or `moment_about_origin`
+   |                                                       ^^^^^ expected `weight`, `center`, `moment`, `moment_about_origin` or `matrix`
    |
    = help: did you mean `weight`?
 ");

@@ -59,7 +59,7 @@ error: `controller.poles` cannot be used
   --> arm.toml:22:1
    |
 22 | [controller]
-   | ^^^^^^^^^^^^ expected a list of poles for the approach state_feedback, found none
+   | ^^^^^^^^^^^^ expected a list of poles, or a table [controller.lqr], for the approach state_feedback, found neither
 ",
     );
 }
@@ -159,7 +159,7 @@ error: unknown key `controller.pairs[0].stiffness.wight`
   --> arm.toml:25:35
    |
 25 |     { to = \"upper\", stiffness = { wight = 9 }, damping = 6, inertia = 1 },
-   |                                   ^^^^^ expected `weight`, `center`, `moment` or `moment_about_origin`
+   |                                   ^^^^^ expected `weight`, `center`, `moment`, `moment_about_origin` or `matrix`
    |
    = help: did you mean `weight`?
 ",

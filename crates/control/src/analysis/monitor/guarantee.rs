@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use fly_mechanics::multibody::{Model, Workspace};
+use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_mechanics::{Inputs, PseudoInverse};
 use nalgebra::{DMatrix, Matrix6xX};
 
@@ -115,7 +115,10 @@ impl LyapunovGuarantee {
         }
         let fits = match approach {
             Approach::Particle => false,
-            Approach::Body => everywhere(model, |at| one_invertible_pair(model, template, at)),
+            Approach::Body => {
+                let pairs: Vec<_> = template.pairs().iter().map(|p| (p.a, p.b)).collect();
+                everywhere(model, |at| one_invertible_pair(model, &pairs, at))
+            }
             Approach::Energy => everywhere(model, |at| map_fits(model, template, at)),
         };
         if fits {
@@ -144,7 +147,19 @@ impl Controller<SystemPlant> {
         let (dof, rank) = (model.dof(), input_rank(&model, self.plant().inputs()));
         match self.strategy_mut() {
             Strategy::Template(template) => LyapunovGuarantee::of_system(&model, template, rank),
-            Strategy::Euclidean(_) if rank < dof => LyapunovGuarantee::Underactuated { rank, dof },
+            Strategy::Matrices(_) | Strategy::Euclidean(_) if rank < dof => {
+                LyapunovGuarantee::Underactuated { rank, dof }
+            }
+            Strategy::Matrices(template) => {
+                let pairs: Vec<_> = template.pairs().iter().map(|p| (p.a, p.b)).collect();
+                let falls = template.approach() == Approach::Body
+                    && everywhere(&model, |at| one_invertible_pair(&model, &pairs, at));
+                if falls {
+                    LyapunovGuarantee::Always
+                } else {
+                    LyapunovGuarantee::AtRest(template.approach())
+                }
+            }
             // A quadratic potential, and the identity as the map that suits it.
             Strategy::Euclidean(_) => LyapunovGuarantee::Always,
             Strategy::Feedback(_) | Strategy::Multirotor(_) => LyapunovGuarantee::NoEnergies,
@@ -228,18 +243,18 @@ fn map_fits(model: &Model<f64>, template: &mut Template<Model<f64>>, at: &Sample
 /// Whether one pair carries all energies, and `Ad(E) J_R xi_R` always is a twist that the system can have: `xi_E = J^+ z_E` then is a velocity error.
 fn one_invertible_pair(
     model: &Model<f64>,
-    template: &Template<Model<f64>>,
+    pairs: &[(BodyId, BodyId)],
     at: &Sample,
 ) -> Option<bool> {
-    let [pair] = template.pairs() else {
+    let [(a, b)] = *pairs else {
         return Some(false);
     };
     let (actual, reference) = (kinematics(model, &at.x), kinematics(model, &at.x_R));
     let n = model.dof();
     let (mut J, mut J_R) = (Matrix6xX::zeros(n), Matrix6xX::zeros(n));
-    actual.jacobian(pair.a, pair.b, &mut J);
-    reference.jacobian(pair.a, pair.b, &mut J_R);
-    let E = actual.pose(pair.a, pair.b).inverse() * reference.pose(pair.a, pair.b);
+    actual.jacobian(a, b, &mut J);
+    reference.jacobian(a, b, &mut J_R);
+    let E = actual.pose(a, b).inverse() * reference.pose(a, b);
     let carried = E.adjoint() * J_R;
     if n > 6 {
         return Some(false);

@@ -1,0 +1,61 @@
+//! What a search has found, in words.
+
+use fly_control::analysis::Margins;
+use fly_control::tuning::{Fastest, SCAN};
+
+use crate::telemetry::{Table, significant};
+
+/// The fastest of everything that was searched for.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What was to be kept.
+    pub margins: Option<Margins>,
+    /// Of the motion.
+    pub motion: Option<Fastest>,
+    /// Of the attitude, or of the turn about the vertical.
+    pub attitude: Option<Fastest>,
+    /// Of the observer of disturbances.
+    pub observer: Option<Fastest>,
+}
+
+impl Found {
+    /// One row for each; `None` if nothing was searched.
+    pub fn table(&self) -> Option<Table> {
+        let Margins {
+            gain,
+            delay,
+            damping,
+        } = self.margins?;
+        let mut table = Table::default();
+        table.row(
+            "margins kept",
+            [format!(
+                "{} to {} times the gain, {} ms more delay, damping ratios from {}",
+                significant(gain.recip(), 3),
+                significant(gain, 3),
+                significant(1e3 * delay, 3),
+                significant(damping, 3)
+            )],
+        );
+        let most = "the fastest that is looked at: one radian in a step";
+        let poles = "as fast as the fastest pole; beyond, noise gains more than the observer";
+        for (what, found, most) in [
+            ("motion", &self.motion, most),
+            ("attitude", &self.attitude, most),
+            ("observer", &self.observer, poles),
+        ] {
+            let Some(Fastest { bandwidth, limit }) = found else {
+                continue;
+            };
+            let why = limit.as_ref().map_or_else(
+                || most.to_owned(),
+                |limit| format!("{SCAN} times as fast: {limit}"),
+            );
+            table.row(
+                what,
+                [format!("{} rad/s; {why}", significant(*bandwidth, 3))],
+            );
+        }
+        Some(table)
+    }
+}

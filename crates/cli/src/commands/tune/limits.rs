@@ -1,0 +1,88 @@
+//! Limits within which a vehicle is led to a goal that is far away, and where they come from.
+
+use fly_control::ControllerSettings;
+use fly_control::analysis::{ClosedLoop, HoverMargins};
+use fly_control::settings::{ChosenLimits, GovernorSettings, SettingsError};
+use fly_mechanics::Vehicle;
+
+use crate::telemetry::{Table, significant};
+
+/// The tilt, degrees, below which a vehicle's own limit counts: the usual one is 35.
+const USUAL_TILT: f64 = 34.999;
+
+/// One row for each limit; `None` where nothing leads the vehicle.
+///
+/// # Errors
+/// Limits that the vehicle cannot have.
+pub(super) fn table(
+    settings: &ControllerSettings,
+    vehicle: &Vehicle,
+    closed: &ClosedLoop,
+) -> Result<Option<Table>, SettingsError> {
+    // Only what has energies of ten numbers is led.
+    if !settings.is_of_body() {
+        return Ok(None);
+    }
+    let mut table = Table::default();
+    let Some(governor) = settings.governor(vehicle, Some(closed))? else {
+        table.row(
+            "",
+            [if settings.limits == GovernorSettings::None {
+                "none: `limits = false`"
+            } else {
+                "none: the vehicle does not come to rest in hover, or can move from there only one way"
+            }],
+        );
+        return Ok(Some(table));
+    };
+    let (limits, reach) = (governor.limits(), governor.reach().position);
+    let chosen = match settings.limits {
+        GovernorSettings::Chosen(chosen) => chosen,
+        GovernorSettings::Usual | GovernorSettings::None => ChosenLimits::default(),
+    };
+    let usual = "usual";
+    let tilt = limits.tilt.to_degrees();
+    let of_tilt = if tilt < USUAL_TILT {
+        "half of what it can hold"
+    } else {
+        usual
+    };
+    let across = match HoverMargins::new(vehicle) {
+        Ok(margins) if margins.side.is_some() => "half of what it has without tilting",
+        _ => "what the tilt gives while it sinks as fast as it may",
+    };
+    let saturated = "1.5 times where inputs begin to saturate";
+    let yaw_rate = limits.yaw_rate.to_degrees();
+    for (key, unit, number, chosen, origin) in [
+        ("speed", "m/s", limits.speed, chosen.speed, usual),
+        ("climb", "m/s", limits.climb, chosen.climb, usual),
+        ("descent", "m/s", limits.descent, chosen.descent, usual),
+        (
+            "acceleration",
+            "m/s^2",
+            limits.acceleration,
+            chosen.acceleration,
+            across,
+        ),
+        ("jerk", "m/s^3", limits.jerk, chosen.jerk, usual),
+        ("tilt_deg", "degrees", tilt, chosen.tilt_deg, of_tilt),
+        (
+            "yaw_rate_deg",
+            "degrees/s",
+            yaw_rate,
+            chosen.yaw_rate_deg,
+            usual,
+        ),
+        ("reach", "m", reach, chosen.reach, saturated),
+    ] {
+        let origin = chosen.map_or(origin, |_| "as configured");
+        table.row(
+            key,
+            [
+                format!("{} {unit}", significant(number, 3)),
+                origin.to_owned(),
+            ],
+        );
+    }
+    Ok(Some(table))
+}

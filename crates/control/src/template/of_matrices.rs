@@ -1,0 +1,123 @@
+//! The desired closed loop of a system whose energies have all numbers of symmetric 6 x 6 matrices.
+#![allow(non_snake_case)]
+
+use fly_mechanics::multibody::{BodyId, Model, Workspace};
+use nalgebra::{DMatrix, Matrix6, Matrix6xX};
+
+use super::general::{GeneralForces, GeneralMoment, GeneralPair};
+use super::{Approach, DesiredMotion};
+use crate::Energies;
+use crate::kinematics::{BodyJacobian, Jacobian, Kinematics, ModelKinematics};
+use crate::linear::LinearModel;
+use crate::system::SystemReference;
+
+/// Two bodies, or the world and a body, with desired energies of 21 numbers each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixPair {
+    /// The body, or the world, relative to which b should move.
+    pub a: BodyId,
+    /// The body in whose frame the energies are given.
+    pub b: BodyId,
+    /// K, D, M.
+    pub energies: GeneralPair,
+}
+
+/// The particle- or body-based template of such pairs, Konz (B.52), (B.53): as a [`Template`](super::Template), but with stiffness, damping and inertia that
+/// may differ along the axes, of the frame a (particle-based) or of the reference (body-based).
+#[derive(Clone)]
+pub struct MatrixTemplate {
+    approach: Approach,
+    pairs: Vec<MatrixPair>,
+    jacobian: BodyJacobian,
+}
+
+impl MatrixTemplate {
+    /// Of these pairs; `None` for [`Approach::Energy`], which has no such energies.
+    pub fn new(model: &Model<f64>, approach: Approach, pairs: Vec<MatrixPair>) -> Option<Self> {
+        (approach != Approach::Energy).then(|| Self {
+            approach,
+            pairs,
+            jacobian: model.jacobian(),
+        })
+    }
+
+    /// Its pairs.
+    pub fn pairs(&self) -> &[MatrixPair] {
+        &self.pairs
+    }
+
+    /// Its approach.
+    pub fn approach(&self) -> Approach {
+        self.approach
+    }
+
+    /// Writes the desired motion in the state for which `actual` was updated, Jacobians included, and with the velocity `xi`. `reference` is
+    /// scratch: it holds the reference's kinematics afterwards. No allocation.
+    ///
+    /// # Panics
+    /// If slices have other lengths than the model has coordinates.
+    pub fn evaluate(
+        &mut self,
+        model: &Model<f64>,
+        actual: &Workspace<f64>,
+        xi: &[f64],
+        reference: &mut Workspace<f64>,
+        goal: &SystemReference<'_>,
+        out: &mut DesiredMotion,
+    ) {
+        reference.update(model, goal.configuration, goal.velocity);
+        reference.update_jacobians(model);
+        let at = ModelKinematics {
+            model,
+            actual,
+            velocity: xi,
+            reference,
+            goal: *goal,
+        };
+        out.clear();
+        out.energies = Energies::default();
+        let J = &mut self.jacobian;
+        for pair in &self.pairs {
+            let (motion, desired) = at.motions(pair.a, pair.b, J);
+            let GeneralForces {
+                mass_matrix,
+                inertial,
+                damping,
+                stiffness,
+                momentum,
+                energies,
+            } = match self.approach {
+                Approach::Body => pair.energies.body(&motion, &desired),
+                Approach::Particle | Approach::Energy => pair.energies.particle(&motion, &desired),
+            };
+            J.add_matrix(&mass_matrix, 1.0, &mut out.mass_matrix);
+            J.add_force(&stiffness, 1.0, &mut out.stiffness);
+            J.add_force(&inertial, 1.0, &mut out.inertial);
+            J.add_force(&damping, 1.0, &mut out.damping);
+            J.add_force(&momentum, 1.0, &mut out.momentum);
+            out.energies += energies;
+        }
+        out.sum_up();
+    }
+
+    /// For small errors about rest in the configuration for which the workspace was updated, Jacobians included, Konz (5.71).
+    pub fn linear(&self, model: &Model<f64>, reference: &Workspace<f64>) -> LinearModel {
+        let n = model.dof();
+        let [mut inertia, mut damping, mut stiffness] = [(); 3].map(|()| DMatrix::zeros(n, n));
+        let mut J = Matrix6xX::zeros(n);
+        for MatrixPair { a, b, energies } in &self.pairs {
+            reference.jacobian(*a, *b, &mut J);
+            let of = |moment: &GeneralMoment| {
+                let matrix: Matrix6<f64> = match self.approach {
+                    Approach::Body => *moment.matrix(),
+                    Approach::Particle | Approach::Energy => moment.at(&reference.pose(*a, *b)),
+                };
+                J.transpose() * matrix * &J
+            };
+            inertia += of(&energies.inertia);
+            damping += of(&energies.damping);
+            stiffness += of(&energies.stiffness);
+        }
+        LinearModel::without_inputs(inertia, damping, stiffness)
+    }
+}
