@@ -244,11 +244,11 @@ pub struct TuneArguments {
 
     /// --fastest: an error of the position, m, or of each joint, m or rad, takes no input to its limit
     /// from rest; 0: any may [default: 0.5 m, of joints 0.1]
-    #[arg(long, value_name = "M", requires = "fastest", value_parser = not_negative)]
+    #[arg(long, value_name = "M", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
     pub error: Option<f64>,
 
     /// --fastest: the same of a vehicle's heading, degrees
-    #[arg(long, value_name = "DEGREES", default_value = "20", requires = "fastest", value_parser = not_negative)]
+    #[arg(long, value_name = "DEGREES", default_value = "20", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
     pub heading_error_deg: f64,
 
     /// Put the parameters into `[controller]` of this configuration, unless a problem is found; its

@@ -422,7 +422,9 @@ impl Pilot {
                 );
             }
             Some(Attainable::Nothing) => {
-                tracing::error!("what is left cannot hover: the vehicle sinks or tumbles");
+                tracing::error!(
+                    "what is left cannot hover level: height, position or attitude is lost"
+                );
             }
             Some(Attainable::Hover) | None => {}
         }

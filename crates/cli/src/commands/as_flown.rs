@@ -25,6 +25,9 @@ const GAIN: f64 = 1.25;
 /// Where commands make up for lags, these may be this much longer or shorter than their model says.
 const LAG: f64 = 1.5;
 
+/// Loops with more states are not looked at before a flight: it would take seconds.
+const MOST_STATES: usize = 250;
+
 /// What speaks against flying this configuration, of its closed loop where its reference begins; nothing where it cannot rest there.
 ///
 /// # Errors
@@ -50,6 +53,13 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
     let lags = system.inputs.time_constants();
     let found = closed.and_then(|closed| {
         let sampled = closed.sampled(rate.recip(), lags)?;
+        let states = sampled.states();
+        if states > MOST_STATES {
+            tracing::warn!(
+                "the closed loop has {states} states with its commands on their way, too many to look at before every flight: `fly check` does"
+            );
+            return Ok(Vec::new());
+        }
         narrow(&closed, &sampled, lags)
     });
     let label = label(rate);

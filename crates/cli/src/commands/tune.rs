@@ -74,6 +74,13 @@ fn parameters(
     };
     let motion = wish(&arguments.poles, arguments.bandwidth);
     let attitude = wish(&arguments.attitude_poles, arguments.attitude_bandwidth);
+    if arguments.with_lag && model.kept.actuators.lead > 0.0 {
+        return Err(Failure::new(
+            Exit::Usage,
+            "--with-lag moves the law's poles by the lag that `controller.actuators.lead` makes up for: take one of the two\n\n\
+             For example --set controller.actuators.lead=0",
+        ));
+    }
     let lagging = |wish: Option<PoleSpec>| match wish {
         Some(wish) if arguments.with_lag => {
             let with_lag = wish.with_lag(&model.system).map(Some);

@@ -13,7 +13,7 @@ pub struct Margins {
     pub gain: f64,
     /// It is stable with any delay up to this one, s, beyond what is in the loop already.
     pub delay: f64,
-    /// The least damping ratio of its poles.
+    /// The least damping ratio of its poles but for those that end within two steps, where the ratio has no meaning.
     pub damping: f64,
 }
 
@@ -46,6 +46,8 @@ pub enum Shortfall {
     Delay(f64),
 }
 
+/// What is left after a step of a motion that has a frequency: others have a time constant of less than two steps.
+const LASTING: f64 = 0.6;
 /// From one gain that is looked at to the next.
 const GAIN_STEP: f64 = 1.1;
 /// How many delays are looked at.
@@ -67,7 +69,8 @@ impl Margins {
         if !is_stable(&poles) {
             return Ok(Some(Shortfall::Unstable));
         }
-        let least = (poles.iter().map(|z| continuous(*z, sampled.step())))
+        let lasting = poles.iter().filter(|z| z.norm() > LASTING);
+        let least = (lasting.map(|z| continuous(*z, sampled.step())))
             .map(|pole| (pole, damping_ratio(pole)))
             .min_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((pole, ratio)) = least.filter(|(_, ratio)| *ratio < self.damping) {

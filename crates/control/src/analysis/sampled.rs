@@ -1,6 +1,7 @@
 //! The closed loop as it is flown: commands are computed once each step, held, delayed, and followed with a lag.
 #![allow(non_snake_case)]
 
+use std::borrow::Cow;
 use std::f64::consts::{PI, TAU};
 
 use fly_mechanics::Polytope;
@@ -31,6 +32,8 @@ pub struct SampledLoop {
     /// Of `z' = A z + B c`.
     A: DMatrix<f64>,
     B: DMatrix<f64>,
+    /// With that delay.
+    motion: Motion,
     controller: Digital,
 }
 
@@ -68,10 +71,30 @@ const LAG_STEP: f64 = 1.1;
 const EARLIER: u32 = 20;
 
 /// `z_k+1 = Phi z_k + before c' + now c`, c' the command that acts until the next one, c, has passed the delay.
+#[derive(Clone, Debug, PartialEq)]
 struct Motion {
     Phi: DMatrix<f64>,
     before: DMatrix<f64>,
     now: DMatrix<f64>,
+}
+
+impl Motion {
+    /// Of `z' = A z + B c` in one step.
+    fn new(A: &DMatrix<f64>, B: &DMatrix<f64>, step: f64, delay: f64) -> Self {
+        let (_, late) = steps_of(delay, step);
+        let (rest, now) = held(A, B, step - late);
+        let (first, before) = held(A, B, late);
+        Self {
+            Phi: &rest * first,
+            before: rest * before,
+            now,
+        }
+    }
+
+    fn is_finite(&self) -> bool {
+        let entries = self.Phi.iter().chain(&self.before).chain(&self.now);
+        entries.into_iter().all(|x| x.is_finite())
+    }
 }
 
 impl ClosedLoop {
@@ -81,8 +104,8 @@ impl ClosedLoop {
     /// [`AnalysisError::Lags`]; [`AnalysisError::Poles`] if its motion in one step is not finite.
     pub fn sampled(&self, step: f64, lags: &[f64]) -> Result<SampledLoop, AnalysisError> {
         let (A, B) = self.open(lags, NO_LAG * step)?;
-        let (Phi, Gamma) = held(&A, &B, step);
-        if Phi.iter().chain(&Gamma).any(|x| !x.is_finite()) {
+        let motion = Motion::new(&A, &B, step, self.delay);
+        if !motion.is_finite() {
             return Err(AnalysisError::Poles);
         }
         Ok(SampledLoop {
@@ -90,6 +113,7 @@ impl ClosedLoop {
             delay: self.delay,
             A,
             B,
+            motion,
             controller: self.digital(step, NO_LAG * step),
         })
     }
@@ -141,6 +165,11 @@ impl SampledLoop {
         self.B.ncols()
     }
 
+    /// How many poles it has: commands on their way are states, too.
+    pub fn states(&self) -> usize {
+        self.matrix(self.delay, 1.0).nrows()
+    }
+
     /// The poles z: two for each degree of freedom and one for each command that lags, then those of the controller's own states and of commands on their way.
     ///
     /// # Errors
@@ -176,14 +205,11 @@ impl SampledLoop {
     }
 
     /// Of the plant over a step, with this delay, s.
-    fn motion(&self, delay: f64) -> Motion {
-        let (_, late) = steps_of(delay, self.step);
-        let (rest, now) = held(&self.A, &self.B, self.step - late);
-        let (first, before) = held(&self.A, &self.B, late);
-        Motion {
-            Phi: &rest * first,
-            before: rest * before,
-            now,
+    fn motion(&self, delay: f64) -> Cow<'_, Motion> {
+        if delay == self.delay {
+            Cow::Borrowed(&self.motion)
+        } else {
+            Cow::Owned(Motion::new(&self.A, &self.B, self.step, delay))
         }
     }
 
@@ -204,7 +230,8 @@ impl SampledLoop {
             command.columns_mut(at(j), p).copy_from(past);
         }
         let mut plant = DMatrix::zeros(size, count);
-        let Motion { Phi, before, now } = self.motion(delay);
+        let motion = self.motion(delay);
+        let Motion { Phi, before, now } = motion.as_ref();
         if late > 0.0 {
             let mut acting = plant.columns_mut(at(whole + 1), p);
             acting += before * factor;
@@ -250,7 +277,7 @@ impl SampledLoop {
     /// [`AnalysisError::Unstable`] if it is not stable without any; [`AnalysisError::Poles`].
     pub fn delay_margin(&self) -> Result<Option<DelayMargin>, AnalysisError> {
         self.expect_stable()?;
-        let motion = &self.motion(self.delay);
+        let motion = &self.motion;
         let count = FREQUENCIES * DECADES;
         let angle_at = |k: u32| PI * 10.0_f64.powf(-f64::from(k) / f64::from(FREQUENCIES));
         let mut least: Option<DelayMargin> = None;

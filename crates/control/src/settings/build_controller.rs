@@ -162,6 +162,10 @@ impl ControllerSettings {
         if !(self.disturbance).is_some_and(|disturbance| disturbance.detect_failures) {
             return Ok(controller);
         }
+        if self.actuators.delay > 0.0 {
+            let message = "expected false (the default) beside `actuators.delay`: what an actuator gives is not known well enough while commands are on their way";
+            return Err(SettingsError::new("disturbance.detect_failures", message).into());
+        }
         if controller.plant().tilts().is_none() {
             let message = "expected false (the default): a force on a joint does not tell a failed motor from a load; one body that moves freely does";
             return Err(SettingsError::new("disturbance.detect_failures", message).into());

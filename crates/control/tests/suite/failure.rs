@@ -19,7 +19,7 @@ impl Trial {
     fn new(more: &[Vector6<f64>]) -> Self {
         let vehicle = vehicle(QUADCOPTER);
         let mut columns: Vec<Vector6<f64>> = (vehicle.rotors.input_matrix().column_iter())
-            .map(|column| column.into_owned())
+            .map(nalgebra::Matrix::into_owned)
             .collect();
         columns.extend(more);
         let B = Matrix6xX::from_columns(&columns);

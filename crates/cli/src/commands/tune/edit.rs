@@ -247,7 +247,11 @@ fn put_pair(table: &mut dyn TableLike, pair: &PairSettings) -> Option<()> {
             EnergySettings::Matrix(matrix) => {
                 let rows = matrix.row_iter();
                 let rows = rows.map(|row| row.iter().copied().collect::<Array>());
-                put(inline(table, key)?, "matrix", rows.collect::<Array>());
+                let energy = inline(table, key)?;
+                for other in ["weight", "center", "moment", "moment_about_origin"] {
+                    energy.remove(other);
+                }
+                put(energy, "matrix", rows.collect::<Array>());
             }
         }
     }
@@ -260,6 +264,7 @@ fn put_moment(table: &mut dyn TableLike, moment: &SecondMomentSettings) {
         put_numbers(table, "center", &moment.center);
     }
     table.remove("moment_about_origin");
+    table.remove("matrix");
     let about = match moment.moment {
         Some(Moment::Matrix(about)) => about,
         Some(Moment::AboutAxis(number)) => {
