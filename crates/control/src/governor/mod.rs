@@ -17,6 +17,7 @@
 //! |---|---|
 //! | reach | The reference is never further from the vehicle than the [`Reach`], about where inputs saturate. Beyond it, position and velocity of the reference are drawn to the vehicle as far as that. |
 //! | half turn | An attitude error of more than 150 degrees is cut to 150 about the same axis. A half turn is an equilibrium of every smooth law; this leaves it, about the axis that the logarithm gives. |
+//! | spin | While the vehicle turns about its thrust by more than 1.5 rad/s faster than the goal, reach and largest attitude error shrink in inverse proportion: large errors would take all that the actuators have, and the spin would go on for ever. |
 //! | goals beyond the limits | are not slowed down once they are reached: the limits are those of the way there. |
 //!
 //! W of the law is that of the error from r_G. It falls as the theory says between two times at which the reference is drawn to the vehicle.
@@ -98,6 +99,9 @@ struct Motion {
 
 /// The largest attitude error that the law is given, rad.
 const LARGEST_TURN: f64 = 150.0 / 180.0 * std::f64::consts::PI;
+/// A spin about the thrust, rad/s, faster than the goal's, with which other errors may still be large. What asks for all of the actuators leaves none to stop a
+/// faster one, which turns the errors about the vehicle before it has followed them.
+const CALM: f64 = 1.5;
 
 /// # Construction
 impl Governor {
@@ -166,7 +170,8 @@ impl Governor {
         let motion = self.motion(&goal.pose, &goal.twist, &goal.acceleration);
         let present = self.motion(&state.pose, &state.twist, &Vector6::zeros());
         self.advance(elapsed, &motion);
-        self.draw_near(&motion, &present);
+        let calm = CALM / (state.twist[5] - goal.twist[5]).abs();
+        self.draw_near(&motion, &present, self.reach.position * calm.min(1.0));
         self.turn_near(state, goal);
         let mut point = if self.is_active() {
             self.on_the_way(elapsed, goal, &motion)
@@ -174,7 +179,7 @@ impl Governor {
             self.last = None;
             *goal
         };
-        self.cut_turn(state, &mut point);
+        self.cut_turn(state, &mut point, calm);
         point
     }
 
@@ -187,16 +192,16 @@ impl Governor {
         (self.heading).advance(elapsed, &limits.heading(), &still, &still);
     }
 
-    /// Draws the reference to the vehicle as far as the reach.
-    fn draw_near(&mut self, goal: &Motion, present: &Motion) {
+    /// Draws the reference to the vehicle as far as this reach, m.
+    fn draw_near(&mut self, goal: &Motion, present: &Motion, reach: f64) {
         let position = goal.position + self.offset(0) - present.position;
         let velocity = goal.velocity + self.offset(1) - present.velocity;
         let distance = position.norm().max(velocity.norm() * self.reach.time);
         // A distance that is no number leaves the goal to the law, which refuses it.
-        if distance <= self.reach.position || !distance.is_finite() {
+        if distance <= reach || !distance.is_finite() {
             return;
         }
-        let part = self.reach.position / distance;
+        let part = reach / distance;
         let e = present.position + position * part - goal.position;
         let v = present.velocity + velocity * part - goal.velocity;
         let [a, j] = if self.is_active() {
@@ -299,11 +304,12 @@ impl Governor {
     }
 
     /// Where the attitude error is larger than the law can use, the reference is as far away as that.
-    fn cut_turn(&mut self, state: &State<f64>, point: &mut ReferencePoint) {
+    fn cut_turn(&mut self, state: &State<f64>, point: &mut ReferencePoint, calm: f64) {
         let error = (state.pose.rotation.inverse() * point.pose.rotation).log();
         let angle = error.norm();
-        if angle > LARGEST_TURN {
-            let cut = state.pose.rotation * SO3::exp(&(error * (LARGEST_TURN / angle)));
+        let largest = LARGEST_TURN.min(calm);
+        if angle > largest {
+            let cut = state.pose.rotation * SO3::exp(&(error * (largest / angle)));
             let to_cut = cut.inverse() * point.pose.rotation;
             for vector in [&mut point.twist, &mut point.acceleration] {
                 let [linear, angular] = halves(vector).map(|half| to_cut.act(&half));
