@@ -135,7 +135,7 @@ where
     pub fn restart(&mut self) {
         self.suspect = None;
         for filter in &mut self.unexplained {
-            filter.fill(0.0);
+            filter.copy_from(&self.usual);
         }
         for filter in &mut self.effects {
             filter.fill(0.0);

@@ -229,6 +229,15 @@ fn led_it_returns_from_far_away() {
     }
 }
 
+/// Thrown with a spin about its thrust: large errors that turn about the vehicle would take all that the rotors have, and it would spin for ever.
+#[test]
+fn a_fast_spin_is_stopped() {
+    let fleet = Fleet::new(("hexacopter", "hexacopter"));
+    let mut controller = fleet.settings.build(&fleet.vehicle).unwrap();
+    let flight = fleet.fly(&mut controller, start(1670, 1000.0));
+    assert!(flight.is_some_and(|flight| flight.settled < TIME));
+}
+
 #[test]
 #[ignore = "flies 2000 times with each vehicle: cargo xtask recovery --led"]
 fn led_every_vehicle_returns() {

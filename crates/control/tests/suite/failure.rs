@@ -95,3 +95,24 @@ fn of_two_that_are_alike_none_is_named() {
     let found = Trial::new(&[like(-1.0)]).fly(1.0, Vector6::zeros(), Vector6::zeros());
     assert_eq!(found.unwrap().0, 2);
 }
+
+#[test]
+fn what_is_usual_stays_so_after_a_restart() {
+    let mut trial = Trial::new(&[]);
+    let (wind, u) = (
+        Vector6::new(0.5, -0.3, -1.0, 0.0, 0.02, 0.0),
+        DVector::from_element(4, 2.0),
+    );
+    // 2 s are its time constant.
+    for k in 0..25_000 {
+        if k == 24_900 {
+            trial.detector.restart();
+        }
+        assert_eq!(
+            trial.detector.observe(STEP, &wind, &u, &trial.B, &trial.M),
+            None
+        );
+    }
+    let rest = trial.detector.usual() - wind;
+    assert!(rest.norm() < 1e-9, "{rest}");
+}
