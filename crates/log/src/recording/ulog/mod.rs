@@ -27,6 +27,7 @@ mod setpoints;
 mod smooth;
 mod topics;
 
+use std::io;
 use std::path::Path;
 
 use fly_hal::{Description, ReferenceSource};
@@ -63,9 +64,6 @@ const OPTIONAL: [&str; 8] = [
 
 /// Most frames, 5 hours at 500 Hz: more come from corrupt time stamps.
 const MAX_FRAMES: i64 = 10_000_000;
-/// Memory that reading takes for each byte of the samples: they are converted while they are there.
-const COPIES: u64 = 4;
-
 /// Groups of signals in the order of a frame.
 const GROUPS: [&str; 12] = [
     "pose.position",
@@ -107,32 +105,30 @@ pub fn open(
             frames: 0,
         });
     }
-    let most = options.memory / COPIES;
-    let topics = Topics::read(source, most).map_err(|source| LogError::Open {
-        path: path.into(),
-        source,
-    })?;
-    if topics.memory > most {
-        return Err(LogError::Memory {
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::OutOfMemory => LogError::Memory {
             path: path.into(),
             most: options.memory,
-            what: format!(
-                "its samples alone are {} bytes, of which {COPIES} copies are made",
-                topics.memory
-            ),
-        });
-    }
+            what: source.to_string(),
+        },
+        _ => LogError::Open {
+            path: path.into(),
+            source,
+        },
+    };
+    let topics = Topics::read(source, options.memory).map_err(failed)?;
     let missing: Vec<_> = REQUIRED
         .iter()
         .chain(&OPTIONAL)
         .copied()
-        .filter(|name| topics.table(name).is_none())
+        .filter(|name| !topics.has(name))
         .collect();
     let unusable = |reason: String| LogError::Unusable {
         path: path.into(),
         reason,
     };
-    let sources = Sources::new(&topics).ok_or_else(|| {
+    let sources = Sources::new(&topics).map_err(failed)?;
+    let sources = sources.ok_or_else(|| {
         unusable(format!(
             "it needs {} with samples; of these and the optional topics, it lacks {}",
             REQUIRED.join(", "),
@@ -167,8 +163,8 @@ pub fn open(
         });
     }
     let flagged = sources.flagged;
-    let (motors, outputs) = motors::read(&topics).unzip();
-    let resampled = Resampled::new(sources, grid, &topics, outputs);
+    let (motors, outputs) = motors::read(&topics).map_err(failed)?.unzip();
+    let resampled = Resampled::new(sources, grid, &topics, outputs).map_err(failed)?;
     let span = Span {
         count: grid.len(),
         first: 0,
@@ -231,58 +227,77 @@ pub struct Sources {
     flagged: f64,
 }
 
+fn finite(values: &[f64]) -> bool {
+    values.iter().all(|value| value.is_finite())
+}
+
 impl Sources {
-    fn new(topics: &Topics) -> Option<Self> {
-        let finite = |v: &[f64]| v.iter().all(|c| c.is_finite());
-        let table = topics.table(REQUIRED[0])?;
-        let rows = table.rows(["x", "y", "z", "vx", "vy", "vz"])?;
-        // Old logs have no counters of resets and no flags.
-        let resets = table
-            .rows(["xy_reset_counter", "z_reset_counter"])
-            .unwrap_or_else(|| vec![[0.0; 2]; rows.len()]);
-        let rows: Vec<_> = rows.into_iter().zip(resets).collect();
-        let motion = Series::new(&table.times, &rows, |(row, resets): ([f64; 6], _)| {
+    fn new(topics: &Topics) -> io::Result<Option<Self>> {
+        let [topic, ..] = REQUIRED;
+        let motion = |row: [f64; 6], resets: [f64; 2]| {
             let [x, y, z, vx, vy, vz] = row;
             finite(&row).then(|| Motion {
                 position: frames::nwu_from_ned([x, y, z]),
                 velocity: frames::nwu_from_ned([vx, vy, vz]),
                 resets,
             })
-        })?;
-        let flags = table.rows(["xy_valid", "z_valid"]).unwrap_or_default();
-        let flagged = flags.iter().filter(|flags| flags.contains(&0.0)).count();
-        let table = topics.table(REQUIRED[1])?;
-        let rows = table.rows(["q[0]", "q[1]", "q[2]", "q[3]"])?;
-        let resets = table
-            .rows(["quat_reset_counter"])
-            .unwrap_or_else(|| vec![[0.0]; rows.len()]);
-        let rows: Vec<_> = rows.into_iter().zip(resets).collect();
-        let attitude = Series::new(
-            &table.times,
-            &rows,
-            |(q, [resets]): ([f64; 4], [f64; 1])| {
-                Some(Attitude {
-                    rotation: rotation(q)?,
-                    resets,
-                })
-            },
-        )?;
-        let table = topics.table(REQUIRED[2])?;
-        let rows = table.rows(["xyz[0]", "xyz[1]", "xyz[2]"])?;
-        let rates = Series::new(&table.times, &rows, |row| {
+        };
+        let fields = [
+            "x",
+            "y",
+            "z",
+            "vx",
+            "vy",
+            "vz",
+            "xy_reset_counter",
+            "z_reset_counter",
+        ];
+        let with_resets = move |[x, y, z, vx, vy, vz, xy, down]: [f64; 8]| {
+            motion([x, y, z, vx, vy, vz], [xy, down])
+        };
+        let motion = match Series::new(topics, topic, fields, with_resets)? {
+            // Old logs have no counters of resets and no flags.
+            None => {
+                let fields = ["x", "y", "z", "vx", "vy", "vz"];
+                Series::new(topics, topic, fields, move |row| motion(row, [0.0; 2]))?
+            }
+            motion => motion,
+        };
+        let (mut flags, mut flagged) = (0_u64, 0_u64);
+        if let Some(mut samples) = topics.samples(topic, ["xy_valid", "z_valid"]) {
+            samples.visit_all(|valid| {
+                flags += 1;
+                flagged += u64::from(valid.contains(&0.0));
+            })?;
+        }
+        let [_, topic, _] = REQUIRED;
+        let attitude = |q: [f64; 4], resets: f64| {
+            let rotation = rotation(q)?;
+            Some(Attitude { rotation, resets })
+        };
+        let fields = ["q[0]", "q[1]", "q[2]", "q[3]", "quat_reset_counter"];
+        let with_resets = move |[w, x, y, z, resets]: [f64; 5]| attitude([w, x, y, z], resets);
+        let attitude = match Series::new(topics, topic, fields, with_resets)? {
+            None => {
+                let fields = ["q[0]", "q[1]", "q[2]", "q[3]"];
+                Series::new(topics, topic, fields, move |q| attitude(q, 0.0))?
+            }
+            attitude => attitude,
+        };
+        let [_, _, topic] = REQUIRED;
+        let fields = ["xyz[0]", "xyz[1]", "xyz[2]"];
+        let rates = Series::new(topics, topic, fields, move |row: [f64; 3]| {
             finite(&row).then(|| frames::flu_from_frd(row))
         })?;
-        let flagged = if flags.is_empty() {
-            0.0
-        } else {
-            flagged as f64 / flags.len() as f64
+        let (Some(motion), Some(attitude), Some(rates)) = (motion, attitude, rates) else {
+            return Ok(None);
         };
-        Some(Self {
+        Ok(Some(Self {
             motion,
             attitude,
             rates,
-            flagged,
-        })
+            flagged: flagged as f64 / flags.max(1) as f64,
+        }))
     }
 
     /// Times of the frames.
@@ -382,12 +397,10 @@ fn skipped(topics: &Topics) -> Vec<String> {
     skipped
 }
 
-fn battery(topics: &Topics) -> Option<Series<[f64; 2]>> {
-    let table = topics.table("battery_status")?;
-    Series::new(&table.times, &table.rows(["voltage_v", "remaining"])?, Some)
+fn battery(topics: &Topics) -> io::Result<Option<Series<[f64; 2]>>> {
+    Series::new(topics, "battery_status", ["voltage_v", "remaining"], Some)
 }
 
-fn armed(topics: &Topics) -> Option<Series<[f64; 1]>> {
-    let table = topics.table("actuator_armed")?;
-    Series::new(&table.times, &table.rows(["armed"])?, Some)
+fn armed(topics: &Topics) -> io::Result<Option<Series<[f64; 1]>>> {
+    Series::new(topics, "actuator_armed", ["armed"], Some)
 }

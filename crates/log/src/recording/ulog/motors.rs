@@ -1,7 +1,10 @@
 //! Outputs of the motors, as fractions of their maximum thrust.
 
+use std::cell::Cell;
+use std::io;
+
 use super::series::Series;
-use super::topics::{CONTROLS, OUTPUTS, Topics};
+use super::topics::{CONTROLS, OUTPUTS, Topics, too_much};
 
 /// Most motors that are read.
 pub const MAX_MOTORS: usize = CONTROLS.len();
@@ -43,8 +46,8 @@ pub struct Outputs {
 
 impl Outputs {
     /// Thrust of every motor as a fraction of its maximum; NaN if it is not known or the motor is off.
-    pub fn at(&self, time: i64) -> [f64; MAX_MOTORS] {
-        self.series.linear(time).unwrap_or([f64::NAN; MAX_MOTORS])
+    pub fn at(&mut self, time: i64) -> io::Result<[f64; MAX_MOTORS]> {
+        Ok(self.series.linear(time)?.unwrap_or([f64::NAN; MAX_MOTORS]))
     }
 }
 
@@ -53,7 +56,7 @@ impl Outputs {
 /// PX4's `actuator_motors` are fractions of the maximum thrust already: the curve `THR_MDL_FAC` between thrust and motor
 /// signal is applied behind it. `actuator_outputs` are motor signals in µs, so the curve is applied here:
 /// `thrust = f s² + (1 - f) s` with `s` the signal between its limits and `f = THR_MDL_FAC`.
-pub fn read(topics: &Topics) -> Option<(Motors, Outputs)> {
+pub fn read(topics: &Topics) -> io::Result<Option<(Motors, Outputs)>> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -66,25 +69,28 @@ pub fn read(topics: &Topics) -> Option<(Motors, Outputs)> {
     let geometry = count
         .and_then(|count| geometry(topics, count))
         .unwrap_or_default();
-    let (series, source) = from_motors(topics).or_else(|| from_outputs(topics))?;
+    let found = match from_motors(topics)? {
+        None => from_outputs(topics)?,
+        found => found,
+    };
+    let Some((mut series, source)) = found else {
+        return Ok(None);
+    };
     // Without the count: all motors that ever ran.
-    let ever = |motor: usize| {
-        series
-            .values()
+    let last = Cell::new(None);
+    series.any(|sample| {
+        let ran = sample[..count.unwrap_or(MAX_MOTORS)]
             .iter()
-            .any(|sample| sample[motor].is_finite())
+            .rposition(|f| f.is_finite());
+        last.set(last.get().max(ran));
+        // Of a known number, one that ran is enough.
+        ran.is_some_and(|motor| count.is_some() || motor + 1 == MAX_MOTORS)
+    })?;
+    let Some(last) = last.get() else {
+        return Ok(None);
     };
-    let count = match count {
-        Some(count) => count,
-        None => (0..MAX_MOTORS)
-            .rev()
-            .find(|&motor| ever(motor))
-            .map_or(0, |last| last + 1),
-    };
-    if !(0..count).any(ever) {
-        return None;
-    }
-    let (hover, hover_source) = match (hover_estimate(topics), topics.parameter("MPC_THR_HOVER")) {
+    let count = count.unwrap_or(last + 1);
+    let (hover, hover_source) = match (hover_estimate(topics)?, topics.parameter("MPC_THR_HOVER")) {
         (Some(hover), _) => (Some(hover), "median of hover_thrust_estimate"),
         (None, Some(hover)) => (Some(hover), "parameter MPC_THR_HOVER"),
         (None, None) => (None, ""),
@@ -96,22 +102,20 @@ pub fn read(topics: &Topics) -> Option<(Motors, Outputs)> {
         hover_source,
         source,
     };
-    Some((motors, Outputs { count, series }))
+    Ok(Some((motors, Outputs { count, series })))
 }
 
-fn from_motors(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {
-    let table = topics.table("actuator_motors")?;
-    let rows = table.rows(CONTROLS)?;
-    let series = Series::new(&table.times, &rows, Some)?;
-    Some((
-        series,
-        "actuator_motors (fractions of the maximum thrust)".into(),
-    ))
+type Found = Option<(Series<[f64; MAX_MOTORS]>, String)>;
+
+fn from_motors(topics: &Topics) -> io::Result<Found> {
+    let series = Series::new(topics, "actuator_motors", CONTROLS, Some)?;
+    Ok(series.map(|series| {
+        let source = "actuator_motors (fractions of the maximum thrust)";
+        (series, source.into())
+    }))
 }
 
-fn from_outputs(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> {
-    let table = topics.table("actuator_outputs")?;
-    let rows = table.rows(OUTPUTS)?;
+fn from_outputs(topics: &Topics) -> io::Result<Found> {
     let limit = |name: &str, default: f64| {
         topics
             .parameter(name)
@@ -126,7 +130,7 @@ fn from_outputs(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> 
         .parameter("THR_MDL_FAC")
         .unwrap_or(0.0)
         .clamp(0.0, 1.0);
-    let series = Series::new(&table.times, &rows, |row: [f64; MAX_MOTORS]| {
+    let fraction = move |row: [f64; MAX_MOTORS]| {
         Some(row.map(|signal| {
             // 0 and the disarmed value below the lower limit mean off.
             if signal < low {
@@ -135,11 +139,12 @@ fn from_outputs(topics: &Topics) -> Option<(Series<[f64; MAX_MOTORS]>, String)> 
             let s = ((signal - low) / (high - low)).min(1.0);
             factor * s * s + (1.0 - factor) * s
         }))
-    })?;
-    Some((
-        series,
-        format!("actuator_outputs ({low} to {high} us, THR_MDL_FAC {factor})"),
-    ))
+    };
+    let series = Series::new(topics, "actuator_outputs", OUTPUTS, fraction)?;
+    Ok(series.map(|series| {
+        let source = format!("actuator_outputs ({low} to {high} us, THR_MDL_FAC {factor})");
+        (series, source)
+    }))
 }
 
 /// `CA_ROTOR{i}_PX`, `_PY`, `_KM`: FRD, and the moment coefficient is positive for a rotor that turns
@@ -158,15 +163,24 @@ fn geometry(topics: &Topics, count: usize) -> Option<Vec<MotorGeometry>> {
     (0..count).map(motor).collect()
 }
 
-fn hover_estimate(topics: &Topics) -> Option<f64> {
-    let rows = topics
-        .table("hover_thrust_estimate")?
-        .rows(["hover_thrust", "valid"])?;
-    let mut valid: Vec<f64> = rows
-        .into_iter()
-        .filter(|row| row[1] != 0.0 && row[0].is_finite())
-        .map(|row| row[0])
-        .collect();
+fn hover_estimate(topics: &Topics) -> io::Result<Option<f64>> {
+    let topic = "hover_thrust_estimate";
+    let Some(mut samples) = topics.samples(topic, ["hover_thrust", "valid"]) else {
+        return Ok(None);
+    };
+    let (mut valid, mut count) = (Vec::new(), 0_u64);
+    let most = topics.memory / 4 / size_of::<f64>() as u64;
+    samples.visit_all(|[hover, is_valid]| {
+        if is_valid != 0.0 && hover.is_finite() {
+            count += 1;
+            if count <= most {
+                valid.push(hover);
+            }
+        }
+    })?;
+    if count > most {
+        return Err(too_much(format!("{count} samples of {topic}")));
+    }
     valid.sort_by(f64::total_cmp);
-    valid.get(valid.len() / 2).copied()
+    Ok(valid.get(valid.len() / 2).copied())
 }

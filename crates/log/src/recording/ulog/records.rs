@@ -45,39 +45,64 @@ pub struct Damage {
     pub cut_at: Option<u64>,
 }
 
+/// Where a record is, which is all that it takes to read on from there.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its first byte.
+    pub start: u64,
+    /// The end of the part of the file that was written at once.
+    pub end: u64,
+}
+
 /// Visits all records, in order.
 ///
 /// After bytes that are not a record it searches the next place where several records follow each other. Data that
 /// was appended after the log was closed (`appended`, byte offsets) starts a new chain.
-pub fn scan(source: &Source, mut visit: impl FnMut(Record<'_>)) -> io::Result<Damage> {
+pub fn scan(source: &Source, mut visit: impl FnMut(Place, Record<'_>)) -> io::Result<Damage> {
     let mut damage = Damage::default();
     let mut start = HEADER;
+    let mut walker = Walker::new(source);
     for end in appended(source)? {
         // After a crash the part before appended data may end anywhere.
-        let mut section = Section::new(source, end);
-        if let Some(cut) = section.visit(start, &mut damage, &mut visit)? {
+        walker.end = end;
+        if let Some(cut) = walker.walk(start, end, &mut damage, &mut visit)? {
             damage.places += 1;
             damage.bytes += end - cut;
         }
         start = end;
     }
-    let mut section = Section::new(source, source.len());
-    damage.cut_at = section.visit(start, &mut damage, &mut visit)?;
+    walker.end = source.len();
+    damage.cut_at = walker.walk(start, source.len(), &mut damage, &mut visit)?;
     Ok(damage)
 }
 
-/// A chain of records up to `end`.
-struct Section {
+/// Goes along the chain of records.
+#[derive(Debug)]
+pub struct Walker {
     window: Window,
+    /// Where the chain ends.
     end: u64,
 }
 
-impl Section {
-    fn new(source: &Source, end: u64) -> Self {
+impl Walker {
+    /// Of a file.
+    pub fn new(source: &Source) -> Self {
         Self {
             window: Window::new(source.clone()),
-            end,
+            end: source.len(),
         }
+    }
+
+    /// Visits again the records of which the first one is here and the last one starts before `until`.
+    pub fn again(
+        &mut self,
+        from: Place,
+        until: u64,
+        mut visit: impl FnMut(Place, Record<'_>),
+    ) -> io::Result<()> {
+        self.end = from.end;
+        self.walk(from.start, until, &mut Damage::default(), &mut visit)?;
+        Ok(())
     }
 
     /// The bytes from `offset` on: all up to the end of the section, or more than a chain of records has.
@@ -87,21 +112,22 @@ impl Section {
         Ok(&data[..data.len().min(rest)])
     }
 
-    /// Visits the records from `start` on; returns the offset of the last one, if it is truncated.
-    fn visit(
+    /// Visits the records that start from `start` to before `until`; returns the offset of the last one, if it is truncated.
+    fn walk(
         &mut self,
         start: u64,
+        until: u64,
         damage: &mut Damage,
-        visit: &mut impl FnMut(Record<'_>),
+        visit: &mut impl FnMut(Place, Record<'_>),
     ) -> io::Result<Option<u64>> {
-        let mut offset = start;
-        while offset < self.end {
+        let (mut offset, end) = (start, self.end);
+        while offset < until {
             let rest = self.from(offset)?;
             let record = at(rest, 0);
             let length = record.map_or(0, |record| record.whole.len());
             if let Some(record) = record {
                 // Its content is checked later; its length is trusted only if a record or the end follows.
-                visit(record);
+                visit(Place { start: offset, end }, record);
                 if makes_sense(rest, length, 1) {
                     offset += length as u64;
                     continue;
@@ -210,7 +236,7 @@ mod tests {
     fn kinds(bytes: &[u8]) -> (String, Damage) {
         let mut found = String::new();
         let source = Source::Bytes(bytes.into());
-        let damage = scan(&source, |record| found.push(record.kind.into()));
+        let damage = scan(&source, |_, record| found.push(record.kind.into()));
         (found, damage.unwrap())
     }
 

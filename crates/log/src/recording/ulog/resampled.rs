@@ -12,7 +12,7 @@ use fly_lie::UnitQuaternion;
 use super::motors::{MAX_MOTORS, Outputs};
 use super::series::{Motion, Series};
 use super::setpoints::{Flown, Setpoint, Setpoints};
-use super::topics::Topics;
+use super::topics::{Topics, too_much};
 use super::{GROUPS, Grid, Sources, armed, battery};
 use crate::Status;
 use crate::recording::frames::Frame;
@@ -33,8 +33,10 @@ pub struct Resampled {
     setpoints: Option<Setpoints>,
     /// First frame of every stretch without a jump of the estimator.
     stretches: Vec<usize>,
-    /// What is known first of all.
-    first: Known,
+    /// In how many frames position and attitude are logged setpoints.
+    logged: [usize; 2],
+    /// What is known at the end of the block, or first of all.
+    known: Known,
     block: Block,
     next: usize,
     values: Vec<f64>,
@@ -56,40 +58,84 @@ struct Block {
     /// Frames of the arrays.
     around: Range<usize>,
     times: Vec<i64>,
+    measured: Vec<(Option<Motion>, Option<UnitQuaternion<f64>>)>,
     positions: Vec<[f64; 3]>,
     velocities: Vec<[f64; 3]>,
     attitudes: Vec<UnitQuaternion<f64>>,
+    /// Attitude setpoints, and whether they are logged.
+    wanted: Vec<UnitQuaternion<f64>>,
+    is_logged: Vec<bool>,
     setpoints: Vec<Setpoint>,
+}
+
+impl Block {
+    /// Drops the first so many frames of the arrays.
+    fn pass(&mut self, count: usize) {
+        self.around.start += count;
+        self.times.drain(..count);
+        self.measured.drain(..count);
+        self.positions.drain(..count);
+        self.velocities.drain(..count);
+        self.attitudes.drain(..count);
+        self.wanted.drain(..count);
+        self.is_logged.drain(..count);
+    }
 }
 
 impl Resampled {
     /// Of these measured quantities on the grid, which has at least two frames.
-    pub fn new(sources: Sources, grid: Grid, topics: &Topics, outputs: Option<Outputs>) -> Self {
-        let times = || (0..grid.len()).map(|k| grid.time(k));
-        let motion = times().find_map(|time| sources.motion.motion(time));
-        let attitude = times().find_map(|time| sources.attitude.attitude(time));
-        let first = Known {
-            motion: motion.unwrap_or_else(|| sources.motion.nearest(grid.start)),
-            attitude: attitude.unwrap_or_else(|| sources.attitude.nearest(grid.start).rotation),
-        };
-        let resets = |time: i64| {
-            let (motion, attitude) = (sources.motion.nearest(time), sources.attitude.nearest(time));
-            (motion.resets, attitude.resets)
-        };
+    ///
+    /// # Errors
+    /// The file cannot be read, or [`io::ErrorKind::OutOfMemory`].
+    pub fn new(
+        mut sources: Sources,
+        grid: Grid,
+        topics: &Topics,
+        outputs: Option<Outputs>,
+    ) -> io::Result<Self> {
+        let mut setpoints = Setpoints::new(topics, grid)?;
+        let (mut motion, mut attitude) = (None, None);
+        let (mut stretches, mut logged) = (Vec::new(), [0; 2]);
         let mut last = None;
-        let stretches = (0..grid.len())
-            .filter(|&k| {
-                let now = Some(resets(grid.time(k)));
-                std::mem::replace(&mut last, now) != now
-            })
-            .collect();
-        Self {
-            setpoints: Setpoints::new(topics, grid),
-            battery: battery(topics),
-            armed: armed(topics),
+        for k in 0..grid.len() {
+            let time = grid.time(k);
+            if motion.is_none() {
+                motion = sources.motion.motion(time)?;
+            }
+            if attitude.is_none() {
+                attitude = sources.attitude.attitude(time)?;
+            }
+            let now = Some((
+                sources.motion.nearest(time)?.resets,
+                sources.attitude.nearest(time)?.resets,
+            ));
+            if std::mem::replace(&mut last, now) != now {
+                let jumps = stretches.len();
+                if (jumps * size_of::<usize>()) as u64 > topics.memory / 4 {
+                    return Err(too_much(format!("its estimator jumps {jumps} times")));
+                }
+                stretches.push(k);
+            }
+            if let Some(setpoints) = &mut setpoints {
+                let of_frame = setpoints.logged(time)?;
+                logged = [0, 1].map(|i| logged[i] + usize::from(of_frame[i]));
+            }
+        }
+        let known = Known {
+            motion: motion.map_or_else(|| sources.motion.nearest(grid.start), Ok)?,
+            attitude: match attitude {
+                Some(attitude) => attitude,
+                None => sources.attitude.nearest(grid.start)?.rotation,
+            },
+        };
+        Ok(Self {
+            setpoints,
+            battery: battery(topics)?,
+            armed: armed(topics)?,
             outputs,
             stretches,
-            first,
+            logged,
+            known,
             block: Block::default(),
             next: 0,
             values: Vec::new(),
@@ -97,59 +143,44 @@ impl Resampled {
             motors: [f64::NAN; MAX_MOTORS],
             sources,
             grid,
-        }
+        })
     }
 
     /// In how many frames position and attitude are logged setpoints, and the number of all; `None` if there are no setpoints.
     pub fn logged_setpoints(&self) -> Option<([usize; 2], usize)> {
-        let setpoints = self.setpoints.as_ref()?;
-        let mut logged = [0; 2];
-        for k in 0..self.grid.len() {
-            let of_frame = setpoints.logged(self.grid.time(k));
-            logged = [0, 1].map(|i| logged[i] + usize::from(of_frame[i]));
-        }
-        Some((logged, self.grid.len()))
+        (self.setpoints.as_ref()).map(|_| (self.logged, self.grid.len()))
     }
 
-    /// Computes the block that begins with the next frame.
-    fn compute(&mut self) {
+    /// Computes the block that begins with the next frame. Every time is asked for once, in order.
+    fn compute(&mut self) -> io::Result<()> {
         let count = self.grid.len();
         let frames = self.next..(self.next + BLOCK).min(count);
         let margin = self.setpoints.as_ref().map_or(0, Setpoints::margin);
         let around = frames.start.saturating_sub(margin)..(frames.end + margin).min(count);
-        let block = &mut self.block;
-        // What is held when the surroundings begin is known from the block before.
-        let mut held = match around.start.checked_sub(block.around.start + 1) {
-            Some(last) if last < block.attitudes.len() => Known {
-                motion: Motion {
-                    position: block.positions[last],
-                    velocity: block.velocities[last],
-                    ..self.first.motion
-                },
-                attitude: block.attitudes[last],
-            },
-            _ => self.first,
-        };
-        block.times.clear();
-        block.positions.clear();
-        block.velocities.clear();
-        block.attitudes.clear();
-        for k in around.clone() {
+        let Self { block, known, .. } = self;
+        block.pass(around.start - block.around.start);
+        for k in block.around.end..around.end {
             let time = self.grid.time(k);
-            held.motion = self.sources.motion.motion(time).unwrap_or(held.motion);
-            held.attitude = self
-                .sources
-                .attitude
-                .attitude(time)
-                .unwrap_or(held.attitude);
+            let motion = self.sources.motion.motion(time)?;
+            let attitude = self.sources.attitude.attitude(time)?;
+            known.motion = motion.unwrap_or(known.motion);
+            known.attitude = attitude.unwrap_or(known.attitude);
+            let logged = match &mut self.setpoints {
+                Some(setpoints) => setpoints.attitude(time)?,
+                None => None,
+            };
             block.times.push(time);
-            block.positions.push(held.motion.position);
-            block.velocities.push(held.motion.velocity);
-            block.attitudes.push(held.attitude);
+            block.measured.push((motion, attitude));
+            block.positions.push(known.motion.position);
+            block.velocities.push(known.motion.velocity);
+            block.attitudes.push(known.attitude);
+            // Gaps of the logged attitude hold the flown one.
+            block.wanted.push(logged.unwrap_or(known.attitude));
+            block.is_logged.push(logged.is_some());
         }
         (block.frames, block.around) = (frames, around);
         block.setpoints.clear();
-        if let Some(setpoints) = &self.setpoints {
+        if let Some(setpoints) = &mut self.setpoints {
             let flown = Flown {
                 first: block.around.start,
                 count,
@@ -157,10 +188,15 @@ impl Resampled {
                 positions: &block.positions,
                 velocities: &block.velocities,
                 attitudes: &block.attitudes,
+                wanted: &block.wanted,
+                is_logged: &block.is_logged,
                 stretches: &self.stretches,
             };
-            setpoints.of(&flown, block.frames.clone(), &mut block.setpoints);
+            for tick in block.frames.clone() {
+                block.setpoints.push(setpoints.of(&flown, tick)?);
+            }
         }
+        Ok(())
     }
 }
 
@@ -170,7 +206,7 @@ impl Ticks for Resampled {
             return Ok(None);
         }
         if !self.block.frames.contains(&self.next) {
-            self.compute();
+            self.compute()?;
         }
         let (k, time) = (self.next, self.grid.time(self.next));
         self.next += 1;
@@ -185,8 +221,7 @@ impl Ticks for Resampled {
                 valid: data.is_some(),
             });
         };
-        let motion = self.sources.motion.motion(time);
-        let attitude = self.sources.attitude.attitude(time);
+        let (motion, attitude) = self.block.measured[k - self.block.around.start];
         let velocity = motion
             .zip(attitude)
             .map(|(m, q)| q.inverse().act(&m.velocity.into()));
@@ -194,11 +229,11 @@ impl Ticks for Resampled {
         let wxyz = |q: UnitQuaternion<f64>| <[f64; 4]>::from(q.wxyz());
         put(attitude.map(wxyz).as_ref().map(|q| &q[..]), 4);
         put(velocity.as_ref().map(nalgebra::Matrix::as_slice), 3);
-        let rates = self.sources.rates.linear(time);
+        let rates = self.sources.rates.linear(time)?;
         put(rates.as_ref().map(|w| &w[..]), 3);
-        let battery = self.battery.as_ref().and_then(|series| series.held(time));
+        let battery = held(self.battery.as_mut(), time)?;
         put(battery.as_ref().map(|b| &b[..]), 2);
-        let armed = self.armed.as_ref().and_then(|series| series.held(time));
+        let armed = held(self.armed.as_mut(), time)?;
         put(armed.as_ref().map(|a| &a[..]), 1);
         let setpoint = self.block.setpoints.get(k - self.block.frames.start);
         put(setpoint.map(|s| &s.position[..]), 3);
@@ -216,8 +251,8 @@ impl Ticks for Resampled {
         put(source.as_ref().map(|s| &s[..]), 1);
         debug_assert_eq!(groups.len(), GROUPS.len());
         let mut count = 0;
-        if let Some(outputs) = &self.outputs {
-            (self.motors, count) = (outputs.at(time), outputs.count);
+        if let Some(outputs) = &mut self.outputs {
+            (self.motors, count) = (outputs.at(time)?, outputs.count);
         }
         Ok(Some(Frame {
             time: stamp,
@@ -227,4 +262,9 @@ impl Ticks for Resampled {
             motors: &self.motors[..count],
         }))
     }
+}
+
+/// The last sample at or before a time.
+fn held<T: Copy + 'static>(series: Option<&mut Series<T>>, time: i64) -> io::Result<Option<T>> {
+    series.map_or(Ok(None), |series| series.held(time))
 }

@@ -1,97 +1,255 @@
 //! Samples of one quantity, and its value at any time between them.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+
 use fly_lie::{LieGroup as _, UnitQuaternion};
 use fly_mavlink::frames;
 
-/// Samples at increasing times.
-#[derive(Clone, Debug)]
+use super::topics::{APART, Samples, Segment, Topics, too_much};
+
+/// Memory that an interval takes while intervals are counted, bytes.
+const INTERVAL: u64 = 32;
+
+/// Reads the samples of a segment, in order of time, one of those at the same time.
+fn read<T>(
+    source: &mut dyn Source<T>,
+    segment: &Segment,
+    samples: &mut Vec<(i64, T)>,
+) -> io::Result<()> {
+    samples.clear();
+    source.read(segment, samples)?;
+    samples.sort_by_key(|&(time, _)| time);
+    samples.dedup_by_key(|&mut (time, _)| time);
+    Ok(())
+}
+
+/// Samples at increasing times, of which those around the time that was asked for last are in memory.
+///
+/// Times that increase are answered in one way through the file.
 pub struct Series<T> {
-    times: Vec<i64>,
-    values: Vec<T>,
+    source: Box<dyn Source<T>>,
+    /// Where the samples are: `first` and `last` are the times of samples.
+    segments: Vec<Segment>,
     /// Longest time between two samples that is bridged, ns.
     reach: i64,
+    period: i64,
+    /// The segments that are in memory.
+    held: Range<usize>,
+    times: Vec<i64>,
+    values: Vec<T>,
+}
+
+impl<T> fmt::Debug for Series<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} segments", self.segments.len())
+    }
+}
+
+/// Where samples come from.
+trait Source<T>: Send {
+    /// Appends the samples of a segment in the order of the file.
+    fn read(&mut self, segment: &Segment, into: &mut Vec<(i64, T)>) -> io::Result<()>;
+}
+
+struct Converted<const N: usize, F> {
+    samples: Samples<N>,
+    convert: F,
+}
+
+impl<T, const N: usize, F: Fn([f64; N]) -> Option<T> + Send> Source<T> for Converted<N, F> {
+    fn read(&mut self, segment: &Segment, into: &mut Vec<(i64, T)>) -> io::Result<()> {
+        let Self { samples, convert } = self;
+        samples.visit(segment, |time, values| {
+            into.extend(convert(values).map(|value| (time, value)));
+        })
+    }
 }
 
 /// A time between samples: indices of the samples before and after it (the same at a sample), and the fraction
 /// of the interval, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    pub before: usize,
-    pub after: usize,
+    before: usize,
+    after: usize,
     pub fraction: f64,
 }
 
-/// Samples further than this from the rest have a corrupt time stamp, µs.
-const ISLAND: u64 = 60_000_000;
+/// A part of the log without a gap of more than a minute.
+#[derive(Default)]
+struct Island {
+    segments: Vec<Segment>,
+    samples: usize,
+    /// How often there is which interval.
+    intervals: BTreeMap<i64, i64>,
+}
 
-impl<T: Copy> Series<T> {
-    /// Samples in any order with times in µs. Those for which `convert` returns `None` are left out; the rest is sorted, one of two
+impl Island {
+    /// Median of the intervals, ns, and the mean of those that are at most twice as long; 0 for a single sample.
+    fn interval(&self) -> [i64; 2] {
+        let half = self.intervals.values().sum::<i64>() / 2;
+        let mut passed = 0;
+        let median = self.intervals.iter().find_map(|(&interval, &count)| {
+            passed += count;
+            (passed > half).then_some(interval)
+        });
+        let Some(median) = median else { return [0; 2] };
+        let usual = || self.intervals.range(..=median.saturating_mul(2));
+        let time: i64 = usual().map(|(interval, count)| interval * count).sum();
+        [median, time / usual().map(|(_, count)| count).sum::<i64>()]
+    }
+}
+
+impl<T: Copy + 'static> Series<T> {
+    /// Samples in any order. Those for which `convert` returns `None` are left out; the rest is sorted, one of two
     /// samples at the same time is dropped, and so are those separated from the largest connected part of the log by
-    /// more than a minute.
-    pub fn new<S: Copy>(
-        times: &[u64],
-        samples: &[S],
-        convert: impl Fn(S) -> Option<T>,
-    ) -> Option<Self> {
-        let mut all: Vec<(u64, T)> = times
-            .iter()
-            .zip(samples)
-            .filter_map(|(&time, &sample)| Some((time, convert(sample)?)))
-            .collect();
-        all.sort_by_key(|&(time, _)| time);
-        all.dedup_by_key(|&mut (time, _)| time);
-        let island = all
-            .chunk_by(|a, b| b.0 - a.0 <= ISLAND)
-            .max_by_key(|island| island.len())?;
-        let times: Vec<i64> = island
-            .iter()
-            .map(|&(time, _)| {
-                i64::try_from(time)
-                    .unwrap_or(i64::MAX / 1000)
-                    .saturating_mul(1000)
-            })
-            .collect();
-        let mut intervals: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        intervals.sort_unstable();
-        let median = intervals.get(intervals.len() / 2).copied().unwrap_or(0);
-        Some(Self {
-            values: island.iter().map(|&(_, value)| value).collect(),
-            times,
+    /// more than a minute. `None` if nothing is left, or the topic lacks a field.
+    ///
+    /// # Errors
+    /// The file cannot be read, or [`io::ErrorKind::OutOfMemory`]: so many samples are out of order.
+    pub fn new<const N: usize>(
+        topics: &Topics,
+        topic: &'static str,
+        fields: [&str; N],
+        convert: impl Fn([f64; N]) -> Option<T> + Send + 'static,
+    ) -> io::Result<Option<Self>> {
+        let Some(samples) = topics.samples(topic, fields) else {
+            return Ok(None);
+        };
+        let most = topics.memory / 4;
+        let segments = samples.segments();
+        let each = size_of::<(i64, T)>() as u64;
+        if let Some(segment) = segments.iter().find(|s| s.count * each > most) {
+            let count = segment.count;
+            return Err(too_much(format!(
+                "{count} samples of {topic} are out of order"
+            )));
+        }
+        let mut source = Box::new(Converted { samples, convert });
+        let (mut best, mut now) = (Island::default(), Island::default());
+        let mut last = None;
+        let mut samples = Vec::new();
+        for segment in segments {
+            read(&mut *source, &segment, &mut samples)?;
+            let mut is_new = true;
+            for &(time, _) in &samples {
+                let interval = last.map_or(0, |last| time - last);
+                if interval > APART {
+                    if now.samples >= best.samples {
+                        best = std::mem::take(&mut now);
+                    }
+                    now = Island::default();
+                } else if last.is_some() {
+                    *now.intervals.entry(interval).or_default() += 1;
+                }
+                last = Some(time);
+                now.samples += 1;
+                match now.segments.last_mut() {
+                    Some(open) if !is_new => open.last = time,
+                    _ => {
+                        let mut open = segment.clone();
+                        (open.first, open.last) = (time, time);
+                        now.segments.push(open);
+                    }
+                }
+                is_new = false;
+            }
+            if now.intervals.len() as u64 * INTERVAL > most {
+                let count = now.intervals.len();
+                let what = format!("samples of {topic} have {count} different intervals");
+                return Err(too_much(what));
+            }
+        }
+        if now.samples >= best.samples {
+            best = now;
+        }
+        let [median, period] = best.interval();
+        Ok((best.samples > 0).then(|| Self {
+            source,
+            segments: best.segments,
             reach: (5 * median).max(300_000_000),
-        })
+            period,
+            held: 0..0,
+            times: Vec::new(),
+            values: Vec::new(),
+        }))
     }
 
     /// Time of the first and of the last sample, ns.
     pub fn span(&self) -> (i64, i64) {
-        (self.times[0], self.times[self.times.len() - 1])
+        let first = self.segments.first().map_or(0, |segment| segment.first);
+        (
+            first,
+            self.segments.last().map_or(0, |segment| segment.last),
+        )
     }
 
     /// Usual interval, ns: the mean of those that are at most twice the median, so that gaps do not count; 0 for a
     /// single sample.
-    pub fn period(&self) -> i64 {
-        let mut intervals: Vec<i64> = self
-            .times
-            .windows(2)
-            .map(|pair| pair[1] - pair[0])
-            .collect();
-        intervals.sort_unstable();
-        let Some(&median) = intervals.get(intervals.len() / 2) else {
-            return 0;
-        };
-        let usual: Vec<i64> = intervals
-            .into_iter()
-            .filter(|&interval| interval <= 2 * median)
-            .collect();
-        usual.iter().sum::<i64>() / i64::try_from(usual.len()).unwrap_or(1)
+    pub const fn period(&self) -> i64 {
+        self.period
     }
 
-    /// All values.
-    pub fn values(&self) -> &[T] {
-        &self.values
+    /// Whether a value is like this: all are looked at, in order, up to the first that is.
+    pub fn any(&mut self, accept: impl Fn(&T) -> bool) -> io::Result<bool> {
+        for segment in 0..self.segments.len() {
+            self.hold(segment..segment + 1)?;
+            if self.values.iter().any(&accept) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Has the samples around `time` in memory: the last one before it, and the first one that is not.
+    fn reach(&mut self, time: i64) -> io::Result<()> {
+        let after = self.segments.partition_point(|segment| segment.last < time);
+        let after = after.min(self.segments.len() - 1);
+        self.hold(after.saturating_sub(1)..after + 1)
+    }
+
+    /// Has these segments in memory.
+    fn hold(&mut self, wanted: Range<usize>) -> io::Result<()> {
+        if self.held == wanted {
+            return Ok(());
+        }
+        let kept = if self.held.contains(&wanted.start) && self.held.end < wanted.end {
+            let first = self.segments[wanted.start].first;
+            let passed = self.times.partition_point(|&time| time < first);
+            self.times.drain(..passed);
+            self.values.drain(..passed);
+            self.held.end
+        } else {
+            self.times.clear();
+            self.values.clear();
+            wanted.start
+        };
+        // Nothing is held if reading fails.
+        self.held = 0..0;
+        let mut samples = Vec::new();
+        for segment in &self.segments[kept..wanted.end] {
+            read(&mut *self.source, segment, &mut samples)?;
+            let ends = [samples.first(), samples.last()].map(|end| end.map(|&(time, _)| time));
+            if ends != [segment.first, segment.last].map(Some) {
+                let what = "the log changed while it was read";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+            self.times.extend(samples.iter().map(|&(time, _)| time));
+            self.values.extend(samples.iter().map(|&(_, value)| value));
+        }
+        self.held = wanted;
+        Ok(())
     }
 
     /// The samples around `time`; `None` outside of the log and in gaps longer than five intervals and 0.3 s.
-    pub fn place(&self, time: i64) -> Option<Place> {
+    pub fn place(&mut self, time: i64) -> io::Result<Option<Place>> {
+        self.reach(time)?;
+        Ok(self.find(time))
+    }
+
+    fn find(&self, time: i64) -> Option<Place> {
         let after = self.times.partition_point(|&t| t < time);
         if self.times.get(after) == Some(&time) {
             return Some(Place {
@@ -117,30 +275,31 @@ impl<T: Copy> Series<T> {
     }
 
     /// The sample closest in time, however far; of two the later one.
-    pub fn nearest(&self, time: i64) -> T {
+    pub fn nearest(&mut self, time: i64) -> io::Result<T> {
+        self.reach(time)?;
         let after = self
             .times
             .partition_point(|&t| t < time)
             .min(self.times.len() - 1);
         let before = after.saturating_sub(1);
         let later = self.times[after] - time <= time - self.times[before];
-        self.values[if later { after } else { before }]
+        Ok(self.values[if later { after } else { before }])
     }
 
     /// The last sample at or before `time`, however old.
-    pub fn held(&self, time: i64) -> Option<T> {
+    pub fn held(&mut self, time: i64) -> io::Result<Option<T>> {
+        self.reach(time)?;
         let after = self.times.partition_point(|&t| t <= time);
-        Some(self.values[after.checked_sub(1)?])
+        Ok(after.checked_sub(1).map(|last| self.values[last]))
     }
 }
 
 impl<const N: usize> Series<[f64; N]> {
     /// Linear interpolation.
-    pub fn linear(&self, time: i64) -> Option<[f64; N]> {
-        let place = self.place(time)?;
-        let (a, b, _) = self.around(place);
-        Some(std::array::from_fn(|i| {
-            a[i] + place.fraction * (b[i] - a[i])
+    pub fn linear(&mut self, time: i64) -> io::Result<Option<[f64; N]>> {
+        Ok(self.place(time)?.map(|place| {
+            let (a, b, _) = self.around(place);
+            std::array::from_fn(|i| a[i] + place.fraction * (b[i] - a[i]))
         }))
     }
 }
@@ -157,11 +316,13 @@ pub struct Motion {
 impl Series<Motion> {
     /// Position by the cubic through positions and velocities, velocity linearly. Across a jump of the
     /// estimator nothing is interpolated.
-    pub fn motion(&self, time: i64) -> Option<Motion> {
-        let place = self.place(time)?;
+    pub fn motion(&mut self, time: i64) -> io::Result<Option<Motion>> {
+        let Some(place) = self.place(time)? else {
+            return Ok(None);
+        };
         let (a, b, dt) = self.around(place);
         if a.resets != b.resets {
-            return Some(self.nearest(time));
+            return self.nearest(time).map(Some);
         }
         let s = place.fraction;
         // Hermite's basis on [0, 1].
@@ -170,7 +331,7 @@ impl Series<Motion> {
             s * (1.0 - s) * (1.0 - s),
         );
         let (h01, h11) = (s * s * (3.0 - 2.0 * s), s * s * (s - 1.0));
-        Some(Motion {
+        Ok(Some(Motion {
             position: std::array::from_fn(|i| {
                 h00 * a.position[i]
                     + h10 * dt * a.velocity[i]
@@ -179,7 +340,7 @@ impl Series<Motion> {
             }),
             velocity: std::array::from_fn(|i| a.velocity[i] + s * (b.velocity[i] - a.velocity[i])),
             resets: a.resets,
-        })
+        }))
     }
 }
 
@@ -198,13 +359,15 @@ pub struct Attitude {
 
 impl Series<Attitude> {
     /// Attitude on the shortest arc between the samples (slerp). Across a jump nothing is interpolated.
-    pub fn attitude(&self, time: i64) -> Option<UnitQuaternion<f64>> {
-        let place = self.place(time)?;
+    pub fn attitude(&mut self, time: i64) -> io::Result<Option<UnitQuaternion<f64>>> {
+        let Some(place) = self.place(time)? else {
+            return Ok(None);
+        };
         let (a, b, _) = self.around(place);
         if a.resets != b.resets {
-            return Some(self.nearest(time).rotation);
+            return Ok(Some(self.nearest(time)?.rotation));
         }
-        Some(a.rotation.interpolate(&b.rotation, place.fraction))
+        Ok(Some(a.rotation.interpolate(&b.rotation, place.fraction)))
     }
 }
 
@@ -212,64 +375,132 @@ impl Series<Attitude> {
 mod tests {
     use super::*;
 
+    /// Samples of `vehicle_local_position`: x to vz, and a counter of resets.
+    type Row = [f64; 7];
+
+    const FIELDS: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "xy_reset_counter"];
+
+    /// A series of samples with times in µs, read from a ULog.
+    fn series<T: Copy + 'static>(
+        samples: &[(u64, Row)],
+        convert: fn(Row) -> Option<T>,
+    ) -> Series<T> {
+        let mut bytes = [&super::super::MAGIC[..], &[1; 9]].concat();
+        let mut record = |kind: u8, body: &[u8]| {
+            bytes.extend(u16::try_from(body.len()).unwrap().to_le_bytes());
+            bytes.push(kind);
+            bytes.extend(body);
+        };
+        let fields = FIELDS.map(|field| format!("double {field};")).concat();
+        let format = format!("vehicle_local_position:uint64_t timestamp;{fields}");
+        record(b'F', format.as_bytes());
+        record(b'A', b"\0\x07\0vehicle_local_position");
+        for (time, row) in samples {
+            let mut body = vec![7, 0];
+            body.extend(time.to_le_bytes());
+            body.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+            record(b'D', &body);
+        }
+        let source = crate::recording::source::Source::Bytes(bytes.into());
+        let topics = Topics::read(&source, 1 << 20).unwrap();
+        let series = Series::new(&topics, "vehicle_local_position", FIELDS, convert);
+        series.unwrap().unwrap()
+    }
+
+    /// A series of one number, left out where it is not finite.
+    fn numbers(samples: &[(u64, f64)]) -> Series<[f64; 1]> {
+        let row = |&(time, x): &(u64, f64)| (time, [x, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let samples: Vec<_> = samples.iter().map(row).collect();
+        series(&samples, |row| row[0].is_finite().then_some([row[0]]))
+    }
+
     #[test]
     fn a_cubic_path_is_met_between_its_samples() {
         // x = t^3 - t, a cubic: Hermite's interpolation is exact.
-        let times: Vec<u64> = (0..20).map(|k| k * 100_000).collect();
-        let samples: Vec<f64> = times.iter().map(|&t| t as f64 * 1e-6).collect();
-        let series = Series::new(&times, &samples, |t| {
+        let sample = |k: u64| {
+            let t = k as f64 * 0.1;
+            let row = [t * t * t - t, 0.0, 0.0, 3.0 * t * t - 1.0, 0.0, 0.0, 0.0];
+            (k * 100_000, row)
+        };
+        let samples: Vec<_> = (0..20).map(sample).collect();
+        let mut series = series(&samples, |[x, y, z, vx, vy, vz, resets]| {
             Some(Motion {
-                position: [t * t * t - t, 0.0, 0.0],
-                velocity: [3.0 * t * t - 1.0, 0.0, 0.0],
-                resets: [0.0; 2],
+                position: [x, y, z],
+                velocity: [vx, vy, vz],
+                resets: [resets, 0.0],
             })
-        })
-        .unwrap();
+        });
         for k in 0..190 {
             let t = f64::from(k) * 0.01;
-            let motion = series.motion(i64::from(k) * 10_000_000).unwrap();
+            let motion = series.motion(i64::from(k) * 10_000_000).unwrap().unwrap();
             assert!((motion.position[0] - (t * t * t - t)).abs() < 1e-12, "{t}");
         }
     }
 
     #[test]
     fn samples_are_ordered_and_lone_ones_dropped() {
-        let times = [300, 100, 200, 200, 9_000_000_000_000];
-        let series = Series::new(&times, &[3.0, 1.0, 2.0, 2.5, 9.0], |v: f64| {
-            v.is_finite().then_some([v])
-        })
-        .unwrap();
-        assert_eq!(series.values(), [[1.0], [2.0], [3.0]]);
+        let samples = [
+            (300, 3.0),
+            (100, 1.0),
+            (150, f64::NAN),
+            (200, 2.0),
+            (200, 2.5),
+        ];
+        let mut series =
+            numbers(&[&samples[..], &[(9_000_000_000_000, 9.0), (u64::MAX, 8.0)]].concat());
         assert_eq!(series.span(), (100_000, 300_000));
-        assert_eq!(series.linear(250_000), Some([2.5]));
-        assert_eq!(series.linear(301_000), None);
+        assert_eq!(series.linear(200_000).unwrap(), Some([2.0]));
+        assert_eq!(series.linear(250_000).unwrap(), Some([2.5]));
+        assert_eq!(series.linear(301_000).unwrap(), None);
+        assert_eq!(series.period(), 100_000);
     }
 
     #[test]
     fn a_long_gap_is_not_bridged() {
-        let times = [0, 10_000, 20_000, 1_020_000];
-        let series = Series::new(&times, &[0.0, 1.0, 2.0, 3.0], |v: f64| Some([v])).unwrap();
-        assert_eq!(series.linear(15_000_000), Some([1.5]));
-        assert_eq!(series.linear(500_000_000), None);
-        assert_eq!(series.held(500_000_000), Some([2.0]));
+        let mut series = numbers(&[(0, 0.0), (10_000, 1.0), (20_000, 2.0), (1_020_000, 3.0)]);
+        assert_eq!(series.linear(15_000_000).unwrap(), Some([1.5]));
+        assert_eq!(series.linear(500_000_000).unwrap(), None);
+        assert_eq!(series.held(500_000_000).unwrap(), Some([2.0]));
+        assert_eq!(series.held(-1).unwrap(), None);
+        assert_eq!(series.nearest(-1).unwrap(), [0.0]);
+        assert_eq!(series.nearest(i64::MAX / 2).unwrap(), [3.0]);
+    }
+
+    /// Many pages, partly in disorder: each time is answered as by all samples at once, forwards and anywhere.
+    #[test]
+    fn samples_of_many_pages_are_found_in_any_order() {
+        let mut samples: Vec<(u64, f64)> = (0..20_000).map(|k| (k * 1000, k as f64)).collect();
+        samples.swap(3000, 9000);
+        samples.swap(100, 101);
+        let mut series = numbers(&samples);
+        assert!(series.segments.len() > 2, "{}", series.segments.len());
+        assert_eq!(series.span(), (0, 19_999_000_000));
+        let forwards = (0..39_990).map(|k| k * 500_000);
+        let anywhere = (0..300).map(|k| (k * 7_919_000_000) % 19_990_000_000);
+        for time in forwards.chain(anywhere) {
+            let expected = time as f64 * 1e-6;
+            let found = series.linear(time).unwrap().unwrap()[0];
+            assert!((found - expected).abs() < 1e-6, "{found} at {expected}");
+            assert_eq!(series.held(time).unwrap(), Some([expected.floor()]));
+            assert_eq!(series.nearest(time).unwrap(), [expected.round()]);
+        }
+        assert!(series.values.len() < 15_000, "{}", series.values.len());
+        assert!(series.any(|value| value[0] == 9000.0).unwrap());
+        assert!(!series.any(|value| value[0] == -1.0).unwrap());
     }
 
     /// Slerp takes the shorter way whichever sign a quaternion has, and does not cross a jump of the estimator.
     #[test]
     fn halfway_of_a_quarter_turn_is_an_eighth() {
         let half = std::f64::consts::FRAC_PI_4;
-        let start = [1.0, 0.0, 0.0, 0.0];
-        let end = [-half.cos(), 0.0, 0.0, -half.sin()];
         let halfway = |resets: [f64; 2]| {
-            let series = Series::new(
-                &[0, 10],
-                &[(start, resets[0]), (end, resets[1])],
-                |(q, resets)| {
-                    let rotation = UnitQuaternion::try_from(q).ok()?;
-                    Some(Attitude { rotation, resets })
-                },
-            );
-            series.unwrap().attitude(5000).unwrap().log()
+            let start = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, resets[0]];
+            let end = [-half.cos(), 0.0, 0.0, -half.sin(), 0.0, 0.0, resets[1]];
+            let mut series = series(&[(0, start), (10, end)], |[w, x, y, z, _, _, resets]| {
+                let rotation = UnitQuaternion::try_from([w, x, y, z]).ok()?;
+                Some(Attitude { rotation, resets })
+            });
+            series.attitude(5000).unwrap().unwrap().log()
         };
         assert!((halfway([0.0; 2]).z - half).abs() < 1e-15);
         assert!((halfway([0.0, 1.0]).z - 2.0 * half).abs() < 1e-15);

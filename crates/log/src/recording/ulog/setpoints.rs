@@ -1,5 +1,6 @@
 //! Setpoints: the logged ones, else the smoothed flown path.
 
+use std::io;
 use std::ops::Range;
 
 use fly_lie::UnitQuaternion;
@@ -26,6 +27,10 @@ pub struct Flown<'a> {
     /// Velocities in the world, m/s.
     pub velocities: &'a [[f64; 3]],
     pub attitudes: &'a [UnitQuaternion<f64>],
+    /// Logged attitude setpoints; where there is none, the flown attitude.
+    pub wanted: &'a [UnitQuaternion<f64>],
+    /// Whether the attitude setpoint is logged.
+    pub is_logged: &'a [bool],
     /// First tick of every stretch without a jump of the estimator, in order, the first of all included: nothing is
     /// smoothed across a jump.
     pub stretches: &'a [usize],
@@ -78,23 +83,36 @@ pub struct Setpoints {
 
 impl Setpoints {
     /// Of a log whose frames are on this grid; `None` if there are too few ticks for a fit.
-    pub fn new(topics: &Topics, grid: Grid) -> Option<Self> {
+    pub fn new(topics: &Topics, grid: Grid) -> io::Result<Option<Self>> {
         let (step, ticks) = (grid.step as f64 * 1e-9, grid.len());
-        let logged_attitudes = logged_attitudes(topics).filter(|series| {
-            let mut times = (0..ticks).map(|k| grid.time(k));
-            times.any(|time| series.place(time).is_some())
-        });
+        let smoother = |reach: f64| Smoother::new(step, reach, ticks);
+        let (Some(path), Some(turn)) = (smoother(POSITION_REACH), smoother(ATTITUDE_REACH)) else {
+            return Ok(None);
+        };
+        let mut logged_attitudes = logged_attitudes(topics)?;
+        if let Some(series) = &mut logged_attitudes {
+            let mut is_there = false;
+            for k in 0..ticks {
+                is_there = series.place(grid.time(k))?.is_some();
+                if is_there {
+                    break;
+                }
+            }
+            if !is_there {
+                logged_attitudes = None;
+            }
+        }
         let rates = match &logged_attitudes {
             Some(_) => None,
-            None => logged_rates(topics),
+            None => logged_rates(topics)?,
         };
-        Some(Self {
-            path: Smoother::new(step, POSITION_REACH, ticks)?,
-            turn: Smoother::new(step, ATTITUDE_REACH, ticks)?,
-            logged_path: logged_path(topics),
+        Ok(Some(Self {
+            path,
+            turn,
+            logged_path: logged_path(topics)?,
             logged_attitudes,
             rates,
-        })
+        }))
     }
 
     /// Ticks to both sides on which a setpoint depends.
@@ -102,34 +120,25 @@ impl Setpoints {
         2 * self.path.half().max(self.turn.half())
     }
 
+    /// The logged attitude setpoint at a time.
+    pub fn attitude(&mut self, time: i64) -> io::Result<Option<UnitQuaternion<f64>>> {
+        let series = self.logged_attitudes.as_mut();
+        series.map_or(Ok(None), |series| series.attitude(time))
+    }
+
+    /// Position, velocity and acceleration that are logged for a time.
+    fn path(&mut self, time: i64) -> io::Result<Option<Path>> {
+        let series = self.logged_path.as_mut();
+        series.map_or(Ok(None), |series| at(series, time))
+    }
+
     /// Whether position and attitude are logged at a time.
-    pub fn logged(&self, time: i64) -> [bool; 2] {
-        let path = self.logged_path.as_ref();
-        let attitudes = self.logged_attitudes.as_ref();
-        [
-            path.and_then(|series| at(series, time)).is_some(),
-            attitudes.is_some_and(|series| series.place(time).is_some()),
-        ]
+    pub fn logged(&mut self, time: i64) -> io::Result<[bool; 2]> {
+        Ok([self.path(time)?.is_some(), self.attitude(time)?.is_some()])
     }
 
-    /// Appends the setpoints of these ticks; the flown path reaches [`margin`](Self::margin) further, where there is so much.
-    pub fn of(&self, flown: &Flown, ticks: Range<usize>, setpoints: &mut Vec<Setpoint>) {
-        // Gaps of the logged attitude hold the flown one.
-        let wanted: Option<Vec<_>> = self.logged_attitudes.as_ref().map(|series| {
-            let attitudes = flown.times.iter().zip(flown.attitudes);
-            attitudes
-                .map(|(&time, flown)| series.attitude(time).unwrap_or(*flown))
-                .collect()
-        });
-        setpoints.extend(ticks.map(|tick| self.setpoint(flown, wanted.as_deref(), tick)));
-    }
-
-    fn setpoint(
-        &self,
-        flown: &Flown,
-        wanted: Option<&[UnitQuaternion<f64>]>,
-        tick: usize,
-    ) -> Setpoint {
+    /// The setpoint of a tick; the flown path reaches [`margin`](Self::margin) further, where there is so much.
+    pub fn of(&mut self, flown: &Flown, tick: usize) -> io::Result<Setpoint> {
         // The velocity is fitted to logged velocities: without a position fix the logged positions have another rate of
         // change, and the tracking error should be the vehicle's, not the estimator's.
         let stretch = flown.stretch(tick);
@@ -155,25 +164,22 @@ impl Setpoints {
             position_logged: false,
             attitude_logged: false,
         };
-        if let Some([p, v, a]) = self
-            .logged_path
-            .as_ref()
-            .and_then(|series| at(series, time))
-        {
+        if let Some([p, v, a]) = self.path(time)? {
             (setpoint.position, setpoint.velocity, setpoint.acceleration) = (p, v, a);
             setpoint.position_logged = true;
         }
-        let [_, attitude_logged] = self.logged(time);
-        if let (Some(wanted), true) = (wanted, attitude_logged) {
+        if flown.is_logged[k] {
             // The rate of the logged attitude, not `vehicle_rates_setpoint`: that one includes the attitude controller's
             // feedback.
             (setpoint.rotation, setpoint.angular_velocity) =
-                (wanted[k], self.turn.attitude(wanted, k).1);
+                (flown.wanted[k], self.turn.attitude(flown.wanted, k).1);
             setpoint.attitude_logged = true;
-        } else if let Some(rates) = self.rates.as_ref().and_then(|series| series.linear(time)) {
+        } else if let Some(series) = &mut self.rates
+            && let Some(rates) = series.linear(time)?
+        {
             setpoint.angular_velocity = rates;
         }
-        setpoint
+        Ok(setpoint)
     }
 }
 
@@ -182,19 +188,11 @@ type Path = [[f64; 3]; 3];
 /// Position, velocity and acceleration from `trajectory_setpoint`, else position and velocity from
 /// `vehicle_local_position_setpoint`. A sample counts if its position is finite; a velocity or acceleration that is not
 /// finite is zero.
-fn logged_path(topics: &Topics) -> Option<Series<Option<Path>>> {
-    let finite = |v: [f64; 3]| v.iter().all(|c| c.is_finite());
-    let or_zero = |v: [f64; 3]| v.map(|c| if c.is_finite() { c } else { 0.0 });
-    let convert = |row: Path| {
-        // A sample without a position is a gap.
-        Some(
-            finite(row[0])
-                .then(|| [row[0], or_zero(row[1]), or_zero(row[2])].map(frames::nwu_from_ned)),
-        )
-    };
-    let trajectory = || {
-        let table = topics.table("trajectory_setpoint")?;
-        let rows = table.rows([
+fn logged_path(topics: &Topics) -> io::Result<Option<Series<Option<Path>>>> {
+    let trajectory = Series::new(
+        topics,
+        "trajectory_setpoint",
+        [
             "position[0]",
             "position[1]",
             "position[2]",
@@ -204,41 +202,58 @@ fn logged_path(topics: &Topics) -> Option<Series<Option<Path>>> {
             "acceleration[0]",
             "acceleration[1]",
             "acceleration[2]",
-        ])?;
-        let rows: Vec<Path> = rows
-            .iter()
-            .map(|r| [[r[0], r[1], r[2]], [r[3], r[4], r[5]], [r[6], r[7], r[8]]])
-            .collect();
-        Series::new(&table.times, &rows, convert)
-    };
-    let local = || {
-        let table = topics.table("vehicle_local_position_setpoint")?;
-        let rows = table.rows(["x", "y", "z", "vx", "vy", "vz"])?;
-        let rows: Vec<Path> = rows
-            .iter()
-            .map(|r| [[r[0], r[1], r[2]], [r[3], r[4], r[5]], [0.0; 3]])
-            .collect();
-        Series::new(&table.times, &rows, convert)
-    };
-    let any = |series: &Series<Option<Path>>| series.values().iter().any(Option::is_some);
-    trajectory().filter(any).or_else(|| local().filter(any))
+        ],
+        |r: [f64; 9]| {
+            Some(path([
+                [r[0], r[1], r[2]],
+                [r[3], r[4], r[5]],
+                [r[6], r[7], r[8]],
+            ]))
+        },
+    )?;
+    if let Some(mut series) = trajectory
+        && series.any(Option::is_some)?
+    {
+        return Ok(Some(series));
+    }
+    let local = Series::new(
+        topics,
+        "vehicle_local_position_setpoint",
+        ["x", "y", "z", "vx", "vy", "vz"],
+        |r: [f64; 6]| Some(path([[r[0], r[1], r[2]], [r[3], r[4], r[5]], [0.0; 3]])),
+    )?;
+    if let Some(mut series) = local
+        && series.any(Option::is_some)?
+    {
+        return Ok(Some(series));
+    }
+    Ok(None)
+}
+
+/// A logged sample in our frames. One without a position is a gap.
+fn path(ned: Path) -> Option<Path> {
+    let finite = |v: [f64; 3]| v.iter().all(|c| c.is_finite());
+    let or_zero = |v: [f64; 3]| v.map(|c| if c.is_finite() { c } else { 0.0 });
+    finite(ned[0]).then(|| [ned[0], or_zero(ned[1]), or_zero(ned[2])].map(frames::nwu_from_ned))
 }
 
 /// Linear between two samples that both have a position.
-fn at(series: &Series<Option<Path>>, time: i64) -> Option<Path> {
-    let place = series.place(time)?;
+fn at(series: &mut Series<Option<Path>>, time: i64) -> io::Result<Option<Path>> {
+    let Some(place) = series.place(time)? else {
+        return Ok(None);
+    };
     let (a, b, _) = series.around(place);
-    let (a, b) = (a?, b?);
-    Some(std::array::from_fn(|i| {
-        std::array::from_fn(|j| a[i][j] + place.fraction * (b[i][j] - a[i][j]))
+    Ok(a.zip(b).map(|(a, b)| {
+        std::array::from_fn(|i| {
+            std::array::from_fn(|j| a[i][j] + place.fraction * (b[i][j] - a[i][j]))
+        })
     }))
 }
 
 /// `vehicle_attitude_setpoint`.
-fn logged_attitudes(topics: &Topics) -> Option<Series<Attitude>> {
-    let table = topics.table("vehicle_attitude_setpoint")?;
-    let rows = table.rows(["q_d[0]", "q_d[1]", "q_d[2]", "q_d[3]"])?;
-    Series::new(&table.times, &rows, |q| {
+fn logged_attitudes(topics: &Topics) -> io::Result<Option<Series<Attitude>>> {
+    let fields = ["q_d[0]", "q_d[1]", "q_d[2]", "q_d[3]"];
+    Series::new(topics, "vehicle_attitude_setpoint", fields, |q| {
         let rotation = rotation(q)?;
         Some(Attitude {
             rotation,
@@ -248,13 +263,11 @@ fn logged_attitudes(topics: &Topics) -> Option<Series<Attitude>> {
 }
 
 /// `vehicle_rates_setpoint`, body rates.
-fn logged_rates(topics: &Topics) -> Option<Series<[f64; 3]>> {
-    let table = topics.table("vehicle_rates_setpoint")?;
-    let rows = table.rows(["roll", "pitch", "yaw"])?;
-    let finite = |row: [f64; 3]| {
+fn logged_rates(topics: &Topics) -> io::Result<Option<Series<[f64; 3]>>> {
+    let fields = ["roll", "pitch", "yaw"];
+    Series::new(topics, "vehicle_rates_setpoint", fields, |row: [f64; 3]| {
         row.iter()
             .all(|c| c.is_finite())
             .then(|| frames::flu_from_frd(row))
-    };
-    Series::new(&table.times, &rows, finite)
+    })
 }

@@ -1,11 +1,15 @@
-//! Columns of the topics that are read, and the parameters.
+//! Where the samples of the topics are in the file, and the parameters.
+//!
+//! The samples stay in the file. The index has, of each topic in each [page](PAGE) of the file, the span of their times: so a part of a
+//! flight is found again without all of it being in memory, whatever order its samples are in.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::rc::Rc;
+use std::ops::Range;
+use std::sync::Arc;
 
-use super::formats::{Formats, Layout};
-use super::records::{Damage, Record, scan};
+use super::formats::{Formats, Layout, Number};
+use super::records::{Damage, Place, Record, Walker, scan};
 use crate::recording::source::Source;
 
 /// Topics and fields that are read; the rest of the file is skipped, so that damage there has no effect.
@@ -82,60 +86,121 @@ pub const OUTPUTS: [&str; 8] = [
     "output[7]",
 ];
 
-/// Samples of one topic.
-#[derive(Clone, Debug, Default)]
-pub struct Table {
-    /// Time of each sample, µs in the autopilot's clock.
-    pub times: Vec<u64>,
-    columns: BTreeMap<&'static str, Vec<f64>>,
+/// Bytes of a page of the index.
+const PAGE: u64 = 1 << 18;
+/// Stretches of time that the samples of a topic have in one page; from then on, the last one takes everything.
+const MAX_STRETCHES: usize = 8;
+/// Samples that are this far from others, ns, are another stretch.
+pub const APART: i64 = 60_000_000_000;
+/// Memory that a parameter takes beside its name, bytes.
+const PARAMETER: usize = 64;
+
+/// A part of the file that is read at once.
+#[derive(Clone, Copy, Debug)]
+struct Page {
+    from: Place,
+    until: u64,
 }
 
-impl Table {
-    /// A field of every sample; none when the log does not have it.
-    pub fn column(&self, field: &str) -> Option<&[f64]> {
-        self.columns.get(field).map(Vec::as_slice)
-    }
+/// Samples of a topic in one page that are close in time.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// The earliest, ns.
+    first: i64,
+    /// The latest, ns.
+    last: i64,
+    count: u32,
+    page: u32,
+}
 
-    /// Several fields of every sample as rows; none when the log lacks one of them.
-    pub fn rows<const N: usize>(&self, fields: [&str; N]) -> Option<Vec<[f64; N]>> {
-        let columns = fields.map(|field| self.column(field));
-        if columns.iter().any(Option::is_none) {
-            return None;
+/// A topic that is logged.
+#[derive(Debug)]
+struct Topic {
+    layout: Layout,
+    stretches: Vec<Stretch>,
+}
+
+/// Which topic a number in a sample means, and from which place of the file on.
+#[derive(Clone, Copy, Debug)]
+struct Subscription {
+    topic: &'static str,
+    since: u64,
+}
+
+/// Where the samples are. They stay in the file: each topic has its times by page.
+#[derive(Debug)]
+struct Index {
+    source: Source,
+    pages: Vec<Page>,
+    topics: BTreeMap<&'static str, Topic>,
+    subscriptions: BTreeMap<u16, Subscription>,
+}
+
+/// A sample of a wanted topic: its time, ns, and its fields.
+struct Sample<'a> {
+    topic: &'static str,
+    time: i64,
+    data: &'a [u8],
+}
+
+impl Index {
+    /// The topic and the data of a sample, if it is wanted; refused if the data has another length than declared.
+    fn sample<'a>(&self, start: u64, body: &'a [u8]) -> Result<Option<Sample<'a>>, ()> {
+        let (number, data) = body.split_first_chunk().ok_or(())?;
+        let number = u16::from_le_bytes(*number);
+        let Some(subscription) = self.subscriptions.get(&number) else {
+            return Ok(None);
+        };
+        let Some(topic) = self.topics.get(subscription.topic) else {
+            return Ok(None);
+        };
+        if start < subscription.since {
+            return Ok(None);
         }
-        let columns = columns.map(Option::unwrap_or_default);
-        Some(
-            (0..self.times.len())
-                .map(|i| columns.map(|column| column[i]))
-                .collect(),
-        )
+        if data.len() != topic.layout.size {
+            return Err(());
+        }
+        let time = |offset: usize| Some(u64::from_le_bytes(*data.get(offset..)?.first_chunk()?));
+        // When the sample was taken, where the topic says so; else when it was published.
+        let sampled = (topic.layout.sampled.and_then(time)).filter(|&time| time > 0);
+        let time = sampled.or_else(|| time(topic.layout.timestamp)).ok_or(())?;
+        // A time that does not fit is corrupt, and far from all others.
+        let time = i64::try_from(time).unwrap_or(i64::MAX / 1000);
+        Ok(Some(Sample {
+            topic: subscription.topic,
+            time: time.saturating_mul(1000),
+            data,
+        }))
     }
 }
 
-/// The contents of a file.
-#[derive(Debug, Default)]
+/// The contents of a file: an index of the samples, and the parameters.
+#[derive(Debug)]
 pub struct Topics {
-    tables: BTreeMap<&'static str, Table>,
+    index: Arc<Index>,
     /// Parameters as they were at the start.
-    pub parameters: BTreeMap<String, f64>,
+    parameters: BTreeMap<String, f64>,
     /// Records that could not be parsed.
     pub bad_records: usize,
     /// Where the chain of records broke.
     pub damage: Damage,
     /// Time during which the logger lost data, s.
     pub dropout: f64,
-    /// Bytes of memory that the samples and parameters take.
+    /// Memory that each thing that is kept may take, bytes.
     pub memory: u64,
 }
 
-/// Memory that a parameter takes beside its name, bytes.
-const PARAMETER: u64 = 64;
-
 impl Topics {
-    /// First instance of a topic; none when it has no samples.
-    pub fn table(&self, name: &str) -> Option<&Table> {
-        self.tables
-            .get(name)
-            .filter(|table| !table.times.is_empty())
+    /// Where the fields of a topic are that has samples.
+    fn layout(&self, topic: &str) -> Option<&Layout> {
+        let topic = self.index.topics.get(topic);
+        let topic = topic.filter(|topic| !topic.stretches.is_empty());
+        topic.map(|topic| &topic.layout)
+    }
+
+    /// Whether the topic has samples.
+    pub fn has(&self, topic: &str) -> bool {
+        self.layout(topic).is_some()
     }
 
     /// A parameter's value at the start.
@@ -143,54 +208,113 @@ impl Topics {
         self.parameters.get(name).copied()
     }
 
-    /// Reads a file, which starts with the magic bytes; no more is kept than `memory` bytes, but what would be needed is counted.
+    /// These fields of the topic's samples; `None` if it lacks one or has no samples.
+    pub fn samples<const N: usize>(
+        &self,
+        topic: &'static str,
+        fields: [&str; N],
+    ) -> Option<Samples<N>> {
+        let layout = self.layout(topic)?;
+        let mut columns = [(Number::Bool, 0); N];
+        for (column, field) in columns.iter_mut().zip(fields) {
+            let (_, number, offset) = layout.fields.iter().find(|(name, ..)| *name == field)?;
+            *column = (*number, *offset);
+        }
+        Some(Samples {
+            walker: Walker::new(&self.index.source),
+            index: Arc::clone(&self.index),
+            topic,
+            columns,
+        })
+    }
+
+    /// Reads a file, which starts with the magic bytes; what is kept of it may take so much `memory`, bytes.
+    ///
+    /// # Errors
+    /// The file cannot be read, or [`io::ErrorKind::OutOfMemory`].
     pub fn read(source: &Source, memory: u64) -> io::Result<Self> {
         let mut reader = Reader {
+            index: Index {
+                source: source.clone(),
+                pages: Vec::new(),
+                topics: BTreeMap::new(),
+                subscriptions: BTreeMap::new(),
+            },
+            parameters: BTreeMap::new(),
+            formats: Formats::default(),
+            bad_records: 0,
+            dropout: 0.0,
+            taken: 0,
             most: memory,
-            ..Reader::default()
         };
-        let damage = scan(source, |record| {
-            if !reader.record(record) {
-                reader.topics.bad_records += 1;
+        let damage = scan(source, |place, record| {
+            if reader.record(place, record).is_none() {
+                reader.bad_records += 1;
             }
         })?;
-        reader.topics.damage = damage;
-        Ok(reader.topics)
+        if reader.taken > memory {
+            let taken = reader.taken;
+            return Err(too_much(format!(
+                "its index and parameters are {taken} bytes"
+            )));
+        }
+        for topic in reader.index.topics.values_mut() {
+            topic.stretches.sort_by_key(|stretch| stretch.first);
+        }
+        Ok(Self {
+            index: Arc::new(reader.index),
+            parameters: reader.parameters,
+            bad_records: reader.bad_records,
+            damage,
+            dropout: reader.dropout,
+            memory,
+        })
     }
 }
 
+/// More than the memory that reading may take.
+pub fn too_much(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::OutOfMemory, what)
+}
+
 /// Collects what is wanted.
-#[derive(Default)]
 struct Reader {
-    topics: Topics,
+    index: Index,
+    parameters: BTreeMap<String, f64>,
     formats: Formats,
-    /// Layouts of the wanted topics that are logged; `None` for a format that makes no sense.
-    layouts: BTreeMap<&'static str, Option<Rc<Layout>>>,
-    /// Topics by the number in their samples.
-    logged: BTreeMap<u16, (&'static str, Rc<Layout>)>,
+    bad_records: usize,
+    dropout: f64,
+    /// Bytes that the index and the parameters take, or would.
+    taken: u64,
     most: u64,
 }
 
 impl Reader {
-    /// Takes a record; `false` if it makes no sense.
-    fn record(&mut self, record: Record) -> bool {
+    /// Takes a record; `None` if it makes no sense.
+    fn record(&mut self, place: Place, record: Record) -> Option<()> {
         let body = record.body();
         match record.kind {
-            b'F' => self.formats.add(body),
-            b'A' => self.subscription(body).is_some(),
-            b'D' => self.sample(body).is_some(),
-            b'P' => self.parameter(body).is_some(),
+            b'F' => self.formats.add(body).then_some(()),
+            b'A' => self.subscription(place, body),
+            b'D' => self.sample(place, body),
+            b'P' => self.parameter(body),
             b'O' => {
-                let milliseconds = body.first_chunk().map(|ms| u16::from_le_bytes(*ms));
-                self.topics.dropout += f64::from(milliseconds.unwrap_or(0)) * 1e-3;
-                milliseconds.is_some()
+                let milliseconds = u16::from_le_bytes(*body.first_chunk()?);
+                self.dropout += f64::from(milliseconds) * 1e-3;
+                Some(())
             }
-            _ => true,
+            _ => Some(()),
         }
     }
 
+    /// Whether so many more bytes may be kept; they are counted in any case.
+    const fn take(&mut self, bytes: usize) -> bool {
+        self.taken += bytes as u64;
+        self.taken <= self.most
+    }
+
     /// Instance, number and name of a topic.
-    fn subscription(&mut self, body: &[u8]) -> Option<()> {
+    fn subscription(&mut self, place: Place, body: &[u8]) -> Option<()> {
         let (&[instance, low, high], name) = body.split_first_chunk()?;
         let name = std::str::from_utf8(name).ok()?;
         let Some(&(topic, fields)) = WANTED.iter().find(|(topic, _)| *topic == name) else {
@@ -199,35 +323,72 @@ impl Reader {
         if instance != 0 {
             return Some(());
         }
-        let layout = (self.layouts.entry(topic))
-            .or_insert_with(|| self.formats.layout(topic, fields).map(Rc::new));
-        let number = u16::from_le_bytes([low, high]);
-        self.logged
-            .insert(number, (topic, Rc::clone(layout.as_ref()?)));
-        Some(())
+        let Index {
+            topics,
+            subscriptions,
+            ..
+        } = &mut self.index;
+        if !topics.contains_key(topic) {
+            let layout = self.formats.layout(topic, fields)?;
+            let stretches = Vec::new();
+            topics.insert(topic, Topic { layout, stretches });
+        }
+        let since = place.start;
+        // A number means one topic in all of a log.
+        let known = subscriptions
+            .entry(u16::from_le_bytes([low, high]))
+            .or_insert(Subscription { topic, since });
+        (known.topic == topic).then_some(())
     }
 
-    fn sample(&mut self, body: &[u8]) -> Option<()> {
-        let (number, data) = body.split_first_chunk()?;
-        let Some((topic, layout)) = self.logged.get(&u16::from_le_bytes(*number)) else {
+    fn sample(&mut self, place: Place, body: &[u8]) -> Option<()> {
+        let Some(Sample { topic, time, .. }) = self.index.sample(place.start, body).ok()? else {
             return Some(());
         };
-        if data.len() != layout.size {
-            return None;
+        let pages = &mut self.index.pages;
+        let until = place.start + 1;
+        match pages.last_mut() {
+            Some(page) if page.from.end == place.end && until - page.from.start <= PAGE => {
+                page.until = until;
+            }
+            _ => {
+                let page = Page { from: place, until };
+                if !self.take(size_of::<Page>()) {
+                    return Some(());
+                }
+                self.index.pages.push(page);
+            }
         }
-        let time = |offset: usize| Some(u64::from_le_bytes(*data.get(offset..)?.first_chunk()?));
-        // When the sample was taken, where the topic says so; else when it was published.
-        let sampled = layout.sampled.and_then(time).filter(|&time| time > 0);
-        let time = sampled.or_else(|| time(layout.timestamp))?;
-        self.topics.memory += 8 * (1 + layout.fields.len() as u64);
-        if self.topics.memory > self.most {
+        let page = u32::try_from(self.index.pages.len() - 1).ok()?;
+        let stretches = &mut self.index.topics.get_mut(topic)?.stretches;
+        let before = stretches
+            .iter()
+            .rev()
+            .take_while(|stretch| stretch.page == page)
+            .count();
+        let start = stretches.len() - before;
+        let near = |stretch: &Stretch| {
+            time >= stretch.first.saturating_sub(APART)
+                && time <= stretch.last.saturating_add(APART)
+        };
+        let found = stretches[start..].iter().position(near);
+        let found = found.or_else(|| (before == MAX_STRETCHES).then(|| before - 1));
+        if let Some(found) = found {
+            let stretch = &mut stretches[start + found];
+            stretch.first = stretch.first.min(time);
+            stretch.last = stretch.last.max(time);
+            stretch.count += 1;
             return Some(());
         }
-        let table = self.topics.tables.entry(topic).or_default();
-        table.times.push(time);
-        for &(field, number, offset) in &layout.fields {
-            let value = number.read(data.get(offset..).unwrap_or_default());
-            table.columns.entry(field).or_default().push(value);
+        let stretch = Stretch {
+            first: time,
+            last: time,
+            count: 1,
+            page,
+        };
+        // One becomes at most a segment.
+        if self.take(size_of::<Stretch>() + size_of::<Segment>()) {
+            self.index.topics.get_mut(topic)?.stretches.push(stretch);
         }
         Some(())
     }
@@ -243,14 +404,99 @@ impl Reader {
             "int32_t" => f64::from(i32::from_le_bytes(value)),
             _ => return None,
         };
-        let parameters = &mut self.topics.parameters;
         // The first value is that of the start; later ones are changes in flight.
-        if !parameters.contains_key(name) {
-            self.topics.memory += PARAMETER + name.len() as u64;
-            if self.topics.memory <= self.most {
-                parameters.insert(name.to_owned(), value);
-            }
+        if !self.parameters.contains_key(name) && self.take(PARAMETER + name.len()) {
+            self.parameters.insert(name.to_owned(), value);
         }
         Some(())
+    }
+}
+
+/// Samples of a topic that are all later than those of the segment before.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// The earliest, ns.
+    pub first: i64,
+    /// The latest, ns.
+    pub last: i64,
+    /// At most so many samples.
+    pub count: u64,
+    /// Their stretches in the index.
+    stretches: Range<usize>,
+}
+
+/// Some fields of the samples of a topic, read from the file.
+#[derive(Debug)]
+pub struct Samples<const N: usize> {
+    index: Arc<Index>,
+    walker: Walker,
+    /// Name of the topic.
+    pub topic: &'static str,
+    columns: [(Number, usize); N],
+}
+
+impl<const N: usize> Samples<N> {
+    fn stretches(&self) -> &[Stretch] {
+        let topic = self.index.topics.get(self.topic);
+        topic.map_or(&[], |topic| &topic.stretches)
+    }
+
+    /// The segments in order of time.
+    pub fn segments(&self) -> Vec<Segment> {
+        let mut segments: Vec<Segment> = Vec::new();
+        for (i, stretch) in self.stretches().iter().enumerate() {
+            let (first, last, count) = (stretch.first, stretch.last, u64::from(stretch.count));
+            match segments.last_mut() {
+                Some(segment) if first <= segment.last => {
+                    segment.last = segment.last.max(last);
+                    segment.count += count;
+                    segment.stretches.end = i + 1;
+                }
+                _ => segments.push(Segment {
+                    first,
+                    last,
+                    count,
+                    stretches: i..i + 1,
+                }),
+            }
+        }
+        segments
+    }
+
+    /// Visits the samples of a segment in the order of the file.
+    pub fn visit(
+        &mut self,
+        segment: &Segment,
+        mut visit: impl FnMut(i64, [f64; N]),
+    ) -> io::Result<()> {
+        let stretches = &self.stretches()[segment.stretches.clone()];
+        let mut pages: Vec<u32> = stretches.iter().map(|stretch| stretch.page).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        for page in pages {
+            let Page { from, until } = self.index.pages[page as usize];
+            self.walker.again(from, until, |place, record| {
+                if record.kind == b'D'
+                    && let Ok(Some(Sample { topic, time, data })) =
+                        self.index.sample(place.start, record.body())
+                    && topic == self.topic
+                    && (segment.first..=segment.last).contains(&time)
+                {
+                    let value = |(number, offset): (Number, usize)| {
+                        number.read(data.get(offset..).unwrap_or_default())
+                    };
+                    visit(time, self.columns.map(value));
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Visits all samples.
+    pub fn visit_all(&mut self, mut visit: impl FnMut([f64; N])) -> io::Result<()> {
+        for segment in self.segments() {
+            self.visit(&segment, |_, values| visit(values))?;
+        }
+        Ok(())
     }
 }
