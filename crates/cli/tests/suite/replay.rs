@@ -1,6 +1,7 @@
 //! Recorded against recomputed: own logs give back every bit, another controller's flight is followed in shadow.
 
 use crate::common;
+use crate::ulog as made;
 
 use std::path::Path;
 
@@ -179,4 +180,50 @@ fn another_rate_drops_no_frame() {
         common::contains(&summary, EQUAL);
         assert_eq!(compared(&summary), [501; 4], "{rate}");
     }
+}
+
+/// The peak of the memory that a process takes, MB, polled until it ends; and whether it ended well.
+fn peak(mut process: std::process::Child) -> (f64, bool) {
+    let status = format!("/proc/{}/status", process.id());
+    let mut peak = 0.0_f64;
+    loop {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+        peak = peak.max(kilobytes.unwrap_or(0.0) * 1e-3);
+        if let Some(status) = process.try_wait().unwrap() {
+            return (peak, status.success());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// All of a log is looked at before it is replayed: sixteen times the log must not take more memory.
+#[test]
+fn a_long_ulog_takes_no_more_memory_than_a_short_one() {
+    let folder = Folder::new();
+    let mut peaks = [0.0; 2];
+    for (peak_of, ticks) in peaks.iter_mut().zip([25_000, 400_000]) {
+        std::fs::write(folder.path("flight.ulg"), made::flight(ticks)).unwrap();
+        let process = std::process::Command::new(env!("CARGO_BIN_EXE_fly"))
+            .args(["-q", "--config", "quadcopter.toml", "--backend", "replay"])
+            .args([
+                "--set",
+                "backend.replay.log=flight.ulg",
+                "--set",
+                "backend.replay.until=20",
+            ])
+            .args(["--set", "backend.replay.memory_mb=4", "--log", "again.mcap"])
+            .current_dir(folder.path("."))
+            .env("FLY_PLUGIN_PATH", folder.plugin_path())
+            .env_remove("RUST_LOG")
+            .spawn()
+            .unwrap();
+        let (megabytes, is_well) = peak(process);
+        assert!(is_well);
+        *peak_of = megabytes;
+    }
+    // The logs have 3 and 54 MB.
+    let [short, long] = peaks;
+    assert!(long < 100.0 && long < short + 8.0, "{short} and {long} MB");
 }

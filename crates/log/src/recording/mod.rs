@@ -30,8 +30,7 @@ use source::Source;
 pub struct Options {
     /// Accept a truncated or damaged log and use its whole frames.
     pub allow_truncated: bool,
-    /// Memory that reading may take, bytes. A log of this program takes a fraction of it, however long it is; a ULog what the topics take
-    /// that are read.
+    /// Memory that reading may take, bytes. A log takes a fraction of it, however long it is, unless it is made to take more.
     pub memory: u64,
 }
 

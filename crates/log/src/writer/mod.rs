@@ -185,6 +185,10 @@ impl Writer {
     /// [`LogError::Write`] or [`LogError::Shape`], also when it happened earlier in the flight. What was
     /// written up to then stays in the `.part` file.
     pub fn finish(mut self, run: RunMetadata) -> Result<Stats, LogError> {
+        if let Some(failure) = self.failure.take() {
+            // What was pushed before it is written as the writer is dropped.
+            return Err(failure);
+        }
         let Some(Running {
             queue,
             finish,
@@ -194,9 +198,6 @@ impl Writer {
         else {
             return Err(self.lost("the writing thread is gone".into()));
         };
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
-        }
         // The send fails only when the thread has ended, and then its own error says more.
         let _ = finish.send((run, self.dropped));
         drop((queue, finish));

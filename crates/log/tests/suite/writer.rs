@@ -4,7 +4,10 @@ use crate::common;
 
 use common::{Tick, header, write};
 use fly_log::schema::{fly, foxglove};
-use fly_log::{Control, LogError, Pace, Pushed, RunMetadata, SystemReference, SystemState, Writer};
+use fly_log::{
+    Control, LogError, Options, Pace, Pushed, Recording, RunMetadata, SystemReference, SystemState,
+    Writer,
+};
 use prost::Message as _;
 
 fn run(text: &str, step: u64) -> RunMetadata {
@@ -217,6 +220,27 @@ fn a_system_is_written_with_all_its_bodies() {
         (control.position_error_norm, control.attitude_error),
         (0.125, 0.375)
     );
+}
+
+/// What was pushed before is on the disk when that is reported.
+#[test]
+fn a_row_that_is_refused_costs_none_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flight.mcap");
+    let mut writer = Writer::create(path, &header(), Pace::RealTime).unwrap();
+    for k in 0..500 {
+        writer.push(&Tick::number(k).row(&[0.0; 3]));
+    }
+    let tick = Tick::number(500);
+    let row = fly_log::Row {
+        values: &[],
+        ..tick.row(&[0.0; 3])
+    };
+    assert_eq!(writer.push(&row), Pushed::Failed);
+    let part = writer.part().to_owned();
+    assert!(writer.finish(run("", 1)).is_err());
+    let left = Recording::open(part, &Options::default()).unwrap();
+    assert_eq!(left.frames.len(), 500);
 }
 
 #[test]

@@ -26,7 +26,7 @@
 //! [report](fly_hal::Backend::report) says.
 //!
 //! The whole log is checked when the backend is configured, and read again while it is replayed: a long log takes no more memory than a
-//! short one. Of a ULog, the topics that are read are kept.
+//! short one.
 
 mod motors;
 mod settings;

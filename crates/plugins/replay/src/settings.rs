@@ -16,7 +16,7 @@ pub struct Settings {
     /// Replay the whole frames of a truncated or damaged log. Default: false, such a log is an error.
     #[serde(default)]
     pub allow_truncated: bool,
-    /// Memory that reading the log may take, MB. Default: 512. A log of this program takes a fraction of it, however long it is.
+    /// Memory that reading the log may take, MB. Default: 512. A log takes a fraction of it, however long it is, unless it is made to take more.
     pub memory_mb: Option<Spanned<u32>>,
     /// How recorded motors of a ULog become thrusts.
     #[serde(default)]

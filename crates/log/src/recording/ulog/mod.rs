@@ -42,7 +42,7 @@ use super::{Kind, Options, Recording};
 use crate::error::LogError;
 use resampled::Resampled;
 use series::{Attitude, Motion, Series, rotation};
-use topics::Topics;
+use topics::{MOTION, Topics};
 
 /// Required topics.
 const REQUIRED: [&str; 3] = [
@@ -257,10 +257,7 @@ impl Sources {
         };
         let motion = match Series::new(topics, topic, fields, with_resets)? {
             // Old logs have no counters of resets and no flags.
-            None => {
-                let fields = ["x", "y", "z", "vx", "vy", "vz"];
-                Series::new(topics, topic, fields, move |row| motion(row, [0.0; 2]))?
-            }
+            None => Series::new(topics, topic, MOTION, move |row| motion(row, [0.0; 2]))?,
             motion => motion,
         };
         let (mut flags, mut flagged) = (0_u64, 0_u64);

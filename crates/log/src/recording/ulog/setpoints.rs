@@ -9,7 +9,7 @@ use fly_mavlink::frames;
 use super::Grid;
 use super::series::{Attitude, Series, rotation};
 use super::smooth::Smoother;
-use super::topics::Topics;
+use super::topics::{MOTION, TRAJECTORY, Topics};
 
 /// Reach of the fit of positions to both sides, s.
 const POSITION_REACH: f64 = 0.5;
@@ -189,28 +189,13 @@ type Path = [[f64; 3]; 3];
 /// `vehicle_local_position_setpoint`. A sample counts if its position is finite; a velocity or acceleration that is not
 /// finite is zero.
 fn logged_path(topics: &Topics) -> io::Result<Option<Series<Option<Path>>>> {
-    let trajectory = Series::new(
-        topics,
-        "trajectory_setpoint",
-        [
-            "position[0]",
-            "position[1]",
-            "position[2]",
-            "velocity[0]",
-            "velocity[1]",
-            "velocity[2]",
-            "acceleration[0]",
-            "acceleration[1]",
-            "acceleration[2]",
-        ],
-        |r: [f64; 9]| {
-            Some(path([
-                [r[0], r[1], r[2]],
-                [r[3], r[4], r[5]],
-                [r[6], r[7], r[8]],
-            ]))
-        },
-    )?;
+    let trajectory = Series::new(topics, "trajectory_setpoint", TRAJECTORY, |r: [f64; 9]| {
+        Some(path([
+            [r[0], r[1], r[2]],
+            [r[3], r[4], r[5]],
+            [r[6], r[7], r[8]],
+        ]))
+    })?;
     if let Some(mut series) = trajectory
         && series.any(Option::is_some)?
     {
@@ -219,7 +204,7 @@ fn logged_path(topics: &Topics) -> io::Result<Option<Series<Option<Path>>>> {
     let local = Series::new(
         topics,
         "vehicle_local_position_setpoint",
-        ["x", "y", "z", "vx", "vy", "vz"],
+        MOTION,
         |r: [f64; 6]| Some(path([[r[0], r[1], r[2]], [r[3], r[4], r[5]], [0.0; 3]])),
     )?;
     if let Some(mut series) = local

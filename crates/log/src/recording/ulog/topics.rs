@@ -23,10 +23,10 @@ const WANTED: &[(&str, &[&str])] = &[
             "vx",
             "vy",
             "vz",
-            "xy_valid",
-            "z_valid",
             "xy_reset_counter",
             "z_reset_counter",
+            "xy_valid",
+            "z_valid",
         ],
     ),
     (
@@ -36,24 +36,8 @@ const WANTED: &[(&str, &[&str])] = &[
     ("vehicle_angular_velocity", &["xyz[0]", "xyz[1]", "xyz[2]"]),
     ("actuator_motors", &CONTROLS),
     ("actuator_outputs", &OUTPUTS),
-    (
-        "trajectory_setpoint",
-        &[
-            "position[0]",
-            "position[1]",
-            "position[2]",
-            "velocity[0]",
-            "velocity[1]",
-            "velocity[2]",
-            "acceleration[0]",
-            "acceleration[1]",
-            "acceleration[2]",
-        ],
-    ),
-    (
-        "vehicle_local_position_setpoint",
-        &["x", "y", "z", "vx", "vy", "vz"],
-    ),
+    ("trajectory_setpoint", &TRAJECTORY),
+    ("vehicle_local_position_setpoint", &MOTION),
     (
         "vehicle_attitude_setpoint",
         &["q_d[0]", "q_d[1]", "q_d[2]", "q_d[3]"],
@@ -62,6 +46,20 @@ const WANTED: &[(&str, &[&str])] = &[
     ("battery_status", &["voltage_v", "remaining"]),
     ("actuator_armed", &["armed"]),
     ("hover_thrust_estimate", &["hover_thrust", "valid"]),
+];
+/// Position and velocity, of `vehicle_local_position` and its setpoint.
+pub const MOTION: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
+/// Fields of `trajectory_setpoint`.
+pub const TRAJECTORY: [&str; 9] = [
+    "position[0]",
+    "position[1]",
+    "position[2]",
+    "velocity[0]",
+    "velocity[1]",
+    "velocity[2]",
+    "acceleration[0]",
+    "acceleration[1]",
+    "acceleration[2]",
 ];
 /// Fields of `actuator_motors`, one for each motor.
 pub const CONTROLS: [&str; 8] = [
