@@ -55,8 +55,10 @@ pub struct StatePredictor {
     mean: Vec<f64>,
     /// State before the last integration step.
     before: SystemState<f64>,
-    /// Whether commands have come: the first ones are reached at once.
+    /// Whether commands have come.
     started: bool,
+    /// Whether the first ones are taken as reached.
+    starts_at_commands: bool,
     dynamics: ActuatedDynamics,
     integrator: RungeKutta<f64>,
     /// For poses of bodies.
@@ -88,7 +90,7 @@ pub struct PredictedState<'a> {
 
 /// # Construction
 impl StatePredictor {
-    /// Starts in the neutral configuration, at rest. The actuators start at the first commands.
+    /// Starts in the neutral configuration, at rest. The actuators [rest](fly_mechanics::Inputs::at_rest), too.
     ///
     /// # Errors
     /// [`ActuatedDynamicsError`] if the system has no dynamics.
@@ -96,9 +98,7 @@ impl StatePredictor {
         let model = &system.model;
         let tracked = Measurements::tracked(model);
         let mut motion = SystemState::at_rest(model);
-        motion
-            .velocity
-            .resize(model.dof() + system.inputs.input_dim(), 0.0);
+        motion.velocity.extend(system.inputs.at_rest());
         let mut predictor = Self {
             measurements: Measurements::new(model, tracked),
             dynamics: ActuatedDynamics::new(system, STEP)?,
@@ -110,6 +110,7 @@ impl StatePredictor {
             mean: vec![0.0; system.inputs.input_dim()],
             motion,
             started: false,
+            starts_at_commands: false,
             delay: None,
         };
         // The first step allocates.
@@ -117,6 +118,13 @@ impl StatePredictor {
         predictor.predict(&vec![0.0; system.inputs.input_dim()], 0.0);
         (predictor.motion, predictor.started) = (start, false);
         Ok(predictor)
+    }
+
+    /// The same where the actuators start at the first commands: for a recording, which may begin in flight.
+    #[must_use]
+    pub const fn from_first_commands(mut self) -> Self {
+        self.starts_at_commands = true;
+        self
     }
 
     /// The same where commands act so long after they are given, s; without a delay unless it is positive and finite.
@@ -408,10 +416,12 @@ impl StatePredictor {
 
     fn begin(&mut self, commands: &[f64]) {
         if !self.started {
-            let n = self.system.model.dof();
-            self.motion.velocity[n..].copy_from_slice(commands);
+            let actual = &mut self.motion.velocity[self.system.model.dof()..];
+            if self.starts_at_commands {
+                actual.copy_from_slice(commands);
+            }
             if let Some(delay) = &mut self.delay {
-                delay.on_their_way.start(commands);
+                delay.on_their_way.start(actual);
             }
             self.started = true;
         }
@@ -459,6 +469,31 @@ mod tests {
 
     fn actual(predictor: &StatePredictor) -> f64 {
         predictor.motion.velocity[6]
+    }
+
+    /// What is predicted starts as the simulation does: a rotor gives its smallest thrust, a tilt is none.
+    #[test]
+    fn actuators_start_at_rest_unless_the_flight_is_under_way() {
+        let tilting = BEAM.replace(
+            "thrust = [0.0, 30.0]",
+            "thrust = [1.5, 30.0]\ntilt = { axis = [0.0, 1.0, 0.0], range_deg = [-40, 40], time_constant = 0.1 }",
+        );
+        let system = System::from_toml(&tilting).expect("a good description");
+        let new = || StatePredictor::new(&system).expect("dynamics");
+        let (command, duration) = ([20.0, 0.3], 0.02);
+        let mut resting = new();
+        resting.advance_actuators(&command, duration);
+        let left = [(-duration / 0.05_f64).exp(), (-duration / 0.1_f64).exp()];
+        let expected = [20.0 + (1.5 - 20.0) * left[0], 0.3 * (1.0 - left[1])];
+        for (found, expected) in resting.actuators().iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+        let mut delayed = new().with_delay(0.05);
+        delayed.advance_actuators(&command, duration);
+        assert_eq!(delayed.actuators(), [1.5, 0.0]);
+        let mut flying = new().from_first_commands();
+        flying.advance_actuators(&command, duration);
+        assert_eq!(flying.actuators(), command);
     }
 
     #[test]

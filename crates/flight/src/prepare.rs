@@ -68,9 +68,12 @@ impl<'a> Flight<'a> {
             system: system.name.clone(),
             error,
         })?;
-        // What is replayed does not wait for our commands.
-        let delay = configuration.controller.actuators.delay;
-        let predictor = predictor.with_delay(if is_shadow { 0.0 } else { delay });
+        // What is replayed does not wait for our commands, and may have begun in flight.
+        let predictor = if is_shadow {
+            predictor.from_first_commands()
+        } else {
+            predictor.with_delay(configuration.controller.actuators.delay)
+        };
         let commands = system.inputs.command_names();
         let binding = Binding::new(&info.name, description, &predictor.groups(), commands)?;
 

@@ -204,6 +204,12 @@ impl Inputs {
         &self.command_limits
     }
 
+    /// What the actuators do before anybody commands them: the smallest thrust, no tilt, and the effort nearest to none. N, rad, N m.
+    pub fn at_rest(&self) -> impl Iterator<Item = f64> {
+        let limits = self.command_limits.iter();
+        limits.map(|[low, high]| 0.0_f64.clamp(*low, *high))
+    }
+
     /// The time constant of every command's first-order lag, s; zero where there is none.
     pub fn time_constants(&self) -> &[f64] {
         &self.time_constants

@@ -74,12 +74,7 @@ impl Plant {
         let starts_at_command = start == Start::FirstCommand;
         let actual = match start {
             Start::At(actual) => actual,
-            Start::Rest | Start::FirstCommand => {
-                let limits = system.inputs.command_limits().iter();
-                limits
-                    .map(|[low, high]| 0.0_f64.clamp(*low, *high))
-                    .collect()
-            }
+            Start::Rest | Start::FirstCommand => system.inputs.at_rest().collect(),
         };
         let mut dynamics = ActuatedDynamics::new(&system, step)?;
         dynamics.close_loops(&system, &mut motion)?;
