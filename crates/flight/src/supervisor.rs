@@ -319,6 +319,12 @@ impl Supervisor {
 
     fn respond(&mut self, time: i64, fault: Fault, response: Response) -> Action {
         if let Some(trigger) = response.trigger() {
+            // Frames that come back do not end a failsafe that something else has asked for meanwhile.
+            if let Some((_, cause)) = &mut self.failsafe
+                && !fault.is_of_frames()
+            {
+                *cause = fault;
+            }
             return self.go(time, trigger, Some(fault));
         }
         let mode = self.mode;

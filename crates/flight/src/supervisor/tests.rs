@@ -96,6 +96,29 @@ fn a_failsafe_that_lasts_too_long_becomes_a_landing() {
     }
 }
 
+/// The failsafe of lost frames goes on if a limit has asked for one meanwhile, stronger or not.
+#[test]
+fn frames_that_come_back_do_not_end_what_a_limit_asks_for() {
+    for response in [Response::Hold, Response::Descend] {
+        let policy = Policy {
+            resume: true,
+            ..policy(OnLoss::Respond(Response::Hold), 1000 * MS)
+        };
+        let mut supervisor = Supervisor::new(policy);
+        run(&mut supervisor, ".xxxxxxx");
+        assert_eq!(supervisor.mode(), Mode::HoldPosition);
+        supervisor.exceeded(80 * MS, Limit::Speed, response);
+        for k in 9..40 {
+            supervisor.frame(k * 10 * MS, Ok(()));
+        }
+        let expected = match response {
+            Response::Hold => Mode::HoldPosition,
+            _ => Mode::Descending,
+        };
+        assert_eq!(supervisor.mode(), expected);
+    }
+}
+
 #[test]
 fn frames_that_come_back_end_the_descent_that_they_began() {
     let descending = |resume| {
