@@ -6,15 +6,61 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 pub fn run(arguments: &[String]) -> Outcome {
-    let workspace::Built { fly, plugins } = workspace::build()?;
-    let mut command = Command::new(&fly);
+    become_flight(&workspace::build()?, arguments)
+}
+
+/// Flies in place of this process, so that its signals reach the flight. Returns only if that fails.
+fn become_flight(built: &workspace::Built, arguments: &[String]) -> Outcome {
+    let workspace::Built { fly, plugins } = built;
+    let mut command = Command::new(fly);
     command.args(arguments);
     // Beside the executable it looks for them by itself.
-    if fly.parent() != Some(&plugins) {
-        command.env("FLY_PLUGIN_PATH", &plugins);
+    if fly.parent() != Some(plugins) {
+        command.env("FLY_PLUGIN_PATH", plugins);
     }
-    // In place of this process, so that its signals reach the flight. It returns only if that fails.
     Err(command.exec())
         .with_context(|| format!("{} did not start", fly.display()))
         .map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::path::PathBuf;
+    use std::process::Stdio;
+
+    /// Not a test of its own: what the other one starts.
+    #[test]
+    #[ignore = "becomes another program"]
+    fn becomes_a_shell() {
+        let built = workspace::Built {
+            fly: PathBuf::from("/bin/sh"),
+            plugins: PathBuf::from("/bin"),
+        };
+        let waits = "trap 'exit 130' INT; echo pid $$; while :; do sleep 0.01; done";
+        let _ = become_flight(&built, &["-c".to_owned(), waits.to_owned()]);
+        panic!("it is still here");
+    }
+
+    #[test]
+    fn signals_reach_the_flight() {
+        let mut task = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--ignored",
+                "--exact",
+                "--nocapture",
+                "fly::tests::becomes_a_shell",
+            ])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(task.stdout.take().unwrap()).lines();
+        let pid = lines.find_map(|line| Some(line.unwrap().split_once("pid ")?.1.to_owned()));
+        let own = task.id().to_string();
+        assert_eq!(pid.as_ref(), Some(&own), "the same process");
+        let killed = Command::new("kill").args(["-INT", &own]).status().unwrap();
+        assert!(killed.success());
+        assert_eq!(task.wait().unwrap().code(), Some(130));
+    }
 }

@@ -42,7 +42,7 @@ Tasks:
   compare [--write]      fly controllers side by side, on the model and on plants that differ from it: the tables of docs/controllers.md
                          (--write: into it)
   faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md
-                         (--write: into it)
+                         (--write: into it); then 12 times six flights at once, and 50 flights killed, whose logs must be there
   redundant              the law of 100 000 random vehicles with redundant inputs against the least-error accelerations
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
@@ -63,7 +63,8 @@ fn main() -> ExitCode {
         Some("test") => test::run(&rest),
         Some("bench") => bench::run(&rest),
         Some("compare") => page::run("compare", "compare::every_controller_in_every_world", &rest),
-        Some("faults") => page::run("faults", "faults::every_fault_one_by_one", &rest),
+        Some("faults") => page::run("faults", "faults::every_fault_one_by_one", &rest)
+            .and_then(page::logs_of_many_flights),
         Some("recovery") => recovery::run(&rest),
         Some("redundant") => redundant::run(&rest),
         Some("mutate") => mutate::run(&rest),

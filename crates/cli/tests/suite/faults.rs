@@ -18,6 +18,8 @@ enum Outside {
     Nothing,
     /// This signal, half a second after the first command.
     Signal(&'static str),
+    /// The same, to a flight that `nohup` has started.
+    Ignored(&'static str),
     /// Nobody takes the messages from standard error.
     FullPipe,
 }
@@ -86,6 +88,8 @@ const FAULTS: &[Fault] = &[
         set: &["-vv"], ..lasting("no frames", "", "") }.named("no frames for 40 ms"),
     Fault { calls: Some(100), code: 0, says: "frames are back: flying on", happens: "held, then a descent, then flown on",
         ..lasting("no frames", "", "") }.named("no frames for 200 ms"),
+    Fault { set: &["--set", "safety.then=land"], happens: "held, then landed",
+        ..lasting("no frames", "no frame: landing", "") }.named("no frames, `then = \"land\"`"),
     lasting("stale data", "is stale: levelling and descending", DESCENT),
     lasting("invalid data", "is marked invalid: levelling and descending", DESCENT),
     lasting("data that is not finite", "is not finite: levelling and descending", DESCENT),
@@ -116,6 +120,8 @@ const FAULTS: &[Fault] = &[
     signal("SIGTERM", "-TERM"),
     signal("SIGHUP: the terminal is closed", "-HUP"),
     signal("SIGHUP and SIGTERM at once", "-HUP -TERM"),
+    Fault { outside: Outside::Ignored("-HUP"), code: 0, says: "flown after", happens: "flown on",
+        ..signal("SIGHUP of a flight under nohup", "") },
     signal("SIGQUIT", "-QUIT"),
     signal("Ctrl-Z", "-TSTP"),
     Fault { statue: "no landing of its own", happens: "flown to the ground, disarmed",
@@ -160,7 +166,14 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 
 fn start(fault: &Fault, folder: &Folder, library: &Path, journal: &Path) -> Child {
     let config = real_time::configuration_of(folder, 2.0, library);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fly"));
+    let fly = env!("CARGO_BIN_EXE_fly");
+    let mut command = match fault.outside {
+        Outside::Ignored(_) => Command::new("nohup"),
+        _ => Command::new(fly),
+    };
+    if command.get_program() != fly {
+        command.arg(fly);
+    }
     command
         .args(["--config", &config, "--arm", "--log", "flight.mcap"])
         .args(["--set", "safety.max_descent_time=0.5"])
@@ -188,11 +201,17 @@ fn start(fault: &Fault, folder: &Folder, library: &Path, journal: &Path) -> Chil
 
 /// Flies with a fault. It must end as the table says.
 fn fly(fault: &Fault, library: &Path) -> Outcome {
+    let (begun, journal) = flown(fault, library);
+    outcome(&journal, begun, fault)
+}
+
+/// When the fault came from outside, and the vehicle's journal.
+fn flown(fault: &Fault, library: &Path) -> (Option<i64>, Vec<(i64, String)>) {
     let folder = Folder::new();
     let path = folder.path("journal");
     let mut flight = start(fault, &folder, library, &path);
     let mut begun = None;
-    if let Outside::Signal(signal) = fault.outside {
+    if let Outside::Signal(signal) | Outside::Ignored(signal) = fault.outside {
         let flies = || journal(&path).iter().any(|(_, what)| what == "write");
         wait_until(fault.name, flies);
         std::thread::sleep(Duration::from_millis(500));
@@ -228,7 +247,7 @@ fn fly(fault: &Fault, library: &Path) -> Outcome {
             "the log is finished: {case}"
         );
     }
-    outcome(&journal(&path), begun, fault)
+    (begun, journal(&path))
 }
 
 fn outcome(journal: &[(i64, String)], begun: Option<i64>, fault: &Fault) -> Outcome {
@@ -300,6 +319,92 @@ fn no_fault_leaves_a_vehicle_alone() {
             });
         }
     });
+}
+
+/// Nobody can call a plugin that hangs, and one without `emergency` has no other way to the vehicle: the process says so and ends, so that
+/// the vehicle's own failsafe finds nobody.
+#[test]
+fn a_hang_that_nobody_gets_past_is_told_and_ends_the_process() {
+    const SECOND: &[&str] = &["--set", "flight.duration=1"];
+    let build = Folder::new();
+    let library = real_time::statue(&build, &["-DMUTE"]);
+    let hangs = [
+        (
+            "hang in read",
+            "`read` of the backend does not return: LAND failed",
+            &[][..],
+            "fault",
+        ),
+        (
+            "hang in write",
+            "`write` of the backend does not return: LAND failed",
+            &[],
+            "fault",
+        ),
+        (
+            "hang in request",
+            "`request` of the backend does not return: LAND failed",
+            SECOND,
+            "land",
+        ),
+    ];
+    for (statue, says, set, begins) in hangs {
+        let folder = Folder::new();
+        let path = folder.path("journal");
+        let fault = Fault {
+            set,
+            code: HUNG,
+            ..lasting(statue, says, "")
+        };
+        let mut flight = start(&fault, &folder, &library, &path);
+        let begun = || {
+            journal(&path)
+                .iter()
+                .find(|(_, what)| what == begins)
+                .map(|(at, _)| *at)
+        };
+        wait_until(statue, || begun().is_some());
+        let status = flight.wait().unwrap();
+        let took = (now() - begun().unwrap()) as f64 * 1e-9;
+        let printed = std::fs::read_to_string(folder.path("stderr")).unwrap();
+        assert_eq!(status.code(), Some(HUNG), "{printed}");
+        assert!(
+            printed.contains(says) && printed.contains("uncommanded"),
+            "{printed}"
+        );
+        // 80 ms and a second; the busy machine takes the rest.
+        assert!((1.0..5.0).contains(&took), "{statue}: {took} s");
+        assert!(folder.path("flight.mcap.part").exists(), "its log stays");
+    }
+}
+
+/// A vehicle that really sinks, in real time: it is flown down, and disarmed on the ground and not before.
+#[test]
+fn a_landing_in_real_time_ends_on_the_ground() {
+    const DOWN: &[&str] = &[
+        "--set",
+        "reference.position=[0, 0, 0.4]",
+        "--set",
+        "safety.max_descent_time=20",
+        "--set",
+        "flight.duration=60",
+    ];
+    // Without it nobody knows where the ground is: the vehicle does not sink any more.
+    const GROUND: &[&str] = &["--set", "safety.ground_height=0.02"];
+    let build = Folder::new();
+    let library = real_time::statue(&build, &["-DHEIGHT=0.4", "-DMASS=0.9"]);
+    for (set, highest) in [([DOWN, GROUND].concat(), 0.02), (DOWN.to_vec(), 0.0)] {
+        let fault = Fault {
+            statue: "no landing of its own",
+            set: set.leak(),
+            ..signal("a landing", "-INT")
+        };
+        let (_, journal) = flown(&fault, &library);
+        let disarmed = journal.iter().position(|(_, what)| what == "disarm");
+        let (_, height) = &journal[disarmed.expect("it is disarmed") + 1];
+        let height: f64 = height.strip_prefix("height ").unwrap().parse().unwrap();
+        assert!((0.0..=highest).contains(&height), "disarmed at {height} m");
+    }
 }
 
 /// Where the table stands.

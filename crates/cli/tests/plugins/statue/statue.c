@@ -1,7 +1,7 @@
 /* A quadcopter that keeps its own clock and never moves: it counts what it is told. For the tests of fly.
  *
  * $STATUE_FAULT names what goes wrong, half a second after the first command or in the call of that name; $STATUE_FOR how many reads or
- * writes long (for ever, without it). With -DOLD it is a plugin of 3.0. $STATUE_JOURNAL is a file to which it writes when (ns of CLOCK_MONOTONIC) it was told what. */
+ * writes long (for ever, without it). With -DOLD it is a plugin of 3.0, with -DMUTE one without `emergency`. With -DHEIGHT=1.0 it begins so high, m, and moves up and down as its -DMASS and its thrusts say, down to the ground at 0. $STATUE_JOURNAL is a file to which it writes when (ns of CLOCK_MONOTONIC) it was told what. */
 #define _GNU_SOURCE
 #include "fly_plugin.h"
 
@@ -32,7 +32,8 @@ static void trace(int64_t time) {
 #define COMMAND(name) { TEXT(name), TEXT("N"), FLY_CLASS_COMMAND, FLY_NO_GROUP }
 
 struct statue {
-    int64_t start, first_write, last;
+    int64_t start, first_write, last, moved;
+    double height, speed, thrust;
     unsigned reads, writes, arms, stops, disarms, requests[4], faults, most, polls;
     const char *fault;
     int journal;
@@ -140,6 +141,22 @@ static int32_t start(void *instance, FlyError *error) {
 #define SEES true
 #endif
 
+/* Moves up and down for the time since the last frame. */
+#ifdef HEIGHT
+static void move(struct statue *self, int64_t time) {
+    double step = self->moved > 0 ? (double)(time - self->moved) * 1e-9 : 0.0;
+    if (self->moved == 0)
+        self->height = HEIGHT, self->thrust = MASS * 9.81;
+    self->moved = time;
+    self->speed += step * (self->thrust / MASS - 9.81);
+    self->height += step * self->speed;
+    if (self->height <= 0.0)
+        self->height = 0.0, self->speed = self->speed > 0.0 ? self->speed : 0.0;
+}
+#else
+#define move(self, time) (void)(time)
+#endif
+
 /* New data with every deadline. */
 static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, FlyError *error) {
     struct statue *self = instance;
@@ -174,6 +191,9 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     frame->time = time;
     memset(frame->values, 0, frame->value_count * sizeof *frame->values);
     frame->values[3] = 1.0;
+    move(self, now());
+    frame->values[2] = self->height;
+    frame->values[9] = self->speed;
     bool stale = strikes(self, "stale data"), invalid = strikes(self, "invalid data");
     if (strikes(self, "data that is not finite"))
         frame->values[0] = 0.0 / 0.0;
@@ -193,7 +213,10 @@ static int32_t write_commands(void *instance, int64_t time, const double *comman
     static const char deaf[] = "the line drops everything";
     struct statue *self = instance;
     int number = (int)++self->writes;
-    (void)time, (void)commands, (void)count;
+    (void)time;
+    self->thrust = 0.0;
+    for (size_t i = 0; i < count; i++)
+        self->thrust += commands[i];
     if (self->first_write == 0)
         self->first_write = now();
     if (strikes(self, "hang in write"))
@@ -223,8 +246,12 @@ static int32_t arm(void *instance, FlyError *error) {
 
 static int32_t disarm(void *instance, FlyError *error) {
     (void)error;
-    ((struct statue *)instance)->disarms++;
-    note(instance, "disarm");
+    struct statue *self = instance;
+    char height[32];
+    self->disarms++;
+    note(self, "disarm");
+    snprintf(height, sizeof height, "height %.3f", self->height);
+    note(self, height);
     return FLY_OK;
 }
 
@@ -257,6 +284,9 @@ static int32_t poll_progress(void *instance, FlyError *error) {
 }
 
 /* A line of its own to the vehicle: it needs nothing of the instance but the journal. */
+#ifdef MUTE
+__attribute__((unused))
+#endif
 static int32_t emergency(void *instance, uint32_t request) {
     if (request != FLY_REQUEST_LAND)
         return FLY_FAILED;
@@ -313,7 +343,9 @@ static const FlyPlugin plugin = {
     .destroy = free,
 #ifndef OLD
     .poll = poll_progress,
+#ifndef MUTE
     .emergency = emergency,
+#endif
 #endif
 };
 
