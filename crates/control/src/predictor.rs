@@ -476,7 +476,7 @@ mod tests {
     fn actuators_start_at_rest_unless_the_flight_is_under_way() {
         let tilting = BEAM.replace(
             "thrust = [0.0, 30.0]",
-            "thrust = [1.5, 30.0]\ntilt = { axis = [0.0, 1.0, 0.0], range_deg = [-40, 40], time_constant = 0.1 }",
+            "thrust = [1.5, 30.0]\ntilt = { axis = [0.0, 1.0, 0.0], limit_deg = 40.0, segments = 8, time_constant = 0.1 }",
         );
         let system = System::from_toml(&tilting).expect("a good description");
         let new = || StatePredictor::new(&system).expect("dynamics");

@@ -662,7 +662,8 @@ fn what_is_predicted_comes() {
     let text = lagging(QUADCOPTER, [0.03, 0.05], 0.0);
     let system = System::from_toml(&text).unwrap();
     let (delay, h) = (0.025, 2e-3);
-    let mut predictor = StatePredictor::new(&system).unwrap().with_delay(delay);
+    let predictor = StatePredictor::new(&system).unwrap();
+    let mut predictor = predictor.with_delay(delay).from_first_commands();
     let (x, xi) = moved(&system);
     let first = [2.0, 2.4, 2.2, 2.6];
     let mut plant = Plant::new(&system, x, &xi, &first);
