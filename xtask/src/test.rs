@@ -12,10 +12,7 @@ const STEPS: &[(&str, &str)] = &[
         "clippy",
         "clippy --quiet --workspace --all-targets -- -D warnings",
     ),
-    (
-        "lie without std",
-        "check --quiet -p fly-lie --no-default-features",
-    ),
+    // Without std both are built by tests of theirs.
     (
         "control without osqp",
         "check --quiet -p fly-control --no-default-features --features settings",
@@ -23,10 +20,6 @@ const STEPS: &[(&str, &str)] = &[
     (
         "control without settings",
         "check --quiet -p fly-control --no-default-features --features systems",
-    ),
-    (
-        "control without std",
-        "check --quiet -p fly-control --no-default-features",
     ),
     // As a user builds it: without the features that tests add.
     ("the command alone", "check --quiet"),

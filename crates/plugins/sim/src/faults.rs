@@ -57,37 +57,3 @@ pub(crate) fn of_group(faults: &[Fault], time: i64, group: usize) -> Option<Kind
         })
         .map(|fault| fault.kind)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fault_concerns_its_group_from_its_beginning_to_before_its_end() {
-        let fault = |kind, from, until, group| Fault {
-            kind,
-            from,
-            until,
-            group,
-        };
-        let faults = [
-            fault(Kind::Stale, 10, 20, Some(1)),
-            fault(Kind::Missing, 15, 30, None),
-        ];
-        for (time, group, expected) in [
-            (9, 1, None),
-            (10, 1, Some(Kind::Stale)),
-            (10, 0, None),
-            (15, 0, Some(Kind::Missing)),
-            (19, 1, Some(Kind::Stale)),
-            (20, 1, Some(Kind::Missing)),
-            (30, 1, None),
-        ] {
-            assert_eq!(
-                of_group(&faults, time, group),
-                expected,
-                "at {time}, group {group}"
-            );
-        }
-    }
-}

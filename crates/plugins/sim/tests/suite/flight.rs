@@ -326,26 +326,27 @@ fn noise_is_as_large_as_it_says() {
     let text = "initial.commands = 'first'\n\
                 noise = { position = 0.01, attitude = 0.02, velocity = 0.03, angular_velocity = 0.04 }";
     let frames = fly(text, CUBE, 3, 20_001, hover);
-    let deviation = |index: usize, scale: f64, mean: f64| {
-        let sum: f64 = frames
-            .iter()
-            .map(|frame| (frame.values[index] * scale - mean).powi(2))
-            .sum();
-        (sum / frames.len() as f64).sqrt()
+    let count = frames.len() as f64;
+    // The mean of a power of a value in units of its deviation.
+    let moment = |index: usize, unit: f64, power: i32| {
+        let powers = frames.iter().map(|f| (f.values[index] / unit).powi(power));
+        powers.sum::<f64>() / count
     };
-    // Twice the vector part of the quaternion is the small rotation.
-    for (index, scale, expected) in [
-        (0, 1.0, 0.01),
-        (4, 2.0, 0.02),
-        (6, 2.0, 0.02),
-        (8, 1.0, 0.03),
-        (12, 1.0, 0.04),
-    ] {
-        let found = deviation(index, scale, 0.0);
-        assert!(
-            (found / expected - 1.0).abs() < 0.03,
-            "value {index}: {found} against {expected}"
-        );
+    // Half the small rotation is the vector part of the quaternion.
+    for (index, unit) in [(0, 0.01), (4, 0.01), (6, 0.01), (8, 0.03), (12, 0.04)] {
+        // Those of the normal distribution, and their variance.
+        for (power, expected, variance) in [
+            (1, 0.0, 1.0_f64),
+            (2, 1.0, 2.0),
+            (3, 0.0, 15.0),
+            (4, 3.0, 96.0),
+        ] {
+            let found = moment(index, unit, power);
+            assert!(
+                (found - expected).abs() < 5.0 * (variance / count).sqrt(),
+                "value {index}, moment {power}: {found} against {expected}"
+            );
+        }
     }
     let truth = fly("", CUBE, 3, 20_001, hover);
     assert!(
