@@ -38,7 +38,7 @@ Tasks:
                          $CXX, else clang++, else c++
   recovery [--all]       fly a quadcopter back to hover from 2000 states, stratified, within minutes
                          (--all: from 324000, a quarter of an hour)
-  recovery --led         fly every vehicle home from 2000 states up to 1 km away, led by its governor
+  recovery --led [NAME]  fly every vehicle (or these, or `grid`) home from 2000 states up to 1 km away, led by its governor
   compare [--write]      fly controllers side by side, on the model and on plants that differ from it: the tables of docs/controllers.md
                          (--write: into it)
   faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md

@@ -1,6 +1,7 @@
 //! Led by a governor, every shipped vehicle returns from any attitude, far away, fast and spinning, with the lags of its actuators.
 //!
-//! The tests fly a few starts near by. `cargo xtask recovery --led` flies 2000 of each vehicle, from up to 1 km away, in release.
+//! The tests fly a few starts near by. `cargo xtask recovery --led` flies 2000 of each vehicle, from up to 1 km away, in release, and the shipped
+//! quadcopter from the grid of attitudes of [`super`]; with names of vehicles only theirs, with `grid` only that.
 #![allow(non_snake_case)]
 
 use std::f64::consts::TAU;
@@ -29,6 +30,10 @@ const SPEED: f64 = 15.0;
 const SPIN: f64 = 8.0;
 /// Control step, s.
 const STEP: f64 = 2e-3;
+/// The vehicles of the campaign, separated by commas: all, if it is not set.
+const ONLY: &str = "FLY_RECOVERY";
+/// The whole of the grid.
+const GRID: &str = "grid";
 /// Returned is who is and stays this near (m and rad) …
 const CLOSE: f64 = 0.05;
 /// … until it is this near, with all velocities.
@@ -141,21 +146,25 @@ impl Fleet {
         None
     }
 
-    /// Flies so many starts, from at most this far away; how many do not return, and how far tilted the worst was on its way.
-    fn fly_all(&self, starts: u64, far: f64) -> (usize, f64) {
-        let half = |which: u64| {
+    /// Flies all these starts, on two threads; `None` for those that do not return.
+    fn fly_all(&self, starts: &[State<f64>]) -> Vec<Option<Return>> {
+        let part = |starts: &[State<f64>]| {
             let mut controller = self.settings.build(&self.vehicle).unwrap();
-            let numbers = (0..starts).filter(move |i| i % 2 == which);
-            numbers
-                .map(|i| self.fly(&mut controller, start(i, far)))
+            (starts.iter())
+                .map(|start| self.fly(&mut controller, *start))
                 .collect::<Vec<_>>()
         };
-        let flights = std::thread::scope(|scope| {
-            let other = scope.spawn(|| half(1));
-            let mut flights = half(0);
+        let (first, second) = starts.split_at(starts.len() / 2);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| part(second));
+            let mut flights = part(first);
             flights.extend(other.join().unwrap());
             flights
-        });
+        })
+    }
+
+    /// How many of these did not return, and how far tilted the worst was on its way; prints a row of the table.
+    fn report(&self, starts: &str, flights: &[Option<Return>]) -> (usize, f64) {
         let sorted = |of: fn(&Return) -> f64| {
             let mut values: Vec<f64> = flights.iter().flatten().map(of).collect();
             values.sort_by(f64::total_cmp);
@@ -174,16 +183,48 @@ impl Fleet {
         };
         let lost = flights.len() - settled.len();
         println!(
-            "| {} | {lost} of {starts} | {:.1} s | {:.1} s | {:.1} s | {:.1} m | {:.1} m | {:.0} degrees |",
+            "| `{}`{starts} | {lost} of {} | {:.1} s | {:.1} s | {:.1} s | {:.1} m | {:.1} m | {:.0}° of {:.0}° |",
             self.name,
+            flights.len(),
             at(&settled, 50),
             at(&settled, 99),
             at(&settled, 100),
             at(&drop, 99),
             at(&drop, 100),
             at(&tilt, 100).to_degrees(),
+            self.governor.limits().tilt.to_degrees(),
         );
+        for (i, _) in (flights.iter().enumerate()).filter(|(_, flight)| flight.is_none()) {
+            eprintln!("{}{starts}: start {i} is lost", self.name);
+        }
         (lost, at(&tilt, 100))
+    }
+
+    /// So many seeded starts, from at most this far away.
+    fn fly_seeded(&self, starts: u64, far: f64) -> (usize, f64) {
+        let starts: Vec<_> = (0..starts).map(|i| start(i, far)).collect();
+        self.report("", &self.fly_all(&starts))
+    }
+
+    /// Every attitude of the grid, at rest and at 5 m/s in 14 directions.
+    fn fly_grid(&self) -> [(usize, f64); 2] {
+        let attitudes = super::grid();
+        let state = |R: &SO3<f64>, velocity: Vector3<f64>| {
+            let v = R.inverse().act(&velocity);
+            State {
+                pose: SE3::new(*R, Vector3::zeros()),
+                twist: Vector6::new(v.x, v.y, v.z, 0.0, 0.0, 0.0),
+            }
+        };
+        let at_rest: Vec<_> = (attitudes.iter())
+            .map(|R| state(R, Vector3::zeros()))
+            .collect();
+        let directions = super::directions_of_motion();
+        let moving: Vec<_> = (attitudes.iter())
+            .flat_map(|R| directions.iter().map(|v| state(R, *v * 5.0)))
+            .collect();
+        [(", grid at rest", at_rest), (", grid at 5 m/s", moving)]
+            .map(|(name, starts)| self.report(name, &self.fly_all(&starts)))
     }
 }
 
@@ -223,7 +264,7 @@ fn start(i: u64, far: f64) -> State<f64> {
 fn led_it_returns_from_far_away() {
     for which in VEHICLES {
         let fleet = Fleet::new(which);
-        let (lost, tilt) = fleet.fly_all(12, 40.0);
+        let (lost, tilt) = fleet.fly_seeded(12, 40.0);
         let most = SLACK * fleet.governor.limits().tilt;
         assert!(lost == 0 && tilt <= most, "{}: {lost}, {tilt}", fleet.name);
     }
@@ -239,19 +280,28 @@ fn a_fast_spin_is_stopped() {
 }
 
 #[test]
-#[ignore = "flies 2000 times with each vehicle: cargo xtask recovery --led"]
+#[ignore = "flies 2000 times with each vehicle, and 36000 with one: cargo xtask recovery --led"]
 fn led_every_vehicle_returns() {
+    let only = std::env::var(ONLY).unwrap_or_default();
+    let is_asked = |name: &str| only.is_empty() || only.split(',').any(|asked| asked == name);
     println!(
-        "| vehicle | lost | median | 99 % | last | fell (99 %) | fell (most) | largest tilt on the way |"
+        "\n| vehicle | lost | median | 99 % | last | fell (99 %) | fell (most) | tilt after recovering |\n\
+         |---|---|---|---|---|---|---|---|"
     );
-    println!("|---|---|---|---|---|---|---|---|");
     let mut failures = Vec::new();
-    for which in VEHICLES {
-        let fleet = Fleet::new(which);
-        let (lost, tilt) = fleet.fly_all(2000, 1000.0);
-        let most = SLACK * fleet.governor.limits().tilt;
-        if lost > 0 || tilt > most {
+    let mut judge = |fleet: &Fleet, (lost, tilt): (usize, f64)| {
+        if lost > 0 || tilt > SLACK * fleet.governor.limits().tilt {
             failures.push((fleet.name, lost, tilt));
+        }
+    };
+    for which in VEHICLES.into_iter().filter(|(name, _)| is_asked(name)) {
+        let fleet = Fleet::new(which);
+        judge(&fleet, fleet.fly_seeded(2000, 1000.0));
+    }
+    if is_asked(GRID) {
+        let fleet = Fleet::new(VEHICLES[0]);
+        for result in fleet.fly_grid() {
+            judge(&fleet, result);
         }
     }
     assert_eq!(failures, []);

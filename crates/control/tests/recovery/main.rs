@@ -233,6 +233,15 @@ fn turns(degrees: f64, count: u32) -> Vec<SO3<f64>> {
     (0..count).map(turn).collect()
 }
 
+/// The whole grid: 2400 attitudes.
+fn grid() -> Vec<SO3<f64>> {
+    let mut attitudes = everywhere(2000);
+    for (degrees, count) in [(LEE, 200), (179.5, 100), (179.9, 100)] {
+        attitudes.extend(turns(degrees, count));
+    }
+    attitudes
+}
+
 /// Towards the faces and the corners of a cube.
 fn directions_of_motion() -> Vec<Vector3<f64>> {
     let signs = [-1.0, 0.0, 1.0];
@@ -308,10 +317,7 @@ fn with_rho_it_recovers_from_a_stratified_2000() {
 #[test]
 #[ignore = "flies 324000 times, a quarter of an hour: cargo xtask recovery --all"]
 fn with_rho_it_recovers_from_the_whole_grid() {
-    let mut attitudes = everywhere(2000);
-    for (degrees, count) in [(LEE, 200), (179.5, 100), (179.9, 100)] {
-        attitudes.extend(turns(degrees, count));
-    }
+    let attitudes = grid();
     for case in SAFE {
         assert_eq!(case.fly_grid(&attitudes, 14), 0, "{case:?}");
     }
