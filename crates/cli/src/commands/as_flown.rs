@@ -121,13 +121,27 @@ fn narrow(
             "not stable: errors grow {growth} times each step; fly it at a higher rate, with slower poles or faster actuators"
         ))]);
     }
-    let mut little = Vec::new();
-    if !is_stable(growth(&sampled.poles_with_delay(STEPS * sampled.step())?)) {
+    let (mut little, delay) = (Vec::new(), STEPS * sampled.step());
+    // Where commands are on their way for long, the margins are quicker than the poles.
+    let (bears_delay, bears_gain) = if sampled.is_long() {
+        (
+            sampled
+                .delay_margin()?
+                .is_none_or(|margin| margin.delay > delay),
+            sampled.gain_margins()?.most.is_none_or(|most| most > GAIN),
+        )
+    } else {
+        (
+            is_stable(growth(&sampled.poles_with_delay(delay)?)),
+            is_stable(growth(&sampled.poles_with_gain(GAIN)?)),
+        )
+    };
+    if !bears_delay {
         little.push(Finding::Warning(format!(
             "a delay of {STEPS} steps makes it unstable: one late frame may"
         )));
     }
-    if !is_stable(growth(&sampled.poles_with_gain(GAIN)?)) {
+    if !bears_gain {
         little.push(Finding::Warning(format!(
             "inputs that act {GAIN} times as strongly as the model says make it unstable"
         )));

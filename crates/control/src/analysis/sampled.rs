@@ -9,6 +9,7 @@ use nalgebra::{Complex, DMatrix};
 
 use super::digital::{Digital, held, steps_of};
 use super::{AnalysisError, ClosedLoop, LagFactors};
+use crate::lehmer::Lehmer;
 use crate::linear::{complex_eigenvalues, eigenvalues};
 
 /// A [`ClosedLoop`] whose law is computed once each step `h`: the command holds for one step, and acts through the lags of the actuators.
@@ -61,14 +62,19 @@ const NO_LAG: f64 = 1e-3;
 /// Frequencies that are looked at, in each decade.
 const FREQUENCIES: u32 = 400;
 /// Decades below the highest one, pi/h.
-const DECADES: u32 = 6;
-/// From one gain that is looked at to the next; with commands on their way there are many states, and fewer gains.
+const DECADES: i32 = 6;
+/// Where commands are on their way, neighbours differ at most by this part of a radian that the longest way turns.
+const TURN: f64 = 0.2;
+/// From one gain that is looked at to the next.
 const GAIN_STEP: f64 = 1.02;
-const DELAYED_GAIN_STEP: f64 = 1.1;
+/// With more states than this, nearly all of commands on their way, the poles that last are looked for without the others.
+const DENSE: usize = 120;
+/// What is left of a pole below this part after the longest way does not last …
+const FORGOTTEN: f64 = 1e-10;
+/// … and what lasts goes over into itself, but for this part.
+const INVARIANT: f64 = 1e-7;
 /// From one factor of the lags to the next.
 const LAG_STEP: f64 = 1.1;
-/// So many parts of a delay are looked at.
-const EARLIER: u32 = 20;
 
 /// `z_k+1 = Phi z_k + before c' + now c`, c' the command that acts until the next one, c, has passed the delay.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,7 +176,13 @@ impl SampledLoop {
         self.matrix(self.delay, 1.0).nrows()
     }
 
-    /// The poles z: two for each degree of freedom and one for each command that lags, then those of the controller's own states and of commands on their way.
+    /// Whether it has so many commands on their way that only the [poles](Self::poles) that last are looked for.
+    pub fn is_long(&self) -> bool {
+        self.states() > DENSE
+    }
+
+    /// The poles z: two for each degree of freedom and one for each command that lags, then those of the controller's own states and of commands on their way. Of a
+    /// [long](Self::is_long) loop whose prediction is exact only those that are left when all commands have arrived.
     ///
     /// # Errors
     /// [`AnalysisError::Poles`].
@@ -201,7 +213,13 @@ impl SampledLoop {
     /// [`AnalysisError::Poles`].
     pub fn poles_with(&self, delay: f64, factor: f64) -> Result<Vec<Complex<f64>>, AnalysisError> {
         let delay = (self.delay + delay).max(0.0);
-        eigenvalues(&self.matrix(delay, factor)).ok_or(AnalysisError::Poles)
+        let matrix = self.matrix(delay, factor);
+        lasting(
+            &matrix,
+            self.motion.Phi.nrows() + self.controller.own.nrows(),
+        )
+        .or_else(|| eigenvalues(&matrix))
+        .ok_or(AnalysisError::Poles)
     }
 
     /// Of the plant over a step, with this delay, s.
@@ -277,64 +295,115 @@ impl SampledLoop {
     /// [`AnalysisError::Unstable`] if it is not stable without any; [`AnalysisError::Poles`].
     pub fn delay_margin(&self) -> Result<Option<DelayMargin>, AnalysisError> {
         self.expect_stable()?;
-        let motion = &self.motion;
-        let count = FREQUENCIES * DECADES;
-        let angle_at = |k: u32| PI * 10.0_f64.powf(-f64::from(k) / f64::from(FREQUENCIES));
-        let mut least: Option<DelayMargin> = None;
-        let mut above = self.open_loop(motion, PI)?;
-        for k in 1..=count {
-            let (low, high) = (angle_at(k), angle_at(k - 1));
-            let below = self.open_loop(motion, low)?;
-            for i in 0..below.len() {
-                if (below[i].norm() > 1.0) != (above[i].norm() > 1.0) {
-                    let (theta, lambda) =
-                        self.crossing(motion, i, low, high, below[i].norm() > 1.0)?;
-                    let delay = self.step * lambda.arg().rem_euclid(TAU) / theta;
-                    if least.is_none_or(|least| delay < least.delay) {
-                        let frequency = theta / self.step;
-                        least = Some(DelayMargin { delay, frequency });
-                    }
-                }
-            }
-            above = below;
-        }
-        Ok(least)
+        let of = |(theta, lambda): (f64, Complex<f64>)| DelayMargin {
+            delay: self.step * lambda.arg().rem_euclid(TAU) / theta,
+            frequency: theta / self.step,
+        };
+        let margins = self.unit_gains()?.into_iter().map(of);
+        Ok(margins.min_by(|a, b| a.delay.total_cmp(&b.delay)))
     }
 
-    /// How much less delay than the controller makes up for takes the loop to where it is not stable, s; `None` if it bears any.
+    /// Where an eigenvalue of the open loop has the modulus 1: angles and eigenvalues.
+    fn unit_gains(&self) -> Result<Vec<(f64, Complex<f64>)>, AnalysisError> {
+        let motion = &self.motion;
+        let mut found = Vec::new();
+        self.sweep(|[low, high], [below, above]| {
+            for i in 0..below.len() {
+                let is_larger = below[i].norm() > 1.0;
+                if is_larger != (above[i].norm() > 1.0) {
+                    found.push(self.crossing(motion, i, low, high, is_larger)?);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Visits neighbouring angles from pi down, the lower one first, with the eigenvalues of the open loop there.
+    fn sweep(
+        &self,
+        mut visit: impl FnMut([f64; 2], [&[Complex<f64>]; 2]) -> Result<(), AnalysisError>,
+    ) -> Result<(), AnalysisError> {
+        let (whole, _) = steps_of(self.delay, self.step);
+        let ratio = 10.0_f64.powf(-1.0 / f64::from(FREQUENCIES));
+        let last = PI * 10.0_f64.powi(-DECADES);
+        let (mut high, mut above) = (PI, self.open_loop(&self.motion, PI)?);
+        while high > last {
+            let low = (high * ratio).max(high - TURN / whole as f64);
+            let below = self.open_loop(&self.motion, low)?;
+            visit([low, high], [&below, &above])?;
+            (high, above) = (low, below);
+        }
+        Ok(())
+    }
+
+    /// How much less delay than the controller makes up for takes the loop to where it is not stable, s; `None` if it bears any. Found like the
+    /// [delay margin](Self::delay_margin), and as exact.
     ///
     /// # Errors
     /// As [`delay_margin`](Self::delay_margin).
     pub fn early_margin(&self) -> Result<Option<f64>, AnalysisError> {
         self.expect_stable()?;
-        let is_stable = |less: f64| Ok(growth(&self.poles_with_delay(-less)?) < 1.0);
-        let mut stable = 0.0;
-        for k in 1..=EARLIER {
-            let less = self.delay * f64::from(k) / f64::from(EARLIER);
-            if !is_stable(less)? {
-                return bisect(stable, less, is_stable).map(Some);
-            }
-            stable = less;
-        }
-        Ok(None)
+        let of = |(theta, lambda): (f64, Complex<f64>)| {
+            self.step * (-lambda.arg()).rem_euclid(TAU) / theta
+        };
+        let margins = self.unit_gains()?.into_iter().map(of);
+        let least = margins.min_by(f64::total_cmp);
+        Ok(least.filter(|less| *less <= self.delay))
     }
 
     /// The gains between which the loop is stable.
+    ///
+    /// Of a [long](Self::is_long) loop from the eigenvalues `lambda` of the open one: poles meet the unit circle with the gain `1/lambda` where one is real and positive.
     ///
     /// # Errors
     /// As [`delay_margin`](Self::delay_margin).
     pub fn gain_margins(&self) -> Result<GainMargins, AnalysisError> {
         self.expect_stable()?;
+        if self.is_long() {
+            let gains = self.critical_gains()?;
+            let found = |gain: &f64| (Self::LEAST_GAIN..=Self::MOST_GAIN).contains(gain);
+            let gains = || gains.iter().copied().filter(found);
+            return Ok(GainMargins {
+                least: gains().filter(|gain| *gain < 1.0).max_by(f64::total_cmp),
+                most: gains().filter(|gain| *gain > 1.0).min_by(f64::total_cmp),
+            });
+        }
         let is_stable = |gain| Ok(growth(&self.poles_with_gain(gain)?) < 1.0);
-        let ratio = if self.delay > 0.0 {
-            DELAYED_GAIN_STEP
-        } else {
-            GAIN_STEP
-        };
         Ok(GainMargins {
-            least: first_unstable(ratio.recip(), Self::LEAST_GAIN, is_stable)?,
-            most: first_unstable(ratio, Self::MOST_GAIN, is_stable)?,
+            least: first_unstable(GAIN_STEP.recip(), Self::LEAST_GAIN, is_stable)?,
+            most: first_unstable(GAIN_STEP, Self::MOST_GAIN, is_stable)?,
         })
+    }
+
+    /// The gains with which a pole is on the unit circle.
+    fn critical_gains(&self) -> Result<Vec<f64>, AnalysisError> {
+        let motion = &self.motion;
+        let mut gains = Vec::new();
+        // Real ones at both ends; at z = 1 there may be none, as the plant integrates.
+        for angle in [0.0, PI] {
+            let ends = self.open_loop(motion, angle).unwrap_or_default();
+            let real = ends.iter().filter(|z| z.im.abs() <= 1e-9 * z.norm());
+            gains.extend(real.map(|z| z.re.recip()));
+        }
+        self.sweep(|[low, high], [below, above]| {
+            for from in below {
+                let to = nearest(above, *from);
+                if from.re > 0.0 && to.re > 0.0 && (from.im > 0.0) != (to.im > 0.0) {
+                    let (mut angles, mut ends) = ([low, high], [*from, to]);
+                    while angles[1] - angles[0] > 1e-12 * angles[1] {
+                        let middle = f64::midpoint(angles[0], angles[1]);
+                        let guess = (ends[0] + ends[1]) * 0.5;
+                        let value = nearest(&self.open_loop(motion, middle)?, guess);
+                        let side = usize::from((value.im > 0.0) != (ends[0].im > 0.0));
+                        (angles[side], ends[side]) = (middle, value);
+                    }
+                    gains.push(ends[0].re.recip());
+                }
+            }
+            Ok(())
+        })?;
+        Ok(gains)
     }
 
     fn expect_stable(&self) -> Result<(), AnalysisError> {
@@ -381,8 +450,12 @@ impl SampledLoop {
             let mut earlier = Complex::from(1.0);
             for [command, own] in &of.past {
                 earlier /= z;
-                past -= complex(command) * earlier;
-                own_past += complex(own) * earlier;
+                for (to, x) in past.iter_mut().zip(command) {
+                    *to -= earlier * *x;
+                }
+                for (to, x) in own_past.iter_mut().zip(own) {
+                    *to += earlier * *x;
+                }
             }
             let own_gain = complex(&of.own_gain);
             let own = solve(&of.own, complex(&of.before) + complex(&of.after) * z)?;
@@ -414,6 +487,61 @@ impl SampledLoop {
         }
         Ok((low, self.open_loop(motion, low)?[i]))
     }
+}
+
+/// The nearest of these values; zero if there are none.
+fn nearest(values: &[Complex<f64>], to: Complex<f64>) -> Complex<f64> {
+    let distance = |z: &Complex<f64>| (z - to).norm();
+    let nearest = values.iter().copied();
+    (nearest.min_by(|a, b| distance(a).total_cmp(&distance(b)))).unwrap_or_default()
+}
+
+/// The eigenvalues that last of a large matrix that forgets all but at most `most` directions by and by, as one that passes commands on from place to place does; `None` of
+/// a small one, or if it does not.
+///
+/// After as many steps as it has places whatever it is given lies in the directions that last, `X = M^k X_0`. They go over into themselves, `M Q = Q H`, and H has
+/// their eigenvalues.
+fn lasting(matrix: &DMatrix<f64>, most: usize) -> Option<Vec<Complex<f64>>> {
+    let count = matrix.nrows();
+    if count <= DENSE || matrix.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let entries: Vec<(usize, usize, f64)> = (0..count)
+        .flat_map(|j| (0..count).map(move |i| (i, j)))
+        .filter_map(|(i, j)| Some((i, j, matrix[(i, j)])).filter(|(_, _, x)| *x != 0.0))
+        .collect();
+    // Vectors are rows, so that what belongs together stands together.
+    let step = |from: &DMatrix<f64>| {
+        let mut to = DMatrix::zeros(from.nrows(), count);
+        for (i, j, x) in &entries {
+            to.column_mut(*i).axpy(*x, &from.column(*j), 1.0);
+        }
+        to
+    };
+    let mut numbers = Lehmer(7);
+    let mut vectors = DMatrix::from_fn(most + 2, count, |_, _| numbers.next());
+    for _ in 0..count {
+        vectors = step(&vectors);
+        let size = vectors.amax();
+        if size == 0.0 {
+            return None;
+        }
+        vectors /= size;
+    }
+    let svd = vectors.transpose().svd(true, false);
+    let largest = svd.singular_values.amax();
+    let rank = svd
+        .singular_values
+        .iter()
+        .filter(|s| **s > FORGOTTEN * largest);
+    let basis = svd.u?.columns(0, rank.count()).transpose();
+    let moved = step(&basis);
+    let projected = &moved * basis.transpose();
+    let rest = (moved - &projected * &basis).norm();
+    if rest > INVARIANT * projected.norm() {
+        return None;
+    }
+    eigenvalues(&projected)
 }
 
 /// The first factor on the way from 1 to the last one, by this ratio, at which a loop is not stable.

@@ -7,7 +7,7 @@
 use crate::common;
 
 use common::{QUADCOPTER, QUADCOPTER_POLES, TRICOPTER, TRICOPTER_PAIR, lagging, planned, vehicle};
-use fly_control::analysis::ClosedLoop;
+use fly_control::analysis::{ClosedLoop, SampledLoop, growth};
 use fly_control::lead::{Lead, LeadError};
 use fly_control::plant::SystemPlant;
 use fly_control::predictor::StatePredictor;
@@ -633,6 +633,51 @@ fn a_predicted_delay_moves_no_pole() {
             assert!((a.norm() - b.norm()).abs() < 2e-3, "{a} {b}");
         }
         assert!(more > 0.0);
+    }
+}
+
+/// A long delay has hundreds of poles, which are not looked at one by one: margins and poles are those that shorter ones, and all of them, have.
+#[test]
+fn a_long_delay_has_the_poles_and_margins_of_all_its_states() {
+    let description = lagging(QUADCOPTER, [0.03; 2], 0.0);
+    let sampled = |delay: f64, keys: &str| {
+        let keys =
+            format!("allocation = 'none'\nactuators = {{ lead = 0, delay = {delay} }}\n{keys}");
+        let controller = common::controller(&description, &keys, QUADCOPTER_POLES);
+        let closed = common::closed_loop(&description, &controller, &SO3::identity()).unwrap();
+        closed.sampled(0.002, &[0.03; 4]).unwrap()
+    };
+    for keys in ["", "disturbance = { bandwidth = 3 }"] {
+        let (short, long) = (sampled(0.0, keys), sampled(0.08, keys));
+        assert!(long.is_long() && !short.is_long());
+        // It is out of the loop.
+        let largest = |sampled: &SampledLoop| {
+            let poles = sampled.poles().unwrap();
+            let mut moduli: Vec<f64> = poles.iter().map(|pole| pole.norm()).collect();
+            moduli.sort_by(|a, b| b.total_cmp(a));
+            moduli.truncate(8);
+            moduli
+        };
+        assert!(long.poles().unwrap().len() < 80);
+        for (a, b) in largest(&short).iter().zip(largest(&long)) {
+            assert!((a - b).abs() < 1e-4, "{a} {b}");
+        }
+        // Both sides of the margins by all poles.
+        let margins = long.gain_margins().unwrap();
+        let growth_with = |gain: f64| growth(&long.poles_with_gain(gain).unwrap());
+        for (margin, inside) in [(margins.least, 1.01), (margins.most, 0.99)] {
+            if let Some(margin) = margin {
+                let (inside, outside) = (margin * inside, margin / inside);
+                assert!(growth_with(inside) < 1.0, "{keys} {margins:?}");
+                assert!(growth_with(outside) > 1.0, "{keys} {margins:?}");
+            }
+        }
+        assert!(margins.most.is_some());
+        let less = long.early_margin().unwrap().expect("a margin");
+        let step = 0.002;
+        let growth_early = |steps: f64| growth(&long.poles_with_delay(-steps * step).unwrap());
+        assert!(growth_early((less / step).floor()) < 1.0);
+        assert!(growth_early((less / step).ceil()) > 1.0, "{less}");
     }
 }
 

@@ -290,3 +290,19 @@ fn errors_saturate_where_the_gain_takes_the_input_to_its_limits() {
     };
     assert_eq!(closed.unsaturated_error(&empty, 0..3), f64::INFINITY);
 }
+
+/// `T s^3 + s^2 + d s + k`, by Routh stable below `T = d/k`, where it is `(T s + 1) (s^2 + k)`.
+#[test]
+fn lag_margins_of_a_double_integrator_are_those_of_routh() {
+    for (k, d) in [(9.0, 6.0), (4.0, 0.8), (100.0, 7.0)] {
+        let closed = slider(k, d);
+        let [common, own] = closed.lag_margins(&[0.02]).unwrap().map(Option::unwrap);
+        assert!((common.factor / (d / k) - 1.0).abs() < 1e-6, "{common:?}");
+        assert!((own.factor / (d / k / 0.02) - 1.0).abs() < 1e-6, "{own:?}");
+        for margin in [common, own] {
+            assert!((margin.frequency - f64::sqrt(k)).abs() < 1e-3, "{margin:?}");
+        }
+        // Without a lag of its own there is nothing to multiply.
+        assert_eq!(closed.lag_margins(&[0.0]).unwrap()[1], None);
+    }
+}
