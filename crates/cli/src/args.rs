@@ -192,7 +192,13 @@ pub struct TuneArguments {
 
     /// The largest acceptable change of each input, N or N m: one number or a list [default: from the
     /// middle of its limits to their ends]
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', requires = "lqr")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "NUMBERS",
+        value_delimiter = ',',
+        requires = "lqr"
+    )]
     pub lqr_inputs: Vec<f64>,
 
     /// The largest acceptable error of velocities, rad/s or m/s, as for --lqr [default: any]
@@ -216,6 +222,7 @@ pub struct TuneArguments {
     #[arg(
         long,
         value_name = "RAD/S",
+        allow_negative_numbers = true,
         requires = "motion",
         conflicts_with = "attitude_poles"
     )]
@@ -231,24 +238,24 @@ pub struct TuneArguments {
 
     /// --fastest, --observer: stable with inputs that act up to this many times as strongly as the
     /// model says, and as weakly as its inverse
-    #[arg(long, value_name = "FACTOR", default_value = "2", requires = "search", value_parser = at_least_one)]
+    #[arg(long, allow_negative_numbers = true, value_name = "FACTOR", default_value = "2", requires = "search", value_parser = at_least_one)]
     pub gain_margin: f64,
 
     /// --fastest, --observer: stable with up to this much more delay, s
-    #[arg(long, value_name = "S", default_value = "0.01", requires = "search", value_parser = not_negative)]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value = "0.01", requires = "search", value_parser = not_negative)]
     pub delay_margin: f64,
 
     /// --fastest, --observer: the least damping ratio of the poles, below 1
-    #[arg(long, value_name = "RATIO", default_value = "0.5", requires = "search", value_parser = below_one)]
+    #[arg(long, allow_negative_numbers = true, value_name = "RATIO", default_value = "0.5", requires = "search", value_parser = below_one)]
     pub damping: f64,
 
     /// --fastest: an error of the position, m, or of each joint, m or rad, takes no input to its limit
     /// from rest; 0: any may [default: 0.5 m, of joints 0.1]
-    #[arg(long, value_name = "M", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
+    #[arg(long, allow_negative_numbers = true, value_name = "M", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
     pub error: Option<f64>,
 
     /// --fastest: the same of a vehicle's heading, degrees
-    #[arg(long, value_name = "DEGREES", default_value = "20", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
+    #[arg(long, allow_negative_numbers = true, value_name = "DEGREES", default_value = "20", requires = "fastest", conflicts_with_all = ["poles", "bandwidth", "lqr"], value_parser = not_negative)]
     pub heading_error_deg: f64,
 
     /// Put the parameters into `[controller]` of this configuration, unless a problem is found; its

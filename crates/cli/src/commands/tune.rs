@@ -28,6 +28,10 @@ const POSITION_ERROR: f64 = 0.5;
 /// The same of joints, m or rad.
 const JOINT_ERROR: f64 = 0.1;
 
+/// Acceptable errors outside of these, rad, m and their rates, leave nothing of the numbers of others.
+const SMALLEST: f64 = 1e-6;
+const LARGEST: f64 = 1e6;
+
 /// Prints the analysis; [`Exit::ProblemsFound`] when the loop is not stable or the vehicle cannot hover, and then nothing is
 /// written.
 ///
@@ -73,6 +77,21 @@ fn parameters(
         None => (!poles.is_empty()).then(|| PoleSpec::Poles(poles.to_vec())),
     };
     let motion = wish(&arguments.poles, arguments.bandwidth);
+    for (flag, bandwidth) in [
+        ("--bandwidth", arguments.bandwidth),
+        ("--attitude-bandwidth", arguments.attitude_bandwidth),
+    ] {
+        let most = std::f64::consts::PI * model.rate_hz;
+        if let Some(bandwidth) = bandwidth.filter(|bandwidth| *bandwidth > most) {
+            return Err(Failure::new(
+                Exit::Usage,
+                format_args!(
+                    "expected a {flag} of at most {most:.0} rad/s, half of what {} Hz can tell from rest, found {bandwidth} rad/s",
+                    model.rate_hz
+                ),
+            ));
+        }
+    }
     let attitude = wish(&arguments.attitude_poles, arguments.attitude_bandwidth);
     if arguments.with_lag && model.kept.actuators.lead > 0.0 {
         return Err(Failure::new(
@@ -191,7 +210,7 @@ fn joints(flag: &str, text: &str) -> Result<BTreeMap<String, Numbers>, Failure> 
         joints: BTreeMap<String, Numbers>,
     }
     let given: Result<Given, _> = toml::from_str(&format!("joints = {{ {text} }}"));
-    given.map(|given| given.joints).map_err(|_| {
+    let joints = given.map(|given| given.joints).map_err(|_| {
         Failure::new(
             Exit::Usage,
             format_args!(
@@ -199,5 +218,21 @@ fn joints(flag: &str, text: &str) -> Result<BTreeMap<String, Numbers>, Failure> 
                  several numbers of one joint as a list: '\"the ball\" = [0.1, 0.1, 0.2]'"
             ),
         )
-    })
+    })?;
+    for (joint, numbers) in &joints {
+        let numbers = match numbers {
+            Numbers::One(one) => std::slice::from_ref(one),
+            Numbers::Each(several) => several.as_slice(),
+        };
+        let is_one = |x: &f64| (SMALLEST..=LARGEST).contains(x) || *x == f64::INFINITY;
+        if let Some(number) = numbers.iter().find(|x| !is_one(x)) {
+            return Err(Failure::new(
+                Exit::Usage,
+                format_args!(
+                    "invalid value '{text}' for '{flag}': expected numbers from {SMALLEST:e} to {LARGEST:e}, or inf, found {number} for `{joint}`"
+                ),
+            ));
+        }
+    }
+    Ok(joints)
 }

@@ -152,7 +152,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         return Err(Error::configuration(message));
     }
     let start = initial::actuators(keys.initial.commands.as_ref(), &system.inputs)?;
-    let wind = world::wind(&keys.wind)?;
+    let wind = world::wind(&keys.wind, &system.model)?;
     let actuators = world::actuators(&keys.actuators, &system.inputs)?;
     Ok(Settings {
         noise: disturbance::deviations(&keys.noise)?,

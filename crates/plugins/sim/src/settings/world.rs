@@ -2,22 +2,31 @@
 
 use fly_hal::{Error, nearest};
 use fly_mechanics::Inputs;
+use fly_mechanics::multibody::Model;
 use nalgebra::Vector3;
+use toml::Spanned;
 
 use super::{ActuatorKeys, Number, WindKeys, finite};
 use crate::plant::Response;
 
-/// The velocity of the air, m/s, world.
-pub(super) fn wind(keys: &WindKeys) -> Result<Vector3<f64>, Error> {
+/// The velocity of the air, m/s, world. Where no body has drag a warning says that it does nothing.
+pub(super) fn wind(keys: &WindKeys, model: &Model<f64>) -> Result<Vector3<f64>, Error> {
     let velocity = keys.velocity.as_ref().map(finite).transpose()?;
-    Ok(velocity.map_or_else(Vector3::zeros, Vector3::from))
+    let velocity = velocity.map_or_else(Vector3::zeros, Vector3::from);
+    if velocity.norm() > 0.0 && model.bodies().all(|body| model.drag(body).is_none()) {
+        tracing::warn!(
+            "`backend.sim.wind` does nothing: no body has a `drag`, such as bodies.airframe.drag = {{ linear = [0.25, 0.25, 0.0] }}"
+        );
+    }
+    Ok(velocity)
 }
 
 /// What the actuators do of each command. What a later entry says replaces what an earlier one says.
-pub(super) fn actuators(keys: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<Response>, Error> {
+pub(super) fn actuators(before: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<Response>, Error> {
     let names = inputs.command_names();
     let mut all = vec![Response::default(); names.len()];
-    for keys in keys {
+    for (index, keys) in before.iter().enumerate() {
+        refuse_twice(&before[..index], keys)?;
         let start = number(keys.effectiveness.as_ref(), 1.0, [0.0, f64::INFINITY])?;
         let rate = number(keys.rate.as_ref(), 0.0, [f64::NEG_INFINITY, f64::INFINITY])?;
         let delay = number(keys.delay.as_ref(), 0.0, [0.0, LONGEST_DELAY])?;
@@ -57,6 +66,36 @@ pub(super) fn actuators(keys: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<Re
         }
     }
     Ok(all)
+}
+
+/// The same of one command twice would leave it open which holds. (What is said of all may be said otherwise of one.)
+fn refuse_twice(before: &[ActuatorKeys], keys: &ActuatorKeys) -> Result<(), Error> {
+    let command = |keys: &ActuatorKeys| keys.command.as_ref().map(|it| it.get_ref().clone());
+    let said = |keys: &ActuatorKeys| {
+        [
+            (
+                "effectiveness",
+                keys.effectiveness.as_ref().map(Spanned::span),
+            ),
+            ("rate", keys.rate.as_ref().map(Spanned::span)),
+            ("delay", keys.delay.as_ref().map(Spanned::span)),
+        ]
+    };
+    for other in before
+        .iter()
+        .filter(|other| command(other) == command(keys))
+    {
+        for ((key, span), (_, earlier)) in said(keys).into_iter().zip(said(other)) {
+            if let (Some(span), Some(_)) = (span, earlier) {
+                let whose = command(keys).map_or("all commands".to_owned(), |it| format!("`{it}`"));
+                let message = format!("expected `{key}` of {whose} once, found it twice");
+                return Err(Error::configuration(message)
+                    .in_configuration(span)
+                    .with_help("say it in one entry"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// s.
