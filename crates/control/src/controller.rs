@@ -8,7 +8,7 @@ use fly_mechanics::multibody::Model;
 use nalgebra::{Const, DMatrix, DVector, DefaultAllocator, Dyn, OVector, Vector3};
 
 use crate::allocation::{ActiveSet, Allocation, AllocationError, Allocator, Limited, Limits};
-use crate::disturbance::{BandwidthError, DisturbanceObserver, FailureDetector};
+use crate::disturbance::{BandwidthError, DisturbanceObserver, Failure, FailureDetector};
 use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
 use crate::lead::{Ahead, Lead, LeadError};
@@ -91,8 +91,8 @@ where
     /// s.
     delay: f64,
     failures: Option<FailureDetector<P::Dof>>,
-    /// The actuator that was found to have failed in the last step.
-    failed: Option<usize>,
+    /// What was found to have failed since somebody asked.
+    failed: Option<Failure>,
     /// Whether somebody tells which inputs are applied.
     is_told: bool,
     /// The input that balances a disturbance under state feedback.
@@ -649,9 +649,14 @@ where
         self.delay
     }
 
-    /// The actuator that was found to have failed since the last call, by its number in those of the [detector](Self::with_failure_detector).
-    pub fn take_failed(&mut self) -> Option<usize> {
+    /// What was found to have failed since the last call, by the numbers of the actuators in those of the [detector](Self::with_failure_detector).
+    pub fn take_failed(&mut self) -> Option<Failure> {
         self.failed.take()
+    }
+
+    /// Whether the [detector](Self::with_failure_detector) sees something as large as a failure that no failure explains.
+    pub fn is_unexplained(&self) -> bool {
+        (self.failures.as_ref()).is_some_and(FailureDetector::is_unexplained)
     }
 
     /// The observer of disturbances, if there is one.

@@ -5,9 +5,11 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use fly_control::analysis::Attainable;
 use fly_log::RunMetadata;
 
 use crate::envelope::Exceeded;
+use crate::health::{ActuatorEvent, Source};
 use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
 use crate::pilot::{Pilot, seconds};
@@ -16,6 +18,9 @@ use crate::summary::{Failsafe, Interventions, Summary, error_names};
 use crate::supervisor::{Action, Event, Fault, Mode, Trigger};
 use crate::verdict::{End, Evidence, Verdict};
 use crate::watchdog::Hang;
+
+/// So many events of actuators are kept for the summary.
+const MOST_EVENTS: usize = 64;
 
 /// A flight that is ready to begin, or under way.
 ///
@@ -40,6 +45,8 @@ pub struct Flight<'a> {
     pub(crate) cycle: Option<Instant>,
     /// The limits that were exceeded: time (ns) of each; the first ones.
     pub(crate) exceeded: Vec<(i64, Exceeded)>,
+    /// What became known of the actuators: time (ns) of each; the first ones.
+    pub(crate) actuators: Vec<(i64, ActuatorEvent)>,
     pub(crate) began: Instant,
     pub(crate) wall_start: jiff::Timestamp,
 }
@@ -83,6 +90,7 @@ impl Flight<'_> {
         let (sent, end) = self.act(tick.time, decision.action);
         // Tell.
         self.link.tell();
+        self.report_actuators(tick.time);
         self.report_exceeded(tick.time);
         self.report_events(tick.time);
         // Record.
@@ -219,6 +227,27 @@ impl Flight<'_> {
         time.saturating_sub(start)
             .saturating_add(self.link.timeline().half_step())
             >= duration
+    }
+
+    /// Reports what became known of the actuators. Allocates if there is something.
+    fn report_actuators(&mut self, time: i64) {
+        let at = self.link.since_first(time);
+        for event in self.pilot.take_actuators() {
+            match &event {
+                ActuatorEvent::Changed {
+                    attainable: Some(Attainable::Nothing),
+                    ..
+                }
+                | ActuatorEvent::Changed {
+                    source: Source::Motion,
+                    ..
+                } => tracing::error!("{at:.3} s: {event}"),
+                _ => tracing::warn!("{at:.3} s: {event}"),
+            }
+            if self.actuators.len() < MOST_EVENTS {
+                self.actuators.push((time, event));
+            }
+        }
     }
 
     /// Reports a limit that was exceeded.
@@ -417,6 +446,9 @@ impl Flight<'_> {
                 time: self.link.since_first(time),
                 reason: self.describe(fault).to_string(),
             }),
+            actuators: (self.actuators.iter())
+                .map(|(time, event)| (self.link.since_first(*time), event.clone()))
+                .collect(),
             exceeded: (self.exceeded.iter())
                 .map(|(time, exceeded)| (self.link.since_first(*time), *exceeded))
                 .collect(),

@@ -2,7 +2,7 @@
 #![allow(non_snake_case)]
 
 use fly_control::analysis::{Attainable, LyapunovGuarantee};
-use fly_control::disturbance::HoverEstimate;
+use fly_control::disturbance::{Failure, HoverEstimate};
 use fly_control::governor::Governor;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::plant::{PlantError, SystemPlant};
@@ -327,8 +327,16 @@ impl Guidance {
         }
     }
 
-    /// The number of an actuator that was found to have failed since the last call.
-    pub fn take_failed(&mut self) -> Option<usize> {
+    /// Whether something as large as a failed actuator disturbs the motion that no failure explains.
+    pub fn is_unexplained(&self) -> bool {
+        match &self.plant {
+            Plant::Vehicle { controller, .. } => controller.is_unexplained(),
+            Plant::System { controller, .. } => controller.is_unexplained(),
+        }
+    }
+
+    /// What was found to have failed since the last call.
+    pub fn take_failed(&mut self) -> Option<Failure> {
         match &mut self.plant {
             Plant::Vehicle { controller, .. } => controller.take_failed(),
             Plant::System { controller, .. } => controller.take_failed(),

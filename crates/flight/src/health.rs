@@ -1,9 +1,89 @@
 //! What is known of the health of actuators, as bounds of the inputs.
 
+use std::fmt;
+
+use fly_control::analysis::Attainable;
 use fly_hal::{Description, Frame};
 use fly_mechanics::{Inputs, System};
 
 use super::binding::{GroupBinding, bind};
+
+/// Who says how much is left of an actuator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// The backend tells it.
+    Told,
+    /// The motion shows it.
+    Motion,
+}
+
+impl Source {
+    /// Its name in data.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Told => "told",
+            Self::Motion => "motion",
+        }
+    }
+}
+
+/// What became known of the actuators.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ActuatorEvent {
+    /// Something else is left of one than before.
+    Changed {
+        /// Name of its command.
+        command: String,
+        /// 1: it works, 0: it gives nothing.
+        left: f64,
+        /// Who says so.
+        source: Source,
+        /// What is attainable with all that is left; `None` for a system.
+        attainable: Option<Attainable>,
+        /// Why the law does not make up for it, if it does not.
+        refused: Option<String>,
+    },
+    /// Something as large as a failed actuator disturbs the motion, and no failure explains it.
+    Unexplained,
+}
+
+impl fmt::Display for ActuatorEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Changed {
+            command,
+            left,
+            source,
+            attainable,
+            refused,
+        } = self
+        else {
+            return f.write_str(
+                "the motion shows a disturbance as large as a failed actuator's that no failure of one or two explains",
+            );
+        };
+        if *source == Source::Motion {
+            f.write_str("the motion shows that an actuator has failed: ")?;
+        }
+        let left = 100.0 * left;
+        write!(
+            f,
+            "the actuator of `{command}` gives {left:.0} % of what it did"
+        )?;
+        match attainable {
+            Some(Attainable::Spinning) => f.write_str(
+                "; what is left cannot hover without a torque about the vertical: yaw is given up",
+            )?,
+            Some(Attainable::Nothing) => f.write_str(
+                "; what is left cannot hover level: height, position or attitude is lost",
+            )?,
+            Some(Attainable::Hover) | None => {}
+        }
+        match refused {
+            Some(error) => write!(f, "; the law does not make up for it: {error}"),
+            None => Ok(()),
+        }
+    }
+}
 
 /// How much is left of the actuators, as the backend tells (`actuator.{i}.health`) or the controller finds, and the bounds of the inputs that follow.
 #[derive(Debug, Clone)]
@@ -12,6 +92,8 @@ pub struct Health {
     told: Vec<(usize, GroupBinding)>,
     /// Of each command: 1 works, 0 gives nothing.
     left: Vec<f64>,
+    /// What was told last of each. What was found holds until something else is told.
+    last: Vec<f64>,
     /// Bounds of each input, infinite where nothing has changed.
     bounds: [Vec<f64>; 2],
 }
@@ -26,27 +108,28 @@ impl Health {
         (detects || !told.is_empty()).then(|| Self {
             told,
             left: vec![1.0; count],
+            last: vec![1.0; count],
             bounds: [vec![f64::NEG_INFINITY; count], vec![f64::INFINITY; count]],
         })
     }
 
-    /// Takes what a frame tells. Returns the first command whose health has changed. What is not valid or not finite is as it was.
-    pub fn read(&mut self, frame: &Frame, inputs: &Inputs) -> Option<usize> {
-        let mut changed = None;
+    /// Takes what a frame tells; `changed` is called with each command whose health has changed. What is not valid or not finite is as it was.
+    pub fn read(&mut self, frame: &Frame, inputs: &Inputs, mut changed: impl FnMut(usize)) {
+        let mut has_changed = false;
         for (command, binding) in &self.told {
             let health = frame.values[binding.values[0]];
             if frame.groups[binding.group].valid && health.is_finite() {
                 let health = health.clamp(0.0, 1.0);
-                if health.total_cmp(&self.left[*command]).is_ne() {
-                    self.left[*command] = health;
-                    changed.get_or_insert(*command);
+                if health.total_cmp(&self.last[*command]).is_ne() {
+                    (self.last[*command], self.left[*command]) = (health, health);
+                    has_changed = true;
+                    changed(*command);
                 }
             }
         }
-        if changed.is_some() {
+        if has_changed {
             self.bound(inputs);
         }
-        changed
     }
 
     /// Takes it that an actuator, by its number, gives nothing. Returns its first command, unless that was known.

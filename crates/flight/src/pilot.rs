@@ -2,14 +2,14 @@
 
 use fly_control::Step;
 use fly_control::SystemPoint;
-use fly_control::analysis::Attainable;
+use fly_control::disturbance::Failure;
 use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 
 use super::binding::Binding;
 use super::envelope::{Bound, Envelope, Exceeded, Ground, Observed};
 use super::guidance::Guidance;
-use super::health::Health;
+use super::health::{ActuatorEvent, Health, Source};
 use super::limits;
 use super::observation::Observation;
 use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
@@ -87,6 +87,12 @@ pub struct Pilot {
     errors: [f64; 2],
     /// A limit that was exceeded since the last call of [`take_exceeded`](Self::take_exceeded).
     exceeded: Option<Exceeded>,
+    /// The first commands of actuators of which something else is left than before.
+    changed: Vec<usize>,
+    /// What became known of the actuators since the last call of [`take_actuators`](Self::take_actuators).
+    actuators: Vec<ActuatorEvent>,
+    /// Whether it was told that something is unexplained: it is told once.
+    is_unexplained: bool,
     /// Whether the loop had lost its reference when the flight was given up.
     lost: bool,
     crashed: bool,
@@ -130,6 +136,9 @@ impl Pilot {
             grounded_since: None,
             errors: [0.0; 2],
             exceeded: None,
+            changed: Vec::new(),
+            actuators: Vec::new(),
+            is_unexplained: false,
             lost: false,
             crashed: false,
         }
@@ -377,32 +386,34 @@ impl Pilot {
 
     /// Takes what the frame tells about the actuators.
     fn watch_actuators(&mut self, frame: &Frame) {
-        let (health, inputs) = (
-            &mut self.parts.health,
-            &self.parts.predictor.system().inputs,
-        );
-        let changed = (health.as_mut()).and_then(|health| health.read(frame, inputs));
-        if let Some(command) = changed {
-            self.make_up_for(command);
+        let Self { parts, changed, .. } = self;
+        let inputs = &parts.predictor.system().inputs;
+        if let Some(health) = &mut parts.health {
+            health.read(frame, inputs, |command| changed.push(command));
         }
+        self.make_up_for(Source::Told);
     }
 
     /// Takes what the controller has found about the actuators in its last step.
     fn watch_failures(&mut self) {
-        let (health, inputs) = (
-            &mut self.parts.health,
-            &self.parts.predictor.system().inputs,
-        );
-        let failed = self.parts.guidance.take_failed();
-        let lost = (health.as_mut().zip(failed)).and_then(|(it, failed)| it.lose(failed, inputs));
-        if let Some(command) = lost {
-            tracing::error!("the motion shows that an actuator has failed");
-            self.make_up_for(command);
+        let Self { parts, changed, .. } = self;
+        let inputs = &parts.predictor.system().inputs;
+        let failed = parts.guidance.take_failed();
+        let Some(health) = &mut parts.health else {
+            return;
+        };
+        for actuator in failed.into_iter().flat_map(Failure::actuators) {
+            changed.extend(health.lose(actuator, inputs));
+        }
+        self.make_up_for(Source::Motion);
+        let is_unexplained = self.parts.guidance.is_unexplained();
+        if is_unexplained && !std::mem::replace(&mut self.is_unexplained, is_unexplained) {
+            self.actuators.push(ActuatorEvent::Unexplained);
         }
     }
 
-    /// The law makes up for actuators that are weak or have failed; `command` is of the one that has changed.
-    fn make_up_for(&mut self, command: usize) {
+    /// The law makes up for actuators that are weak or have failed: the first commands of those that have `changed`.
+    fn make_up_for(&mut self, source: Source) {
         let Parts {
             predictor,
             guidance,
@@ -412,25 +423,23 @@ impl Pilot {
         else {
             return;
         };
-        let inputs = &predictor.system().inputs;
-        let (name, left) = (&inputs.command_names()[command], 100.0 * health.of(command));
-        tracing::warn!("the actuator of `{name}` gives {left:.0} % of what it did");
-        match guidance.attainable(health.bounds()) {
-            Some(Attainable::Spinning) => {
-                tracing::warn!(
-                    "what is left cannot hover without a torque about the vertical: yaw is given up"
-                );
-            }
-            Some(Attainable::Nothing) => {
-                tracing::error!(
-                    "what is left cannot hover level: height, position or attitude is lost"
-                );
-            }
-            Some(Attainable::Hover) | None => {}
+        if self.changed.is_empty() {
+            return;
         }
-        if let Err(error) = guidance.set_input_bounds(health.bounds()) {
-            tracing::error!("the law does not make up for it: {error}");
-        }
+        let attainable = guidance.attainable(health.bounds());
+        let refused = guidance.set_input_bounds(health.bounds()).err();
+        let names = predictor.system().inputs.command_names();
+        let events = self
+            .changed
+            .drain(..)
+            .map(|command| ActuatorEvent::Changed {
+                command: names[command].to_string(),
+                left: health.of(command),
+                source,
+                attainable,
+                refused: refused.as_ref().map(ToString::to_string),
+            });
+        self.actuators.extend(events);
     }
 
     /// Watches whether the vehicle hits the ground, whoever flies it.
@@ -593,6 +602,11 @@ impl Pilot {
     /// The limit that was exceeded since the last call, if there was one.
     pub fn take_exceeded(&mut self) -> Option<Exceeded> {
         self.exceeded.take()
+    }
+
+    /// What became known of the actuators since the last call.
+    pub fn take_actuators(&mut self) -> impl Iterator<Item = ActuatorEvent> {
+        self.actuators.drain(..)
     }
 
     /// Whether the loop has lost its reference: in the last step, or when the flight was given up.

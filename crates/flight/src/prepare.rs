@@ -155,6 +155,7 @@ impl<'a> Flight<'a> {
             notes,
             ending: None,
             cycle: None,
+            actuators: Vec::new(),
             exceeded: Vec::with_capacity(EXCEEDED),
             began: Instant::now(),
             wall_start: jiff::Timestamp::now(),

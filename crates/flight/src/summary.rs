@@ -8,6 +8,7 @@ use fly_lie::operators::{angular, linear};
 
 use crate::disturbance::DisturbanceReport;
 use crate::envelope::Exceeded;
+use crate::health::ActuatorEvent;
 use crate::histogram::Histogram;
 use crate::replay::Comparison;
 use crate::statistics::FlightStatistics;
@@ -98,6 +99,8 @@ pub struct Interventions {
     pub resumed: u64,
     /// When and why the flight was given up.
     pub failsafe: Option<Failsafe>,
+    /// What became known of the actuators, and when (s after the first tick). The first ones, if there are many.
+    pub actuators: Vec<(f64, ActuatorEvent)>,
     /// Limits that were exceeded: when (s after the first tick), and how. The first ones, if there are many.
     pub exceeded: Vec<(f64, Exceeded)>,
 }

@@ -1,5 +1,6 @@
 //! The summary as data: what `--json` prints. `docs/summary.md` documents the keys; they stay.
 
+use fly_flight::health::ActuatorEvent;
 use fly_flight::{DisturbanceReport, Histogram, Summary, TrackingError};
 use serde::Serialize;
 
@@ -164,7 +165,18 @@ struct Supervisor<'a> {
     pauses: u64,
     resumed: u64,
     given_up: Option<GivenUp<'a>>,
+    actuators: Vec<Actuator<'a>>,
     limits_exceeded: Vec<Exceeded>,
+}
+
+/// What became known of an actuator; of a disturbance that no failure explains the text alone.
+#[derive(Debug, Serialize)]
+struct Actuator<'a> {
+    time: f64,
+    what: String,
+    command: Option<&'a str>,
+    left: Option<f64>,
+    source: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -202,6 +214,28 @@ struct Log<'a> {
     bytes: u64,
     dropped: u64,
     failure: Option<&'a str>,
+}
+
+impl<'a> Actuator<'a> {
+    fn of(time: f64, event: &'a ActuatorEvent) -> Self {
+        let what = event.to_string();
+        let (command, left, source) = match event {
+            ActuatorEvent::Changed {
+                command,
+                left,
+                source,
+                ..
+            } => (Some(command.as_str()), Some(*left), Some(source.name())),
+            ActuatorEvent::Unexplained => (None, None, None),
+        };
+        Self {
+            time,
+            what,
+            command,
+            left,
+            source,
+        }
+    }
 }
 
 impl<'a> Data<'a> {
@@ -274,6 +308,9 @@ impl<'a> Data<'a> {
                     time: failsafe.time,
                     reason: &failsafe.reason,
                 }),
+                actuators: (interventions.actuators.iter())
+                    .map(|(time, event)| Actuator::of(*time, event))
+                    .collect(),
                 limits_exceeded: (interventions.exceeded.iter())
                     .map(|(time, exceeded)| Exceeded {
                         time: *time,

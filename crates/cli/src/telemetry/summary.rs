@@ -250,6 +250,9 @@ fn supervisor(interventions: &Interventions) -> Vec<String> {
             "flown on after {times} failsafes, when frames came back"
         )),
     }
+    for (time, event) in &interventions.actuators {
+        lines.push(format!("at {time:.3} s: {event}"));
+    }
     for (time, exceeded) in &interventions.exceeded {
         lines.push(format!("at {time:.3} s: {exceeded}"));
     }
@@ -467,6 +470,7 @@ tricopter: flown after 20.000 s at 500 Hz
                 time: 2.05,
                 reason: "no frame".to_owned(),
             }),
+            actuators: Vec::new(),
             exceeded: Vec::new(),
         };
         summary.log = Some(LogSummary {

@@ -19,7 +19,10 @@ use crate::sizes::Sizes;
 ///
 /// where forces and moments are compared by the accelerations that they make: `<a, b> = sum a_i b_i/M_ii`.
 ///
-/// One has failed if it explains e nearly alone with a lambda near 1, no other one does, and this lasts. An actuator that does nearly nothing cannot be
+/// One has failed if it explains e nearly alone with a lambda near 1, no other one does, and this lasts. Where no single one explains e, pairs are tried in the
+/// same way, with a lambda each: two that fail before the first was known. What two can explain is more, so they must leave less. Three at once are not
+/// found, nor are two of a pair that others would explain as well (opposite rotors of an octocopter that give the same): then [`is_unexplained`](Self::is_unexplained)
+/// says that something is wrong. An actuator that does nearly nothing cannot be
 /// judged, nor can it be missed. Two whose forces differ little, as the rotors of a coaxial pair, are told apart as far as model and noise allow; otherwise none is
 /// named.
 #[derive(Clone, Debug)]
@@ -38,8 +41,72 @@ where
     /// e.
     sudden: OVector<f64, N>,
     /// Who explains e, and for how long, s.
-    suspect: Option<(usize, f64)>,
+    suspect: Option<(Failure, f64)>,
+    /// How long e has been as large as that of a failure, s.
+    large_for: f64,
     effect: OVector<f64, N>,
+}
+
+/// The actuators that were found to have failed at once, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// This one.
+    One(usize),
+    /// These two, the lower number first.
+    Two(usize, usize),
+}
+
+impl Failure {
+    /// Their numbers.
+    pub fn actuators(self) -> impl Iterator<Item = usize> {
+        let (first, second) = match self {
+            Self::One(first) => (first, None),
+            Self::Two(first, second) => (first, Some(second)),
+        };
+        std::iter::once(first).chain(second)
+    }
+}
+
+/// How well a loss explains e.
+#[derive(Clone, Copy, Debug)]
+struct Explanation {
+    who: Option<Failure>,
+    /// The lambdas.
+    lost: [f64; 2],
+    /// What the best and the second best leave, squared.
+    left: [f64; 2],
+}
+
+impl Explanation {
+    fn none() -> Self {
+        Self {
+            who: None,
+            lost: [0.0; 2],
+            left: [f64::INFINITY; 2],
+        }
+    }
+
+    /// Compares another one, which leaves so much.
+    fn consider(&mut self, who: Failure, lost: [f64; 2], left: f64) {
+        if left < self.left[0] {
+            self.left[1] = self.left[0];
+            (self.who, self.lost, self.left[0]) = (Some(who), lost, left);
+        } else {
+            self.left[1] = self.left[1].min(left);
+        }
+    }
+
+    /// Who it is, if the best one leaves at most this part of `all` and stands out.
+    fn accepted(&self, all: f64, unexplained: f64) -> Option<Failure> {
+        let [best, second] = self.left;
+        let is_it = self
+            .lost
+            .iter()
+            .all(|lost| (LOST[0]..LOST[1]).contains(lost))
+            && best <= unexplained * all
+            && second > (CLEARER * CLEARER * best).max(DISTINCT * DISTINCT * all);
+        self.who.filter(|_| is_it)
+    }
 }
 
 /// Bandwidth of the filter, rad/s: a failure is known after about four of its time constants.
@@ -56,6 +123,9 @@ const CLEARER: f64 = 2.0;
 const DISTINCT: f64 = 0.02;
 /// … for so long, s.
 const LASTING: f64 = 2.0 / BANDWIDTH;
+/// Where e is as large as what the strongest actuator would leave for so long, s, and no failure has been found, something else is wrong. Pairs are tried no
+/// longer, for by and by e becomes usual, and what is left of it may look like one.
+const MYSTERY: f64 = 0.4;
 /// Actuators that do less than this part of what the strongest does are not judged.
 const IDLE: f64 = 0.1;
 
@@ -74,12 +144,13 @@ where
             usual: zero.clone(),
             sudden: zero.clone(),
             suspect: None,
+            large_for: 0.0,
             effect: zero,
         }
     }
 
     /// Takes in what the last `elapsed` seconds left unexplained (d, n numbers) under the applied input u (p numbers), with B and M there. Returns
-    /// the number of an actuator that has failed, once. Allocates nothing.
+    /// what has failed, once. Allocates nothing.
     ///
     /// # Panics
     /// If an argument has another size.
@@ -90,7 +161,7 @@ where
         u: &DVector<f64>,
         B: &OMatrix<f64, N, Dyn>,
         M: &OMatrix<f64, N, N>,
-    ) -> Option<usize> {
+    ) -> Option<Failure> {
         let part = -f64::exp_m1(-BANDWIDTH * elapsed);
         for (g, inputs) in self.actuators.iter().enumerate() {
             let effect = &mut self.effect;
@@ -108,7 +179,13 @@ where
         second.axpy(part, &*first, 1.0 - part);
         self.sudden.copy_from(second);
         self.sudden -= &self.usual;
-        self.suspect = (self.explained_by(M)).map(|found| match self.suspect {
+        let (explained, is_large) = self.explained_by(M);
+        self.large_for = if is_large {
+            self.large_for + elapsed
+        } else {
+            0.0
+        };
+        self.suspect = explained.map(|found| match self.suspect {
             Some((before, lasting)) if before == found => (found, lasting + elapsed),
             _ => (found, 0.0),
         });
@@ -131,9 +208,15 @@ where
         &self.usual
     }
 
+    /// Whether there is suddenly as much as a failed actuator would leave, and no failure explains it.
+    pub fn is_unexplained(&self) -> bool {
+        self.large_for >= MYSTERY
+    }
+
     /// Forgets what it has seen but for what is usual: the inputs are others now.
     pub fn restart(&mut self) {
         self.suspect = None;
+        self.large_for = 0.0;
         for filter in &mut self.unexplained {
             filter.copy_from(&self.usual);
         }
@@ -142,35 +225,52 @@ where
         }
     }
 
-    /// The one actuator whose loss explains e.
-    fn explained_by(&self, M: &OMatrix<f64, N, N>) -> Option<usize> {
+    /// Whose loss explains e, one or two; and whether e is as large as that of a failure.
+    fn explained_by(&self, M: &OMatrix<f64, N, N>) -> (Option<Failure>, bool) {
         let (e, effects) = (&self.sudden, &self.effects[1]);
         let product = |a: &dyn Fn(usize) -> f64, b: &dyn Fn(usize) -> f64| {
             (0..e.len()).map(|i| a(i) * b(i) / M[(i, i)]).sum::<f64>()
         };
+        let between = |g: usize, h: usize| product(&|i| effects[(i, g)], &|i| effects[(i, h)]);
         let all = product(&|i| e[i], &|i| e[i]);
-        let size = |g: usize| product(&|i| effects[(i, g)], &|i| effects[(i, g)]);
-        let strongest = (0..self.actuators.len()).map(size).fold(0.0, f64::max);
-        let (mut best, mut second) = (None, f64::INFINITY);
-        let (mut least, mut loss) = (f64::INFINITY, 0.0);
-        for g in 0..self.actuators.len() {
-            let size = size(g);
-            if size <= IDLE * IDLE * strongest {
-                continue;
-            }
-            let along = product(&|i| e[i], &|i| effects[(i, g)]);
+        let count = self.actuators.len();
+        let strongest = (0..count).map(|g| between(g, g)).fold(0.0, f64::max);
+        let is_large = all > LOST[0] * LOST[0] * strongest && strongest > 0.0;
+        let is_judged = |g: &usize| between(*g, *g) > IDLE * IDLE * strongest;
+        let along = |g: usize| product(&|i| e[i], &|i| effects[(i, g)]);
+        let alone = |g: usize| {
+            let (along, size) = (along(g), between(g, g));
             let lost = (-along / size).clamp(0.0, LOST[1]);
-            let left = all + lost * (2.0 * along + lost * size);
-            if left < least {
-                second = least;
-                (best, least, loss) = (Some(g), left, lost);
-            } else {
-                second = second.min(left);
+            (lost, all + lost * (2.0 * along + lost * size))
+        };
+        let mut single = Explanation::none();
+        for g in (0..count).filter(is_judged) {
+            let (lost, left) = alone(g);
+            single.consider(Failure::One(g), [lost; 2], left);
+        }
+        let most = UNEXPLAINED * UNEXPLAINED;
+        let found = single.accepted(all, most);
+        if found.is_some() || !is_large || self.large_for >= MYSTERY {
+            return (found, is_large);
+        }
+        let mut pair = Explanation::none();
+        for g in (0..count).filter(is_judged) {
+            for h in (g + 1..count).filter(is_judged) {
+                let (a, b, c) = (between(g, g), between(h, h), between(g, h));
+                let (x, y) = (-along(g), -along(h));
+                let det = a * b - c * c;
+                let both = [(x * b - y * c) / det, (y * a - x * c) / det];
+                // Outside of what may be lost the best is on the border, where it is as good as one alone, or no failure of two.
+                if both.iter().all(|lost| (0.0..=LOST[1]).contains(lost)) {
+                    let left = all - both[0] * x - both[1] * y;
+                    pair.consider(Failure::Two(g, h), both, left.max(0.0));
+                } else {
+                    let left = alone(g).1.min(alone(h).1);
+                    pair.consider(Failure::Two(g, h), [0.0; 2], left);
+                }
             }
         }
-        let is_it = (LOST[0]..LOST[1]).contains(&loss)
-            && least <= UNEXPLAINED * UNEXPLAINED * all
-            && second > (CLEARER * CLEARER * least).max(DISTINCT * DISTINCT * all);
-        best.filter(|_| is_it)
+        // A direction that nothing explains is explained twice as well by two.
+        (pair.accepted(all, 0.5 * most), is_large)
     }
 }

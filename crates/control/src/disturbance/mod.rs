@@ -28,6 +28,6 @@ mod lean;
 mod observer;
 
 pub use estimate::HoverEstimate;
-pub use failure::FailureDetector;
+pub use failure::{Failure, FailureDetector};
 pub use lean::Lean;
 pub use observer::{BandwidthError, DisturbanceObserver};

@@ -1,7 +1,7 @@
 //! The detector of failed actuators, against forces that are known.
 #![allow(non_snake_case)]
 
-use fly_control::disturbance::FailureDetector;
+use fly_control::disturbance::{Failure, FailureDetector};
 use nalgebra::{Const, DVector, Matrix6, Matrix6xX, Vector6};
 
 use super::common::{QUADCOPTER, vehicle};
@@ -12,6 +12,8 @@ struct Trial {
     B: Matrix6xX<f64>,
     M: Matrix6<f64>,
     detector: FailureDetector<Const<6>>,
+    /// Whether something was unexplained.
+    noticed: bool,
 }
 
 impl Trial {
@@ -28,12 +30,26 @@ impl Trial {
             B,
             M: *vehicle.body.mass_matrix(),
             detector: FailureDetector::new(Const, actuators),
+            noticed: false,
         }
     }
 
     /// Which actuator is found, and when (s after the failure), if `lost` of actuator 2 is lost from 1 s on, under thrusts that change, in a force that is
     /// there before, and one that comes with the failure.
     fn fly(&mut self, lost: f64, before: Vector6<f64>, with: Vector6<f64>) -> Option<(usize, f64)> {
+        match self.fly_with(&[(2, lost, 1.0)], before, with)? {
+            (Failure::One(found), after) => Some((found, after)),
+            (found, _) => panic!("{found:?}"),
+        }
+    }
+
+    /// The same with these actuators, which lose so much from these times on.
+    fn fly_with(
+        &mut self,
+        lost: &[(usize, f64, f64)],
+        before: Vector6<f64>,
+        with: Vector6<f64>,
+    ) -> Option<(Failure, f64)> {
         for k in 0..1500 {
             let t = STEP * f64::from(k);
             let u = DVector::from_fn(self.B.ncols(), |i, _| {
@@ -41,8 +57,14 @@ impl Trial {
             });
             let mut d = before;
             if t >= 1.0 {
-                d += with - self.B.column(2) * (lost * u[2]);
+                d += with;
             }
+            for (g, lost, from) in lost {
+                if t >= *from {
+                    d -= self.B.column(*g) * (lost * u[*g]);
+                }
+            }
+            self.noticed |= self.detector.is_unexplained();
             if let Some(found) = self.detector.observe(STEP, &d, &u, &self.B, &self.M) {
                 return Some((found, t - 1.0));
             }
@@ -60,6 +82,47 @@ fn a_lost_actuator_is_named_soon_whatever_else_there_is() {
         // 80 ms that it must last, and the filter before.
         assert!((0.08..0.25).contains(&after), "{after}");
     }
+}
+
+/// The columns of an octocopter's rotors, 0.25 m from its centre, alternately turning.
+fn octocopter() -> Trial {
+    let mut trial = Trial::new(&[]);
+    let columns: Vec<_> = (0..8_u32)
+        .map(|i| {
+            let angle = std::f64::consts::FRAC_PI_4 * (f64::from(i) + 0.5);
+            let spin = if i % 2 == 0 { 0.016 } else { -0.016 };
+            let (x, y) = (0.25 * angle.cos(), 0.25 * angle.sin());
+            Vector6::new(0.0, 0.0, 1.0, y, -x, spin)
+        })
+        .collect();
+    trial.B = Matrix6xX::from_columns(&columns);
+    trial.detector = FailureDetector::new(Const, (0..8).map(|i| i..i + 1).collect());
+    trial
+}
+
+#[test]
+fn two_that_fail_at_once_are_named_together() {
+    let none = Vector6::zeros();
+    for (pair, apart) in [([0, 1], 0.0), ([0, 1], 0.05), ([2, 5], 0.0), ([3, 5], 0.04)] {
+        let lost = [(pair[0], 1.0, 1.0), (pair[1], 1.0, 1.0 + apart)];
+        let (found, after) = octocopter().fly_with(&lost, none, none).unwrap();
+        assert_eq!(found, Failure::Two(pair[0], pair[1]), "{apart}");
+        assert!((0.08..0.35).contains(&after), "{after}");
+    }
+}
+
+/// Three neighbours at once are no pair, which is noticed first; when half of it is usual, what is left looks like the one in their middle.
+#[test]
+fn what_no_failure_explains_is_noticed() {
+    let none = Vector6::zeros();
+    let mut trial = octocopter();
+    let three = [(0, 1.0, 1.0), (1, 1.0, 1.0), (2, 1.0, 1.0)];
+    let found = trial.fly_with(&three, none, none);
+    assert!(trial.noticed);
+    assert!(found.is_none_or(|(found, after)| found == Failure::One(1) && after > 1.0));
+    let mut trial = octocopter();
+    assert_eq!(trial.fly_with(&[(1, 0.3, 1.0)], none, none), None);
+    assert!(!trial.noticed);
 }
 
 #[test]
