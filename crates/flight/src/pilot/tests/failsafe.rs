@@ -1,5 +1,9 @@
 //! The pilot in its failsafes: descent, position hold, the ground, and the way back.
 
+use fly_control::ReferencePoint;
+use fly_control::analysis::ClosedLoop;
+use fly_control::governor::Governor;
+
 use super::*;
 
 #[test]
@@ -143,4 +147,61 @@ fn a_failsafe_whose_law_fails_lets_the_vehicle_sink_level_and_never_repeats_a_th
     }
     // Whoever can land by itself should.
     assert_eq!(bench.pilot.supervisor().mode(), Mode::Landing);
+}
+
+/// Whoever is led and flies on after a failsafe is led from where it is, as if the way began there.
+#[test]
+fn a_governor_begins_anew_after_a_failsafe() {
+    let far = State::at_rest(SE3::new(SO3::identity(), Vector3::new(40.0, 0.0, 0.0)));
+    let mut bench = Bench::new(DESCEND, far);
+    let settings: ControllerSettings = toml::from_str(CONTROLLER).expect("settings");
+    let settings = settings.led(&bench.vehicle);
+    let system = System::from_toml(VEHICLE).expect("a system");
+    let controller = settings.build(&bench.vehicle).expect("a controller");
+    let level = system.model.neutral_configuration();
+    let closed = ClosedLoop::new(&system, &controller, &level).expect("a closed loop");
+    let governor = settings.governor(&bench.vehicle, Some(&closed));
+    let governor = governor.expect("limits").expect("a governor");
+    let hover = ReferenceSettings::Hover(HoverSettings::default());
+    let reference = hover.build(&bench.vehicle).expect("a reference");
+    let reference = FlightReference::new(reference, &Description::new()).expect("planned");
+    bench.pilot.parts.guidance = Guidance::of_vehicle(
+        &bench.vehicle,
+        &system.model,
+        reference,
+        controller,
+        Some(governor.clone()),
+        0.5,
+    );
+    bench.pilot.parts.supervisor = Supervisor::new(Policy {
+        resume: true,
+        ..policy(DESCEND)
+    });
+    // On its way at speed, when it is lost.
+    bench.run(1000, Wrong::Nothing);
+    assert!(bench.plant.twist[0] < -1.0);
+    bench.run(500, Wrong::NoFrame);
+    // Where it has come to rest.
+    bench.plant = State::at_rest(far.pose);
+    let mut decision = bench.tick(Wrong::Nothing);
+    while decision.action != Action::Control {
+        bench.plant = State::at_rest(far.pose);
+        decision = bench.tick(Wrong::Nothing);
+    }
+    let goal = ReferencePoint::at_rest(SE3::identity());
+    let state = State::at_rest(far.pose);
+    let expected = governor.clone().govern(0.0, &state, &goal);
+    let mut fresh = settings.build(&bench.vehicle).expect("a controller");
+    let expected = &fresh.step(&state, &expected).input;
+    let commands = bench.pilot.commands().expect("commands");
+    for (command, expected) in commands.iter().zip(expected) {
+        assert!((command - expected).abs() < 1e-6, "{commands:?} {expected}");
+    }
+    assert!(
+        bench
+            .pilot
+            .guidance()
+            .governor()
+            .is_some_and(Governor::is_active)
+    );
 }
