@@ -2,34 +2,23 @@
 #![allow(non_snake_case)]
 
 use nalgebra::linalg::balancing::balance_parlett_reinsch;
-use nalgebra::{Complex, DMatrix, Schur};
+use nalgebra::{Complex, DMatrix};
 
-use crate::lehmer::Lehmer;
+use super::double_shift::eigenvalues_of_hessenberg;
 
 /// The eigenvalues; `None` if an entry is not finite or the QR steps do not converge.
 ///
-/// The steps deflate where an entry below the diagonal is small beside its neighbours. Balancing first makes that a fair
-/// comparison. They can go round in circles where eigenvalues are nearly the same and the matrix has a structure of its own: seen from other axes it has
-/// none. Where rounding errors of the size of the largest entry still never let it happen, a coarser bound does.
+/// The steps deflate where an entry below the diagonal is small beside its neighbours. Balancing first makes that a fair comparison.
 pub(crate) fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if matrix.iter().any(|x| !x.is_finite()) {
         return None;
     }
+    if matrix.is_empty() {
+        return Some(Vec::new());
+    }
     let mut balanced = matrix.clone();
     balance_parlett_reinsch(&mut balanced);
-    let n = matrix.nrows();
-    let schur = |matrix: &DMatrix<f64>, bound| Schur::try_new(matrix.clone(), bound, STEPS * n);
-    let mut turned = None;
-    let schur = bounds().find_map(|bound| {
-        schur(&balanced, bound).or_else(|| {
-            let turned = turned.get_or_insert_with(|| {
-                let axes = other_axes(n);
-                axes.tr_mul(&balanced) * &axes
-            });
-            schur(turned, bound)
-        })
-    })?;
-    Some(schur.complex_eigenvalues().iter().copied().collect())
+    eigenvalues_of_hessenberg(&mut balanced.hessenberg().unpack_h())
 }
 
 /// The eigenvalues of a complex matrix, in any order; `None` if an entry is not finite or the QR steps do not converge.
@@ -129,20 +118,16 @@ fn shifted_step(H: &mut DMatrix<Complex<f64>>, first: usize, last: usize, shift:
 /// Steps for each eigenvalue: three are usual.
 const STEPS: usize = 40;
 
-/// A turn of all axes, the same on every machine: orthogonal.
-fn other_axes(n: usize) -> DMatrix<f64> {
-    let mut numbers = Lehmer(1_234_577);
-    DMatrix::from_fn(n, n, |_, _| numbers.next()).qr().q()
-}
-
-/// Below which part of its neighbours an entry below the diagonal is nothing.
-fn bounds() -> impl Iterator<Item = f64> {
-    (0..6).map(|power| f64::EPSILON * 10.0_f64.powi(power))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lehmer::Lehmer;
+
+    /// A turn of all axes, the same on every machine: orthogonal.
+    fn other_axes(n: usize) -> DMatrix<f64> {
+        let mut numbers = Lehmer(1_234_577);
+        DMatrix::from_fn(n, n, |_, _| numbers.next()).qr().q()
+    }
 
     /// The matrix with these eigenvalues and ones above its diagonal where they repeat, seen from other axes.
     fn with_eigenvalues(values: &[Complex<f64>], above: f64) -> DMatrix<Complex<f64>> {
@@ -208,6 +193,43 @@ mod tests {
         );
         assert_eq!(
             complex_eigenvalues(&DMatrix::from_element(2, 2, z(f64::NAN, 0.0))),
+            None
+        );
+    }
+
+    #[test]
+    fn real_ones_are_those_of_the_complex_steps_and_those_that_are_known() {
+        let mut numbers = Lehmer(7);
+        for n in 1..40 {
+            let matrix = DMatrix::from_fn(n, n, |_, _| numbers.next());
+            let found = eigenvalues(&matrix).expect("it converges");
+            has(&matrix.map(Complex::from), &found, 1e-11);
+            let trace: f64 = found.iter().map(|value| value.re).sum();
+            assert!((trace - matrix.trace()).abs() < 1e-12 * n as f64);
+            let conjugates = found.iter().filter(|value| value.im > 0.0);
+            assert!(
+                conjugates
+                    .clone()
+                    .all(|value| found.contains(&value.conj()))
+            );
+        }
+        // Roots of one, eigenvalues in one place, a delay line: what the plain steps leave as it is.
+        for n in [2, 3, 6, 25] {
+            let shift = DMatrix::from_fn(n, n, |i, j| f64::from(u8::from((i + 1) % n == j)));
+            let found = eigenvalues(&shift).expect("it converges");
+            assert!(
+                found
+                    .iter()
+                    .all(|value| (value.powu(n as u32) - 1.0).norm() < 1e-11)
+            );
+            let line = DMatrix::from_fn(n, n, |i, j| f64::from(u8::from(i + 1 == j)));
+            assert_eq!(eigenvalues(&line), Some(vec![Complex::from(0.0); n]));
+            let same = DMatrix::from_diagonal_element(n, n, -3.0);
+            assert_eq!(eigenvalues(&same), Some(vec![Complex::from(-3.0); n]));
+        }
+        assert_eq!(eigenvalues(&DMatrix::zeros(0, 0)), Some(Vec::new()));
+        assert_eq!(
+            eigenvalues(&DMatrix::from_element(2, 2, f64::INFINITY)),
             None
         );
     }

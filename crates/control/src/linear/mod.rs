@@ -3,6 +3,7 @@
 //! [`LinearModel`] is `M0 eps'' + D0 eps' + K0 eps = B du`: of a system with its inputs, or, without inputs, of the closed loop that a template asks
 //! for.
 
+mod double_shift;
 mod eigenvalues;
 mod model;
 

@@ -1,0 +1,140 @@
+//! Eigenvalues of real Hessenberg matrices by QR steps with two shifts at once.
+//!
+//! The algorithm of J. G. F. Francis, as in R. S. Martin, G. Peters, J. H. Wilkinson, *The QR algorithm for real Hessenberg matrices*, Numer. Math. 14, 1970.
+//! Only the rows and columns between two zeros below the diagonal take part in a step: eigenvalues need neither the rest of the Schur form nor its axes.
+#![allow(non_snake_case)]
+
+use nalgebra::{Complex, DMatrix, Vector3};
+
+/// Steps for each eigenvalue: three are usual.
+const STEPS: usize = 60;
+/// After so many steps another shift ends what goes round in circles.
+const PATIENCE: usize = 10;
+
+/// The eigenvalues of a Hessenberg matrix, which is used up, in the order of its diagonal: complex ones in pairs, each the exact conjugate of the other.
+/// `None` if the steps do not converge.
+pub(super) fn eigenvalues_of_hessenberg(H: &mut DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
+    let n = H.nrows();
+    let size = H.norm();
+    let mut values = vec![Complex::from(0.0); n];
+    // What was taken off the diagonal.
+    let mut taken = 0.0;
+    // Rows and columns that are left.
+    let (mut left, mut steps) = (n, 0);
+    while left > 0 {
+        let last = left - 1;
+        let first = first_of_block(H, last, size);
+        match left - first {
+            1 => values[last] = Complex::from(H[(last, last)] + taken),
+            2 => {
+                let pair = eigenvalues_of_two(H, first);
+                values[first..left].copy_from_slice(&pair.map(|value| value + taken));
+            }
+            _ => {
+                steps += 1;
+                if steps > STEPS {
+                    return None;
+                }
+                let [sum, product] = if steps % PATIENCE == 0 {
+                    let shift = H[(last, last)];
+                    taken += shift;
+                    (0..left).for_each(|i| H[(i, i)] -= shift);
+                    let beside = H[(last, last - 1)].abs() + H[(last - 1, last - 2)].abs();
+                    [1.5 * beside, beside * beside]
+                } else {
+                    let (a, d) = (H[(last - 1, last - 1)], H[(last, last)]);
+                    [a + d, a * d - H[(last - 1, last)] * H[(last, last - 1)]]
+                };
+                step(H, first, last, sum, product);
+                continue;
+            }
+        }
+        (left, steps) = (first, 0);
+    }
+    Some(values)
+}
+
+/// The first row of the last block that no entry below the diagonal ends.
+fn first_of_block(H: &DMatrix<f64>, last: usize, size: f64) -> usize {
+    let ends = |k: usize| {
+        let beside = H[(k - 1, k - 1)].abs() + H[(k, k)].abs();
+        H[(k, k - 1)].abs() <= f64::EPSILON * if beside > 0.0 { beside } else { size }
+    };
+    (1..=last).rev().find(|k| ends(*k)).unwrap_or(0)
+}
+
+/// Of the block of two rows from this one on.
+fn eigenvalues_of_two(H: &DMatrix<f64>, first: usize) -> [Complex<f64>; 2] {
+    let (a, d) = (H[(first, first)], H[(first + 1, first + 1)]);
+    let product = H[(first, first + 1)] * H[(first + 1, first)];
+    let half = 0.5 * (a - d);
+    let square = half * half + product;
+    let root = square.abs().sqrt();
+    if square < 0.0 {
+        let value = Complex::new(d + half, root);
+        return [value, value.conj()];
+    }
+    // The one further from d without cancellation, the other by the product of both.
+    let further = half + root.copysign(half);
+    let other = if further == 0.0 {
+        d
+    } else {
+        d - product / further
+    };
+    [d + further, other].map(Complex::from)
+}
+
+/// One step with two shifts of this sum and product on the rows and columns first..=last, three at least.
+fn step(H: &mut DMatrix<f64>, first: usize, last: usize, sum: f64, product: f64) {
+    // The first column of (H - s) (H - t) below row m, where the two entries to the left of it are small enough to start there.
+    let column = |H: &DMatrix<f64>, m: usize| {
+        let below = H[(m + 1, m)];
+        let a = H[(m, m)];
+        Vector3::new(
+            (a * (a - sum) + product) / below + H[(m, m + 1)],
+            a + H[(m + 1, m + 1)] - sum,
+            H[(m + 2, m + 1)],
+        )
+    };
+    let starts = |H: &DMatrix<f64>, m: usize| {
+        let x = column(H, m);
+        let beside = H[(m - 1, m - 1)].abs() + H[(m, m)].abs() + H[(m + 1, m + 1)].abs();
+        let lost = H[(m, m - 1)].abs() * (x.y.abs() + x.z.abs());
+        lost <= f64::EPSILON * x.x.abs() * beside
+    };
+    let start = (first + 1..=last - 2).rev().find(|m| starts(H, *m));
+    let start = start.unwrap_or(first);
+    for k in start..last {
+        // A reflection of rows and columns k..=end moves what sticks out below the diagonal one further down.
+        let end = (k + 2).min(last);
+        let mut x = if k == start {
+            column(H, k)
+        } else {
+            let out = if end == k + 2 { H[(end, k - 1)] } else { 0.0 };
+            Vector3::new(H[(k, k - 1)], H[(k + 1, k - 1)], out)
+        };
+        let scale = x.amax();
+        if scale == 0.0 {
+            continue;
+        }
+        x /= scale;
+        let length = x.norm().copysign(x.x);
+        if k > start {
+            H[(k, k - 1)] = -length * scale;
+            (k + 1..=end).for_each(|i| H[(i, k - 1)] = 0.0);
+        } else if k > first {
+            H[(k, k - 1)] = -H[(k, k - 1)];
+        }
+        x.x += length;
+        let normal = x;
+        let weights = x / (length * x.x);
+        for j in k..=last {
+            let part: f64 = (k..=end).map(|i| normal[i - k] * H[(i, j)]).sum();
+            (k..=end).for_each(|i| H[(i, j)] -= part * weights[i - k]);
+        }
+        for i in first..=(k + 3).min(last) {
+            let part: f64 = (k..=end).map(|j| H[(i, j)] * weights[j - k]).sum();
+            (k..=end).for_each(|j| H[(i, j)] -= part * normal[j - k]);
+        }
+    }
+}
