@@ -154,6 +154,7 @@ pub const TABLE: &[Canonical] = &{
         row(Measurement, "body.{i}.position",         XYZ,          "m",     "position of body i's origin, world frame"),
         row(Measurement, "body.{i}.quaternion",       WXYZ,         "1",     "attitude of body i, world from body"),
         row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
+        row(Measurement, "wind",                      XYZ,          "m/s",   "velocity of the air at the body's origin, world frame"),
         row(Command,     "rotor.{i}",                 &["thrust"],  "N",     "thrust of the rotor along its axis"),
         row(Command,     "rotor.{i}",                 &["tilt"],    "rad",   "angle of the rotor's tilt servo"),
         row(Command,     "motor.{i}",                 &["effort"],  "N m",   "torque of the motor in a joint; N if it is prismatic"),
@@ -295,6 +296,7 @@ mod tests {
             ("truth.rotor.1.tilt", "rad"),
             ("truth.motor.0.effort", "N m"),
             ("truth.body.2.position.z", "m"),
+            ("truth.wind.y", "m/s"),
         ] {
             let found = meaning(name).unwrap_or_else(|| panic!("{name} is not found"));
             assert_eq!(

@@ -3,12 +3,12 @@
 use fly_lie::operators::join;
 use nalgebra::{DMatrix, Vector3};
 
-use crate::System;
 use crate::integrate::SystemState;
 use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
 };
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
+use crate::{Air, System, velocity_of_point, wrench_of_force};
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///
@@ -54,8 +54,8 @@ pub struct ActuatedDynamics {
     force: Vec<f64>,
     /// The part of its thrust or effort that each actuator gives; 1 for tilts.
     effectiveness: Vec<f64>,
-    /// Velocity of the air, m/s, world.
-    wind: Vector3<f64>,
+    /// `None`: it rests, and linear drag is all that it does.
+    air: Option<Air>,
     /// What acts beside all that, n numbers.
     external: Vec<f64>,
 }
@@ -98,15 +98,15 @@ impl ActuatedDynamics {
             actual: vec![0.0; system.inputs.time_constants().len()],
             force: vec![0.0; model.dof()],
             effectiveness: vec![1.0; system.inputs.time_constants().len()],
-            wind: Vector3::zeros(),
+            air: None,
             external: vec![0.0; model.dof()],
         })
     }
 
-    /// Lets the air move with this velocity, m/s in the world: the [`Drag`](crate::Drag) of every body acts on its velocity relative to the air. Dampers know no
-    /// wind.
-    pub fn set_wind(&mut self, velocity: Vector3<f64>) {
-        self.wind = velocity;
+    /// Puts the system into this air: the [`Drag`](crate::Drag) of every body acts on its velocity relative to the air, and everything of
+    /// [`aerodynamics`](crate::aerodynamics) acts as well, of which nothing does before. Dampers know no wind.
+    pub fn set_air(&mut self, air: Air) {
+        self.air = Some(air);
     }
 
     /// A force that acts beside all that is described, n numbers along the velocity coordinates (N, N m): zero at first.
@@ -209,10 +209,13 @@ impl ActuatedDynamics {
         for (actual, part) in self.actual.iter_mut().zip(&self.effectiveness) {
             *actual *= part;
         }
-        if self.wind != Vector3::zeros() {
-            self.blow(model);
+        if let Some(air) = self.air.filter(|air| !air.is_still()) {
+            self.blow(model, &air);
         }
         (system.inputs).add_force(&self.workspace, &self.actual, &mut self.force);
+        if let Some(air) = self.air {
+            self.add_aerodynamics(system, &air);
+        }
         let (workspace, force) = (&mut self.workspace, &self.force);
         match &mut self.loops {
             None => model.forward_dynamics(workspace, x, xi, force, acceleration)?,
@@ -225,16 +228,44 @@ impl ActuatedDynamics {
     }
 
     /// Adds what the wind does beside the drag in resting air: of a drag in proportion to the velocity relative to the air, the part of the air's.
-    fn blow(&mut self, model: &Model<f64>) {
+    fn blow(&mut self, model: &Model<f64>, air: &Air) {
         for body in model.bodies() {
-            let Some((drag, inertia)) = model.drag(body).zip(model.inertia(body)) else {
+            let Some(drag) = model.drag(body) else {
                 continue;
             };
-            let pose = self.workspace.pose(BodyId::WORLD, body);
-            let air = join(&pose.rotation.inverse().act(&self.wind), &Vector3::zeros());
-            let wrench = drag.force(&air, &inertia.center_of_mass());
+            let inertia = model.inertia(body);
+            let center = inertia.map_or_else(Vector3::zeros, |inertia| inertia.center_of_mass());
+            let wind = join(&self.wind_at(air, body, &center), &Vector3::zeros());
+            let wrench = drag.force(&wind, &center);
             self.workspace.add_wrench(body, &wrench, &mut self.force);
         }
+    }
+
+    /// Adds the quadratic drag of the bodies and what the air does to the rotors.
+    fn add_aerodynamics(&mut self, system: &System, air: &Air) {
+        for (body, drag) in &system.quadratic_drag {
+            let inertia = system.model.inertia(*body);
+            let center = inertia.map_or_else(Vector3::zeros, |inertia| inertia.center_of_mass());
+            let twist = self.workspace.twist(BodyId::WORLD, *body);
+            let airspeed = velocity_of_point(&twist, &center) - self.wind_at(air, *body, &center);
+            let wrench = wrench_of_force(&drag.force(&airspeed), &center);
+            self.workspace.add_wrench(*body, &wrench, &mut self.force);
+        }
+        let (workspace, force) = (&self.workspace, &mut self.force);
+        (system.inputs).add_air_force(workspace, air, &self.actual, force);
+    }
+
+    /// The velocity of the air at a point of a body (m), in its axes, m/s.
+    fn wind_at(&self, air: &Air, body: BodyId, point: &Vector3<f64>) -> Vector3<f64> {
+        let pose = self.workspace.pose(BodyId::WORLD, body);
+        let wind = air.velocity_at(pose.act(point).z);
+        pose.rotation.inverse().act(&wind)
+    }
+
+    /// The force of everything but gravity, springs, dampers and linear drag at rest in the last state that was looked at, n numbers along the velocity
+    /// coordinates: rotors, motors, external forces and the air. N, N m.
+    pub fn force(&self) -> &[f64] {
+        &self.force
     }
 
     /// The kinematics of the last state that was looked at, to be updated at will.

@@ -15,6 +15,7 @@
 //! | G, ξ | [`State`] |
 //! | c, D ξ, ∇V, b = c + D ξ + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::damping_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
 //! | D of a body in the air | [`Drag`] |
+//! | what else the air does, to bodies and rotors | [`aerodynamics`] |
 //! | B, u, W u ≤ l | [`Rotors::input_matrix`], [`Rotors::limits`] |
 //! | D', K' of dampers, springs or a controller | [`SecondMoment`] |
 //! | V, f_K of any springs | [`Stiffness`] |
@@ -87,6 +88,7 @@
 
 mod actuated;
 pub mod actuators;
+pub mod aerodynamics;
 mod body;
 pub mod description;
 mod equality_qp;
@@ -106,6 +108,7 @@ mod vehicle;
 
 pub use actuated::{ActuatedDynamics, ActuatedDynamicsError};
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
+pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerodynamics};
 pub use body::{
     Drag, DragError, InertiaError, PrincipalInertia, PseudoInertia, SecondMoment, velocity_of_point,
 };

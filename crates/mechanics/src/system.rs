@@ -1,9 +1,9 @@
 //! A system as its description gives it.
 
-use crate::Inputs;
 use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
 use crate::multibody::{BodyId, Model, ModelBuilder, ModelError};
 use crate::text::some;
+use crate::{Inputs, QuadraticDrag};
 
 /// A system of rigid bodies with what drives it: everything that a description says.
 ///
@@ -48,6 +48,8 @@ pub struct System {
     pub joints: Vec<JointData>,
     /// Its rotors and motors.
     pub inputs: Inputs,
+    /// The quadratic drag of bodies. It acts where its dynamics have [`Air`](crate::Air); no controller and no reference knows it.
+    pub quadratic_drag: Vec<(BodyId, QuadraticDrag)>,
     /// What closes its loops; see [`constraints`](Self::constraints).
     pub loops: Vec<LoopClosure<f64>>,
     /// Its gears and belts; see [`constraints`](Self::constraints).
@@ -90,6 +92,7 @@ impl System {
             notes: Self::remarks(&model),
             model,
             inputs: Inputs::none(),
+            quadratic_drag: Vec::new(),
             loops: Vec::new(),
             couplings: Vec::new(),
         }
@@ -139,6 +142,11 @@ impl System {
             }
         }
         extended.inputs = self.inputs.moved(&self.model, &extended.model);
+        for (body, drag) in self.quadratic_drag {
+            if let Ok(body) = extended.model.body_id(self.model.name(body)) {
+                extended.quadratic_drag.push((body, drag));
+            }
+        }
         (extended.loops, extended.couplings) = (self.loops, self.couplings);
         let found = std::mem::replace(&mut extended.notes, self.notes);
         let new = |note: &String| !extended.notes.contains(note);
@@ -201,6 +209,17 @@ pub(crate) fn constraints(
             builder.with(closure.clone())
         });
     (couplings.iter()).fold(builder, |builder, coupling| builder.with(coupling.clone()))
+}
+
+/// # Air
+impl System {
+    /// Whether wind does anything to it: a body with drag, or a rotor with aerodynamics.
+    pub fn feels_wind(&self) -> bool {
+        let mut rotors = self.inputs.rotors().as_slice().iter();
+        !self.quadratic_drag.is_empty()
+            || (self.model.bodies()).any(|body| self.model.drag(body).is_some())
+            || rotors.any(|rotor| rotor.propeller.aerodynamics.is_some())
+    }
 }
 
 /// # Joints

@@ -135,6 +135,7 @@ fn rotor(index: usize, config: &Value, position: Vector3<f64>, axis: Vector3<f64
         thrust: [number(&config["Fmin"]), number(&config["Fmax"])],
         time_constant: 0.0,
         tilt: None,
+        propeller: fly_mechanics::Propeller::default(),
     }
 }
 

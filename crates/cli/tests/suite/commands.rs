@@ -164,8 +164,8 @@ systems/cart_pole.toml, systems/double_pendulum.toml, \
 systems/double_pendulum_driven.toml, systems/four_bar.toml, systems/scara.toml, systems/scara_two_links.toml, \
 systems/tricopter_carrying.toml, systems/tricopter_eight_bodies.toml, systems/tricopter_with_load.toml, systems/welding_arm.toml, \
 tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, vehicles/bicopter.toml, vehicles/coaxial_x8.toml, vehicles/hexacopter.toml, \
-vehicles/hexacopter_canted.toml, vehicles/octocopter.toml, vehicles/octocopter_canted.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml, \
-vehicles/y6.toml, y6.toml, and 30 examples: `fly configs` lists them.
+vehicles/hexacopter_canted.toml, vehicles/hummingbird.toml, vehicles/octocopter.toml, vehicles/octocopter_canted.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml, \
+vehicles/y6.toml, y6.toml, and 31 examples: `fly configs` lists them.
 ");
 }
 

@@ -28,3 +28,4 @@ mod tune;
 #[path = "../../../log/tests/suite/common/ulog.rs"]
 mod ulog;
 mod verdicts;
+mod wind;

@@ -396,7 +396,7 @@ fn shipped_names(folder: &str) -> Vec<&'static str> {
 fn every_shipped_vehicle_is_tuned(wish: &[&str], wish_of_leaning: &[&str]) {
     let folder = Folder::new();
     let names = shipped_names("vehicles/");
-    assert_eq!(names.len(), 9);
+    assert_eq!(names.len(), 10);
     for name in names {
         let leans = ![
             "vehicles/tricopter.toml",

@@ -96,6 +96,7 @@ fn driven(system: &System, data: &Value) -> fly_mechanics::System {
                     thrust: [0.0, 10.0],
                     time_constant: 0.0,
                     tilt: None,
+                    propeller: fly_mechanics::Propeller::default(),
                 });
             }
         }

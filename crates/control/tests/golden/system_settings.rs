@@ -120,6 +120,7 @@ fn rotors(system: &System, B: &DMatrix<f64>) -> Inputs {
             thrust: [-1e6, 1e6],
             time_constant: 0.0,
             tilt: None,
+            propeller: fly_mechanics::Propeller::default(),
         }
     };
     let rotors = Rotors::new(vec![rotor(0), rotor(1)]).expect("rotors");

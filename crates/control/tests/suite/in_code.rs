@@ -26,6 +26,7 @@ fn quadcopter() -> Vehicle {
         thrust: [0.2, 7.0],
         time_constant: 0.0,
         tilt: None,
+        propeller: fly_mechanics::Propeller::default(),
     };
     let moments = Matrix3::from_diagonal(&Vector3::new(0.006, 0.006, 0.011));
     let inertia = PseudoInertia::from_center(0.9, Vector3::zeros(), moments).unwrap();

@@ -95,6 +95,14 @@ fn neither_do_leads_and_predictions() {
     }
 }
 
+/// Wind, gusts, turbulence and the aerodynamics of the rotors.
+#[test]
+fn neither_does_the_air() {
+    let set = ["flight.duration=2", "controller.allocation=active_set"];
+    let (allocations, steps) = fly("examples/quadcopter-wind.toml", &set);
+    assert_eq!(allocations, 0, "in {steps} steps");
+}
+
 #[test]
 fn what_osqp_allocates_is_known() {
     // Inside the limits nothing is solved.

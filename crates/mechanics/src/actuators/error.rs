@@ -1,5 +1,6 @@
 //! What can be wrong with rotors.
 
+use crate::PropellerError;
 use crate::text::short;
 
 /// Why a set of rotors cannot be used. `rotor` is the name of the one that is wrong.
@@ -98,6 +99,14 @@ pub enum RotorError {
         key: &'static str,
         /// What it was, s.
         found: f64,
+    },
+    /// Its propeller cannot be.
+    #[error("rotor `{rotor}`: {error}")]
+    Propeller {
+        /// The rotor.
+        rotor: String,
+        /// Why.
+        error: PropellerError,
     },
     /// Two rotors have the same name.
     #[error("two rotors are named `{rotor}`; names must differ")]

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use fly_lie::operators::{angular, join, linear};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use super::{Motor, MotorError, Polytope, Rotors};
 use crate::multibody::{BodyId, Model, Workspace};
+use crate::{Air, velocity_of_point};
 
 /// What drives a system, `M xi_dot + b = B(x) u`, and what it can do, `W u <= l`.
 ///
@@ -265,6 +267,38 @@ impl Inputs {
         }
         for (velocity, effort) in self.driven.iter().zip(motors) {
             force[*velocity] += effort;
+        }
+    }
+
+    /// Adds what the air does to the rotors beside the thrusts of [`add_force`](Self::add_force): the forces of the flow and of the ground on
+    /// each [`Propeller`](crate::Propeller), in the state that the workspace holds. Does not allocate.
+    ///
+    /// # Panics
+    /// If a slice has another length.
+    pub fn add_air_force(
+        &self,
+        workspace: &Workspace<f64>,
+        air: &Air,
+        commands: &[f64],
+        force: &mut [f64],
+    ) {
+        assert_eq!(commands.len(), self.input_dim(), "number of commands");
+        let rotors = self.rotors.thrusts(&commands[..self.rotors.input_dim()]);
+        for ((rotor, thrust, direction), body) in rotors.zip(&self.carriers) {
+            if !rotor.propeller.feels_air() {
+                continue;
+            }
+            let pose = workspace.pose(BodyId::WORLD, *body);
+            let height = pose.act(&rotor.position).z;
+            let wind = pose.rotation.inverse().act(&air.velocity_at(height));
+            let twist = workspace.twist(BodyId::WORLD, *body);
+            let airspeed = velocity_of_point(&twist, &rotor.position) - wind;
+            let flow = (rotor.propeller).wrench_of_flow(thrust, &direction, &airspeed);
+            let upward = pose.rotation.act(&direction).z;
+            let ground = (rotor.propeller).thrust_of_ground(air, thrust, upward, height);
+            let at_hub = linear(&flow) + direction * ground;
+            let torque = angular(&flow) + rotor.position.cross(&at_hub);
+            workspace.add_wrench(*body, &join(&at_hub, &torque), force);
         }
     }
 

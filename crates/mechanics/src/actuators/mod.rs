@@ -20,7 +20,7 @@ mod rotor;
 
 use std::ops::Range;
 
-use nalgebra::{Dyn, OMatrix, U6, Vector6};
+use nalgebra::{Dyn, OMatrix, U6, Vector3, Vector6};
 
 pub use delay::CommandDelay;
 pub use error::RotorError;
@@ -46,6 +46,7 @@ pub use rotor::{Rotor, Tilt};
 ///     thrust: [0.0, 5.0],
 ///     time_constant: 0.0,
 ///     tilt: None,
+///     propeller: Default::default(),
 /// };
 /// let rotors = Rotors::new(vec![rotor("front", 0.2), rotor("rear", -0.2)])?;
 /// assert_eq!(rotors.command_names(), ["rotor.0.thrust", "rotor.1.thrust"]);
@@ -247,6 +248,26 @@ impl Rotors {
             let (sin, cos) = commands[first + 1].sin_cos();
             column * (thrust * sin) + self.input_matrix.column(first + 1) * (thrust * cos)
         })
+    }
+
+    /// Each rotor with its thrust (N, as commanded) and the unit vector along which it thrusts, in the axes of its body.
+    pub(super) fn thrusts<'a>(
+        &'a self,
+        commands: &'a [f64],
+    ) -> impl Iterator<Item = (&'a Rotor, f64, Vector3<f64>)> + 'a {
+        self.list
+            .iter()
+            .zip(self.rotor_ranges())
+            .map(|(rotor, range)| {
+                let direction = match rotor.directions() {
+                    (None, along) => along,
+                    (Some(side), along) => {
+                        let (sin, cos) = commands[range.start + 1].sin_cos();
+                        side * sin + along * cos
+                    }
+                };
+                (rotor, commands[range.start], direction)
+            })
     }
 
     /// The wrench `B u` of an input.

@@ -4,6 +4,7 @@ use fly_lie::operators::join;
 use nalgebra::{Vector3, Vector6};
 
 use super::RotorError;
+use crate::Propeller;
 
 /// A rotor, fixed to the body or tilting about an axis of the body.
 ///
@@ -25,6 +26,8 @@ pub struct Rotor {
     pub time_constant: f64,
     /// How the rotor tilts, if it does.
     pub tilt: Option<Tilt>,
+    /// What is known of its blades: what the air does to them. The wrench `B u` and all limits are without that.
+    pub propeller: Propeller,
 }
 
 /// The tilt of a rotor: at the angle `theta` its thrust points along `cos(theta) a + sin(theta) (t x a)`, where a is the
@@ -77,6 +80,10 @@ impl Rotor {
             return Err(RotorError::ThrustLimits { rotor, low, high });
         }
         check_time_constant(&self.name, "time_constant", self.time_constant)?;
+        self.propeller.check().map_err(|error| {
+            let rotor = name();
+            RotorError::Propeller { rotor, error }
+        })?;
         self.axis = unit(&self.name, "axis", &self.axis)?;
         if let Some(tilt) = self.tilt.take() {
             if low < 0.0 {

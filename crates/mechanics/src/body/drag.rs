@@ -36,14 +36,24 @@ pub struct Drag<T: RealField + Copy> {
 /// Why numbers are not a drag.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the {} drag must be three finite numbers that are not negative, found {value}: a negative one would feed energy into the motion",
-    if *.turning { "angular" } else { "linear" }
+    "the {part} drag must be three finite numbers that are not negative, found {value}: a negative one would feed energy into the motion"
 )]
 pub struct DragError<T: RealField + Copy> {
-    /// Whether it is the angular drag, else the linear one.
-    pub turning: bool,
+    /// `linear`, `angular` or `quadratic`.
+    pub part: &'static str,
     /// The number that cannot be.
     pub value: T,
+}
+
+impl<T: RealField + Copy> DragError<T> {
+    /// Checks the coefficients of a part.
+    pub(crate) fn check(part: &'static str, numbers: &Vector3<T>) -> Result<(), Self> {
+        let right = |number: &T| number.is_finite() && *number >= T::zero();
+        match numbers.iter().copied().find(|number| !right(number)) {
+            Some(value) => Err(Self { part, value }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// # Other scalars
@@ -64,12 +74,8 @@ impl<T: RealField + Copy> Drag<T> {
     /// # Errors
     /// [`DragError`] for a number that is negative or not finite.
     pub fn new(linear: Vector3<T>, angular: Vector3<T>) -> Result<Self, DragError<T>> {
-        for (turning, numbers) in [(false, &linear), (true, &angular)] {
-            let right = |number: &T| number.is_finite() && *number >= T::zero();
-            if let Some(value) = numbers.iter().copied().find(|number| !right(number)) {
-                return Err(DragError { turning, value });
-            }
-        }
+        DragError::check("linear", &linear)?;
+        DragError::check("angular", &angular)?;
         Ok(Self { linear, angular })
     }
 }

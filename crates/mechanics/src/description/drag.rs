@@ -4,19 +4,29 @@ use nalgebra::Vector3;
 
 use super::DescriptionError;
 use super::reader::Table;
-use crate::Drag;
+use crate::{Drag, DragError, QuadraticDrag};
 
-/// `drag = { linear, angular }` of a body; `None` if it is not there.
-pub(super) fn drag(body: &Table<'_>) -> Result<Option<Drag<f64>>, DescriptionError> {
+/// `drag = { linear, angular, quadratic }` of a body: the linear drag, which is part of its equation of motion, and the quadratic one, of
+/// which only simulations know. `None` for what is not there; a drag with `quadratic` alone is not linear.
+pub(super) fn drag(
+    body: &Table<'_>,
+) -> Result<(Option<Drag<f64>>, Option<QuadraticDrag>), DescriptionError> {
     let Some(entry) = body.get("drag") else {
-        return Ok(None);
+        return Ok((None, None));
     };
     let table = entry.table()?;
-    table.only(&["linear", "angular"])?;
+    table.only(&["linear", "angular", "quadratic"])?;
+    let placed = |error: DragError<f64>| table.deepest(&[error.part]).error(error);
     let numbers = |key| table.get(key).map_or(Ok(Vector3::zeros()), |e| e.vector());
-    let drag = Drag::new(numbers("linear")?, numbers("angular")?);
-    drag.map(Some).map_err(|error| {
-        let key = if error.turning { "angular" } else { "linear" };
-        table.deepest(&[key]).error(error)
-    })
+    let has = |key| table.get(key).is_some();
+    let quadratic = match table.get("quadratic") {
+        Some(entry) => Some(QuadraticDrag::new(entry.vector()?).map_err(placed)?),
+        None => None,
+    };
+    let linear = if has("linear") || has("angular") || quadratic.is_none() {
+        Some(Drag::new(numbers("linear")?, numbers("angular")?).map_err(placed)?)
+    } else {
+        None
+    };
+    Ok((linear, quadratic))
 }

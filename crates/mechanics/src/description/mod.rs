@@ -14,7 +14,7 @@
 //! mass = 1.0                           # kg
 //! center_of_mass = [0.0, 0.0, 0.0]     # m, body frame (x forward, y left, z up); optional
 //! inertia = [0.012, 0.012, 0.022]      # kg m^2 about the centre of mass, or inertia_about_origin; the diagonal, or three rows
-//! drag = { linear = [0.3, 0.3, 0.1], angular = [0.0, 0.0, 0.001] } # N s/m and N m s along and about its axes, see `Drag`; optional
+//! drag = { linear = [0.3, 0.3, 0.1], angular = [0.0, 0.0, 0.001], quadratic = [0.005, 0.005, 0.01] } # N s/m, N m s, N/(m/s)^2, see `Drag` and `QuadraticDrag`; optional
 //!
 //! [bodies.rod]
 //! parent = "airframe"
@@ -62,6 +62,10 @@
 //! drag_ratio = 0.016                   # drag torque about the thrust direction per thrust, m, signed; optional, 0
 //! thrust = [0.5, 8.0]                  # smallest and largest, N
 //! time_constant = 0.04                 # s, first-order lag of the thrust; optional, 0 = none
+//!
+//! radius = 0.1                         # m, of the ground effect; optional
+//! thrust_coefficient = 5.57e-6         # N/(rad/s)^2: thrust by speed squared; optional
+//! aerodynamics = { drag = 1.2e-4, inflow = 2.3e-4, translational_lift = 3.4e-3, flapping = 0.0 } # see `RotorAerodynamics`; optional
 //!
 //! [rotors.tilt]                        # only for a rotor that tilts
 //! axis = [0.5, 0.0, 0.0]               # at the angle th the thrust points along cos(th) axis + sin(th) (tilt axis x axis)

@@ -3,7 +3,7 @@
 use super::DescriptionError;
 use super::elements::Names;
 use super::reader::Table;
-use crate::{Rotor, RotorError, Rotors, Tilt};
+use crate::{Propeller, PropellerError, Rotor, RotorAerodynamics, RotorError, Rotors, Tilt};
 
 const SEGMENTS: usize = 8;
 
@@ -24,6 +24,9 @@ pub(super) fn rotors<'a>(
             "thrust",
             "time_constant",
             "tilt",
+            "thrust_coefficient",
+            "radius",
+            "aerodynamics",
         ])?;
         carriers.push(names.body(&table.required("body")?)?);
         rotors.push(rotor(table, index)?);
@@ -46,6 +49,12 @@ fn keys(error: &RotorError) -> Vec<&'static str> {
         E::NotFinite { key, .. } | E::ZeroAxis { key, .. } | E::TimeConstant { key, .. } => {
             key.split('.').collect()
         }
+        E::Propeller { error, .. } => match error {
+            PropellerError::NotPositive { key, .. } | PropellerError::Negative { key, .. } => {
+                key.split('.').collect()
+            }
+            PropellerError::WithoutSpeed => vec!["aerodynamics"],
+        },
         E::DuplicateName { .. } => vec!["name"],
     }
 }
@@ -62,11 +71,35 @@ fn rotor(table: &Table<'_>, index: usize) -> Result<Rotor, DescriptionError> {
             Some(entry) => Some(tilt(&entry.table()?)?),
             None => None,
         },
+        propeller: propeller(table)?,
     };
     match rotor.check() {
         Ok(()) => Ok(rotor),
         Err(error) => Err(table.deepest(&keys(&error)).error(error)),
     }
+}
+
+fn propeller(table: &Table<'_>) -> Result<Propeller, DescriptionError> {
+    let number = |key| table.get(key).map(|entry| entry.number()).transpose();
+    let aerodynamics = match table.get("aerodynamics") {
+        Some(entry) => Some(aerodynamics(&entry.table()?)?),
+        None => None,
+    };
+    Ok(Propeller {
+        thrust_coefficient: number("thrust_coefficient")?,
+        radius: number("radius")?,
+        aerodynamics,
+    })
+}
+
+fn aerodynamics(table: &Table<'_>) -> Result<RotorAerodynamics, DescriptionError> {
+    table.only(&["drag", "inflow", "translational_lift", "flapping"])?;
+    Ok(RotorAerodynamics {
+        drag: table.number_or_zero("drag")?,
+        inflow: table.number_or_zero("inflow")?,
+        translational_lift: table.number_or_zero("translational_lift")?,
+        flapping: table.number_or_zero("flapping")?,
+    })
 }
 
 fn tilt(table: &Table<'_>) -> Result<Tilt, DescriptionError> {

@@ -12,9 +12,9 @@ use super::elements::{Names, damper, spring};
 use super::joint::{self, Described};
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem, mass, motors, pose, rotors};
-use crate::Inputs;
-use crate::multibody::{Body, Damper, Joint, Model, ModelBuilder, ModelError};
+use crate::multibody::{Body, BodyId, Damper, Joint, Model, ModelBuilder, ModelError};
 use crate::system::{JointData, System};
+use crate::{Inputs, QuadraticDrag};
 
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
 
@@ -59,12 +59,14 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
     let joints = bodies.joints_of(&model);
     let inputs = inputs(&root, &model, &joints, &bodies.names)?;
     let constraints = constraints::constraints(&root, &model, &joints, &bodies.names)?;
+    let quadratic_drag = bodies.quadratic_drag_of(&model);
     Ok(System {
         name,
         notes: System::remarks(&model),
         model,
         joints,
         inputs,
+        quadratic_drag,
         loops: constraints.loops,
         couplings: constraints.couplings,
     })
@@ -92,6 +94,7 @@ struct Bodies<'a> {
     entry: Entry<'a>,
     tables: Vec<Table<'a>>,
     read: Vec<(Body<f64>, Described)>,
+    quadratic_drag: Vec<(&'a str, QuadraticDrag)>,
 }
 
 impl<'a> Bodies<'a> {
@@ -111,13 +114,17 @@ impl<'a> Bodies<'a> {
             entry,
             tables: Vec::new(),
             read: Vec::new(),
+            quadratic_drag: Vec::new(),
         };
         for (name, entry) in entries {
             let table = entry.table()?;
             if name == "world" {
                 return Err(entry.error(ModelError::ReservedName));
             }
-            let (body, joint) = body(name, &table, &bodies.names)?;
+            let (mut body, joint) = body(name, &table, &bodies.names)?;
+            let quadratic;
+            (body.drag, quadratic) = drag::drag(&table)?;
+            (bodies.quadratic_drag).extend(quadratic.map(|quadratic| (name, quadratic)));
             let mut others = bodies.read.iter();
             if others.any(|(_, other)| other.name == joint.name) {
                 let name = joint.name;
@@ -158,6 +165,17 @@ impl<'a> Bodies<'a> {
             })
         });
         data.collect()
+    }
+
+    /// The quadratic drag of the bodies that have one, in the model's order.
+    fn quadratic_drag_of(&self, model: &Model<f64>) -> Vec<(BodyId, QuadraticDrag)> {
+        let named = |id: BodyId| {
+            let mut all = self.quadratic_drag.iter();
+            all.find(|(name, _)| *name == model.name(id))
+        };
+        (model.bodies())
+            .filter_map(|id| Some((id, named(id)?.1)))
+            .collect()
     }
 
     /// The error with its place. Parents that are not there have been found before.
@@ -222,7 +240,6 @@ fn body<'a>(
         .parent(parent)
         .placed(pose::pose(table)?);
     body.inertia = mass::inertia(table)?;
-    body.drag = drag::drag(table)?;
     body.spring = joint.spring;
     Ok((body, joint))
 }

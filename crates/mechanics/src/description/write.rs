@@ -12,7 +12,7 @@ use crate::multibody::{
 };
 use crate::outline::joint_type;
 use crate::system::{JointData, JointLimits, System};
-use crate::{Motor, PseudoInertia, Rotor, SecondMoment, Tilt};
+use crate::{Motor, PseudoInertia, Rotor, RotorAerodynamics, SecondMoment, Tilt};
 
 /// The system's description. It says in numbers what shapes, parts, points and the damping of joints may have said before.
 pub(crate) fn toml(system: &System) -> String {
@@ -98,12 +98,17 @@ impl Text {
         if let Some(inertia) = model.inertia(body) {
             self.inertia(inertia);
         }
+        let mut drags = Vec::new();
         if let Some(drag) = model.drag(body) {
-            let keys = [
-                ("linear", vector(drag.linear())),
-                ("angular", vector(drag.angular())),
-            ];
-            self.key("drag", &inline(&keys));
+            drags.push(("linear", vector(drag.linear())));
+            drags.push(("angular", vector(drag.angular())));
+        }
+        let mut quadratic = system.quadratic_drag.iter();
+        if let Some((_, drag)) = quadratic.find(|(other, _)| *other == body) {
+            drags.push(("quadratic", vector(drag.coefficients())));
+        }
+        if !drags.is_empty() {
+            self.key("drag", &inline(&drags));
         }
     }
 
@@ -152,6 +157,18 @@ impl Text {
         self.number("time_constant", rotor.time_constant, 0.0);
         if let Some(tilt) = &rotor.tilt {
             self.key("tilt", &self::tilt(tilt));
+        }
+        let propeller = &rotor.propeller;
+        for (key, value) in [
+            ("thrust_coefficient", propeller.thrust_coefficient),
+            ("radius", propeller.radius),
+        ] {
+            if let Some(value) = value {
+                self.key(key, &number(value));
+            }
+        }
+        if let Some(aerodynamics) = &propeller.aerodynamics {
+            self.key("aerodynamics", &self::aerodynamics(aerodynamics));
         }
     }
 
@@ -282,6 +299,18 @@ fn tilt(tilt: &Tilt) -> String {
         ("limit_deg", number(tilt.limit.to_degrees())),
         ("time_constant", number(tilt.time_constant)),
         ("segments", tilt.segments.to_string()),
+    ])
+}
+
+fn aerodynamics(aerodynamics: &RotorAerodynamics) -> String {
+    inline(&[
+        ("drag", number(aerodynamics.drag)),
+        ("inflow", number(aerodynamics.inflow)),
+        (
+            "translational_lift",
+            number(aerodynamics.translational_lift),
+        ),
+        ("flapping", number(aerodynamics.flapping)),
     ])
 }
 

@@ -4,7 +4,9 @@ use std::f64::consts::PI;
 
 use fly_lie::SE3;
 use fly_mechanics::integrate::{Integrator, SystemState};
-use fly_mechanics::{ActuatedDynamics, Rotor, RotorError, Rotors, State, System, Tilt, Vehicle};
+use fly_mechanics::{
+    ActuatedDynamics, Propeller, Rotor, RotorError, Rotors, State, System, Tilt, Vehicle,
+};
 use nalgebra::{Vector3, Vector6};
 
 fn rotor(name: &str, position: Vector3<f64>, tilt: Option<Tilt>) -> Rotor {
@@ -16,6 +18,7 @@ fn rotor(name: &str, position: Vector3<f64>, tilt: Option<Tilt>) -> Rotor {
         thrust: [1.0, 6.0],
         time_constant: 0.03,
         tilt,
+        propeller: Propeller::default(),
     }
 }
 

@@ -96,7 +96,7 @@ fn unknown_key() {
     check(
         "thrust = [1, 8]\n\n[rotors.tilt]",
         "trust = [1, 8]\n\n[rotors.tilt]",
-        "rotors[0]: unknown key `trust`, expected one of `name`, `body`, `position`, `axis`, `drag_ratio`, `thrust`, `time_constant`, `tilt`",
+        "rotors[0]: unknown key `trust`, expected one of `name`, `body`, `position`, `axis`, `drag_ratio`, `thrust`, `time_constant`, `tilt`, `thrust_coefficient`, `radius`, `aerodynamics`",
         "trust",
         Some("did you mean `thrust`?"),
     );

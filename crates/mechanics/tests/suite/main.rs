@@ -1,6 +1,7 @@
 //! The tests of `fly-mechanics`: one program, so that they link once.
 
 mod actuators;
+mod air;
 mod bodies;
 
 mod constrained;

@@ -22,8 +22,9 @@ pub struct Simulation {
     noise: Vec<Noise>,
     /// What is measured in this frame.
     measured: Vec<f64>,
-    /// What is true in this frame: the same without noise, what the actuators do, and the poses of the bodies.
+    /// What is true in this frame: the same without noise, what the actuators do, the wind, and the poses of the bodies.
     truth: Vec<f64>,
+    tells_wind: bool,
     faults: Vec<Fault>,
     failures: Vec<Failure>,
     /// The actuators whose health frames tell, by their commands, and that health.
@@ -62,6 +63,7 @@ impl Backend for Simulation {
             noise,
             faults,
             failures,
+            tells_wind,
         } = settings::read(configuration)?;
         let groups = measurements.groups();
         let description = (groups.iter()).try_fold(Description::new(), |description, group| {
@@ -73,6 +75,9 @@ impl Backend for Simulation {
             .map(|s| s.name.clone())
             .collect();
         names.extend_from_slice(commands);
+        if tells_wind {
+            names.extend(signal::group_names("wind"));
+        }
         names.extend(body_signals(plant.system()));
         let mut told: Vec<usize> = (failures.iter())
             .filter(|failure| failure.reported)
@@ -102,6 +107,7 @@ impl Backend for Simulation {
                 .collect(),
             measured: vec![0.0; measurements.dim()],
             truth: vec![0.0; names.len()],
+            tells_wind,
             measurements,
             faults,
             failures,
@@ -221,9 +227,13 @@ impl Simulation {
     /// Fills the last group of the frame, which no fault concerns. The measurements have been read.
     fn tell_truth(&mut self, frame: &mut FrameMut) {
         let inputs = self.plant.system().inputs.input_dim();
-        let (actual, poses) = self.truth[self.measured.len()..].split_at_mut(inputs);
+        let (actual, others) = self.truth[self.measured.len()..].split_at_mut(inputs);
         for (to, actual) in actual.iter_mut().zip(self.plant.actual()) {
             *to = actual;
+        }
+        let (wind, poses) = others.split_at_mut(if self.tells_wind { 3 } else { 0 });
+        if self.tells_wind {
+            wind.copy_from_slice(self.plant.wind().as_slice());
         }
         if !poses.is_empty() {
             for (to, pose) in poses.chunks_exact_mut(7).zip(self.plant.poses()) {

@@ -42,7 +42,13 @@
 //! ## group = "pose.position"    # or "joint.2", or any other measured group; by default all groups
 //!
 //! [wind]
-//! velocity = [8.0, 0.0, 0.0]   # m/s, world: the drag of every body acts on its velocity relative to the air
+//! velocity = [8.0, 0.0, 0.0]   # m/s, world: the mean wind, with a shear that at its reference height
+//! shear = { roughness = 0.03, reference_height = 6.096 } # m; or { exponent = 0.14 }
+//! gusts = [{ start = 3.0, amplitude = [4.0, 0.0, 0.0], time = 1.0 }] # s, m/s (world), s; or length, m
+//! turbulence = { w20 = 7.7, least_airspeed = 1.0 } # m/s: Dryden's for this wind at 20 ft
+//!
+//! [ground]
+//! height = 0.0                 # m, the world's z: rotors with a radius feel it
 //!
 //! [[actuators]]                # actuators that give another part of what they should
 //! command = "rotor.0.thrust"   # or "motor.1.effort"; by default all thrusts and efforts
@@ -65,6 +71,10 @@
 //!   the thrust, the tilt angle and the effort themselves. A time constant of 0 means no lag. They start at rest, with their smallest
 //!   thrust and no tilt; with `initial.commands` at those, and with `initial.commands = "first"` at the first command, as if the system
 //!   had been in motion before.
+//! - **Air**: the drag of bodies and the aerodynamics of rotors act on the velocity relative to the air, in every stage of the integration; see
+//!   [`fly_mechanics::aerodynamics`]. Turbulence is drawn once a frame from the flight's seed and changes evenly in between. It passes with the
+//!   airspeed of the tracked body in the mean wind, and with `least_airspeed` at least. `truth.wind` tells the velocity of the air at
+//!   the tracked body's origin (of the first body, if none is tracked), where there is a table `wind`.
 //! - **Wind and weak actuators** are the plant's alone: no controller is told. `truth.<command>` tells what the actuators really give.
 //! - **Truth**: every frame also tells what is true, whatever noise and faults make of the measurements, in the group `truth`:
 //!   `truth.<measurement>` for all that is measured, `truth.<command>` for what each actuator really does, and
@@ -83,7 +93,9 @@ mod backend;
 mod faults;
 mod noise;
 mod plant;
+mod random;
 mod settings;
+mod wind;
 
 pub use backend::Simulation;
 

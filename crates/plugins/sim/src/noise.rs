@@ -2,8 +2,8 @@
 
 use fly_mechanics::measurements::Quantity;
 use nalgebra::Vector3;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::random::Normal;
 
 /// Standard deviations of the measurements, for each number: m and rad, m/s and rad/s.
 #[derive(Clone, Copy, Default)]
@@ -33,17 +33,15 @@ impl Deviations {
 pub(crate) struct Noise {
     /// Of the first number, and of the others.
     deviations: [f64; 2],
-    generator: Xoshiro256PlusPlus,
+    random: Normal,
 }
 
 impl Noise {
-    /// The noise of the group with that index. The generators of the groups are 2^192 numbers apart.
+    /// The noise of the group with that index.
     pub(crate) fn new(deviations: [f64; 2], seed: u64, group: usize) -> Self {
-        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
-        (0..group).for_each(|_| generator.long_jump());
         Self {
             deviations,
-            generator,
+            random: Normal::of_group(seed, group),
         }
     }
 
@@ -53,7 +51,7 @@ impl Noise {
         if self.is_none() {
             return Vector3::zeros();
         }
-        let ([x, y], [z, _]) = (self.pair(), self.pair());
+        let ([x, y], [z, _]) = (self.random.pair(), self.random.pair());
         Vector3::new(x * first, y * others, z * others)
     }
 
@@ -62,28 +60,11 @@ impl Noise {
         if self.is_none() {
             return [0.0; 2];
         }
-        let ([a, b], [first, second]) = (self.pair(), self.deviations);
+        let ([a, b], [first, second]) = (self.random.pair(), self.deviations);
         [a * first, b * second]
     }
 
     fn is_none(&self) -> bool {
         self.deviations == [0.0; 2]
-    }
-
-    /// Two independent normal numbers, by Box and Muller[^1].
-    ///
-    /// [^1]: G. E. P. Box, M. E. Muller, A note on the generation of random normal deviates, 1958.
-    fn pair(&mut self) -> [f64; 2] {
-        let (radius, angle) = (
-            (-2.0 * self.uniform().ln()).sqrt(),
-            std::f64::consts::TAU * self.uniform(),
-        );
-        let (sin, cos) = angle.sin_cos();
-        [radius * cos, radius * sin]
-    }
-
-    /// Above 0, up to and including 1, in steps of 2^-53.
-    fn uniform(&mut self) -> f64 {
-        ((self.generator.next_u64() >> 11) + 1) as f64 * (-53.0_f64).exp2()
     }
 }

@@ -1,11 +1,14 @@
 //! The plant: bodies, and actuators with their lags.
 
 use fly_lie::SE3;
+use fly_lie::operators::linear;
 use fly_mechanics::actuators::CommandDelay;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{BodyId, Workspace};
 use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
 use nalgebra::Vector3;
+
+use crate::wind::Wind;
 
 /// A simulated system.
 pub(crate) struct Plant {
@@ -26,6 +29,9 @@ pub(crate) struct Plant {
     integrator: RungeKutta<f64>,
     dynamics: ActuatedDynamics,
     responses: Vec<Response>,
+    wind: Wind,
+    /// The body at whose origin the wind is told, and with whose airspeed turbulence passes.
+    in_wind: BodyId,
     /// Since the start, s.
     time: f64,
     /// For poses of bodies.
@@ -100,13 +106,23 @@ impl Plant {
             substeps,
             dynamics,
             responses: Vec::new(),
+            wind: Wind::default(),
+            in_wind: BodyId::WORLD,
             time: 0.0,
         })
     }
 
-    /// The same in wind (m/s, world), with what each actuator makes of its command.
-    pub(crate) fn in_world(mut self, wind: Vector3<f64>, responses: Vec<Response>) -> Self {
-        self.dynamics.set_wind(wind);
+    /// The same in wind, which knows how this body moves (by default the first), with what each actuator makes of its command.
+    pub(crate) fn in_world(
+        mut self,
+        wind: Wind,
+        body: Option<BodyId>,
+        responses: Vec<Response>,
+    ) -> Self {
+        self.dynamics.set_air(wind.now());
+        self.wind = wind;
+        let first = self.system.model.bodies().next();
+        self.in_wind = body.or(first).unwrap_or(BodyId::WORLD);
         if responses.iter().any(|response| response.delay > 0.0) {
             let delays = responses.iter().map(|response| response.delay).collect();
             let mut on_their_way = CommandDelay::new(delays);
@@ -157,6 +173,23 @@ impl Plant {
             .update(model, &self.motion.configuration, velocity);
         let workspace = &self.workspace;
         (model.bodies()).map(|body| workspace.pose(BodyId::WORLD, body))
+    }
+
+    /// Where the body in the wind is and how its origin moves: m and m/s, world.
+    fn place(&mut self) -> [Vector3<f64>; 2] {
+        let model = &self.system.model;
+        let velocity = &self.motion.velocity[..model.dof()];
+        self.workspace
+            .update(model, &self.motion.configuration, velocity);
+        let pose = self.workspace.pose(BodyId::WORLD, self.in_wind);
+        let twist = self.workspace.twist(BodyId::WORLD, self.in_wind);
+        [pose.translation, pose.rotation.act(&linear(&twist))]
+    }
+
+    /// The velocity of the air at the origin of the body in the wind, m/s, world.
+    pub(crate) fn wind(&mut self) -> Vector3<f64> {
+        let [position, _] = self.place();
+        self.wind.now().velocity_at(position.z)
     }
 
     /// Takes the commands for the next step; returns whether all were within the limits.
@@ -211,15 +244,23 @@ impl Plant {
     pub(crate) fn advance(&mut self, time: f64) {
         self.weaken();
         self.time += time;
+        if self.wind.changes() {
+            let [position, velocity] = self.place();
+            self.wind.begin(time, position.z, &velocity);
+        }
+        let begin = self.motion.time;
         let mut done = 0.0;
         loop {
             let left = time - done;
             let part = self.act(done).min(left);
-            self.integrate(part, time);
+            self.integrate(part, time, begin);
             if part >= left {
                 break;
             }
             done += part;
+        }
+        if self.wind.changes() {
+            self.wind.end();
         }
         if let Some(on_their_way) = &mut self.on_their_way {
             on_their_way.advance(time);
@@ -227,8 +268,9 @@ impl Plant {
         self.act(0.0);
     }
 
-    /// Integrates over a part of the time from one frame to the next, in steps as for all of it, or shorter.
-    fn integrate(&mut self, part: f64, whole: f64) {
+    /// Integrates over a part of the time from one frame to the next, which began at `begin` of the motion's time, in steps as for all of it, or
+    /// shorter.
+    fn integrate(&mut self, part: f64, whole: f64, begin: f64) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 1 to 1000
         let count = (f64::from(self.substeps) * part / whole - 1e-9)
             .ceil()
@@ -240,10 +282,14 @@ impl Plant {
             acting,
             integrator,
             dynamics,
+            wind,
             ..
         } = self;
         for _ in 0..count {
             integrator.step(&system.model, motion, step, |motion, rates| {
+                if wind.changes() {
+                    dynamics.set_air(wind.during(motion.time - begin));
+                }
                 dynamics.rates(system, acting, motion, rates);
             });
         }

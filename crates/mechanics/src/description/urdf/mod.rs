@@ -150,6 +150,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
         model,
         joints,
         inputs,
+        quadratic_drag: Vec::new(),
         loops: Vec::new(),
         couplings,
         notes,

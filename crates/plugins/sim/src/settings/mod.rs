@@ -3,15 +3,21 @@
 mod disturbance;
 mod initial;
 mod system;
+mod wind;
 mod world;
 
 use std::collections::BTreeMap;
 
 use fly_hal::{Configuration, Error};
+use fly_mechanics::System;
+use fly_mechanics::integrate::SystemState;
 use fly_mechanics::measurements::Measurements;
+use fly_mechanics::multibody::{BodyId, Workspace};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
+
+use wind::{GroundKeys, WindKeys};
 
 use crate::faults::{Failure, Fault, Kind};
 use crate::noise::Deviations;
@@ -24,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) noise: Deviations,
     pub(crate) faults: Vec<Fault>,
     pub(crate) failures: Vec<Failure>,
+    /// Whether there is wind of which frames tell.
+    pub(crate) tells_wind: bool,
 }
 
 type Number = Spanned<f64>;
@@ -43,8 +51,8 @@ struct Keys {
     noise: NoiseKeys,
     #[serde(default)]
     faults: Vec<FaultKeys>,
-    #[serde(default)]
-    wind: WindKeys,
+    wind: Option<WindKeys>,
+    ground: Option<GroundKeys>,
     #[serde(default)]
     actuators: Vec<ActuatorKeys>,
 }
@@ -118,13 +126,6 @@ struct FaultKeys {
     reported: Option<Spanned<bool>>,
 }
 
-/// How the air moves.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct WindKeys {
-    velocity: Option<Triple>,
-}
-
 /// Actuators that give another part of what they should, or later.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,7 +153,19 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         return Err(Error::configuration(message));
     }
     let start = initial::actuators(keys.initial.commands.as_ref(), &system.inputs)?;
-    let wind = world::wind(&keys.wind, &system.model)?;
+    let height = height(&system, tracked, &motion);
+    let wind = wind::wind(
+        keys.wind.as_ref(),
+        keys.ground.as_ref(),
+        height,
+        configuration.seed,
+    )?;
+    if keys.wind.is_some() && !system.feels_wind() {
+        tracing::warn!(
+            "`[backend.sim.wind]` has no effect: `{}` has neither `drag` nor `aerodynamics`",
+            system.name
+        );
+    }
     let actuators = world::actuators(&keys.actuators, &system.inputs)?;
     Ok(Settings {
         noise: disturbance::deviations(&keys.noise)?,
@@ -175,8 +188,23 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             keys.substeps.as_ref(),
             configuration.rate_hz,
         )?
-        .in_world(wind, actuators),
+        .in_world(wind, tracked, actuators),
+        tells_wind: keys.wind.is_some(),
         measurements,
+    })
+}
+
+/// Where the body of which the frames tell is at first, else the first one: the world's z, m.
+fn height(system: &System, tracked: Option<BodyId>, motion: &SystemState<f64>) -> f64 {
+    let (model, mut workspace) = (&system.model, Workspace::new(&system.model));
+    workspace.update(
+        model,
+        &motion.configuration,
+        &motion.velocity[..model.dof()],
+    );
+    let body = tracked.or_else(|| model.bodies().next());
+    body.map_or(0.0, |body| {
+        workspace.pose(BodyId::WORLD, body).translation.z
     })
 }
 

@@ -1,25 +1,11 @@
-//! The air, and what actuators give of what they should, and when.
+//! What actuators give of what they should, and when.
 
 use fly_hal::{Error, nearest};
 use fly_mechanics::Inputs;
-use fly_mechanics::multibody::Model;
-use nalgebra::Vector3;
 use toml::Spanned;
 
-use super::{ActuatorKeys, Number, WindKeys, finite};
+use super::{ActuatorKeys, Number};
 use crate::plant::Response;
-
-/// The velocity of the air, m/s, world. Where no body has drag a warning says that it does nothing.
-pub(super) fn wind(keys: &WindKeys, model: &Model<f64>) -> Result<Vector3<f64>, Error> {
-    let velocity = keys.velocity.as_ref().map(finite).transpose()?;
-    let velocity = velocity.map_or_else(Vector3::zeros, Vector3::from);
-    if velocity.norm() > 0.0 && model.bodies().all(|body| model.drag(body).is_none()) {
-        tracing::warn!(
-            "`backend.sim.wind` does nothing: no body has a `drag`, such as bodies.airframe.drag = {{ linear = [0.25, 0.25, 0.0] }}"
-        );
-    }
-    Ok(velocity)
-}
 
 /// What the actuators do of each command. What a later entry says replaces what an earlier one says.
 pub(super) fn actuators(before: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<Response>, Error> {

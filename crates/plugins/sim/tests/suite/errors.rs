@@ -33,7 +33,7 @@ fn check(marked: &str, message: &str, help: Option<&str>) {
 fn keys_and_types() {
     check(
         "«substep» = 3",
-        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `actuators`",
+        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `actuators`",
         Some("did you mean `substeps`?"),
     );
     check(
@@ -319,4 +319,53 @@ fn systems_that_cannot_fly() {
         "{message}"
     );
     assert!(message.contains("`rod`"), "{message}");
+}
+
+#[test]
+fn air() {
+    check(
+        "wind.shear = «{ roughness = 0.03 }»",
+        "expected `wind.velocity`, the wind at the reference height, beside `wind.shear`",
+        None,
+    );
+    check(
+        "wind = { velocity = [1, 0, 0], shear = { roughness = «7.0» } }",
+        "`wind.shear.roughness`: expected a roughness length above 0 and below the reference height of 6.096 m, found 7",
+        None,
+    );
+    check(
+        "wind = { velocity = [1, 0, 0], shear = { exponent = 0.1, reference_height = «0.0» } }",
+        "`wind.shear.reference_height`: expected a reference height above 0 m, found 0",
+        None,
+    );
+    check(
+        "wind = { velocity = [1, 0, 0], shear = «{}» }",
+        "`wind.shear`: expected either `roughness` (m) or `exponent`",
+        None,
+    );
+    check(
+        "wind.gusts = [«{ start = 1.0, amplitude = [1, 0, 0], time = 1.0, length = 1.0 }»]",
+        "a gust grows over either a `time` (s) or a `length` (m)",
+        None,
+    );
+    check(
+        "wind.gusts = [{ start = 1.0, amplitude = [1, 0, 0], time = «0.0» }]",
+        "`time`: expected a time above 0 s, found 0",
+        None,
+    );
+    check(
+        "wind.turbulence = { w20 = «-1.0» }",
+        "`w20`: expected a wind speed of at least 0 m/s, found -1",
+        None,
+    );
+    check(
+        "wind.turbulence = { w20 = 5.0, least_airspeed = «0.0» }",
+        "`least_airspeed`: expected a speed above 0 m/s, found 0",
+        None,
+    );
+    check(
+        "ground.height = «inf»",
+        "`ground.height`: expected a finite number, found inf",
+        None,
+    );
 }

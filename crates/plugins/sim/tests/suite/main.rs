@@ -5,3 +5,4 @@ mod flight;
 mod joints;
 mod plugin;
 mod system;
+mod wind;

@@ -1,0 +1,96 @@
+//! Flights in wind, gusts and turbulence, by the real command.
+
+use crate::common;
+
+use common::Folder;
+
+use super::verdicts::data;
+
+const EXAMPLE: &str = "examples/quadcopter-wind.toml";
+
+/// The example flies, and its log tells the wind: the mean one at its height, the gust between 8.8 and 11 s, and turbulence of about the
+/// standard's intensity.
+#[test]
+fn a_flight_in_turbulence_tells_its_wind() {
+    let folder = Folder::new();
+    let summary = data(&folder, EXAMPLE, &[], 0);
+    assert_eq!(summary["exit_code"], 0);
+    let log = fly_log::Recording::open(folder.path("flight.mcap"), &fly_log::Options::default())
+        .expect("a log");
+    let place = |name: &str| log.description.value_index(name).expect("a signal");
+    let wind = ["x", "y", "z"].map(|axis| place(&format!("truth.wind.{axis}")));
+    let z = place("truth.pose.position.z");
+    let mut squares = [0.0; 3];
+    let mut count = 0.0;
+    for frame in &log.frames {
+        let time = frame.time as f64 * 1e-9;
+        // Away from where the gusts grow and, over a length, fall.
+        let gust = match time {
+            t if t < 8.0 => [0.0; 3],
+            t if (8.8..11.0).contains(&t) => [3.0, 0.0, 1.0],
+            t if t > 16.0 => [0.0; 3],
+            _ => continue,
+        };
+        let factor = ((frame.values[z] + 6.0) / 6.096).powf(0.14);
+        let mean = [4.0 * factor, 2.0 * factor, 0.0];
+        for i in 0..3 {
+            squares[i] += (frame.values[wind[i]] - mean[i] - gust[i]).powi(2);
+        }
+        count += 1.0;
+    }
+    let [x, y, z] = squares.map(|sum: f64| (sum / count).sqrt());
+    println!("turbulence of {x:.2}, {y:.2} and {z:.2} m/s rms");
+    // sigma_w = 0.77 m/s and, at about 6 m, sigma_u = sigma_v = 1.49 m/s; over some time constants only, which are 9 s along the wind.
+    assert!((0.4..1.2).contains(&z), "{z}");
+    for horizontal in [x, y] {
+        assert!((0.4..3.0).contains(&horizontal), "{horizontal}");
+    }
+}
+
+/// The same seed gives the same flight, another one another.
+#[test]
+fn the_seed_makes_the_flight() {
+    let folder = Folder::new();
+    let end = |seed: &str| {
+        data(&folder, EXAMPLE, &["flight.duration=2", seed], 0);
+        let log = folder.path("flight.mcap");
+        let log = fly_log::Recording::open(log, &fly_log::Options::default()).expect("a log");
+        let last = log.frames.last().expect("a frame");
+        last.values
+            .iter()
+            .map(|value| value.to_bits())
+            .collect::<Vec<_>>()
+    };
+    let first = end("flight.seed=3");
+    assert_eq!(first, end("flight.seed=3"));
+    assert_ne!(first, end("flight.seed=4"));
+}
+
+/// Wind on a vehicle that no air acts on is most likely a mistake.
+#[test]
+fn wind_that_does_nothing_is_told() {
+    let folder = Folder::new();
+    let warning = "`[backend.sim.wind]` has no effect";
+    for (drag, told) in [
+        (None, true),
+        (
+            Some("vehicle.bodies.airframe.drag={ linear = [0.2, 0.2, 0] }"),
+            false,
+        ),
+    ] {
+        let mut arguments = vec![
+            "--config",
+            "quadcopter.toml",
+            "--log",
+            "flight.mcap",
+            "--set",
+            "flight.duration=0.1",
+            "--set",
+            "backend.sim.wind.velocity=[5, 0, 0]",
+        ];
+        arguments.extend(drag.iter().flat_map(|drag| ["--set", drag]));
+        let output = folder.fly(&arguments);
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(stderr.contains(warning), told, "{stderr}");
+    }
+}

@@ -1,0 +1,173 @@
+//! The blades of a rotor in the flow.
+
+use fly_lie::operators::join;
+use nalgebra::{Vector3, Vector6};
+
+use super::{Air, ground_effect};
+
+/// What is known of the blades of a rotor beyond its thrust. Only simulations read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Propeller {
+    /// `k_eta`, N/(rad/s)^2: the thrust by the square of the speed.
+    pub thrust_coefficient: Option<f64>,
+    /// m; with it the rotor feels the ground.
+    pub radius: Option<f64>,
+    /// What the flow does to it; needs the thrust coefficient.
+    pub aerodynamics: Option<RotorAerodynamics>,
+}
+
+/// Forces of the flow on a rotor that turns with the speed `Omega`, per rotor and with its own airspeed `v`, in body axes:
+///
+/// ```text
+/// drag, inflow         H = -Omega (k_d (v - v_d d) + k_z v_d d)      at the hub, v_d = v . d
+/// translational lift   L = k_h |v - v_d d|^2 d                       at the hub
+/// flapping             M = -k_flap Omega v x d
+/// ```
+///
+/// with the direction d of the thrust. RotorPy's `H = -Omega diag(k_d, k_d, k_z) v`, `k_h (v_x^2 + v_y^2)` and `-k_flap Omega v x e_z`
+/// (`Multirotor.compute_body_wrench`; S. Folk, J. Paulos, V. Kumar, *RotorPy*, 2023), for any direction of the thrust. The speed is that
+/// of the thrust in resting air, `Omega = sqrt(|T| / k_eta)`. The drag torque about d does not change.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RotorAerodynamics {
+    /// `k_d`, N/(rad/s m/s): drag in the plane of the rotor, by speed and airspeed.
+    pub drag: f64,
+    /// `k_z`, N/(rad/s m/s): change of the thrust by the flow along the axis.
+    pub inflow: f64,
+    /// `k_h`, N/(m/s)^2: thrust that the flow across the axis adds.
+    pub translational_lift: f64,
+    /// `k_flap`, N m/(rad/s m/s): moment of the flapping blades.
+    pub flapping: f64,
+}
+
+/// Why numbers are not a propeller. `key` is the field.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PropellerError {
+    /// A coefficient or length is not above zero.
+    #[error("`{key}` must be a number above 0, found {found}")]
+    NotPositive {
+        /// The field.
+        key: &'static str,
+        /// What it was.
+        found: f64,
+    },
+    /// A coefficient is negative or not finite.
+    #[error("`{key}` must be a finite number of at least 0, found {found}")]
+    Negative {
+        /// The field.
+        key: &'static str,
+        /// What it was.
+        found: f64,
+    },
+    /// No speed follows from the thrust.
+    #[error(
+        "`aerodynamics` needs `thrust_coefficient`, N/(rad/s)^2, from which the speed of the rotor follows"
+    )]
+    WithoutSpeed,
+}
+
+/// # Checks
+impl Propeller {
+    /// Checks everything that can be wrong.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), PropellerError> {
+        for (key, value) in [
+            ("thrust_coefficient", self.thrust_coefficient),
+            ("radius", self.radius),
+        ] {
+            if let Some(found) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
+                return Err(PropellerError::NotPositive { key, found });
+            }
+        }
+        let Some(aerodynamics) = &self.aerodynamics else {
+            return Ok(());
+        };
+        for (key, found) in [
+            ("aerodynamics.drag", aerodynamics.drag),
+            ("aerodynamics.inflow", aerodynamics.inflow),
+            (
+                "aerodynamics.translational_lift",
+                aerodynamics.translational_lift,
+            ),
+            ("aerodynamics.flapping", aerodynamics.flapping),
+        ] {
+            if !(found.is_finite() && found >= 0.0) {
+                return Err(PropellerError::Negative { key, found });
+            }
+        }
+        match self.thrust_coefficient {
+            Some(_) => Ok(()),
+            None => Err(PropellerError::WithoutSpeed),
+        }
+    }
+
+    /// Whether the air does anything to it: its flow, or the ground.
+    pub fn feels_air(&self) -> bool {
+        self.aerodynamics.is_some() || self.radius.is_some()
+    }
+}
+
+/// # Forces
+impl Propeller {
+    /// The speed that a thrust (N) needs in resting air, rad/s; `None` without a thrust coefficient.
+    pub fn speed(&self, thrust: f64) -> Option<f64> {
+        let coefficient = self.thrust_coefficient?;
+        Some((thrust.abs() / coefficient).sqrt())
+    }
+
+    /// What the air adds to the thrust: `[f; tau]` about the hub, N and N m, in the axes of `direction`, the unit vector along which the
+    /// rotor thrusts with `thrust` (N), and of `airspeed`, that of the hub, m/s.
+    #[inline]
+    pub fn wrench_of_flow(
+        &self,
+        thrust: f64,
+        direction: &Vector3<f64>,
+        airspeed: &Vector3<f64>,
+    ) -> Vector6<f64> {
+        match (&self.aerodynamics, self.speed(thrust)) {
+            (Some(aerodynamics), Some(speed)) => aerodynamics.wrench(speed, direction, airspeed),
+            _ => Vector6::zeros(),
+        }
+    }
+
+    /// What the [ground](ground_effect) adds to a thrust at this height of the hub in the world (m): N, along the thrust. `upward` is the
+    /// vertical component of the unit vector along which the rotor thrusts.
+    ///
+    /// The height that counts is the way of the wake to the ground along the rotor's axis: an upright rotor's own, more if it is tilted,
+    /// infinite if it blows upwards.
+    #[inline]
+    pub fn thrust_of_ground(&self, air: &Air, thrust: f64, upward: f64, height: f64) -> f64 {
+        let (Some(radius), Some(ground)) = (self.radius, air.ground) else {
+            return 0.0;
+        };
+        let upward = upward * thrust.signum();
+        if upward <= 0.0 {
+            return 0.0;
+        }
+        thrust * (ground_effect(radius, (height - ground).max(0.0) / upward) - 1.0)
+    }
+}
+
+impl RotorAerodynamics {
+    /// `[f; tau]` about the hub, N and N m, of a rotor that turns with `speed` (rad/s, not negative) and thrusts along the unit vector
+    /// `direction`; `airspeed` is that of its hub, m/s. All in the same axes.
+    #[inline]
+    pub fn wrench(
+        &self,
+        speed: f64,
+        direction: &Vector3<f64>,
+        airspeed: &Vector3<f64>,
+    ) -> Vector6<f64> {
+        let along = airspeed.dot(direction);
+        let across = airspeed - direction * along;
+        let force = across * (-speed * self.drag)
+            + direction
+                * (self.translational_lift * across.norm_squared() - speed * self.inflow * along);
+        join(
+            &force,
+            &(airspeed.cross(direction) * (-self.flapping * speed)),
+        )
+    }
+}
