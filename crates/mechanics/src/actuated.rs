@@ -8,7 +8,7 @@ use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
 };
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
-use crate::{Air, System, velocity_of_point, wrench_of_force};
+use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///
@@ -234,7 +234,7 @@ impl ActuatedDynamics {
                 continue;
             };
             let inertia = model.inertia(body);
-            let center = inertia.map_or_else(Vector3::zeros, |inertia| inertia.center_of_mass());
+            let center = inertia.map_or_else(Vector3::zeros, PseudoInertia::center_of_mass);
             let wind = join(&self.wind_at(air, body, &center), &Vector3::zeros());
             let wrench = drag.force(&wind, &center);
             self.workspace.add_wrench(body, &wrench, &mut self.force);
@@ -245,7 +245,7 @@ impl ActuatedDynamics {
     fn add_aerodynamics(&mut self, system: &System, air: &Air) {
         for (body, drag) in &system.quadratic_drag {
             let inertia = system.model.inertia(*body);
-            let center = inertia.map_or_else(Vector3::zeros, |inertia| inertia.center_of_mass());
+            let center = inertia.map_or_else(Vector3::zeros, PseudoInertia::center_of_mass);
             let twist = self.workspace.twist(BodyId::WORLD, *body);
             let airspeed = velocity_of_point(&twist, &center) - self.wind_at(air, *body, &center);
             let wrench = wrench_of_force(&drag.force(&airspeed), &center);

@@ -21,6 +21,7 @@ mod real_time;
 mod redundant;
 mod references;
 mod replay;
+mod rotorpy;
 mod safety;
 mod systems;
 mod trust;

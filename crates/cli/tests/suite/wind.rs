@@ -22,7 +22,7 @@ fn a_flight_in_turbulence_tells_its_wind() {
     let z = place("truth.pose.position.z");
     let mut squares = [0.0; 3];
     let mut count = 0.0;
-    for frame in &log.frames {
+    for frame in log.frames.iter() {
         let time = frame.time as f64 * 1e-9;
         // Away from where the gusts grow and, over a length, fall.
         let gust = match time {
@@ -55,7 +55,7 @@ fn the_seed_makes_the_flight() {
         data(&folder, EXAMPLE, &["flight.duration=2", seed], 0);
         let log = folder.path("flight.mcap");
         let log = fly_log::Recording::open(log, &fly_log::Options::default()).expect("a log");
-        let last = log.frames.last().expect("a frame");
+        let last = log.frames.iter().last().expect("a frame");
         last.values
             .iter()
             .map(|value| value.to_bits())

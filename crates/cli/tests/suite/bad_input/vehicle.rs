@@ -9,7 +9,7 @@ error: unknown key `vehicle.rotors[0].axes`
   --> brick.toml:11:1
    |
 11 | axes = [0, 0, 1]
-   | ^^^^ expected one of `name`, `body`, `position`, `axis`, `drag_ratio`, `thrust`, `time_constant`, `tilt`
+   | ^^^^ expected one of `name`, `body`, `position`, `axis`, `drag_ratio`, `thrust`, `time_constant`, `tilt`, `thrust_coefficient`, `radius`, `aerodynamics`
    |
    = note: brick.toml is named by flight.toml:6:8
    = help: did you mean `axis`?
@@ -141,7 +141,7 @@ error: the vehicle file `brick.toml` does not exist
   |        ^^^^^^^^^^^^ named here
   |
   = note: searched {searched}, then the shipped configurations
-  = help: shipped are vehicles/bicopter.toml, vehicles/coaxial_x8.toml, vehicles/hexacopter.toml, vehicles/hexacopter_canted.toml, vehicles/octocopter.toml, vehicles/octocopter_canted.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml, vehicles/y6.toml
+  = help: shipped are vehicles/bicopter.toml, vehicles/coaxial_x8.toml, vehicles/hexacopter.toml, vehicles/hexacopter_canted.toml, vehicles/hummingbird.toml, vehicles/octocopter.toml, vehicles/octocopter_canted.toml, vehicles/quadcopter.toml, vehicles/tricopter.toml, vehicles/y6.toml
 "
         ),
     );
