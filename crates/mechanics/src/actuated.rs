@@ -262,8 +262,8 @@ impl ActuatedDynamics {
         pose.rotation.inverse().act(&wind)
     }
 
-    /// The force of everything but gravity, springs, dampers and linear drag at rest in the last state that was looked at, n numbers along the velocity
-    /// coordinates: rotors, motors, external forces and the air. N, N m.
+    /// The generalized force of rotors, motors, air and what acts from outside in the last state that was looked at, n numbers along the velocity
+    /// coordinates, N and N m: all but gravity, springs, dampers and linear drag in resting air.
     pub fn force(&self) -> &[f64] {
         &self.force
     }
