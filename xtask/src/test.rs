@@ -30,15 +30,13 @@ const STEPS: &[(&str, &str)] = &[
 ];
 
 /// A clean clone compiles everything once: what makes a second build or the program itself quicker is time lost.
-const QUICK: [(&str, &str); 5] = [
+const QUICK: [(&str, &str); 4] = [
     ("CARGO_INCREMENTAL", "0"),
     ("CARGO_PROFILE_TEST_LTO", "off"),
     // Generic code is compiled once for each unit that uses it: fewer are a tenth less work.
     ("CARGO_PROFILE_TEST_CODEGEN_UNITS", "4"),
     // A fifth of the time; panics tell their place without it.
     ("CARGO_PROFILE_TEST_DEBUG", "false"),
-    // Some tests wait for a clock or a socket meanwhile.
-    ("RUST_TEST_THREADS", "4"),
 ];
 
 pub fn run(arguments: &[String]) -> Outcome {

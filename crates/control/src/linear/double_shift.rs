@@ -7,9 +7,13 @@
 use nalgebra::{Complex, DMatrix, Vector3};
 
 /// Steps for each eigenvalue: three are usual.
-const STEPS: usize = 60;
+const STEPS: usize = 40;
 /// After so many steps another shift ends what goes round in circles.
 const PATIENCE: usize = 10;
+/// After so many, rounding errors of large entries are in the way: what is as small is nothing.
+const ROUNDED: usize = 25;
+/// This part of the matrix is nothing from the beginning: to divide by it could overflow.
+const NOTHING: f64 = f64::EPSILON * f64::EPSILON;
 
 /// The eigenvalues of a Hessenberg matrix, which is used up, in the order of its diagonal: complex ones in pairs, each the exact conjugate of the other.
 /// `None` if the steps do not converge.
@@ -23,7 +27,15 @@ pub(super) fn eigenvalues_of_hessenberg(H: &mut DMatrix<f64>) -> Option<Vec<Comp
     let (mut left, mut steps) = (n, 0);
     while left > 0 {
         let last = left - 1;
-        let first = first_of_block(H, last, size);
+        let first = first_of_block(
+            H,
+            last,
+            if steps < ROUNDED {
+                size * NOTHING
+            } else {
+                size
+            },
+        );
         match left - first {
             1 => values[last] = Complex::from(H[(last, last)] + taken),
             2 => {
@@ -54,11 +66,11 @@ pub(super) fn eigenvalues_of_hessenberg(H: &mut DMatrix<f64>) -> Option<Vec<Comp
     Some(values)
 }
 
-/// The first row of the last block that no entry below the diagonal ends.
+/// The first row of the last block that no entry below the diagonal ends: one that is small beside its neighbours, or beside `size`.
 fn first_of_block(H: &DMatrix<f64>, last: usize, size: f64) -> usize {
     let ends = |k: usize| {
         let beside = H[(k - 1, k - 1)].abs() + H[(k, k)].abs();
-        H[(k, k - 1)].abs() <= f64::EPSILON * if beside > 0.0 { beside } else { size }
+        H[(k, k - 1)].abs() <= f64::EPSILON * beside.max(size)
     };
     (1..=last).rev().find(|k| ends(*k)).unwrap_or(0)
 }

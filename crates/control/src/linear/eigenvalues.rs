@@ -18,7 +18,9 @@ pub(crate) fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     }
     let mut balanced = matrix.clone();
     balance_parlett_reinsch(&mut balanced);
-    eigenvalues_of_hessenberg(&mut balanced.hessenberg().unpack_h())
+    // Real steps can go round in circles where several eigenvalues are nearly in one place.
+    eigenvalues_of_hessenberg(&mut balanced.clone().hessenberg().unpack_h())
+        .or_else(|| complex_eigenvalues(&balanced.map(Complex::from)))
 }
 
 /// The eigenvalues of a complex matrix, in any order; `None` if an entry is not finite or the QR steps do not converge.
