@@ -433,7 +433,7 @@ impl Pilot {
             .changed
             .drain(..)
             .map(|command| ActuatorEvent::Changed {
-                command: names[command].to_string(),
+                command: names[command].clone(),
                 left: health.of(command),
                 source,
                 attainable,

@@ -111,11 +111,7 @@ impl<'a> Flight<'a> {
         let is_real_time = info.clock == Clock::RealTime;
         // What nobody commands, or another controller flew, is not ours.
         let is_ours = !is_shadow && (!is_real_time || backend.is_armed());
-        let usual = usual_response(configuration);
-        let gravity = system.model.gravity().norm();
-        let limits = safety.limits.bounds(usual);
-        let regions = safety.limits.regions();
-        let envelope = is_ours.then(|| Envelope::new(&limits, regions, settling, gravity, usual));
+        let envelope = is_ours.then(|| envelope(configuration, settling));
         let ground = ground(safety, is_real_time).filter(|_| is_ours);
         let detects = (configuration.controller.disturbance).is_some_and(|it| it.detect_failures);
         let pilot = Pilot::new(Parts {
@@ -161,6 +157,20 @@ impl<'a> Flight<'a> {
             wall_start: jiff::Timestamp::now(),
         })
     }
+}
+
+/// What the flight must not leave.
+fn envelope(configuration: &Configuration, settling: Option<f64>) -> Envelope {
+    let usual = usual_response(configuration);
+    let limits = &configuration.safety.limits;
+    let gravity = configuration.system.model.gravity().norm();
+    Envelope::new(
+        &limits.bounds(usual),
+        limits.regions(),
+        settling,
+        gravity,
+        usual,
+    )
 }
 
 /// Seconds as nanoseconds.

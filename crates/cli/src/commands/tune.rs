@@ -77,21 +77,7 @@ fn parameters(
         None => (!poles.is_empty()).then(|| PoleSpec::Poles(poles.to_vec())),
     };
     let motion = wish(&arguments.poles, arguments.bandwidth);
-    for (flag, bandwidth) in [
-        ("--bandwidth", arguments.bandwidth),
-        ("--attitude-bandwidth", arguments.attitude_bandwidth),
-    ] {
-        let most = std::f64::consts::PI * model.rate_hz;
-        if let Some(bandwidth) = bandwidth.filter(|bandwidth| *bandwidth > most) {
-            return Err(Failure::new(
-                Exit::Usage,
-                format_args!(
-                    "expected a {flag} of at most {most:.0} rad/s, half of what {} Hz can tell from rest, found {bandwidth} rad/s",
-                    model.rate_hz
-                ),
-            ));
-        }
-    }
+    check_bandwidths(arguments, model.rate_hz)?;
     let attitude = wish(&arguments.attitude_poles, arguments.attitude_bandwidth);
     if arguments.with_lag && model.kept.actuators.lead > 0.0 {
         return Err(Failure::new(
@@ -177,6 +163,25 @@ fn parameters(
         (found.margins, found.observer) = (Some(margins), Some(observer));
     }
     Ok((settings, found))
+}
+
+/// Refuses bandwidths beyond the Nyquist frequency.
+fn check_bandwidths(arguments: &TuneArguments, rate_hz: f64) -> Result<(), Failure> {
+    let most = std::f64::consts::PI * rate_hz;
+    for (flag, bandwidth) in [
+        ("--bandwidth", arguments.bandwidth),
+        ("--attitude-bandwidth", arguments.attitude_bandwidth),
+    ] {
+        if let Some(bandwidth) = bandwidth.filter(|bandwidth| *bandwidth > most) {
+            return Err(Failure::new(
+                Exit::Usage,
+                format_args!(
+                    "expected a {flag} of at most {most:.0} rad/s, the Nyquist frequency at {rate_hz} Hz, found {bandwidth} rad/s"
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// A search that finds nothing has found a problem; what has no bandwidth at all was asked for in the wrong way.

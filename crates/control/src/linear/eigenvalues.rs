@@ -222,7 +222,7 @@ mod tests {
             assert!(
                 found
                     .iter()
-                    .all(|value| (value.powu(n as u32) - 1.0).norm() < 1e-11)
+                    .all(|value| (value.powf(n as f64) - 1.0).norm() < 1e-11)
             );
             let line = DMatrix::from_fn(n, n, |i, j| f64::from(u8::from(i + 1 == j)));
             assert_eq!(eigenvalues(&line), Some(vec![Complex::from(0.0); n]));
