@@ -123,8 +123,8 @@ const CLEARER: f64 = 2.0;
 const DISTINCT: f64 = 0.02;
 /// … for so long, s.
 const LASTING: f64 = 2.0 / BANDWIDTH;
-/// Where e is as large as what the strongest actuator would leave for so long, s, and no failure has been found, something else is wrong. Pairs are tried no
-/// longer, for by and by e becomes usual, and what is left of it may look like one.
+/// Where e is as large as what the strongest actuator would leave for so long, s, and no failure has been found, something else is wrong. Nobody is named
+/// until e is small again, for by and by it becomes usual, and what is left of it may look like a failure.
 const MYSTERY: f64 = 0.4;
 /// Actuators that do less than this part of what the strongest does are not judged.
 const IDLE: f64 = 0.1;
@@ -249,8 +249,11 @@ where
             single.consider(Failure::One(g), [lost; 2], left);
         }
         let most = UNEXPLAINED * UNEXPLAINED;
+        if self.is_unexplained() {
+            return (None, is_large);
+        }
         let found = single.accepted(all, most);
-        if found.is_some() || !is_large || self.large_for >= MYSTERY {
+        if found.is_some() || !is_large {
             return (found, is_large);
         }
         let mut pair = Explanation::none();

@@ -111,15 +111,14 @@ fn two_that_fail_at_once_are_named_together() {
     }
 }
 
-/// Three neighbours at once are no pair, which is noticed first; when half of it is usual, what is left looks like the one in their middle.
+/// Three neighbours at once are no pair, which is noticed. When half of it is usual what is left looks like the one in their middle, which is not named.
 #[test]
 fn what_no_failure_explains_is_noticed() {
     let none = Vector6::zeros();
     let mut trial = octocopter();
     let three = [(0, 1.0, 1.0), (1, 1.0, 1.0), (2, 1.0, 1.0)];
-    let found = trial.fly_with(&three, none, none);
+    assert_eq!(trial.fly_with(&three, none, none), None);
     assert!(trial.noticed);
-    assert!(found.is_none_or(|(found, after)| found == Failure::One(1) && after > 1.0));
     let mut trial = octocopter();
     assert_eq!(trial.fly_with(&[(1, 0.3, 1.0)], none, none), None);
     assert!(!trial.noticed);
