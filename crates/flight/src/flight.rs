@@ -406,6 +406,11 @@ impl Flight<'_> {
             },
             &mut summary,
         );
+        if let (Verdict::Diverged, Some([offset, most])) = (verdict, self.pilot.offset()) {
+            self.notes.push(format!(
+                "stays {offset:.3} m from its reference and comes no nearer: a loop that holds it stays within {most:.3} m"
+            ));
+        }
         let [reads, writes] = self.link.errors();
         let statistics = &summary.statistics;
         let counted = [

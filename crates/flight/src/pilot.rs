@@ -3,6 +3,7 @@
 use fly_control::Step;
 use fly_control::SystemPoint;
 use fly_control::disturbance::Failure;
+use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 
@@ -362,6 +363,7 @@ impl Pilot {
             errors: self.errors,
             energy: step.energies.total,
             saturated: step.saturated(),
+            led: guidance.governor().is_some_and(Governor::is_active),
         };
         (envelope.as_mut()).and_then(|envelope| envelope.observe(&observed, predictor, point))
     }
@@ -613,6 +615,11 @@ impl Pilot {
     pub fn has_diverged(&self) -> bool {
         let envelope = self.parts.envelope.as_ref();
         self.lost || envelope.is_some_and(Envelope::has_diverged)
+    }
+
+    /// The position error that stays, m, and the largest one that may; `None` if it is smaller.
+    pub fn offset(&self) -> Option<[f64; 2]> {
+        self.parts.envelope.as_ref().and_then(Envelope::offset)
     }
 
     /// Whether the vehicle has hit the ground.

@@ -135,6 +135,29 @@ fn a_loop_that_loses_its_reference_has_diverged() {
 }
 
 #[test]
+fn a_vehicle_that_stays_away_from_its_reference_has_diverged() {
+    let folder = Folder::new();
+    // Level, at rest and metres away: what is left of the rotors cannot do more.
+    let dead = r#"backend.sim.faults=[{kind="dead",from=2,until=inf,actuator="rotor.1.thrust"}]"#;
+    let lost = data(&folder, "octocopter_canted", &[dead], 6);
+    assert_eq!(lost["verdict"], "diverged", "{lost}");
+    assert!(
+        lost["notes"].to_string().contains("comes no nearer"),
+        "{lost}"
+    );
+    // On its way when the flight ends.
+    let far = "backend.sim.initial.position=[60,0,0]";
+    data(&folder, "quadcopter", &[far, "flight.duration=4"], 0);
+    // Away by what a wrong mass does to a law without an observer.
+    folder.write("hover.toml", HOVER);
+    let heavier = [
+        "backend.sim.vehicle.file=vehicles/quadcopter.toml",
+        "backend.sim.vehicle.bodies.airframe.mass=1.2",
+    ];
+    data(&folder, "hover.toml", &heavier, 0);
+}
+
+#[test]
 fn the_shipped_flights_are_flown() {
     for config in [
         "quadcopter",

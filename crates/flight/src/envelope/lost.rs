@@ -78,6 +78,7 @@ mod tests {
                 errors: [0.0, error(time)],
                 energy: energy(time),
                 saturated: false,
+                led: false,
             };
             lost.record(&step, 1.0);
         }

@@ -1,15 +1,18 @@
 //! The flight envelope: the limits of `[safety.limits]`, watched in every step that the controller flies.
 //!
-//! Two of them hold without a word in the configuration, since a loop that works never meets them. T is its settling time, 4 by the real
+//! Three of them hold without a word in the configuration, since a loop that works never meets them. T is its settling time, 4 by the real
 //! part of its slowest pole.
 //!
 //! - **Position error**: at most `2 (e0 + v0 T + g T^2 / 2)`, twice what the error would come to if nothing held the vehicle for as long as
 //!   the loop takes to settle; e0 and v0 are the errors of position and velocity when the controller begins.
 //! - **Attitude error**: its root mean square over T exceeds 1 rad, where no linearised loop holds, for 5 T, and the total error energy W
 //!   has not settled either: joints that settle in another configuration with the same tool are not lost.
+//! - **Position offset**, for the verdict alone: in the last T of the flight the mean position error exceeds `g T^2 / 16` and does not become smaller (by a
+//!   tenth in half of T; where a governor leads, at all). Poles at `-4/T` give a loop of second order the stiffness `16/T^2` per mass, so that its own weight, if nobody knew of it, would push it so far.
 
 mod ground;
 mod lost;
+mod offset;
 
 use std::fmt;
 
@@ -20,6 +23,7 @@ use nalgebra::Vector3;
 
 pub use ground::Ground;
 use lost::{LOST, Lost};
+use offset::Offset;
 
 use crate::supervisor::{Limit, Response};
 
@@ -112,7 +116,7 @@ impl fmt::Display for Exceeded {
         };
         let (name, degrees) = (self.bound.limit.name(), 1f64.to_degrees());
         match self.bound.limit {
-            Limit::PositionError | Limit::Height => most(f, name, "m", 1.0),
+            Limit::PositionError | Limit::PositionOffset | Limit::Height => most(f, name, "m", 1.0),
             Limit::AttitudeError | Limit::LostAttitude | Limit::Tilt => {
                 most(f, name, "deg", degrees)
             }
@@ -145,6 +149,8 @@ pub struct Observed {
     pub energy: f64,
     /// Whether inputs are at their limits.
     pub saturated: bool,
+    /// Whether a governor leads to the reference.
+    pub led: bool,
 }
 
 /// Watches the limits of a flight. Does not allocate after its construction.
@@ -157,6 +163,7 @@ pub struct Envelope {
     /// g, m/s^2.
     gravity: f64,
     lost: Lost,
+    offset: Offset,
     saturated_since: Option<f64>,
     started: bool,
     /// Whether the loop had lost its reference in the last step.
@@ -197,6 +204,11 @@ impl Envelope {
         let given = |limit| limits.iter().any(|bound| bound.limit == limit);
         let unless = |given: bool| (!given).then_some(usual);
         let sustained = SUSTAINED * settling;
+        let gravity = if gravity > 0.0 {
+            gravity
+        } else {
+            STANDARD_GRAVITY
+        };
         let defaults = [
             // The bound follows from the first step.
             (
@@ -210,6 +222,12 @@ impl Envelope {
                 LOST,
                 sustained,
                 unless(given(Limit::AttitudeError)),
+            ),
+            (
+                Limit::PositionOffset,
+                gravity * settling * settling / 16.0,
+                0.0,
+                None,
             ),
         ];
         watched.extend(defaults.map(|(limit, max, after, then)| {
@@ -234,12 +252,9 @@ impl Envelope {
             watched,
             fences,
             settling,
-            gravity: if gravity > 0.0 {
-                gravity
-            } else {
-                STANDARD_GRAVITY
-            },
+            gravity,
             lost: Lost::default(),
+            offset: Offset::default(),
             saturated_since: None,
             started: false,
             diverged: false,
@@ -267,6 +282,7 @@ impl Envelope {
             }
         }
         self.lost.record(step, self.settling);
+        self.offset.record(step, self.settling);
         self.saturated_since = match (step.saturated, self.saturated_since) {
             (true, None) => Some(step.time),
             (true, since) => since,
@@ -282,6 +298,7 @@ impl Envelope {
             let value = match limit {
                 Limit::PositionError => step.errors[0],
                 Limit::AttitudeError => step.errors[1],
+                Limit::PositionOffset => self.offset.now(),
                 Limit::LostAttitude => self.lost.now(step.time).map_or(0.0, |[rms, _]| rms),
                 Limit::JointSpeed => joint_speed(state),
                 Limit::Saturated => self.saturated_since.map_or(0.0, |since| step.time - since),
@@ -332,10 +349,17 @@ impl Envelope {
         self.diverged
     }
 
+    /// The position error that stays, m, and the largest one that may; `None` if it is smaller.
+    pub fn offset(&self) -> Option<[f64; 2]> {
+        let of = |watched: &&Watched| watched.bound.limit == Limit::PositionOffset;
+        let most = self.watched.iter().find(of)?.bound.max;
+        Some([self.offset.now(), most]).filter(|[offset, most]| offset > most)
+    }
+
     /// Forgets what came before: to be called where the reference jumps.
     pub fn restart(&mut self) {
         (self.started, self.diverged, self.saturated_since) = (false, false, None);
-        self.lost = Lost::default();
+        (self.lost, self.offset) = (Lost::default(), Offset::default());
         for watched in &mut self.watched {
             (watched.since, watched.told) = (None, false);
         }

@@ -5,6 +5,8 @@
 pub enum Limit {
     /// Distance from the reference, m.
     PositionError,
+    /// Mean distance from the reference over the settling time of the loop, where it does not become smaller, m.
+    PositionOffset,
     /// Angle from the reference, rad.
     AttitudeError,
     /// The same, its root mean square over the settling time of the loop.
@@ -34,6 +36,7 @@ impl Limit {
     pub fn name(self) -> &'static str {
         match self {
             Self::PositionError => "position error",
+            Self::PositionOffset => "position offset",
             Self::AttitudeError => "attitude error",
             Self::LostAttitude => "rms attitude error",
             Self::Tilt => "tilt",
