@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use fly_control::analysis::Attainable;
+use fly_hal::EmergencyLine;
 use fly_log::RunMetadata;
 
 use crate::envelope::Exceeded;
@@ -116,6 +117,12 @@ impl Flight<'_> {
     /// flight thread is inside that call: what is left is to end the process, so that the vehicle's own failsafe takes over.
     pub fn on_hang(&self, give_up: impl FnOnce(Hang) + Send + 'static) {
         self.link.on_hang(Box::new(give_up));
+    }
+
+    /// Reaches a real vehicle that is commanded from any thread, whatever the flight does; `None` if there is none, or if its plugin has no such line. For
+    /// whoever may have to end the process at once.
+    pub fn emergency(&self) -> Option<EmergencyLine> {
+        self.link.emergency()
     }
 
     /// Ends the flight for a reason of its own or of the user. A real vehicle that is in the air lands first, while
@@ -406,10 +413,8 @@ impl Flight<'_> {
             },
             &mut summary,
         );
-        if let (Verdict::Diverged, Some([offset, most])) = (verdict, self.pilot.offset()) {
-            self.notes.push(format!(
-                "stays {offset:.3} m from its reference and comes no nearer: a loop that holds it stays within {most:.3} m"
-            ));
+        if let (Verdict::Diverged, Some(ending)) = (verdict, self.pilot.ending()) {
+            self.notes.push(ending.to_string());
         }
         let [reads, writes] = self.link.errors();
         let statistics = &summary.statistics;

@@ -21,6 +21,8 @@ pub(crate) struct Tick {
     pub time: i64,
     /// The result.
     pub reading: Reading,
+    /// Whether a real vehicle's backend took more than a step longer than it had.
+    pub late: bool,
 }
 
 /// The fate of a tick's commands.
@@ -64,6 +66,8 @@ pub(crate) struct Link {
     refused: bool,
     /// Whether any command was given to the backend.
     commanded: bool,
+    /// When the backend last sent commands, ns of the monotonic clock.
+    commanded_at: Option<i64>,
     /// Whether control is handed back.
     handed_back: bool,
     /// When (ns of the monotonic clock) the vehicle was asked to be armed.
@@ -120,6 +124,7 @@ impl Link {
             landing: None,
             refused: false,
             commanded: false,
+            commanded_at: None,
             handed_back: false,
             arming_since: None,
             watchdog,
@@ -147,36 +152,34 @@ impl Link {
             fly_hal::monotonic_now(),
         );
         let deadline = Deadline(self.deadline);
-        let due = self.deadline.saturating_add(self.timeouts.hang);
-        let last = due.saturating_add(GIVE_UP);
+        let times = self.times(self.deadline);
         let (instance, frame) = (&mut self.instance, &mut self.frame);
-        let outcome = watching(self.watchdog.as_ref(), Call::Read, [due, last], || {
+        let outcome = watching(self.watchdog.as_ref(), Call::Read, times, || {
             instance.read(deadline, frame)
         });
-        if self.is_real_time() && !matches!(outcome, Ok(ReadOutcome::Fresh)) {
-            // Reads that bring nothing and come back early must not turn the loop into a busy loop.
+        let outcome = match outcome {
+            Ok(ReadOutcome::End) => return None,
+            Ok(ReadOutcome::Fresh) => Ok(Some(self.timeline.fresh(self.frame.time, self.passed()))),
+            Ok(ReadOutcome::None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        if self.is_real_time() && !matches!(outcome, Ok(Some(Ok(_)))) {
+            // Reads that bring nothing of use and come back early must not turn the loop into a busy loop, nor time into none.
             std::thread::sleep(deadline.remaining());
         }
-        let now = fly_hal::monotonic_now();
-        let passed = if self.is_real_time() {
-            now.saturating_sub(self.returned)
-        } else {
-            0
-        };
+        let (passed, now) = (self.passed(), fly_hal::monotonic_now());
         self.returned = now;
+        let late = self.is_real_time() && now > self.deadline.saturating_add(self.timeline.step());
         let (time, reading) = match outcome {
-            Ok(ReadOutcome::End) => return None,
-            Ok(ReadOutcome::Fresh) => match self.timeline.fresh(self.frame.time, passed) {
-                Ok(time) => {
-                    self.read_error = None;
-                    (time, Reading::Fresh)
-                }
-                Err(fault) => {
-                    let time = self.timeline.missing(None, passed);
-                    (time, Reading::Nothing(fault))
-                }
-            },
-            Ok(ReadOutcome::None) => {
+            Ok(Some(Ok(time))) => {
+                self.read_error = None;
+                (time, Reading::Fresh)
+            }
+            Ok(Some(Err(fault))) => {
+                let time = self.timeline.missing(None, passed);
+                (time, Reading::Nothing(fault))
+            }
+            Ok(None) => {
                 let time = self.timeline.missing(Some(self.frame.time), passed);
                 (time, Reading::Nothing(Fault::Missing))
             }
@@ -192,7 +195,31 @@ impl Link {
         };
         self.shift();
         self.ticks += 1;
-        Some(Tick { time, reading })
+        Some(Tick {
+            time,
+            reading,
+            late,
+        })
+    }
+
+    /// What has passed on the host's clock since the last read came back, ns; 0 where the backend's clock is not real time.
+    fn passed(&self) -> i64 {
+        if self.is_real_time() {
+            fly_hal::monotonic_now().saturating_sub(self.returned)
+        } else {
+            0
+        }
+    }
+
+    /// When a read or a write is due that should have returned at `deadline`, and when it is given up, ns of the monotonic clock. Many calls that are each
+    /// a little late must not leave the vehicle without commands for longer than one.
+    fn times(&self, deadline: i64) -> [i64; 2] {
+        let due = deadline.saturating_add(self.timeouts.hang);
+        let uncommanded = (self.commanded_at).map_or(due, |at| {
+            at.saturating_add(self.timeouts.hang)
+                .saturating_add(self.timeline.step())
+        });
+        [due.min(uncommanded), due.saturating_add(GIVE_UP)]
     }
 
     /// Copies the frame with the flight's times, where they differ from the backend's.
@@ -245,15 +272,15 @@ impl Link {
         }
         binding.order_commands(commands, &mut self.ordered);
         self.commanded = true;
-        let due = fly_hal::monotonic_now().saturating_add(self.timeouts.hang);
-        let last = due.saturating_add(GIVE_UP);
+        let times = self.times(fly_hal::monotonic_now());
         let (instance, ordered) = (&mut self.instance, &self.ordered);
-        let written = watching(self.watchdog.as_ref(), Call::Write, [due, last], || {
+        let written = watching(self.watchdog.as_ref(), Call::Write, times, || {
             instance.write(time, ordered)
         });
         match written {
             Ok(()) => {
                 self.write_error = None;
+                self.commanded_at = Some(fly_hal::monotonic_now());
                 Ok(Written::PassedOn)
             }
             // The vehicle may be airborne, and a link that drops one message may deliver the next.

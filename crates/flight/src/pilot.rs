@@ -8,7 +8,7 @@ use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
 
 use super::binding::Binding;
-use super::envelope::{Bound, Envelope, Exceeded, Ground, Observed};
+use super::envelope::{Bound, Ending, Envelope, Exceeded, Following, Ground, Observed};
 use super::guidance::Guidance;
 use super::health::{ActuatorEvent, Health, Source};
 use super::limits;
@@ -363,7 +363,7 @@ impl Pilot {
             errors: self.errors,
             energy: step.energies.total,
             saturated: step.saturated(),
-            led: guidance.governor().is_some_and(Governor::is_active),
+            following: following(guidance.governor()),
         };
         (envelope.as_mut()).and_then(|envelope| envelope.observe(&observed, predictor, point))
     }
@@ -488,6 +488,14 @@ impl Pilot {
 }
 
 /// Whether the ground may carry the vehicle: it is at the known height of the ground, or it does not move up or down although its rotors do not carry it.
+fn following(governor: Option<&Governor>) -> Following {
+    match governor.filter(|governor| governor.is_active()) {
+        None => Following::Reference,
+        Some(governor) if governor.has_jumped() => Following::Awaited,
+        Some(_) => Following::Led,
+    }
+}
+
 fn stands(parts: &Parts) -> bool {
     let Some((pose, twist)) = parts.predictor.tracked_motion() else {
         return false;
@@ -617,9 +625,9 @@ impl Pilot {
         self.lost || envelope.is_some_and(Envelope::has_diverged)
     }
 
-    /// The position error that stays, m, and the largest one that may; `None` if it is smaller.
-    pub fn offset(&self) -> Option<[f64; 2]> {
-        self.parts.envelope.as_ref().and_then(Envelope::offset)
+    /// The error that was too large when the flight ended, and came no nearer.
+    pub fn ending(&self) -> Option<Ending> {
+        self.parts.envelope.as_ref().and_then(Envelope::ending)
     }
 
     /// Whether the vehicle has hit the ground.

@@ -110,7 +110,8 @@ impl<'a> Flight<'a> {
         let supervisor = Supervisor::new(policy(configuration, is_shadow, &backend));
         let is_real_time = info.clock == Clock::RealTime;
         // What nobody commands, or another controller flew, is not ours.
-        let is_ours = !is_shadow && (!is_real_time || backend.is_armed());
+        let recording = is_shadow || backend.description().configuration.is_some();
+        let is_ours = !recording && (!is_real_time || backend.is_armed());
         let envelope = is_ours.then(|| envelope(configuration, settling));
         let ground = ground(safety, is_real_time).filter(|_| is_ours);
         let detects = (configuration.controller.disturbance).is_some_and(|it| it.detect_failures);
@@ -131,7 +132,6 @@ impl<'a> Flight<'a> {
                 .flatten(),
             is_shadow,
         });
-        let recording = is_shadow || backend.description().configuration.is_some();
         let timeline = Timeline::new(section.step_ns(), longest_gap(configuration), recording);
         let timeouts = Timeouts {
             hang: nanoseconds(safety.hang_ms * 1e-3),

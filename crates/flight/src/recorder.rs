@@ -140,6 +140,7 @@ impl<'a> Recorder<'a> {
         if let Some(truth) = &mut self.truth {
             truth.read(frame, pilot.predictor().system());
         }
+        self.deadline_misses += u64::from(tick.late);
         self.count(tick.time, frame, pilot, decision, step_time);
         let predicted = pilot.predictor().actuators();
         let actuators = (self.truth.as_ref())

@@ -7,7 +7,7 @@ const LATEST: i64 = i64::MAX / 2;
 
 /// The clock of a flight.
 ///
-/// A tick without a frame has the expected time. One frame whose time is far from that is a fault of the frame; when the next
+/// A tick without a frame has the expected time: a step after the last one, or as much later as has passed on the host's clock. One frame whose time is far from that is a fault of the frame; when the next
 /// one follows it, the backend's clock has leapt, and its times are shifted from then on, so that the time of the flight goes on.
 #[derive(Debug, Clone)]
 pub(crate) struct Timeline {
@@ -71,7 +71,8 @@ impl Timeline {
         // The next frame after a tick without one may be stamped up to two steps before that tick.
         let late = last.saturating_sub(time);
         let newer = self.last_fresh.is_none_or(|fresh| raw > fresh);
-        if newer && (0..self.step.saturating_mul(2)).contains(&late) {
+        let step = self.step.max(self.spacing);
+        if newer && (0..step.saturating_mul(2)).contains(&late) {
             return Ok(self.accept(raw, last.saturating_add(1)));
         }
         if suspect.is_some_and(|suspect| self.follows(raw, suspect, passed)) {
@@ -90,7 +91,9 @@ impl Timeline {
             self.last
                 .is_none_or(|last| self.follows(*time, last, passed))
         });
-        let expected = self.last.map_or(0, |last| last.saturating_add(self.step));
+        // A read that came back late took its time of the flight, too.
+        let step = self.step.max(passed);
+        let expected = self.last.map_or(0, |last| last.saturating_add(step));
         let time = told
             .filter(|time| (-LATEST..=LATEST).contains(time))
             .unwrap_or(expected);
@@ -213,6 +216,19 @@ mod tests {
         assert_eq!(timeline.fresh(6000, 4990), Ok(6000));
         assert_eq!(timeline.missing(Some(9000), 2990), 9000);
         assert_eq!(timeline.missing(Some(19_000), 2), 9002);
+    }
+
+    #[test]
+    fn a_tick_without_a_frame_takes_as_long_as_it_took() {
+        let mut timeline = begun(false);
+        assert_eq!(timeline.missing(None, 70), 1070);
+        assert_eq!(timeline.missing(None, 1), 1072);
+        // Of the time while nothing came.
+        let mut timeline = begun(false);
+        assert_eq!(timeline.missing(None, 70), 1070);
+        assert_eq!(timeline.fresh(1060, 2), Ok(1071));
+        assert_eq!(timeline.fresh(1073, 2), Ok(1073));
+        assert_eq!((timeline.shift(), timeline.leaps()), (0, 0));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Watches over the calls of a backend: one that does not return must not leave a vehicle alone.
 //!
 //! An instance is called by one thread at a time, so that nobody else can command the vehicle while a call of it hangs. What the ABI
-//! allows meanwhile is the plugin's [`EmergencyLine`]: the vehicle is told over it to land. A call that does not return then either
+//! allows meanwhile is the plugin's [`EmergencyLine`]: the vehicle is told over it to land, again and again until that has gone out, by a thread of its own, since that
+//! call may hang as well. A call that does not return then either
 //! is given up, and with it the process, if whoever flies [says how](crate::Flight::on_hang): the vehicle's own failsafe takes over.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 
 use fly_hal::{EmergencyLine, Request, monotonic_now};
@@ -83,10 +84,11 @@ impl fmt::Display for Hang {
 /// What is done with a call that is given up.
 type GiveUp = Box<dyn FnOnce(Hang) + Send>;
 
-/// The thread that watches. Dropping it ends it.
+/// The threads that watch, and that tell the vehicle to land. Dropping it ends them.
 pub(crate) struct Watchdog {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    watching: Option<JoinHandle<()>>,
+    telling: Option<Thread>,
 }
 
 struct Shared {
@@ -95,7 +97,9 @@ struct Shared {
     /// When it is given up, ns of the same clock.
     last: AtomicI64,
     call: AtomicU8,
-    /// Whether the vehicle was told to land.
+    /// Whether the vehicle must be told to land.
+    alarm: AtomicBool,
+    /// Whether it was.
     landing: AtomicBool,
     over: AtomicBool,
     give_up: Mutex<Option<GiveUp>>,
@@ -111,22 +115,25 @@ impl Watchdog {
             due: AtomicI64::new(NEVER),
             last: AtomicI64::new(NEVER),
             call: AtomicU8::new(Call::Read as u8),
+            alarm: AtomicBool::new(false),
             landing: AtomicBool::new(false),
             over: AtomicBool::new(false),
             give_up: Mutex::new(None),
         });
-        let (watched, messages) = (
-            Arc::clone(&shared),
-            dispatcher::get_default(Dispatch::clone),
-        );
-        let thread = thread::Builder::new()
-            .name("fly-watchdog".into())
-            .spawn(move || {
-                dispatcher::with_default(&messages, || watched.watch(line.as_ref()));
-            })?;
+        let named = |name: &str| thread::Builder::new().name(name.into());
+        let told = Arc::clone(&shared);
+        // Nobody waits for its end: the plugin's own call may never return.
+        let telling = line.map(|line| named("fly-emergency").spawn(move || told.tell(&line)));
+        let telling = telling.transpose()?.map(|handle| handle.thread().clone());
+        let (watched, teller) = (Arc::clone(&shared), telling.clone());
+        let messages = dispatcher::get_default(Dispatch::clone);
+        let watching = named("fly-watchdog").spawn(move || {
+            dispatcher::with_default(&messages, || watched.watch(teller.as_ref()));
+        })?;
         Ok(Self {
             shared,
-            thread: Some(thread),
+            watching: Some(watching),
+            telling,
         })
     }
 
@@ -147,6 +154,8 @@ impl Watchdog {
         self.shared.due.store(due, Ordering::Release);
         let result = run();
         self.shared.due.store(NEVER, Ordering::Release);
+        // Whoever returned can be commanded again.
+        self.shared.alarm.store(false, Ordering::Release);
         result
     }
 
@@ -159,28 +168,32 @@ impl Watchdog {
 impl Drop for Watchdog {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
+        if let Some(telling) = &self.telling {
+            telling.unpark();
+        }
+        if let Some(watching) = self.watching.take() {
+            watching.thread().unpark();
             // It cannot panic, and nobody could be told.
-            let _ = thread.join();
+            let _ = watching.join();
         }
     }
 }
 
 impl Shared {
-    fn watch(&self, line: Option<&EmergencyLine>) {
+    fn watch(&self, teller: Option<&Thread>) {
         // The call for which the alarm was given.
         let mut alarm = NEVER;
         while !self.over.load(Ordering::Acquire) {
             let (due, now) = (self.due.load(Ordering::Acquire), monotonic_now());
             if now < due {
-                // Calls that begin meanwhile are due later than this one; while there is none, no shorter than the shortest.
+                // A call that begins meanwhile may be due earlier.
                 nap(due.saturating_sub(now).min(IDLE));
                 continue;
             }
             if alarm != due {
                 alarm = due;
-                self.alarm(line, now.saturating_sub(due));
+                self.alarm(teller);
+                tracing::error!("{}", self.hang(monotonic_now().saturating_sub(due)));
             }
             if now >= self.last.load(Ordering::Relaxed) {
                 let mut slot = self.give_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,12 +206,30 @@ impl Shared {
         }
     }
 
-    fn alarm(&self, line: Option<&EmergencyLine>, overdue: i64) {
-        // Once it lands it lands.
-        let landing = self.landing.load(Ordering::Acquire)
-            || line.is_some_and(|line| line.request(Request::Land));
-        self.landing.store(landing, Ordering::Release);
-        tracing::error!("{}", self.hang(overdue));
+    /// Has the vehicle told to land, and waits until it is, but not for long.
+    fn alarm(&self, teller: Option<&Thread>) {
+        let Some(teller) = teller else {
+            return;
+        };
+        self.alarm.store(true, Ordering::Release);
+        teller.unpark();
+        let until = monotonic_now().saturating_add(ANSWER);
+        while !self.landing.load(Ordering::Acquire) && monotonic_now() < until {
+            nap(ANSWER / 20);
+        }
+    }
+
+    /// Tells the vehicle to land whenever it must be told. Once it lands it lands.
+    fn tell(&self, line: &EmergencyLine) {
+        while !self.over.load(Ordering::Acquire) && !self.landing.load(Ordering::Acquire) {
+            if !self.alarm.load(Ordering::Acquire) {
+                thread::park();
+            } else if line.request(Request::Land) {
+                self.landing.store(true, Ordering::Release);
+            } else {
+                nap(IDLE);
+            }
+        }
     }
 
     fn hang(&self, overdue: i64) -> Hang {
@@ -211,8 +242,10 @@ impl Shared {
     }
 }
 
-/// How long the thread sleeps at most, ns: calls are allowed longer.
-const IDLE: i64 = 20_000_000;
+/// How long the threads sleep at most, ns: calls are allowed longer.
+const IDLE: i64 = 10_000_000;
+/// How long the plugin's emergency function may take before it counts as failed, ns.
+const ANSWER: i64 = 20_000_000;
 
 fn nap(nanoseconds: i64) {
     thread::park_timeout(Duration::from_nanos(nanoseconds.unsigned_abs()));

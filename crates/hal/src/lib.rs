@@ -48,7 +48,7 @@ pub use description::{Description, ReferenceSource};
 pub use error::{Error, ErrorKind, Location, Text};
 pub use frame::{Frame, FrameMut, ReadOutcome};
 pub use group_status::GroupStatus;
-pub use loader::{EmergencyLine, Instance, LoadError, Plugin, PluginInfo, SearchPath};
+pub use loader::{CrashGuard, EmergencyLine, Instance, LoadError, Plugin, PluginInfo, SearchPath};
 pub use signal::{Class, Signal};
 pub use suggest::nearest;
 

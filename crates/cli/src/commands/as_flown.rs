@@ -55,15 +55,20 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
         let sampled = closed.sampled(rate.recip(), lags)?;
         let states = sampled.states();
         if states > MOST_STATES {
-            tracing::warn!(
-                "the closed loop has {states} states with its commands on their way, too many to look at before every flight: `fly check` does"
-            );
-            return Ok(Vec::new());
+            return Ok(vec![Finding::Warning(format!(
+                "{states} states with the commands on their way are too many to look at before every flight"
+            ))]);
         }
         narrow(&closed, &sampled, lags)
     });
     let label = label(rate);
-    Ok((found.into_iter().flatten())
+    let found = match found {
+        Ok(found) => found,
+        // It begins on its way.
+        Err(AnalysisError::NotAtRest(_)) => Vec::new(),
+        Err(error) => vec![Finding::Problem(error.to_string())],
+    };
+    Ok((found.into_iter())
         .filter_map(|finding| match finding {
             Finding::Fine(_) => None,
             Finding::Warning(told) | Finding::Problem(told) => {

@@ -8,6 +8,7 @@ mod check;
 mod configs;
 mod conformance;
 mod fly;
+mod interruptions;
 mod manual;
 mod system;
 mod tune;

@@ -7,6 +7,7 @@ use crate::common::Folder;
 use crate::real_time;
 
 use std::fmt::Write as _;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -94,6 +95,8 @@ const FAULTS: &[Fault] = &[
     lasting("invalid data", "is marked invalid: levelling and descending", DESCENT),
     lasting("data that is not finite", "is not finite: levelling and descending", DESCENT),
     lasting("absurd data", "levelling and descending", "held; the law fails in the descent, too: sinks with 95 % of its weight; landed"),
+    lasting("late reads without a frame", "no frame: levelling and descending", DESCENT).named("reads that are 50 ms late and bring nothing"),
+    lasting("frames that repeat at once", "did not advance: levelling and descending", DESCENT),
     lasting("time stands still", "did not advance: levelling and descending", DESCENT),
     Fault { calls: Some(1), code: 0, says: "flown after", happens: "held for one tick, flown on",
         ..lasting("an hour ahead", "", "") }.named("one frame an hour ahead"),
@@ -106,6 +109,8 @@ const FAULTS: &[Fault] = &[
     Fault { calls: Some(20_000), code: 0, says: "flown after", happens: "flown on",
         ..lasting("early reads", "", "") }.named("20000 reads that return early"),
     Fault { code: HUNG, ..lasting("hang in read", "`read` of the backend does not return", "told to land past the call; the process ends") },
+    lasting("late calls", "`write` of the backend does not return: the vehicle was told to land", "told to land past the calls; ends in order")
+        .named("reads and writes that are 75 ms late each"),
     Fault { calls: Some(1), says: "`read` of the backend does not return", happens: "told to land past the call; ends in order",
         ..lasting("hang in read", "", "") }.named("a read that takes 300 ms"),
     Fault { code: HUNG, ..lasting("hang in write", "`write` of the backend does not return", "told to land past the call; the process ends") },
@@ -120,6 +125,11 @@ const FAULTS: &[Fault] = &[
     signal("SIGTERM", "-TERM"),
     signal("SIGHUP: the terminal is closed", "-HUP"),
     signal("SIGHUP and SIGTERM at once", "-HUP -TERM"),
+    signal("SIGXCPU: the time is used up", "-XCPU"),
+    signal("SIGPWR: the power fails", "-PWR"),
+    signal("SIGUSR1", "-USR1"),
+    Fault { code: 128 + 6, ..lasting("abort", "", "told to land; the process ends") }.named("`abort` in the plugin"),
+    Fault { code: 128 + 11, ..lasting("invalid address", "", "told to land; the process ends") }.named("the plugin writes to an invalid address"),
     Fault { outside: Outside::Ignored("-HUP"), code: 0, says: "flown after", happens: "flown on",
         ..signal("SIGHUP of a flight under nohup", "") },
     signal("SIGQUIT", "-QUIT"),
@@ -231,17 +241,15 @@ fn flown(fault: &Fault, library: &Path) -> (Option<i64>, Vec<(i64, String)>) {
     let read = |name| std::fs::read_to_string(folder.path(name)).unwrap_or_default();
     let printed = format!("{}\n{}", read("stdout"), read("stderr"));
     let case = format!("{}:\n{printed}", fault.name);
-    assert_eq!(
-        status.and_then(|status| status.code()),
-        Some(fault.code),
-        "{case}"
-    );
+    let status = status.unwrap();
+    let killed = status.signal().map(|signal| 128 + signal);
+    assert_eq!(status.code().or(killed), Some(fault.code), "{case}");
     assert!(
         printed.contains(fault.says),
         "expected `{}` in {case}",
         fault.says
     );
-    if fault.code != HUNG {
+    if fault.code != HUNG && killed.is_none() {
         assert!(
             folder.path("flight.mcap").exists(),
             "the log is finished: {case}"
@@ -292,6 +300,15 @@ fn outcome(journal: &[(i64, String)], begun: Option<i64>, fault: &Fault) -> Outc
         }
     }
     assert!(landing, "{}: nobody told it to land: {told:?}", fault.name);
+    if fault.happens == DESCENT {
+        // It lasts as long as it was configured to, on the clock of the world.
+        let (descent, _) = told.iter().find(|(_, what)| what == "land").unwrap();
+        assert!(
+            *descent > 500.0,
+            "{}: landed after {descent} ms",
+            fault.name
+        );
+    }
     assert!(
         told.iter().all(|(_, what)| what != "terminate"),
         "{}",
@@ -326,13 +343,20 @@ fn no_fault_leaves_a_vehicle_alone() {
 #[test]
 fn a_hang_that_nobody_gets_past_is_told_and_ends_the_process() {
     const SECOND: &[&str] = &["--set", "flight.duration=1"];
-    let build = Folder::new();
-    let library = real_time::statue(&build, &["-DMUTE"]);
+    let libraries = [Folder::new(), Folder::new()];
+    let mute = real_time::statue(&libraries[0], &["-DMUTE"]);
+    let talks = real_time::statue(&libraries[1], &[]);
     let hangs = [
         (
             "hang in read",
             "`read` of the backend does not return: LAND failed",
             &[][..],
+            "fault",
+        ),
+        (
+            "hang in read and emergency",
+            "`read` of the backend does not return: LAND failed",
+            &[],
             "fault",
         ),
         (
@@ -356,7 +380,12 @@ fn a_hang_that_nobody_gets_past_is_told_and_ends_the_process() {
             code: HUNG,
             ..lasting(statue, says, "")
         };
-        let mut flight = start(&fault, &folder, &library, &path);
+        let library = if statue.contains("emergency") {
+            &talks
+        } else {
+            &mute
+        };
+        let mut flight = start(&fault, &folder, library, &path);
         let begun = || {
             journal(&path)
                 .iter()
@@ -405,6 +434,35 @@ fn a_landing_in_real_time_ends_on_the_ground() {
         let height: f64 = height.strip_prefix("height ").unwrap().parse().unwrap();
         assert!((0.0..=highest).contains(&height), "disarmed at {height} m");
     }
+}
+
+/// Whoever interrupts a second time, while the vehicle is flown down, ends the process, but not without telling it to land.
+#[test]
+fn a_second_interruption_tells_the_vehicle_to_land() {
+    let build = Folder::new();
+    let library = real_time::statue(&build, &["-DHEIGHT=40.0", "-DMASS=0.9"]);
+    let (folder, fault) = (
+        Folder::new(),
+        Fault {
+            statue: "no landing of its own",
+            set: &["--set", "reference.position=[0, 0, 40]"],
+            ..signal("a second interruption", "")
+        },
+    );
+    let path = folder.path("journal");
+    let mut flight = start(&fault, &folder, &library, &path);
+    let flies = || journal(&path).iter().any(|(_, what)| what == "write");
+    wait_until("it flies", flies);
+    for pause in [1500, 0] {
+        let pid = flight.id().to_string();
+        let killed = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        assert!(killed.success());
+        std::thread::sleep(Duration::from_millis(pause));
+    }
+    assert_eq!(flight.wait().unwrap().code(), Some(INTERRUPTED));
+    let journal = journal(&path);
+    assert!(journal.iter().rev().take(3).any(|(_, what)| what == "land"));
+    assert!(folder.path("flight.mcap.part").exists(), "its log stays");
 }
 
 /// Where the table stands.

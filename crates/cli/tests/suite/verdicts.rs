@@ -137,14 +137,41 @@ fn a_loop_that_loses_its_reference_has_diverged() {
 #[test]
 fn a_vehicle_that_stays_away_from_its_reference_has_diverged() {
     let folder = Folder::new();
-    // Level, at rest and metres away: what is left of the rotors cannot do more.
-    let dead = r#"backend.sim.faults=[{kind="dead",from=2,until=inf,actuator="rotor.1.thrust"}]"#;
-    let lost = data(&folder, "octocopter_canted", &[dead], 6);
-    assert_eq!(lost["verdict"], "diverged", "{lost}");
-    assert!(
-        lost["notes"].to_string().contains("comes no nearer"),
-        "{lost}"
-    );
+    // Level, at rest and metres away: what is left of the rotors cannot do more. Heavier than its rotors can carry beside a reference that comes and
+    // goes. Falling, or thrown over, so late that nothing else could tell.
+    let dead = |from: f64, rotor: usize| {
+        format!(
+            r#"backend.sim.faults=[{{kind="dead",from={from},until=inf,actuator="rotor.{rotor}.thrust"}}]"#
+        )
+    };
+    let heavy = [
+        "backend.sim.vehicle.file=vehicles/quadcopter.toml".to_owned(),
+        "backend.sim.vehicle.bodies.airframe.mass=2.6".to_owned(),
+    ];
+    let falling = ["vehicle.bodies.airframe.mass=900".to_owned()];
+    for (config, set, durations) in [
+        ("octocopter_canted", &[dead(2.0, 1)][..], &[8, 12][..]),
+        ("quadcopter", &heavy, &[6, 8, 12, 16, 20]),
+        ("quadcopter", &falling, &[2]),
+        ("quadcopter", &[dead(2.0, 1)], &[4, 6]),
+        ("quadcopter", &[dead(10.2, 1)], &[12]),
+    ] {
+        for duration in durations {
+            let duration = format!("flight.duration={duration}");
+            let mut set: Vec<&str> = set.iter().map(String::as_str).collect();
+            set.push(&duration);
+            let lost = data(&folder, config, &set, 6);
+            assert_eq!(lost["verdict"], "diverged", "{duration}: {lost}");
+            let why = [&lost["notes"], &lost["supervisor"]].map(ToString::to_string);
+            assert!(why.concat().contains("position error of"), "{lost}");
+        }
+    }
+    folder.write("cart.toml", CART);
+    for (start, duration) in [("1", "2"), ("1", "3"), ("1", "4"), ("1.5", "1")] {
+        let start = format!("backend.sim.initial.joints.pole={start}");
+        let duration = format!("flight.duration={duration}");
+        data(&folder, "cart.toml", &[&start, &duration], 6);
+    }
     // On its way when the flight ends.
     let far = "backend.sim.initial.position=[60,0,0]";
     data(&folder, "quadcopter", &[far, "flight.duration=4"], 0);
@@ -265,9 +292,7 @@ fn the_log_holds_the_truth_beside_what_is_measured() {
         }
         let actual = at("truth.rotor.0.thrust");
         if index == 0 {
-            let least = 0.0_f64.max(actual);
-            assert_eq!(actual, least, "rotors start at rest");
-            assert!(actual < 1.0, "{actual}");
+            assert_eq!(actual, 0.5, "rotors start at rest, at their least thrust");
         } else {
             lag = lag.max((actual - commanded).abs());
         }

@@ -16,12 +16,19 @@ pub(crate) fn eigenvalues(matrix: &DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
     if matrix.is_empty() {
         return Some(Vec::new());
     }
-    let mut balanced = matrix.clone();
+    // Squares of the entries must not overflow: balancing would never end.
+    let size = matrix.amax();
+    let scale = if size > LARGE { size } else { 1.0 };
+    let mut balanced = matrix / scale;
     balance_parlett_reinsch(&mut balanced);
     // Real steps can go round in circles where several eigenvalues are nearly in one place.
-    eigenvalues_of_hessenberg(&mut balanced.clone().hessenberg().unpack_h())
-        .or_else(|| complex_eigenvalues(&balanced.map(Complex::from)))
+    let found = eigenvalues_of_hessenberg(&mut balanced.clone().hessenberg().unpack_h())
+        .or_else(|| complex_eigenvalues(&balanced.map(Complex::from)))?;
+    Some(found.into_iter().map(|value| value * scale).collect())
 }
+
+/// Entries that may be squared and added.
+const LARGE: f64 = 1e100;
 
 /// The eigenvalues of a complex matrix, in any order; `None` if an entry is not finite or the QR steps do not converge.
 ///

@@ -99,21 +99,21 @@ pub struct SafetySection {
     pub then: Option<Response>,
     /// Whether frames that come back end a failsafe that their loss began. Default true.
     pub resume: bool,
-    /// Sink rate of the descent, m/s, > 0. Default 0.5.
+    /// Sink rate of the descent, m/s, more than 0, at most 10. Default 0.5.
     pub descent_rate: f64,
-    /// How long a descent or a position hold may last before the backend is asked to land by itself, s, > 0. Default 30.
+    /// How long a descent or a position hold may last before the backend is asked to land by itself, s, at most 3600. Default 30.
     pub max_descent_time: f64,
     /// Measured height at which a descent or position hold has reached the ground, m, of the one body that is free in the world.
     pub ground_height: Option<f64>,
-    /// How far from a vehicle that is armed the reference may begin, m, > 0. Default 1.
+    /// How far from a vehicle that is armed the reference may begin, m, at most 10 km. Default 1.
     pub start_distance: f64,
-    /// The same in attitude, deg, > 0. Default 30.
+    /// The same in attitude, deg, at most 180. Default 30.
     pub start_angle_deg: f64,
     /// How late a call of the backend of a real vehicle may return before the vehicle is told to land, ms, 10 to 10 000. Default 80.
     pub hang_ms: f64,
-    /// How long a real vehicle may take to be armed, to be disarmed, or to begin to land, s, > 0. Default 10.
+    /// How long a real vehicle may take to be armed, to be disarmed, or to begin to land, s, at most 600. Default 10.
     pub answer_time: f64,
-    /// A measurement older than this counts as stale, ms, > 0. Default 100.
+    /// A measurement older than this counts as stale, ms, at most 10 000. Default 100.
     pub stale_ms: f64,
     /// What the flight must not exceed, and what follows.
     pub limits: LimitsSection,
@@ -154,16 +154,17 @@ impl SafetySection {
             );
             problems.push(problem.note("a command held for longer than 50 ms is flying blind"));
         }
-        for (key, value) in [
-            ("safety.descent_rate", safety.descent_rate),
-            ("safety.max_descent_time", safety.max_descent_time),
-            ("safety.stale_ms", safety.stale_ms),
-            ("safety.answer_time", safety.answer_time),
-            ("safety.start_distance", safety.start_distance),
-            ("safety.start_angle_deg", safety.start_angle_deg),
+        for (key, value, most) in [
+            ("safety.descent_rate", safety.descent_rate, 10.0),
+            ("safety.max_descent_time", safety.max_descent_time, 3600.0),
+            ("safety.stale_ms", safety.stale_ms, 10_000.0),
+            ("safety.answer_time", safety.answer_time, 600.0),
+            ("safety.start_distance", safety.start_distance, 1e4),
+            ("safety.start_angle_deg", safety.start_angle_deg, 180.0),
         ] {
-            if value <= 0.0 {
-                problems.push(out_of_range(document, key, "expected more than 0", value));
+            if !(value > 0.0 && value <= most) {
+                let expected = format!("expected more than 0, at most {most}");
+                problems.push(out_of_range(document, key, &expected, value));
             }
         }
         if !(10.0..=10_000.0).contains(&safety.hang_ms) {

@@ -46,14 +46,18 @@ impl Lost {
         let count = (last.count + before.count) as f64;
         let rms = ((last.squares + before.squares) / count).sqrt();
         let energy = last.energy.max(before.energy);
-        // Without energies nothing settles but the error itself.
-        let settled = energy < SETTLED_ENERGY * self.largest_energy;
+        let settled = self.has_settled(energy);
         // A NaN is beyond all bounds.
         let lost = (rms.is_nan() || rms > LOST) && !settled;
         let since = self
             .now
             .map_or(before.start.unwrap_or(start), |[since, _]| since);
         self.now = lost.then_some([since, rms]);
+    }
+
+    /// Whether an energy W is small beside the largest one of the flight. Without energies nothing settles but the error itself.
+    pub fn has_settled(&self, energy: f64) -> bool {
+        energy < SETTLED_ENERGY * self.largest_energy
     }
 
     /// The root mean square of the angle error over the last settling time, rad, and for how long it has been too large, s; `None` if it is
@@ -65,6 +69,7 @@ impl Lost {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Following;
     use super::*;
 
     /// For how long it is lost at the end of 10 s, with a settling time of 1 s.
@@ -78,7 +83,7 @@ mod tests {
                 errors: [0.0, error(time)],
                 energy: energy(time),
                 saturated: false,
-                led: false,
+                following: Following::Reference,
             };
             lost.record(&step, 1.0);
         }

@@ -1,29 +1,36 @@
 //! The flight envelope: the limits of `[safety.limits]`, watched in every step that the controller flies.
 //!
-//! Three of them hold without a word in the configuration, since a loop that works never meets them. T is its settling time, 4 by the real
+//! Two of them hold without a word in the configuration, since a loop that works never meets them. T is its settling time, 4 by the real
 //! part of its slowest pole.
 //!
 //! - **Position error**: at most `2 (e0 + v0 T + g T^2 / 2)`, twice what the error would come to if nothing held the vehicle for as long as
 //!   the loop takes to settle; e0 and v0 are the errors of position and velocity when the controller begins.
 //! - **Attitude error**: its root mean square over T exceeds 1 rad, where no linearised loop holds, for 5 T, and the total error energy W
 //!   has not settled either: joints that settle in another configuration with the same tool are not lost.
-//! - **Position offset**, for the verdict alone: in the last T of the flight the mean position error exceeds `g T^2 / 16` and does not become smaller (by a
-//!   tenth in half of T; where a governor leads, at all). Poles at `-4/T` give a loop of second order the stiffness `16/T^2` per mass, so that its own weight, if nobody knew of it, would push it so far.
+//!
+//! In the end, and for the verdict alone, an error is too large above a bound if it stays or grows:
+//!
+//! - `g T^2 / 16` of the position. Poles at `-4/T` give a loop of second order the stiffness `16/T^2` per mass, so that its own weight, if nobody knew of it,
+//!   would push it so far. It stays if its mean over T/2 is at least 0.9 of that before; where a governor leads, if it does not become smaller, or if the
+//!   governor has to wait for the vehicle;
+//! - of the attitude 1 rad; it counts where it grows, if W has not settled;
+//! - both larger by `e0 + v0 T` in the first 2 T.
 
 mod ground;
 mod lost;
-mod offset;
+mod trend;
 
 use std::fmt;
 
 use fly_control::SystemPoint;
 use fly_control::predictor::StatePredictor;
-use fly_lie::operators::linear;
+use fly_lie::operators::{angular, linear};
 use nalgebra::Vector3;
 
 pub use ground::Ground;
 use lost::{LOST, Lost};
-use offset::Offset;
+pub use trend::Following;
+use trend::Trend;
 
 use crate::supervisor::{Limit, Response};
 
@@ -104,6 +111,34 @@ pub struct Exceeded {
     pub diverged: bool,
 }
 
+/// An error that is too large in the end, and comes no nearer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ending {
+    limit: Limit,
+    value: f64,
+    max: f64,
+    grows: bool,
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, scale) = match self.limit {
+            Limit::AttitudeError => ("deg", 1f64.to_degrees()),
+            _ => ("m", 1.0),
+        };
+        let (name, value, max) = (self.limit.name(), self.value * scale, self.max * scale);
+        let how = if self.grows {
+            "grows"
+        } else {
+            "comes no nearer"
+        };
+        write!(
+            f,
+            "{name} of {value:.3} {unit} in the end, and it {how}: a loop that holds its reference stays within {max:.3} {unit}"
+        )
+    }
+}
+
 impl fmt::Display for Exceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, max) = (self.value, self.bound.max);
@@ -116,7 +151,7 @@ impl fmt::Display for Exceeded {
         };
         let (name, degrees) = (self.bound.limit.name(), 1f64.to_degrees());
         match self.bound.limit {
-            Limit::PositionError | Limit::PositionOffset | Limit::Height => most(f, name, "m", 1.0),
+            Limit::PositionError | Limit::Height => most(f, name, "m", 1.0),
             Limit::AttitudeError | Limit::LostAttitude | Limit::Tilt => {
                 most(f, name, "deg", degrees)
             }
@@ -149,8 +184,8 @@ pub struct Observed {
     pub energy: f64,
     /// Whether inputs are at their limits.
     pub saturated: bool,
-    /// Whether a governor leads to the reference.
-    pub led: bool,
+    /// How the reference is followed.
+    pub following: Following,
 }
 
 /// Watches the limits of a flight. Does not allocate after its construction.
@@ -163,7 +198,12 @@ pub struct Envelope {
     /// g, m/s^2.
     gravity: f64,
     lost: Lost,
-    offset: Offset,
+    /// Of position and attitude.
+    trends: [Trend; 2],
+    /// Time (s) of the first step, and what the errors (m, rad) there come to within T.
+    began: (f64, [f64; 2]),
+    /// The error of the last step that is too large in the end.
+    ending: Option<Ending>,
     saturated_since: Option<f64>,
     started: bool,
     /// Whether the loop had lost its reference in the last step.
@@ -223,12 +263,6 @@ impl Envelope {
                 sustained,
                 unless(given(Limit::AttitudeError)),
             ),
-            (
-                Limit::PositionOffset,
-                gravity * settling * settling / 16.0,
-                0.0,
-                None,
-            ),
         ];
         watched.extend(defaults.map(|(limit, max, after, then)| {
             let bound = Bound {
@@ -254,7 +288,9 @@ impl Envelope {
             settling,
             gravity,
             lost: Lost::default(),
-            offset: Offset::default(),
+            trends: Default::default(),
+            began: (0.0, [0.0; 2]),
+            ending: None,
             saturated_since: None,
             started: false,
             diverged: false,
@@ -272,9 +308,11 @@ impl Envelope {
         reference: &SystemPoint,
     ) -> Option<Exceeded> {
         if !std::mem::replace(&mut self.started, true) {
-            let fall = 0.5 * self.gravity * self.settling;
-            let speed = velocity_error(state, reference) + fall;
-            let bound = FACTOR * (step.errors[0] + speed * self.settling);
+            let rates = velocity_errors(state, reference);
+            let begin = |i: usize| step.errors[i] + rates[i] * self.settling;
+            self.began = (step.time, [begin(0), begin(1)]);
+            let fall = 0.5 * self.gravity * self.settling * self.settling;
+            let bound = FACTOR * (begin(0) + fall);
             for watched in self.watched.iter_mut().filter(|watched| watched.diverged) {
                 if watched.bound.limit == Limit::PositionError {
                     watched.bound.max = bound;
@@ -282,7 +320,10 @@ impl Envelope {
             }
         }
         self.lost.record(step, self.settling);
-        self.offset.record(step, self.settling);
+        for (trend, error) in self.trends.iter_mut().zip(step.errors) {
+            trend.record(step.time, error, step.following, self.settling);
+        }
+        self.ending = self.judge(step);
         self.saturated_since = match (step.saturated, self.saturated_since) {
             (true, None) => Some(step.time),
             (true, since) => since,
@@ -298,7 +339,6 @@ impl Envelope {
             let value = match limit {
                 Limit::PositionError => step.errors[0],
                 Limit::AttitudeError => step.errors[1],
-                Limit::PositionOffset => self.offset.now(),
                 Limit::LostAttitude => self.lost.now(step.time).map_or(0.0, |[rms, _]| rms),
                 Limit::JointSpeed => joint_speed(state),
                 Limit::Saturated => self.saturated_since.map_or(0.0, |since| step.time - since),
@@ -344,32 +384,57 @@ impl Envelope {
         exceeded
     }
 
-    /// Whether the loop had lost its reference in the last step: too far away, or turned too far for a whole settling time.
-    pub fn has_diverged(&self) -> bool {
-        self.diverged
+    /// What speaks against the flight if it ends with this step.
+    fn judge(&self, step: &Observed) -> Option<Ending> {
+        let (began, start) = self.began;
+        let is_transient = step.time - began < TRANSIENT * self.settling;
+        let bound = |i: usize, usual: f64| usual + if is_transient { start[i] } else { 0.0 };
+        let sag = self.gravity * self.settling * self.settling / 16.0;
+        let grows = |i: usize, max: f64| {
+            let value = step.errors[i];
+            (value > max && self.trends[i].grows(value)).then_some([value, max])
+        };
+        let (far, turned) = (bound(0, sag), bound(1, LOST));
+        let stays = Some([self.trends[0].stays(), far]).filter(|[value, max]| value > max);
+        let turned = grows(1, turned).filter(|_| !self.lost.has_settled(step.energy));
+        let ending = |limit, grows| {
+            move |[value, max]: [f64; 2]| Ending {
+                limit,
+                value,
+                max,
+                grows,
+            }
+        };
+        (grows(0, far).map(ending(Limit::PositionError, true)))
+            .or(stays.map(ending(Limit::PositionError, false)))
+            .or(turned.map(ending(Limit::AttitudeError, true)))
     }
 
-    /// The position error that stays, m, and the largest one that may; `None` if it is smaller.
-    pub fn offset(&self) -> Option<[f64; 2]> {
-        let of = |watched: &&Watched| watched.bound.limit == Limit::PositionOffset;
-        let most = self.watched.iter().find(of)?.bound.max;
-        Some([self.offset.now(), most]).filter(|[offset, most]| offset > most)
+    /// Whether the loop had lost its reference in the last step: too far away, turned too far for a whole settling time, or [not on its way back](Self::ending).
+    pub fn has_diverged(&self) -> bool {
+        self.diverged || self.ending.is_some()
+    }
+
+    /// The error of the last step that is too large for the end of a flight.
+    pub fn ending(&self) -> Option<Ending> {
+        self.ending
     }
 
     /// Forgets what came before: to be called where the reference jumps.
     pub fn restart(&mut self) {
         (self.started, self.diverged, self.saturated_since) = (false, false, None);
-        (self.lost, self.offset) = (Lost::default(), Offset::default());
+        (self.lost, self.trends) = (Lost::default(), Default::default());
+        self.ending = None;
         for watched in &mut self.watched {
             (watched.since, watched.told) = (None, false);
         }
     }
 }
 
-/// The error of the velocities of all bodies, m/s: root sum of squares over all joints.
-fn velocity_error(state: &StatePredictor, reference: &SystemPoint) -> f64 {
+/// The errors of the velocities of all bodies, m/s and rad/s: root sums of squares over all joints.
+fn velocity_errors(state: &StatePredictor, reference: &SystemPoint) -> [f64; 2] {
     let model = &state.system().model;
-    let mut squares = 0.0;
+    let mut squares = [0.0; 2];
     for body in model.bodies() {
         let Some(joint) = model.joint(body) else {
             continue;
@@ -377,13 +442,16 @@ fn velocity_error(state: &StatePredictor, reference: &SystemPoint) -> f64 {
         let velocity = |x: &[f64], xi: &[f64]| {
             let subspace = joint.subspace(&x[model.config_range(body)]);
             let twist = subspace.twist(&xi[model.velocity_range(body)]);
-            state.pose(body, x).rotation.act(&linear(&twist))
+            let rotation = state.pose(body, x).rotation;
+            [linear(&twist), angular(&twist)].map(|part| rotation.act(&part))
         };
         let is = velocity(state.configuration(), state.velocity());
         let to = velocity(&reference.configuration, &reference.velocity);
-        squares += (is - to).norm_squared();
+        for (square, (is, to)) in squares.iter_mut().zip(is.iter().zip(&to)) {
+            *square += (is - to).norm_squared();
+        }
     }
-    squares.sqrt()
+    squares.map(f64::sqrt)
 }
 
 /// The largest velocity coordinate of all joints but that of the tracked body.

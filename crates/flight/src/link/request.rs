@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fly_hal::{Error, ErrorKind, Instance, Progress, Request, monotonic_now};
+use fly_hal::{EmergencyLine, Error, ErrorKind, Instance, Progress, Request, monotonic_now};
 
 use super::{Link, Timeouts, watching};
 use crate::pilot::seconds;
@@ -99,6 +99,12 @@ impl Link {
     /// Whether a call was so late that the vehicle was told to land past it.
     pub fn is_landing_past_a_call(&self) -> bool {
         self.watchdog.as_ref().is_some_and(Watchdog::is_landing)
+    }
+
+    /// Reaches a real vehicle that is commanded past the calls of its backend.
+    pub fn emergency(&self) -> Option<EmergencyLine> {
+        let line = self.instance.emergency();
+        line.filter(|_| self.is_commanding_a_vehicle())
     }
 
     /// Sets what is done when a call of the backend is given up.

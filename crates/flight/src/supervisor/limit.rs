@@ -5,8 +5,6 @@
 pub enum Limit {
     /// Distance from the reference, m.
     PositionError,
-    /// Mean distance from the reference over the settling time of the loop, where it does not become smaller, m.
-    PositionOffset,
     /// Angle from the reference, rad.
     AttitudeError,
     /// The same, its root mean square over the settling time of the loop.
@@ -36,7 +34,6 @@ impl Limit {
     pub fn name(self) -> &'static str {
         match self {
             Self::PositionError => "position error",
-            Self::PositionOffset => "position offset",
             Self::AttitudeError => "attitude error",
             Self::LostAttitude => "rms attitude error",
             Self::Tilt => "tilt",

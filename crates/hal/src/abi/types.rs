@@ -337,7 +337,7 @@ pub struct Plugin {
     /// done, `FLY_NOTHING` under way, `FLY_FAILED` refused. Never waits. Without it they return when it is done.
     pub poll: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
     /// Since 3.1; may be null. Asks the vehicle to do something by itself, one of `FLY_REQUEST_*`, from another thread while a call of
-    /// the same instance does not return. Never waits, also not for what that call holds. `FLY_OK` if the request went out.
+    /// the same instance does not return, or from the handler of a signal by which the process crashes. Never waits, also not for what that call holds. `FLY_OK` if the request went out.
     pub emergency: Option<unsafe extern "C" fn(instance: *mut c_void, request: u32) -> i32>,
 }
 

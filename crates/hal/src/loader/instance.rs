@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use super::log::Listener;
 use super::{PluginInfo, host};
@@ -383,14 +383,28 @@ impl EmergencyLine {
     /// Asks the vehicle to carry out an action by itself. Returns whether the request went out.
     pub fn request(&self, request: Request) -> bool {
         let live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((live, entry)) = live
-            .as_ref()
-            .and_then(|live| Some((live, live.table.emergency?)))
-        else {
+        live.as_ref().is_some_and(|live| live.request(request))
+    }
+
+    /// The same without waiting, where it may be this very thread that uses the line: false if anybody does.
+    pub fn try_request(&self, request: Request) -> bool {
+        let live = match self.0.try_lock() {
+            Ok(live) => live,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        live.as_ref().is_some_and(|live| live.request(request))
+    }
+}
+
+impl Live {
+    /// Whether the request went out. The caller holds the lock.
+    fn request(&self, request: Request) -> bool {
+        let Some(entry) = self.table.emergency else {
             return false;
         };
         // SAFETY: an entry of the plugin's table with an instance that is not destroyed while the lock is held.
-        unsafe { entry(live.handle.as_ptr(), request_code(request)) == abi::FLY_OK }
+        unsafe { entry(self.handle.as_ptr(), request_code(request)) == abi::FLY_OK }
     }
 }
 

@@ -25,6 +25,7 @@
 //! until the process ends, and unloading would gain nothing.
 #![allow(unsafe_code)] // with `abi`, the one place in the workspace: each use says why it is sound
 
+mod crash;
 mod error;
 mod host;
 mod instance;
@@ -46,6 +47,7 @@ use crate::abi::growth::{self, Grows};
 use crate::abi::{self, FLY_MAGIC, FLY_SYMBOL};
 use crate::{Backend, Clock, Configuration, Error};
 
+pub use crash::CrashGuard;
 pub use error::{Insecure, LoadError};
 pub use instance::{EmergencyLine, Instance};
 pub use names::{file_name, is_path};

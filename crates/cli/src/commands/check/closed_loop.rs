@@ -84,9 +84,17 @@ fn lags(closed: &ClosedLoop, own: &[f64]) -> Result<(bool, String), AnalysisErro
 }
 
 fn show(pole: Complex<f64>) -> String {
+    // Two decimals, or as many digits.
+    let short = |value: f64| {
+        if value.abs() < 1e6 {
+            format!("{value:.2}")
+        } else {
+            significant(value, 6)
+        }
+    };
     if pole.im.abs() < 0.02 * pole.re.abs() {
-        format!("{:.2}", pole.re)
+        short(pole.re)
     } else {
-        format!("{:.2} +- {:.2}i", pole.re, pole.im.abs())
+        format!("{} +- {}i", short(pole.re), short(pole.im.abs()))
     }
 }

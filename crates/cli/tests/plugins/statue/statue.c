@@ -97,6 +97,11 @@ static void hang(struct statue *self) {
     while (self->most == (unsigned)-1);
 }
 
+static void be_late(long milliseconds) {
+    struct timespec while_ = { 0, milliseconds * 1000000 };
+    nanosleep(&while_, NULL);
+}
+
 static void init(const FlyHost *given) {
     host = given;
 }
@@ -163,9 +168,22 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     struct timespec until = { deadline / 1000000000, deadline % 1000000000 };
     if (strikes(self, "hang in read"))
         hang(self);
-    if (!strikes(self, "early reads"))
+    if (strikes(self, "hang in read and emergency"))
+        hang(self);
+    bool repeated = strikes(self, "frames that repeat at once");
+    if (!repeated && !strikes(self, "early reads"))
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     self->reads++;
+    if (strikes(self, "abort"))
+        abort();
+    if (strikes(self, "invalid address"))
+        *(volatile int *)8 = 0;
+    if (strikes(self, "late calls"))
+        be_late(75);
+    if (strikes(self, "late reads without a frame")) {
+        be_late(50);
+        return FLY_NOTHING;
+    }
     if (strikes(self, "no frames"))
         return FLY_NOTHING;
     if (strikes(self, "failing reads")) {
@@ -183,7 +201,7 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
             host->log(0, FLY_LEVEL_ERROR, (FlyText)TEXT("statue"),
                       (FlyText)TEXT("a message that nobody takes from the pipe, and not a short one at that"));
     int64_t time = now() - self->start;
-    if (strikes(self, "time stands still"))
+    if (repeated || strikes(self, "time stands still"))
         time = self->last;
     self->last = time;
     if (strikes(self, "an hour ahead"))
@@ -221,6 +239,8 @@ static int32_t write_commands(void *instance, int64_t time, const double *comman
         self->first_write = now();
     if (strikes(self, "hang in write"))
         hang(self);
+    if (strikes(self, "late calls"))
+        be_late(75);
     bool is_deaf = (number >= (DEAF_FROM) && number < (DEAF_UNTIL)) || strikes(self, "failing writes");
     if (!is_deaf) {
         note(self, "write");
@@ -290,6 +310,8 @@ __attribute__((unused))
 static int32_t emergency(void *instance, uint32_t request) {
     if (request != FLY_REQUEST_LAND)
         return FLY_FAILED;
+    if (fault_is(instance, "hang in read and emergency"))
+        hang(instance);
     note(instance, "land");
     return FLY_OK;
 }

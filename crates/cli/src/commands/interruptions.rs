@@ -1,0 +1,100 @@
+//! Signals that end a flight from outside.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fly_hal::{EmergencyLine, Request};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
+    SIGVTALRM, SIGXCPU, SIGXFSZ,
+};
+use signal_hook::iterator::Signals;
+
+/// How long after an interruption another one does not end the process.
+const SECOND_THOUGHTS: Duration = Duration::from_secs(1);
+
+/// How long the vehicle is told to land before the process ends at once.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// The exit code after a second interruption: 128 + SIGINT, as in shells.
+const INTERRUPTED: i32 = 130;
+
+/// All that would end the process and can be caught, but for SIGHUP, which may be ignored, and the signals of a crash.
+const ENDING: [i32; 10] = [
+    SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU,
+];
+/// The power fails; Linux alone has it.
+#[cfg(target_os = "linux")]
+const SIGPWR: i32 = 30;
+
+/// Watches for signals, from its construction to the end of the process. The first one interrupts the flight. A later one ends the process at once, but not one that
+/// follows within a second, since who ends a session often sends two.
+pub struct Interruptions {
+    interrupted: Arc<AtomicBool>,
+    line: Arc<OnceLock<EmergencyLine>>,
+}
+
+impl Interruptions {
+    /// While a vehicle is commanded, Ctrl-Z counts as well, which would stop the flight in the air.
+    pub fn watch(commanding: bool) -> Self {
+        let (interrupted, line) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
+        // A file that may not grow is an error of writing, and not the end of the flight.
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+        let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        let mut signals: Vec<i32> = ENDING.into_iter().chain(hangup).collect();
+        signals.extend(commanding.then_some(SIGTSTP));
+        #[cfg(target_os = "linux")]
+        signals.push(SIGPWR);
+        let watched = Self { interrupted, line };
+        let (interrupted, line) = (Arc::clone(&watched.interrupted), Arc::clone(&watched.line));
+        match Signals::new(&signals) {
+            Ok(mut signals) => {
+                thread::spawn(move || {
+                    let mut first = None;
+                    for _ in signals.forever() {
+                        interrupted.store(true, Ordering::Relaxed);
+                        if first.get_or_insert_with(Instant::now).elapsed() > SECOND_THOUGHTS {
+                            end_at_once(line.get());
+                        }
+                    }
+                });
+            }
+            Err(error) => tracing::warn!("signals will not end the flight cleanly: {error}"),
+        }
+        watched
+    }
+
+    /// Whether the user has interrupted the flight.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// A vehicle that is told to land before the process ends at once.
+    pub fn guard(&self, line: EmergencyLine) {
+        let _ = self.line.set(line);
+    }
+}
+
+/// Ends the process. A vehicle is told to land first, by another thread: its plugin may not return.
+fn end_at_once(line: Option<&EmergencyLine>) {
+    if let Some(line) = line.cloned() {
+        let (told, is_told) = mpsc::channel();
+        thread::spawn(move || {
+            line.request(Request::Land);
+            let _ = told.send(());
+        });
+        let _ = is_told.recv_timeout(LAST_WORDS);
+    }
+    signal_hook::low_level::exit(INTERRUPTED);
+}
+
+/// Whether whoever started the process has it ignore a signal, as `nohup` does; false where the system does not say.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+}
