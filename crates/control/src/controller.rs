@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use fly_mechanics::State;
 use fly_mechanics::multibody::Model;
@@ -16,6 +17,7 @@ use crate::matching::{Matching, MatchingForce};
 use crate::plant::{FreeBodyPlant, Plant, Pursuit, SystemPlant};
 use crate::rest;
 use crate::sizes::Sizes;
+use crate::spin::{SpinDesign, SpinLaw};
 use crate::step_error::StepError;
 use crate::strategy::Strategy;
 use crate::system::SystemReference;
@@ -106,6 +108,8 @@ where
     fixed: Vec<Option<f64>>,
     /// Whether redundant inputs prefer what they were in the step before.
     prefers_previous: bool,
+    /// What flies a vehicle that hovers while spinning, see [`set_spin`](Controller::set_spin).
+    spin: Option<Box<SpinLaw>>,
     step: Step,
 }
 
@@ -194,6 +198,7 @@ where
             preferred: DVector::zeros(p),
             fixed: vec![None; p],
             prefers_previous: false,
+            spin: None,
             step: Step::new(p),
             strategy,
             plant,
@@ -637,6 +642,9 @@ where
         if let Some(ahead) = &mut self.ahead {
             ahead.set_actuators(actual);
         }
+        if let (Some(spin), Some(actual)) = (&mut self.spin, actual) {
+            spin.set_thrusts(actual);
+        }
     }
 
     /// How commands lead actuators that lag; `None` if they do not.
@@ -836,10 +844,54 @@ impl Controller<FreeBodyPlant> {
         state: &State<f64>,
         reference: &ReferencePoint,
     ) -> &Step {
+        if self.spin.is_some() {
+            self.spin_on(elapsed, state, reference);
+            return &self.step;
+        }
         // With constant matrices there always is a law, and no metric to refuse.
         let done = self.advance(elapsed, state, reference);
         debug_assert_eq!(done, Ok(()));
         &self.step
+    }
+
+    /// From the next step on hovers while spinning by this design, in the place of the law (5.86b); with `None` by the law again. Commands neither lead nor prefer anything
+    /// meanwhile, there are no desired energies, and of the disturbance the force alone counts. Limits, rates and
+    /// [bounds](Self::set_input_bounds) are kept as before.
+    ///
+    /// # Panics
+    /// If the design is for another number of inputs.
+    pub fn set_spin(&mut self, design: Option<Arc<SpinDesign>>) {
+        let gravity = *self.plant.body().gravity();
+        let input = self.step.input.as_slice();
+        self.spin = design.map(|design| Box::new(SpinLaw::new(design, gravity, input)));
+    }
+
+    /// What flies a vehicle that hovers while spinning; `None` while it does not.
+    pub fn spin(&self) -> Option<&SpinLaw> {
+        self.spin.as_deref()
+    }
+
+    /// A step while spinning.
+    fn spin_on(&mut self, elapsed: f64, state: &State<f64>, goal: &ReferencePoint) {
+        if self.delay == 0.0 {
+            self.observe(elapsed, state);
+        }
+        let Some(spin) = &mut self.spin else { return };
+        let mass = self.plant.body().inertia().mass();
+        let push = (self.observer.as_ref())
+            .map_or_else(Vector3::zeros, |found| found.force_in_world() / mass);
+        let step = &mut self.step;
+        let u0 = &mut step.unconstrained;
+        spin.command(elapsed, state, goal, &push, &step.input, u0);
+        step.demanded.copy_from(u0);
+        let (u0, input) = (step.demanded.as_slice(), step.input.as_mut_slice());
+        step.allocation = if let Some(limited) = self.bounded.as_mut().or(self.limited.as_mut()) {
+            limited.allocate(u0, elapsed, input)
+        } else {
+            input.copy_from_slice(u0);
+            Allocation::FREE
+        };
+        step.energies = Energies::default();
     }
 
     /// Shows the measured state to the observer of disturbances, `elapsed` s after the last one, where the steps get a predicted one because there is a

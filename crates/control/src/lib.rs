@@ -138,6 +138,8 @@ mod reach;
 #[cfg(feature = "systems")]
 mod rest;
 #[cfg(feature = "systems")]
+pub mod spin;
+#[cfg(feature = "systems")]
 mod step_error;
 #[cfg(feature = "systems")]
 mod strategy;

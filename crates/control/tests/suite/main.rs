@@ -28,6 +28,7 @@ mod optimal;
 mod redundant;
 mod sampled;
 mod settings;
+mod spin;
 mod system;
 mod system_loop;
 mod system_references;

@@ -1,0 +1,281 @@
+//! The feedback about a steady spin.
+#![allow(non_snake_case)]
+
+use fly_lie::operators::{angular, join, linear};
+use fly_mechanics::{State, Vehicle};
+use nalgebra::{
+    Complex, DMatrix, DVector, Matrix3x2, Matrix6xX, SVector, Vector2, Vector3, Vector6,
+};
+
+use super::SteadySpin;
+use super::steady::upright;
+use crate::design::riccati::riccati;
+use crate::linear::eigenvalues;
+
+/// The feedback about a [`SteadySpin`], of least cost for small errors.
+///
+/// Errors are those in the body: of the point of the axis that rests, of its velocity, of the axis against the vertical, of the rates across it, and of the thrusts. With
+/// them the linearisation does not change with time although the body turns:
+///
+/// ```text
+/// e = [R^T (p - p_R); R^T (p' - p'_R); T^T n; T^T omega; u - u_s],   e' = A(s) e + B(s) (u_commanded - u_s),   s = omega . axis
+/// ```
+///
+/// `T` spans what is across the axis, `n = R^T e_z`, the lags of the rotors are in A. The angle about the vertical is no error, and the rate of spin s is none
+/// either: A, the gains and the thrusts `u_s`, which keep the axis where it is and carry the weight, follow it, from a third of the steady rate on, so that a vehicle which has
+/// only just lost a rotor is flown as well as one that spins. What the rate does by itself is looked at: with feedback it must return to the steady one.
+#[derive(Clone, Debug)]
+pub struct SpinDesign {
+    spin: SteadySpin,
+    /// The inputs that are left.
+    pub(super) active: Vec<usize>,
+    /// Their lags, s.
+    pub(super) lags: Vec<f64>,
+    pub(super) T: Matrix3x2<f64>,
+    /// `u_s = held[0] + held[1] s + held[2] s^2`.
+    pub(super) held: [DVector<f64>; 3],
+    /// At equal steps of the rate of spin, m x (10 + m).
+    pub(super) gains: Vec<DMatrix<f64>>,
+    poles: Vec<Complex<f64>>,
+}
+
+/// Errors of position, velocity, axis and rates.
+pub(super) const ERRORS: usize = 10;
+/// Between these parts of the steady rate the gains follow the rate.
+pub(super) const SPAN: [f64; 2] = [0.3, 1.3];
+/// At so many rates gains are computed.
+const GAINS: usize = 11;
+/// Errors that are as bad as each other (Bryson's rule): m, m/s, 1, rad/s.
+const ACCEPTABLE: [f64; 4] = [0.5, 1.0, 0.3, 3.0];
+/// The change of a thrust that is as bad, as a part of what each rotor carries.
+const THRUST: f64 = 1.0 / 3.0;
+/// Rotors that are faster, s, are taken to have this lag: about what holding a command for some milliseconds costs.
+const LEAST_LAG: f64 = 2e-3;
+/// For differences.
+const STEP: f64 = 1e-5;
+
+impl SpinDesign {
+    /// About the first of the [steady spins](SteadySpin::find) within these bounds that can be flown; `None` if there is none. Allocates, and takes some milliseconds.
+    ///
+    /// # Panics
+    /// If there is not one bound for each input.
+    pub fn find(vehicle: &Vehicle, bounds: [&[f64]; 2]) -> Option<Self> {
+        let mut spins = SteadySpin::find(vehicle, bounds).into_iter();
+        spins.find_map(|spin| Self::new(vehicle, spin))
+    }
+
+    /// About this steady spin of a vehicle with fixed rotors. `None` if the rotors that are left cannot stabilise it, or if its rate does not return by itself. Allocates.
+    ///
+    /// # Panics
+    /// If the spin is not one of this vehicle.
+    pub fn new(vehicle: &Vehicle, spin: SteadySpin) -> Option<Self> {
+        let active: Vec<usize> = (0..spin.input.len())
+            .filter(|j| spin.input[*j] != 0.0)
+            .collect();
+        let lags: Vec<f64> = (active.iter())
+            .map(|j| vehicle.rotors.time_constants()[*j].max(LEAST_LAG))
+            .collect();
+        let motion = Motion::new(vehicle, &spin, &active);
+        let held = motion.held(&spin);
+        let mut design = Self {
+            T: motion.T,
+            active,
+            lags,
+            held,
+            gains: Vec::with_capacity(GAINS),
+            poles: Vec::new(),
+            spin,
+        };
+        for k in 0..GAINS {
+            let part = SPAN[0] + (SPAN[1] - SPAN[0]) * k as f64 / (GAINS - 1) as f64;
+            let gains = design.gain(&motion, part * design.spin.rate)?;
+            design.gains.push(gains);
+        }
+        design.poles = design.closed_loop(&motion)?;
+        let is_stable = design.poles.iter().all(|pole| pole.re < 0.0);
+        is_stable.then_some(design)
+    }
+
+    /// The spin.
+    pub fn spin(&self) -> &SteadySpin {
+        &self.spin
+    }
+
+    /// The poles of the closed loop about the steady spin, 1/s, those of the rate of spin and of the lags included.
+    pub fn poles(&self) -> &[Complex<f64>] {
+        &self.poles
+    }
+
+    /// `u_s` at this rate of spin.
+    fn held_at(&self, s: f64) -> DVector<f64> {
+        let [held, first, second] = &self.held;
+        held + first * s + second * (s * s)
+    }
+
+    /// The gains at this rate of spin.
+    fn gain(&self, motion: &Motion, s: f64) -> Option<DMatrix<f64>> {
+        let m = self.active.len();
+        let (E, _) = motion.linear(s, &self.held_at(s));
+        let mut A = DMatrix::zeros(ERRORS + m, ERRORS + m);
+        let mut B = DMatrix::zeros(ERRORS + m, m);
+        A.view_mut((0, 0), (ERRORS, ERRORS))
+            .copy_from(&E.columns(0, ERRORS));
+        A.view_mut((0, ERRORS), (ERRORS, m))
+            .copy_from(&E.columns(ERRORS + 1, m));
+        for (k, lag) in self.lags.iter().enumerate() {
+            (A[(ERRORS + k, ERRORS + k)], B[(ERRORS + k, k)]) = (-1.0 / lag, 1.0 / lag);
+        }
+        let [position, velocity, axis, rates] = ACCEPTABLE.map(|error| 1.0 / (error * error));
+        let Q = DMatrix::from_diagonal(&DVector::from_fn(ERRORS + m, |i, _| match i {
+            0..3 => position,
+            3..6 => velocity,
+            6..8 => axis,
+            8..10 => rates,
+            _ => 0.0,
+        }));
+        let thrust = THRUST * motion.weight / m as f64;
+        let G = &B * B.transpose() * (thrust * thrust);
+        let X = riccati(&A, &G, &Q)?;
+        Some(B.tr_mul(&X) * (thrust * thrust))
+    }
+
+    /// The poles of errors, rate of spin and thrusts about the steady spin.
+    fn closed_loop(&self, motion: &Motion) -> Option<Vec<Complex<f64>>> {
+        let (m, s) = (self.active.len(), self.spin.rate);
+        let (E, turn) = motion.linear(s, &self.held_at(s));
+        let n = ERRORS + 1 + m;
+        let mut A = DMatrix::zeros(n, n);
+        A.view_mut((0, 0), (ERRORS, n)).copy_from(&E);
+        A.row_mut(ERRORS).copy_from(&turn);
+        // u_commanded = u_s - K [e; u - u_s], with u_s by the rate.
+        let K = self.gain(motion, s)?;
+        let by_rate = &self.held[1] + &self.held[2] * (2.0 * s);
+        for k in 0..m {
+            let row = ERRORS + 1 + k;
+            for i in 0..ERRORS {
+                A[(row, i)] = -K[(k, i)];
+            }
+            A[(row, ERRORS)] = by_rate[k];
+            for j in 0..m {
+                A[(row, ERRORS + 1 + j)] -= K[(k, ERRORS + j)];
+                A[(row, ERRORS)] += K[(k, ERRORS + j)] * by_rate[j];
+            }
+            A[(row, row)] -= 1.0;
+            A.row_mut(row).scale_mut(1.0 / self.lags[k]);
+        }
+        eigenvalues(&A)
+    }
+}
+
+/// The motion in the errors of a spin.
+struct Motion<'a> {
+    vehicle: &'a Vehicle,
+    B: Matrix6xX<f64>,
+    axis: Vector3<f64>,
+    pivot: Vector3<f64>,
+    T: Matrix3x2<f64>,
+    weight: f64,
+}
+
+impl<'a> Motion<'a> {
+    fn new(vehicle: &'a Vehicle, spin: &SteadySpin, active: &[usize]) -> Self {
+        let columns: Vec<Vector6<f64>> = (active.iter())
+            .map(|j| vehicle.rotors.input_matrix().column(*j).into_owned())
+            .collect();
+        let axis = spin.axis;
+        let first = axis.cross(&Vector3::ith(axis.iamin(), 1.0)).normalize();
+        Self {
+            vehicle,
+            B: Matrix6xX::from_columns(&columns),
+            axis,
+            pivot: spin.pivot(),
+            T: Matrix3x2::from_columns(&[first, axis.cross(&first)]),
+            weight: vehicle.body.inertia().mass() * vehicle.body.gravity().norm(),
+        }
+    }
+
+    /// The rates of the errors and of the rate of spin s, for these errors, spin and thrusts.
+    fn rates(
+        &self,
+        e: &SVector<f64, ERRORS>,
+        s: f64,
+        u: &DVector<f64>,
+    ) -> (SVector<f64, ERRORS>, f64) {
+        let part = |at: usize| Vector3::new(e[at], e[at + 1], e[at + 2]);
+        let (position, velocity) = (part(0), part(3));
+        let n = (self.axis + self.T * Vector2::new(e[6], e[7])).normalize();
+        let omega = self.axis * s + self.T * Vector2::new(e[8], e[9]);
+        let state = State {
+            pose: upright(&n),
+            twist: join(&(velocity - omega.cross(&self.pivot)), &omega),
+        };
+        let rate = self.vehicle.body.acceleration(&state, &(&self.B * u));
+        let (v_dot, omega_dot) = (linear(&rate), angular(&rate));
+        let mut out = SVector::<f64, ERRORS>::zeros();
+        out.fixed_rows_mut::<3>(0)
+            .copy_from(&(velocity - omega.cross(&position)));
+        out.fixed_rows_mut::<3>(3)
+            .copy_from(&(v_dot + omega_dot.cross(&self.pivot)));
+        out.fixed_rows_mut::<2>(6)
+            .copy_from(&(self.T.tr_mul(&n.cross(&omega))));
+        out.fixed_rows_mut::<2>(8)
+            .copy_from(&(self.T.tr_mul(&omega_dot)));
+        (out, self.axis.dot(&omega_dot))
+    }
+
+    /// The derivatives of both by errors, rate of spin and thrusts, at no error.
+    fn linear(&self, s: f64, u: &DVector<f64>) -> (DMatrix<f64>, nalgebra::RowDVector<f64>) {
+        let n = ERRORS + 1 + u.len();
+        let (mut E, mut turn) = (DMatrix::zeros(ERRORS, n), nalgebra::RowDVector::zeros(n));
+        for i in 0..n {
+            let at = |step: f64| {
+                let (mut e, mut s, mut u) = (SVector::zeros(), s, u.clone());
+                match i {
+                    0..ERRORS => e[i] += step,
+                    ERRORS => s += step,
+                    _ => u[i - ERRORS - 1] += step,
+                }
+                self.rates(&e, s, &u)
+            };
+            let ((plus, turn_plus), (minus, turn_minus)) = (at(STEP), at(-STEP));
+            E.set_column(i, &((plus - minus) / (2.0 * STEP)));
+            turn[i] = (turn_plus - turn_minus) / (2.0 * STEP);
+        }
+        (E, turn)
+    }
+
+    /// The thrusts that keep the axis where it is and carry the weight, by powers of s: what is to be balanced is a polynomial of the second degree. Of several the nearest to
+    /// those of the steady spin.
+    fn held(&self, spin: &SteadySpin) -> [DVector<f64>; 3] {
+        let m = self.B.ncols();
+        let none = DVector::zeros(m);
+        // Acceleration along the axis, angular ones across it.
+        let wanted = |s: f64, u: &DVector<f64>| {
+            let (rates, _) = self.rates(&SVector::zeros(), s, u);
+            let along = self.axis.dot(&rates.fixed_rows::<3>(3));
+            DVector::from_column_slice(&[along, rates[8], rates[9]])
+        };
+        let rest = wanted(0.0, &none);
+        let effect = DMatrix::from_fn(3, m, |i, j| {
+            let mut unit = none.clone();
+            unit[j] = 1.0;
+            wanted(0.0, &unit)[i] - rest[i]
+        });
+        let steady: DVector<f64> =
+            DVector::from_iterator(m, spin.input.iter().copied().filter(|u| *u != 0.0));
+        let Ok(inverse) = effect.clone().pseudo_inverse(1e-9) else {
+            return [steady, none.clone(), none];
+        };
+        let s = spin.rate;
+        let (ahead, back) = (wanted(s, &none), wanted(-s, &none));
+        let first = (&ahead - &back) / (2.0 * s);
+        let second = (&ahead + &back - &rest * 2.0) / (2.0 * s * s);
+        // What effect does not see stays that of the steady spin; what it cannot give is not asked for.
+        let kept = &steady - &inverse * (&effect * &steady);
+        [
+            kept - &inverse * &rest,
+            -(&inverse * &first),
+            -(&inverse * &second),
+        ]
+    }
+}

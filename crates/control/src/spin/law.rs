@@ -1,0 +1,182 @@
+//! The thrusts of a vehicle that hovers while spinning.
+#![allow(non_snake_case)]
+
+use std::sync::Arc;
+
+use fly_lie::operators::{angular, join, linear};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::State;
+use nalgebra::{DVector, Vector3};
+
+use super::design::{ERRORS, SPAN, SpinDesign};
+use crate::ReferencePoint;
+
+/// Flies a vehicle about the steady spin of a [`SpinDesign`]: its axis along the thrust that the reference needs, a point of the axis where the reference is.
+///
+/// The reference's position, velocity and acceleration are followed, its attitude is not. Far away errors count no more than
+/// 1 m and 1.5 m/s, so that the axis leans no further than the feedback takes it for these.
+#[derive(Clone, Debug)]
+pub struct SpinLaw {
+    design: Arc<SpinDesign>,
+    gravity: Vector3<f64>,
+    /// What the rotors that are left give, N.
+    thrusts: DVector<f64>,
+    /// Whether somebody has told that since the last step.
+    is_told: bool,
+    errors: DVector<f64>,
+    /// Where the axis should point, in the world.
+    direction: Vector3<f64>,
+}
+
+/// Larger errors of position, m, and velocity, m/s, count as these.
+const FARTHEST: [f64; 2] = [1.0, 1.5];
+/// The reference and a disturbance lean the axis no further than by this tangent.
+const LEAN: f64 = 0.6;
+/// The polynomial of the thrusts is not followed beyond this multiple of the steady rate.
+const FASTEST: f64 = 1.5;
+
+impl SpinLaw {
+    /// With this design, under this acceleration of free fall (world, m/s^2), while the inputs are these (p numbers, N).
+    ///
+    /// # Panics
+    /// If there are other than p numbers.
+    pub fn new(design: Arc<SpinDesign>, gravity: Vector3<f64>, input: &[f64]) -> Self {
+        assert_eq!(input.len(), design.spin().input.len(), "number of inputs");
+        let m = design.active.len();
+        let steady = &design.spin().input;
+        // Before the first step nothing is known of them.
+        let thrust = |j: usize| {
+            if input[j].is_finite() {
+                input[j]
+            } else {
+                steady[j]
+            }
+        };
+        Self {
+            gravity,
+            thrusts: DVector::from_iterator(m, design.active.iter().map(|j| thrust(*j))),
+            is_told: false,
+            errors: DVector::zeros(ERRORS + m),
+            direction: -gravity.normalize(),
+            design,
+        }
+    }
+
+    /// What it flies.
+    pub fn design(&self) -> &SpinDesign {
+        &self.design
+    }
+
+    /// What is followed in this state by the last step: the goal with the attitude of the state, turned by the smallest angle such that the axis is where it should be, and
+    /// with the rate of the spin.
+    pub fn following(&self, state: &State<f64>, goal: &ReferencePoint) -> ReferencePoint {
+        let b = self.design.spin().axis;
+        let (R, R_g) = (state.pose.rotation.matrix(), goal.pose.rotation.matrix());
+        let axis = R * b;
+        let across = axis.cross(&self.direction);
+        let angle = across.norm().atan2(axis.dot(&self.direction));
+        let turn = across.try_normalize(f64::MIN_POSITIVE);
+        let turned = SO3::exp(&(turn.unwrap_or_else(Vector3::x) * angle)).matrix() * R;
+        let v_g = linear(&goal.twist);
+        let speeding = R_g * (linear(&goal.acceleration) + angular(&goal.twist).cross(&v_g));
+        let omega = b * angular(&state.twist).dot(&b);
+        let v = turned.tr_mul(&(R_g * v_g));
+        let v_dot = turned.tr_mul(&speeding) - omega.cross(&v);
+        ReferencePoint {
+            pose: SE3::new(SO3::from_matrix(turned), goal.pose.translation),
+            twist: join(&v, &omega),
+            acceleration: join(&v_dot, &Vector3::zeros()),
+        }
+    }
+
+    /// Tells what the rotors give now (p numbers, N). Holds for one step; who never tells is taken to send all inputs.
+    pub fn set_thrusts(&mut self, thrusts: &[f64]) {
+        for (to, j) in self.thrusts.iter_mut().zip(&self.design.active) {
+            *to = thrusts[*j];
+        }
+        self.is_told = true;
+    }
+
+    /// Writes the commands without limits (p numbers, N) for this state and goal under an `acceleration` by a disturbance (world, m/s^2), `elapsed` s after
+    /// `input` was sent. No allocation.
+    pub fn command(
+        &mut self,
+        elapsed: f64,
+        state: &State<f64>,
+        goal: &ReferencePoint,
+        acceleration: &Vector3<f64>,
+        input: &DVector<f64>,
+        commands: &mut DVector<f64>,
+    ) {
+        let design = &*self.design;
+        if !std::mem::take(&mut self.is_told) && elapsed.is_finite() {
+            for ((thrust, j), lag) in self
+                .thrusts
+                .iter_mut()
+                .zip(&design.active)
+                .zip(&design.lags)
+            {
+                *thrust += (input[*j] - *thrust) * -f64::exp_m1(-elapsed / lag);
+            }
+        }
+        let R = state.pose.rotation.matrix();
+        let (v, omega) = (linear(&state.twist), angular(&state.twist));
+        let (spin, T) = (design.spin(), &design.T);
+        let pivot = spin.pivot();
+        let s = omega.dot(&spin.axis);
+        // What the reference does in the world.
+        let (R_g, v_g) = (goal.pose.rotation.matrix(), linear(&goal.twist));
+        let velocity = R_g * v_g;
+        let speeding = R_g * (linear(&goal.acceleration) + angular(&goal.twist).cross(&v_g));
+        // The direction and size of what carries it, in parts of the weight.
+        let g = self.gravity.norm();
+        let up = -self.gravity / g;
+        let carried = up + (speeding - acceleration) / g;
+        let height = carried.dot(&up).clamp(0.5, 2.0);
+        let lean = (carried - up * carried.dot(&up)).cap_magnitude(LEAN * height);
+        let thrust = up * height + lean;
+        let (strength, direction) = (thrust.norm(), thrust.normalize());
+        let n = R.tr_mul(&direction);
+        let [far, fast] = FARTHEST;
+        let position = (state.pose.act(&pivot) - goal.pose.translation).cap_magnitude(far);
+        let moving = (R * (v + omega.cross(&pivot)) - velocity).cap_magnitude(fast);
+        // Whoever tumbles turns upright first.
+        let upright = n.dot(&spin.axis).max(0.0);
+        let (position, moving) = (position * upright, moving * upright);
+        let mut across = T.tr_mul(&n);
+        if n.dot(&spin.axis) < 0.0 {
+            // Beyond a quarter turn the sine falls again.
+            across = across.try_normalize(f64::MIN_POSITIVE).unwrap_or(across);
+            if across.norm_squared() == 0.0 {
+                across.x = 1.0;
+            }
+        }
+        let e = &mut self.errors;
+        e.fixed_rows_mut::<3>(0).copy_from(&R.tr_mul(&position));
+        e.fixed_rows_mut::<3>(3).copy_from(&R.tr_mul(&moving));
+        e.fixed_rows_mut::<2>(6).copy_from(&across);
+        e.fixed_rows_mut::<2>(8).copy_from(&T.tr_mul(&omega));
+        let part = s / spin.rate;
+        let [held, first, second] = &design.held;
+        let s_held = spin.rate * part.clamp(-FASTEST, FASTEST);
+        let at = |k: usize| held[k] * strength + s_held * (first[k] + s_held * second[k]);
+        for k in 0..self.thrusts.len() {
+            e[ERRORS + k] = self.thrusts[k] - at(k);
+        }
+        // Between two gains.
+        let last = design.gains.len() - 1;
+        let place = (part.clamp(SPAN[0], SPAN[1]) - SPAN[0]) / (SPAN[1] - SPAN[0]) * last as f64;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a NaN becomes 0
+        let index = (place as usize).min(last - 1);
+        let share = place - index as f64;
+        let [slower, faster] = [&design.gains[index], &design.gains[index + 1]];
+        commands.fill(0.0);
+        for (k, j) in design.active.iter().enumerate() {
+            let feedback: f64 = (0..e.len())
+                .map(|i| (slower[(k, i)] + share * (faster[(k, i)] - slower[(k, i)])) * e[i])
+                .sum();
+            commands[*j] = at(k) - feedback;
+        }
+        self.direction = direction;
+    }
+}
