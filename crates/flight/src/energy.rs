@@ -93,6 +93,11 @@ impl EnergyWatch {
             return None;
         }
         let (guidance, point) = (pilot.guidance(), pilot.point());
+        if guidance.spin().is_some() {
+            // There is no W.
+            self.monitor.restart();
+            return None;
+        }
         let governor = guidance.governor();
         if self.action != decision.action || governor.is_some_and(Governor::has_jumped) {
             self.action = decision.action;

@@ -243,6 +243,7 @@ impl Flight<'_> {
             match &event {
                 ActuatorEvent::Changed {
                     attainable: Some(Attainable::Nothing),
+                    spin: None,
                     ..
                 }
                 | ActuatorEvent::Changed {

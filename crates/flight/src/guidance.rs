@@ -1,21 +1,26 @@
 //! A reference and the control law that follows it.
 #![allow(non_snake_case)]
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use fly_control::analysis::{Attainable, LyapunovGuarantee};
 use fly_control::disturbance::{Failure, HoverEstimate};
 use fly_control::governor::Governor;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
+use fly_control::spin::{SpinDesign, SpinLaw};
 use fly_control::{Controller, InputBoundsError, ReferencePoint, Step, SystemPoint, Trajectory};
 use fly_hal::Frame;
 use fly_lie::SE3;
 use fly_mechanics::multibody::{Joint, Model};
 use fly_mechanics::{State, System, Vehicle};
-use nalgebra::{DMatrix, DVector, Vector6};
+use nalgebra::{DMatrix, DVector, Vector3, Vector6};
 
 use crate::descent::Descent;
 use crate::disturbance::{BodyDisturbance, DisturbanceReport};
+use crate::health::Spin;
 use crate::reference::FlightReference;
 use crate::supervisor::Fault;
 
@@ -50,6 +55,8 @@ enum Plant {
         /// Descent rate of the failsafe, m/s.
         descent_rate: f64,
         failsafe: Option<Descent>,
+        /// The inputs of an actuator without which the vehicle can hover only while spinning, and how.
+        spins: Vec<(Range<usize>, Arc<SpinDesign>)>,
     },
     System {
         reference: Box<dyn Trajectory<SystemPoint>>,
@@ -93,6 +100,7 @@ impl Guidance {
                 vehicle: Box::new(vehicle.clone()),
                 descent_rate,
                 failsafe: None,
+                spins: Vec::new(),
             },
             point: SystemPoint::new(model),
             delay: 0.0,
@@ -115,6 +123,26 @@ impl Guidance {
         };
         self.delay = controller.delay();
         *ahead = matches!(reference, FlightReference::Planned(_)).then_some(reference);
+        self
+    }
+
+    /// The same, ready to hover while spinning: where a vehicle that has lost any one actuator cannot hover at rest but can while it spins, this is found now, not in flight.
+    #[must_use]
+    pub fn ready_to_spin(mut self) -> Self {
+        if let Plant::Vehicle { vehicle, spins, .. } = &mut self.plant {
+            let p = vehicle.rotors.input_dim();
+            for lost in vehicle.rotors.rotor_ranges() {
+                let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; p], vec![f64::INFINITY; p]);
+                lower[lost.clone()].fill(0.0);
+                upper[lost.clone()].fill(0.0);
+                let bounds = [lower.as_slice(), upper.as_slice()];
+                if Attainable::within(vehicle, bounds) == Attainable::Nothing
+                    && let Some(design) = SpinDesign::find(vehicle, bounds)
+                {
+                    spins.push((lost, Arc::new(design)));
+                }
+            }
+        }
         self
     }
 
@@ -404,7 +432,8 @@ impl Guidance {
                 }
                 controller.set_actuators(predictor.ahead().actuators);
                 let state = of_motion(predictor.tracked_motion_ahead());
-                let governor = governor.as_mut().filter(|_| failsafe.is_none());
+                let is_free = failsafe.is_none() && controller.spin().is_none();
+                let governor = governor.as_mut().filter(|_| is_free);
                 let (followed, is_led) = match governor {
                     Some(governor) => {
                         let followed = governor.govern(elapsed, &state, aim);
@@ -420,8 +449,12 @@ impl Guidance {
                 } else {
                     plant.leaned().copied()
                 };
-                if let (Some(leaned), false) = (leaned, is_led) {
-                    write(joint, &leaned, &mut self.point);
+                let followed = match controller.spin() {
+                    Some(spin) => Some(spin.following(&self::state(predictor), point)),
+                    None => leaned.filter(|_| !is_led),
+                };
+                if let Some(followed) = followed {
+                    write(joint, &followed, &mut self.point);
                 }
                 controller.last()
             }
@@ -467,14 +500,44 @@ impl Guidance {
             Plant::Vehicle {
                 governor,
                 failsafe: None,
+                controller,
                 ..
-            } => governor.as_deref(),
+            } if controller.spin().is_none() => governor.as_deref(),
             _ => None,
         }
     }
 
+    /// How it hovers while spinning; `None` while it does not.
+    pub fn spin(&self) -> Option<&SpinDesign> {
+        match &self.plant {
+            Plant::Vehicle { controller, .. } => controller.spin().map(SpinLaw::design),
+            Plant::System { .. } => None,
+        }
+    }
+
+    /// The same in numbers.
+    pub fn spin_in_numbers(&self) -> Option<Spin> {
+        let (Plant::Vehicle { vehicle, .. }, Some(design)) = (&self.plant, self.spin()) else {
+            return None;
+        };
+        let spin = design.spin();
+        let center = vehicle.body.inertia().center_of_mass();
+        Some(Spin {
+            rate: spin.rate,
+            tilt: spin.tilt(),
+            radius: spin.radius(&center),
+        })
+    }
+
+    /// The direction in the body that should point up: body z, or the axis of its spin.
+    pub fn upward(&self) -> Vector3<f64> {
+        self.spin()
+            .map_or_else(Vector3::z, |design| design.spin().axis)
+    }
+
     /// Takes bounds of the inputs in the place of their limits, infinite ones where nothing has changed; see
-    /// [`Controller::set_input_bounds`]. Allocates.
+    /// [`Controller::set_input_bounds`]. A vehicle that can hover within them only while it spins, as far as it is [ready](Self::ready_to_spin) for it, does so from the next step on.
+    /// Allocates.
     ///
     /// # Errors
     /// [`InputBoundsError`]; the bounds before stay.
@@ -483,7 +546,32 @@ impl Guidance {
         [lower, upper]: [&[f64]; 2],
     ) -> Result<(), InputBoundsError> {
         match &mut self.plant {
-            Plant::Vehicle { controller, .. } => controller.set_input_bounds(lower, upper),
+            Plant::Vehicle {
+                controller,
+                governor,
+                spins,
+                ..
+            } => {
+                controller.set_input_bounds(lower, upper)?;
+                let is_lost = |j: usize| lower[j] == 0.0 && upper[j] == 0.0;
+                let is_whole = |j: usize| lower[j].is_infinite() && upper[j].is_infinite();
+                let mut fitting = spins.iter().filter(|(lost, _)| {
+                    (0..lower.len()).all(|j| {
+                        if lost.contains(&j) {
+                            is_lost(j)
+                        } else {
+                            is_whole(j)
+                        }
+                    })
+                });
+                let design = fitting.next().map(|(_, design)| design.clone());
+                if let (None, Some(_), Some(governor)) = (&design, controller.spin(), governor) {
+                    // It may have gone far meanwhile.
+                    governor.restart();
+                }
+                controller.set_spin(design);
+                Ok(())
+            }
             Plant::System { controller, .. } => controller.set_input_bounds(lower, upper),
         }
     }

@@ -27,6 +27,17 @@ impl Source {
     }
 }
 
+/// How a vehicle hovers while spinning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spin {
+    /// About the axis, either sense, rad/s.
+    pub rate: f64,
+    /// Of the axis against body z, rad.
+    pub tilt: f64,
+    /// Of the circle on which the centre of mass moves, m.
+    pub radius: f64,
+}
+
 /// What became known of the actuators.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActuatorEvent {
@@ -40,6 +51,8 @@ pub enum ActuatorEvent {
         source: Source,
         /// What is attainable with all that is left; `None` for a system.
         attainable: Option<Attainable>,
+        /// How the vehicle hovers with it while spinning, if it does.
+        spin: Option<Spin>,
         /// Why the law does not make up for it, if it does not.
         refused: Option<String>,
     },
@@ -54,6 +67,7 @@ impl fmt::Display for ActuatorEvent {
             left,
             source,
             attainable,
+            spin,
             refused,
         } = self
         else {
@@ -69,7 +83,15 @@ impl fmt::Display for ActuatorEvent {
             f,
             "the actuator of `{command}` gives {left:.0} % of what it did"
         )?;
-        match attainable {
+        if let Some(Spin { rate, tilt, radius }) = spin {
+            let (rate, tilt, radius) = (rate.abs(), tilt.to_degrees(), 1e3 * radius);
+            write!(
+                f,
+                "; what is left cannot hover at rest: hovers while spinning at {rate:.1} rad/s about an axis that is tilted by {tilt:.0} degrees in the body, \
+                 on a circle of {radius:.0} mm: yaw is given up"
+            )?;
+        }
+        match attainable.filter(|_| spin.is_none()) {
             Some(Attainable::Spinning) => f.write_str(
                 "; what is left cannot hover without a torque about the vertical: yaw is given up",
             )?,

@@ -361,9 +361,15 @@ impl Pilot {
         let observed = Observed {
             time: flight_time,
             errors: self.errors,
-            energy: step.energies.total,
+            // Without energies nothing settles but the error itself.
+            energy: if guidance.spin().is_some() {
+                f64::INFINITY
+            } else {
+                step.energies.total
+            },
             saturated: step.saturated(),
-            following: following(guidance.governor()),
+            following: following(guidance.governor().filter(|_| guidance.spin().is_none())),
+            upward: guidance.upward(),
         };
         (envelope.as_mut()).and_then(|envelope| envelope.observe(&observed, predictor, point))
     }
@@ -430,6 +436,7 @@ impl Pilot {
         }
         let attainable = guidance.attainable(health.bounds());
         let refused = guidance.set_input_bounds(health.bounds()).err();
+        let spin = guidance.spin_in_numbers();
         let names = predictor.system().inputs.command_names();
         let events = self
             .changed
@@ -439,6 +446,7 @@ impl Pilot {
                 left: health.of(command),
                 source,
                 attainable,
+                spin,
                 refused: refused.as_ref().map(ToString::to_string),
             });
         self.actuators.extend(events);

@@ -115,12 +115,16 @@ impl<'a> Flight<'a> {
         let envelope = is_ours.then(|| envelope(configuration, settling));
         let ground = ground(safety, is_real_time).filter(|_| is_ours);
         let detects = (configuration.controller.disturbance).is_some_and(|it| it.detect_failures);
+        let health = Health::bind(description, system, detects);
+        if health.is_some() && !is_shadow {
+            guidance = guidance.ready_to_spin();
+        }
         let pilot = Pilot::new(Parts {
             envelope,
             ground,
             predictor,
             binding,
-            health: Health::bind(description, system, detects),
+            health,
             guidance,
             supervisor,
             stale_after: nanoseconds(safety.stale_ms * 1e-3),

@@ -34,7 +34,9 @@ impl Lost {
         half.squares += step.errors[1] * step.errors[1];
         half.count += 1;
         half.energy = half.energy.max(step.energy);
-        self.largest_energy = self.largest_energy.max(step.energy);
+        if step.energy.is_finite() {
+            self.largest_energy = self.largest_energy.max(step.energy);
+        }
         if step.time - start < 0.5 * settling {
             return;
         }
@@ -84,6 +86,7 @@ mod tests {
                 energy: energy(time),
                 saturated: false,
                 following: Following::Reference,
+                upward: nalgebra::Vector3::z(),
             };
             lost.record(&step, 1.0);
         }

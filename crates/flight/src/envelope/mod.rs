@@ -180,12 +180,14 @@ pub struct Observed {
     pub time: f64,
     /// Distance (m) and angle (rad) from the reference.
     pub errors: [f64; 2],
-    /// The total error energy W, J; 0 where there is none.
+    /// The total error energy W, J; 0 where there is none, infinite where it has given way to another law.
     pub energy: f64,
     /// Whether inputs are at their limits.
     pub saturated: bool,
     /// How the reference is followed.
     pub following: Following,
+    /// The direction in the body that should point up.
+    pub upward: Vector3<f64>,
 }
 
 /// Watches the limits of a flight. Does not allocate after its construction.
@@ -347,7 +349,7 @@ impl Envelope {
                         continue;
                     };
                     match limit {
-                        Limit::Tilt => pose.rotation.matrix()[(2, 2)].clamp(-1.0, 1.0).acos(),
+                        Limit::Tilt => pose.rotation.act(&step.upward).z.clamp(-1.0, 1.0).acos(),
                         Limit::Speed => linear(twist).norm(),
                         Limit::Height => pose.translation.z,
                         Limit::Floor => -pose.translation.z,
