@@ -878,8 +878,16 @@ impl Controller<FreeBodyPlant> {
         }
         let Some(spin) = &mut self.spin else { return };
         let mass = self.plant.body().inertia().mass();
-        let push = (self.observer.as_ref())
-            .map_or_else(Vector3::zeros, |found| found.force_in_world() / mass);
+        // What is along the thrust turns with the body: of that the mean counts, which is vertical.
+        let push = self.observer.as_ref().map_or_else(Vector3::zeros, |found| {
+            let down = self.plant.body().gravity().normalize();
+            let r = state
+                .pose
+                .rotation
+                .act(&found.force().fixed_rows::<3>(0).into_owned());
+            let world = found.force_in_world();
+            (world + down * down.dot(&(r - world))) / mass
+        });
         let step = &mut self.step;
         let u0 = &mut step.unconstrained;
         spin.command(elapsed, state, goal, &push, &step.input, u0);

@@ -9,9 +9,9 @@
 //! - [`SpinDesign`] is the feedback about it, of least cost for small errors, the lags of the rotors included, for the rate of spin of the moment;
 //! - [`SpinLaw`] flies it: the thrusts for a state and a reference.
 //!
-//! An extension, not in the dissertation. Its law (5.86b) compares six accelerations with those of a template that is designed for rest: it has no state for the lag of
-//! rotors that must act at the frequency of the spin, where a lag of 0.03 s turns a torque by 30 degrees. So the feedback about a spin is designed for the
-//! spin.
+//! An extension, not in the dissertation. Its law (5.86b) with the spin as reference (the attitude of the moment, turned by the smallest angle) does not stabilise the spin of the shipped
+//! quadcopter, whatever its poles and its priority of tilt, with lags of the rotors or without: its template is matched to rest, where body z is the vertical, and the
+//! forces that it gives up turn with the body. So the feedback about a spin is designed for the spin.
 
 mod design;
 mod law;

@@ -155,9 +155,8 @@ impl<'a> Family<'a> {
         }
         let m = active.len();
         let unit = DVector::from_fn(7 + m, |i, _| match i {
-            0..3 => 1.0,
+            0..3 | 4..7 => 1.0,
             3 => rate,
-            4..7 => 1.0,
             _ => weight / m as f64,
         });
         Some(Self {

@@ -1,6 +1,7 @@
 //! Hover while spinning: spins against closed forms and the equations of motion, and flights with a dead rotor.
 #![allow(non_snake_case)]
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use fly_control::spin::{SpinDesign, SteadySpin};
@@ -118,7 +119,8 @@ fn varied(random: &mut Random, part: f64) -> String {
     let at = [[1, 0], [0, 1], [-1, 0], [0, -1]];
     for ((arm, drag), [x, y]) in arms.iter().zip(drags).zip(at) {
         let (x, y) = (arm * f64::from(x), arm * f64::from(y));
-        text += &format!(
+        let _ = write!(
+            text,
             "[[rotors]]\nbody = 'airframe'\nposition = [{x:?}, {y:?}, 0.01]\naxis = [0, 0, 1]\ndrag_ratio = {drag:?}\nthrust = [0.2, 7]\n\
              time_constant = {lag:?}\n"
         );
@@ -200,10 +202,11 @@ impl Flight {
     /// Flies to the origin for so long. Returns the root mean square of the distance of the axis in the last two seconds, m.
     fn fly(&mut self, duration: f64) -> f64 {
         let goal = ReferencePoint::at_rest(SE3::identity());
-        let steps = (duration / STEP) as usize;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let steps = (duration / STEP) as u32;
         let (mut told, mut sum, mut count) = (false, 0.0, 0);
         for k in 0..steps {
-            let time = k as f64 * STEP;
+            let time = f64::from(k) * STEP;
             if time >= self.late && !std::mem::replace(&mut told, true) {
                 let [lower, upper] = bounds(4, &[self.lost]);
                 self.controller.set_input_bounds(&lower, &upper).unwrap();
@@ -230,7 +233,7 @@ impl Flight {
             self.state = integrate::rk4(&self.state, STEP, |s| body.acceleration(s, &wrench));
             let error = self.state.pose.act(&self.design.spin().pivot()).norm();
             self.worst = self.worst.max(error);
-            if !(error < 1e3) {
+            if error.is_nan() || error > 1e3 {
                 return f64::INFINITY;
             }
             if time > duration - 2.0 {
@@ -286,7 +289,8 @@ fn steps_while_spinning_allocate_nothing() {
     }
 }
 
-/// Two of the three rotors that are left, told of late, vehicles of other numbers: how many come back.
+/// Vehicles of other numbers come back from hover, and the shipped one from most starts: tilted by up to 90 degrees and more, up to 4 rad/s of roll and pitch, 8 rad/s of yaw in either
+/// sense, 2 m/s. What does not come back in 20 s tumbles on, or is still on its way.
 #[test]
 fn most_vehicles_come_back_from_most_starts() {
     let mut random = Random(77);
@@ -359,5 +363,19 @@ fn gyroscopic_torque_is_balanced() {
             let force = Vector3::z() * u.sum() - spin.axis * WEIGHT;
             assert!((omega.cross(&linear(&spin.twist())) * MASS - force).norm() < 1e-8);
         }
+    }
+}
+
+/// Told of it late, while the law flies on with a rotor that is not there: what has tumbled comes back, lower.
+#[test]
+fn a_loss_that_is_known_late_costs_height() {
+    for (late, most) in [(0.3, 6.0), (0.6, 9.0), (1.0, 30.0)] {
+        let mut flight = Flight::new(&shipped(), 3, late).expect("a design");
+        let rms = flight.fly(40.0);
+        assert!(
+            rms < 1e-3 && flight.worst < most,
+            "{late}: {rms}, {}",
+            flight.worst
+        );
     }
 }
