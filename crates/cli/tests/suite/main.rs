@@ -23,6 +23,7 @@ mod references;
 mod replay;
 mod rotorpy;
 mod safety;
+mod spinning;
 mod systems;
 mod trust;
 mod tune;

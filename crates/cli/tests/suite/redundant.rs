@@ -5,7 +5,7 @@ use crate::common;
 use common::{Folder, line, measure};
 
 /// The rms position error (m) from this time (s) on, of a flight that must end well; and its summary.
-fn tracked(config: &str, set: &[&str], from: f64) -> (f64, String) {
+pub fn tracked(config: &str, set: &[&str], from: f64) -> (f64, String) {
     let folder = Folder::new();
     let mut arguments = vec!["--config", config];
     arguments.extend(set.iter().flat_map(|set| ["--set", set]));
