@@ -114,11 +114,7 @@ impl<'a> Flight<'a> {
         let is_ours = !recording && (!is_real_time || backend.is_armed());
         let envelope = is_ours.then(|| envelope(configuration, settling));
         let ground = ground(safety, is_real_time).filter(|_| is_ours);
-        let detects = (configuration.controller.disturbance).is_some_and(|it| it.detect_failures);
-        let health = Health::bind(description, system, detects);
-        if health.is_some() && !is_shadow {
-            guidance = guidance.ready_to_spin();
-        }
+        let (health, guidance) = health(configuration, description, guidance, is_shadow);
         let pilot = Pilot::new(Parts {
             envelope,
             ground,
@@ -161,6 +157,23 @@ impl<'a> Flight<'a> {
             wall_start: jiff::Timestamp::now(),
         })
     }
+}
+
+/// What is known of the actuators, if anything can be, and the guidance ready for their loss.
+fn health(
+    configuration: &Configuration,
+    description: &Description,
+    guidance: Guidance,
+    is_shadow: bool,
+) -> (Option<Health>, Guidance) {
+    let detects = (configuration.controller.disturbance).is_some_and(|it| it.detect_failures);
+    let health = Health::bind(description, &configuration.system, detects);
+    let guidance = if health.is_some() && !is_shadow {
+        guidance.ready_to_spin()
+    } else {
+        guidance
+    };
+    (health, guidance)
 }
 
 /// What the flight must not leave.
