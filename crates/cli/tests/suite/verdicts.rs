@@ -139,9 +139,9 @@ fn a_vehicle_that_stays_away_from_its_reference_has_diverged() {
     let folder = Folder::new();
     // Level, at rest and metres away: what is left of the rotors cannot do more. Heavier than its rotors can carry beside a reference that comes and
     // goes. Falling, or thrown over, so late that nothing else could tell.
-    let dead = |from: f64, rotor: usize| {
+    let dead = |from: f64, reported: bool| {
         format!(
-            r#"backend.sim.faults=[{{kind="dead",from={from},until=inf,actuator="rotor.{rotor}.thrust"}}]"#
+            r#"backend.sim.faults=[{{kind="dead",from={from},until=inf,actuator="rotor.1.thrust",reported={reported}}}]"#
         )
     };
     let heavy = [
@@ -150,11 +150,11 @@ fn a_vehicle_that_stays_away_from_its_reference_has_diverged() {
     ];
     let falling = ["vehicle.bodies.airframe.mass=900".to_owned()];
     for (config, set, durations) in [
-        ("octocopter_canted", &[dead(2.0, 1)][..], &[8, 12][..]),
+        ("octocopter_canted", &[dead(2.0, true)][..], &[8, 12][..]),
         ("quadcopter", &heavy, &[6, 8, 12, 16, 20]),
         ("quadcopter", &falling, &[2]),
-        ("quadcopter", &[dead(2.0, 1)], &[4, 6]),
-        ("quadcopter", &[dead(10.2, 1)], &[12]),
+        ("quadcopter", &[dead(2.0, false)], &[4, 6]),
+        ("quadcopter", &[dead(10.2, false)], &[12]),
     ] {
         for duration in durations {
             let duration = format!("flight.duration={duration}");
