@@ -20,8 +20,8 @@ pub enum Following {
 pub(super) struct Trend {
     start: Option<f64>,
     now: Half,
-    /// The last one, and the one before.
-    halves: [Option<Half>; 2],
+    /// The last ones, the latest first.
+    halves: [Option<Half>; 3],
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,14 +47,15 @@ impl Trend {
         self.now.counts[2] += u64::from(following == Following::Awaited);
         if time - start >= 0.5 * settling {
             self.start = Some(time);
-            self.halves = [Some(std::mem::take(&mut self.now)), self.halves[0]];
+            let [last, before, _] = self.halves;
+            self.halves = [Some(std::mem::take(&mut self.now)), last, before];
         }
     }
 
-    /// The mean error of the last half, if it does not come nearer than that of the half before, else 0. Who is led from far away comes nearer no
-    /// faster than it may: any decrease will do, but not where it is awaited.
+    /// The mean error of the last half, or of the one before if that is smaller; 0 if it came nearer twice, which a swing does not. Who is led from far away
+    /// comes nearer no faster than it may: any decrease will do, but not where it is awaited.
     pub fn stays(&self) -> f64 {
-        let [Some(last), Some(before)] = self.halves else {
+        let [Some(last), Some(before), earlier] = self.halves else {
             return 0.0;
         };
         let [all, led, awaited] = last.counts;
@@ -63,7 +64,9 @@ impl Trend {
             (false, true) => 1.0,
             (false, false) => STAYS,
         };
-        if last.mean() < part * before.mean() {
+        let is_nearer = |half: &Half, than: &Half| half.mean() < part * than.mean();
+        let was_nearer = earlier.is_none_or(|earlier| is_nearer(&before, &earlier));
+        if is_nearer(&last, &before) && was_nearer {
             0.0
         } else {
             last.mean().min(before.mean())
@@ -73,7 +76,7 @@ impl Trend {
     /// Whether an error is larger than those that came lately.
     pub fn grows(&self, error: f64) -> bool {
         let mut lately = self.now;
-        if let [Some(last), _] = self.halves {
+        if let Some(last) = self.halves[0] {
             lately.sum += last.sum;
             lately.counts[0] += last.counts[0];
         }
@@ -100,8 +103,8 @@ mod tests {
         let left = |error: fn(f64) -> f64, following| trend(error, following).stays();
         let alone = Following::Reference;
         assert!((left(|_| 3.0, alone) - 3.0).abs() < 1e-12);
-        // The lesser of two means that grow with 1 m/s, one second apart: the last one is of the ninth second.
-        assert!((left(|t| t, alone) - 7.5).abs() < 0.52);
+        // The lesser of two means that grow with 1 m/s: of the ninth second, and of the tenth.
+        assert!((left(|t| t, alone) - 8.5).abs() < 0.01);
         // A swing about it with a period of two seconds.
         assert!((left(|t| 3.0 + (3.0 * t).sin(), alone) - 3.0).abs() < 0.7);
         assert_eq!(left(|t| 100.0 * (-2.0 * t).exp(), alone), 0.0);
