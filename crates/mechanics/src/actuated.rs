@@ -8,11 +8,13 @@ use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
 };
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
+use crate::propulsion::Propulsion;
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///
-/// Its [`SystemState`] holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n velocities.
+/// Its [`SystemState`] holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n velocities;
+/// once [propulsion](Self::start_propulsion) is started, speeds in place of the thrusts of rotors with motors, and the charge of a battery.
 ///
 /// ```
 /// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme};
@@ -56,6 +58,8 @@ pub struct ActuatedDynamics {
     effectiveness: Vec<f64>,
     /// `None`: it rests, and linear drag is all that it does.
     air: Option<Air>,
+    /// `None`: the thrusts lag.
+    propulsion: Option<Propulsion>,
     /// What acts beside all that, n numbers.
     external: Vec<f64>,
 }
@@ -99,6 +103,7 @@ impl ActuatedDynamics {
             force: vec![0.0; model.dof()],
             effectiveness: vec![1.0; system.inputs.time_constants().len()],
             air: None,
+            propulsion: None,
             external: vec![0.0; model.dof()],
         })
     }
@@ -107,6 +112,41 @@ impl ActuatedDynamics {
     /// [`aerodynamics`](crate::aerodynamics) acts as well, of which nothing does before. Dampers know no wind.
     pub fn set_air(&mut self, air: Air) {
         self.air = Some(air);
+    }
+
+    /// Starts the [motors](crate::RotorMotor) of the rotors that have one, from the thrusts that the state holds, on a battery with this charge (0 to 1):
+    /// from now on the state holds the speeds of these rotors (rad/s) in place of their thrusts, and behind all actuators the charge if there is
+    /// a battery. Does nothing if no rotor has a motor.
+    pub fn start_propulsion(&mut self, system: &System, charge: f64, state: &mut SystemState<f64>) {
+        self.propulsion = Propulsion::new(system);
+        self.to_states(&mut state.velocity[system.model.dof()..]);
+        if self.has_battery() {
+            state.velocity.push(charge);
+        }
+    }
+
+    /// Makes states of what actuators do, in place: speeds (rad/s) of the thrusts (N) of rotors with motors.
+    pub fn to_states(&self, actuators: &mut [f64]) {
+        if let Some(propulsion) = &self.propulsion {
+            propulsion.speeds(actuators);
+        }
+    }
+
+    /// The thrust (N) at this speed (rad/s) of the rotor whose thrust is this command; `None` if the state holds no speed of it.
+    pub fn thrust_of_speed(&self, command: usize, speed: f64) -> Option<f64> {
+        (self.propulsion.as_ref())?.thrust(command, speed)
+    }
+
+    /// Whether the state holds the charge of a battery.
+    pub fn has_battery(&self) -> bool {
+        let mut all = self.propulsion.iter();
+        all.any(Propulsion::has_battery)
+    }
+
+    /// The voltage of the battery in the last state of which the [`rates`](Self::rates) were asked, V; `None` without a battery.
+    pub fn voltage(&self) -> Option<f64> {
+        let propulsion = self.propulsion.as_ref()?;
+        propulsion.has_battery().then(|| propulsion.voltage())
     }
 
     /// A force that acts beside all that is described, n numbers along the velocity coordinates (N, N m): zero at first.
@@ -162,7 +202,12 @@ impl ActuatedDynamics {
         acceleration: &mut [f64],
     ) -> Result<(), ActuatedDynamicsError> {
         let n = system.model.dof();
-        self.actual.copy_from_slice(&state.velocity[n..]);
+        self.look(system, state);
+        let actuators = self.actual.len();
+        (self.actual).copy_from_slice(&state.velocity[n..n + actuators]);
+        if let Some(propulsion) = &mut self.propulsion {
+            propulsion.hold(&state.velocity[n..], &mut self.actual);
+        }
         self.accelerate(system, state, acceleration)
     }
 
@@ -178,10 +223,11 @@ impl ActuatedDynamics {
     ) {
         let n = system.model.dof();
         let (acceleration, rates) = rates.split_at_mut(n);
+        self.look(system, state);
         let lags = system.inputs.time_constants();
         let states = state.velocity[n..].iter().zip(command).zip(lags);
         for ((actual, rate), ((state, command), lag)) in
-            self.actual.iter_mut().zip(rates).zip(states)
+            self.actual.iter_mut().zip(&mut *rates).zip(states)
         {
             (*actual, *rate) = if *lag > 0.0 {
                 (*state, (command - state) / lag)
@@ -189,12 +235,30 @@ impl ActuatedDynamics {
                 (*command, 0.0)
             };
         }
+        if let Some(propulsion) = &mut self.propulsion {
+            propulsion.drive(
+                &self.workspace,
+                command,
+                &state.velocity[n..],
+                &self.effectiveness,
+                &mut self.actual,
+                rates,
+            );
+        }
         if self.accelerate(system, state, acceleration).is_err() {
             acceleration.fill(f64::NAN);
         }
     }
 
-    /// `xi_dot` while the actuators do what stands in `self.actual`.
+    /// The kinematics of a state.
+    fn look(&mut self, system: &System, state: &SystemState<f64>) {
+        let model = &system.model;
+        let (x, xi) = (&state.configuration, &state.velocity[..model.dof()]);
+        self.workspace.update(model, x, xi);
+        self.workspace.update_jacobians(model);
+    }
+
+    /// `xi_dot` while the actuators do what stands in `self.actual`, in the state that was looked at.
     fn accelerate(
         &mut self,
         system: &System,
@@ -204,8 +268,6 @@ impl ActuatedDynamics {
         let model = &system.model;
         let (x, xi) = (&state.configuration, &state.velocity[..model.dof()]);
         self.force.copy_from_slice(&self.external);
-        self.workspace.update(model, x, xi);
-        self.workspace.update_jacobians(model);
         for (actual, part) in self.actual.iter_mut().zip(&self.effectiveness) {
             *actual *= part;
         }
@@ -213,6 +275,9 @@ impl ActuatedDynamics {
             self.blow(model, &air);
         }
         (system.inputs).add_force(&self.workspace, &self.actual, &mut self.force);
+        if let Some(propulsion) = &self.propulsion {
+            propulsion.add_torque(&self.workspace, &mut self.force);
+        }
         if let Some(air) = self.air {
             self.add_aerodynamics(system, &air);
         }

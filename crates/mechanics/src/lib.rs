@@ -16,6 +16,7 @@
 //! | c, D ξ, ∇V, b = c + D ξ + ∇V | [`FreeBody::coriolis_force`], [`FreeBody::damping_force`], [`FreeBody::potential_force`], [`FreeBody::bias`] |
 //! | D of a body in the air | [`Drag`] |
 //! | what else the air does, to bodies and rotors | [`aerodynamics`] |
+//! | what turns rotors in simulations | [`propulsion`] |
 //! | B, u, W u ≤ l | [`Rotors::input_matrix`], [`Rotors::limits`] |
 //! | D', K' of dampers, springs or a controller | [`SecondMoment`] |
 //! | V, f_K of any springs | [`Stiffness`] |
@@ -99,6 +100,7 @@ pub mod integrate;
 pub mod measurements;
 pub mod multibody;
 mod outline;
+pub mod propulsion;
 mod pseudo_inverse;
 mod serialize;
 mod stiffness;
@@ -114,6 +116,7 @@ pub use body::{
 };
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use free_body::{FreeBody, State, wrench_of_force};
+pub use propulsion::{Battery, RotorMotor};
 pub use pseudo_inverse::PseudoInverse;
 pub use stiffness::{PointSpring, Stiffness, StiffnessError};
 pub use system::{JointData, JointLimits, System};

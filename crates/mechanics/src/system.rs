@@ -3,7 +3,7 @@
 use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
 use crate::multibody::{BodyId, Model, ModelBuilder, ModelError};
 use crate::text::some;
-use crate::{Inputs, QuadraticDrag};
+use crate::{Battery, Inputs, QuadraticDrag};
 
 /// A system of rigid bodies with what drives it: everything that a description says.
 ///
@@ -50,6 +50,8 @@ pub struct System {
     pub inputs: Inputs,
     /// The quadratic drag of bodies. It acts where its dynamics have [`Air`](crate::Air); no controller and no reference knows it.
     pub quadratic_drag: Vec<(BodyId, QuadraticDrag)>,
+    /// What feeds the motors of its rotors, in simulations; `None`: any voltage that they want.
+    pub battery: Option<Battery>,
     /// What closes its loops; see [`constraints`](Self::constraints).
     pub loops: Vec<LoopClosure<f64>>,
     /// Its gears and belts; see [`constraints`](Self::constraints).
@@ -93,6 +95,7 @@ impl System {
             model,
             inputs: Inputs::none(),
             quadratic_drag: Vec::new(),
+            battery: None,
             loops: Vec::new(),
             couplings: Vec::new(),
         }
@@ -148,6 +151,7 @@ impl System {
             }
         }
         (extended.loops, extended.couplings) = (self.loops, self.couplings);
+        extended.battery = self.battery;
         let found = std::mem::replace(&mut extended.notes, self.notes);
         let new = |note: &String| !extended.notes.contains(note);
         let found: Vec<_> = found.into_iter().filter(new).collect();

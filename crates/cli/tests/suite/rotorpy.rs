@@ -33,8 +33,7 @@ fn without(words: &[&str]) -> String {
     kept.collect::<Vec<_>>().join("\n")
 }
 
-/// The law has no limits and the plant clamps what it commands, as RotorPy clips speeds. RotorPy's motors lag in their speed, ours in their
-/// thrust: that is left, and shows where commands jump between the limits.
+/// The law has no limits and the plant clamps what it commands, as RotorPy clips speeds; the motors lag in their speeds here and there.
 #[test]
 fn flights_err_as_rotorpy_does() {
     let folder = Folder::new();
@@ -111,10 +110,8 @@ fn flights_err_as_rotorpy_does() {
             let summary = data(&folder, "flight.toml", &[], 0);
             let rms = 1e3 * summary["position_error"]["rms"].as_f64().expect("an error");
             println!("{name}, {plant}: {rms:.1} mm, RotorPy {expected}");
-            // Saturated at its start, this one shows the other lag.
-            let bound = if name == "circle_fast" { 0.04 } else { 0.03 };
             assert!(
-                (rms / expected - 1.0).abs() < bound,
+                (rms / expected - 1.0).abs() < 0.01,
                 "{name}: {rms} {expected}"
             );
         }

@@ -108,6 +108,22 @@ pub enum RotorError {
         /// Why.
         error: PropellerError,
     },
+    /// It has both a motor and a lag of its own.
+    #[error(
+        "rotor `{rotor}`: give `time_constant` or `motor`, not both: the thrust lags as the motor's speed does"
+    )]
+    SecondLag {
+        /// The rotor.
+        rotor: String,
+    },
+    /// Its motor has an inertia, and nothing says in which sense it turns.
+    #[error(
+        "rotor `{rotor}`: a motor with `inertia` needs a `drag_ratio`, whose sign says in which sense the rotor turns"
+    )]
+    WithoutSense {
+        /// The rotor.
+        rotor: String,
+    },
     /// Two rotors have the same name.
     #[error("two rotors are named `{rotor}`; names must differ")]
     DuplicateName {

@@ -22,7 +22,8 @@ pub struct Rotor {
     pub drag_ratio: f64,
     /// The smallest and the largest thrust, N. Negative thrust is for fixed rotors only.
     pub thrust: [f64; 2],
-    /// The time constant of the thrust's first-order lag, s; zero for none.
+    /// The time constant of the thrust's first-order lag, s; zero for none. With a motor it is the motor's, see [`RotorMotor::lag`](crate::RotorMotor::lag)
+    /// at half of the largest thrust: put zero or that.
     pub time_constant: f64,
     /// How the rotor tilts, if it does.
     pub tilt: Option<Tilt>,
@@ -84,6 +85,7 @@ impl Rotor {
             let rotor = name();
             RotorError::Propeller { rotor, error }
         })?;
+        self.time_constant = self.lag()?;
         self.axis = unit(&self.name, "axis", &self.axis)?;
         if let Some(tilt) = self.tilt.take() {
             if low < 0.0 {
@@ -95,8 +97,27 @@ impl Rotor {
         Ok(self)
     }
 
+    /// Of the thrust: with a motor that of the speed.
+    fn lag(&self) -> Result<f64, RotorError> {
+        let (Some(motor), Some(coefficient)) =
+            (self.propeller.motor, self.propeller.thrust_coefficient)
+        else {
+            return Ok(self.time_constant);
+        };
+        let rotor = self.name.clone();
+        if motor.inertia > 0.0 && self.drag_ratio == 0.0 {
+            return Err(RotorError::WithoutSense { rotor });
+        }
+        let speed = (0.5 * self.thrust[1].max(0.0) / coefficient).sqrt();
+        let lag = motor.lag(speed, self.drag_ratio.abs() * coefficient);
+        if self.time_constant != 0.0 && self.time_constant != lag {
+            return Err(RotorError::SecondLag { rotor });
+        }
+        Ok(lag)
+    }
+
     /// The directions of `F sin(theta)` (of a tilting rotor) and of `F cos(theta)`.
-    pub(super) fn directions(&self) -> (Option<Vector3<f64>>, Vector3<f64>) {
+    pub(crate) fn directions(&self) -> (Option<Vector3<f64>>, Vector3<f64>) {
         let side = self.tilt.as_ref().map(|tilt| tilt.axis.cross(&self.axis));
         (side, self.axis)
     }

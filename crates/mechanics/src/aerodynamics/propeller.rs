@@ -1,11 +1,12 @@
-//! The blades of a rotor in the flow.
+//! The blades of a rotor in the flow, and what turns them.
 
 use fly_lie::operators::join;
 use nalgebra::{Vector3, Vector6};
 
 use super::{Air, ground_effect};
+use crate::RotorMotor;
 
-/// What is known of the blades of a rotor beyond its thrust. Only simulations read it.
+/// What is known of the blades of a rotor beyond its thrust, and of the motor that turns them. Only simulations read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Propeller {
     /// `k_eta`, N/(rad/s)^2: the thrust by the square of the speed.
@@ -14,6 +15,8 @@ pub struct Propeller {
     pub radius: Option<f64>,
     /// What the flow does to it; needs the thrust coefficient.
     pub aerodynamics: Option<RotorAerodynamics>,
+    /// What turns it; needs the thrust coefficient. Without it the thrust lags, with it the speed does.
+    pub motor: Option<RotorMotor>,
 }
 
 /// Forces of the flow on a rotor that turns with the speed `Omega`, per rotor and with its own airspeed `v`, in body axes:
@@ -61,9 +64,18 @@ pub enum PropellerError {
     },
     /// No speed follows from the thrust.
     #[error(
-        "`aerodynamics` needs `thrust_coefficient`, N/(rad/s)^2, from which the speed of the rotor follows"
+        "`{key}` needs `thrust_coefficient`, N/(rad/s)^2, from which the speed of the rotor follows"
     )]
-    WithoutSpeed,
+    WithoutSpeed {
+        /// `aerodynamics` or `motor`.
+        key: &'static str,
+    },
+    /// The efficiency of a motor is none.
+    #[error("`motor.efficiency` must be above 0 and at most 1, found {found}")]
+    Efficiency {
+        /// What it was.
+        found: f64,
+    },
 }
 
 /// # Checks
@@ -81,25 +93,17 @@ impl Propeller {
                 return Err(PropellerError::NotPositive { key, found });
             }
         }
-        let Some(aerodynamics) = &self.aerodynamics else {
-            return Ok(());
-        };
-        for (key, found) in [
-            ("aerodynamics.drag", aerodynamics.drag),
-            ("aerodynamics.inflow", aerodynamics.inflow),
-            (
-                "aerodynamics.translational_lift",
-                aerodynamics.translational_lift,
-            ),
-            ("aerodynamics.flapping", aerodynamics.flapping),
-        ] {
-            if !(found.is_finite() && found >= 0.0) {
-                return Err(PropellerError::Negative { key, found });
+        self.aerodynamics.map_or(Ok(()), |it| it.check())?;
+        self.motor.map_or(Ok(()), |motor| motor.check())?;
+        let needs = [
+            ("aerodynamics", self.aerodynamics.is_some()),
+            ("motor", self.motor.is_some()),
+        ];
+        match needs.iter().find(|(_, needs)| *needs) {
+            Some((key, _)) if self.thrust_coefficient.is_none() => {
+                Err(PropellerError::WithoutSpeed { key })
             }
-        }
-        match self.thrust_coefficient {
-            Some(_) => Ok(()),
-            None => Err(PropellerError::WithoutSpeed),
+            _ => Ok(()),
         }
     }
 
@@ -151,6 +155,20 @@ impl Propeller {
 }
 
 impl RotorAerodynamics {
+    fn check(&self) -> Result<(), PropellerError> {
+        for (key, found) in [
+            ("aerodynamics.drag", self.drag),
+            ("aerodynamics.inflow", self.inflow),
+            ("aerodynamics.translational_lift", self.translational_lift),
+            ("aerodynamics.flapping", self.flapping),
+        ] {
+            if !(found.is_finite() && found >= 0.0) {
+                return Err(PropellerError::Negative { key, found });
+            }
+        }
+        Ok(())
+    }
+
     /// `[f; tau]` about the hub, N and N m, of a rotor that turns with `speed` (rad/s, not negative) and thrusts along the unit vector
     /// `direction`; `airspeed` is that of its hub, m/s. All in the same axes.
     #[inline]

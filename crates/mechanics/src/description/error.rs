@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::multibody::constraints::ConstraintSetError;
 use crate::multibody::{JointError, ModelError};
+use crate::propulsion::BatteryError;
 use crate::{DragError, InertiaError, MotorError, RotorError, StiffnessError, VehicleError};
 
 /// Something wrong in a description: what, at which key, and where in the text.
@@ -162,6 +163,9 @@ pub enum Problem {
     /// A non-physical inertia.
     #[error(transparent)]
     Inertia(#[from] InertiaError<f64>),
+    /// An invalid battery.
+    #[error(transparent)]
+    Battery(#[from] BatteryError),
     /// An invalid rotor.
     #[error(transparent)]
     Actuator(#[from] RotorError),

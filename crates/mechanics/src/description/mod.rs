@@ -61,11 +61,21 @@
 //! axis = [0.0, 0.0, 1.0]               # direction of the thrust with zero tilt, any length
 //! drag_ratio = 0.016                   # drag torque about the thrust direction per thrust, m, signed; optional, 0
 //! thrust = [0.5, 8.0]                  # smallest and largest, N
-//! time_constant = 0.04                 # s, first-order lag of the thrust; optional, 0 = none
-//!
 //! radius = 0.1                         # m, of the ground effect; optional
 //! thrust_coefficient = 5.57e-6         # N/(rad/s)^2: thrust by speed squared; optional
 //! aerodynamics = { drag = 1.2e-4, inflow = 2.3e-4, translational_lift = 3.4e-3, flapping = 0.0 } # see `RotorAerodynamics`; optional
+//!
+//! [rotors.motor]                       # the speed is the state, see `RotorMotor`; optional, else `time_constant = 0.04` of the rotor is that of its thrust
+//! time_constant = 0.005                # s, first-order lag of the speed
+//! inertia = 1e-5                       # kg m^2, of what turns, not in that of the body; optional, 0
+//! efficiency = 0.8                     # of the electrical power, what turns the rotor; optional, 1. Or with a winding, in place of both:
+//!                                      # `kv_rpm = 920` (1/min per V), `resistance = 0.1` (ohm), `no_load_current = 0.5` (A)
+//!
+//! [battery]                            # feeds these motors; optional, else they have any voltage
+//! cells = 4                            # in series
+//! capacity_ah = 5.0                    # A h
+//! resistance = 0.02                    # ohm, of all together; optional, 0
+//! open_circuit = [[0.0, 3.3], [0.2, 3.7], [1.0, 4.2]] # V of a cell by its charge; optional: else a lithium polymer cell, see `OpenCircuit`
 //!
 //! [rotors.tilt]                        # only for a rotor that tilts
 //! axis = [0.5, 0.0, 0.0]               # at the angle th the thrust points along cos(th) axis + sin(th) (tilt axis x axis)
@@ -141,6 +151,7 @@ mod joint;
 mod mass;
 mod motors;
 mod pose;
+mod propulsion;
 mod read;
 mod reader;
 mod rotors;

@@ -2,6 +2,7 @@
 
 use super::DescriptionError;
 use super::elements::Names;
+use super::propulsion;
 use super::reader::Table;
 use crate::{Propeller, PropellerError, Rotor, RotorAerodynamics, RotorError, Rotors, Tilt};
 
@@ -27,6 +28,7 @@ pub(super) fn rotors<'a>(
             "thrust_coefficient",
             "radius",
             "aerodynamics",
+            "motor",
         ])?;
         carriers.push(names.body(&table.required("body")?)?);
         rotors.push(rotor(table, index)?);
@@ -53,8 +55,11 @@ fn keys(error: &RotorError) -> Vec<&'static str> {
             PropellerError::NotPositive { key, .. } | PropellerError::Negative { key, .. } => {
                 key.split('.').collect()
             }
-            PropellerError::WithoutSpeed => vec!["aerodynamics"],
+            PropellerError::WithoutSpeed { key } => vec![key],
+            PropellerError::Efficiency { .. } => vec!["motor", "efficiency"],
         },
+        E::SecondLag { .. } => vec!["time_constant"],
+        E::WithoutSense { .. } => vec!["motor", "inertia"],
         E::DuplicateName { .. } => vec!["name"],
     }
 }
@@ -89,6 +94,10 @@ fn propeller(table: &Table<'_>) -> Result<Propeller, DescriptionError> {
         thrust_coefficient: number("thrust_coefficient")?,
         radius: number("radius")?,
         aerodynamics,
+        motor: match table.get("motor") {
+            Some(entry) => Some(propulsion::motor(&entry.table()?)?),
+            None => None,
+        },
     })
 }
 

@@ -11,7 +11,7 @@ use super::drag;
 use super::elements::{Names, damper, spring};
 use super::joint::{self, Described};
 use super::reader::{Entry, Table};
-use super::{DescriptionError, Problem, mass, motors, pose, rotors};
+use super::{DescriptionError, Problem, mass, motors, pose, propulsion, rotors};
 use crate::multibody::{Body, BodyId, Damper, Joint, Model, ModelBuilder, ModelError};
 use crate::system::{JointData, System};
 use crate::{Inputs, QuadraticDrag};
@@ -37,6 +37,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
         "bodies",
         "rotors",
         "motors",
+        "battery",
         "springs",
         "dampers",
         "loops",
@@ -60,6 +61,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
     let inputs = inputs(&root, &model, &joints, &bodies.names)?;
     let constraints = constraints::constraints(&root, &model, &joints, &bodies.names)?;
     let quadratic_drag = bodies.quadratic_drag_of(&model);
+    let battery = propulsion::battery(&root, inputs.rotors())?;
     Ok(System {
         name,
         notes: System::remarks(&model),
@@ -67,6 +69,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
         joints,
         inputs,
         quadratic_drag,
+        battery,
         loops: constraints.loops,
         couplings: constraints.couplings,
     })

@@ -5,14 +5,15 @@ use std::fmt::{self, Write};
 use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, Vector3};
 
-use super::constraints;
+use super::{constraints, propulsion};
 use crate::multibody::constraints::{Coupling, LoopClosure, LoopKind};
 use crate::multibody::{
     AngleCoordinates, AttitudeCoordinates, BodyId, Damper, Joint, JointKind, JointSpring, Spring,
 };
 use crate::outline::joint_type;
+use crate::propulsion::{Battery, MotorDynamics, OpenCircuit};
 use crate::system::{JointData, JointLimits, System};
-use crate::{Motor, PseudoInertia, Rotor, RotorAerodynamics, SecondMoment, Tilt};
+use crate::{Motor, PseudoInertia, Rotor, RotorAerodynamics, RotorMotor, SecondMoment, Tilt};
 
 /// The system's description. It says in numbers what shapes, parts, points and the damping of joints may have said before.
 pub(crate) fn toml(system: &System) -> String {
@@ -34,6 +35,9 @@ pub(crate) fn toml(system: &System) -> String {
     }
     for motor in system.inputs.motors() {
         out.motor(system, motor);
+    }
+    if let Some(battery) = &system.battery {
+        out.battery(battery);
     }
     for closure in &system.loops {
         out.closure(closure);
@@ -154,7 +158,9 @@ impl Text {
         self.key("axis", &vector(&rotor.axis));
         self.number("drag_ratio", rotor.drag_ratio, 0.0);
         self.key("thrust", &array(&rotor.thrust));
-        self.number("time_constant", rotor.time_constant, 0.0);
+        if rotor.propeller.motor.is_none() {
+            self.number("time_constant", rotor.time_constant, 0.0);
+        }
         if let Some(tilt) = &rotor.tilt {
             self.key("tilt", &self::tilt(tilt));
         }
@@ -170,6 +176,9 @@ impl Text {
         if let Some(aerodynamics) = &propeller.aerodynamics {
             self.key("aerodynamics", &self::aerodynamics(aerodynamics));
         }
+        if let Some(motor) = &propeller.motor {
+            self.key("motor", &rotor_motor(motor));
+        }
     }
 
     fn motor(&mut self, system: &System, motor: &Motor) {
@@ -179,6 +188,17 @@ impl Text {
         self.key("component", &motor.component.to_string());
         self.key("effort", &array(&motor.effort));
         self.number("time_constant", motor.time_constant, 0.0);
+    }
+
+    fn battery(&mut self, battery: &Battery) {
+        self.header("[battery]");
+        self.key("cells", &battery.cells.to_string());
+        self.key("capacity_ah", &number(battery.capacity));
+        self.number("resistance", battery.resistance, 0.0);
+        if let OpenCircuit::Table(rows) = &battery.open_circuit {
+            let rows: Vec<String> = rows.iter().map(|row| array(row)).collect();
+            self.key("open_circuit", &format!("[{}]", rows.join(", ")));
+        }
     }
 
     fn closure(&mut self, closure: &LoopClosure<f64>) {
@@ -312,6 +332,29 @@ fn aerodynamics(aerodynamics: &RotorAerodynamics) -> String {
         ),
         ("flapping", number(aerodynamics.flapping)),
     ])
+}
+
+fn rotor_motor(motor: &RotorMotor) -> String {
+    let mut keys = match motor.dynamics {
+        MotorDynamics::Lag {
+            time_constant,
+            efficiency,
+        } => vec![
+            ("time_constant", number(time_constant)),
+            ("efficiency", number(efficiency)),
+        ],
+        MotorDynamics::Winding {
+            speed_constant,
+            resistance,
+            no_load_current,
+        } => vec![
+            ("kv_rpm", number(propulsion::rpm(speed_constant))),
+            ("resistance", number(resistance)),
+            ("no_load_current", number(no_load_current)),
+        ],
+    };
+    keys.push(("inertia", number(motor.inertia)));
+    inline(&keys)
 }
 
 fn moment(moment: &SecondMoment<f64>) -> String {

@@ -1,4 +1,5 @@
-"""Writes wrenches.json: forces and moments of RotorPy's `Multirotor.compute_body_wrench`, in body axes about the centre of mass. Needs
+"""Writes wrenches.json: forces and moments of RotorPy's `Multirotor.compute_body_wrench`, in body axes about the centre of mass, and
+motors.json: the rates of its rotors' speeds. Needs
 the PyPI packages `rotorpy` (written with 3.0.0) and `numpy`.
 
 The first vehicle is RotorPy's hummingbird; the others have random coefficients and rotors off their plane."""
@@ -43,3 +44,22 @@ for index in range(12):
     entry["states"] = [state(vehicle) for _ in range(6)]
     vehicles.append(entry)
 (Path(__file__).parent / "wrenches.json").write_text(json.dumps({"vehicles": vehicles}, indent=1) + "\n")
+
+# The rates of the rotors' speeds, `_s_dot_fn`, for commands within and beyond the limits that `step` clips.
+motors = []
+for index in range(12):
+    own = dict(quad_params)
+    if index > 0:
+        own["tau_m"] = 10 ** random.uniform(-3, -1)
+        own["k_eta"] = 10 ** random.uniform(-6, -4)
+    vehicle = Multirotor(own)
+    entry = {key: own[key] for key in ["k_eta", "tau_m", "rotor_speed_max"]}
+    entry["states"] = []
+    for _ in range(6):
+        speeds, commands = random.uniform(0, 1500, 4), random.uniform(-100, 1700, 4)
+        clipped = np.clip(commands, vehicle.rotor_speed_min, vehicle.rotor_speed_max)
+        packed = np.concatenate([random.uniform(-5, 5, 6), [0, 0, 0, 1], random.uniform(-5, 5, 6), speeds])
+        rates = vehicle._s_dot_fn(0, packed, clipped)[16:]
+        entry["states"].append({"speeds": speeds.tolist(), "commands": commands.tolist(), "rates": rates.tolist()})
+    motors.append(entry)
+(Path(__file__).parent / "motors.json").write_text(json.dumps({"vehicles": motors}, indent=1) + "\n")

@@ -89,14 +89,14 @@ fn unknown_key() {
     check(
         "name = \"test\"",
         "name = \"test\"\ngravitiy = 9.81",
-        "unknown key `gravitiy`, expected one of `name`, `gravity`, `bodies`, `rotors`, `motors`, `springs`, `dampers`, `loops`, `couplings`",
+        "unknown key `gravitiy`, expected one of `name`, `gravity`, `bodies`, `rotors`, `motors`, `battery`, `springs`, `dampers`, `loops`, `couplings`",
         "gravitiy",
         Some("did you mean `gravity`?"),
     );
     check(
         "thrust = [1, 8]\n\n[rotors.tilt]",
         "trust = [1, 8]\n\n[rotors.tilt]",
-        "rotors[0]: unknown key `trust`, expected one of `name`, `body`, `position`, `axis`, `drag_ratio`, `thrust`, `time_constant`, `tilt`, `thrust_coefficient`, `radius`, `aerodynamics`",
+        "rotors[0]: unknown key `trust`, expected one of `name`, `body`, `position`, `axis`, `drag_ratio`, `thrust`, `time_constant`, `tilt`, `thrust_coefficient`, `radius`, `aerodynamics`, `motor`",
         "trust",
         Some("did you mean `thrust`?"),
     );

@@ -33,6 +33,7 @@ mod joint_springs;
 mod measurements;
 mod moving;
 mod multibody_laws;
+mod propulsion;
 mod pseudo_inverse;
 mod random_tree;
 mod regressor;

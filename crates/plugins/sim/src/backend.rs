@@ -25,6 +25,8 @@ pub struct Simulation {
     /// What is true in this frame: the same without noise, what the actuators do, the wind, and the poses of the bodies.
     truth: Vec<f64>,
     tells_wind: bool,
+    /// The lowest voltage of the battery so far, V; `None` without one.
+    lowest_voltage: Option<f64>,
     faults: Vec<Fault>,
     failures: Vec<Failure>,
     /// The actuators whose health frames tell, by their commands, and that health.
@@ -50,7 +52,7 @@ impl Backend for Simulation {
         version: env!("CARGO_PKG_VERSION"),
         summary: "simulated rigid bodies with rotors, tilt servos and motors",
         clock: Clock::Stepped,
-        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* actuator.{i}.health rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort truth.*",
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* actuator.{i}.health battery.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort truth.*",
     };
 
     fn configure(configuration: &Configuration) -> Result<Self, Error> {
@@ -78,6 +80,11 @@ impl Backend for Simulation {
         if tells_wind {
             names.extend(signal::group_names("wind"));
         }
+        names.extend(
+            plant
+                .speeds()
+                .map(|(rotor, _)| format!("rotor.{rotor}.speed")),
+        );
         names.extend(body_signals(plant.system()));
         let mut told: Vec<usize> = (failures.iter())
             .filter(|failure| failure.reported)
@@ -89,6 +96,11 @@ impl Backend for Simulation {
         let description = told.iter().try_fold(description, |description, command| {
             description.with_group(&format!("actuator.{command}"))
         })?;
+        let lowest_voltage = plant.battery().map(|_| f64::INFINITY);
+        let description = match lowest_voltage {
+            Some(_) => description.with_group("battery")?,
+            None => description,
+        };
         let description = description
             .with_signals(names.iter().map(|name| signal::truth(name)))?
             .with_signals(commands)?;
@@ -108,6 +120,7 @@ impl Backend for Simulation {
             measured: vec![0.0; measurements.dim()],
             truth: vec![0.0; names.len()],
             tells_wind,
+            lowest_voltage,
             measurements,
             faults,
             failures,
@@ -134,6 +147,7 @@ impl Backend for Simulation {
         self.fail();
         self.measure();
         self.tell_health(frame);
+        self.tell_battery(frame);
         self.tell_truth(frame);
         Ok(self.deliver(frame))
     }
@@ -169,6 +183,11 @@ impl Backend for Simulation {
             if count > 0 {
                 lines.push((name.to_owned(), count.to_string()));
             }
+        }
+        if let (Some(lowest), Some([_, charge])) = (self.lowest_voltage, self.plant.battery()) {
+            let left = 100.0 * charge;
+            let line = format!("{left:.1} % left, at least {lowest:.2} V");
+            lines.push(("battery".to_owned(), line));
         }
         lines
     }
@@ -224,6 +243,21 @@ impl Simulation {
         }
     }
 
+    /// Fills the group of the battery, which stands behind those.
+    fn tell_battery(&mut self, frame: &mut FrameMut) {
+        let (Some(values), Some(lowest)) = (self.plant.battery(), &mut self.lowest_voltage) else {
+            return;
+        };
+        *lowest = lowest.min(values[0]);
+        let first = self.measured.len() + self.health.len();
+        frame.values[first..first + values.len()].copy_from_slice(&values);
+        let groups = self.measurements.groups().len() + self.health.len();
+        frame.groups[groups] = GroupStatus {
+            stamp: self.time,
+            valid: true,
+        };
+    }
+
     /// Fills the last group of the frame, which no fault concerns. The measurements have been read.
     fn tell_truth(&mut self, frame: &mut FrameMut) {
         let inputs = self.plant.system().inputs.input_dim();
@@ -231,17 +265,23 @@ impl Simulation {
         for (to, actual) in actual.iter_mut().zip(self.plant.actual()) {
             *to = actual;
         }
-        let (wind, poses) = others.split_at_mut(if self.tells_wind { 3 } else { 0 });
+        let (wind, others) = others.split_at_mut(if self.tells_wind { 3 } else { 0 });
         if self.tells_wind {
             wind.copy_from_slice(self.plant.wind().as_slice());
         }
+        let mut count = 0;
+        for (to, (_, speed)) in others.iter_mut().zip(self.plant.speeds()) {
+            *to = speed;
+            count += 1;
+        }
+        let poses = &mut others[count..];
         if !poses.is_empty() {
             for (to, pose) in poses.chunks_exact_mut(7).zip(self.plant.poses()) {
                 to[..3].copy_from_slice(pose.translation.as_slice());
                 to[3..].copy_from_slice(pose.rotation.to_quaternion().as_slice());
             }
         }
-        let first = self.measured.len() + self.health.len();
+        let first = frame.values.len() - self.truth.len();
         frame.values[first..].copy_from_slice(&self.truth);
         if let Some(status) = frame.groups.last_mut() {
             *status = GroupStatus {

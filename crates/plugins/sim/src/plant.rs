@@ -13,7 +13,8 @@ use crate::wind::Wind;
 /// A simulated system.
 pub(crate) struct Plant {
     system: System,
-    /// Configuration and velocity, then what the actuators do: thrusts, tilts and efforts, in the order of the commands.
+    /// Configuration and velocity, then what the actuators do: thrusts (speeds of rotors with motors), tilts and efforts, in the order of the
+    /// commands, and the charge of a battery.
     motion: SystemState<f64>,
     /// Their commands, within the limits.
     command: Vec<f64>,
@@ -45,6 +46,8 @@ pub(crate) struct Response {
     pub(crate) effectiveness: [f64; 2],
     /// How long after it is given the command acts, s.
     pub(crate) delay: f64,
+    /// Into how many steps its controller divides the way from the smallest to the largest command; 0 for any value.
+    pub(crate) steps: u32,
 }
 
 impl Default for Response {
@@ -52,7 +55,19 @@ impl Default for Response {
         Self {
             effectiveness: [1.0, 0.0],
             delay: 0.0,
+            steps: 0,
         }
+    }
+}
+
+impl Response {
+    /// What it takes a command within these limits for.
+    fn rounded(&self, command: f64, [low, high]: [f64; 2]) -> f64 {
+        if self.steps == 0 {
+            return command;
+        }
+        let step = (high - low) / f64::from(self.steps);
+        (low + ((command - low) / step).round() * step).clamp(low, high)
     }
 }
 
@@ -68,12 +83,13 @@ pub(crate) enum Start {
 }
 
 impl Plant {
-    /// Starts the system in that configuration and with that velocity, both projected to closed loops. `step` is the time of an
-    /// integration step, s.
+    /// Starts the system in that configuration and with that velocity, both projected to closed loops, its battery with that charge (0 to 1).
+    /// `step` is the time of an integration step, s.
     pub(crate) fn new(
         system: System,
         mut motion: SystemState<f64>,
         start: Start,
+        charge: f64,
         substeps: u32,
         step: f64,
     ) -> Result<Self, ActuatedDynamicsError> {
@@ -86,6 +102,7 @@ impl Plant {
         dynamics.close_loops(&system, &mut motion)?;
         motion.velocity.extend_from_slice(&actual);
         let mut acceleration = vec![0.0; system.model.dof()];
+        dynamics.start_propulsion(&system, charge, &mut motion);
         dynamics.acceleration(&system, &motion, &mut acceleration)?;
         let mut integrator = RungeKutta::new(&system.model, Scheme::RungeKutta4);
         // The first step allocates.
@@ -155,14 +172,36 @@ impl Plant {
 
     /// What the actuators do: thrusts, tilts and efforts, in the order of the commands.
     pub(crate) fn actual(&self) -> impl Iterator<Item = f64> + '_ {
-        let lagging = &self.motion.velocity[self.system.model.dof()..];
+        let states = &self.motion.velocity[self.system.model.dof()..];
         let lags = self.system.inputs.time_constants();
         let parts = self.dynamics.effectiveness();
-        let each = lagging.iter().zip(&self.acting).zip(lags).zip(parts);
+        let each = states.iter().zip(&self.acting).zip(lags).zip(parts);
         // Without a lag they do what is commanded, whatever is noted of them.
-        each.map(|(((lagging, command), lag), part)| {
-            part * if *lag > 0.0 { *lagging } else { *command }
+        each.enumerate()
+            .map(|(i, (((state, command), lag), part))| {
+                let thrust = self.dynamics.thrust_of_speed(i, *state);
+                part * match thrust {
+                    Some(thrust) => thrust,
+                    None if *lag > 0.0 => *state,
+                    None => *command,
+                }
+            })
+    }
+
+    /// The speeds of the rotors that have a motor, rad/s, by the indices of the rotors.
+    pub(crate) fn speeds(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let states = &self.motion.velocity[self.system.model.dof()..];
+        let rotors = self.system.inputs.rotors();
+        let all = rotors.as_slice().iter().zip(rotors.rotor_ranges());
+        all.enumerate().filter_map(|(index, (rotor, range))| {
+            (rotor.propeller.motor.is_some()).then(|| (index, states[range.start]))
         })
+    }
+
+    /// The voltage (V) of the battery and its charge, 0 to 1; `None` without one.
+    pub(crate) fn battery(&self) -> Option<[f64; 2]> {
+        let charge = self.motion.velocity.last()?.max(0.0);
+        Some([self.dynamics.voltage()?, charge])
     }
 
     /// Poses of all bodies in the world, in the model's order.
@@ -204,8 +243,17 @@ impl Plant {
             *command = given.clamp(*low, *high);
             inside &= *command == *given;
         }
+        let limits = self.system.inputs.command_limits();
+        for ((command, limits), response) in
+            self.command.iter_mut().zip(limits).zip(&self.responses)
+        {
+            *command = response.rounded(*command, *limits);
+        }
         if std::mem::take(&mut self.starts_at_command) {
-            self.motion.velocity[self.system.model.dof()..].copy_from_slice(&self.command);
+            let n = self.system.model.dof();
+            let actuators = &mut self.motion.velocity[n..n + self.command.len()];
+            actuators.copy_from_slice(&self.command);
+            self.dynamics.to_states(actuators);
             if let Some(on_their_way) = &mut self.on_their_way {
                 on_their_way.start(&self.command);
             }

@@ -9,7 +9,7 @@ error: unknown key `vehicle.rotors[0].axes`
   --> brick.toml:11:1
    |
 11 | axes = [0, 0, 1]
-   | ^^^^ expected one of `name`, `body`, `position`, `axis`, `drag_ratio`, `thrust`, `time_constant`, `tilt`, `thrust_coefficient`, `radius`, `aerodynamics`
+   | ^^^^ expected one of `name`, `body`, `position`, `axis`, `drag_ratio`, `thrust`, `time_constant`, `tilt`, `thrust_coefficient`, `radius`, `aerodynamics`, `motor`
    |
    = note: brick.toml is named by flight.toml:6:8
    = help: did you mean `axis`?

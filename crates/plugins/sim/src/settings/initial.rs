@@ -11,7 +11,7 @@ use nalgebra::{Vector3, Vector4, Vector6};
 use toml::Spanned;
 
 use super::system::free_bodies;
-use super::{AttitudeKeys, CommandKeys, InitialKeys, JointKeys, Triple, finite};
+use super::{AttitudeKeys, CommandKeys, InitialKeys, JointKeys, Number, Triple, finite};
 use crate::plant::Start;
 
 /// Pose and twist of the tracked body, positions and velocities of the joints.
@@ -233,4 +233,22 @@ pub(super) fn actuators(
         }
     }
     Ok(Start::At(commands.clone()))
+}
+
+/// Of the battery, 0 to 1: full, unless said otherwise.
+pub(super) fn charge(given: Option<&Number>, system: &System) -> Result<f64, Error> {
+    let Some(given) = given else {
+        return Ok(1.0);
+    };
+    let wrong = |message: String| Err(Error::configuration(message).in_configuration(given.span()));
+    if system.battery.is_none() {
+        return wrong(format!(
+            "`{}` has no battery: expected no `charge`",
+            system.name
+        ));
+    }
+    match *given.get_ref() {
+        charge if (0.0..=1.0).contains(&charge) => Ok(charge),
+        found => wrong(format!("expected a charge from 0 to 1, found {found}")),
+    }
 }

@@ -69,6 +69,7 @@ struct InitialKeys {
     #[serde(default)]
     joint_velocities: JointTable,
     commands: Option<Spanned<CommandKeys>>,
+    charge: Option<Number>,
 }
 
 /// What the actuators do at first.
@@ -126,7 +127,7 @@ struct FaultKeys {
     reported: Option<Spanned<bool>>,
 }
 
-/// Actuators that give another part of what they should, or later.
+/// Actuators that give another part of what they should, later, or in steps.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActuatorKeys {
@@ -134,6 +135,7 @@ struct ActuatorKeys {
     effectiveness: Option<Number>,
     rate: Option<Number>,
     delay: Option<Number>,
+    steps: Option<Spanned<u32>>,
 }
 
 /// Reads and checks the whole configuration.
@@ -153,6 +155,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         return Err(Error::configuration(message));
     }
     let start = initial::actuators(keys.initial.commands.as_ref(), &system.inputs)?;
+    let charge = initial::charge(keys.initial.charge.as_ref(), &system)?;
     let height = height(&system, tracked, &motion);
     let wind = wind::wind(
         keys.wind.as_ref(),
@@ -185,6 +188,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             system,
             motion,
             start,
+            charge,
             keys.substeps.as_ref(),
             configuration.rate_hz,
         )?

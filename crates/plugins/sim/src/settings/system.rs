@@ -90,6 +90,7 @@ pub(super) fn plant(
     system: System,
     motion: SystemState<f64>,
     start: Start,
+    charge: f64,
     substeps: Option<&Spanned<u32>>,
     rate_hz: f64,
 ) -> Result<Plant, Error> {
@@ -121,6 +122,6 @@ pub(super) fn plant(
         return Err(placed(Error::configuration(message).with_help(help)));
     }
     let name = system.name.clone();
-    Plant::new(system, motion, start, count, step)
+    Plant::new(system, motion, start, charge, count, step)
         .map_err(|error| Error::configuration(format!("`{name}` cannot be simulated: {error}")))
 }

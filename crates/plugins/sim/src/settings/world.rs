@@ -16,8 +16,10 @@ pub(super) fn actuators(before: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<
         let start = number(keys.effectiveness.as_ref(), 1.0, [0.0, f64::INFINITY])?;
         let rate = number(keys.rate.as_ref(), 0.0, [f64::NEG_INFINITY, f64::INFINITY])?;
         let delay = number(keys.delay.as_ref(), 0.0, [0.0, LONGEST_DELAY])?;
-        let is_weak = keys.effectiveness.is_some() || keys.rate.is_some() || keys.delay.is_none();
-        // Every command may be late.
+        let is_weak = keys.effectiveness.is_some()
+            || keys.rate.is_some()
+            || (keys.delay.is_none() && keys.steps.is_none());
+        // Every command may be late, and come in steps.
         let known = || (names.iter()).filter(|name| has_part(name) || !is_weak);
         if let Some(command) = &keys.command
             && !known().any(|name| name == command.get_ref())
@@ -39,7 +41,8 @@ pub(super) fn actuators(before: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<
                 None => error,
             });
         }
-        for (to, name) in all.iter_mut().zip(names) {
+        let limits = inputs.command_limits();
+        for ((to, name), limits) in all.iter_mut().zip(names).zip(limits) {
             if (keys.command.as_ref()).is_some_and(|command| command.get_ref() != name) {
                 continue;
             }
@@ -49,9 +52,27 @@ pub(super) fn actuators(before: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<
             if keys.delay.is_some() {
                 to.delay = delay;
             }
+            if let Some(steps) = &keys.steps {
+                to.steps = checked_steps(steps, name, *limits)?;
+            }
         }
     }
     Ok(all)
+}
+
+/// Steps divide a finite way.
+fn checked_steps(given: &Spanned<u32>, name: &str, [low, high]: [f64; 2]) -> Result<u32, Error> {
+    let steps = *given.get_ref();
+    let wrong = |message: String| Err(Error::configuration(message).in_configuration(given.span()));
+    if steps == 0 {
+        return wrong("expected at least 1 step, found 0".to_owned());
+    }
+    if !(low.is_finite() && high.is_finite()) {
+        return wrong(format!(
+            "expected no steps of `{name}`, which has no limits between which they could lie"
+        ));
+    }
+    Ok(steps)
 }
 
 /// The same of one command twice would leave it open which holds. (What is said of all may be said otherwise of one.)
@@ -65,6 +86,7 @@ fn refuse_twice(before: &[ActuatorKeys], keys: &ActuatorKeys) -> Result<(), Erro
             ),
             ("rate", keys.rate.as_ref().map(Spanned::span)),
             ("delay", keys.delay.as_ref().map(Spanned::span)),
+            ("steps", keys.steps.as_ref().map(Spanned::span)),
         ]
     };
     for other in before

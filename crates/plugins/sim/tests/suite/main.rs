@@ -4,5 +4,6 @@ mod errors;
 mod flight;
 mod joints;
 mod plugin;
+mod propulsion;
 mod system;
 mod wind;

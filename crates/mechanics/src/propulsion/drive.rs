@@ -1,0 +1,280 @@
+//! The rotors of a system with their motors, on one battery.
+
+use fly_lie::operators::{angular, join};
+use nalgebra::Vector3;
+
+use super::{Battery, Circuit, MotorDynamics, RotorMotor};
+use crate::System;
+use crate::multibody::{BodyId, Workspace};
+
+/// All rotors with a motor, and the battery. Only the construction allocates.
+#[derive(Clone, Debug)]
+pub(crate) struct Propulsion {
+    drives: Vec<Drive>,
+    battery: Option<Battery>,
+    circuit: Circuit,
+    /// V, in the last state that was looked at; infinite without a battery.
+    voltage: f64,
+}
+
+/// A rotor with its motor.
+#[derive(Clone, Debug)]
+struct Drive {
+    motor: RotorMotor,
+    /// The index of its thrust among the commands; that of its tilt is the next.
+    command: usize,
+    /// `k_eta`, N/(rad/s)^2.
+    thrust_coefficient: f64,
+    /// `k_m`, N m/(rad/s)^2.
+    drag: f64,
+    /// The speed of the largest thrust, rad/s.
+    fastest: f64,
+    body: BodyId,
+    /// Its axis, and those of a tilt: the axis about which it turns, and the direction to which the thrust turns.
+    axis: Vector3<f64>,
+    tilt: Option<[Vector3<f64>; 2]>,
+    /// J with the sense of turning about the thrust, kg m^2.
+    spin_inertia: f64,
+    /// In the last state that was looked at, rad/s and rad/s^2; then the direction of its thrust, and the rate at which it tilts.
+    speed: f64,
+    speed_rate: f64,
+    direction: Vector3<f64>,
+    tilt_rate: Vector3<f64>,
+}
+
+impl Drive {
+    fn speed_of(&self, thrust: f64) -> f64 {
+        (thrust.abs() / self.thrust_coefficient)
+            .sqrt()
+            .copysign(thrust)
+    }
+
+    fn thrust_of(&self, speed: f64) -> f64 {
+        self.thrust_coefficient * speed * speed.abs()
+    }
+
+    /// The sense of turning about the thrust: 1 or -1.
+    fn sense(&self) -> f64 {
+        1.0_f64.copysign(self.spin_inertia)
+    }
+}
+
+impl Propulsion {
+    /// `None` if no rotor has a motor.
+    pub(crate) fn new(system: &System) -> Option<Self> {
+        let rotors = system.inputs.rotors();
+        let all = rotors.as_slice().iter().zip(rotors.rotor_ranges());
+        let drives = all.zip(system.inputs.carriers());
+        let drives: Vec<Drive> = drives
+            .filter_map(|((rotor, range), body)| {
+                let motor = rotor.propeller.motor?;
+                let thrust_coefficient = rotor.propeller.thrust_coefficient?;
+                let [low, high] = rotor.thrust;
+                let (side, along) = rotor.directions();
+                Some(Drive {
+                    motor,
+                    command: range.start,
+                    thrust_coefficient,
+                    drag: rotor.drag_ratio.abs() * thrust_coefficient,
+                    fastest: (low.abs().max(high.abs()) / thrust_coefficient).sqrt(),
+                    body: *body,
+                    axis: along,
+                    tilt: rotor
+                        .tilt
+                        .as_ref()
+                        .zip(side)
+                        .map(|(tilt, side)| [tilt.axis, side]),
+                    spin_inertia: motor.inertia.copysign(-rotor.drag_ratio),
+                    speed: 0.0,
+                    speed_rate: 0.0,
+                    direction: along,
+                    tilt_rate: Vector3::zeros(),
+                })
+            })
+            .collect();
+        (!drives.is_empty()).then(|| Self {
+            circuit: Circuit::with_capacity(drives.len()),
+            drives,
+            battery: system.battery.clone(),
+            voltage: f64::INFINITY,
+        })
+    }
+
+    /// Of thrusts to speeds.
+    pub(crate) fn speeds(&self, actuators: &mut [f64]) {
+        for drive in &self.drives {
+            actuators[drive.command] = drive.speed_of(actuators[drive.command]);
+        }
+    }
+
+    /// The state of a rotor, by the index of its thrust; `None` if it has no motor.
+    pub(crate) fn thrust(&self, command: usize, speed: f64) -> Option<f64> {
+        let mut drives = self.drives.iter();
+        let drive = drives.find(|drive| drive.command == command)?;
+        Some(drive.thrust_of(speed))
+    }
+
+    pub(crate) fn has_battery(&self) -> bool {
+        self.battery.is_some()
+    }
+
+    /// V, in the last state that was looked at.
+    pub(crate) fn voltage(&self) -> f64 {
+        self.voltage
+    }
+
+    /// The thrusts of the speeds that `states` hold, while the speeds stay: N into `actual`.
+    pub(crate) fn hold(&mut self, states: &[f64], actual: &mut [f64]) {
+        for drive in &mut self.drives {
+            drive.turn(states[drive.command], actual, 0.0);
+            drive.speed_rate = 0.0;
+        }
+    }
+
+    /// The same under commands, with the rates of the speeds and of the charge, which stands behind the actuators: rad/s^2 and 1/s into `rates`.
+    /// `parts` are what the actuators give of what they should. The workspace holds the motion.
+    pub(crate) fn drive(
+        &mut self,
+        workspace: &Workspace<f64>,
+        command: &[f64],
+        states: &[f64],
+        parts: &[f64],
+        actual: &mut [f64],
+        rates: &mut [f64],
+    ) {
+        for drive in &mut self.drives {
+            let tilt_rate = drive.tilt.map_or(0.0, |_| rates[drive.command + 1]);
+            drive.turn(states[drive.command], actual, tilt_rate);
+        }
+        let charge = states.get(actual.len()).copied();
+        self.power(workspace, command, parts, charge);
+        let limit = self.share();
+        let (mut current, empty) = (0.0, charge.is_some_and(|charge| charge <= 0.0));
+        for drive in &mut self.drives {
+            let wanted = drive.speed_of(command[drive.command]);
+            let drag = drive.drag * parts[drive.command];
+            let load = drag * drive.speed * drive.speed.abs();
+            drive.speed_rate = match drive.motor.dynamics {
+                MotorDynamics::Lag {
+                    time_constant,
+                    efficiency,
+                } => {
+                    if self.voltage > 0.0 {
+                        current += load * drive.speed / efficiency / self.voltage;
+                    }
+                    let fastest = limit * drive.fastest;
+                    (wanted.clamp(-fastest, fastest) - drive.speed) / time_constant
+                }
+                MotorDynamics::Winding {
+                    speed_constant,
+                    resistance,
+                    no_load_current,
+                } => {
+                    let friction = no_load_current
+                        * (drive.speed / MotorDynamics::FRICTION_SPEED).clamp(-1.0, 1.0);
+                    let voltage = (drive.motor.dynamics.voltage(wanted, drive.drag))
+                        .clamp(-self.voltage, self.voltage);
+                    // An empty battery is switched off: nothing flows.
+                    let winding = if empty {
+                        0.0
+                    } else {
+                        (voltage - drive.emf(workspace, speed_constant)) / resistance
+                    };
+                    if self.voltage > 0.0 {
+                        current += voltage * winding / self.voltage;
+                    }
+                    ((winding - friction) / speed_constant - load) / drive.motor.inertia
+                }
+            };
+            rates[drive.command] = drive.speed_rate;
+        }
+        if let (Some(battery), Some(rate)) = (&self.battery, rates.get_mut(actual.len())) {
+            *rate = if empty {
+                0.0
+            } else {
+                battery.rate_of_current() * current
+            };
+        }
+    }
+
+    /// The voltage of the battery under these loads.
+    fn power(
+        &mut self,
+        workspace: &Workspace<f64>,
+        command: &[f64],
+        parts: &[f64],
+        charge: Option<f64>,
+    ) {
+        let (Some(battery), Some(charge)) = (&self.battery, charge) else {
+            return;
+        };
+        let open = battery.open_circuit_voltage(charge);
+        if open == 0.0 {
+            self.voltage = 0.0;
+            return;
+        }
+        let mut power = 0.0;
+        for drive in &self.drives {
+            if let MotorDynamics::Lag { efficiency, .. } = drive.motor.dynamics {
+                power += parts[drive.command] * drive.drag * drive.speed.abs().powi(3) / efficiency;
+            }
+        }
+        self.circuit.begin(power);
+        for drive in &self.drives {
+            if let MotorDynamics::Winding {
+                speed_constant,
+                resistance,
+                ..
+            } = drive.motor.dynamics
+            {
+                let wanted = drive.speed_of(command[drive.command]);
+                let voltage = drive.motor.dynamics.voltage(wanted, drive.drag);
+                let emf = drive.emf(workspace, speed_constant);
+                self.circuit.add(voltage, emf, resistance);
+            }
+        }
+        self.voltage = self.circuit.solve(open, battery.resistance);
+    }
+
+    /// The voltage by that of the full battery; 1 without one.
+    fn share(&self) -> f64 {
+        (self.battery.as_ref()).map_or(1.0, |battery| {
+            (self.voltage / battery.open_circuit_voltage(1.0)).min(1.0)
+        })
+    }
+
+    /// Adds the torques of turning rotors on the bodies that carry them, `-d/dt (J Omega d)`, in the state that was looked at last, beside the drag
+    /// torques, which belong to the thrusts.
+    pub(crate) fn add_torque(&self, workspace: &Workspace<f64>, force: &mut [f64]) {
+        for drive in &self.drives {
+            if drive.motor.inertia == 0.0 {
+                continue;
+            }
+            let turning = angular(&workspace.twist(BodyId::WORLD, drive.body)) + drive.tilt_rate;
+            let change =
+                drive.direction * drive.speed_rate + turning.cross(&drive.direction) * drive.speed;
+            let torque = change * -drive.spin_inertia;
+            let wrench = join(&Vector3::zeros(), &torque);
+            workspace.add_wrench(drive.body, &wrench, force);
+        }
+    }
+}
+
+impl Drive {
+    /// Notes the speed and where the rotor points, and puts its thrust among what the actuators do.
+    fn turn(&mut self, speed: f64, actual: &mut [f64], tilt_rate: f64) {
+        self.speed = speed;
+        actual[self.command] = self.thrust_of(speed);
+        if let Some([axis, side]) = self.tilt {
+            let (sin, cos) = actual[self.command + 1].sin_cos();
+            self.direction = side * sin + self.axis * cos;
+            self.tilt_rate = axis * tilt_rate;
+        }
+    }
+
+    /// The back-EMF, V: by the speed relative to the body.
+    fn emf(&self, workspace: &Workspace<f64>, speed_constant: f64) -> f64 {
+        let turning = angular(&workspace.twist(BodyId::WORLD, self.body)) + self.tilt_rate;
+        (self.speed - self.sense() * turning.dot(&self.direction)) / speed_constant
+    }
+}
