@@ -68,8 +68,7 @@
 //! [rotors.motor]                       # the speed is the state, see `RotorMotor`; optional, else `time_constant = 0.04` of the rotor is that of its thrust
 //! time_constant = 0.005                # s, first-order lag of the speed
 //! inertia = 1e-5                       # kg m^2, of what turns, not in that of the body; optional, 0
-//! efficiency = 0.8                     # of the electrical power, what turns the rotor; optional, 1. Or with a winding, in place of both:
-//!                                      # `kv_rpm = 920` (1/min per V), `resistance = 0.1` (ohm), `no_load_current = 0.5` (A)
+//! efficiency = 0.8                     # of the electrical power, what turns the rotor; optional, 1. Or, in place of both, `kv_rpm` (1/min per V), `resistance` (ohm), `no_load_current` (A)
 //!
 //! [battery]                            # feeds these motors; optional, else they have any voltage
 //! cells = 4                            # in series
