@@ -576,14 +576,32 @@ fn descriptions_hold_it() {
     assert!(vehicle.rotors.time_constants()[0] > 0.0);
 }
 
+/// A free body with this rotor and a battery.
+fn described(rotor: &str) -> String {
+    format!(
+        "name = 'v'
+        [bodies.a]
+        mass = 1
+        inertia = [1, 1, 1]
+        [[rotors]]
+        body = 'a'
+        position = [0, 0, 0]
+        axis = [0, 0, 1]
+        {rotor}
+        {BATTERY}"
+    )
+}
+
+/// The description with one part replaced is refused with this message.
+fn refused(good: &str, from: &str, to: &str, message: &str) {
+    assert!(good.contains(from), "{from:?}\n{good}");
+    let error = System::from_toml(&good.replacen(from, to, 1)).expect_err(to);
+    assert_eq!(error.to_string(), message);
+}
+
 #[test]
-fn wrong_numbers_are_named() {
-    let rotor = |rotor: &str| {
-        format!(
-            "name = 'v'\n[bodies.a]\nmass = 1\ninertia = [1, 1, 1]\n[[rotors]]\nbody = 'a'\nposition = [0, 0, 0]\naxis = [0, 0, 1]\n{rotor}\n{BATTERY}"
-        )
-    };
-    let (winding, lag) = (rotor(WINDING), rotor(LAG));
+fn wrong_motors_are_named() {
+    let (winding, lag) = (described(WINDING), described(LAG));
     for (good, from, to, message) in [
         (
             &winding,
@@ -657,45 +675,46 @@ fn wrong_numbers_are_named() {
             "resistance",
             "rotors[0].motor: unknown key `resistance`, expected one of `time_constant`, `inertia`, `efficiency`",
         ),
+    ] {
+        refused(good, from, to, message);
+    }
+}
+
+#[test]
+fn wrong_batteries_are_named() {
+    let good = described(LAG);
+    for (from, to, message) in [
         (
-            &lag,
             "cells = 3",
             "cells = 0",
             "battery.cells: expected at least 1 cell, found none",
         ),
         (
-            &lag,
             "capacity_ah = 0.02",
             "capacity_ah = 0",
             "battery.capacity_ah: expected a capacity above 0 A h, found 0",
         ),
         (
-            &lag,
             "resistance = 0.05",
             "resistance = -1",
             "battery.resistance: expected a resistance of at least 0 ohm, found -1",
         ),
         (
-            &lag,
             "resistance = 0.05",
             "open_circuit = [[0, 3], [0.5, 4]]",
             "battery.open_circuit: expected pairs of charge and V, the charge growing from 0 to 1, found the charge 0.5",
         ),
         (
-            &lag,
             "resistance = 0.05",
             "open_circuit = [[0, 3], [1, 2]]",
             "battery.open_circuit: expected voltages above 0 V that do not fall with growing charge, found 2 V",
         ),
         (
-            &lag,
             "motor = { time_constant = 0.03, inertia = 4e-5, efficiency = 0.7 }",
             "",
             "battery: no rotor has a `motor` that the battery would feed",
         ),
     ] {
-        assert!(good.contains(from), "{from:?}\n{good}");
-        let error = System::from_toml(&good.replacen(from, to, 1)).expect_err(to);
-        assert_eq!(error.to_string(), message);
+        refused(&good, from, to, message);
     }
 }
