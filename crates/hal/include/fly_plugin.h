@@ -538,7 +538,7 @@ typedef struct {
   int32_t (*poll)(void *instance, FlyError *error);
   /**
    * Since 3.1; may be null. Asks the vehicle to do something by itself, one of `FLY_REQUEST_*`, from another thread while a call of
-   * the same instance does not return. Never waits, also not for what that call holds. `FLY_OK` if the request went out.
+   * the same instance does not return, or from the handler of a signal by which the process crashes. Never waits, also not for what that call holds. `FLY_OK` if the request went out.
    */
   int32_t (*emergency)(void *instance, uint32_t request);
 } FlyPlugin;
