@@ -43,7 +43,18 @@ pub fn load(
     search: &SearchPath,
     armed: bool,
 ) -> Result<Backend, FlightError> {
-    let plugin = plugin(configuration, search)?;
+    configure_plugin(configuration, &plugin(configuration, search)?, armed)
+}
+
+/// Configures a plugin that is loaded already: the one that the configuration chooses. Else as [`load`].
+///
+/// # Errors
+/// [`FlightError::Configuration`] if it refuses its table or the vehicle, [`FlightError::Backend`] for any other reason.
+pub fn configure_plugin(
+    configuration: &Configuration,
+    plugin: &Plugin,
+    armed: bool,
+) -> Result<Backend, FlightError> {
     with_table(configuration, armed, |given| plugin.configure(given))
 }
 

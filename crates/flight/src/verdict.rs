@@ -53,6 +53,17 @@ pub(crate) struct Evidence {
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Flown,
+        Self::Interrupted,
+        Self::SafetyStop,
+        Self::Diverged,
+        Self::Crashed,
+        Self::BackendFailed,
+        Self::InternalError,
+    ];
+
     /// The verdict on a flight that ended like this. The worst that was seen counts.
     pub(crate) fn of(end: &End, evidence: Evidence) -> Self {
         match end {

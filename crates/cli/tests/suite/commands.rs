@@ -159,7 +159,7 @@ fn shipped_configurations_are_listed_and_printed() {
 error: no configuration `nothing` is shipped
 
 Shipped are coaxial_x8.toml, hexacopter.toml, hexacopter_canted.toml, octocopter.toml, octocopter_canted.toml, quadcopter-loop.toml, \
-quadcopter-upside-down.toml, quadcopter.toml, systems/acrobot.toml, systems/arm6.toml, systems/arm_two_motors.toml, \
+quadcopter-upside-down.toml, quadcopter.toml, sweeps/quadcopter.toml, systems/acrobot.toml, systems/arm6.toml, systems/arm_two_motors.toml, \
 systems/cart_pole.toml, systems/double_pendulum.toml, \
 systems/double_pendulum_driven.toml, systems/four_bar.toml, systems/scara.toml, systems/scara_two_links.toml, \
 systems/tricopter_carrying.toml, systems/tricopter_eight_bodies.toml, systems/tricopter_with_load.toml, systems/welding_arm.toml, \

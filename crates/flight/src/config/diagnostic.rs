@@ -60,7 +60,7 @@ impl Diagnostic {
     }
 
     /// A TOML syntax error in text that begins at `shift` of `source`.
-    pub(super) fn syntax(source: &Arc<Source>, shift: usize, error: &toml::de::Error) -> Self {
+    pub fn syntax(source: &Arc<Source>, shift: usize, error: &toml::de::Error) -> Self {
         let message = error.message().trim().replace('\n', ", ");
         let diagnostic = Self::new(format!("{} is not valid TOML", source.name));
         match error.span() {

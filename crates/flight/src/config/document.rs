@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::assignment::Assignment;
 use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::source::{Origin, Place, Source};
@@ -38,9 +39,16 @@ pub struct Document {
     allow_plugin: bool,
 }
 
-/// # Reading
-impl Document {
-    /// Reads the configuration and merges includes and flags.
+/// A configuration as it was written, before vehicles are included: read once, and made a [`Document`] as often as values are set.
+#[derive(Clone, Debug)]
+pub struct Template {
+    root: Node,
+    name: String,
+    allow_plugin: bool,
+}
+
+impl Template {
+    /// Reads the configuration and merges flags.
     ///
     /// # Errors
     /// What cannot be found, read or parsed, with its place.
@@ -50,7 +58,7 @@ impl Document {
     }
 
     /// The same for text that has been read.
-    pub(super) fn build(source: &Arc<Source>, options: &Options) -> Result<Self, ConfigError> {
+    fn build(source: &Arc<Source>, options: &Options) -> Result<Self, ConfigError> {
         let mut root = Node::parse(source)?;
         let mut problems = Problems::default();
         if let Some(backend) = &options.backend {
@@ -70,7 +78,41 @@ impl Document {
             .config
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Self::resolved(root, name, options.allow_plugin)
+        Ok(Self {
+            root,
+            name,
+            allow_plugin: options.allow_plugin,
+        })
+    }
+
+    /// The document with these values set, in their order, and its vehicles included.
+    ///
+    /// # Errors
+    /// A key or a value that is not TOML, or a vehicle that cannot be included, with its place.
+    pub fn with(&self, assignments: &[Assignment]) -> Result<Document, ConfigError> {
+        let mut root = self.root.clone();
+        for assignment in assignments {
+            let over = set::assign(assignment)?;
+            set::merge(&mut root, over);
+            write_out(&mut root);
+        }
+        Document::resolved(root, self.name.clone(), self.allow_plugin)
+    }
+}
+
+/// # Reading
+impl Document {
+    /// Reads the configuration and merges includes and flags.
+    ///
+    /// # Errors
+    /// What cannot be found, read or parsed, with its place.
+    pub fn load(options: &Options) -> Result<Self, ConfigError> {
+        Template::load(options)?.with(&[])
+    }
+
+    /// The same for text that has been read.
+    pub(super) fn build(source: &Arc<Source>, options: &Options) -> Result<Self, ConfigError> {
+        Template::build(source, options)?.with(&[])
     }
 
     fn resolved(mut root: Node, name: String, allow_plugin: bool) -> Result<Self, ConfigError> {

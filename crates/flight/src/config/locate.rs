@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fly_mechanics::description::read_text;
 
-use super::diagnostic::{Diagnostic, nearest};
+use super::diagnostic::{ConfigError, Diagnostic, nearest};
 use super::shipped::{self, SHIPPED, Shipped};
 use super::source::{Origin, Place, Source};
 
@@ -18,6 +18,14 @@ pub(super) fn configuration(path: &Path) -> Result<Arc<Source>, Diagnostic> {
 /// The description of a system named on the command line.
 pub(super) fn system(path: &Path) -> Result<Arc<Source>, Diagnostic> {
     named(path, "description", shipped::systems())
+}
+
+/// The text of a campaign's plan: a file, else a shipped one.
+///
+/// # Errors
+/// It is not there, or cannot be read.
+pub fn sweep(path: &Path) -> Result<Arc<Source>, ConfigError> {
+    Ok(named(path, "plan", shipped::sweeps())?)
 }
 
 /// A file, else a shipped one; `likely` are those of the kind that is wanted.

@@ -5,6 +5,7 @@
 //! plugin's table by the plugin, the others here. Whoever finds an error reports a byte range, and the user sees file, line
 //! and column of what was written.
 
+mod assignment;
 mod canonical;
 mod configuration;
 mod controller;
@@ -28,12 +29,14 @@ mod urdf;
 mod vehicle;
 mod wording;
 
+pub use assignment::Assignment;
 pub use configuration::{Configuration, Flown};
 pub use diagnostic::{ConfigError, Diagnostic};
-pub use document::{Document, Fragment, Options};
+pub use document::{Document, Fragment, Options, Template};
 pub use limits::{
     AngleKeys, BoxKeys, CylinderKeys, FenceKeys, HeightKeys, LimitKeys, LimitsSection,
 };
+pub use locate::sweep;
 pub use model::{Model, check_sections, controller_in};
 pub use sections::{BackendSection, FlightSection, SafetySection};
 pub use source::{Origin, Place, Source};

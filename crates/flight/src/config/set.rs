@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
+use super::assignment::Assignment;
 use super::diagnostic::Diagnostic;
 use super::keys::{KIND, TOLERANCE};
 use super::source::{Origin, Place, Source};
@@ -51,6 +52,30 @@ pub(super) fn set(assignment: &str) -> Result<Node, Diagnostic> {
         .into_iter()
         .map(|(key, span)| (key, place(span.start, span.end)));
     Ok(nest(steps.collect(), value, &everything))
+}
+
+/// The table that an assignment of a program merges into the configuration.
+pub(super) fn assign(assignment: &Assignment) -> Result<Node, Diagnostic> {
+    let (key, key_place, place) = (&assignment.key, &assignment.key_place, &assignment.place);
+    let keys = read_key(key).ok_or_else(|| {
+        Diagnostic::new(format!("`{key}` is not a key of a configuration")).at(
+            key_place.clone(),
+            "expected names joined by dots, such as \"flight.duration\"",
+        )
+    })?;
+    let value = match &assignment.value {
+        None => Node::parse_value(&place.source, place.span.clone())
+            .map_err(|error| Diagnostic::syntax(&place.source, place.span.start, &error))?,
+        Some(text) => Node {
+            value: Value::Leaf {
+                text: text.clone(),
+                verbatim: false,
+            },
+            place: place.clone(),
+        },
+    };
+    let steps = keys.into_iter().map(|(key, _)| (key, key_place.clone()));
+    Ok(nest(steps.collect(), value, place))
 }
 
 /// Merges what a flag says into the configuration. Where it changes the `kind` of a table, the keys of the old kind go, but for those that

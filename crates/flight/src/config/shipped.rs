@@ -68,6 +68,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "quadcopter-loop.toml",
     "quadcopter-upside-down.toml",
     "quadcopter.toml",
+    "sweeps/quadcopter.toml",
     "systems/acrobot.toml",
     "systems/arm6.toml",
     "systems/arm_two_motors.toml",
@@ -97,14 +98,23 @@ pub const SHIPPED: &[Shipped] = shipped![
     "y6.toml",
 ];
 
-/// The shipped configurations that can be flown: all but the vehicles and systems.
+/// The shipped configurations that can be flown: all but vehicles, systems and plans of campaigns.
 pub fn flights() -> impl Iterator<Item = &'static Shipped> + Clone {
-    SHIPPED.iter().filter(|shipped| !is_system(shipped))
+    (SHIPPED.iter()).filter(|shipped| !is_system(shipped) && !is_sweep(shipped))
+}
+
+/// The shipped plans of campaigns.
+pub fn sweeps() -> impl Iterator<Item = &'static Shipped> + Clone {
+    SHIPPED.iter().filter(|shipped| is_sweep(shipped))
 }
 
 /// The shipped systems and vehicles: all that cannot be flown by themselves.
 pub fn systems() -> impl Iterator<Item = &'static Shipped> + Clone {
     SHIPPED.iter().filter(|shipped| is_system(shipped))
+}
+
+fn is_sweep(shipped: &Shipped) -> bool {
+    shipped.name.starts_with("sweeps/")
 }
 
 fn is_system(shipped: &Shipped) -> bool {

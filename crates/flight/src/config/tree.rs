@@ -131,8 +131,43 @@ impl Node {
         }
     }
 
+    /// The elements of an array that holds no tables; `None` of anything else.
+    fn elements(&self) -> Option<Vec<Node>> {
+        let Value::Leaf { text, verbatim } = &self.value else {
+            return None;
+        };
+        let parsed = DeValue::parse(text).ok()?;
+        let elements = parsed.get_ref().as_array()?.iter().map(|element| {
+            let span = element.span();
+            let start = self.place.span.start;
+            let place = match verbatim {
+                true => start + span.start..start + span.end,
+                false => self.place.span.clone(),
+            };
+            Node {
+                value: Value::Leaf {
+                    text: text[span].to_owned(),
+                    verbatim: *verbatim,
+                },
+                place: Place {
+                    source: Arc::clone(&self.place.source),
+                    span: place,
+                },
+            }
+        });
+        Some(elements.collect())
+    }
+
     /// Merges `over`: tables key by key, anything else is replaced.
     pub fn overlay(&mut self, over: Node) {
+        // `position.0`: numbers are the elements of any array.
+        if let Value::Table(keys) = &over.value
+            && let Some(elements) = self.elements()
+            && !keys.entries.is_empty()
+            && keys.indexes(elements.len())
+        {
+            self.value = Value::Array(elements);
+        }
         match (&mut self.value, over) {
             (
                 Value::Table(base),

@@ -1,0 +1,16 @@
+//! Values that a program sets.
+
+use super::source::Place;
+
+/// A value that a program sets in a configuration, as `--set` does.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// Its dotted key; numbers are indices of arrays.
+    pub key: String,
+    /// Where the key was written.
+    pub key_place: Place,
+    /// The value in TOML; `None`: what stands at `place`.
+    pub value: Option<String>,
+    /// Where the value was written, or what it was computed from.
+    pub place: Place,
+}
