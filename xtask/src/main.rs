@@ -14,6 +14,7 @@ mod ratios;
 mod readme;
 mod recovery;
 mod redundant;
+mod sweep;
 mod test;
 mod tools;
 mod workspace;
@@ -44,6 +45,7 @@ Tasks:
   faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md
                          (--write: into it); then 12 times six flights at once, and 50 flights killed, whose logs must be there
   redundant              the law of 100 000 random vehicles with redundant inputs against the least-error accelerations
+  sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
   install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
             .and_then(page::logs_of_many_flights),
         Some("recovery") => recovery::run(&rest),
         Some("redundant") => redundant::run(&rest),
+        Some("sweep") => sweep::run(&rest),
         Some("mutate") => mutate::run(&rest),
         Some("install") => install::run(&rest),
         Some("layers") => layers::run(&rest),

@@ -1,4 +1,4 @@
-//! Pinocchio as a peer of our benchmarks: from PyPI into a folder below `target/`, where it installs.
+//! Peers from PyPI, in folders below `target/`: Pinocchio beside our benchmarks, and Python with what a task needs.
 
 use crate::{bench, tools, workspace};
 use anyhow::{Context, Result, bail};
@@ -121,6 +121,11 @@ fn install(folder: &Path) -> Result<()> {
         "installing Pinocchio from PyPI into {} (500 MB)",
         folder.display()
     );
+    from_pypi(folder, &PACKAGES)
+}
+
+/// Installs packages into a folder of their own.
+fn from_pypi(folder: &Path, packages: &[&str]) -> Result<()> {
     // What an interrupted installation left is not to be trusted.
     let _ = fs::remove_dir_all(folder);
     tools::quiet(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
@@ -128,9 +133,23 @@ fn install(folder: &Path) -> Result<()> {
         Command::new(folder.join("bin/python"))
             .args(["-m", "pip", "install", "--quiet"])
             .arg("--disable-pip-version-check")
-            .args(PACKAGES),
+            .args(packages),
     )?;
     fs::write(folder.join(COMPLETE), "").context("the installation cannot be marked as complete")
+}
+
+/// A Python that has these packages, below `target/peers`.
+pub fn python(name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let folder = workspace::target_dir()?.join("peers").join(name);
+    if !folder.join(COMPLETE).is_file() {
+        eprintln!(
+            "installing {} from PyPI into {}",
+            packages.join(", "),
+            folder.display()
+        );
+        from_pypi(&folder, packages)?;
+    }
+    Ok(folder.join("bin/python"))
 }
 
 /// Where the packages' headers are: `lib/python3.x/site-packages/cmeel.prefix`.

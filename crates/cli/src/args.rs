@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
+use fly_flight::Verdict;
+use fly_sweep::Shard;
 use nalgebra::Complex;
 
 use crate::config::Options;
@@ -15,6 +17,7 @@ Examples:
   fly --config mine.toml --set flight.duration=5            change a value for one flight
   fly --config mine.toml --backend replay --set backend.replay.log=flight.mcap
   fly check --config mine.toml                              is everything in order?
+  fly sweep sweeps/quadcopter.toml                          a thousand flights into one table
   fly tune --config mine.toml --bandwidth 2 --write mine.toml   parameters for a bandwidth of 2 rad/s";
 
 /// Model, control and fly rigid-body vehicles from one TOML file.
@@ -133,6 +136,11 @@ pub enum Command {
     /// actuators at which it is stable, and what the actuators have left in hover. Without poles and
     /// bandwidth the controller is looked at as it is configured. --config may name a vehicle file.
     Tune(TuneArguments),
+    /// Fly thousands of flights that differ in chosen keys, on all cores, into one table
+    ///
+    /// Every flight is a row: what was varied, verdict, errors, saturation, energies. Rows go to a journal that
+    /// survives a kill; the same command flies on. Exit code 0 once all rows are there, whatever their verdicts.
+    Sweep(SweepArguments),
     /// List the backends that are found, their files and signals
     Backends,
     /// Run the conformance suite on a backend plugin
@@ -160,6 +168,70 @@ pub enum Command {
         /// The folder to write to; created if it does not exist
         dir: PathBuf,
     },
+}
+
+/// Which flights, and where their rows go.
+#[derive(Debug, Args)]
+pub struct SweepArguments {
+    /// The plan: a TOML file, or the name of a shipped one such as sweeps/quadcopter.toml; without it,
+    /// --config and --vary say what is flown
+    pub plan: Option<PathBuf>,
+
+    /// Vary a key: 'KEY={uniform=[-1, 1]}' or values, linspace, log_uniform, normal, integers, ball,
+    /// sphere, rotation_deg; may be repeated
+    #[arg(long, value_name = "KEY={KIND=VALUE}")]
+    pub vary: Vec<String>,
+
+    /// Flights of every point of the grid, instead of the plan's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub flights: Option<u64>,
+
+    /// Seed of all that is drawn, instead of the plan's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Threads that fly [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+
+    /// Names of the files without their ends .journal, .parquet and .csv [default: the plan's name, in
+    /// the current folder]
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+
+    /// Fly every n-th flight alone, from the i-th on, into a journal of its own
+    #[arg(long, value_name = "i/n", conflicts_with_all = ["merge", "rerun"])]
+    pub shard: Option<Shard>,
+
+    /// Fly nothing: make the table from the journals of all shards
+    #[arg(long, value_name = "JOURNAL", num_args = 1.., conflicts_with = "rerun")]
+    pub merge: Vec<PathBuf>,
+
+    /// Fly this flight alone, exactly as in the campaign, with a log and its summary
+    #[arg(long, value_name = "INDEX")]
+    pub rerun: Option<u64>,
+
+    /// The log of --rerun [default: the plan's name and the index, in the current folder]
+    #[arg(long, value_name = "PATH", requires = "rerun")]
+    pub log: Option<PathBuf>,
+
+    /// Exit code 5 if a flight has one of these verdicts, such as diverged,crashed
+    #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = verdict)]
+    pub fail_on: Vec<&'static str>,
+
+    /// Print the results as JSON instead (docs/sweep.md lists its keys); with --rerun the summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The name of a verdict that a row may have.
+fn verdict(name: &str) -> Result<&'static str, String> {
+    let names = Verdict::ALL.map(Verdict::name).into_iter();
+    let mut names = names.chain([fly_sweep::NOT_FLOWN]);
+    names.find(|one| *one == name).ok_or_else(|| {
+        let names: Vec<&str> = Verdict::ALL.map(Verdict::name).to_vec();
+        format!("expected {} or {}", names.join(", "), fly_sweep::NOT_FLOWN)
+    })
 }
 
 /// What is asked of the closed loop, and where the answer goes.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::process::{ExitCode, Termination};
 
 use fly_flight::{FlightError, LogError, Summary, Verdict, short_numbers};
+use fly_sweep::SweepError;
 
 use crate::config::{ConfigError, Diagnostic};
 
@@ -137,30 +138,48 @@ impl From<ConfigError> for Failure {
     }
 }
 
-impl From<FlightError> for Failure {
-    fn from(error: FlightError) -> Self {
-        let exit = match error {
-            // Rendered with carets.
-            FlightError::Configuration(error) => return error.into(),
-            FlightError::Backend(error) => {
-                return Self {
-                    exit: Exit::Backend,
-                    report: Report::Config(error),
-                };
-            }
-            FlightError::Reference(_)
+/// What prevents a flight.
+impl From<&FlightError> for Exit {
+    fn from(error: &FlightError) -> Self {
+        match error {
+            FlightError::Configuration(_)
+            | FlightError::Reference(_)
             | FlightError::Infeasible(_)
             | FlightError::Law(_)
             | FlightError::Log(
                 LogError::Busy { .. } | LogError::Foreign { .. } | LogError::Input { .. },
             )
-            | FlightError::Model { .. } => Exit::Usage,
-            FlightError::Binding(_)
+            | FlightError::Model { .. } => Self::Usage,
+            FlightError::Backend(_)
+            | FlightError::Binding(_)
             | FlightError::NoSetpoints { .. }
-            | FlightError::Shadow { .. } => Exit::Backend,
-            _ => Exit::Internal,
-        };
-        Self::new(exit, error)
+            | FlightError::Shadow { .. } => Self::Backend,
+            _ => Self::Internal,
+        }
+    }
+}
+
+impl From<FlightError> for Failure {
+    fn from(error: FlightError) -> Self {
+        let exit = Exit::from(&error);
+        match error {
+            // Rendered with carets.
+            FlightError::Configuration(error) | FlightError::Backend(error) => Self {
+                exit,
+                report: Report::Config(error),
+            },
+            error => Self::new(exit, error),
+        }
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Flight(error) => error.into(),
+            SweepError::File { .. } | SweepError::Table(_) => Self::new(Exit::Internal, error),
+            _ => Self::new(Exit::Usage, error),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `fly --config …`: flies, and prints the summary.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fly_flight::supervisor::Mode;
@@ -26,15 +26,44 @@ pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Res
         }
         tracing::warn!("{objection} (`fly check` tells more)");
     }
-    let summary = fly(&configuration, arguments, terminal)?;
+    let manner = Manner {
+        arm: arguments.arm,
+        json: arguments.json,
+        quiet: arguments.quiet,
+        log: arguments.log.as_deref(),
+        plugin_dirs: &arguments.configuration.plugin_dir,
+    };
+    fly_and_tell(&configuration, &manner, terminal)
+}
+
+/// How a configuration is flown.
+#[allow(clippy::struct_excessive_bools)] // each is a flag
+pub(super) struct Manner<'a> {
+    /// A real vehicle may move.
+    pub arm: bool,
+    /// The summary as data.
+    pub json: bool,
+    pub quiet: bool,
+    /// The log that the command line names.
+    pub log: Option<&'a Path>,
+    pub plugin_dirs: &'a [PathBuf],
+}
+
+/// Flies, and prints the summary.
+pub(super) fn fly_and_tell(
+    configuration: &Configuration,
+    manner: &Manner,
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
+    let summary = fly(configuration, manner, terminal)?;
     terminal.flush();
     let exit = Exit::from(&summary);
     let shown = Shown(&summary);
-    if arguments.json {
+    if manner.json {
         let text = serde_json::to_string_pretty(&Data::new(&summary, exit))
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         super::print(format!("{text}\n").as_bytes())?;
-    } else if !arguments.quiet {
+    } else if !manner.quiet {
         super::print(shown.to_string().as_bytes())?;
     } else if summary.verdict != Verdict::Flown {
         super::print(format!("{}\n", shown.headline()).as_bytes())?;
@@ -46,13 +75,13 @@ pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Res
 /// the log is finished and the backend is stopped.
 fn fly(
     configuration: &Configuration,
-    arguments: &Arguments,
+    manner: &Manner,
     terminal: &Terminal,
 ) -> Result<Summary, FlightError> {
-    let interruptions = Interruptions::watch(arguments.arm);
-    let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
-    let backend = backend::load(configuration, &search, arguments.arm)?;
-    let mut log = McapFile::new(destination(configuration, arguments));
+    let interruptions = Interruptions::watch(manner.arm);
+    let search = SearchPath::standard(manner.plugin_dirs.iter().cloned());
+    let backend = backend::load(configuration, &search, manner.arm)?;
+    let mut log = McapFile::new(destination(configuration, manner.log));
     let mut flight = Flight::new(configuration, backend, &mut log)?;
     let line = flight.emergency();
     let guard = line.as_ref().map(CrashGuard::new).transpose();
@@ -71,7 +100,7 @@ fn fly(
         shown.flush();
         std::process::exit(Exit::Hung as i32);
     });
-    let progress = (!arguments.quiet).then(|| Progress::start(flight.duration(), terminal));
+    let progress = (!manner.quiet).then(|| Progress::start(flight.duration(), terminal));
     let progress = progress.flatten();
     let end = loop {
         if interruptions.interrupted()
@@ -95,8 +124,10 @@ fn fly(
 
 /// Where the log goes: as the command line or the configuration says, else to a new file
 /// `<configuration>-<UTC time>.mcap` in the current folder.
-fn destination(configuration: &Configuration, arguments: &Arguments) -> Destination {
-    let named = (arguments.log.clone()).or_else(|| configuration.flight.log.clone());
+fn destination(configuration: &Configuration, log: Option<&Path>) -> Destination {
+    let named = log
+        .map(Path::to_owned)
+        .or_else(|| configuration.flight.log.clone());
     let fresh = named.is_none();
     let path = named.unwrap_or_else(|| {
         let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");

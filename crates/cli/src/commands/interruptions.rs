@@ -72,6 +72,11 @@ impl Interruptions {
         self.interrupted.load(Ordering::Relaxed)
     }
 
+    /// The same, for whoever looks at it again and again.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.interrupted
+    }
+
     /// A vehicle that is told to land before the process ends at once.
     pub fn guard(&self, line: EmergencyLine) {
         let _ = self.line.set(line);

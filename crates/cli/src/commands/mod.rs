@@ -10,6 +10,7 @@ mod conformance;
 mod fly;
 mod interruptions;
 mod manual;
+mod sweep;
 mod system;
 mod tune;
 
@@ -39,6 +40,7 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
             check::run(&options(arguments)?, &arguments.configuration.plugin_dir)
         }
         Some(Command::Tune(wish)) => tune::run(&options(arguments)?, wish),
+        Some(Command::Sweep(wish)) => sweep::run(wish, arguments, terminal),
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
         Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),

@@ -1,11 +1,13 @@
 //! Terminal output: messages, the progress bar, tables.
 
+mod campaign;
 mod data;
 mod progress;
 mod summary;
 mod table;
 mod trace;
 
+pub use campaign::{Flights, Told, describe as speed_of};
 pub use data::Data;
 pub use fly_flight::Magnitude;
 pub use progress::Progress;

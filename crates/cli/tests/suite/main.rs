@@ -24,6 +24,7 @@ mod replay;
 mod rotorpy;
 mod safety;
 mod spinning;
+mod sweeps;
 mod systems;
 mod trust;
 mod tune;

@@ -1,0 +1,169 @@
+//! What a table holds.
+
+/// One value of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Not there: a number that is not defined for this flight.
+    Null,
+    /// A number.
+    Float(f64),
+    /// A whole number.
+    Integer(i64),
+    /// True or false.
+    Boolean(bool),
+    /// Text.
+    Text(String),
+}
+
+/// What the cells of a column hold, if they are not [`Cell::Null`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// [`Cell::Float`].
+    Float,
+    /// [`Cell::Integer`].
+    Integer,
+    /// [`Cell::Boolean`].
+    Boolean,
+    /// [`Cell::Text`].
+    Text,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// Their unit; empty where there is none, or where the documentation of a key tells it.
+    pub unit: &'static str,
+}
+
+impl Cell {
+    /// A number, if it is finite.
+    pub(crate) fn finite(number: impl Into<Option<f64>>) -> Self {
+        match number.into() {
+            Some(number) if f64::is_finite(number) => Self::Float(number),
+            _ => Self::Null,
+        }
+    }
+
+    /// A count.
+    pub(crate) fn count(number: u64) -> Self {
+        Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Float(number) => Some(*number),
+            Self::Integer(number) => Some(*number as f64),
+            _ => None,
+        }
+    }
+
+    /// As a value in TOML; nothing as an empty text.
+    pub(crate) fn toml(&self) -> String {
+        match self {
+            Self::Null => String::new(),
+            // With a point or an exponent: a whole number would be another type.
+            Self::Float(number) => format!("{number:?}"),
+            Self::Integer(number) => number.to_string(),
+            Self::Boolean(value) => value.to_string(),
+            Self::Text(text) => toml::Value::from(text.as_str()).to_string(),
+        }
+    }
+}
+
+/// The shortest text that reads back as the same value; nothing for [`Cell::Null`].
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Null => Ok(()),
+            Self::Float(number) => write!(f, "{number:?}"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Boolean(value) => write!(f, "{value}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// # Bytes
+impl Cell {
+    /// Appends its bytes: a tag, then the value, little-endian.
+    pub(crate) fn encode(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Null => to.push(0),
+            Self::Float(number) => {
+                to.push(1);
+                to.extend(number.to_bits().to_le_bytes());
+            }
+            Self::Integer(number) => {
+                to.push(2);
+                to.extend(number.to_le_bytes());
+            }
+            Self::Boolean(value) => to.extend([3, u8::from(*value)]),
+            Self::Text(text) => {
+                to.push(4);
+                // Rows hold short texts; a longer one than 4 GiB does not come about.
+                let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+                to.extend(length.to_le_bytes());
+                to.extend(&text.as_bytes()[..length as usize]);
+            }
+        }
+    }
+
+    /// Reads one cell and moves on behind it; `None` if the bytes are none.
+    pub(crate) fn decode(from: &mut &[u8]) -> Option<Self> {
+        let (tag, rest) = from.split_first()?;
+        *from = rest;
+        Some(match tag {
+            0 => Self::Null,
+            1 => Self::Float(f64::from_le_bytes(take(from)?)),
+            2 => Self::Integer(i64::from_le_bytes(take(from)?)),
+            3 => Self::Boolean(take::<1>(from)? == [1]),
+            4 => {
+                let length = u32::from_le_bytes(take(from)?) as usize;
+                let (text, rest) = from.split_at_checked(length)?;
+                *from = rest;
+                Self::Text(String::from_utf8(text.to_vec()).ok()?)
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The next bytes.
+pub(crate) fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
+    let (bytes, rest) = from.split_first_chunk()?;
+    *from = rest;
+    Some(*bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_come_back_bit_for_bit() {
+        let cells = [
+            Cell::Null,
+            Cell::Float(-0.1),
+            Cell::Float(f64::MIN_POSITIVE / 3.0),
+            Cell::Integer(i64::MIN),
+            Cell::Boolean(true),
+            Cell::Text("a \u{1f681}, \"b\"\n".to_owned()),
+        ];
+        let mut bytes = Vec::new();
+        cells.iter().for_each(|cell| cell.encode(&mut bytes));
+        let mut rest = bytes.as_slice();
+        for cell in &cells {
+            assert_eq!(Cell::decode(&mut rest).as_ref(), Some(cell));
+        }
+        assert_eq!((rest.len(), Cell::decode(&mut rest)), (0, None));
+        for end in 0..bytes.len() {
+            let mut rest = &bytes[..end];
+            while Cell::decode(&mut rest).is_some() {}
+        }
+    }
+}

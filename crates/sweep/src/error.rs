@@ -1,0 +1,104 @@
+//! What can go wrong with a campaign; what goes wrong with one of its flights stands in its row.
+
+use std::path::{Path, PathBuf};
+
+use fly_flight::FlightError;
+use fly_flight::config::ConfigError;
+
+use crate::shard::Shard;
+
+/// Why a campaign cannot be flown, or its table not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SweepError {
+    /// The plan cannot be flown.
+    #[error(transparent)]
+    Flight(#[from] FlightError),
+    /// A file cannot be read or written.
+    #[error("`{}`: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// A file with the journal's name is something else.
+    #[error("`{}` is not a journal of `fly sweep`: it stays as it is; choose another name with --out", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another campaign writes it.
+    #[error("`{}` is being written by another `fly sweep`: wait for it, or choose another name with --out", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The journal is of another plan.
+    #[error(
+        "`{}` is the journal of another plan: {difference}; fly that plan on, choose another name with --out, or remove the journal", path.display()
+    )]
+    OtherPlan {
+        /// The file.
+        path: PathBuf,
+        /// The first line that differs.
+        difference: String,
+    },
+    /// The journal is of another part of the plan.
+    #[error("`{}` is the journal of shard {found}, expected {expected}", path.display())]
+    OtherShard {
+        /// The file.
+        path: PathBuf,
+        /// Whose it is.
+        found: Shard,
+        /// Whose it should be.
+        expected: Shard,
+    },
+    /// Two journals hold the same flight.
+    #[error("flight {index} is in `{}` and in `{}`: merge every shard once", first.display(), second.display())]
+    Twice {
+        /// The flight.
+        index: u64,
+        /// A journal.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+    },
+    /// Rows are missing.
+    #[error("{missing} of {of} flights are missing, the first is {first}: fly or add {shards}")]
+    Missing {
+        /// How many.
+        missing: u64,
+        /// Of so many.
+        of: u64,
+        /// The first one.
+        first: u64,
+        /// What is to be done, in words.
+        shards: String,
+    },
+    /// The plan has no such flight.
+    #[error("there is no flight {index}: the plan has {flights}, numbered from 0")]
+    NoFlight {
+        /// The number.
+        index: u64,
+        /// How many there are.
+        flights: u64,
+    },
+    /// The table cannot be written.
+    #[error("the table cannot be written: {0}")]
+    Table(String),
+}
+
+impl From<ConfigError> for SweepError {
+    fn from(error: ConfigError) -> Self {
+        Self::Flight(error.into())
+    }
+}
+
+impl SweepError {
+    /// An error of this file.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::File { path, error }
+    }
+}

@@ -1,0 +1,324 @@
+//! The journal: one record for each flight that is finished, in the order in which they finished, appended and synced.
+//!
+//! Eight bytes say what the file is. Then come records: length (4 bytes) and CRC-32 (4 bytes) of what follows, little-endian, then
+//! that. The first record is the header: number and count of the shard (4 bytes each), and the plan's identity. Any other one
+//! is a row: the flight's index (8 bytes) and its cells.
+//!
+//! A kill can leave the end of a record, or of several, unwritten. What does not match its checksum is cut, with everything
+//! behind it; those flights are flown again.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::cell::{Cell, take};
+use crate::error::SweepError;
+use crate::plan::Plan;
+use crate::shard::Shard;
+
+const MAGIC: &[u8; 8] = b"FLYSWEP1";
+/// Length and checksum.
+const HEAD: usize = 8;
+/// No record is longer, bytes.
+const LONGEST: usize = 1 << 26;
+
+/// A journal of a plan's flights, or of a part of them. It is locked as long as it is open.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    shard: Shard,
+    /// Where the record of each flight begins; 0: nowhere.
+    offsets: Vec<u64>,
+    rows: u64,
+    end: u64,
+    cut: u64,
+}
+
+impl Journal {
+    /// Opens the journal of this part of the plan to go on with it, or begins it.
+    ///
+    /// # Errors
+    /// It cannot be read or written, it is something else, of another plan or another part, or another campaign writes it.
+    pub fn open(path: &Path, plan: &Plan, shard: Shard) -> Result<Self, SweepError> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false);
+        let file = file.open(path).map_err(SweepError::file(path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(SweepError::Busy { path: path.into() }),
+            Err(TryLockError::Error(error)) => return Err(SweepError::file(path)(error)),
+        }
+        let mut journal = Self::scan(file, path, plan)?;
+        if journal.end == 0 {
+            journal.shard = shard;
+            journal.begin(plan).map_err(SweepError::file(path))?;
+        } else if journal.shard != shard {
+            return Err(SweepError::OtherShard {
+                path: path.into(),
+                found: journal.shard,
+                expected: shard,
+            });
+        } else if journal.cut > 0 {
+            let cut = journal.file.set_len(journal.end);
+            let cut = cut.and_then(|()| journal.file.sync_all());
+            cut.map_err(SweepError::file(path))?;
+        }
+        Ok(journal)
+    }
+
+    /// Reads a journal of this plan, of whatever part of it.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn read(path: &Path, plan: &Plan) -> Result<Self, SweepError> {
+        let file = File::open(path).map_err(SweepError::file(path))?;
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(SweepError::Busy { path: path.into() }),
+            Err(TryLockError::Error(error)) => return Err(SweepError::file(path)(error)),
+        }
+        let journal = Self::scan(file, path, plan)?;
+        if journal.end == 0 {
+            return Err(SweepError::Foreign { path: path.into() });
+        }
+        Ok(journal)
+    }
+
+    /// Reads all records. Without a whole header the end is 0.
+    fn scan(file: File, path: &Path, plan: &Plan) -> Result<Self, SweepError> {
+        let length = file.metadata().map_err(SweepError::file(path))?.len();
+        let flights = usize::try_from(plan.flights()).unwrap_or(usize::MAX);
+        let mut journal = Self {
+            file,
+            path: path.to_owned(),
+            shard: Shard::WHOLE,
+            offsets: vec![0; flights],
+            rows: 0,
+            end: 0,
+            cut: length,
+        };
+        let input = journal.file.try_clone().map_err(SweepError::file(path))?;
+        let mut input = BufReader::new(input);
+        input.rewind().map_err(SweepError::file(path))?;
+        let mut magic = Vec::new();
+        (&mut input)
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut magic)
+            .map_err(SweepError::file(path))?;
+        if !MAGIC.starts_with(&magic) {
+            return Err(SweepError::Foreign { path: path.into() });
+        }
+        let mut record = Vec::new();
+        let mut at = MAGIC.len() as u64;
+        if !next(&mut input, &mut record).map_err(SweepError::file(path))? {
+            return Ok(journal);
+        }
+        journal.shard = header(&record, path, plan)?;
+        at += (HEAD + record.len()) as u64;
+        while next(&mut input, &mut record).map_err(SweepError::file(path))? {
+            let index = take(&mut record.as_slice()).map(u64::from_le_bytes);
+            let slot = index
+                .filter(|index| journal.shard.has(*index))
+                .and_then(|index| journal.offsets.get_mut(usize::try_from(index).ok()?));
+            match slot {
+                Some(slot) if *slot == 0 => *slot = at,
+                // Nobody writes these: not a journal's end.
+                _ => break,
+            }
+            journal.rows += 1;
+            at += (HEAD + record.len()) as u64;
+        }
+        journal.end = at;
+        journal.cut = length.saturating_sub(at);
+        Ok(journal)
+    }
+
+    /// Writes the header.
+    fn begin(&mut self, plan: &Plan) -> std::io::Result<()> {
+        let mut payload = Vec::new();
+        for number in self.shard.parts() {
+            payload.extend(number.to_le_bytes());
+        }
+        payload.extend(plan.identity().as_bytes());
+        let mut bytes = MAGIC.to_vec();
+        frame(&payload, &mut bytes);
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(&bytes)?;
+        self.file.sync_all()?;
+        // The file's name is kept by its folder.
+        let folder = self.path.parent().filter(|it| !it.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+        (self.end, self.cut) = (bytes.len() as u64, 0);
+        Ok(())
+    }
+
+    /// Appends rows and returns once they are on the disk.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(crate) fn append(&mut self, rows: &[(u64, Vec<Cell>)]) -> Result<(), SweepError> {
+        let mut bytes = Vec::new();
+        let mut payload = Vec::new();
+        for (index, cells) in rows {
+            payload.clear();
+            payload.extend(index.to_le_bytes());
+            cells.iter().for_each(|cell| cell.encode(&mut payload));
+            if let Some(slot) = usize::try_from(*index)
+                .ok()
+                .and_then(|at| self.offsets.get_mut(at))
+            {
+                *slot = self.end + bytes.len() as u64;
+            }
+            frame(&payload, &mut bytes);
+        }
+        let written = self
+            .file
+            .write_all_at(&bytes, self.end)
+            .and_then(|()| self.file.sync_data());
+        written.map_err(SweepError::file(&self.path))?;
+        self.end += bytes.len() as u64;
+        self.rows += rows.len() as u64;
+        Ok(())
+    }
+}
+
+/// # Access
+impl Journal {
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Which part of the plan it is of.
+    pub fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    /// How many flights it has.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes at its end that were no record when it was opened: what a kill left.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    /// Whether it has this flight.
+    pub fn has(&self, index: u64) -> bool {
+        self.offset(index).is_some()
+    }
+
+    fn offset(&self, index: u64) -> Option<u64> {
+        let offset = self.offsets.get(usize::try_from(index).ok()?)?;
+        (*offset > 0).then_some(*offset)
+    }
+
+    /// The row of a flight; `None` if it has none.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(crate) fn row(&self, index: u64) -> Result<Option<Vec<Cell>>, SweepError> {
+        let Some(offset) = self.offset(index) else {
+            return Ok(None);
+        };
+        let read = || -> std::io::Result<Option<Vec<Cell>>> {
+            let mut head = [0; HEAD];
+            self.file.read_exact_at(&mut head, offset)?;
+            let Some((length, sum)) = split(head) else {
+                return Ok(None);
+            };
+            let mut payload = vec![0; length];
+            self.file
+                .read_exact_at(&mut payload, offset + HEAD as u64)?;
+            let mut rest = payload.get(8..).unwrap_or_default();
+            let mut cells = Vec::new();
+            while let Some(cell) = Cell::decode(&mut rest) {
+                cells.push(cell);
+            }
+            Ok((crc32fast::hash(&payload) == sum && rest.is_empty()).then_some(cells))
+        };
+        let row = read().map_err(SweepError::file(&self.path))?;
+        row.map(Some).ok_or_else(|| {
+            let error = std::io::Error::other(format!("the row of flight {index} is damaged"));
+            SweepError::file(&self.path)(error)
+        })
+    }
+}
+
+/// Appends a record.
+fn frame(payload: &[u8], to: &mut Vec<u8>) {
+    // A row is some hundred bytes, a configuration some thousand.
+    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+    to.extend(length.to_le_bytes());
+    to.extend(crc32fast::hash(payload).to_le_bytes());
+    to.extend(payload);
+}
+
+/// Length and checksum of a record; `None` if no record is so long.
+fn split(head: [u8; HEAD]) -> Option<(usize, u32)> {
+    let mut rest = head.as_slice();
+    let length = u32::from_le_bytes(take(&mut rest)?) as usize;
+    let sum = u32::from_le_bytes(take(&mut rest)?);
+    (length <= LONGEST).then_some((length, sum))
+}
+
+/// Reads the next record; false where there is none, or a damaged one.
+fn next(input: &mut impl Read, record: &mut Vec<u8>) -> std::io::Result<bool> {
+    let mut head = [0; HEAD];
+    if !filled(input, &mut head)? {
+        return Ok(false);
+    }
+    let Some((length, sum)) = split(head) else {
+        return Ok(false);
+    };
+    record.resize(length, 0);
+    // Zeros are a record of no bytes with the right checksum.
+    Ok(filled(input, record)? && length > 0 && crc32fast::hash(record) == sum)
+}
+
+/// Fills the buffer; false if the file ends before.
+fn filled(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
+    match input.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The shard that a header names, if it is of this plan.
+fn header(record: &[u8], path: &Path, plan: &Plan) -> Result<Shard, SweepError> {
+    let foreign = || SweepError::Foreign { path: path.into() };
+    let mut rest = record;
+    let mut number = || take(&mut rest).map(u32::from_le_bytes);
+    let parts = number().zip(number()).ok_or_else(foreign)?;
+    let shard = Shard::of_parts(parts.into()).ok_or_else(foreign)?;
+    let identity = std::str::from_utf8(rest).map_err(|_| foreign())?;
+    if identity == plan.identity() {
+        return Ok(shard);
+    }
+    let mut found = identity.lines();
+    let mut expected = plan.identity().lines();
+    let difference = loop {
+        match (found.next(), expected.next()) {
+            (found, expected) if found != expected => {
+                let show =
+                    |line: Option<&str>| line.map_or("nothing".into(), |it| format!("`{it}`"));
+                break format!(
+                    "it has {} where this one has {}",
+                    show(found),
+                    show(expected)
+                );
+            }
+            (None, None) => break "other line ends".to_owned(),
+            _ => {}
+        }
+    };
+    Err(SweepError::OtherPlan {
+        path: path.into(),
+        difference,
+    })
+}

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod cell;
+mod error;
+mod journal;
+mod outcome;
+mod plan;
+mod random;
+mod results;
+mod rows;
+mod run;
+mod shard;
+mod table;
+
+pub use cell::{Cell, Column, Kind};
+pub use error::SweepError;
+pub use journal::Journal;
+pub use outcome::{ExitCodes, NOT_FLOWN};
+pub use plan::{Plan, PlanOptions};
+pub use results::{Percentiles, Results, Worst};
+pub use rows::Rows;
+pub use run::{Campaign, Speed};
+pub use shard::Shard;
+pub use table::{write_csv, write_parquet};

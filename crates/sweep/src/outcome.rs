@@ -1,0 +1,196 @@
+//! What became of a flight, as the end of its row.
+
+use fly_flight::{End, FlightError, Summary, TrackingError, Verdict};
+
+use crate::cell::{Cell, Column, Kind};
+
+/// The verdict of a flight that did not begin.
+pub const NOT_FLOWN: &str = "not_flown";
+
+/// The exit codes that `fly` would end with.
+#[derive(Debug, Clone, Copy)]
+pub struct ExitCodes {
+    /// Of a flight.
+    pub flown: fn(&Summary) -> u8,
+    /// Of one that could not begin.
+    pub not_flown: fn(&FlightError) -> u8,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// It was flown, however it went.
+    Flown(Box<Summary>),
+    /// It could not begin.
+    NotFlown(FlightError),
+    /// This program failed before it began: a defect.
+    Panicked(String),
+}
+
+type Column_ = (&'static str, Kind, &'static str);
+
+const FIRST: [Column_; 7] = [
+    ("verdict", Kind::Text, ""),
+    ("end", Kind::Text, ""),
+    ("exit_code", Kind::Integer, ""),
+    ("message", Kind::Text, ""),
+    ("flight_time", Kind::Float, "s"),
+    ("steps", Kind::Integer, ""),
+    ("saturated_steps", Kind::Integer, ""),
+];
+const ERROR: [&str; 7] = [
+    "rms",
+    "max",
+    "initial",
+    "settling_time",
+    "time_to_tolerance",
+    "rms_settled",
+    "steady_offset",
+];
+const LAST: [Column_; 13] = [
+    ("energy.start", Kind::Float, "J"),
+    ("energy.end", Kind::Float, "J"),
+    ("energy.steps_checked", Kind::Integer, ""),
+    ("energy.steps_as_expected", Kind::Integer, ""),
+    ("energy.fraction_as_expected", Kind::Float, ""),
+    ("energy.largest_rise", Kind::Float, "J"),
+    ("supervisor.dropouts", Kind::Integer, ""),
+    ("supervisor.given_up.time", Kind::Float, "s"),
+    ("supervisor.given_up.reason", Kind::Text, ""),
+    ("supervisor.limits_exceeded", Kind::Integer, ""),
+    ("supervisor.actuators", Kind::Text, ""),
+    ("infeasible_steps", Kind::Integer, ""),
+    ("notes", Kind::Text, ""),
+];
+
+/// The columns of an outcome; the names are those of the summary as data.
+pub(crate) fn columns() -> Vec<Column> {
+    let column = |&(name, kind, unit): &Column_| Column {
+        name: name.to_owned(),
+        kind,
+        unit,
+    };
+    let errors = [("position_error", "m"), ("attitude_error", "rad")];
+    let errors = errors.iter().flat_map(|(error, unit)| {
+        ERROR.iter().map(move |what| Column {
+            name: format!("{error}.{what}"),
+            kind: Kind::Float,
+            unit: if what.contains("time") { "s" } else { unit },
+        })
+    });
+    let first = FIRST.iter().map(column);
+    first.chain(errors).chain(LAST.iter().map(column)).collect()
+}
+
+/// Its cells, in the order of [`columns`].
+pub(crate) fn cells(outcome: &Outcome, codes: ExitCodes) -> Vec<Cell> {
+    let text = |text: &str| match text {
+        "" => Cell::Null,
+        text => Cell::Text(text.to_owned()),
+    };
+    match outcome {
+        Outcome::Flown(summary) => flown(summary, (codes.flown)(summary)),
+        Outcome::NotFlown(error) => {
+            let code = (codes.not_flown)(error);
+            unflown(text(NOT_FLOWN), code, text(&one_line(error)))
+        }
+        Outcome::Panicked(message) => {
+            let end = End::Panicked(message.clone());
+            let summary = Summary {
+                verdict: Verdict::InternalError,
+                end,
+                ..Summary::default()
+            };
+            let code = (codes.flown)(&summary);
+            unflown(text(summary.verdict.name()), code, text(message))
+        }
+    }
+}
+
+fn unflown(verdict: Cell, code: u8, message: Cell) -> Vec<Cell> {
+    let mut cells = vec![verdict, Cell::Null, Cell::Integer(i64::from(code)), message];
+    cells.resize(FIRST.len() + 2 * ERROR.len() + LAST.len(), Cell::Null);
+    cells
+}
+
+/// The first problem in one line.
+fn one_line(error: &FlightError) -> String {
+    match error {
+        FlightError::Configuration(error) | FlightError::Backend(error) => {
+            let first = error.diagnostics().first();
+            first.map_or_else(String::new, |first| match first.label.as_str() {
+                "" => first.title.clone(),
+                label => format!("{}: {label}", first.title),
+            })
+        }
+        other => other.to_string(),
+    }
+}
+
+fn flown(summary: &Summary, code: u8) -> Vec<Cell> {
+    let statistics = &summary.statistics;
+    let (end, message) = match &summary.end {
+        End::Completed => ("completed", None),
+        End::OutOfFrames => ("out_of_frames", None),
+        End::Interrupted => ("interrupted", None),
+        End::SafetyStop => ("safety_stop", None),
+        End::Backend(message) => ("backend", Some(message)),
+        End::Panicked(message) => ("panicked", Some(message)),
+    };
+    let mut cells = vec![
+        Cell::Text(summary.verdict.name().to_owned()),
+        Cell::Text(end.to_owned()),
+        Cell::Integer(i64::from(code)),
+        message.map_or(Cell::Null, |message| Cell::Text(message.clone())),
+        Cell::finite(summary.flight_time),
+        Cell::count(statistics.steps),
+        Cell::count(statistics.saturated),
+    ];
+    for (name, error) in summary.error_names.iter().zip(&summary.errors) {
+        match name {
+            Some(_) if statistics.steps > 0 => cells.extend(tracked(error)),
+            _ => cells.extend(std::iter::repeat_n(Cell::Null, ERROR.len())),
+        }
+    }
+    let energy = summary.energy.as_ref();
+    let checked = energy.map_or(0, |report| report.checked);
+    let fell = energy.map_or(0, |report| report.as_expected);
+    let supervisor = &summary.interventions;
+    let given_up = supervisor.failsafe.as_ref();
+    let actuators = supervisor.actuators.iter();
+    let actuators: Vec<String> = actuators
+        .map(|(time, event)| format!("{time:.3} s: {event}"))
+        .collect();
+    let joined = |texts: &[String]| match texts {
+        [] => Cell::Null,
+        texts => Cell::Text(texts.join("; ")),
+    };
+    cells.extend([
+        Cell::finite(statistics.energy_start),
+        Cell::finite(statistics.energy_end),
+        Cell::count(checked),
+        Cell::count(fell),
+        Cell::finite((checked > 0).then(|| fell as f64 / checked as f64)),
+        Cell::finite(energy.map(|report| report.rise.energy)),
+        Cell::count(supervisor.dropouts),
+        Cell::finite(given_up.map(|failsafe| failsafe.time)),
+        given_up.map_or(Cell::Null, |failsafe| Cell::Text(failsafe.reason.clone())),
+        Cell::count(supervisor.exceeded.len() as u64),
+        joined(&actuators),
+        Cell::count(statistics.infeasible),
+        joined(&summary.notes),
+    ]);
+    cells
+}
+
+fn tracked(error: &TrackingError) -> [Cell; ERROR.len()] {
+    [
+        Cell::finite(error.magnitude.rms()),
+        Cell::finite(error.magnitude.max()),
+        Cell::finite(error.initial),
+        Cell::finite(error.settling_time),
+        Cell::finite(error.time_to_tolerance),
+        Cell::finite(error.rms_settled),
+        Cell::finite(error.steady_offset),
+    ]
+}

@@ -1,0 +1,307 @@
+//! What is flown: a configuration, what is set in it, and what is varied.
+//!
+//! The flights of a plan are numbered from 0: all `flights` of the first point of the grid, then those of the second. Of the
+//! keys with a grid the one that was written last changes fastest. What is drawn depends on the plan's seed, the flight's number
+//! and the key alone.
+
+mod read;
+mod variation;
+
+use std::path::PathBuf;
+
+use fly_flight::config::{
+    Assignment, ConfigError, Configuration, Diagnostic, Document, Options, Place, Template, sweep,
+};
+use fly_flight::{FlightError, backend};
+use fly_hal::{Clock, SearchPath};
+
+use crate::cell::{Cell, Column, Kind};
+use crate::random::Stream;
+use variation::Variation;
+
+/// The key of the seed that every flight gets.
+const SEED: &str = "flight.seed";
+
+/// Most flights of a campaign: its journal is found by an index in memory.
+const MOST_FLIGHTS: u64 = 10_000_000;
+
+/// What the command line says about a plan.
+#[derive(Debug, Clone, Default)]
+pub struct PlanOptions {
+    /// The plan's file, or the name of a shipped one; without it the rest says everything.
+    pub file: Option<PathBuf>,
+    /// The configuration, if its path is not empty, and flags that change it.
+    pub base: Options,
+    /// Every `--vary`, in order.
+    pub vary: Vec<String>,
+    /// Instead of the plan's own.
+    pub flights: Option<u64>,
+    /// Instead of the plan's own.
+    pub seed: Option<u64>,
+}
+
+/// A campaign's flights.
+#[derive(Debug)]
+pub struct Plan {
+    name: String,
+    template: Template,
+    fixed: Vec<Assignment>,
+    varied: Vec<Variation>,
+    /// Flights of every point of the grid.
+    flights: u64,
+    points: u64,
+    seed: u64,
+    identity: String,
+}
+
+/// # Reading
+impl Plan {
+    /// Reads a plan and its configuration. [`check`](Self::check) says whether it can be flown.
+    ///
+    /// # Errors
+    /// What cannot be found, read or understood, with its place.
+    pub fn read(options: &PlanOptions) -> Result<Self, ConfigError> {
+        let source = options.file.as_deref().map(sweep).transpose()?;
+        let mut written = match &source {
+            Some(source) => read::file(source)?,
+            None => read::Written::default(),
+        };
+        for argument in &options.vary {
+            let variation = read::flag(argument)?;
+            written.varied.retain(|other| other.key != variation.key);
+            written.varied.push(variation);
+        }
+        let mut base = options.base.clone();
+        if base.config.as_os_str().is_empty() {
+            let Some((name, place)) = &written.config else {
+                return Err(no_configuration(source.as_ref().map(|source| Place {
+                    source: source.clone(),
+                    span: 0..0,
+                })));
+            };
+            let path = place.source.resolve(name);
+            base.config = if path.exists() { path } else { name.into() };
+        }
+        let named = options.file.as_ref().unwrap_or(&base.config);
+        let name = named.file_stem().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        let flights = options.flights.or(written.flights).unwrap_or(1);
+        let points = written
+            .varied
+            .iter()
+            .try_fold(1_u64, |points, one| points.checked_mul(one.points()));
+        let count = points.and_then(|points| points.checked_mul(flights));
+        let Some(points) = points.filter(|_| count.is_some_and(|count| count <= MOST_FLIGHTS))
+        else {
+            return Err(Diagnostic::new("the plan has too many flights")
+                .note(format!(
+                    "the grid's points times `flights`: expected at most {MOST_FLIGHTS}, found {}",
+                    count.map_or("more than can be counted".to_owned(), |n| n.to_string())
+                ))
+                .into());
+        };
+        let mut plan = Self {
+            name,
+            template: Template::load(&base)?,
+            fixed: written.fixed,
+            varied: written.varied,
+            flights,
+            points,
+            seed: options.seed.or(written.seed).unwrap_or(0),
+            identity: String::new(),
+        };
+        plan.identity = plan.identify()?;
+        Ok(plan)
+    }
+
+    /// Everything that a row depends on, as text.
+    fn identify(&self) -> Result<String, ConfigError> {
+        let base = self.template.with(&self.fixed)?;
+        let varied: Vec<String> = self.varied.iter().map(Variation::identity).collect();
+        Ok(format!(
+            "fly {}\nflights = {}\nseed = {}\n[vary]\n{}\n[configuration]\n{}",
+            env!("CARGO_PKG_VERSION"),
+            self.flights,
+            self.seed,
+            varied.join("\n"),
+            base.text()
+        ))
+    }
+
+    /// Looks at the whole plan before anything flies: the configuration, and every key with every value that was written out,
+    /// with the ends of every range, else with a draw. Values that are wrong only together are found in their flights.
+    ///
+    /// # Errors
+    /// Everything that is wrong, with its place; the backend cannot be loaded, or is not a simulation.
+    pub fn check(&self, search: &SearchPath) -> Result<(), FlightError> {
+        self.try_with(&self.fixed, search)?;
+        // What a backend warns of it has said once.
+        let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
+        let first = self.drawn(0);
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for (place, variation) in self.varied.iter().enumerate() {
+            for (cells, assignment) in variation.trials(self.seed) {
+                let computed = assignment.value.is_some();
+                let mut all = first.assignments.clone();
+                all[self.fixed.len() + place] = assignment;
+                let Err(error) = self.try_with(&all, search) else {
+                    continue;
+                };
+                let FlightError::Configuration(error) = error else {
+                    return Err(error);
+                };
+                for diagnostic in error.diagnostics() {
+                    let same = |other: &Diagnostic| {
+                        let span = |it: &Diagnostic| it.place.as_ref().map(|at| at.span.clone());
+                        (&other.title, span(other)) == (&diagnostic.title, span(diagnostic))
+                    };
+                    if found.iter().any(same) {
+                        continue;
+                    }
+                    let diagnostic = diagnostic.clone();
+                    found.push(if computed {
+                        let value = variation::toml(&cells);
+                        diagnostic.note(format!("with `{}` = {value}", variation.key))
+                    } else {
+                        diagnostic
+                    });
+                }
+            }
+        }
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(FlightError::Configuration(found.into()))
+        }
+    }
+
+    fn try_with(&self, all: &[Assignment], search: &SearchPath) -> Result<(), FlightError> {
+        let configuration = Configuration::read(self.template.with(all)?)?;
+        let backend = backend::load(&configuration, search, false)?;
+        if backend.instance().clock() == Clock::RealTime {
+            let diagnostic = Diagnostic::new(format!(
+                "the backend `{}` has a clock of its own: a campaign flies simulations",
+                configuration.backend.plugin
+            ));
+            return Err(FlightError::Backend(
+                diagnostic.help("choose one with --backend sim").into(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What one flight sets.
+struct Drawn {
+    cells: Vec<Cell>,
+    assignments: Vec<Assignment>,
+}
+
+/// # Flights
+impl Plan {
+    /// Its name: that of its file, else that of its configuration.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many flights it has.
+    pub fn flights(&self) -> u64 {
+        self.points * self.flights
+    }
+
+    /// Everything that its rows depend on, as text: two plans with the same have the same rows.
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// The columns of what is varied: those of every key, then `flight.seed`.
+    pub fn columns(&self) -> Vec<Column> {
+        let mut columns: Vec<Column> = self.varied.iter().flat_map(Variation::columns).collect();
+        if self.draws_seeds() {
+            columns.push(Column {
+                name: SEED.to_owned(),
+                kind: Kind::Integer,
+                unit: "",
+            });
+        }
+        columns
+    }
+
+    /// The values of these columns in a flight.
+    pub fn parameters(&self, index: u64) -> Vec<Cell> {
+        self.drawn(index).cells
+    }
+
+    /// The configuration of a flight.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, with its place.
+    pub fn configuration(&self, index: u64) -> Result<Configuration, ConfigError> {
+        let document: Document = self.template.with(&self.drawn(index).assignments)?;
+        Configuration::read(document)
+    }
+
+    /// Whether every flight gets a seed of its own: unless the plan varies it itself.
+    fn draws_seeds(&self) -> bool {
+        self.varied.iter().all(|one| one.key != SEED)
+    }
+
+    fn drawn(&self, index: u64) -> Drawn {
+        let mut point = index / self.flights;
+        // The last one changes fastest.
+        let mut points = vec![0; self.varied.len()];
+        for (own, variation) in points.iter_mut().zip(&self.varied).rev() {
+            *own = point % variation.points();
+            point /= variation.points();
+        }
+        let mut drawn = Drawn {
+            cells: Vec::new(),
+            assignments: self.fixed.clone(),
+        };
+        for (variation, point) in self.varied.iter().zip(points) {
+            let cells = variation.cells(point, self.seed, index);
+            let assignment = variation.assignment(point, &cells);
+            drawn.assignments.push(assignment);
+            drawn.cells.extend(cells);
+        }
+        if self.draws_seeds() {
+            let seed = Cell::count(Stream::new(self.seed, index, SEED).bits53());
+            drawn.assignments.push(Assignment {
+                key: SEED.to_owned(),
+                key_place: generated(),
+                value: Some(seed.toml()),
+                place: generated(),
+            });
+            drawn.cells.push(seed);
+        }
+        drawn
+    }
+}
+
+/// The place of what a campaign sets by itself.
+fn generated() -> Place {
+    use fly_flight::config::{Origin, Source};
+    use std::sync::{Arc, LazyLock};
+    static SOURCE: LazyLock<Arc<Source>> = LazyLock::new(|| {
+        Arc::new(Source {
+            name: "<campaign>".to_owned(),
+            text: format!("{SEED} of each flight"),
+            origin: Origin::Text,
+            included_by: None,
+        })
+    });
+    Place {
+        source: Arc::clone(&SOURCE),
+        span: 0..SEED.len(),
+    }
+}
+
+fn no_configuration(place: Option<Place>) -> ConfigError {
+    let diagnostic = Diagnostic::new("the plan names no configuration");
+    match place {
+        Some(place) => diagnostic.at(place, "expected `config = \"quadcopter.toml\"`"),
+        None => diagnostic
+            .help("name a plan, as in `fly sweep sweeps/quadcopter.toml`, or give --config"),
+    }
+    .into()
+}

@@ -1,0 +1,155 @@
+//! What a campaign comes to: verdicts, percentiles of the errors, the worst flights.
+
+use std::collections::BTreeMap;
+
+use crate::cell::Cell;
+use crate::error::SweepError;
+use crate::outcome::NOT_FLOWN;
+use crate::rows::Rows;
+
+/// The columns whose percentiles are told.
+const ERRORS: [&str; 8] = [
+    "position_error.rms",
+    "position_error.max",
+    "position_error.rms_settled",
+    "position_error.steady_offset",
+    "attitude_error.rms",
+    "attitude_error.max",
+    "attitude_error.rms_settled",
+    "attitude_error.steady_offset",
+];
+/// Verdicts from the worst on; any other one is better.
+const WORST: [&str; 6] = [
+    "internal_error",
+    "backend_failed",
+    NOT_FLOWN,
+    "crashed",
+    "diverged",
+    "safety_stop",
+];
+/// How many of the worst flights are kept.
+const KEPT: usize = 5;
+
+/// What a campaign comes to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Results {
+    /// How many flights there are.
+    pub flights: u64,
+    /// How many have each verdict.
+    pub verdicts: BTreeMap<String, u64>,
+    /// Of the errors that any flight has.
+    pub percentiles: Vec<Percentiles>,
+    /// The worst flights, the worst one first: by verdict, then by the largest error of position, else of attitude.
+    pub worst: Vec<Worst>,
+}
+
+/// Of a column: nearest ranks over the flights that have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Percentiles {
+    /// The column's name.
+    pub name: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// So many flights have it.
+    pub count: u64,
+    /// Half of them are at most so large,
+    pub p50: f64,
+    /// nine in ten,
+    pub p90: f64,
+    /// ninety-nine in a hundred,
+    pub p99: f64,
+    /// and all.
+    pub max: f64,
+}
+
+/// A flight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Worst {
+    /// Its index.
+    pub index: u64,
+    /// Its verdict.
+    pub verdict: String,
+    /// Its largest error of position (m), else of attitude (rad); `None` if it has none.
+    pub error: Option<f64>,
+    /// What was varied: names and values, the seed among them.
+    pub parameters: Vec<(String, Cell)>,
+    severity: usize,
+}
+
+impl Results {
+    /// Of these rows.
+    ///
+    /// # Errors
+    /// A row cannot be read.
+    pub fn of(rows: &Rows<'_>) -> Result<Self, SweepError> {
+        let columns = rows.columns();
+        let place = |name: &str| columns.iter().position(|column| column.name == name);
+        let [verdict, position, attitude] =
+            ["verdict", ERRORS[1], ERRORS[5]].map(|name| place(name).unwrap_or(0));
+        let mut errors: Vec<Vec<f64>> = vec![Vec::new(); ERRORS.len()];
+        let mut results = Self {
+            flights: rows.len(),
+            ..Self::default()
+        };
+        for index in 0..rows.len() {
+            let cells = rows.row(index)?;
+            let number = |place: usize| cells.get(place).and_then(Cell::number);
+            for (values, name) in errors.iter_mut().zip(ERRORS) {
+                values.extend(place(name).and_then(number));
+            }
+            let name = match cells.get(verdict) {
+                Some(Cell::Text(name)) => name.as_str(),
+                _ => "",
+            };
+            *results.verdicts.entry(name.to_owned()).or_default() += 1;
+            let varied = 1..verdict;
+            results.rank(Worst {
+                index,
+                verdict: name.to_owned(),
+                error: number(position).or_else(|| number(attitude)),
+                severity: WORST
+                    .iter()
+                    .position(|one| *one == name)
+                    .unwrap_or(WORST.len()),
+                parameters: varied
+                    .filter_map(|place| {
+                        Some((columns[place].name.clone(), cells.get(place)?.clone()))
+                    })
+                    .collect(),
+            });
+        }
+        for (mut values, name) in errors.into_iter().zip(ERRORS) {
+            if values.is_empty() {
+                continue;
+            }
+            values.sort_by(f64::total_cmp);
+            let rank = |percent: usize| values[(values.len() * percent).div_ceil(100).max(1) - 1];
+            results.percentiles.push(Percentiles {
+                name: name.to_owned(),
+                unit: place(name).map_or("", |place| columns[place].unit),
+                count: values.len() as u64,
+                p50: rank(50),
+                p90: rank(90),
+                p99: rank(99),
+                max: rank(100),
+            });
+        }
+        Ok(results)
+    }
+
+    /// Keeps it if it is one of the worst; of equals the first.
+    fn rank(&mut self, flight: Worst) {
+        let error = |one: &Worst| one.error.unwrap_or(f64::NEG_INFINITY);
+        let order = |a: &Worst, b: &Worst| {
+            let severity = a.severity.cmp(&b.severity);
+            severity.then(error(b).total_cmp(&error(a)))
+        };
+        let at = self
+            .worst
+            .partition_point(|one| order(one, &flight).is_le());
+        if at < KEPT {
+            self.worst.insert(at, flight);
+            self.worst.truncate(KEPT);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Flies what is missing in a journal, on several threads.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+use fly_flight::config::Configuration;
+use fly_flight::{Discard, Flight, FlightError, Summary, backend};
+use fly_hal::{Plugin, SearchPath};
+
+use crate::cell::Cell;
+use crate::error::SweepError;
+use crate::journal::Journal;
+use crate::outcome::{self, ExitCodes, Outcome};
+use crate::plan::Plan;
+
+/// Rows are synced once there are so many,
+const BATCH: usize = 64;
+/// or once the first of them has waited for this long.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// What flies a plan.
+#[derive(Debug)]
+pub struct Campaign<'a> {
+    /// What is flown.
+    pub plan: &'a Plan,
+    /// Where plugins are.
+    pub search: &'a SearchPath,
+    /// Threads that fly; at least one is started.
+    pub jobs: usize,
+    /// What `fly` would end with.
+    pub codes: ExitCodes,
+    /// Set by whoever wants it to stop: flights under way are dropped, finished ones are synced.
+    pub stop: &'a AtomicBool,
+}
+
+/// How fast a campaign flew. Not a part of any table.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Speed {
+    /// Flights that were flown now.
+    pub flights: u64,
+    /// Sum of their flight times, s.
+    pub flight_time: f64,
+    /// s.
+    pub wall_time: f64,
+    /// Time of all cores, s.
+    pub cpu_time: f64,
+}
+
+/// A finished flight.
+struct Finished {
+    index: u64,
+    cells: Vec<Cell>,
+    flight_time: f64,
+}
+
+impl Campaign<'_> {
+    /// Flies everything of the journal's part of the plan that it does not have. `progress` is told how many flights it has, now and then.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub fn run(
+        &self,
+        journal: &mut Journal,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Speed, SweepError> {
+        let (began, cpu) = (Instant::now(), cpu_time());
+        let missing: Vec<u64> = journal
+            .shard()
+            .indices(self.plan.flights())
+            .filter(|index| !journal.has(*index))
+            .collect();
+        let next = Mutex::new(missing.into_iter());
+        // What cannot be written stops the flights, too.
+        let failed = AtomicBool::new(false);
+        let plugin = self.plugin();
+        let (rows, finished) = mpsc::sync_channel(2 * BATCH);
+        let mut speed = std::thread::scope(|scope| {
+            for _ in 0..self.jobs.max(1) {
+                let rows = rows.clone();
+                let (next, failed, plugin) = (&next, &failed, plugin.as_ref());
+                scope.spawn(move || self.work(next, failed, plugin, &rows));
+            }
+            drop(rows);
+            let written = write(journal, &finished, progress);
+            failed.store(written.is_err(), Ordering::Relaxed);
+            // Whoever waits for room ends.
+            drop(finished);
+            written
+        })?;
+        speed.wall_time = began.elapsed().as_secs_f64();
+        speed.cpu_time = cpu_time() - cpu;
+        Ok(speed)
+    }
+
+    /// The plugin of the plan's configuration, loaded once.
+    fn plugin(&self) -> Option<(String, Plugin)> {
+        let configuration = self.plan.configuration(0).ok()?;
+        let plugin = backend::plugin(&configuration, self.search).ok()?;
+        Some((configuration.backend.plugin.clone(), plugin))
+    }
+
+    fn work(
+        &self,
+        next: &Mutex<impl Iterator<Item = u64>>,
+        failed: &AtomicBool,
+        plugin: Option<&(String, Plugin)>,
+        rows: &SyncSender<Finished>,
+    ) {
+        // The messages of thousands of flights help nobody; those of one are seen when it is flown again.
+        let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
+        loop {
+            let index = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(index) = index else { return };
+            let flown = catch_unwind(AssertUnwindSafe(|| self.fly(index, failed, plugin)));
+            let outcome = match flown {
+                Ok(Ok(Some(summary))) => Outcome::Flown(Box::new(summary)),
+                Ok(Ok(None)) => return,
+                Ok(Err(error)) => Outcome::NotFlown(error),
+                Err(payload) => Outcome::Panicked(words(&*payload)),
+            };
+            let flight_time = match &outcome {
+                Outcome::Flown(summary) => summary.flight_time,
+                _ => 0.0,
+            };
+            let row = Finished {
+                index,
+                cells: outcome::cells(&outcome, self.codes),
+                flight_time,
+            };
+            if rows.send(row).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// One flight; `None` if it was dropped.
+    fn fly(
+        &self,
+        index: u64,
+        failed: &AtomicBool,
+        plugin: Option<&(String, Plugin)>,
+    ) -> Result<Option<Summary>, FlightError> {
+        let stopped = || self.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+        if stopped() {
+            return Ok(None);
+        }
+        let configuration = self.plan.configuration(index)?;
+        let backend = match plugin {
+            Some((name, plugin)) if *name == configuration.backend.plugin => {
+                backend::configure_plugin(&configuration, plugin, false)?
+            }
+            _ => backend::load(&configuration, self.search, false)?,
+        };
+        fly(&configuration, backend, stopped)
+    }
+}
+
+fn fly(
+    configuration: &Configuration,
+    backend: backend::Backend,
+    stopped: impl Fn() -> bool,
+) -> Result<Option<Summary>, FlightError> {
+    let mut sink = Discard;
+    let mut flight = Flight::new(configuration, backend, &mut sink)?;
+    loop {
+        if let Some(end) = flight.tick() {
+            return Ok(Some(flight.finish(end)));
+        }
+        if stopped() {
+            return Ok(None);
+        }
+    }
+}
+
+/// Writes rows as they come, several at once.
+fn write(
+    journal: &mut Journal,
+    finished: &Receiver<Finished>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Speed, SweepError> {
+    let mut speed = Speed::default();
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut due = Instant::now() + PERIOD;
+    let mut over = false;
+    while !over {
+        match finished.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            Ok(row) => {
+                if batch.is_empty() {
+                    due = Instant::now() + PERIOD;
+                }
+                speed.flights += 1;
+                speed.flight_time += row.flight_time;
+                batch.push((row.index, row.cells));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => over = true,
+        }
+        if over || batch.len() >= BATCH || Instant::now() >= due {
+            if !batch.is_empty() {
+                journal.append(&batch)?;
+                batch.clear();
+            }
+            due = Instant::now() + PERIOD;
+            progress(journal.rows());
+        }
+    }
+    Ok(speed)
+}
+
+/// Time of all cores that this process has used, s.
+fn cpu_time() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// The message of a panic.
+fn words(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a message").to_owned()
+}

@@ -1,0 +1,79 @@
+//! A part of a campaign.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Every `of`-th flight of a campaign, from `number - 1` on: the whole of it is shard 1 of 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    number: u32,
+    of: u32,
+}
+
+impl Shard {
+    /// The whole campaign.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// Whether it flies the flight of this index.
+    pub fn has(self, index: u64) -> bool {
+        index % u64::from(self.of) == u64::from(self.number - 1)
+    }
+
+    /// Its flights in a campaign of so many.
+    pub fn indices(self, flights: u64) -> impl Iterator<Item = u64> {
+        (u64::from(self.number - 1)..flights).step_by(self.of as usize)
+    }
+
+    /// The end of its files' names: nothing of the whole campaign, `-2-of-4` of a part.
+    pub fn suffix(self) -> String {
+        match self {
+            Self::WHOLE => String::new(),
+            Self { number, of } => format!("-{number}-of-{of}"),
+        }
+    }
+
+    pub(crate) fn parts(self) -> [u32; 2] {
+        [self.number, self.of]
+    }
+
+    pub(crate) fn of_parts([number, of]: [u32; 2]) -> Option<Self> {
+        (1..=of).contains(&number).then_some(Self { number, of })
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/');
+        let parts = parts.and_then(|(number, of)| Some([number.parse().ok()?, of.parse().ok()?]));
+        (parts.and_then(Self::of_parts))
+            .ok_or_else(|| "expected NUMBER/SHARDS from 1/1 on, such as 2/4".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_share_all_flights() {
+        let mut all: Vec<u64> = Vec::new();
+        for number in 1..=3 {
+            let shard: Shard = format!("{number}/3").parse().unwrap();
+            assert!(shard.indices(11).all(|index| shard.has(index)));
+            all.extend(shard.indices(11));
+        }
+        all.sort_unstable();
+        assert_eq!(all, Vec::from_iter(0..11));
+        for wrong in ["0/3", "4/3", "1", "1/0", "a/b", "-1/2"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}
