@@ -199,6 +199,10 @@ pub struct SweepArguments {
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
 
+    /// Drop the rows that the journal has, and begin anew
+    #[arg(long, conflicts_with_all = ["merge", "rerun"])]
+    pub restart: bool,
+
     /// Fly every n-th flight alone, from the i-th on, into a journal of its own
     #[arg(long, value_name = "i/n", conflicts_with_all = ["merge", "rerun"])]
     pub shard: Option<Shard>,

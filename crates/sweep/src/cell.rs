@@ -155,7 +155,9 @@ mod tests {
             Cell::Text("a \u{1f681}, \"b\"\n".to_owned()),
         ];
         let mut bytes = Vec::new();
-        cells.iter().for_each(|cell| cell.encode(&mut bytes));
+        for cell in &cells {
+            cell.encode(&mut bytes);
+        }
         let mut rest = bytes.as_slice();
         for cell in &cells {
             assert_eq!(Cell::decode(&mut rest).as_ref(), Some(cell));

@@ -36,7 +36,7 @@ pub enum SweepError {
     },
     /// The journal is of another plan.
     #[error(
-        "`{}` is the journal of another plan: {difference}; fly that plan on, choose another name with --out, or remove the journal", path.display()
+        "`{}` is the journal of another plan: {difference}; fly that plan on, choose another name with --out, or drop its rows with --restart", path.display()
     )]
     OtherPlan {
         /// The file.

@@ -37,11 +37,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal of this part of the plan to go on with it, or begins it.
+    /// Opens the journal of this part of the plan to go on with it, or begins it; `restart`: whatever rows it has are dropped.
     ///
     /// # Errors
     /// It cannot be read or written, it is something else, of another plan or another part, or another campaign writes it.
-    pub fn open(path: &Path, plan: &Plan, shard: Shard) -> Result<Self, SweepError> {
+    pub fn open(path: &Path, plan: &Plan, shard: Shard, restart: bool) -> Result<Self, SweepError> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false);
         let file = file.open(path).map_err(SweepError::file(path))?;
@@ -50,7 +50,7 @@ impl Journal {
             Err(TryLockError::WouldBlock) => return Err(SweepError::Busy { path: path.into() }),
             Err(TryLockError::Error(error)) => return Err(SweepError::file(path)(error)),
         }
-        let mut journal = Self::scan(file, path, plan)?;
+        let mut journal = Self::scan(file, path, plan, restart)?;
         if journal.end == 0 {
             journal.shard = shard;
             journal.begin(plan).map_err(SweepError::file(path))?;
@@ -79,15 +79,15 @@ impl Journal {
             Err(TryLockError::WouldBlock) => return Err(SweepError::Busy { path: path.into() }),
             Err(TryLockError::Error(error)) => return Err(SweepError::file(path)(error)),
         }
-        let journal = Self::scan(file, path, plan)?;
+        let journal = Self::scan(file, path, plan, false)?;
         if journal.end == 0 {
             return Err(SweepError::Foreign { path: path.into() });
         }
         Ok(journal)
     }
 
-    /// Reads all records. Without a whole header the end is 0.
-    fn scan(file: File, path: &Path, plan: &Plan) -> Result<Self, SweepError> {
+    /// Reads all records, or none. Without a whole header the end is 0.
+    fn scan(file: File, path: &Path, plan: &Plan, none: bool) -> Result<Self, SweepError> {
         let length = file.metadata().map_err(SweepError::file(path))?.len();
         let flights = usize::try_from(plan.flights()).unwrap_or(usize::MAX);
         let mut journal = Self {
@@ -112,7 +112,7 @@ impl Journal {
         }
         let mut record = Vec::new();
         let mut at = MAGIC.len() as u64;
-        if !next(&mut input, &mut record).map_err(SweepError::file(path))? {
+        if none || !next(&mut input, &mut record).map_err(SweepError::file(path))? {
             return Ok(journal);
         }
         journal.shard = header(&record, path, plan)?;
@@ -165,7 +165,9 @@ impl Journal {
         for (index, cells) in rows {
             payload.clear();
             payload.extend(index.to_le_bytes());
-            cells.iter().for_each(|cell| cell.encode(&mut payload));
+            for cell in cells {
+                cell.encode(&mut payload);
+            }
             if let Some(slot) = usize::try_from(*index)
                 .ok()
                 .and_then(|at| self.offsets.get_mut(at))

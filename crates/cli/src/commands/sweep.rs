@@ -39,7 +39,7 @@ pub fn run(
     plan.check(&search)?;
     let shard = wish.shard.unwrap_or(Shard::WHOLE);
     let path = out(&plan, wish, &shard.suffix(), "journal");
-    let mut journal = Journal::open(&path, &plan, shard)?;
+    let mut journal = Journal::open(&path, &plan, shard, wish.restart)?;
     if journal.cut() > 0 {
         tracing::warn!(
             "`{}`: the last {} bytes were not whole rows and are cut: a campaign was killed",

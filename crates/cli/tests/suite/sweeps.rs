@@ -277,6 +277,38 @@ fn a_campaign_killed_twenty_times_loses_and_repeats_no_row() {
 }
 
 #[test]
+fn an_interrupted_campaign_says_so_and_flies_on() {
+    let folder = Folder::new();
+    folder.write("plan.toml", &PLAN.replace("flights = 9", "flights = 200"));
+    let child = Command::new(env!("CARGO_BIN_EXE_fly"))
+        .args(["sweep", "plan.toml"])
+        .current_dir(folder.path(""))
+        .env("FLY_PLUGIN_PATH", folder.plugin_path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let journal = folder.path("plan.journal");
+    let rows = || finished(&std::fs::read(&journal).unwrap_or_default()).len();
+    while rows() == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut signal = Command::new("kill");
+    signal.args(["-INT", &child.id().to_string()]);
+    assert!(signal.status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let there = rows();
+    let told = String::from_utf8(output.stdout).unwrap();
+    contains(
+        &told,
+        &format!("interrupted: {there} of 400 flights are in `plan.journal`"),
+    );
+    assert!(!folder.path("plan.csv").exists());
+    folder.ends(&["sweep", "plan.toml", "-q"], 0);
+    assert_eq!(rows(), 400);
+}
+
+#[test]
 fn a_torn_end_is_cut_and_flown_again() {
     let folder = folder();
     folder.ends(&["sweep", "plan.toml"], 0);
@@ -324,11 +356,23 @@ fn another_plan_another_file_and_another_campaign_are_refused() {
         &["sweep", "plan.toml", "--shard", "2/9", "--seed", "6"],
         2,
         "error: `plan-2-of-9.journal` is the journal of another plan: it has `seed = 5` where this one has `seed = 6`; \
-         fly that plan on, choose another name with --out, or remove the journal\n",
+         fly that plan on, choose another name with --out, or drop its rows with --restart\n",
     );
+    let restarted = [
+        "sweep",
+        "plan.toml",
+        "--shard",
+        "2/9",
+        "--seed",
+        "6",
+        "--restart",
+    ];
+    folder.ends(&restarted, 0);
+    let (_, told) = folder.ends(&["sweep", "plan.toml", "--shard", "2/9"], 2);
+    contains(&told, "it has `seed = 6` where this one has `seed = 5`");
     folder.write("notes.journal", "dear diary");
     folder.fails(
-        &["sweep", "plan.toml", "--out", "notes"],
+        &["sweep", "plan.toml", "--out", "notes", "--restart"],
         2,
         "error: `notes.journal` is not a journal of `fly sweep`: it stays as it is; choose another name with --out\n",
     );
@@ -380,6 +424,29 @@ config = "quadcopter.toml"
         );
         assert_eq!(cell(row, "exit_code") == "0", !mass(row));
     }
+}
+
+/// In the middle curve the vehicle would fall freely, which defines no attitude: its reference cannot be built.
+#[test]
+fn a_flight_that_cannot_begin_is_a_row_and_the_others_are_flown() {
+    let folder = Folder::new();
+    let plan = [
+        "sweep",
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "flight.duration=0.2",
+        "--vary",
+        "reference.angular_frequency.2={values=[0.8, 5.0, 10.0]}",
+    ];
+    folder.ends(&plan, 0);
+    let all = rows(&folder, "quadcopter");
+    let verdicts: Vec<&str> = all.iter().map(|row| cell(row, "verdict")).collect();
+    assert_eq!(verdicts, ["flown", "not_flown", "flown"]);
+    contains(cell(&all[1], "message"), "free fall");
+    assert_eq!(cell(&all[1], "exit_code"), "2");
+    let (_, told) = folder.ends(&[&plan[..], &["--rerun", "1"]].concat(), 2);
+    contains(&told, "free fall");
 }
 
 #[test]

@@ -343,16 +343,12 @@ impl Reader {
             .map(|value| components(value.get_ref()))
             .collect();
         let kinds = kinds(&rows);
-        let (kinds, cells) = match kinds {
-            Some(kinds) => {
-                let cells = rows.into_iter().flatten().map(|row| fitted(row, &kinds));
-                let cells = cells.collect();
-                (kinds, cells)
-            }
-            None => {
-                let cells = array.iter().map(|value| vec![Cell::Text(text(value))]);
-                (vec![Kind::Text], cells.collect())
-            }
+        let (kinds, cells) = if let Some(kinds) = kinds {
+            let cells = rows.into_iter().flatten().map(|row| fitted(row, &kinds));
+            (kinds.clone(), cells.collect())
+        } else {
+            let cells = array.iter().map(|value| vec![Cell::Text(text(value))]);
+            (vec![Kind::Text], cells.collect())
         };
         let places = array.iter().map(|value| self.place(value.span()));
         Ok(Values::Listed {
