@@ -71,7 +71,7 @@ mod tests {
             all.extend(shard.indices(11));
         }
         all.sort_unstable();
-        assert_eq!(all, Vec::from_iter(0..11));
+        assert_eq!(all, (0..11).collect::<Vec<_>>());
         for wrong in ["0/3", "4/3", "1", "1/0", "a/b", "-1/2"] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
