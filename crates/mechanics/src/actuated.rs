@@ -1,5 +1,7 @@
 //! How a system moves under the commands of its actuators.
 
+mod propulsion;
+
 use fly_lie::operators::join;
 use nalgebra::{DMatrix, Vector3};
 
@@ -8,8 +10,8 @@ use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
 };
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
-use crate::propulsion::Propulsion;
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
+use propulsion::Propulsion;
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///

@@ -3,9 +3,9 @@
 use fly_lie::operators::{angular, join};
 use nalgebra::Vector3;
 
-use super::{Battery, Circuit, MotorDynamics, RotorMotor};
 use crate::System;
 use crate::multibody::{BodyId, Workspace};
+use crate::propulsion::{Battery, Circuit, MotorDynamics, RotorMotor};
 
 /// All rotors with a motor, and the battery. Only the construction allocates.
 #[derive(Clone, Debug)]

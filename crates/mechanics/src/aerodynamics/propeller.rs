@@ -4,7 +4,7 @@ use fly_lie::operators::join;
 use nalgebra::{Vector3, Vector6};
 
 use super::{Air, ground_effect};
-use crate::RotorMotor;
+use crate::propulsion::{MotorDynamics, RotorMotor};
 
 /// What is known of the blades of a rotor beyond its thrust, and of the motor that turns them. Only simulations read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -187,5 +187,48 @@ impl RotorAerodynamics {
             &force,
             &(airspeed.cross(direction) * (-self.flapping * speed)),
         )
+    }
+}
+
+impl RotorMotor {
+    /// Checks everything that can be wrong with it by itself.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), PropellerError> {
+        let mut positive = Vec::new();
+        let mut others = Vec::new();
+        match self.dynamics {
+            MotorDynamics::Lag {
+                time_constant,
+                efficiency,
+            } => {
+                positive.push(("motor.time_constant", time_constant));
+                if !(efficiency > 0.0 && efficiency <= 1.0) {
+                    return Err(PropellerError::Efficiency { found: efficiency });
+                }
+                others.push(("motor.inertia", self.inertia));
+            }
+            MotorDynamics::Winding {
+                speed_constant,
+                resistance,
+                no_load_current,
+            } => {
+                positive.extend([
+                    ("motor.kv_rpm", speed_constant),
+                    ("motor.resistance", resistance),
+                    ("motor.inertia", self.inertia),
+                ]);
+                others.push(("motor.no_load_current", no_load_current));
+            }
+        }
+        let good = |value: f64| value.is_finite() && value >= 0.0;
+        if let Some(&(key, found)) = positive.iter().find(|(_, x)| !(good(*x) && *x > 0.0)) {
+            return Err(PropellerError::NotPositive { key, found });
+        }
+        match others.iter().find(|(_, x)| !good(*x)) {
+            Some(&(key, found)) => Err(PropellerError::Negative { key, found }),
+            None => Ok(()),
+        }
     }
 }

@@ -11,10 +11,8 @@
 
 mod battery;
 mod circuit;
-mod drive;
 mod motor;
 
 pub use battery::{Battery, BatteryError, OpenCircuit};
 pub use circuit::Circuit;
-pub(crate) use drive::Propulsion;
 pub use motor::{MotorDynamics, RotorMotor};

@@ -1,7 +1,5 @@
 //! The motor of a rotor.
 
-use crate::PropellerError;
-
 /// What turns a rotor. Its speed `Omega` (rad/s, that of the rotor about its axis in the world) is the state; the thrust is
 /// `k_eta Omega |Omega|`, the drag torque `Q = k_m Omega |Omega|` against the sense of turning, `k_m = |drag_ratio| k_eta`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,47 +77,6 @@ impl RotorMotor {
                 let damping = 1.0 / (speed_constant * speed_constant * resistance);
                 self.inertia / (damping + 2.0 * drag * speed.abs())
             }
-        }
-    }
-
-    /// Checks everything that can be wrong with it by itself.
-    ///
-    /// # Errors
-    /// The first thing that is wrong.
-    pub fn check(&self) -> Result<(), PropellerError> {
-        let mut positive = Vec::new();
-        let mut others = Vec::new();
-        match self.dynamics {
-            MotorDynamics::Lag {
-                time_constant,
-                efficiency,
-            } => {
-                positive.push(("motor.time_constant", time_constant));
-                if !(efficiency > 0.0 && efficiency <= 1.0) {
-                    return Err(PropellerError::Efficiency { found: efficiency });
-                }
-                others.push(("motor.inertia", self.inertia));
-            }
-            MotorDynamics::Winding {
-                speed_constant,
-                resistance,
-                no_load_current,
-            } => {
-                positive.extend([
-                    ("motor.kv_rpm", speed_constant),
-                    ("motor.resistance", resistance),
-                    ("motor.inertia", self.inertia),
-                ]);
-                others.push(("motor.no_load_current", no_load_current));
-            }
-        }
-        let good = |value: f64| value.is_finite() && value >= 0.0;
-        if let Some(&(key, found)) = positive.iter().find(|(_, x)| !(good(*x) && *x > 0.0)) {
-            return Err(PropellerError::NotPositive { key, found });
-        }
-        match others.iter().find(|(_, x)| !good(*x)) {
-            Some(&(key, found)) => Err(PropellerError::Negative { key, found }),
-            None => Ok(()),
         }
     }
 }
