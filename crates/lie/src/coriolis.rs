@@ -13,7 +13,8 @@ use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, SMatrix, SVector, Vector3, 
 
 use crate::operators::{angular, hat3, linear};
 use crate::{
-    LieGroup, Pair, Pitch, Product, Rn, SE2, SE3, SO2, SO3, Schoenflies, Screw, UnitQuaternion,
+    LieGroup, Pair, Pitch, Product, Rn, SE2, SE3, SE23, SO2, SO3, Schoenflies, Screw,
+    UnitQuaternion,
 };
 
 /// A group whose Coriolis matrix is known in closed form: every one of this crate.
@@ -41,6 +42,19 @@ impl<T: RealField + Copy> Coriolis<T> for SE3<T> {
         C.fixed_view_mut::<3, 3>(0, 3).copy_from(&P);
         C.fixed_view_mut::<3, 3>(3, 0).copy_from(&P);
         C.fixed_view_mut::<3, 3>(3, 3).copy_from(&L);
+        C
+    }
+}
+
+/// `[[-hat p_omega, -hat p_v, -hat p_p], [-hat p_v, 0, 0], [-hat p_p, 0, 0]]`.
+impl<T: RealField + Copy> Coriolis<T> for SE23<T> {
+    fn coriolis(p: &SVector<T, 9>) -> SMatrix<T, 9, 9> {
+        let mut C = SMatrix::<T, 9, 9>::zeros();
+        for i in [0, 3, 6] {
+            let block = -hat3(&p.fixed_rows::<3>(i).into_owned());
+            C.fixed_view_mut::<3, 3>(i, 0).copy_from(&block);
+            C.fixed_view_mut::<3, 3>(0, i).copy_from(&block);
+        }
         C
     }
 }

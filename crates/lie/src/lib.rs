@@ -9,6 +9,7 @@
 //! | SO(3), matrix | [`SO3`] | `[omega]` | space |
 //! | SO(3), quaternion | [`UnitQuaternion`] | `[omega]` | space |
 //! | SE(3) | [`SE3`] | `[v; omega]` | space |
+//! | SE_2(3), extended poses | [`SE23`] | `[omega; v; p]` | space and time |
 //! | Schönflies X | [`Schoenflies`] | `[v_x, v_y, v_z, omega_z]` | space |
 //! | R^n | [`Rn`] | `[v]` | R^n |
 //! | helical H | [`Screw`] | `[omega_z]` | space |
@@ -102,6 +103,7 @@ mod quaternion;
 mod rn;
 mod schoenflies;
 mod se2;
+mod se23;
 mod se3;
 mod so2;
 mod so3;
@@ -122,6 +124,7 @@ pub use rn::Rn;
 pub use schoenflies::Schoenflies;
 pub use se2::SE2;
 pub use se3::SE3;
+pub use se23::SE23;
 pub use so2::SO2;
 pub use so3::SO3;
 pub use wahba::Wahba;

@@ -260,7 +260,7 @@ lie_group!(SE3, 6, Matrix4<T>, 3);
 /// `hat(r) A`: the cross products of `r` with the columns.
 #[inline]
 #[rustfmt::skip]
-fn crossed<T: RealField + Copy>(r: &Vector3<T>, A: &Matrix3<T>) -> Matrix3<T> {
+pub(crate) fn crossed<T: RealField + Copy>(r: &Vector3<T>, A: &Matrix3<T>) -> Matrix3<T> {
     let x = |j: usize| r.y * A[(2, j)] - r.z * A[(1, j)];
     let y = |j: usize| r.z * A[(0, j)] - r.x * A[(2, j)];
     let z = |j: usize| r.x * A[(1, j)] - r.y * A[(0, j)];
@@ -290,7 +290,7 @@ fn upper_triangular<T: RealField + Copy>(D: &Matrix3<T>, U: &Matrix3<T>) -> Matr
 /// The derivative of `q(θ²) W + r(θ²) W²` in the direction `v`, where `dq`, `dr` are twice the derivatives of `q`, `r`:
 /// `q V + r (V W + W V) + s (dq W + dr W²)`.
 #[inline]
-fn dual_part<T: RealField + Copy>(
+pub(crate) fn dual_part<T: RealField + Copy>(
     v: &Vector3<T>,
     w: &Vector3<T>,
     q: T,

@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 use std::ops::{Add, Mul, Sub};
 
 use fly_lie::operators::{ad, hat3, hat6};
-use fly_lie::{SE3, SO3, UnitQuaternion};
+use fly_lie::{SE3, SE23, SO3, UnitQuaternion};
 use nalgebra::{Matrix3, Matrix4, SMatrix, SVector, Vector3, Vector4, Vector6};
 
 /// A number as the sum of two, the second a correction of the first: 32 digits.
@@ -243,6 +243,28 @@ fn poses(xi: &Vector6<f64>, worst: &mut Worst) {
     worst.is("SE3 log", (log - expected).amax() / scale, 1e-15);
 }
 
+/// The velocity is `v`, the position another vector across it.
+fn extended_poses(xi: &Vector6<f64>, worst: &mut Worst) {
+    let (v, w): (Vector3<f64>, Vector3<f64>) =
+        (xi.fixed_rows::<3>(0).into(), xi.fixed_rows::<3>(3).into());
+    let scale = v.amax().max(v.norm()).max(1.0);
+    let p = Vector3::new(-v.z, v.x, 0.5 * v.y);
+    let x = SVector::<f64, 9>::from_fn(|i, _| [w, v, p][i / 3][i % 3]);
+    let X: Exact<5> = Exact::series(&SE23::hat(&x), 0);
+    let (J_l, J_r) = (
+        Exact::series(&SE23::ad(&x), 1),
+        Exact::series(&-SE23::ad(&x), 1),
+    );
+    worst.is("SE23 exp", X.error(&SE23::exp(&x).matrix()) / scale, 1e-15);
+    let error = J_l.error(&SE23::left_jacobian(&x)) / scale;
+    worst.is("SE23 J_l", error, 1e-15);
+    let error = J_r.error(&SE23::right_jacobian(&x)) / scale;
+    worst.is("SE23 J_r", error, 1e-15);
+    let inverse = SE23::left_jacobian_inverse(&x);
+    let error = J_l.inverse(&inverse).error(&inverse) / scale;
+    worst.is("SE23 J_l^-1", error, 3e-15);
+}
+
 /// In one thousand angles and more, two thousand directions, velocities from 1e-3 to 1e3.
 #[test]
 fn exact_at_every_angle() {
@@ -260,7 +282,9 @@ fn exact_at_every_angle() {
             }
             rotations(&w, &mut worst);
             let v = random.vector() * 10.0_f64.powf(3.0 * random.number());
-            poses(&Vector6::new(v.x, v.y, v.z, w.x, w.y, w.z), &mut worst);
+            let xi = Vector6::new(v.x, v.y, v.z, w.x, w.y, w.z);
+            poses(&xi, &mut worst);
+            extended_poses(&xi, &mut worst);
             samples += 1;
         }
     }
@@ -269,7 +293,7 @@ fn exact_at_every_angle() {
     }
     println!("{samples} samples");
     assert!(samples >= 2000);
-    assert_eq!(worst.0.len(), 14);
+    assert_eq!(worst.0.len(), 18);
     for (what, (error, allowed)) in worst.0 {
         assert!(error <= allowed, "{what}: {error:e} > {allowed:e}");
     }

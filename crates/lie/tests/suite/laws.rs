@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 use std::ops::Range;
 
 use fly_lie::{
-    CoordinateVector, Coriolis, LieGroup, Operator, Pitch, Product, Rn, SE2, SE3, SO2, SO3,
+    CoordinateVector, Coriolis, LieGroup, Operator, Pitch, Product, Rn, SE2, SE3, SE23, SO2, SO3,
     Schoenflies, Screw, UnitQuaternion,
 };
 use nalgebra::{RealField, convert};
@@ -393,6 +393,7 @@ suite!(se2, T => SE2<T>, [2..3], 3e-14);
 suite!(so3, T => SO3<T>, [0..3], 6e-15);
 suite!(unit_quaternion, T => UnitQuaternion<T>, [0..3], 6e-15);
 suite!(se3, T => SE3<T>, [3..6], 4e-14);
+suite!(se23, T => SE23<T>, [0..3], 4e-14);
 suite!(schoenflies, T => Schoenflies<T>, [3..4], 3e-14);
 suite!(r1, T => Rn<T, 1>, [], 1e-14);
 suite!(r2, T => Rn<T, 2>, [], 1e-14);
