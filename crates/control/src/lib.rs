@@ -74,7 +74,7 @@
 //!
 //! | feature | what it brings |
 //! |---|---|
-//! | none | [`pair`], [`template`], [`transport`], [`law`], [`matching`], [`allocation`] of one body: any scalar (`f32`, `f64`, dual numbers), sizes known to the compiler, neither `std` nor a heap |
+//! | none | [`pair`], [`template`], [`transport`], [`law`], [`matching`], [`allocation`] of one body: any scalar (`f32`, `f64`, dual numbers), sizes known to the compiler, neither `std` nor a heap; [`estimator`] in `f64` |
 //! | `std` | the standard library; matrices of any size |
 //! | `systems` | bodies and systems of `fly-mechanics`: [`Controller`], [`trajectory`], [`analysis`], [`design`], … |
 //! | `settings` | all of it from a configuration: [`settings`], [`tuning`] |
@@ -90,6 +90,7 @@
 
 pub mod allocation;
 mod energies;
+pub mod estimator;
 pub mod kinematics;
 pub mod law;
 pub mod matching;

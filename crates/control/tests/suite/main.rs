@@ -11,6 +11,7 @@ mod disturbance;
 mod drag;
 #[path = "common/eleven.rs"]
 mod eleven;
+mod estimator;
 mod examples;
 mod failure;
 mod fastest;

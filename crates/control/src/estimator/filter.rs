@@ -1,0 +1,371 @@
+//! The filter without delays: predict by the IMU, correct by measurements.
+
+use fly_lie::SE23;
+use fly_lie::operators::hat3;
+use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
+
+use super::measurement::{KINDS, Measurement, Verdict};
+use super::parameters::{EstimatorParameters, ParameterError};
+use super::propagation::{Imu, advance, input_effect, transition};
+
+/// Covariances of the error, in the order attitude, velocity, position, gyro bias, accelerometer bias.
+pub type Covariance = SMatrix<f64, 15, 15>;
+
+/// The invariant extended Kalman filter on `SE_2(3)`, with biases.
+///
+/// The error is right-invariant, in world axes: `X = exp(e) X̂`, `b = b̂ + β`.
+#[derive(Clone, Debug)]
+pub struct InvariantFilter {
+    pose: SE23<f64>,
+    gyro_bias: Vector3<f64>,
+    accelerometer_bias: Vector3<f64>,
+    covariance: Covariance,
+    gravity: Vector3<f64>,
+    /// Of the last step, less its bias: for the lever arms of velocities.
+    turning: Vector3<f64>,
+    parameters: EstimatorParameters,
+    gates: [f64; 6],
+    /// How long each kind has been rejected without a break, s; negative where it has not.
+    rejected_for: [f64; KINDS],
+}
+
+/// # Construction
+impl InvariantFilter {
+    /// Starts at this extended pose without biases, with the deviations of the start. `gravity`: its acceleration, m/s², world frame.
+    ///
+    /// The deviations are of attitude, velocity and position each, so a start far from the origin is as certain as one in it.
+    ///
+    /// # Errors
+    /// [`ParameterError`].
+    pub fn new(
+        parameters: EstimatorParameters,
+        start: SE23<f64>,
+        gravity: Vector3<f64>,
+    ) -> Result<Self, ParameterError> {
+        parameters.validate()?;
+        let deviations = [
+            parameters.start_attitude,
+            parameters.start_velocity,
+            parameters.start_position,
+            parameters.start_gyro_bias,
+            parameters.start_accelerometer_bias,
+        ];
+        let plain = SVector::<f64, 15>::from_fn(|i, _| deviations[i / 3] * deviations[i / 3]);
+        // v - v̂ = e_v - hat(v̂) e_R: the deviations are of v - v̂.
+        let mut A = Covariance::identity();
+        A.fixed_view_mut::<3, 3>(3, 0)
+            .copy_from(&hat3(&start.velocity));
+        A.fixed_view_mut::<3, 3>(6, 0)
+            .copy_from(&hat3(&start.position));
+        let covariance = A * Covariance::from_diagonal(&plain) * A.transpose();
+        Ok(Self {
+            pose: start,
+            gyro_bias: Vector3::zeros(),
+            accelerometer_bias: Vector3::zeros(),
+            covariance,
+            gravity,
+            turning: Vector3::zeros(),
+            parameters,
+            gates: parameters.gates(),
+            rejected_for: [-1.0; KINDS],
+        })
+    }
+}
+
+/// # The estimate
+impl InvariantFilter {
+    /// Attitude, velocity and position.
+    pub const fn pose(&self) -> &SE23<f64> {
+        &self.pose
+    }
+
+    /// The gyro's bias, rad/s.
+    pub const fn gyro_bias(&self) -> &Vector3<f64> {
+        &self.gyro_bias
+    }
+
+    /// The accelerometer's bias, m/s².
+    pub const fn accelerometer_bias(&self) -> &Vector3<f64> {
+        &self.accelerometer_bias
+    }
+
+    /// Of the error `[e; β]`.
+    pub const fn covariance(&self) -> &Covariance {
+        &self.covariance
+    }
+
+    /// The error `[e; β]` of the estimate where the truth is known.
+    pub fn error(
+        &self,
+        truth: &SE23<f64>,
+        gyro: &Vector3<f64>,
+        accelerometer: &Vector3<f64>,
+    ) -> SVector<f64, 15> {
+        let e = (*truth * self.pose.inverse()).log();
+        let (g, a) = (
+            gyro - self.gyro_bias,
+            accelerometer - self.accelerometer_bias,
+        );
+        SVector::from_fn(|i, _| match i {
+            0..9 => e[i],
+            9..12 => g[i - 9],
+            _ => a[i - 12],
+        })
+    }
+
+    /// The angular velocity of the last step, less its bias, rad/s, body frame.
+    pub const fn angular_velocity(&self) -> &Vector3<f64> {
+        &self.turning
+    }
+
+    /// The largest delay of a measurement, s.
+    pub const fn delay(&self) -> f64 {
+        self.parameters.delay
+    }
+
+    /// These measurements less their biases.
+    pub fn corrected(&self, imu: &Imu) -> Imu {
+        Imu {
+            gyro: imu.gyro - self.gyro_bias,
+            accelerometer: imu.accelerometer - self.accelerometer_bias,
+        }
+    }
+
+    /// Where a pose is after `dt` s of these measurements, by the estimated biases: the mean alone.
+    pub fn ahead(&self, pose: &SE23<f64>, imu: &Imu, dt: f64) -> SE23<f64> {
+        advance(pose, &self.corrected(imu), &self.gravity, dt)
+    }
+}
+
+/// # Filtering
+impl InvariantFilter {
+    /// Goes on by `dt` s over which the IMU has measured this in the mean. Numbers that are not finite, and steps that are not positive, change
+    /// nothing: `false`.
+    pub fn predict(&mut self, imu: &Imu, dt: f64) -> bool {
+        let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
+        if !(dt > 0.0 && dt.is_finite() && finite(&imu.gyro) && finite(&imu.accelerometer)) {
+            return false;
+        }
+        let input = self.corrected(imu);
+        self.pose = advance(&self.pose, &input, &self.gravity, dt);
+        self.turning = input.gyro;
+        let E = input_effect(&self.pose, &input, dt);
+        let F = transition(&self.gravity, dt);
+        let P = &self.covariance;
+        let (xx, xb, bb) = (
+            P.fixed_view::<9, 9>(0, 0),
+            P.fixed_view::<9, 6>(0, 9),
+            P.fixed_view::<6, 6>(9, 9),
+        );
+        let p = &self.parameters;
+        // White noise is constant over a step, with its density's variance over dt: it enters as a bias does.
+        let white = SVector::<f64, 6>::from_fn(|i, _| {
+            let density = if i < 3 {
+                p.gyro_noise
+            } else {
+                p.accelerometer_noise
+            };
+            density * density / dt
+        });
+        let moved = F * xb + E * bb;
+        let noisy = E * SMatrix::<f64, 6, 6>::from_diagonal(&white);
+        let xx = (F * xx + E * xb.transpose()) * F.transpose() + (moved + noisy) * E.transpose();
+        let P = &mut self.covariance;
+        P.fixed_view_mut::<9, 9>(0, 0).copy_from(&xx);
+        P.fixed_view_mut::<9, 6>(0, 9).copy_from(&moved);
+        P.fixed_view_mut::<6, 9>(9, 0).copy_from(&moved.transpose());
+        for i in 0..3 {
+            P[(9 + i, 9 + i)] += p.gyro_bias_walk * p.gyro_bias_walk * dt;
+            P[(12 + i, 12 + i)] += p.accelerometer_bias_walk * p.accelerometer_bias_walk * dt;
+        }
+        symmetrise(P);
+        for time in &mut self.rejected_for {
+            if *time >= 0.0 {
+                *time += dt;
+            }
+        }
+        true
+    }
+
+    /// Corrects by a measurement of now.
+    pub fn correct(&mut self, measurement: &Measurement) -> Verdict {
+        let kind = measurement.kind();
+        let R = *self.pose.rotation.matrix();
+        let at = |arm: &Vector3<f64>| self.pose.position + R * arm;
+        match measurement {
+            Measurement::Position {
+                value,
+                arm,
+                covariance,
+            } => {
+                let point = at(arm);
+                let mut H = SMatrix::<f64, 3, 15>::zeros();
+                place(&mut H, 0, 0, &-hat3(&point));
+                place(&mut H, 0, 6, &Matrix3::identity());
+                self.update(kind, &(value - point), &H, covariance)
+            }
+            Measurement::Velocity {
+                value,
+                arm,
+                covariance,
+            } => {
+                let velocity = self.pose.velocity + R * self.turning.cross(arm);
+                let mut H = SMatrix::<f64, 3, 15>::zeros();
+                place(&mut H, 0, 0, &-hat3(&velocity));
+                place(&mut H, 0, 3, &Matrix3::identity());
+                place(&mut H, 0, 9, &(R * hat3(arm)));
+                // The gyro's own noise moves a point with an arm, too, but lies far below what measures velocities.
+                self.update(kind, &(value - velocity), &H, covariance)
+            }
+            Measurement::Attitude { value, covariance } => {
+                let turn = (*value * self.pose.rotation.inverse()).log();
+                let mut H = SMatrix::<f64, 3, 15>::zeros();
+                place(&mut H, 0, 0, &Matrix3::identity());
+                self.update(kind, &turn, &H, covariance)
+            }
+            Measurement::Pose {
+                attitude,
+                position,
+                attitude_covariance,
+                position_covariance,
+            } => {
+                let turn = (*attitude * self.pose.rotation.inverse()).log();
+                let way = position - self.pose.position;
+                let z = SVector::<f64, 6>::from_fn(|i, _| if i < 3 { turn[i] } else { way[i - 3] });
+                let mut H = SMatrix::<f64, 6, 15>::zeros();
+                place(&mut H, 0, 0, &Matrix3::identity());
+                place(&mut H, 3, 0, &-hat3(&self.pose.position));
+                place(&mut H, 3, 6, &Matrix3::identity());
+                let mut N = SMatrix::<f64, 6, 6>::zeros();
+                place(&mut N, 0, 0, attitude_covariance);
+                place(&mut N, 3, 3, position_covariance);
+                self.update(kind, &z, &H, &N)
+            }
+            Measurement::Height {
+                value,
+                arm,
+                variance,
+            } => {
+                let point = at(arm);
+                let mut H = SMatrix::<f64, 1, 15>::zeros();
+                (H[0], H[1], H[8]) = (point.y, -point.x, 1.0);
+                let z = SVector::<f64, 1>::new(value - point.z);
+                self.update(kind, &z, &H, &SMatrix::<f64, 1, 1>::new(*variance))
+            }
+            Measurement::Field {
+                value,
+                known,
+                covariance,
+            } => {
+                // Seen from the estimated body, turned into the world: H does not depend on the state.
+                let mut H = SMatrix::<f64, 3, 15>::zeros();
+                place(&mut H, 0, 0, &hat3(known));
+                let N = R * covariance * R.transpose();
+                self.update(kind, &(R * value - known), &H, &N)
+            }
+        }
+    }
+
+    /// `z = H [e; β] + n`, the noise n with covariance `N`: gate, gain, correction, reset.
+    fn update<const M: usize>(
+        &mut self,
+        kind: usize,
+        z: &SVector<f64, M>,
+        H: &SMatrix<f64, M, 15>,
+        N: &SMatrix<f64, M, M>,
+    ) -> Verdict {
+        let mut HP = H * self.covariance;
+        let S = HP * H.transpose() + N;
+        let Some(inverse) = inverse(&S) else {
+            return Verdict::Invalid;
+        };
+        let nis = z.dot(&(inverse * z));
+        if !nis.is_finite() {
+            return Verdict::Invalid;
+        }
+        let (mut inverse, mut N) = (inverse, *N);
+        let factor = nis / self.gates[M - 1];
+        let mut verdict = Verdict::Accepted { nis };
+        if factor > 1.0 {
+            let time = &mut self.rejected_for[kind];
+            if *time < self.parameters.patience {
+                *time = time.max(0.0);
+                return Verdict::Rejected { nis };
+            }
+            self.covariance *= factor;
+            HP *= factor;
+            N *= factor;
+            inverse /= factor;
+            verdict = Verdict::Widened { nis, factor };
+        }
+        self.rejected_for[kind] = -1.0;
+        let K = HP.transpose() * inverse;
+        let d = K * z;
+        let x: SVector<f64, 9> = d.fixed_rows::<9>(0).into_owned();
+        // Joseph's form; then the error is counted from the corrected pose: log(exp(d + e) exp(-d)) = J_l(d) e.
+        let A = Covariance::identity() - K * H;
+        let mut P = A * self.covariance * A.transpose() + K * N * K.transpose();
+        let J = SE23::left_jacobian(&x);
+        let rows = J * P.fixed_rows::<9>(0);
+        P.fixed_rows_mut::<9>(0).copy_from(&rows);
+        let columns = P.fixed_columns::<9>(0) * J.transpose();
+        P.fixed_columns_mut::<9>(0).copy_from(&columns);
+        symmetrise(&mut P);
+        self.covariance = P;
+        self.pose = SE23::exp(&x) * self.pose;
+        self.pose.rotation = self.pose.rotation.orthonormalized();
+        self.gyro_bias += d.fixed_rows::<3>(9);
+        self.accelerometer_bias += d.fixed_rows::<3>(12);
+        verdict
+    }
+}
+
+/// Puts a block at row `i`, column `j`.
+fn place<const M: usize, const N: usize>(
+    A: &mut SMatrix<f64, M, N>,
+    i: usize,
+    j: usize,
+    block: &Matrix3<f64>,
+) {
+    A.view_mut((i, j), (3, 3)).copy_from(block);
+}
+
+fn symmetrise(P: &mut Covariance) {
+    for i in 0..15 {
+        for j in 0..i {
+            let mean = 0.5 * (P[(i, j)] + P[(j, i)]);
+            (P[(i, j)], P[(j, i)]) = (mean, mean);
+        }
+    }
+}
+
+/// Of a symmetric positive matrix; `None` where it is not.
+fn inverse<const M: usize>(S: &SMatrix<f64, M, M>) -> Option<SMatrix<f64, M, M>> {
+    if !S.iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    // Cholesky by columns, then its inverse.
+    let mut L = SMatrix::<f64, M, M>::zeros();
+    for j in 0..M {
+        for i in j..M {
+            let mut sum = S[(i, j)];
+            for k in 0..j {
+                sum -= L[(i, k)] * L[(j, k)];
+            }
+            if i == j {
+                if sum <= 0.0 {
+                    return None;
+                }
+                L[(j, j)] = nalgebra::ComplexField::sqrt(sum);
+            } else {
+                L[(i, j)] = sum / L[(j, j)];
+            }
+        }
+    }
+    let mut inverse = SMatrix::<f64, M, M>::identity();
+    if L.solve_lower_triangular_mut(&mut inverse) {
+        Some(inverse.tr_mul(&inverse))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,501 @@
+//! The invariant filter: its equations against differences and finer integration, its statistics over seeded flights.
+
+#![allow(non_snake_case)]
+
+use fly_control::estimator::chi_square::quantile;
+use fly_control::estimator::{
+    Delayed, EstimatorParameters, Imu, InvariantFilter, Measurement, Refused, Verdict, advance,
+    input_effect, level, transition,
+};
+use fly_lie::{SE23, SO3};
+use fly_testing::allocations;
+use nalgebra::{Matrix3, SVector, Vector3};
+
+const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
+const FIELD: Vector3<f64> = Vector3::new(0.5, 0.05, -0.8);
+/// Of the IMU, s.
+const STEP: f64 = 0.005;
+
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    fn vector(&mut self, deviation: f64) -> Vector3<f64> {
+        Vector3::from_fn(|_, _| deviation * self.normal())
+    }
+}
+
+/// A true flight and what its IMU measures.
+struct Flight {
+    random: Random,
+    time: f64,
+    pose: SE23<f64>,
+    gyro_bias: Vector3<f64>,
+    accelerometer_bias: Vector3<f64>,
+    parameters: EstimatorParameters,
+}
+
+impl Flight {
+    fn new(seed: u64, parameters: EstimatorParameters) -> Self {
+        let mut random = Random(seed);
+        Self {
+            time: 0.0,
+            pose: SE23::new(
+                SO3::exp(&random.vector(0.2)),
+                random.vector(1.0),
+                random.vector(2.0),
+            ),
+            gyro_bias: random.vector(parameters.start_gyro_bias),
+            accelerometer_bias: random.vector(parameters.start_accelerometer_bias),
+            parameters,
+            random,
+        }
+    }
+
+    /// A filter that starts with an error of the covariance that it believes in.
+    fn filter(&mut self) -> InvariantFilter {
+        let p = self.parameters;
+        let turn = self.random.vector(p.start_attitude);
+        let start = SE23::new(
+            SO3::exp(&-turn) * self.pose.rotation,
+            self.pose.velocity + self.random.vector(p.start_velocity),
+            self.pose.position + self.random.vector(p.start_position),
+        );
+        InvariantFilter::new(p, start, GRAVITY).expect("parameters")
+    }
+
+    fn step(&mut self) -> Imu {
+        let t = self.time;
+        let turning = Vector3::new((1.3 * t).sin(), (0.9 * t).cos(), 0.5 * (0.7 * t).sin());
+        let acceleration = Vector3::new(2.0 * t.sin(), 2.0 * (1.4 * t).cos(), (0.8 * t).sin());
+        let force = self.pose.rotation.inverse().act(&(acceleration - GRAVITY));
+        let truth = Imu {
+            gyro: turning,
+            accelerometer: force,
+        };
+        self.pose = advance(&self.pose, &truth, &GRAVITY, STEP);
+        self.time += STEP;
+        let p = self.parameters;
+        let root = STEP.sqrt();
+        let imu = Imu {
+            gyro: truth.gyro + self.gyro_bias + self.random.vector(p.gyro_noise / root),
+            accelerometer: truth.accelerometer
+                + self.accelerometer_bias
+                + self.random.vector(p.accelerometer_noise / root),
+        };
+        self.gyro_bias += self.random.vector(p.gyro_bias_walk * root);
+        self.accelerometer_bias += self.random.vector(p.accelerometer_bias_walk * root);
+        imu
+    }
+
+    /// Motion capture: 2 cm, 1 degree.
+    fn capture(&mut self) -> Measurement {
+        Measurement::Pose {
+            attitude: SO3::exp(&self.random.vector(0.0175)) * self.pose.rotation,
+            position: self.pose.position + self.random.vector(0.02),
+            attitude_covariance: Matrix3::identity() * 0.0175_f64.powi(2),
+            position_covariance: Matrix3::identity() * 0.02_f64.powi(2),
+        }
+    }
+
+    fn gnss(&mut self, deviation: f64) -> Measurement {
+        let arm = Vector3::new(0.1, -0.05, 0.2);
+        Measurement::Position {
+            value: self.pose.position
+                + self.pose.rotation.act(&arm)
+                + self.random.vector(deviation),
+            arm,
+            covariance: Matrix3::identity() * deviation.powi(2),
+        }
+    }
+
+    fn field(&mut self) -> Measurement {
+        Measurement::Field {
+            value: self.pose.rotation.inverse().act(&FIELD) + self.random.vector(0.02),
+            known: FIELD,
+            covariance: Matrix3::identity() * 0.02_f64.powi(2),
+        }
+    }
+
+    fn height(&mut self) -> Measurement {
+        let value = self.pose.position.z + 0.3 * self.random.normal();
+        Measurement::Height {
+            value,
+            arm: Vector3::zeros(),
+            variance: 0.09,
+        }
+    }
+
+    fn error(&self, filter: &InvariantFilter) -> SVector<f64, 15> {
+        filter.error(&self.pose, &self.gyro_bias, &self.accelerometer_bias)
+    }
+}
+
+fn some_pose(random: &mut Random) -> SE23<f64> {
+    SE23::new(
+        SO3::exp(&random.vector(1.0)),
+        random.vector(3.0),
+        random.vector(5.0),
+    )
+}
+
+#[test]
+fn quantiles_are_those_of_the_tables() {
+    let known = [
+        (1, 0.95, 3.841_458_820_694_124),
+        (3, 0.99, 11.344_866_730_144_373),
+        (5, 0.95, 11.070_497_693_516_351),
+        (6, 0.95, 12.591_587_243_743_977),
+    ];
+    for (freedom, confidence, expected) in known {
+        let found = quantile(freedom, confidence);
+        assert!((found - expected).abs() < 1e-9, "{freedom}: {found}");
+    }
+}
+
+#[test]
+fn a_step_is_a_fine_integration() {
+    let mut random = Random(1);
+    for scale in [1e-3, 1.0, 8.0] {
+        let start = some_pose(&mut random);
+        let imu = Imu {
+            gyro: random.vector(scale),
+            accelerometer: random.vector(10.0),
+        };
+        let (dt, n) = (0.3, 3000);
+        let end = advance(&start, &imu, &GRAVITY, dt);
+        let (mut v, mut p) = (start.velocity, start.position);
+        let h = dt / f64::from(n);
+        let force = |t: f64| {
+            GRAVITY
+                + start
+                    .rotation
+                    .act(&SO3::exp(&(imu.gyro * t)).act(&imu.accelerometer))
+        };
+        for i in 0..n {
+            let t = h * f64::from(i);
+            let (a, b, c) = (force(t), force(t + 0.5 * h), force(t + h));
+            p += v * h + (a + b * 2.0) * (h * h / 6.0);
+            v += (a + b * 4.0 + c) * (h / 6.0);
+        }
+        assert!((end.velocity - v).amax() < 1e-11, "{scale}");
+        assert!((end.position - p).amax() < 1e-11, "{scale}");
+    }
+}
+
+/// Without noise and biases the logarithm of the error obeys a linear equation, however large it is.
+#[test]
+fn errors_of_any_size_go_through_linearly() {
+    let mut random = Random(2);
+    for _ in 0..200 {
+        let (X, Y) = (some_pose(&mut random), some_pose(&mut random));
+        let imu = Imu {
+            gyro: random.vector(3.0),
+            accelerometer: random.vector(10.0),
+        };
+        let dt = 0.4 * random.uniform();
+        let before = (X * Y.inverse()).log();
+        let (X, Y) = (
+            advance(&X, &imu, &GRAVITY, dt),
+            advance(&Y, &imu, &GRAVITY, dt),
+        );
+        // Compared as elements: past a half turn the logarithm jumps.
+        let expected = SE23::exp(&(transition(&GRAVITY, dt) * before));
+        let error = ((X * Y.inverse()).matrix() - expected.matrix()).amax();
+        assert!(error < 1e-12 * (1.0 + before.norm()), "{error}");
+    }
+}
+
+/// Against central differences of the step; what is left falls with dt³, as is said.
+#[test]
+fn errors_of_the_biases_enter_as_differences_say() {
+    let mut random = Random(3);
+    let X = some_pose(&mut random);
+    let imu = Imu {
+        gyro: random.vector(2.0),
+        accelerometer: random.vector(10.0),
+    };
+    let worst = |dt: f64| {
+        let end = advance(&X, &imu, &GRAVITY, dt);
+        let E = input_effect(&end, &imu, dt);
+        let h = 1e-5;
+        (0..6).fold(0.0_f64, |worst, j| {
+            let moved = |h: f64| {
+                let mut imu = imu;
+                // A bias is subtracted.
+                if j < 3 {
+                    imu.gyro[j] -= h;
+                } else {
+                    imu.accelerometer[j - 3] -= h;
+                }
+                (advance(&X, &imu, &GRAVITY, dt) * end.inverse()).log()
+            };
+            let difference = (moved(h) - moved(-h)) / (2.0 * h);
+            worst.max((difference - E.column(j)).amax())
+        })
+    };
+    let (coarse, fine) = (worst(0.04), worst(0.02));
+    assert!(fine < 1e-4, "{fine}");
+    let ratio = coarse / fine;
+    assert!((7.0..9.5).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn the_covariance_is_that_of_the_errors() {
+    let (mut sum, mut n) = ([0.0; 2], 0.0);
+    let (mut nis, mut updates) = (0.0, 0.0);
+    let (mut attitude, mut position) = (0.0, 0.0);
+    for seed in 0..200 {
+        let parameters = EstimatorParameters {
+            gate: 1.0 - 1e-12,
+            ..EstimatorParameters::default()
+        };
+        let mut flight = Flight::new(1000 + seed, parameters);
+        let mut filter = flight.filter();
+        for i in 1..=800 {
+            let imu = flight.step();
+            assert!(filter.predict(&imu, STEP));
+            if i % 4 == 0 {
+                match filter.correct(&flight.capture()) {
+                    Verdict::Accepted { nis: found } => nis += found,
+                    other => panic!("{other:?}"),
+                }
+                updates += 1.0;
+            }
+            if i == 402 || i == 800 {
+                let e = flight.error(&filter);
+                let inverse = filter.covariance().try_inverse().expect("positive");
+                sum[usize::from(i == 800)] += e.dot(&(inverse * e));
+            }
+        }
+        let turn = (flight.pose.rotation * filter.pose().rotation.inverse()).log();
+        attitude += turn.norm_squared();
+        position += (flight.pose.position - filter.pose().position).norm_squared();
+        n += 1.0;
+    }
+    let band = 1.96 * (2.0_f64 * 15.0 / n).sqrt();
+    for sum in sum {
+        assert!(
+            (sum / n - 15.0).abs() < band,
+            "{} is not 15 within {band}",
+            sum / n
+        );
+    }
+    // The 99 % band: the innovations of the start, with errors that are not small, are in the mean, too.
+    let band = 2.576 * (2.0_f64 * 6.0 / updates).sqrt();
+    assert!((nis / updates - 6.0).abs() < band, "{}", nis / updates);
+    let (attitude, position) = ((attitude / n).sqrt().to_degrees(), (position / n).sqrt());
+    println!(
+        "motion capture: {attitude} degrees, {position} m, NEES {:?}",
+        sum.map(|s| s / n)
+    );
+    assert!(attitude < 1.0 && position < 0.05, "{attitude} {position}");
+}
+
+/// GNSS at 5 Hz (0.5 m), magnetometer at 20 Hz, barometer at 20 Hz (0.3 m).
+#[test]
+fn outdoors_it_is_consistent_and_finds_the_biases() {
+    let (mut sum, mut attitude, mut position, mut bias) = (0.0, 0.0, 0.0, 0.0);
+    let n = 40;
+    for seed in 0..n {
+        let mut flight = Flight::new(9000 + seed, EstimatorParameters::default());
+        let mut filter = flight.filter();
+        for i in 1..=4000 {
+            let imu = flight.step();
+            filter.predict(&imu, STEP);
+            if i % 40 == 0 {
+                filter.correct(&flight.gnss(0.5));
+            }
+            if i % 10 == 0 {
+                filter.correct(&flight.field());
+                filter.correct(&flight.height());
+            }
+        }
+        let e = flight.error(&filter);
+        let inverse = filter.covariance().try_inverse().expect("positive");
+        sum += e.dot(&(inverse * e));
+        attitude += e.fixed_rows::<3>(0).norm_squared();
+        position += (flight.pose.position - filter.pose().position).norm_squared();
+        bias += e.fixed_rows::<3>(9).norm_squared();
+    }
+    let n = n as f64;
+    let rms = |sum: f64| (sum / n).sqrt();
+    println!(
+        "outdoors: {} degrees, {} m, gyro bias {} rad/s, NEES {}",
+        rms(attitude).to_degrees(),
+        rms(position),
+        rms(bias),
+        sum / n
+    );
+    assert!(
+        (sum / n - 15.0).abs() < 2.6 * (30.0 / n).sqrt(),
+        "{}",
+        sum / n
+    );
+    assert!(rms(attitude).to_degrees() < 1.5 && rms(position) < 0.6 && rms(bias) < 3e-3);
+}
+
+#[test]
+fn turned_by_any_angle_it_converges() {
+    for seed in 0..200 {
+        let parameters = EstimatorParameters {
+            start_attitude: 2.0,
+            ..EstimatorParameters::default()
+        };
+        let mut flight = Flight::new(500 + seed, parameters);
+        let axis = flight.random.vector(1.0).normalize();
+        let angle = std::f64::consts::PI * flight.random.uniform();
+        let turned = SO3::exp(&(axis * angle)) * flight.pose.rotation;
+        let start = SE23::new(turned, flight.pose.velocity, flight.pose.position);
+        let mut filter = InvariantFilter::new(parameters, start, GRAVITY).expect("parameters");
+        for i in 1..=1000 {
+            let imu = flight.step();
+            filter.predict(&imu, STEP);
+            if i % 4 == 0 {
+                filter.correct(&flight.capture());
+            }
+        }
+        let e = flight.error(&filter);
+        let turn = e.fixed_rows::<3>(0).norm().to_degrees();
+        assert!(turn < 2.0, "{seed}: from {angle} to {turn} degrees");
+    }
+}
+
+#[test]
+fn the_start_is_level_and_heads_where_the_field_says() {
+    let mut random = Random(4);
+    let R = SO3::exp(&random.vector(1.0));
+    let seen = |v: &Vector3<f64>| R.inverse().act(v);
+    let found = level(&seen(&-GRAVITY), &GRAVITY, &seen(&FIELD), &FIELD).expect("two directions");
+    assert!((found.matrix() - R.matrix()).amax() < 1e-13);
+    assert!(level(&seen(&-GRAVITY), &GRAVITY, &seen(&GRAVITY), &GRAVITY).is_none());
+}
+
+#[test]
+fn jumps_are_rejected_and_a_lasting_one_is_taken_by_the_rule() {
+    let mut flight = Flight::new(7, EstimatorParameters::default());
+    let mut filter = flight.filter();
+    let (mut rejected, mut widened) = (0, 0);
+    for i in 1..=2000 {
+        let imu = flight.step();
+        filter.predict(&imu, STEP);
+        if i % 4 != 0 {
+            continue;
+        }
+        filter.correct(&flight.field());
+        let mut seen = flight.gnss(0.02);
+        let jumps = (800..900).contains(&i) || i >= 1400;
+        if let (Measurement::Position { value, .. }, true) = (&mut seen, jumps) {
+            value.x += 5.0;
+        }
+        match filter.correct(&seen) {
+            Verdict::Rejected { .. } => rejected += usize::from(jumps),
+            Verdict::Widened { .. } => widened += 1,
+            Verdict::Accepted { .. } => assert!(!(800..900).contains(&i), "{i}"),
+            Verdict::Invalid => panic!("invalid"),
+        }
+        if i == 1396 {
+            let e = (flight.pose.position - filter.pose().position).norm();
+            assert!(e < 0.05 && widened == 0, "{e} {widened}");
+        }
+    }
+    assert!(rejected >= 25 + 50 && widened >= 1, "{rejected} {widened}");
+    let e = flight.pose.position + Vector3::x() * 5.0 - filter.pose().position;
+    assert!(e.norm() < 0.2, "{e}");
+    let nothing = Measurement::Height {
+        value: f64::NAN,
+        arm: Vector3::zeros(),
+        variance: 1.0,
+    };
+    let before = *filter.pose();
+    assert_eq!(
+        (filter.correct(&nothing), *filter.pose()),
+        (Verdict::Invalid, before)
+    );
+}
+
+/// Delayed by up to 0.1 s and out of order: as the filter that gets all in order and at once.
+#[test]
+fn delayed_measurements_count_as_if_they_came_at_once() {
+    let late = EstimatorParameters {
+        delay: 0.1,
+        ..EstimatorParameters::default()
+    };
+    let mut flight = Flight::new(11, EstimatorParameters::default());
+    let mut plain = flight.filter();
+    let with = |p| InvariantFilter::new(p, *plain.pose(), GRAVITY).expect("parameters");
+    let mut delayed = Delayed::<32, 16>::new(with(late), 0);
+    let mut at_once = Delayed::<32, 16>::new(with(EstimatorParameters::default()), 0);
+    let ignore = |_, _: &Measurement, _| ();
+    let mut on_their_way: Vec<(i64, i64, Measurement)> = Vec::new();
+    let mut history = Vec::new();
+    for i in 1..=1000_i64 {
+        let (imu, now) = (flight.step(), i * 5_000_000);
+        // As the stamps say it.
+        plain.predict(&imu, 5_000_000_f64 * 1e-9);
+        at_once.sample(now, &imu, ignore).expect("newer");
+        let count = allocations(|| delayed.sample(now, &imu, ignore).expect("newer"));
+        assert_eq!(count, 0);
+        if i % 4 == 0 {
+            let seen = flight.capture();
+            plain.correct(&seen);
+            at_once.measure(now, &seen, ignore).expect("now");
+            #[allow(clippy::cast_possible_truncation)] // below 20
+            let delay = (flight.random.uniform() * 20.0) as i64;
+            if i % 28 != 0 {
+                on_their_way.push((i + delay, now, seen));
+            } else {
+                on_their_way.push((i, now, seen));
+            }
+        }
+        on_their_way.retain(|(arrival, stamp, seen)| {
+            if *arrival <= i {
+                delayed.measure(*stamp, seen, ignore).expect("in time");
+            }
+            *arrival > i
+        });
+        assert_eq!(
+            (at_once.filter().pose(), at_once.present()),
+            (plain.pose(), *plain.pose())
+        );
+        assert_eq!(at_once.filter().covariance(), plain.covariance());
+        history.push((now, *plain.pose()));
+        if i > 40 {
+            let (time, pose) = history[history.len() - 21];
+            assert_eq!(time, delayed.time());
+            assert_eq!(pose, *delayed.filter().pose(), "{i}");
+            let apart = (delayed.present().position - flight.pose.position).norm();
+            assert!(apart < 0.2, "{apart}");
+        }
+    }
+    let seen = flight.capture();
+    assert_eq!(delayed.measure(0, &seen, ignore), Err(Refused::TooOld));
+    assert_eq!(delayed.refused(), 1);
+}
+
+#[test]
+fn parameters_are_checked_and_read() {
+    let read: EstimatorParameters = toml::from_str("delay = 0.1\ngate = 0.99").expect("TOML");
+    assert_eq!((read.delay, read.gate), (0.1, 0.99));
+    assert!(read.validate().is_ok());
+    let wrong = EstimatorParameters {
+        gyro_noise: -1.0,
+        ..read
+    };
+    let error = wrong.validate().expect_err("negative");
+    assert_eq!(
+        error.to_string(),
+        "gyro_noise: expected a positive number, found -1"
+    );
+    assert!(toml::from_str::<EstimatorParameters>("gyronoise = 1").is_err());
+}
