@@ -181,7 +181,7 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     if (strikes(self, "late calls"))
         be_late(75);
     if (strikes(self, "late reads without a frame")) {
-        be_late(50);
+        be_late(20);
         return FLY_NOTHING;
     }
     if (strikes(self, "no frames"))
