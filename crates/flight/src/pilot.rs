@@ -495,7 +495,7 @@ impl Pilot {
     }
 }
 
-/// Whether the ground may carry the vehicle: it is at the known height of the ground, or it does not move up or down although its rotors do not carry it.
+/// How the law follows the reference, led by this governor or by none.
 fn following(governor: Option<&Governor>) -> Following {
     match governor.filter(|governor| governor.is_active()) {
         None => Following::Reference,
@@ -504,6 +504,7 @@ fn following(governor: Option<&Governor>) -> Following {
     }
 }
 
+/// Whether the ground may carry the vehicle: it is at the known height of the ground, or it does not move up or down although its rotors do not carry it.
 fn stands(parts: &Parts) -> bool {
     let Some((pose, twist)) = parts.predictor.tracked_motion() else {
         return false;

@@ -288,7 +288,7 @@ impl InvariantFilter {
         let mut verdict = Verdict::Accepted { nis };
         if factor > 1.0 {
             let time = &mut self.rejected_for[kind];
-            if *time < self.parameters.patience {
+            if *time < self.parameters.rejection_time {
                 *time = time.max(0.0);
                 return Verdict::Rejected { nis };
             }

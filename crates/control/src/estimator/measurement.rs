@@ -92,7 +92,7 @@ pub enum Verdict {
         /// The normalised innovation squared.
         nis: f64,
     },
-    /// Its kind had been rejected for the whole patience: it was taken after all covariances, the state's and its own, were multiplied by `factor`.
+    /// Its kind had been rejected for the whole `rejection_time`: it was taken after all covariances, the state's and its own, were multiplied by `factor`.
     Widened {
         /// The normalised innovation squared before.
         nis: f64,

@@ -31,7 +31,7 @@ pub struct EstimatorParameters {
     /// The part of right measurements that pass the gate, 0 to 1.
     pub gate: f64,
     /// How long a kind of measurement may be rejected before the filter widens and takes it, s.
-    pub patience: f64,
+    pub rejection_time: f64,
     /// Largest delay of a measurement, s: how far behind the present the filter runs.
     pub delay: f64,
 }
@@ -50,7 +50,7 @@ impl Default for EstimatorParameters {
             start_gyro_bias: 0.02,
             start_accelerometer_bias: 0.2,
             gate: 0.999,
-            patience: 1.0,
+            rejection_time: 1.0,
             delay: 0.0,
         }
     }
@@ -80,7 +80,7 @@ impl EstimatorParameters {
             ("start_attitude", self.start_attitude),
             ("start_velocity", self.start_velocity),
             ("start_position", self.start_position),
-            ("patience", self.patience),
+            ("rejection_time", self.rejection_time),
         ];
         for (key, found) in positive {
             check(key, "a positive number", found, found > 0.0)?;

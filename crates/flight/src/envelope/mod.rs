@@ -11,7 +11,7 @@
 //! In the end, and for the verdict alone, an error is too large above a bound if it stays or grows:
 //!
 //! - `g T^2 / 16` of the position. Poles at `-4/T` give a loop of second order the stiffness `16/T^2` per mass, so that its own weight, if nobody knew of it,
-//!   would push it so far. It stays if its mean over T/2 is at least 0.9 of that before; where a governor leads, if it does not become smaller, or if the
+//!   would push it so far. It stays unless its mean over T/2 was twice below 0.9 of that before; where a governor leads, unless it became smaller twice, and always where the
 //!   governor has to wait for the vehicle;
 //! - of the attitude 1 rad; it counts where it grows, if W has not settled;
 //! - both larger by `e0 + v0 T` in the first 2 T.
