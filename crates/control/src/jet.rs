@@ -131,9 +131,14 @@ impl<const N: usize> Neg for Jet<N> {
 impl<const N: usize> Mul for Jet<N> {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
-        Self(std::array::from_fn(|k| {
-            (0..=k).map(|j| self.0[j] * other.0[k - j]).sum()
-        }))
+        // Plain loops: the compiler unrolls them, an iterator's sum it calls.
+        let mut product = [0.0; N];
+        for (k, sum) in product.iter_mut().enumerate() {
+            for j in 0..=k {
+                *sum += self.0[j] * other.0[k - j];
+            }
+        }
+        Self(product)
     }
 }
 

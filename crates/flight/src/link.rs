@@ -115,7 +115,10 @@ impl Link {
             ordered: vec![0.0; description.commands().count()],
             timeline,
             deadline: fly_hal::monotonic_now(),
-            returned: fly_hal::monotonic_now(),
+            returned: match instance.clock() {
+                Clock::RealTime => fly_hal::monotonic_now(),
+                Clock::Stepped => 0,
+            },
             ticks: 0,
             read_error: None,
             untold: None,
@@ -167,7 +170,8 @@ impl Link {
             // Reads that bring nothing of use and come back early must not turn the loop into a busy loop, nor time into none.
             std::thread::sleep(deadline.remaining());
         }
-        let (passed, now) = (self.passed(), fly_hal::monotonic_now());
+        let passed = self.passed();
+        let now = self.now();
         self.returned = now;
         let late = self.is_real_time() && now > self.deadline.saturating_add(self.timeline.step());
         let (time, reading) = match outcome {
@@ -204,8 +208,13 @@ impl Link {
 
     /// What has passed on the host's clock since the last read came back, ns; 0 where the backend's clock is not real time.
     fn passed(&self) -> i64 {
+        self.now().saturating_sub(self.returned)
+    }
+
+    /// The host's clock, ns; where the backend's is not real time it stands still.
+    fn now(&self) -> i64 {
         if self.is_real_time() {
-            fly_hal::monotonic_now().saturating_sub(self.returned)
+            fly_hal::monotonic_now()
         } else {
             0
         }
@@ -272,7 +281,7 @@ impl Link {
         }
         binding.order_commands(commands, &mut self.ordered);
         self.commanded = true;
-        let times = self.times(fly_hal::monotonic_now());
+        let times = self.times(self.now());
         let (instance, ordered) = (&mut self.instance, &self.ordered);
         let written = watching(self.watchdog.as_ref(), Call::Write, times, || {
             instance.write(time, ordered)
@@ -280,7 +289,7 @@ impl Link {
         match written {
             Ok(()) => {
                 self.write_error = None;
-                self.commanded_at = Some(fly_hal::monotonic_now());
+                self.commanded_at = Some(self.now());
                 Ok(Written::PassedOn)
             }
             // The vehicle may be airborne, and a link that drops one message may deliver the next.

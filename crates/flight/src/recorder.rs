@@ -202,6 +202,9 @@ impl<'a> Recorder<'a> {
         rates: Option<[f64; 2]>,
         sent: bool,
     ) {
+        if !self.sink.wants_rows() {
+            return;
+        }
         if pilot.state().is_some() {
             let poses = self.poses.iter_mut();
             for (to, at) in poses.zip(pilot.predictor_mut().poses()) {

@@ -21,6 +21,11 @@ pub trait Sink {
     /// [`LogError`] if nothing can be recorded; the flight does not begin.
     fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError>;
 
+    /// Whether it wants rows; without them none are made.
+    fn wants_rows(&self) -> bool {
+        true
+    }
+
     /// One tick.
     fn row(&mut self, row: &Row);
 
@@ -38,6 +43,10 @@ pub struct Discard;
 impl Sink for Discard {
     fn begin(&mut self, _: &Header, _: Pace) -> Result<(), LogError> {
         Ok(())
+    }
+
+    fn wants_rows(&self) -> bool {
+        false
     }
 
     fn row(&mut self, _: &Row) {}

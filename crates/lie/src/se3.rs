@@ -222,6 +222,35 @@ impl<T: RealField + Copy> SE3<T> {
     pub fn right_jacobian_inverse(xi: &Vector6<T>) -> Matrix6<T> {
         Self::left_jacobian_inverse(&-xi)
     }
+
+    /// The inverse of the right Jacobian times `eta`, without the matrix:
+    ///
+    /// ```
+    /// use fly_lie::SE3;
+    /// use nalgebra::Vector6;
+    ///
+    /// let (xi, eta) = (Vector6::new(1.0, 2.0, 3.0, 0.4, 0.5, 0.6), Vector6::new(0.3, 0.1, -0.5, 0.7, 0.2, 0.9));
+    /// let product = SE3::<f64>::right_jacobian_inverse(&xi) * eta;
+    /// assert!((SE3::right_jacobian_inverse_times(&xi, &eta) - product).norm() < 1e-14);
+    /// ```
+    #[inline]
+    pub fn right_jacobian_inverse_times(xi: &Vector6<T>, eta: &Vector6<T>) -> Vector6<T> {
+        let (v, w) = (linear(xi), angular(xi));
+        let (x, y) = (linear(eta), angular(eta));
+        let t2 = w.norm_squared();
+        let d = inverse_coefficient(t2);
+        let dd = inverse_derivative(t2, d);
+        let half: T = convert(0.5);
+        // J_r^-1 = I + W/2 + d W²; of its upper right block see `dual_part`.
+        let (wx, wy) = (w.cross(&x), w.cross(&y));
+        let (wwx, wwy) = (w.cross(&wx), w.cross(&wy));
+        let vy = v.cross(&y);
+        let mixed = v.cross(&wy) + w.cross(&vy);
+        join(
+            &(x + (wx + vy) * half + (wwx + mixed) * d + wwy * (w.dot(&v) * dd)),
+            &(y + wy * half + wwy * d),
+        )
+    }
 }
 
 /// # Adjoint

@@ -255,8 +255,8 @@ impl<T: RealField + Copy> SO3<T> {
     /// `J_l`: `d/dt exp(w) = hat(J_l w_dot) exp(w)`, `I + (1 - cos θ)/θ² W + (θ - sin θ)/θ³ W²`.
     #[inline]
     pub fn left_jacobian(w: &Vector3<T>) -> Matrix3<T> {
-        let k = Coefficients::new(w.norm_squared());
-        second_order(w, T::one(), k.b, k.c)
+        let (b, c) = Coefficients::of_left_jacobian(w.norm_squared());
+        second_order(w, T::one(), b, c)
     }
 
     /// `J_r = J_l(-w)`: `d/dt exp(w) = exp(w) hat(J_r w_dot)`; the matrix S of From I (29).

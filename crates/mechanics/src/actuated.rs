@@ -1,6 +1,7 @@
 //! How a system moves under the commands of its actuators.
 
 mod propulsion;
+mod wrenches;
 
 use fly_lie::operators::join;
 use nalgebra::{DMatrix, Vector3};
@@ -12,6 +13,7 @@ use crate::multibody::constraints::{
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
 use propulsion::Propulsion;
+use wrenches::BodyWrenches;
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///
@@ -54,12 +56,15 @@ pub struct ActuatedDynamics {
     loops: Option<(ConstraintSet<f64>, ConstraintWorkspace<f64>)>,
     /// What the actuators do: thrusts, tilts and efforts.
     actual: Vec<f64>,
-    /// Of rotors, motors and wind, n numbers.
+    /// Of motors and from outside, n numbers.
     force: Vec<f64>,
+    /// Of rotors and air.
+    wrenches: BodyWrenches,
     /// The part of its thrust or effort that each actuator gives; 1 for tilts.
     effectiveness: Vec<f64>,
-    /// `None`: it rests, and linear drag is all that it does.
+    /// `None`: it rests, and linear drag is all that it does; so it is for a system that feels nothing of it.
     air: Option<Air>,
+    feels_air: bool,
     /// `None`: the thrusts lag.
     propulsion: Option<Propulsion>,
     /// What acts beside all that, n numbers.
@@ -103,8 +108,10 @@ impl ActuatedDynamics {
             loops: (loops.equations() > 0).then_some((loops, scratch)),
             actual: vec![0.0; system.inputs.time_constants().len()],
             force: vec![0.0; model.dof()],
+            wrenches: BodyWrenches::new(model),
             effectiveness: vec![1.0; system.inputs.time_constants().len()],
             air: None,
+            feels_air: system.feels_air(),
             propulsion: None,
             external: vec![0.0; model.dof()],
         })
@@ -113,7 +120,7 @@ impl ActuatedDynamics {
     /// Puts the system into this air: the [`Drag`](crate::Drag) of every body acts on its velocity relative to the air, and everything of
     /// [`aerodynamics`](crate::aerodynamics) acts as well, of which nothing does before. Dampers know no wind.
     pub fn set_air(&mut self, air: Air) {
-        self.air = Some(air);
+        self.air = self.feels_air.then_some(air);
     }
 
     /// Starts the [motors](crate::RotorMotor) of the rotors that have one, from the thrusts that the state holds, on a battery with this charge (0 to 1):
@@ -252,12 +259,16 @@ impl ActuatedDynamics {
         }
     }
 
-    /// The kinematics of a state.
+    /// The kinematics of a state, as far as something depends on them.
     fn look(&mut self, system: &System, state: &SystemState<f64>) {
-        let model = &system.model;
+        if self.air.is_some() || self.propulsion.is_some() || self.loops.is_some() {
+            self.update_kinematics(&system.model, state);
+        }
+    }
+
+    fn update_kinematics(&mut self, model: &Model<f64>, state: &SystemState<f64>) {
         let (x, xi) = (&state.configuration, &state.velocity[..model.dof()]);
         self.workspace.update(model, x, xi);
-        self.workspace.update_jacobians(model);
     }
 
     /// `xi_dot` while the actuators do what stands in `self.actual`, in the state that was looked at.
@@ -269,29 +280,41 @@ impl ActuatedDynamics {
     ) -> Result<(), ActuatedDynamicsError> {
         let model = &system.model;
         let (x, xi) = (&state.configuration, &state.velocity[..model.dof()]);
-        self.force.copy_from_slice(&self.external);
         for (actual, part) in self.actual.iter_mut().zip(&self.effectiveness) {
             *actual *= part;
         }
-        if let Some(air) = self.air.filter(|air| !air.is_still()) {
-            self.blow(model, &air);
-        }
-        (system.inputs).add_force(&self.workspace, &self.actual, &mut self.force);
-        if let Some(propulsion) = &self.propulsion {
-            propulsion.add_torque(&self.workspace, &mut self.force);
-        }
-        if let Some(air) = self.air {
-            self.add_aerodynamics(system, &air);
-        }
-        let (workspace, force) = (&mut self.workspace, &self.force);
+        self.act(system);
+        let (workspace, force) = (&mut self.workspace, &mut self.force);
         match &mut self.loops {
-            None => model.forward_dynamics(workspace, x, xi, force, acceleration)?,
+            None => {
+                let wrenches = self.wrenches.as_slice();
+                model.forward_dynamics_with(workspace, x, xi, force, wrenches, acceleration)?;
+            }
             Some((loops, scratch)) => {
+                workspace.update_jacobians(model);
+                self.wrenches.add_force(workspace, force);
                 scratch.forward_dynamics(loops, model, workspace, x, xi, state.time, force)?;
                 acceleration.copy_from_slice(scratch.acceleration().as_slice());
             }
         }
         Ok(())
+    }
+
+    /// What rotors, motors, air and the world outside do.
+    fn act(&mut self, system: &System) {
+        self.force.copy_from_slice(&self.external);
+        system.inputs.add_efforts(&self.actual, &mut self.force);
+        self.wrenches.clear();
+        self.wrenches.extend(system.inputs.wrenches(&self.actual));
+        if let Some(propulsion) = &self.propulsion {
+            self.wrenches.extend(propulsion.wrenches(&self.workspace));
+        }
+        if let Some(air) = self.air {
+            if !air.is_still() {
+                self.blow(&system.model, &air);
+            }
+            self.add_aerodynamics(system, &air);
+        }
     }
 
     /// Adds what the wind does beside the drag in resting air: of a drag in proportion to the velocity relative to the air, the part of the air's.
@@ -303,8 +326,7 @@ impl ActuatedDynamics {
             let inertia = model.inertia(body);
             let center = inertia.map_or_else(Vector3::zeros, PseudoInertia::center_of_mass);
             let wind = join(&self.wind_at(air, body, &center), &Vector3::zeros());
-            let wrench = drag.force(&wind, &center);
-            self.workspace.add_wrench(body, &wrench, &mut self.force);
+            self.wrenches.add(body, &drag.force(&wind, &center));
         }
     }
 
@@ -316,10 +338,10 @@ impl ActuatedDynamics {
             let twist = self.workspace.twist(BodyId::WORLD, *body);
             let airspeed = velocity_of_point(&twist, &center) - self.wind_at(air, *body, &center);
             let wrench = wrench_of_force(&drag.force(&airspeed), &center);
-            self.workspace.add_wrench(*body, &wrench, &mut self.force);
+            self.wrenches.add(*body, &wrench);
         }
-        let (workspace, force) = (&self.workspace, &mut self.force);
-        (system.inputs).add_air_force(workspace, air, &self.actual, force);
+        let flow = (system.inputs).air_wrenches(&self.workspace, air, &self.actual);
+        self.wrenches.extend(flow);
     }
 
     /// The velocity of the air at a point of a body (m), in its axes, m/s.
@@ -329,10 +351,24 @@ impl ActuatedDynamics {
         pose.rotation.inverse().act(&wind)
     }
 
-    /// The generalized force of rotors, motors, air and what acts from outside in the last state that was looked at, n numbers along the velocity
+    /// The generalized force of rotors, motors, air and what acts from outside at this [`acceleration`](Self::acceleration), n numbers along the velocity
     /// coordinates, N and N m: all but gravity, springs, dampers and linear drag in resting air.
-    pub fn force(&self) -> &[f64] {
-        &self.force
+    ///
+    /// # Errors
+    /// As [`acceleration`](Self::acceleration).
+    pub fn force(
+        &mut self,
+        system: &System,
+        state: &SystemState<f64>,
+        acceleration: &mut [f64],
+    ) -> Result<&[f64], ActuatedDynamicsError> {
+        self.acceleration(system, state, acceleration)?;
+        if self.loops.is_none() {
+            self.update_kinematics(&system.model, state);
+            self.workspace.update_jacobians(&system.model);
+            self.wrenches.add_force(&self.workspace, &mut self.force);
+        }
+        Ok(&self.force)
     }
 
     /// The kinematics of the last state that was looked at, to be updated at will.

@@ -224,6 +224,12 @@ impl System {
             || (self.model.bodies()).any(|body| self.model.drag(body).is_some())
             || rotors.any(|rotor| rotor.propeller.aerodynamics.is_some())
     }
+
+    /// Whether the air does anything to it, wind or not: the same, or a rotor that feels the ground.
+    pub fn feels_air(&self) -> bool {
+        let mut rotors = self.inputs.rotors().as_slice().iter();
+        self.feels_wind() || rotors.any(|rotor| rotor.propeller.feels_air())
+    }
 }
 
 /// # Joints

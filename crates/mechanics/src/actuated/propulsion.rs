@@ -1,7 +1,7 @@
 //! The rotors of a system with their motors, on one battery.
 
 use fly_lie::operators::{angular, join};
-use nalgebra::Vector3;
+use nalgebra::{Vector3, Vector6};
 
 use crate::System;
 use crate::multibody::{BodyId, Workspace};
@@ -243,20 +243,20 @@ impl Propulsion {
         })
     }
 
-    /// Adds the torques of turning rotors on the bodies that carry them, `-d/dt (J Omega d)`, in the state that was looked at last, beside the drag
-    /// torques, which belong to the thrusts.
-    pub(crate) fn add_torque(&self, workspace: &Workspace<f64>, force: &mut [f64]) {
-        for drive in &self.drives {
-            if drive.motor.inertia == 0.0 {
-                continue;
-            }
+    /// The torques of turning rotors on the bodies that carry them, `-d/dt (J Omega d)`, in the state that was looked at last, beside the drag
+    /// torques, which belong to the thrusts: wrenches in the bodies' frames.
+    pub(crate) fn wrenches(
+        &self,
+        workspace: &Workspace<f64>,
+    ) -> impl Iterator<Item = (BodyId, Vector6<f64>)> {
+        let heavy = self.drives.iter().filter(|drive| drive.motor.inertia != 0.0);
+        heavy.map(|drive| {
             let turning = angular(&workspace.twist(BodyId::WORLD, drive.body)) + drive.tilt_rate;
             let change =
                 drive.direction * drive.speed_rate + turning.cross(&drive.direction) * drive.speed;
             let torque = change * -drive.spin_inertia;
-            let wrench = join(&Vector3::zeros(), &torque);
-            workspace.add_wrench(drive.body, &wrench, force);
-        }
+            (drive.body, join(&Vector3::zeros(), &torque))
+        })
     }
 }
 

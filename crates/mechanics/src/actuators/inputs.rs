@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fly_lie::operators::{angular, join, linear};
-use nalgebra::{DMatrix, DVector, Matrix6xX};
+use nalgebra::{DMatrix, DVector, Matrix6xX, Vector6};
 
 use super::{Motor, MotorError, Polytope, Rotors};
 use crate::multibody::{BodyId, Model, Workspace};
@@ -260,34 +260,55 @@ impl Inputs {
     /// # Panics
     /// If a slice has another length.
     pub fn add_force(&self, workspace: &Workspace<f64>, commands: &[f64], force: &mut [f64]) {
-        assert_eq!(commands.len(), self.input_dim(), "number of commands");
-        let (rotors, motors) = commands.split_at(self.rotors.input_dim());
-        for (wrench, body) in self.rotors.rotor_wrenches(rotors).zip(&self.carriers) {
-            workspace.add_wrench(*body, &wrench, force);
+        for (body, wrench) in self.wrenches(commands) {
+            workspace.add_wrench(body, &wrench, force);
         }
+        self.add_efforts(commands, force);
+    }
+
+    /// The wrenches of the rotors, each `[f; tau]` on the body that carries it, in that body's frame, N and N m.
+    ///
+    /// # Panics
+    /// If the commands have another length.
+    pub fn wrenches<'a>(
+        &'a self,
+        commands: &'a [f64],
+    ) -> impl Iterator<Item = (BodyId, Vector6<f64>)> + 'a {
+        assert_eq!(commands.len(), self.input_dim(), "number of commands");
+        let rotors = &commands[..self.rotors.input_dim()];
+        let wrenches = self.rotors.rotor_wrenches(rotors);
+        self.carriers.iter().copied().zip(wrenches)
+    }
+
+    /// Adds the efforts of the motors, which act along the velocity coordinates of their joints.
+    ///
+    /// # Panics
+    /// If a slice has another length.
+    pub fn add_efforts(&self, commands: &[f64], force: &mut [f64]) {
+        assert_eq!(commands.len(), self.input_dim(), "number of commands");
+        let motors = &commands[self.rotors.input_dim()..];
         for (velocity, effort) in self.driven.iter().zip(motors) {
             force[*velocity] += effort;
         }
     }
 
-    /// Adds what the air does to the rotors beside the thrusts of [`add_force`](Self::add_force): the forces of the flow and of the ground on
+    /// What the air does to the rotors beside the thrusts of [`wrenches`](Self::wrenches): the wrenches of the flow and of the ground on
     /// each [`Propeller`](crate::Propeller), in the state that the workspace holds. Does not allocate.
     ///
     /// # Panics
-    /// If a slice has another length.
-    pub fn add_air_force(
-        &self,
-        workspace: &Workspace<f64>,
-        air: &Air,
-        commands: &[f64],
-        force: &mut [f64],
-    ) {
+    /// If the commands have another length.
+    pub fn air_wrenches<'a>(
+        &'a self,
+        workspace: &'a Workspace<f64>,
+        air: &'a Air,
+        commands: &'a [f64],
+    ) -> impl Iterator<Item = (BodyId, Vector6<f64>)> + 'a {
         assert_eq!(commands.len(), self.input_dim(), "number of commands");
-        let rotors = self.rotors.thrusts(&commands[..self.rotors.input_dim()]);
-        for ((rotor, thrust, direction), body) in rotors.zip(&self.carriers) {
-            if !rotor.propeller.feels_air() {
-                continue;
-            }
+        let rotors = self.rotors.as_slice().iter();
+        let rotors = rotors.zip(self.rotors.rotor_ranges()).zip(&self.carriers);
+        let felt = rotors.filter(|((rotor, _), _)| rotor.propeller.feels_air());
+        felt.map(move |((rotor, range), body)| {
+            let (thrust, direction) = Rotors::thrust(rotor, &commands[range]);
             let pose = workspace.pose(BodyId::WORLD, *body);
             let height = pose.act(&rotor.position).z;
             let wind = pose.rotation.inverse().act(&air.velocity_at(height));
@@ -298,8 +319,8 @@ impl Inputs {
             let ground = (rotor.propeller).thrust_of_ground(air, thrust, upward, height);
             let at_hub = linear(&flow) + direction * ground;
             let torque = angular(&flow) + rotor.position.cross(&at_hub);
-            workspace.add_wrench(*body, &join(&at_hub, &torque), force);
-        }
+            (*body, join(&at_hub, &torque))
+        })
     }
 
     /// The commands that produce the input `u`.

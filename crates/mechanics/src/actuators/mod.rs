@@ -250,24 +250,16 @@ impl Rotors {
         })
     }
 
-    /// Each rotor with its thrust (N, as commanded) and the unit vector along which it thrusts, in the axes of its body.
-    pub(super) fn thrusts<'a>(
-        &'a self,
-        commands: &'a [f64],
-    ) -> impl Iterator<Item = (&'a Rotor, f64, Vector3<f64>)> + 'a {
-        self.list
-            .iter()
-            .zip(self.rotor_ranges())
-            .map(|(rotor, range)| {
-                let direction = match rotor.directions() {
-                    (None, along) => along,
-                    (Some(side), along) => {
-                        let (sin, cos) = commands[range.start + 1].sin_cos();
-                        side * sin + along * cos
-                    }
-                };
-                (rotor, commands[range.start], direction)
-            })
+    /// The thrust of a rotor (N, as commanded) and the unit vector along which it thrusts, in the axes of its body; its commands stand first.
+    pub(super) fn thrust(rotor: &Rotor, commands: &[f64]) -> (f64, Vector3<f64>) {
+        let direction = match rotor.directions() {
+            (None, along) => along,
+            (Some(side), along) => {
+                let (sin, cos) = commands[1].sin_cos();
+                side * sin + along * cos
+            }
+        };
+        (commands[0], direction)
     }
 
     /// The wrench `B u` of an input.

@@ -89,16 +89,20 @@ impl<T: RealField + Copy> RungeKutta<T> {
             let (done, rest) = self.slopes.split_at_mut(s);
             let (group_done, group_rest) = self.group_slopes.split_at_mut(s);
             let row = self.tableau.stages[s];
-            self.u.fill(T::zero());
             self.stage.copy_from(start);
-            add(&mut self.u, step, row, group_done);
-            add(&mut self.stage.velocity, step, row, done);
-            self.stage.time += step * convert(self.tableau.nodes[s]);
-            model.integrate(&mut self.stage.configuration, &self.u);
-
             let u_dot = &mut group_rest[0];
-            u_dot.copy_from_slice(&self.stage.velocity[..model.dof()]);
-            model.apply(Map::RightJacobianInverse, &self.u, u_dot);
+            if s == 0 {
+                // There u = 0.
+                u_dot.copy_from_slice(&start.velocity[..model.dof()]);
+            } else {
+                self.u.fill(T::zero());
+                add(&mut self.u, step, row, group_done);
+                add(&mut self.stage.velocity, step, row, done);
+                self.stage.time += step * convert(self.tableau.nodes[s]);
+                model.integrate(&mut self.stage.configuration, &self.u);
+                u_dot.copy_from_slice(&self.stage.velocity[..model.dof()]);
+                model.apply(Map::RightJacobianInverse, &self.u, u_dot);
+            }
             dynamics(&self.stage, &mut rest[0]);
         }
     }
@@ -133,6 +137,7 @@ impl<T: RealField + Copy> RungeKutta<T> {
 }
 
 /// `to += step * sum weights_j slopes_j`
+#[inline]
 fn add<T: RealField + Copy>(to: &mut [T], step: T, weights: &[f64], slopes: &[Vec<T>]) {
     for (weight, slope) in weights.iter().zip(slopes) {
         if *weight != 0.0 {

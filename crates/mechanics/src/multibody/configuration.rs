@@ -1,7 +1,7 @@
 //! Configurations on their manifold: the neutral one, rates, motion along a velocity, differences.
 
 use fly_lie::{CoordinateVector, LieGroup, SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion};
-use nalgebra::{DMatrix, RealField, Vector2, Vector3, Vector4, Vector6, convert};
+use nalgebra::{DMatrix, RealField, Vector2, Vector3, Vector4, convert};
 
 use super::joint::Rotation;
 use super::joint::attitude;
@@ -104,7 +104,8 @@ impl<T: RealField + Copy> Joint<T> {
             JointKind::Schoenflies(_) => {
                 Schoenflies::exp(&Vector4::from_column_slice(&xi[..4])).translation
             }
-            JointKind::Free(_) => SE3::exp(&Vector6::from_column_slice(&xi[..6])).translation,
+            // The translation of the exponential.
+            JointKind::Free(_) => SO3::left_jacobian(&vector(&xi[3..])) * vector(xi),
             _ => self.translation(xi),
         };
         let moved = self.translation(x) + self.in_parent(x, &step);

@@ -1,7 +1,7 @@
 //! The groups on which joints move: their brackets and the Jacobians of their exponentials, in the joints' velocity coordinates.
 
 use fly_lie::{CoordinateVector, LieGroup, Operator, Rn, SE2, SE3, SO3, Schoenflies};
-use nalgebra::RealField;
+use nalgebra::{RealField, Vector6};
 
 use super::{Joint, JointKind, Model};
 
@@ -57,6 +57,11 @@ impl<T: RealField + Copy> Joint<T> {
             }
             JointKind::Planar(_) => map.apply::<T, SE2<T>>(u, v),
             JointKind::Schoenflies(_) => map.apply::<T, Schoenflies<T>>(u, v),
+            JointKind::Free(_) if map == Map::RightJacobianInverse => {
+                let read = |numbers: &[T]| Vector6::from_column_slice(&numbers[..6]);
+                let mapped = SE3::right_jacobian_inverse_times(&read(u), &read(v));
+                v[..6].copy_from_slice(mapped.as_slice());
+            }
             JointKind::Free(_) => map.apply::<T, SE3<T>>(u, v),
         }
     }

@@ -341,10 +341,16 @@ impl<T: RealField + Copy> Kinematics<T> {
 
     /// Of all nodes, where these are placed.
     pub fn update(&mut self, placements: &[Placement<T>], xi: &[T]) {
+        self.update_motion(placements, xi);
+        let tree = &*self.tree;
+        tree.propagate_bias(&self.poses, &self.velocities, &mut self.biases);
+    }
+
+    /// The same without the bias accelerations.
+    pub fn update_motion(&mut self, placements: &[Placement<T>], xi: &[T]) {
         let tree = &*self.tree;
         tree.propagate_poses(placements, &mut self.poses);
         tree.propagate_velocities(&self.poses, xi, &mut self.velocities);
-        tree.propagate_bias(&self.poses, &self.velocities, &mut self.biases);
         for ((root, placement), node) in self.roots.iter_mut().zip(placements).zip(&tree.nodes) {
             if node.parent == 0 {
                 *root = *placement;

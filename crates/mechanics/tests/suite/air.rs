@@ -39,9 +39,9 @@ fn force(system: &System, air: Option<Air>, state: &SystemState<f64>) -> Vec<f64
     }
     let mut acceleration = vec![0.0; system.model.dof()];
     dynamics
-        .acceleration(system, state, &mut acceleration)
-        .expect("an acceleration");
-    dynamics.force().to_vec()
+        .force(system, state, &mut acceleration)
+        .expect("an acceleration")
+        .to_vec()
 }
 
 /// RotorPy's vehicle as a description.

@@ -56,7 +56,7 @@ impl<T: RealField + Copy> Model<T> {
         data.loads.fill(SpatialVector::zero());
         if self.has_elements() {
             data.placements.update(&self.tree, x);
-            data.kinematics.update(&data.placements.nodes, xi);
+            data.kinematics.update_motion(&data.placements.nodes, xi);
             data.elements.fill(Vector6::zeros());
             data.kinematics.spring_wrenches(self, &mut data.elements);
             data.kinematics.damper_wrenches(self, &mut data.elements);
@@ -66,6 +66,9 @@ impl<T: RealField + Copy> Model<T> {
             }
         }
         for ExternalWrench { frame, wrench } in wrenches {
+            if wrench.iter().all(|w| w.is_zero()) {
+                continue;
+            }
             let on_body = match frame.own_offset() {
                 Some(offset) => offset.adjoint_inverse().tr_mul(wrench),
                 None => *wrench,

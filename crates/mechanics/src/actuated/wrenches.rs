@@ -1,0 +1,46 @@
+//! What acts on the bodies of a system, one wrench for each.
+
+use nalgebra::Vector6;
+
+use crate::multibody::{BodyId, ExternalWrench, Model, Workspace};
+
+/// A wrench `[f; tau]` on every body and the world, in the body's frame, N and N m.
+#[derive(Clone, Debug)]
+pub(super) struct BodyWrenches(Vec<ExternalWrench<f64>>);
+
+impl BodyWrenches {
+    /// Zero.
+    pub fn new(model: &Model<f64>) -> Self {
+        let bodies = std::iter::once(BodyId::WORLD).chain(model.bodies());
+        let zero = |body| ExternalWrench::new(body, Vector6::zeros());
+        Self(bodies.map(zero).collect())
+    }
+
+    pub fn clear(&mut self) {
+        for each in &mut self.0 {
+            each.wrench.fill(0.0);
+        }
+    }
+
+    pub fn add(&mut self, body: BodyId, wrench: &Vector6<f64>) {
+        self.0[body.index()].wrench += wrench;
+    }
+
+    pub fn extend(&mut self, wrenches: impl Iterator<Item = (BodyId, Vector6<f64>)>) {
+        for (body, wrench) in wrenches {
+            self.add(body, &wrench);
+        }
+    }
+
+    /// Those of all bodies, the world's first.
+    pub fn as_slice(&self) -> &[ExternalWrench<f64>] {
+        &self.0
+    }
+
+    /// Adds the force along the velocity coordinates, after [`Workspace::update_jacobians`].
+    pub fn add_force(&self, workspace: &Workspace<f64>, force: &mut [f64]) {
+        for each in &self.0 {
+            workspace.add_wrench(each.frame.body(), &each.wrench, force);
+        }
+    }
+}
