@@ -18,7 +18,8 @@ fn main() {
 }
 
 /// A quadcopter tracks a curve, with what else is to be simulated.
-const FLIGHTS: [(&str, &[&str]); 1] = [("plain", &["flight.duration=10", "backend.sim.substeps=2"])];
+const FLIGHTS: [(&str, &[&str]); 1] =
+    [("plain", &["flight.duration=10", "backend.sim.substeps=2"])];
 
 #[divan::bench(args = FLIGHTS.map(|(name, _)| name), sample_count = 20)]
 fn flight(bencher: Bencher, name: &str) {
@@ -30,7 +31,8 @@ fn flight(bencher: Bencher, name: &str) {
         ..Options::default()
     })
     .unwrap_or_else(|error| panic!("{error}"));
-    let plugin = backend::plugin(&configuration, &SearchPath::standard([])).expect("cargo built it");
+    let plugin =
+        backend::plugin(&configuration, &SearchPath::standard([])).expect("cargo built it");
     let mut sinks: Vec<Discard> = Vec::new();
     sinks.resize_with(1, || Discard);
     bencher
@@ -69,6 +71,11 @@ fn physics(bencher: Bencher, file: &str) {
                 dynamics.rates(&system, &command, motion, rates);
             });
         }
-        assert!(black_box(&motion).configuration.iter().all(|x| x.is_finite()));
+        assert!(
+            black_box(&motion)
+                .configuration
+                .iter()
+                .all(|x| x.is_finite())
+        );
     });
 }

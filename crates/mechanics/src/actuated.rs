@@ -6,6 +6,7 @@ mod wrenches;
 use fly_lie::operators::join;
 use nalgebra::{DMatrix, Vector3};
 
+use crate::contact::{Ground, GroundContacts, JointStops};
 use crate::integrate::SystemState;
 use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
@@ -18,7 +19,8 @@ use wrenches::BodyWrenches;
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
 ///
 /// Its [`SystemState`] holds what the actuators do (thrusts, tilts and efforts, in the order of the commands) behind the n velocities;
-/// once [propulsion](Self::start_propulsion) is started, speeds in place of the thrusts of rotors with motors, and the charge of a battery.
+/// once [propulsion](Self::start_propulsion) is started, speeds in place of the thrusts of rotors with motors, and the charge of a battery;
+/// once there is a [ground](Self::start_ground), the deflections of the bristles of its contacts.
 ///
 /// ```
 /// use fly_mechanics::integrate::{SystemState, RungeKutta, Scheme};
@@ -58,7 +60,7 @@ pub struct ActuatedDynamics {
     actual: Vec<f64>,
     /// Of motors and from outside, n numbers.
     force: Vec<f64>,
-    /// Of rotors and air.
+    /// Of rotors, air and ground.
     wrenches: BodyWrenches,
     /// The part of its thrust or effort that each actuator gives; 1 for tilts.
     effectiveness: Vec<f64>,
@@ -67,6 +69,9 @@ pub struct ActuatedDynamics {
     feels_air: bool,
     /// `None`: the thrusts lag.
     propulsion: Option<Propulsion>,
+    stops: JointStops,
+    /// `None`: nothing touches it.
+    ground: Option<GroundContacts>,
     /// What acts beside all that, n numbers.
     external: Vec<f64>,
 }
@@ -113,6 +118,8 @@ impl ActuatedDynamics {
             air: None,
             feels_air: system.feels_air(),
             propulsion: None,
+            stops: JointStops::new(system),
+            ground: None,
             external: vec![0.0; model.dof()],
         })
     }
@@ -132,6 +139,31 @@ impl ActuatedDynamics {
         if self.has_battery() {
             state.velocity.push(charge);
         }
+    }
+
+    /// Puts the system above this ground: from now on the state holds, behind all else, the deflections of the bristles of all
+    /// [contact points](crate::ContactPoint), two for each, m. Does nothing if the system has none. Comes after [`start_propulsion`](Self::start_propulsion).
+    pub fn start_ground(&mut self, system: &System, ground: Ground, state: &mut SystemState<f64>) {
+        self.ground = GroundContacts::new(system, ground);
+        if let Some(ground) = &self.ground {
+            let count = state.velocity.len() + ground.rates.len();
+            state.velocity.resize(count, 0.0);
+        }
+    }
+
+    /// Where the bristles begin among the states behind the velocities.
+    fn first_bristle(&self) -> usize {
+        self.actual.len() + usize::from(self.has_battery())
+    }
+
+    /// What contacts and stops have stored in the last state that was looked at, J.
+    pub fn contact_energy(&self) -> f64 {
+        self.stops.energy + (self.ground.as_ref()).map_or(0.0, |ground| ground.energy)
+    }
+
+    /// The power that contacts and stops take in the last state that was looked at, W; never negative.
+    pub fn contact_dissipation(&self) -> f64 {
+        self.stops.dissipation + (self.ground.as_ref()).map_or(0.0, |ground| ground.dissipation)
     }
 
     /// Makes states of what actuators do, in place: speeds (rad/s) of the thrusts (N) of rotors with motors.
@@ -257,11 +289,15 @@ impl ActuatedDynamics {
         if self.accelerate(system, state, acceleration).is_err() {
             acceleration.fill(f64::NAN);
         }
+        if let Some(ground) = &self.ground {
+            rates[self.first_bristle()..].copy_from_slice(&ground.rates);
+        }
     }
 
     /// The kinematics of a state, as far as something depends on them.
     fn look(&mut self, system: &System, state: &SystemState<f64>) {
-        if self.air.is_some() || self.propulsion.is_some() || self.loops.is_some() {
+        let acted_on = self.air.is_some() || self.ground.is_some();
+        if acted_on || self.propulsion.is_some() || self.loops.is_some() {
             self.update_kinematics(&system.model, state);
         }
     }
@@ -283,7 +319,7 @@ impl ActuatedDynamics {
         for (actual, part) in self.actual.iter_mut().zip(&self.effectiveness) {
             *actual *= part;
         }
-        self.act(system);
+        self.act(system, state);
         let (workspace, force) = (&mut self.workspace, &mut self.force);
         match &mut self.loops {
             None => {
@@ -300,8 +336,8 @@ impl ActuatedDynamics {
         Ok(())
     }
 
-    /// What rotors, motors, air and the world outside do.
-    fn act(&mut self, system: &System) {
+    /// What rotors, motors, air, stops and the world outside do.
+    fn act(&mut self, system: &System, state: &SystemState<f64>) {
         self.force.copy_from_slice(&self.external);
         system.inputs.add_efforts(&self.actual, &mut self.force);
         self.wrenches.clear();
@@ -314,6 +350,15 @@ impl ActuatedDynamics {
                 self.blow(&system.model, &air);
             }
             self.add_aerodynamics(system, &air);
+        }
+        let (n, first) = (system.model.dof(), self.first_bristle());
+        let xi = &state.velocity[..n];
+        (self.stops).add_force(&state.configuration, xi, &mut self.force);
+        if let Some(ground) = &mut self.ground {
+            let (wrenches, bristles) = (&mut self.wrenches, &state.velocity[n + first..]);
+            ground.act(&self.workspace, bristles, |body, wrench| {
+                wrenches.add(body, wrench);
+            });
         }
     }
 
@@ -351,7 +396,7 @@ impl ActuatedDynamics {
         pose.rotation.inverse().act(&wind)
     }
 
-    /// The generalized force of rotors, motors, air and what acts from outside at this [`acceleration`](Self::acceleration), n numbers along the velocity
+    /// The generalized force of rotors, motors, air, contacts, stops and what acts from outside at this [`acceleration`](Self::acceleration), n numbers along the velocity
     /// coordinates, N and N m: all but gravity, springs, dampers and linear drag in resting air.
     ///
     /// # Errors

@@ -91,6 +91,7 @@ mod actuated;
 pub mod actuators;
 pub mod aerodynamics;
 mod body;
+pub mod contact;
 pub mod description;
 mod equality_qp;
 mod free_body;
@@ -114,6 +115,7 @@ pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerod
 pub use body::{
     Drag, DragError, InertiaError, PrincipalInertia, PseudoInertia, SecondMoment, velocity_of_point,
 };
+pub use contact::{ContactPoint, Ground};
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use free_body::{FreeBody, State, wrench_of_force};
 pub use propulsion::{Battery, RotorMotor};

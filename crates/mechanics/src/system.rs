@@ -1,5 +1,6 @@
 //! A system as its description gives it.
 
+use crate::contact::{Compliance, ContactPoint};
 use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
 use crate::multibody::{BodyId, Model, ModelBuilder, ModelError};
 use crate::text::some;
@@ -50,6 +51,8 @@ pub struct System {
     pub inputs: Inputs,
     /// The quadratic drag of bodies. It acts where its dynamics have [`Air`](crate::Air); no controller and no reference knows it.
     pub quadratic_drag: Vec<(BodyId, QuadraticDrag)>,
+    /// What of its bodies touches the ground, where its dynamics have a [`Ground`](crate::Ground); no controller and no reference knows it.
+    pub contacts: Vec<ContactPoint>,
     /// What feeds the motors of its rotors, in simulations; `None`: any voltage that they want.
     pub battery: Option<Battery>,
     /// What closes its loops; see [`constraints`](Self::constraints).
@@ -65,7 +68,7 @@ pub struct System {
 pub struct JointData {
     /// Its name; that of the body that it carries, unless it has one of its own.
     pub name: String,
-    /// What it may not exceed. Nothing in the model enforces it.
+    /// What it may not exceed. Nothing in the model enforces it; in [`ActuatedDynamics`](crate::ActuatedDynamics) a stop does.
     pub limits: JointLimits,
 }
 
@@ -74,6 +77,8 @@ pub struct JointData {
 pub struct JointLimits {
     /// The smallest and the largest position, rad or m.
     pub position: Option<[f64; 2]>,
+    /// What stops it beyond these positions; needs a joint whose coordinate is its position. `None`: nothing does.
+    pub stop: Option<Compliance>,
     /// The largest speed to either side, rad/s or m/s.
     pub velocity: Option<f64>,
     /// The largest effort to either side, N m or N.
@@ -95,6 +100,7 @@ impl System {
             model,
             inputs: Inputs::none(),
             quadratic_drag: Vec::new(),
+            contacts: Vec::new(),
             battery: None,
             loops: Vec::new(),
             couplings: Vec::new(),
@@ -148,6 +154,12 @@ impl System {
         for (body, drag) in self.quadratic_drag {
             if let Ok(body) = extended.model.body_id(self.model.name(body)) {
                 extended.quadratic_drag.push((body, drag));
+            }
+        }
+        for mut point in self.contacts {
+            if let Ok(body) = extended.model.body_id(self.model.name(point.body)) {
+                point.body = body;
+                extended.contacts.push(point);
             }
         }
         (extended.loops, extended.couplings) = (self.loops, self.couplings);

@@ -56,10 +56,7 @@ impl<T: RealField + Copy> Coefficients<T> {
     pub fn of_left_jacobian(t2: T) -> (T, T) {
         if t2 <= convert(POLYNOMIAL_UP_TO) {
             let rest = convert::<f64, T>(POLYNOMIAL_UP_TO) - t2;
-            (
-                polynomial(rest, &tables::B),
-                polynomial(t2, &tables::C),
-            )
+            (polynomial(rest, &tables::B), polynomial(t2, &tables::C))
         } else {
             let Self { b, c, .. } = Self::new(t2);
             (b, c)

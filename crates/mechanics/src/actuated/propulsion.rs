@@ -249,7 +249,10 @@ impl Propulsion {
         &self,
         workspace: &Workspace<f64>,
     ) -> impl Iterator<Item = (BodyId, Vector6<f64>)> {
-        let heavy = self.drives.iter().filter(|drive| drive.motor.inertia != 0.0);
+        let heavy = self
+            .drives
+            .iter()
+            .filter(|drive| drive.motor.inertia != 0.0);
         heavy.map(|drive| {
             let turning = angular(&workspace.twist(BodyId::WORLD, drive.body)) + drive.tilt_rate;
             let change =

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::contact;
 use super::reader::{Entry, Table, list, suggestion};
 use super::{DescriptionError, Problem};
 use crate::SecondMoment;
@@ -149,7 +150,7 @@ pub(super) fn joint(entry: &Entry<'_>, body: &str) -> Result<Described, Descript
             None => body.to_owned(),
         },
         limits: match table.get("limits") {
-            Some(entry) => limits(&entry, kind)?,
+            Some(entry) => limits(&entry, kind, joint.is_position())?,
             None => JointLimits::default(),
         },
         damping: match table.get("damping") {
@@ -251,15 +252,19 @@ fn moving(kind: &str, table: &Table<'_>) -> Result<Joint<f64>, DescriptionError>
     }
 }
 
-/// The limits of a joint with one degree of freedom.
-fn limits(entry: &Entry<'_>, kind: &str) -> Result<JointLimits, DescriptionError> {
+/// The limits of a joint with one degree of freedom, whose coordinate may be its position.
+fn limits(
+    entry: &Entry<'_>,
+    kind: &str,
+    is_position: bool,
+) -> Result<JointLimits, DescriptionError> {
     let table = entry.table()?;
-    let known = ["position", "position_deg", "velocity", "effort"];
+    let known = ["position", "position_deg", "velocity", "effort", "stop"];
     let turns = kind != "prismatic";
     table.only(if turns {
         &known[..]
     } else {
-        &["position", "velocity", "effort"]
+        &["position", "velocity", "effort", "stop"]
     })?;
     let position = match table.present(&known[..2]).as_slice() {
         [] => None,
@@ -271,8 +276,21 @@ fn limits(entry: &Entry<'_>, kind: &str) -> Result<JointLimits, DescriptionError
         }
     };
     let size = |key: &str| table.get(key).map(|e| e.not_negative()).transpose();
+    let stop = match table.get("stop") {
+        Some(entry) if position.is_none() => {
+            let text = "expected `position`, where the stops are, beside `stop`";
+            return Err(entry.error(Problem::Keys(text.to_owned())));
+        }
+        Some(entry) if !is_position => {
+            let text = "a stop needs `coordinates = \"angle\"`";
+            return Err(entry.error(Problem::Keys(text.to_owned())));
+        }
+        Some(entry) => Some(contact::stop(&entry)?),
+        None => None,
+    };
     Ok(JointLimits {
         position,
+        stop,
         velocity: size("velocity")?,
         effort: size("effort")?,
     })

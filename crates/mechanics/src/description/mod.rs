@@ -16,6 +16,10 @@
 //! inertia = [0.012, 0.012, 0.022]      # kg m^2 about the centre of mass, or inertia_about_origin; the diagonal, or three rows
 //! drag = { linear = [0.3, 0.3, 0.1], angular = [0.0, 0.0, 0.001], quadratic = [0.005, 0.005, 0.01] } # N s/m, N m s, N/(m/s)^2, see `Drag` and `QuadraticDrag`; optional
 //!
+//! [[bodies.airframe.contacts]]         # what touches the ground of a simulation: a point, a ball with its `radius` (m), or the corners of `box = [x, y, z]`; optional
+//! position = [0.1, 0.1, -0.05]         # m; a box may have an orientation
+//! radius = 0.01
+//!
 //! [bodies.rod]
 //! parent = "airframe"
 //! position = [0.0, 0.0, -0.05]         # m: the joint in the parent's frame; optional
@@ -29,7 +33,7 @@
 //! type = "revolute"
 //! axis = [0.0, 1.0, 0.0]               # of any length, in the joint's frame
 //! damping = 0.002                      # N m s; optional
-//! limits = { position_deg = [-80, 80], velocity = 10, effort = 2 } # optional
+//! limits = { position_deg = [-80, 80], stop = { stiffness = 20, damping = 0.1 }, velocity = 10, effort = 2 } # optional; see `Compliance`: N m/rad, s/rad
 //!
 //! [bodies.load]
 //! parent = "rod"
@@ -142,6 +146,7 @@
 //! is said in [`System::notes`](crate::System::notes).
 
 mod constraints;
+mod contact;
 mod drag;
 mod elements;
 mod error;

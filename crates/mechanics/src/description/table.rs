@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::constraints;
+use super::contact;
 use super::drag;
 use super::elements::{Names, damper, spring};
 use super::joint::{self, Described};
@@ -14,7 +15,7 @@ use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem, mass, motors, pose, propulsion, rotors};
 use crate::multibody::{Body, BodyId, Damper, Joint, Model, ModelBuilder, ModelError};
 use crate::system::{JointData, System};
-use crate::{Inputs, QuadraticDrag};
+use crate::{ContactPoint, Inputs, QuadraticDrag};
 
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
 
@@ -61,6 +62,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
     let inputs = inputs(&root, &model, &joints, &bodies.names)?;
     let constraints = constraints::constraints(&root, &model, &joints, &bodies.names)?;
     let quadratic_drag = bodies.quadratic_drag_of(&model);
+    let contacts = bodies.contacts_of(&model);
     let battery = propulsion::battery(&root, inputs.rotors())?;
     Ok(System {
         name,
@@ -69,6 +71,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
         joints,
         inputs,
         quadratic_drag,
+        contacts,
         battery,
         loops: constraints.loops,
         couplings: constraints.couplings,
@@ -98,6 +101,7 @@ struct Bodies<'a> {
     tables: Vec<Table<'a>>,
     read: Vec<(Body<f64>, Described)>,
     quadratic_drag: Vec<(&'a str, QuadraticDrag)>,
+    contacts: Vec<(&'a str, contact::Point)>,
 }
 
 impl<'a> Bodies<'a> {
@@ -118,6 +122,7 @@ impl<'a> Bodies<'a> {
             tables: Vec::new(),
             read: Vec::new(),
             quadratic_drag: Vec::new(),
+            contacts: Vec::new(),
         };
         for (name, entry) in entries {
             let table = entry.table()?;
@@ -128,6 +133,9 @@ impl<'a> Bodies<'a> {
             let quadratic;
             (body.drag, quadratic) = drag::drag(&table)?;
             (bodies.quadratic_drag).extend(quadratic.map(|quadratic| (name, quadratic)));
+            for point in contact::points(&table)? {
+                bodies.contacts.push((name, point));
+            }
             let mut others = bodies.read.iter();
             if others.any(|(_, other)| other.name == joint.name) {
                 let name = joint.name;
@@ -181,6 +189,20 @@ impl<'a> Bodies<'a> {
             .collect()
     }
 
+    /// What of the bodies touches the ground, in the model's order.
+    fn contacts_of(&self, model: &Model<f64>) -> Vec<ContactPoint> {
+        let of = |body: BodyId| {
+            let all = self.contacts.iter();
+            let own = all.filter(move |(name, _)| *name == model.name(body));
+            own.map(move |(_, (position, radius))| ContactPoint {
+                body,
+                position: *position,
+                radius: *radius,
+            })
+        };
+        model.bodies().flat_map(of).collect()
+    }
+
     /// The error with its place. Parents that are not there have been found before.
     fn place(&self, error: ModelError) -> DescriptionError {
         let ModelError::Circle(left) = &error else {
@@ -220,7 +242,7 @@ fn body<'a>(
 ) -> Result<(Body<f64>, Described), DescriptionError> {
     let mut known = vec!["parent", "joint", "position", "orientation"];
     known.extend(mass::KEYS);
-    known.push("drag");
+    known.extend(["drag", "contacts"]);
     table.only(&known)?;
     let parent = match table.get("parent") {
         Some(entry) => names.frame(&entry)?,

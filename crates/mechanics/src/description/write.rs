@@ -6,6 +6,7 @@ use fly_lie::{SE3, SO3};
 use nalgebra::{Matrix3, Vector3};
 
 use super::{constraints, propulsion};
+use crate::contact::Compliance;
 use crate::multibody::constraints::{Coupling, LoopClosure, LoopKind};
 use crate::multibody::{
     AngleCoordinates, AttitudeCoordinates, BodyId, Damper, Joint, JointKind, JointSpring, Spring,
@@ -13,7 +14,9 @@ use crate::multibody::{
 use crate::outline::joint_type;
 use crate::propulsion::{Battery, MotorDynamics, OpenCircuit};
 use crate::system::{JointData, JointLimits, System};
-use crate::{Motor, PseudoInertia, Rotor, RotorAerodynamics, RotorMotor, SecondMoment, Tilt};
+use crate::{
+    ContactPoint, Motor, PseudoInertia, Rotor, RotorAerodynamics, RotorMotor, SecondMoment, Tilt,
+};
 
 /// The system's description. It says in numbers what shapes, parts, points and the damping of joints may have said before.
 pub(crate) fn toml(system: &System) -> String {
@@ -113,6 +116,11 @@ impl Text {
         }
         if !drags.is_empty() {
             self.key("drag", &inline(&drags));
+        }
+        let own = (system.contacts.iter()).filter(|point| point.body == body);
+        let points: Vec<String> = own.map(contact_point).collect();
+        if !points.is_empty() {
+            self.key("contacts", &format!("[{}]", points.join(", ")));
         }
     }
 
@@ -300,10 +308,26 @@ fn joint(
     }
 }
 
+fn contact_point(point: &ContactPoint) -> String {
+    inline(&[
+        ("position", vector(&point.position)),
+        ("radius", number(point.radius)),
+    ])
+}
+
+/// The stop of a joint, which is linear.
+fn stop(stop: Compliance) -> String {
+    inline(&[
+        ("stiffness", number(stop.stiffness())),
+        ("damping", number(stop.damping())),
+    ])
+}
+
 fn limits(limits: &JointLimits) -> String {
     let position = limits.position.map(|position| array(&position));
     let keys = [
         ("position", position),
+        ("stop", limits.stop.map(stop)),
         ("velocity", limits.velocity.map(number)),
         ("effort", limits.effort.map(number)),
     ];

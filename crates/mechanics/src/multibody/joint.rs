@@ -250,6 +250,16 @@ impl<T: RealField + Copy> Joint<T> {
         &self.axes
     }
 
+    /// Whether it has one coordinate, its position, whose rate is its velocity.
+    pub fn is_position(&self) -> bool {
+        matches!(
+            self.kind,
+            JointKind::Prismatic
+                | JointKind::Screw { .. }
+                | JointKind::Revolute(AngleCoordinates::Angle)
+        )
+    }
+
     /// Whether its attitude and velocity are relative to the world instead of the parent.
     pub fn is_absolute(&self) -> bool {
         matches!(self.kind, JointKind::AbsoluteSpherical(_))

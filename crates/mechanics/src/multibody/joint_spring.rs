@@ -2,7 +2,7 @@
 
 use nalgebra::{RealField, convert};
 
-use super::{AngleCoordinates, Joint, JointKind, ModelError};
+use super::{Joint, ModelError};
 
 /// A spring in a joint with one coordinate: `V = 1/2 k (q - q_0)²`, and so the torque or force `-k (q - q_0)` on the joint.
 ///
@@ -49,11 +49,10 @@ impl<T: RealField + Copy> JointSpring<T> {
             let what = format!("the joint spring of body `{body}`");
             return Err(ModelError::NotFinite { what });
         }
-        match joint.kind() {
-            JointKind::Prismatic
-            | JointKind::Screw { .. }
-            | JointKind::Revolute(AngleCoordinates::Angle) => Ok(()),
-            _ => Err(ModelError::JointSpring(body.to_owned())),
+        if joint.is_position() {
+            Ok(())
+        } else {
+            Err(ModelError::JointSpring(body.to_owned()))
         }
     }
 }

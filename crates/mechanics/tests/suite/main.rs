@@ -11,6 +11,7 @@ mod constraints_laws;
 mod constraints_motion;
 mod constraints_rank;
 mod constraints_redundant;
+mod contact;
 mod coordinates;
 mod derivatives;
 mod description;

@@ -200,8 +200,10 @@ impl Plant {
 
     /// The voltage (V) of the battery and its charge, 0 to 1; `None` without one.
     pub(crate) fn battery(&self) -> Option<[f64; 2]> {
-        let charge = self.motion.velocity.last()?.max(0.0);
-        Some([self.dynamics.voltage()?, charge])
+        let voltage = self.dynamics.voltage()?;
+        // Behind the actuators.
+        let charge = self.motion.velocity[self.system.model.dof() + self.command.len()];
+        Some([voltage, charge.max(0.0)])
     }
 
     /// Poses of all bodies in the world, in the model's order.

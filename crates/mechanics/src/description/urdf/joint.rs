@@ -186,6 +186,7 @@ fn limits(element: &Element<'_>, kind: &str) -> Result<JointLimits, DescriptionE
         }));
     }
     Ok(JointLimits {
+        stop: None,
         position,
         velocity: size("velocity")?,
         effort: size("effort")?,

@@ -151,6 +151,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
         joints,
         inputs,
         quadratic_drag: Vec::new(),
+        contacts: Vec::new(),
         battery: None,
         loops: Vec::new(),
         couplings,

@@ -1,0 +1,171 @@
+//! The contacts of a system with the ground in a state.
+
+use std::ops::Range;
+
+use fly_lie::operators::{angular, linear};
+use fly_lie::{SE3, SO3};
+use nalgebra::{Cholesky, DMatrix, Matrix6xX, Vector2, Vector3, Vector6};
+
+use super::{ContactPoint, Ground, JointStops};
+use crate::multibody::{BodyId, Frame, Workspace};
+use crate::{System, wrench_of_force};
+
+/// All contacts of a system with the ground. Only the construction allocates.
+#[derive(Clone, Debug)]
+pub(crate) struct GroundContacts {
+    ground: Ground,
+    axes: [Vector3<f64>; 2],
+    points: Vec<ContactPoint>,
+    /// Of each body that has some.
+    bodies: Vec<(BodyId, Range<usize>)>,
+    /// Of the bristles, m/s, in the last state: two for each point.
+    pub rates: Vec<f64>,
+    /// In the last state, J and W.
+    pub energy: f64,
+    pub dissipation: f64,
+}
+
+impl GroundContacts {
+    /// `None` if nothing of the system touches anything.
+    pub fn new(system: &System, ground: Ground) -> Option<Self> {
+        let mut points = system.contacts.clone();
+        points.sort_by_key(|point| point.body.index());
+        let mut bodies: Vec<(BodyId, Range<usize>)> = Vec::new();
+        for (i, point) in points.iter().enumerate() {
+            match bodies.last_mut() {
+                Some((body, range)) if *body == point.body => range.end = i + 1,
+                _ => bodies.push((point.body, i..i + 1)),
+            }
+        }
+        (!points.is_empty()).then(|| Self {
+            axes: ground.axes(),
+            ground,
+            rates: vec![0.0; 2 * points.len()],
+            points,
+            bodies,
+            energy: 0.0,
+            dissipation: 0.0,
+        })
+    }
+
+    /// Gives the wrenches of the ground on the bodies in the state that the workspace holds, with these bristles, and computes the rates of the bristles.
+    pub fn act(
+        &mut self,
+        workspace: &Workspace<f64>,
+        bristles: &[f64],
+        mut apply: impl FnMut(BodyId, &Vector6<f64>),
+    ) {
+        let Ground {
+            compliance,
+            friction,
+            ..
+        } = self.ground;
+        (self.energy, self.dissipation) = (0.0, 0.0);
+        for (body, range) in &self.bodies {
+            let pose = workspace.pose(BodyId::WORLD, *body);
+            let into_body = pose.rotation.inverse();
+            let normal = into_body.act(self.ground.normal());
+            let height = self.ground.distance(&pose.translation);
+            let mut motion: Option<(Vector6<f64>, [Vector3<f64>; 2])> = None;
+            let mut wrench = Vector6::zeros();
+            for i in range.clone() {
+                let ContactPoint {
+                    position, radius, ..
+                } = self.points[i];
+                let bristle = Vector2::new(bristles[2 * i], bristles[2 * i + 1]);
+                let depth = radius - height - normal.dot(&position);
+                let (mut velocity, mut pressure) = (Vector2::zeros(), 0.0);
+                if depth > 0.0 {
+                    let (twist, axes) = motion.get_or_insert_with(|| {
+                        let axes = self.axes.map(|axis| into_body.act(&axis));
+                        (workspace.twist(BodyId::WORLD, *body), axes)
+                    });
+                    let deepest = position - normal * radius;
+                    let v = linear(twist) + angular(twist).cross(&deepest);
+                    let rate = -normal.dot(&v);
+                    pressure = compliance.force(depth, rate);
+                    velocity = Vector2::new(axes[0].dot(&v), axes[1].dot(&v));
+                    self.energy += compliance.energy(depth);
+                    self.dissipation += compliance.dissipation(depth, rate);
+                }
+                let bristles = friction.motion(&bristle, &velocity, pressure);
+                self.rates[2 * i] = bristles.rate.x;
+                self.rates[2 * i + 1] = bristles.rate.y;
+                self.energy += friction.energy(&bristle);
+                self.dissipation += bristles.dissipation;
+                if let Some((_, axes)) = motion.filter(|_| pressure > 0.0) {
+                    let deepest = position - normal * radius;
+                    let f = bristles.force;
+                    let push = normal * pressure - axes[0] * f.x - axes[1] * f.y;
+                    wrench += wrench_of_force(&push, &deepest);
+                }
+            }
+            if motion.is_some() {
+                apply(*body, &wrench);
+            }
+        }
+    }
+}
+
+/// The highest angular frequency (rad/s) of the springs of all contacts and stops of a system in this configuration, as if all of them touched at once, and along the ground as stiff as the
+/// stiffest direction: `sqrt(max eig M^-1 J^T K J)`. Those that are not linear count with the stiffness of an impact at `speed` (m/s). `None` without any, and where no mass moves.
+pub fn contact_frequency(
+    system: &System,
+    ground: Option<&Ground>,
+    x: &[f64],
+    speed: f64,
+) -> Option<f64> {
+    let model = &system.model;
+    let n = model.dof();
+    let stops = JointStops::new(system);
+    let mut workspace = Workspace::new(model);
+    workspace.update(model, x, &vec![0.0; n]);
+    workspace.update_jacobians(model);
+    let mut stiffness = DMatrix::zeros(n, n);
+    for (velocity, compliance) in stops.compliances() {
+        stiffness[(velocity, velocity)] += compliance.stiffness();
+    }
+    if let Some(ground) = ground {
+        let (along, mass) = (ground.friction.stiffness, model.mass());
+        let k = along.max(ground.compliance.tangent_stiffness(mass, speed));
+        let mut J = Matrix6xX::zeros(n);
+        for point in &system.contacts {
+            let pose = workspace.pose(BodyId::WORLD, point.body);
+            let normal = pose.rotation.inverse().act(ground.normal());
+            let offset = SE3::new(SO3::identity(), point.position - normal * point.radius);
+            workspace.jacobian(BodyId::WORLD, Frame::new(point.body, offset), &mut J);
+            let of_point = J.rows(0, 3);
+            stiffness += of_point.transpose() * of_point * k;
+        }
+    }
+    let mut mass_matrix = DMatrix::zeros(n, n);
+    model.mass_matrix(&mut workspace, x, &mut mass_matrix);
+    let factor = Cholesky::new(mass_matrix)?.unpack();
+    // L^-1 K L^-T has the eigenvalues of M^-1 K.
+    let half = factor.solve_lower_triangular(&stiffness)?;
+    let whole = factor.solve_lower_triangular(&half.transpose())?;
+    let largest = whole.symmetric_eigenvalues().max();
+    (largest > 0.0).then(|| largest.sqrt())
+}
+
+/// The fastest rate (1/s) at which contacts and stops change: a step of RK4 times this rate should be at most 1. It is the largest of the [frequency](contact_frequency) `w`, of `w sqrt(c v / 4)`
+/// (Hunt and Crossley's damping in an impact at `speed` v, m/s; of stops rad/s), and of `1 / 2 tau` and `w² tau / 2` of the bristles. `None` as there.
+pub fn contact_rate(
+    system: &System,
+    ground: Option<&Ground>,
+    x: &[f64],
+    speed: f64,
+) -> Option<f64> {
+    let frequency = contact_frequency(system, ground, x, speed)?;
+    let touching = ground.filter(|_| !system.contacts.is_empty());
+    let stops = JointStops::new(system);
+    let dampings = (stops.compliances().map(|(_, stop)| stop.damping()))
+        .chain(touching.map(|ground| ground.compliance.damping()));
+    let damping = dampings.fold(0.0, f64::max);
+    let mut rate = frequency * (0.25 * damping * speed).sqrt().max(1.0);
+    if let Some(ground) = touching {
+        let tau = ground.friction.relaxation;
+        rate = rate.max(0.5 / tau).max(0.5 * frequency * frequency * tau);
+    }
+    Some(rate)
+}
