@@ -66,7 +66,7 @@ impl<T: RealField + Copy> Model<T> {
             }
         }
         for ExternalWrench { frame, wrench } in wrenches {
-            if wrench.iter().all(|w| w.is_zero()) {
+            if *wrench == Vector6::zeros() {
                 continue;
             }
             let on_body = match frame.own_offset() {
