@@ -17,7 +17,7 @@ struct Bench {
 impl Bench {
     /// Whether it is built for this machine's own instruction set.
     fn is_native(&self) -> bool {
-        self.name == "dynamics"
+        matches!(self.name.as_str(), "dynamics" | "sim")
     }
 }
 
@@ -41,7 +41,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     for bench in chosen {
         let mut command = workspace::cargo_at_root()?;
         if bench.is_native() {
-            command.args(["--config", "build.rustflags=['-Ctarget-cpu=native']"]);
+            command.args(workspace::NATIVE);
         }
         command
             .args(["bench", "--package", &format!("fly-{}", bench.krate)])

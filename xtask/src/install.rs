@@ -23,22 +23,30 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 pub fn run(arguments: &[String]) -> Outcome {
-    let root = match arguments {
-        [] => default_root()?,
-        [flag, folder] if flag == "--root" => std::path::absolute(folder)
-            .with_context(|| format!("`{folder}` is not a folder's name"))?,
-        [argument] if argument.starts_with("--root=") => {
-            std::path::absolute(argument.trim_start_matches("--root="))
-                .with_context(|| format!("`{argument}`"))?
-        }
-        _ => {
+    let (mut root, mut native) = (None, false);
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        root = match (argument.as_str(), argument.strip_prefix("--root=")) {
+            ("--native", _) => {
+                native = true;
+                continue;
+            }
+            ("--root", _) => rest.next().map(String::as_str),
+            (_, folder) => folder,
+        };
+        if root.is_none() {
             return Err(Failure::Usage(format!(
-                "`install` takes `--root DIR` or nothing, found `{}`",
+                "`install` takes `--root DIR` and `--native`, found `{}`",
                 arguments.join(" ")
             )));
         }
+    }
+    let root = match root {
+        None => default_root()?,
+        Some(folder) => std::path::absolute(folder)
+            .with_context(|| format!("`{folder}` is not a folder's name"))?,
     };
-    let built = workspace::build()?;
+    let built = workspace::build_with(if native { &workspace::NATIVE } else { &[] })?;
     place(&built.fly, &root.join("bin/fly"))?;
     for plugin in plugins(&built.plugins)? {
         let name = plugin.file_name().context("a plugin has a name")?;

@@ -34,8 +34,8 @@ Tasks:
   test                   everything that must hold: format, layers, clippy, all tests,
                          documentation, generated files, and every command of the README
   layers                 no cycles of imports between the modules of a crate
-  bench [NAME] [FILTER]  the benchmarks: control, hal, lie, mechanics (default: all), or one of
-                         them by its name, such as dynamics; beside Pinocchio, compiled by
+  bench [NAME] [FILTER]  the benchmarks: control, flight, hal, lie, mechanics (default: all), or one of
+                         them by its name, such as dynamics or sim; beside Pinocchio, compiled by
                          $CXX, else clang++, else c++
   recovery [--all]       fly a quadcopter back to hover from 2000 states, stratified, within minutes
                          (--all: from 324000, a quarter of an hour)
@@ -48,8 +48,10 @@ Tasks:
   sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
-  install [--root DIR]   install `fly`, its plugins, completions and man pages below DIR
-                         (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo)
+  install [--root DIR] [--native]
+                         install `fly`, its plugins, completions and man pages below DIR
+                         (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo); --native: for this
+                         machine's instruction set alone, which simulates faster
   generate [--check]     write the generated files anew: protobuf code, C header
   env                    print the shell lines that plain cargo needs to build on this machine
   help                   print this

@@ -63,8 +63,16 @@ pub struct Built {
     pub plugins: PathBuf,
 }
 
+/// What cargo is told to build for this machine's own instruction set.
+pub const NATIVE: [&str; 2] = ["--config", "build.rustflags=['-Ctarget-cpu=native']"];
+
 /// Builds the command and the plugins (the default members), optimised.
 pub fn build() -> Result<Built> {
+    build_with(&[])
+}
+
+/// The same with more arguments for cargo.
+pub fn build_with(arguments: &[&str]) -> Result<Built> {
     if std::env::var_os(TESTED).is_some() {
         let folder = target_dir()?.join("debug");
         return Ok(Built {
@@ -74,6 +82,7 @@ pub fn build() -> Result<Built> {
     }
     let status = cargo_at_root()?
         .args(["build", "--release"])
+        .args(arguments)
         .status()
         .context("cargo did not start")?;
     if !status.success() {
