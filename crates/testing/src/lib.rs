@@ -1,4 +1,5 @@
-//! Test-only helpers: the malloc counter, golden files, skipped tests, builds without std, logs compared byte for byte.
+//! Test-only helpers: the malloc counter, golden files, skipped tests, builds without std, logs compared byte for byte, Python with
+//! packages of PyPI.
 //!
 //! Linking this crate into a test puts its `malloc`, `calloc`, `realloc`, `memalign`, `posix_memalign` and
 //! `aligned_alloc` in front of glibc's, for the whole process: Rust, C code and libraries loaded later. Each counts on
@@ -16,9 +17,11 @@ pub mod golden;
 mod malloc;
 pub mod mcap;
 mod no_std;
+mod python;
 
 pub use malloc::count;
 pub use no_std::builds_without_std;
+pub use python::python;
 
 /// Runs `action` and counts the allocations that this thread makes meanwhile, reallocations included, whoever makes
 /// them: Rust code, C code, loaded libraries. Freeing does not count.

@@ -3,7 +3,6 @@
 use crate::common;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fly_log::RunMetadata;
@@ -37,53 +36,14 @@ with open(sys.argv[1], "rb") as file:
     print("log", last["/log"].level, last["/log"].name, last["/log"].message)
 "#;
 
-/// A python with the two packages, made once below `target/`; none without python or network.
-fn python() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcap-venv");
-    let python = folder.join("bin/python");
-    let works = |python: &Path| {
-        let imports = Command::new(python)
-            .args(["-c", "import mcap.reader, mcap_protobuf.decoder"])
-            .output();
-        imports.is_ok_and(|output| output.status.success())
-    };
-    if works(&python) {
-        return Some(python);
-    }
-    let run = |program: &Path, arguments: &[&str]| {
-        Command::new(program)
-            .args(arguments)
-            .output()
-            .is_ok_and(|output| output.status.success())
-    };
-    let made = run(
-        Path::new("python3"),
-        &["-m", "venv", &folder.to_string_lossy()],
-    ) && run(
-        &python,
-        &[
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-            "--retries",
-            "1",
-            "--timeout",
-            "10",
-            "install",
-            "--quiet",
-            "mcap",
-            "mcap-protobuf-support",
-        ],
-    );
-    (made && works(&python)).then_some(python)
-}
-
 #[test]
 fn python_reads_every_message() {
-    let Some(python) = python() else {
-        return fly_testing::skip(
-            "a python with PyPI's mcap and mcap-protobuf-support, which needs network",
-        );
+    let packages = ["mcap", "mcap-protobuf-support"];
+    let modules = "mcap.reader, mcap_protobuf.decoder";
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let python = match fly_testing::python(folder, &packages, modules) {
+        Ok(python) => python,
+        Err(why) => return fly_testing::skip(format!("PyPI's mcap: {why}")),
     };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.mcap");

@@ -33,6 +33,7 @@ mod invariance;
 mod joint_springs;
 mod measurements;
 mod moving;
+mod mujoco;
 mod multibody_laws;
 mod propulsion;
 mod pseudo_inverse;
