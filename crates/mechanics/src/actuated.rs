@@ -1,6 +1,7 @@
 //! How a system moves under the commands of its actuators.
 
 mod propulsion;
+mod servo;
 mod wrenches;
 
 use fly_lie::operators::join;
@@ -14,6 +15,7 @@ use crate::multibody::constraints::{
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
 use propulsion::Propulsion;
+use servo::Servos;
 use wrenches::BodyWrenches;
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
@@ -69,6 +71,7 @@ pub struct ActuatedDynamics {
     feels_air: bool,
     /// `None`: the thrusts lag.
     propulsion: Option<Propulsion>,
+    servos: Servos,
     stops: JointStops,
     /// `None`: nothing touches it.
     ground: Option<GroundContacts>,
@@ -118,6 +121,7 @@ impl ActuatedDynamics {
             air: None,
             feels_air: system.feels_air(),
             propulsion: None,
+            servos: Servos::new(system),
             stops: JointStops::new(system),
             ground: None,
             external: vec![0.0; model.dof()],
@@ -139,6 +143,13 @@ impl ActuatedDynamics {
         if self.has_battery() {
             state.velocity.push(charge);
         }
+    }
+
+    /// Lets the tilts that the state holds be those of the joints that servos turn.
+    pub fn start_servos(&mut self, system: &System, state: &mut SystemState<f64>) {
+        let n = system.model.dof();
+        let (velocity, actuators) = state.velocity.split_at_mut(n);
+        (self.servos).hold(&state.configuration, velocity, actuators);
     }
 
     /// Puts the system above this ground: from now on the state holds, behind all else, the deflections of the bristles of all
@@ -164,6 +175,15 @@ impl ActuatedDynamics {
     /// The power that contacts and stops take in the last state that was looked at, W; never negative.
     pub fn contact_dissipation(&self) -> f64 {
         self.stops.dissipation + (self.ground.as_ref()).map_or(0.0, |ground| ground.dissipation)
+    }
+
+    /// Takes over the air, the parts that actuators give and the external force of other dynamics with the same actuators, all but the last of any system.
+    pub fn take_over(&mut self, other: &Self) {
+        self.air = other.air;
+        self.effectiveness.copy_from_slice(&other.effectiveness);
+        if self.external.len() == other.external.len() {
+            self.external.copy_from_slice(&other.external);
+        }
     }
 
     /// Makes states of what actuators do, in place: speeds (rad/s) of the thrusts (N) of rotors with motors.
@@ -246,6 +266,8 @@ impl ActuatedDynamics {
         self.look(system, state);
         let actuators = self.actual.len();
         (self.actual).copy_from_slice(&state.velocity[n..n + actuators]);
+        let velocity = &state.velocity[..n];
+        (self.servos).hold(&state.configuration, velocity, &mut self.actual);
         if let Some(propulsion) = &mut self.propulsion {
             propulsion.hold(&state.velocity[n..], &mut self.actual);
         }
@@ -276,6 +298,7 @@ impl ActuatedDynamics {
                 (*command, 0.0)
             };
         }
+        (self.servos).turn(command, state, n, &mut self.actual, rates);
         if let Some(propulsion) = &mut self.propulsion {
             propulsion.drive(
                 &self.workspace,
@@ -353,6 +376,7 @@ impl ActuatedDynamics {
         }
         let (n, first) = (system.model.dof(), self.first_bristle());
         let xi = &state.velocity[..n];
+        self.servos.add_force(&mut self.force);
         (self.stops).add_force(&state.configuration, xi, &mut self.force);
         if let Some(ground) = &mut self.ground {
             let (wrenches, bristles) = (&mut self.wrenches, &state.velocity[n + first..]);

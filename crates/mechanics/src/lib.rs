@@ -100,6 +100,7 @@ pub mod geometry;
 pub mod integrate;
 pub mod measurements;
 pub mod multibody;
+mod opening;
 mod outline;
 pub mod propulsion;
 mod pseudo_inverse;
@@ -118,8 +119,9 @@ pub use body::{
 pub use contact::{ContactPoint, Ground};
 pub use equality_qp::{EqualityQp, EqualityQpError};
 pub use free_body::{FreeBody, State, wrench_of_force};
+pub use opening::Opening;
 pub use propulsion::{Battery, RotorMotor};
 pub use pseudo_inverse::PseudoInverse;
 pub use stiffness::{PointSpring, Stiffness, StiffnessError};
-pub use system::{JointData, JointLimits, System};
+pub use system::{JointData, JointLimits, OpeningError, System, TiltServo};
 pub use vehicle::{Vehicle, VehicleError};

@@ -2,7 +2,7 @@
 
 use crate::contact::{Compliance, ContactPoint};
 use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
-use crate::multibody::{BodyId, Model, ModelBuilder, ModelError};
+use crate::multibody::{BodyId, JointKind, Model, ModelBuilder, ModelError};
 use crate::text::some;
 use crate::{Battery, Inputs, QuadraticDrag};
 
@@ -53,6 +53,8 @@ pub struct System {
     pub quadratic_drag: Vec<(BodyId, QuadraticDrag)>,
     /// What of its bodies touches the ground, where its dynamics have a [`Ground`](crate::Ground); no controller and no reference knows it.
     pub contacts: Vec<ContactPoint>,
+    /// What tilts rotors by joints, in simulations; controllers know the lag of the tilt.
+    pub servos: Vec<TiltServo>,
     /// What feeds the motors of its rotors, in simulations; `None`: any voltage that they want.
     pub battery: Option<Battery>,
     /// What closes its loops; see [`constraints`](Self::constraints).
@@ -61,6 +63,49 @@ pub struct System {
     pub couplings: Vec<Coupling<f64>>,
     /// What the description says and the system leaves out, and what looks like a mistake but need not be one.
     pub notes: Vec<String>,
+}
+
+/// Why a joint cannot open.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpeningError {
+    /// There is nothing to open.
+    #[error("joint `{joint}` is free in the world already")]
+    Free {
+        /// Its name.
+        joint: String,
+    },
+    /// The command of what drives it would have nothing to act on.
+    #[error("joint `{joint}` cannot open: a motor or a servo drives it")]
+    Driven {
+        /// Its name.
+        joint: String,
+    },
+    /// It is in a coupling.
+    #[error("joint `{joint}` cannot open: it is coupled with others")]
+    Coupled {
+        /// Its name.
+        joint: String,
+    },
+    /// The open system cannot be.
+    #[error(transparent)]
+    Model(ModelError),
+}
+
+/// A servo that turns a described joint to the commanded tilt of a rotor, in simulations: the torque `K (command - q) - D q_dot`, within its limits, on the joint and its
+/// opposite on what carries it. Where what turns has no inertia, `q` follows the command with the time constant `D / K`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TiltServo {
+    /// The rotor's number.
+    pub rotor: usize,
+    /// The body that turns: its joint's position is the tilt.
+    pub joint: BodyId,
+    /// `K`, N m/rad.
+    pub stiffness: f64,
+    /// `D`, N m s/rad.
+    pub damping: f64,
+    /// The largest torque to either side, N m; may be infinite.
+    pub effort: f64,
 }
 
 /// The name and the limits of a joint.
@@ -101,6 +146,7 @@ impl System {
             inputs: Inputs::none(),
             quadratic_drag: Vec::new(),
             contacts: Vec::new(),
+            servos: Vec::new(),
             battery: None,
             loops: Vec::new(),
             couplings: Vec::new(),
@@ -144,6 +190,11 @@ impl System {
         add: impl FnOnce(ModelBuilder<f64>) -> ModelBuilder<f64>,
     ) -> Result<Self, ModelError> {
         let model = add(self.model.to_builder()).build()?;
+        Ok(self.carried_to(model))
+    }
+
+    /// The same system on another model that has all of its bodies.
+    fn carried_to(self, model: Model<f64>) -> Self {
         let mut extended = Self::new(self.name, model);
         for (body, joint) in self.model.bodies().zip(self.joints) {
             if let Ok(body) = extended.model.body_id(self.model.name(body)) {
@@ -154,6 +205,12 @@ impl System {
         for (body, drag) in self.quadratic_drag {
             if let Ok(body) = extended.model.body_id(self.model.name(body)) {
                 extended.quadratic_drag.push((body, drag));
+            }
+        }
+        for mut servo in self.servos {
+            if let Ok(body) = extended.model.body_id(self.model.name(servo.joint)) {
+                servo.joint = body;
+                extended.servos.push(servo);
             }
         }
         for mut point in self.contacts {
@@ -168,7 +225,48 @@ impl System {
         let new = |note: &String| !extended.notes.contains(note);
         let found: Vec<_> = found.into_iter().filter(new).collect();
         extended.notes.extend(found);
-        Ok(extended)
+        extended
+    }
+
+    /// The same system after the joint has opened that carries this body: it is free in the world, and what carried it goes on without it.
+    /// [`Opening`](crate::Opening) carries states over. The joint takes its spring, its damping, its limits and its stops with it, and all dampers between the two bodies.
+    ///
+    /// # Errors
+    /// [`OpeningError`]: the joint is free already, driven by a motor or a servo, or coupled with others.
+    pub fn with_open_joint(&self, body: BodyId) -> Result<Self, OpeningError> {
+        let joint = || {
+            self.joint(body)
+                .map(|it| it.name.clone())
+                .unwrap_or_default()
+        };
+        let model = &self.model;
+        let is_free = model.parent(body) == Some(BodyId::WORLD)
+            && (model.joint(body)).is_some_and(|it| matches!(it.kind(), JointKind::Free(_)));
+        if is_free {
+            return Err(OpeningError::Free { joint: joint() });
+        }
+        let mut motors = self.inputs.motors().iter();
+        if motors.any(|motor| motor.joint == body)
+            || self.servos.iter().any(|servo| servo.joint == body)
+        {
+            return Err(OpeningError::Driven { joint: joint() });
+        }
+        let name = model.name(body);
+        let mut terms = self.couplings.iter().flat_map(|coupling| &coupling.terms);
+        if terms.any(|(of, ..)| of == name) {
+            return Err(OpeningError::Coupled { joint: joint() });
+        }
+        let opened = model.with_free(body).map_err(OpeningError::Model)?;
+        let mut open = self.clone().carried_to(opened);
+        if let Some(data) = open
+            .model
+            .body_id(name)
+            .ok()
+            .and_then(|body| open.joints.get_mut(body.index() - 1))
+        {
+            data.limits = JointLimits::default();
+        }
+        Ok(open)
     }
 }
 

@@ -53,6 +53,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "examples/pvtol.toml",
     "examples/quadcopter-delay.toml",
     "examples/quadcopter-hover.toml",
+    "examples/quadcopter-take-off.toml",
     "examples/quadcopter-wind.toml",
     "examples/revolute.toml",
     "examples/scara-joints.toml",

@@ -64,24 +64,32 @@ impl Propulsion {
     pub(crate) fn new(system: &System) -> Option<Self> {
         let rotors = system.inputs.rotors();
         let all = rotors.as_slice().iter().zip(rotors.rotor_ranges());
-        let drives = all.zip(system.inputs.carriers());
+        let drives = all.zip(system.inputs.carriers()).enumerate();
         let drives: Vec<Drive> = drives
-            .filter_map(|((rotor, range), body)| {
+            .filter_map(|(index, ((rotor, range), body))| {
                 let motor = rotor.propeller.motor?;
+                // What a servo turns carries the rotor, which does not tilt in it.
+                let mut servos = system.servos.iter();
+                let servo = servos.find(|servo| servo.rotor == index);
                 let thrust_coefficient = rotor.propeller.thrust_coefficient?;
                 let [low, high] = rotor.thrust;
-                let (side, along) = rotor.directions();
+                let (side, mut along) = rotor.directions();
+                if let Some(placement) = servo.and_then(|servo| system.model.placement(servo.joint))
+                {
+                    along = placement.rotation.inverse().act(&along);
+                }
                 Some(Drive {
                     motor,
                     command: range.start,
                     thrust_coefficient,
                     drag: rotor.drag_ratio.abs() * thrust_coefficient,
                     fastest: (low.abs().max(high.abs()) / thrust_coefficient).sqrt(),
-                    body: *body,
+                    body: servo.map_or(*body, |servo| servo.joint),
                     axis: along,
                     tilt: rotor
                         .tilt
                         .as_ref()
+                        .filter(|_| servo.is_none())
                         .zip(side)
                         .map(|(tilt, side)| [tilt.axis, side]),
                     spin_inertia: motor.inertia.copysign(-rotor.drag_ratio),

@@ -28,8 +28,7 @@ pub(crate) struct GroundContacts {
 impl GroundContacts {
     /// `None` if nothing of the system touches anything.
     pub fn new(system: &System, ground: Ground) -> Option<Self> {
-        let mut points = system.contacts.clone();
-        points.sort_by_key(|point| point.body.index());
+        let points = system.contacts.clone();
         let mut bodies: Vec<(BodyId, Range<usize>)> = Vec::new();
         for (i, point) in points.iter().enumerate() {
             match bodies.last_mut() {
@@ -107,7 +106,7 @@ impl GroundContacts {
     }
 }
 
-/// The highest angular frequency (rad/s) of the springs of all contacts and stops of a system in this configuration, as if all of them touched at once, and along the ground as stiff as the
+/// The highest angular frequency (rad/s) of the springs of all contacts, stops and servos of a system in this configuration, as if all of them touched at once, and along the ground as stiff as the
 /// stiffest direction: `sqrt(max eig M^-1 J^T K J)`. Those that are not linear count with the stiffness of an impact at `speed` (m/s). `None` without any, and where no mass moves.
 pub fn contact_frequency(
     system: &System,
@@ -124,6 +123,10 @@ pub fn contact_frequency(
     let mut stiffness = DMatrix::zeros(n, n);
     for (velocity, compliance) in stops.compliances() {
         stiffness[(velocity, velocity)] += compliance.stiffness();
+    }
+    for servo in &system.servos {
+        let velocity = model.velocity_range(servo.joint).start;
+        stiffness[(velocity, velocity)] += servo.stiffness;
     }
     if let Some(ground) = ground {
         let (along, mass) = (ground.friction.stiffness, model.mass());
@@ -148,8 +151,8 @@ pub fn contact_frequency(
     (largest > 0.0).then(|| largest.sqrt())
 }
 
-/// The fastest rate (1/s) at which contacts and stops change: a step of RK4 times this rate should be at most 1. It is the largest of the [frequency](contact_frequency) `w`, of `w sqrt(c v / 4)`
-/// (Hunt and Crossley's damping in an impact at `speed` v, m/s; of stops rad/s), and of `1 / 2 tau` and `w² tau / 2` of the bristles. `None` as there.
+/// The fastest rate (1/s) at which contacts, stops and servos change: a step of RK4 times this rate should be at most 1. It is the largest of the [frequency](contact_frequency) `w`, of `w sqrt(c v / 4)`
+/// (Hunt and Crossley's damping in an impact at `speed` v, m/s; of stops rad/s), and of `1 / 2 tau` and `w² tau / 2` of the bristles, and of the latter with `tau = D / K` of the servos. `None` as there.
 pub fn contact_rate(
     system: &System,
     ground: Option<&Ground>,
@@ -163,6 +166,9 @@ pub fn contact_rate(
         .chain(touching.map(|ground| ground.compliance.damping()));
     let damping = dampings.fold(0.0, f64::max);
     let mut rate = frequency * (0.25 * damping * speed).sqrt().max(1.0);
+    for servo in &system.servos {
+        rate = rate.max(0.5 * frequency * frequency * servo.damping / servo.stiffness);
+    }
     if let Some(ground) = touching {
         let tau = ground.friction.relaxation;
         rate = rate.max(0.5 / tau).max(0.5 * frequency * frequency * tau);

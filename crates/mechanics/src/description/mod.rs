@@ -159,6 +159,7 @@ mod propulsion;
 mod read;
 mod reader;
 mod rotors;
+mod servo;
 mod table;
 mod urdf;
 mod vehicle;

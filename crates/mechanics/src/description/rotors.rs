@@ -112,7 +112,7 @@ fn aerodynamics(table: &Table<'_>) -> Result<RotorAerodynamics, DescriptionError
 }
 
 fn tilt(table: &Table<'_>) -> Result<Tilt, DescriptionError> {
-    table.only(&["axis", "limit_deg", "time_constant", "segments"])?;
+    table.only(&["axis", "limit_deg", "time_constant", "segments", "servo"])?;
     Ok(Tilt {
         axis: table.required("axis")?.vector()?,
         limit: table.required("limit_deg")?.number()?.to_radians(),

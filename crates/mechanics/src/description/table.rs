@@ -12,7 +12,7 @@ use super::drag;
 use super::elements::{Names, damper, spring};
 use super::joint::{self, Described};
 use super::reader::{Entry, Table};
-use super::{DescriptionError, Problem, mass, motors, pose, propulsion, rotors};
+use super::{DescriptionError, Problem, mass, motors, pose, propulsion, rotors, servo};
 use crate::multibody::{Body, BodyId, Damper, Joint, Model, ModelBuilder, ModelError};
 use crate::system::{JointData, System};
 use crate::{ContactPoint, Inputs, QuadraticDrag};
@@ -63,6 +63,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
     let constraints = constraints::constraints(&root, &model, &joints, &bodies.names)?;
     let quadratic_drag = bodies.quadratic_drag_of(&model);
     let contacts = bodies.contacts_of(&model);
+    let servos = servo::servos(&root, &model, &joints, &inputs)?;
     let battery = propulsion::battery(&root, inputs.rotors())?;
     Ok(System {
         name,
@@ -72,6 +73,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
         inputs,
         quadratic_drag,
         contacts,
+        servos,
         battery,
         loops: constraints.loops,
         couplings: constraints.couplings,

@@ -13,7 +13,7 @@ use crate::multibody::{
 };
 use crate::outline::joint_type;
 use crate::propulsion::{Battery, MotorDynamics, OpenCircuit};
-use crate::system::{JointData, JointLimits, System};
+use crate::system::{JointData, JointLimits, System, TiltServo};
 use crate::{
     ContactPoint, Motor, PseudoInertia, Rotor, RotorAerodynamics, RotorMotor, SecondMoment, Tilt,
 };
@@ -33,8 +33,8 @@ pub(crate) fn toml(system: &System) -> String {
         out.damper(&damper);
     }
     let rotors = system.inputs.rotors().as_slice();
-    for (rotor, carrier) in rotors.iter().zip(system.inputs.carriers()) {
-        out.rotor(rotor, system.model.name(*carrier));
+    for (index, (rotor, carrier)) in rotors.iter().zip(system.inputs.carriers()).enumerate() {
+        out.rotor(system, rotor, system.model.name(*carrier), index);
     }
     for motor in system.inputs.motors() {
         out.motor(system, motor);
@@ -158,7 +158,7 @@ impl Text {
         self.key("damping", &moment(&damper.damping));
     }
 
-    fn rotor(&mut self, rotor: &Rotor, body: &str) {
+    fn rotor(&mut self, system: &System, rotor: &Rotor, body: &str, index: usize) {
         self.header("[[rotors]]");
         self.key("name", &quoted(&rotor.name));
         self.key("body", &quoted(body));
@@ -170,7 +170,10 @@ impl Text {
             self.number("time_constant", rotor.time_constant, 0.0);
         }
         if let Some(tilt) = &rotor.tilt {
-            self.key("tilt", &self::tilt(tilt));
+            let mut servos = system.servos.iter();
+            let servo = servos.find(|servo| servo.rotor == index);
+            let servo = servo.map(|it| self::servo(it, &joint_of(system, it.joint)));
+            self.key("tilt", &self::tilt(tilt, servo));
         }
         let propeller = &rotor.propeller;
         for (key, value) in [
@@ -337,13 +340,27 @@ fn limits(limits: &JointLimits) -> String {
     inline(&keys)
 }
 
-fn tilt(tilt: &Tilt) -> String {
-    inline(&[
+fn servo(servo: &TiltServo, joint: &str) -> String {
+    let mut keys = vec![
+        ("joint", joint.to_owned()),
+        ("stiffness", number(servo.stiffness)),
+        ("damping", number(servo.damping)),
+    ];
+    if servo.effort.is_finite() {
+        keys.push(("effort", number(servo.effort)));
+    }
+    inline(&keys)
+}
+
+fn tilt(tilt: &Tilt, servo: Option<String>) -> String {
+    let mut keys = vec![
         ("axis", vector(&tilt.axis)),
         ("limit_deg", number(tilt.limit.to_degrees())),
         ("time_constant", number(tilt.time_constant)),
         ("segments", tilt.segments.to_string()),
-    ])
+    ];
+    keys.extend(servo.map(|servo| ("servo", servo)));
+    inline(&keys)
 }
 
 fn aerodynamics(aerodynamics: &RotorAerodynamics) -> String {

@@ -132,6 +132,31 @@ impl<T: RealField + Copy> Model<T> {
     }
 }
 
+/// # Changes
+impl<T: RealField + Copy> Model<T> {
+    /// The same system with a body that has come loose: free in the world instead of on its joint, without that joint's spring and without the
+    /// dampers between it and what carried it. What it carries itself stays on it. The other bodies keep their order and their coordinates in it.
+    ///
+    /// # Errors
+    /// None for a body of this model.
+    pub fn with_free(&self, body: BodyId) -> Result<Self, ModelError> {
+        let mut builder = self.to_builder();
+        let name = self.name(body);
+        let Some(opened) = builder.bodies.iter_mut().find(|b| b.name == name) else {
+            return builder.build();
+        };
+        opened.placement = SE3::identity();
+        opened.joint = Joint::free();
+        opened.spring = None;
+        let carrier = std::mem::replace(&mut opened.parent, "world".to_owned());
+        builder.dampers.retain(|damper| {
+            let ends = [damper.a.as_str(), damper.b.as_str()];
+            ends != [carrier.as_str(), name] && ends != [name, carrier.as_str()]
+        });
+        builder.build()
+    }
+}
+
 /// # Reading
 impl<T: RealField + Copy> Model<T> {
     /// `nu`: the number of configuration coordinates.

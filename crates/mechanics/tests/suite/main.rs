@@ -41,6 +41,7 @@ mod random_tree;
 mod regressor;
 mod rolling;
 mod round_trip;
+mod servos;
 #[path = "../special_bodies/mod.rs"]
 mod special_bodies;
 mod springs;

@@ -184,6 +184,9 @@ impl Backend for Simulation {
                 lines.push((name.to_owned(), count.to_string()));
             }
         }
+        for (joint, time) in self.plant.opened() {
+            lines.push(("opened".to_owned(), format!("{joint} at {time} s")));
+        }
         if let (Some(lowest), Some([_, charge])) = (self.lowest_voltage, self.plant.battery()) {
             let left = 100.0 * charge;
             let line = format!("{left:.1} % left, at least {lowest:.2} V");
@@ -196,7 +199,7 @@ impl Backend for Simulation {
 impl Simulation {
     /// The values of all groups with their noise, which does not depend on faults.
     fn measure(&mut self) {
-        let (model, (x, xi)) = (&self.plant.system().model, self.plant.state());
+        let (model, x, xi) = self.plant.state();
         self.measurements.read(model, x, xi, &mut self.measured);
         self.truth[..self.measured.len()].copy_from_slice(&self.measured);
         for (group, noise) in self.measurements.groups().iter().zip(&mut self.noise) {
@@ -320,6 +323,8 @@ impl Simulation {
                 Some(Kind::Stale | Kind::Dead) => {}
                 Some(Kind::Missing) => status.valid = false,
             }
+            // Nothing is measured in an open joint.
+            status.valid &= !self.plant.is_loose(of.body);
         }
         self.count.faulty += u64::from(faulty);
         if arrived {

@@ -92,6 +92,7 @@
 mod backend;
 mod faults;
 mod noise;
+mod opening;
 mod plant;
 mod random;
 mod settings;

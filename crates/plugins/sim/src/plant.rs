@@ -3,19 +3,18 @@
 use fly_lie::SE3;
 use fly_lie::operators::linear;
 use fly_mechanics::actuators::CommandDelay;
-use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
-use fly_mechanics::multibody::{BodyId, Workspace};
-use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, System};
+use fly_mechanics::integrate::SystemState;
+use fly_mechanics::multibody::{BodyId, Model};
+use fly_mechanics::{ActuatedDynamicsError, Ground, System};
 use nalgebra::Vector3;
 
+use crate::opening::{Openings, Stage};
 use crate::wind::Wind;
 
 /// A simulated system.
 pub(crate) struct Plant {
-    system: System,
-    /// Configuration and velocity, then what the actuators do: thrusts (speeds of rotors with motors), tilts and efforts, in the order of the
-    /// commands, and the charge of a battery.
-    motion: SystemState<f64>,
+    stage: Stage,
+    openings: Openings,
     /// Their commands, within the limits.
     command: Vec<f64>,
     /// Those that act now: the same but for those that are on their way, and for what is dead.
@@ -27,16 +26,12 @@ pub(crate) struct Plant {
     /// Which actuators give nothing.
     dead: Vec<bool>,
     substeps: u32,
-    integrator: RungeKutta<f64>,
-    dynamics: ActuatedDynamics,
     responses: Vec<Response>,
     wind: Wind,
     /// The body at whose origin the wind is told, and with whose airspeed turbulence passes.
     in_wind: BodyId,
     /// Since the start, s.
     time: f64,
-    /// For poses of bodies.
-    workspace: Workspace<f64>,
 }
 
 /// What an actuator makes of its command.
@@ -83,45 +78,39 @@ pub(crate) enum Start {
 }
 
 impl Plant {
-    /// Starts the system in that configuration and with that velocity, both projected to closed loops, its battery with that charge (0 to 1).
-    /// `step` is the time of an integration step, s.
+    /// Starts the system in that configuration and with that velocity, both projected to closed loops, its battery with that `charge` (0 to 1), above
+    /// that ground. `step` is the time of an integration step, s. The joints of `opening` open at these times (s), in this order.
     pub(crate) fn new(
         system: System,
-        mut motion: SystemState<f64>,
+        motion: SystemState<f64>,
         start: Start,
-        charge: f64,
+        numbers: [f64; 2],
+        ground: Option<Ground>,
         substeps: u32,
-        step: f64,
+        opening: &[(f64, System, String)],
     ) -> Result<Self, ActuatedDynamicsError> {
         let starts_at_command = start == Start::FirstCommand;
         let actual = match start {
             Start::At(actual) => actual,
             Start::Rest | Start::FirstCommand => system.inputs.at_rest().collect(),
         };
-        let mut dynamics = ActuatedDynamics::new(&system, step)?;
-        dynamics.close_loops(&system, &mut motion)?;
-        motion.velocity.extend_from_slice(&actual);
-        let mut acceleration = vec![0.0; system.model.dof()];
-        dynamics.start_propulsion(&system, charge, &mut motion);
-        dynamics.acceleration(&system, &motion, &mut acceleration)?;
-        let mut integrator = RungeKutta::new(&system.model, Scheme::RungeKutta4);
-        // The first step allocates.
-        let mut copy = motion.clone();
-        integrator.step(&system.model, &mut copy, 0.0, |motion, rates| {
-            dynamics.rates(&system, &actual, motion, rates);
-        });
+        let mut openings = Openings::default();
+        let mut before = &system;
+        for (time, after, joint) in opening {
+            let motion = SystemState::at_rest(&after.model);
+            let stage = Stage::new(after.clone(), motion, &actual, numbers, ground)?;
+            openings.push(&system, (*time, joint), before, stage);
+            before = after;
+        }
         Ok(Self {
-            workspace: Workspace::new(&system.model),
-            integrator,
-            system,
-            motion,
             dead: vec![false; actual.len()],
             acting: actual.clone(),
+            stage: Stage::new(system, motion, &actual, numbers, ground)?,
+            openings,
             command: actual,
             on_their_way: None,
             starts_at_command,
             substeps,
-            dynamics,
             responses: Vec::new(),
             wind: Wind::default(),
             in_wind: BodyId::WORLD,
@@ -136,9 +125,9 @@ impl Plant {
         body: Option<BodyId>,
         responses: Vec<Response>,
     ) -> Self {
-        self.dynamics.set_air(wind.now());
+        self.stage.dynamics.set_air(wind.now());
         self.wind = wind;
-        let first = self.system.model.bodies().next();
+        let first = self.stage.system.model.bodies().next();
         self.in_wind = body.or(first).unwrap_or(BodyId::WORLD);
         if responses.iter().any(|response| response.delay > 0.0) {
             let delays = responses.iter().map(|response| response.delay).collect();
@@ -153,7 +142,7 @@ impl Plant {
 
     /// What the actuators give of what they should, now.
     fn weaken(&mut self) {
-        let parts = self.dynamics.effectiveness_mut();
+        let parts = self.stage.dynamics.effectiveness_mut();
         for (part, response) in parts.iter_mut().zip(&self.responses) {
             let [start, rate] = response.effectiveness;
             *part = (start + rate * self.time).max(0.0);
@@ -161,25 +150,40 @@ impl Plant {
     }
 
     pub(crate) fn system(&self) -> &System {
-        &self.system
+        &self.stage.system
     }
 
-    /// The configuration and the velocity.
-    pub(crate) fn state(&self) -> (&[f64], &[f64]) {
-        let n = self.system.model.dof();
-        (&self.motion.configuration, &self.motion.velocity[..n])
+    /// The system of the start with its configuration and its velocity, where those of open joints are what they were when they opened.
+    pub(crate) fn state(&self) -> (&Model<f64>, &[f64], &[f64]) {
+        let stage = self.openings.start().unwrap_or(&self.stage);
+        let (model, motion) = (&stage.system.model, &stage.motion);
+        (
+            model,
+            &motion.configuration,
+            &motion.velocity[..model.dof()],
+        )
+    }
+
+    /// Whether the joint has opened that carried this body at the start.
+    pub(crate) fn is_loose(&self, body: BodyId) -> bool {
+        (self.openings.from_start()).is_some_and(|opening| opening.frees(body))
+    }
+
+    /// The joints that have opened, with their times, s.
+    pub(crate) fn opened(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.openings.opened()
     }
 
     /// What the actuators do: thrusts, tilts and efforts, in the order of the commands.
     pub(crate) fn actual(&self) -> impl Iterator<Item = f64> + '_ {
-        let states = &self.motion.velocity[self.system.model.dof()..];
-        let lags = self.system.inputs.time_constants();
-        let parts = self.dynamics.effectiveness();
+        let states = &self.stage.motion.velocity[self.stage.system.model.dof()..];
+        let lags = self.stage.system.inputs.time_constants();
+        let parts = self.stage.dynamics.effectiveness();
         let each = states.iter().zip(&self.acting).zip(lags).zip(parts);
         // Without a lag they do what is commanded, whatever is noted of them.
         each.enumerate()
             .map(|(i, (((state, command), lag), part))| {
-                let thrust = self.dynamics.thrust_of_speed(i, *state);
+                let thrust = self.stage.dynamics.thrust_of_speed(i, *state);
                 part * match thrust {
                     Some(thrust) => thrust,
                     None if *lag > 0.0 => *state,
@@ -190,8 +194,8 @@ impl Plant {
 
     /// The speeds of the rotors that have a motor, rad/s, by the indices of the rotors.
     pub(crate) fn speeds(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let states = &self.motion.velocity[self.system.model.dof()..];
-        let rotors = self.system.inputs.rotors();
+        let states = &self.stage.motion.velocity[self.stage.system.model.dof()..];
+        let rotors = self.stage.system.inputs.rotors();
         let all = rotors.as_slice().iter().zip(rotors.rotor_ranges());
         all.enumerate().filter_map(|(index, (rotor, range))| {
             (rotor.propeller.motor.is_some()).then(|| (index, states[range.start]))
@@ -200,30 +204,35 @@ impl Plant {
 
     /// The voltage (V) of the battery and its charge, 0 to 1; `None` without one.
     pub(crate) fn battery(&self) -> Option<[f64; 2]> {
-        let voltage = self.dynamics.voltage()?;
+        let voltage = self.stage.dynamics.voltage()?;
         // Behind the actuators.
-        let charge = self.motion.velocity[self.system.model.dof() + self.command.len()];
+        let charge = self.stage.motion.velocity[self.stage.system.model.dof() + self.command.len()];
         Some([voltage, charge.max(0.0)])
     }
 
-    /// Poses of all bodies in the world, in the model's order.
+    /// Poses of all bodies in the world, in the order of the start's system.
     pub(crate) fn poses(&mut self) -> impl Iterator<Item = SE3<f64>> + '_ {
-        let model = &self.system.model;
-        let velocity = &self.motion.velocity[..model.dof()];
-        self.workspace
-            .update(model, &self.motion.configuration, velocity);
-        let workspace = &self.workspace;
-        (model.bodies()).map(|body| workspace.pose(BodyId::WORLD, body))
+        let model = &self.stage.system.model;
+        let velocity = &self.stage.motion.velocity[..model.dof()];
+        self.stage
+            .workspace
+            .update(model, &self.stage.motion.configuration, velocity);
+        let (workspace, opening) = (&self.stage.workspace, self.openings.from_start());
+        (model.bodies()).map(move |body| {
+            let twin = opening.map_or(body, |opening| opening.twin(body));
+            workspace.pose(BodyId::WORLD, twin)
+        })
     }
 
     /// Where the body in the wind is and how its origin moves: m and m/s, world.
     fn place(&mut self) -> [Vector3<f64>; 2] {
-        let model = &self.system.model;
-        let velocity = &self.motion.velocity[..model.dof()];
-        self.workspace
-            .update(model, &self.motion.configuration, velocity);
-        let pose = self.workspace.pose(BodyId::WORLD, self.in_wind);
-        let twist = self.workspace.twist(BodyId::WORLD, self.in_wind);
+        let model = &self.stage.system.model;
+        let velocity = &self.stage.motion.velocity[..model.dof()];
+        self.stage
+            .workspace
+            .update(model, &self.stage.motion.configuration, velocity);
+        let pose = self.stage.workspace.pose(BodyId::WORLD, self.in_wind);
+        let twist = self.stage.workspace.twist(BodyId::WORLD, self.in_wind);
         [pose.translation, pose.rotation.act(&linear(&twist))]
     }
 
@@ -240,22 +249,29 @@ impl Plant {
             .command
             .iter_mut()
             .zip(commands)
-            .zip(self.system.inputs.command_limits())
+            .zip(self.stage.system.inputs.command_limits())
         {
             *command = given.clamp(*low, *high);
             inside &= *command == *given;
         }
-        let limits = self.system.inputs.command_limits();
+        let limits = self.stage.system.inputs.command_limits();
         for ((command, limits), response) in
             self.command.iter_mut().zip(limits).zip(&self.responses)
         {
             *command = response.rounded(*command, *limits);
         }
         if std::mem::take(&mut self.starts_at_command) {
-            let n = self.system.model.dof();
-            let actuators = &mut self.motion.velocity[n..n + self.command.len()];
+            let n = self.stage.system.model.dof();
+            let actuators = &mut self.stage.motion.velocity[n..n + self.command.len()];
             actuators.copy_from_slice(&self.command);
-            self.dynamics.to_states(actuators);
+            self.stage.dynamics.to_states(actuators);
+            let Stage {
+                system,
+                motion,
+                dynamics,
+                ..
+            } = &mut self.stage;
+            dynamics.start_servos(system, motion);
             if let Some(on_their_way) = &mut self.on_their_way {
                 on_their_way.start(&self.command);
             }
@@ -292,13 +308,15 @@ impl Plant {
 
     /// Advances the time, s.
     pub(crate) fn advance(&mut self, time: f64) {
+        self.openings
+            .open(self.time, &mut self.stage, &mut self.in_wind);
         self.weaken();
         self.time += time;
         if self.wind.changes() {
             let [position, velocity] = self.place();
             self.wind.begin(time, position.z, &velocity);
         }
-        let begin = self.motion.time;
+        let begin = self.stage.motion.time;
         let mut done = 0.0;
         loop {
             let left = time - done;
@@ -316,6 +334,7 @@ impl Plant {
             on_their_way.advance(time);
         }
         self.act(0.0);
+        self.openings.reduce(&self.stage);
     }
 
     /// Integrates over a part of the time from one frame to the next, which began at `begin` of the motion's time, in steps as for all of it, or
@@ -327,14 +346,18 @@ impl Plant {
             .max(1.0) as u32;
         let step = part / f64::from(count);
         let Self {
-            system,
-            motion,
+            stage,
             acting,
-            integrator,
-            dynamics,
             wind,
             ..
         } = self;
+        let Stage {
+            system,
+            motion,
+            dynamics,
+            integrator,
+            ..
+        } = stage;
         for _ in 0..count {
             integrator.step(&system.model, motion, step, |motion, rates| {
                 if wind.changes() {

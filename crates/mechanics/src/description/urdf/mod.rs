@@ -152,6 +152,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
         inputs,
         quadratic_drag: Vec::new(),
         contacts: Vec::new(),
+        servos: Vec::new(),
         battery: None,
         loops: Vec::new(),
         couplings,

@@ -1,7 +1,9 @@
 //! The keys of `[backend.sim]`, read and checked.
 
 mod disturbance;
+mod ground;
 mod initial;
+mod opening;
 mod system;
 mod wind;
 mod world;
@@ -17,7 +19,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
-use wind::{GroundKeys, WindKeys};
+use ground::GroundKeys;
+use wind::WindKeys;
 
 use crate::faults::{Failure, Fault, Kind};
 use crate::noise::Deviations;
@@ -53,6 +56,8 @@ struct Keys {
     faults: Vec<FaultKeys>,
     wind: Option<WindKeys>,
     ground: Option<GroundKeys>,
+    #[serde(default)]
+    openings: Vec<OpeningKeys>,
     #[serde(default)]
     actuators: Vec<ActuatorKeys>,
 }
@@ -127,6 +132,14 @@ struct FaultKeys {
     reported: Option<Spanned<bool>>,
 }
 
+/// A joint that opens.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OpeningKeys {
+    joint: Spanned<String>,
+    time: Number,
+}
+
 /// Actuators that give another part of what they should, later, or in steps.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -159,7 +172,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     let height = height(&system, tracked, &motion);
     let wind = wind::wind(
         keys.wind.as_ref(),
-        keys.ground.as_ref(),
+        keys.ground.as_ref().map(GroundKeys::height).transpose()?,
         height,
         configuration.seed,
     )?;
@@ -169,6 +182,11 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             system.name
         );
     }
+    let ground = match &keys.ground {
+        Some(keys) => keys.ground(&system, &motion.configuration)?,
+        None => None,
+    };
+    let openings = opening::openings(&keys.openings, &system)?;
     let actuators = world::actuators(&keys.actuators, &system.inputs)?;
     Ok(Settings {
         noise: disturbance::deviations(&keys.noise)?,
@@ -189,8 +207,10 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             motion,
             start,
             charge,
+            ground,
             keys.substeps.as_ref(),
             configuration.rate_hz,
+            &openings,
         )?
         .in_world(wind, tracked, actuators),
         tells_wind: keys.wind.is_some(),

@@ -1,14 +1,15 @@
 //! The simulated system.
 
 use fly_hal::{Error, nearest};
-use fly_mechanics::System;
 use fly_mechanics::description::DescriptionError;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::BodyId;
+use fly_mechanics::{Ground, System};
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::ground::longest_step;
 use crate::plant::{Plant, Start};
 
 /// The system in the plugin's own table, or else the controller's.
@@ -91,8 +92,10 @@ pub(super) fn plant(
     motion: SystemState<f64>,
     start: Start,
     charge: f64,
+    ground: Option<Ground>,
     substeps: Option<&Spanned<u32>>,
     rate_hz: f64,
+    openings: &[(f64, System, String)],
 ) -> Result<Plant, Error> {
     let count = substeps.map_or(2, |given| *given.get_ref());
     // The default has no location.
@@ -121,7 +124,28 @@ pub(super) fn plant(
         let help = format!("`substeps = {needed}` is enough");
         return Err(placed(Error::configuration(message).with_help(help)));
     }
+    let longest = longest_step(&system, ground.as_ref(), &motion.configuration);
+    if step > longest {
+        let needed = (1.0 / rate_hz / longest).ceil();
+        let message = format!(
+            "expected simulation steps of at most {longest:.3e} s for the stiffness and damping of contacts and stops, found {step} s"
+        );
+        let help = if needed > 1000.0 {
+            "they are too stiff for the masses that move on them".to_owned()
+        } else {
+            format!("`substeps = {needed}` is enough; so is less stiffness")
+        };
+        return Err(placed(Error::configuration(message).with_help(help)));
+    }
     let name = system.name.clone();
-    Plant::new(system, motion, start, charge, count, step)
-        .map_err(|error| Error::configuration(format!("`{name}` cannot be simulated: {error}")))
+    Plant::new(
+        system,
+        motion,
+        start,
+        [charge, step],
+        ground,
+        count,
+        openings,
+    )
+    .map_err(|error| Error::configuration(format!("`{name}` cannot be simulated: {error}")))
 }

@@ -1,4 +1,4 @@
-//! The air: mean wind, gusts, turbulence, and the ground.
+//! The air: mean wind, gusts, turbulence.
 
 use fly_hal::Error;
 use fly_mechanics::Air;
@@ -46,29 +46,19 @@ struct TurbulenceKeys {
     least_airspeed: Option<Number>,
 }
 
-/// The ground below the rotors.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GroundKeys {
-    height: Number,
-}
-
 /// m: 20 ft, where the wind of MIL-F-8785C is measured.
 const REFERENCE_HEIGHT: f64 = 6.096;
 
 /// m/s.
 const LEAST_AIRSPEED: f64 = 1.0;
 
-/// The air around a system that begins at this height, the world's z in m.
+/// The air around a system that begins at this height above the ground at that height, both the world's z in m.
 pub(super) fn wind(
     keys: Option<&WindKeys>,
-    ground: Option<&GroundKeys>,
+    ground: Option<f64>,
     height: f64,
     seed: u64,
 ) -> Result<Wind, Error> {
-    let ground = ground
-        .map(|keys| number("ground.height", &keys.height, "a finite number", |_| true))
-        .transpose()?;
     let still = Air {
         ground,
         ..Air::default()

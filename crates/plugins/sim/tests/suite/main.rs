@@ -2,6 +2,7 @@
 
 mod errors;
 mod flight;
+mod ground;
 mod joints;
 mod plugin;
 mod propulsion;

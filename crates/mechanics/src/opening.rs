@@ -1,0 +1,146 @@
+//! Carrying the motion of a system over the opening of joints.
+
+use std::ops::Range;
+
+use crate::System;
+use crate::integrate::SystemState;
+use crate::multibody::{BodyId, Model, Workspace};
+
+/// The way from the coordinates of a system to those of the same system with [joints open](System::with_open_joint), and back for what has not opened.
+///
+/// Poses and twists of all bodies stay, and with them momentum and energy; only the construction allocates.
+///
+/// ```
+/// use fly_mechanics::integrate::SystemState;
+/// use fly_mechanics::{Opening, System};
+///
+/// let crane = System::from_toml(
+///     r#"
+///     name = "crane"
+///     [bodies.trolley]
+///     joint = { type = "prismatic", axis = [1, 0, 0] }
+///     shape = { box = [0.4, 0.4, 0.2] }
+///     mass = 20
+///     [bodies.load]
+///     parent = "trolley"
+///     position = [0, 0, -3]
+///     joint = "fixed"
+///     shape = { sphere = { radius = 0.2 } }
+///     mass = 5
+///     "#,
+/// )?;
+/// let load = crane.model.body_id("load").unwrap();
+/// let open = crane.with_open_joint(load)?;
+/// let mut before = SystemState::at_rest(&crane.model);
+/// before.velocity[0] = 2.0; // The trolley moves, and the load with it.
+/// let mut after = SystemState::at_rest(&open.model);
+/// Opening::new(&crane, &open).open(&before, &mut after);
+/// assert_eq!(after.configuration[1..4], [0.0, 0.0, -3.0]);
+/// assert_eq!(after.velocity[..4], [2.0, 2.0, 0.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Opening {
+    model: Model<f64>,
+    workspace: Workspace<f64>,
+    /// The bodies after it, in the order of those before.
+    twins: Vec<BodyId>,
+    /// What comes loose, with its ranges in the configuration and in the velocity after it.
+    loose: Vec<(BodyId, [Range<usize>; 2])>,
+    /// Of all other bodies: before and after.
+    configurations: Vec<[Range<usize>; 2]>,
+    velocities: Vec<[Range<usize>; 2]>,
+    /// Degrees of freedom before and after.
+    dof: [usize; 2],
+}
+
+impl Opening {
+    /// From a system to the same one after some joints have opened: what has another parent than before has come loose.
+    ///
+    /// # Panics
+    /// If the systems do not have the same bodies, or differ in other joints.
+    pub fn new(before: &System, after: &System) -> Self {
+        let (from, to) = (&before.model, &after.model);
+        let mut opening = Self {
+            model: from.clone(),
+            workspace: Workspace::new(from),
+            twins: Vec::new(),
+            loose: Vec::new(),
+            configurations: Vec::new(),
+            velocities: Vec::new(),
+            dof: [from.dof(), to.dof()],
+        };
+        let carrier = |model: &Model<f64>, body| {
+            let parent = model.parent(body).unwrap_or(BodyId::WORLD);
+            model.name(parent).to_owned()
+        };
+        for body in from.bodies() {
+            let name = from.name(body);
+            let found = to.body_id(name);
+            assert!(found.is_ok(), "body `{name}` after the opening");
+            let twin = found.unwrap_or(BodyId::WORLD);
+            opening.twins.push(twin);
+            let xs = [from.config_range(body), to.config_range(twin)];
+            let xis = [from.velocity_range(body), to.velocity_range(twin)];
+            if carrier(from, body) == carrier(to, twin) && from.joint(body) == to.joint(twin) {
+                opening.configurations.push(xs);
+                opening.velocities.push(xis);
+            } else {
+                let ([_, x], [_, xi]) = (xs, xis);
+                let is_free = (x.len(), xi.len()) == (12, 6);
+                assert!(is_free, "body `{name}` is free after the opening");
+                opening.loose.push((body, [x, xi]));
+            }
+        }
+        opening
+    }
+
+    /// The body of a system before the opening in that after it.
+    pub fn twin(&self, body: BodyId) -> BodyId {
+        match body.index().checked_sub(1) {
+            Some(index) => self.twins[index],
+            None => BodyId::WORLD,
+        }
+    }
+
+    /// Whether a body of the system before comes loose.
+    pub fn frees(&self, body: BodyId) -> bool {
+        self.loose.iter().any(|(loose, _)| *loose == body)
+    }
+
+    /// Writes the state after the opening; other states behind the velocities stay what they are. Does not allocate if `after` is long enough.
+    pub fn open(&mut self, before: &SystemState<f64>, after: &mut SystemState<f64>) {
+        let [n, open] = self.dof;
+        let (x, xi) = (&before.configuration, &before.velocity[..n]);
+        self.workspace.update(&self.model, x, xi);
+        after.time = before.time;
+        let others = before.velocity.len() - n;
+        after.velocity.resize(open + others, 0.0);
+        after.velocity[open..].copy_from_slice(&before.velocity[n..]);
+        for [from, to] in &self.configurations {
+            after.configuration[to.clone()].copy_from_slice(&x[from.clone()]);
+        }
+        for [from, to] in &self.velocities {
+            after.velocity[to.clone()].copy_from_slice(&xi[from.clone()]);
+        }
+        for (body, [x, xi]) in &self.loose {
+            let pose = self.workspace.pose(BodyId::WORLD, *body);
+            let twist = self.workspace.twist(BodyId::WORLD, *body);
+            let free = &mut after.configuration[x.clone()];
+            free[..3].copy_from_slice(pose.translation.as_slice());
+            free[3..].copy_from_slice(pose.rotation.matrix().as_slice());
+            after.velocity[xi.clone()].copy_from_slice(twist.as_slice());
+        }
+    }
+
+    /// Writes what has not come loose back to the coordinates before; the numbers of open joints stay what they are.
+    pub fn reduce(&self, after: &SystemState<f64>, before: &mut SystemState<f64>) {
+        before.time = after.time;
+        for [to, from] in &self.configurations {
+            before.configuration[to.clone()].copy_from_slice(&after.configuration[from.clone()]);
+        }
+        for [to, from] in &self.velocities {
+            before.velocity[to.clone()].copy_from_slice(&after.velocity[from.clone()]);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Joints that open in flight.
+
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
+use fly_mechanics::multibody::{BodyId, Workspace};
+use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, Ground, Opening, System};
+
+/// A system and its motion, with all that it takes to integrate it.
+pub(crate) struct Stage {
+    pub(crate) system: System,
+    /// Configuration and velocity, then what the actuators do: thrusts (speeds of rotors with motors), tilts and efforts, in the order of the
+    /// commands, the charge of a battery, and the bristles of contacts.
+    pub(crate) motion: SystemState<f64>,
+    pub(crate) dynamics: ActuatedDynamics,
+    pub(crate) integrator: RungeKutta<f64>,
+    /// For poses of bodies.
+    pub(crate) workspace: Workspace<f64>,
+}
+
+impl Stage {
+    /// In that configuration and with that velocity, both projected to closed loops, while the actuators do `actual`, its battery with that `charge` (0 to 1), above
+    /// that ground. `step` is the time of an integration step, s.
+    pub(crate) fn new(
+        system: System,
+        mut motion: SystemState<f64>,
+        actual: &[f64],
+        [charge, step]: [f64; 2],
+        ground: Option<Ground>,
+    ) -> Result<Self, ActuatedDynamicsError> {
+        let mut dynamics = ActuatedDynamics::new(&system, step)?;
+        dynamics.close_loops(&system, &mut motion)?;
+        motion.velocity.extend_from_slice(actual);
+        dynamics.start_servos(&system, &mut motion);
+        dynamics.start_propulsion(&system, charge, &mut motion);
+        if let Some(ground) = ground {
+            dynamics.start_ground(&system, ground, &mut motion);
+        }
+        let mut acceleration = vec![0.0; system.model.dof()];
+        dynamics.acceleration(&system, &motion, &mut acceleration)?;
+        let mut integrator = RungeKutta::new(&system.model, Scheme::RungeKutta4);
+        // The first step allocates.
+        let mut copy = motion.clone();
+        integrator.step(&system.model, &mut copy, 0.0, |motion, rates| {
+            dynamics.rates(&system, actual, motion, rates);
+        });
+        Ok(Self {
+            workspace: Workspace::new(&system.model),
+            system,
+            motion,
+            dynamics,
+            integrator,
+        })
+    }
+}
+
+/// Joints that open, one after another. Every stage of the flight is made before it.
+#[derive(Default)]
+pub(crate) struct Openings {
+    all: Vec<JointOpening>,
+    /// How many have happened.
+    count: usize,
+}
+
+struct JointOpening {
+    /// Since the start, s.
+    time: f64,
+    joint: String,
+    /// From the stage before, and from the first one.
+    way: Opening,
+    from_start: Opening,
+    /// What follows; once the joint is open what was before.
+    other: Stage,
+}
+
+impl Openings {
+    /// Of a system that starts like this: the joints by name, with the times at which they open (s), and what each makes of it.
+    pub(crate) fn push(
+        &mut self,
+        start: &System,
+        (time, joint): (f64, &str),
+        before: &System,
+        after: Stage,
+    ) {
+        self.all.push(JointOpening {
+            time,
+            joint: joint.to_owned(),
+            way: Opening::new(before, &after.system),
+            from_start: Opening::new(start, &after.system),
+            other: after,
+        });
+    }
+
+    /// Opens what opens until this time (s since the start); `in_wind` stays the same body. Does not allocate.
+    pub(crate) fn open(&mut self, time: f64, stage: &mut Stage, in_wind: &mut BodyId) {
+        while let Some(next) = self.all.get_mut(self.count) {
+            // Frames come every so many whole nanoseconds.
+            if next.time > time + 1e-9 {
+                return;
+            }
+            let after = &mut next.other;
+            next.way.open(&stage.motion, &mut after.motion);
+            after.dynamics.take_over(&stage.dynamics);
+            std::mem::swap(stage, after);
+            *in_wind = next.way.twin(*in_wind);
+            self.count += 1;
+        }
+    }
+
+    /// The way from the system of the start to that of now; `None` as long as it is the same.
+    pub(crate) fn from_start(&self) -> Option<&Opening> {
+        Some(&self.all[self.count.checked_sub(1)?].from_start)
+    }
+
+    /// The stage of the start, once it has been left.
+    pub(crate) fn start(&self) -> Option<&Stage> {
+        (self.count > 0).then(|| &self.all[0].other)
+    }
+
+    /// Brings the motion of the start's system up to that of the stage, but for what has opened.
+    pub(crate) fn reduce(&mut self, stage: &Stage) {
+        let Some(last) = self.count.checked_sub(1) else {
+            return;
+        };
+        let (done, rest) = self.all.split_at_mut(last);
+        match done.first_mut() {
+            Some(first) => rest[0]
+                .from_start
+                .reduce(&stage.motion, &mut first.other.motion),
+            None => {
+                let JointOpening {
+                    from_start, other, ..
+                } = &mut rest[0];
+                from_start.reduce(&stage.motion, &mut other.motion);
+            }
+        }
+    }
+
+    /// The joints that have opened, with the times at which they were to (s).
+    pub(crate) fn opened(&self) -> impl Iterator<Item = (&str, f64)> {
+        (self.all[..self.count].iter()).map(|one| (one.joint.as_str(), one.time))
+    }
+}

@@ -1,0 +1,199 @@
+//! The ground and the stops of joints: what the plant does at them and what its frames tell.
+
+use fly_hal::{Backend, Configuration, Deadline, Frame};
+use fly_plugin_sim::Simulation;
+
+/// Stands on four feet 0.1 m below its origin.
+const STOOL: &str = "name = 'stool'
+    [bodies.stool]
+    mass = 2.0
+    inertia = [0.02, 0.02, 0.02]
+    contacts = [
+        { position = [0.1, 0.1, -0.1] },
+        { position = [-0.1, 0.1, -0.1] },
+        { position = [-0.1, -0.1, -0.1] },
+        { position = [0.1, -0.1, -0.1] },
+    ]
+    [[rotors]]
+    body = 'stool'
+    position = [0, 0, 0]
+    axis = [0, 0, 1]
+    thrust = [0, 40]
+    time_constant = 0.02";
+
+struct Run {
+    simulation: Simulation,
+    frame: Frame,
+}
+
+impl Run {
+    fn new(text: &str, vehicle: &str) -> Self {
+        let configuration = Configuration {
+            rate_hz: 500.0,
+            ..Configuration::new(text, vehicle)
+        };
+        let mut simulation = Simulation::configure(&configuration)
+            .unwrap_or_else(|error| panic!("{}\n{text}", error.message));
+        simulation.start().unwrap();
+        let frame = simulation.description().frame();
+        Self { simulation, frame }
+    }
+
+    fn fly(&mut self, frames: usize, commands: &[f64]) {
+        for _ in 0..frames {
+            let frame = &mut self.frame;
+            (self.simulation)
+                .read(Deadline::NOW, &mut frame.as_mut())
+                .unwrap();
+            self.simulation.write(frame.time, commands).unwrap();
+        }
+    }
+
+    fn value(&self, name: &str) -> f64 {
+        let index = self.simulation.description().value_index(name);
+        self.frame.values[index.expect(name)]
+    }
+}
+
+fn message(text: &str, vehicle: &str) -> (String, Option<String>) {
+    let configuration = Configuration {
+        rate_hz: 500.0,
+        ..Configuration::new(text, vehicle)
+    };
+    match Simulation::configure(&configuration) {
+        Err(error) => (error.message, error.help),
+        Ok(_) => panic!("accepted: {text}"),
+    }
+}
+
+/// `m g = 4 k d`.
+#[test]
+fn it_comes_down_stands_takes_off_and_stands_again() {
+    let text = "ground.height = 1.0\ninitial.position = [0, 0, 1.3]";
+    let mut run = Run::new(text, STOOL);
+    run.fly(2000, &[0.0]);
+    let rest = 1.1 - 2.0 * 9.81 / (4.0 * 5000.0);
+    let height = run.value("truth.pose.position.z");
+    assert!((height - rest).abs() < 1e-6, "{height} {rest}");
+    // Half of the weight is carried: it stands half as deep.
+    run.fly(2000, &[9.81]);
+    let half = run.value("truth.pose.position.z");
+    assert!((half - 0.5 * (1.1 + rest)).abs() < 1e-6, "{half}");
+    run.fly(250, &[25.0]);
+    let flown = run.value("truth.pose.position.z");
+    assert!(flown > 1.3, "{flown}");
+    run.fly(3000, &[0.0]);
+    let again = run.value("truth.pose.position.z");
+    assert!((again - rest).abs() < 1e-6, "{again}");
+    for component in ["x", "y", "z"] {
+        let speed = run.value(&format!("truth.twist.linear.{component}"));
+        assert!(speed.abs() < 1e-6, "{speed}");
+    }
+}
+
+#[test]
+fn without_contacts_or_without_a_ground_nothing_stops_it() {
+    let bare = STOOL
+        .replace("contacts", "#")
+        .replace("{ position", "# { position");
+    let bare = bare.replace("\n    ]", "");
+    let fall = -0.5 * 9.81;
+    for (text, vehicle) in [("ground.height = -1", bare.as_str()), ("", STOOL)] {
+        let mut run = Run::new(text, vehicle);
+        run.fly(501, &[0.0]);
+        let height = run.value("pose.position.z");
+        assert!((height - fall).abs() < 1e-9, "{height}");
+    }
+}
+
+/// Below the friction angle; above it, it slides.
+#[test]
+fn it_rests_on_a_slope() {
+    for (slope, slides) in [(0.3, false), (0.7, true)] {
+        let text = format!(
+            "ground = {{ height = 0, normal = [{slope}, 0, 1], friction = 0.5, stiffness = 20000 }}
+            initial.position = [0.03, 0, 0.12]
+            initial.attitude = {{ rotation_vector = [0, {}, 0] }}",
+            f64::atan(slope)
+        );
+        let mut run = Run::new(&text, STOOL);
+        run.fly(1000, &[0.0]);
+        let before = run.value("pose.position.x");
+        run.fly(1000, &[0.0]);
+        let way = run.value("pose.position.x") - before;
+        if slides {
+            assert!(way > 1.0, "{way}");
+        } else {
+            assert!(way.abs() < 1e-6, "{way:e}");
+        }
+    }
+}
+
+#[test]
+fn too_stiff_a_ground_and_wrong_keys_are_refused() {
+    let (text, help) = message("ground = { height = 0, stiffness = 1e7 }", STOOL);
+    assert!(
+        text.contains("for the stiffness and damping of contacts"),
+        "{text}"
+    );
+    let help = help.expect("a way out");
+    assert!(help.starts_with("`substeps = "), "{help}");
+    let needed: u32 = help
+        .split([' ', '`'])
+        .find_map(|word| word.parse().ok())
+        .unwrap();
+    let enough = format!(
+        "initial.position = [0, 0, 0.1]\nsubsteps = {needed}\nground = {{ height = 0, stiffness = 1e7 }}"
+    );
+    let mut run = Run::new(&enough, STOOL);
+    run.fly(500, &[0.0]);
+    assert!((run.value("pose.position.z") - 0.1).abs() < 1e-6);
+    for (keys, expected) in [
+        (
+            "stiffness = 0",
+            "`ground.stiffness`: expected a stiffness above 0, found 0",
+        ),
+        (
+            "friction = -1",
+            "`ground.friction`: expected a coefficient of at least 0, found -1",
+        ),
+        (
+            "normal = [1, 0, 0]",
+            "`ground.normal`: expected a direction that points upwards",
+        ),
+        (
+            "exponent = 0.5",
+            "`ground.exponent`: expected an exponent from 1 to 3, found 0.5",
+        ),
+        (
+            "relaxation = nan",
+            "`ground.relaxation`: expected a number above 0, found NaN",
+        ),
+        ("hardness = 1", "unknown key `hardness`"),
+    ] {
+        let (text, _) = message(&format!("ground = {{ height = 0, {keys} }}"), STOOL);
+        assert!(text.starts_with(expected), "{text}");
+    }
+}
+
+/// A flap falls on its stop.
+#[test]
+fn a_joint_rests_on_its_stop() {
+    let flap = |stop: &str| {
+        format!(
+            "name = 'flap'
+            [bodies.flap]
+            mass = 0.5
+            center_of_mass = [0.2, 0, 0]
+            inertia = [0.001, 0.002, 0.002]
+            joint = {{ type = 'revolute', axis = [0, 1, 0], limits = {{ position = [-1, 0.5], stop = {stop} }} }}"
+        )
+    };
+    let mut run = Run::new("", &flap("{ stiffness = 100, damping = 5 }"));
+    run.fly(10_000, &[]);
+    let q = run.value("joint.0.position");
+    let missing = 100.0 * (q - 0.5) - 0.5 * 9.81 * 0.2 * q.cos();
+    assert!(missing.abs() < 1e-6, "{q} {missing}");
+    let (text, _) = message("", &flap("{ stiffness = 1e6 }"));
+    assert!(text.contains("contacts and stops"), "{text}");
+}
