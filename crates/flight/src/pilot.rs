@@ -152,7 +152,7 @@ impl Pilot {
             self.watch_actuators(frame);
         }
         self.watch_failures();
-        let crash = self.watch_ground();
+        let crash = self.watch_ground(frame, reading == Reading::Fresh);
         let mut decision = Decision {
             action: self.parts.supervisor.frame(time, verdict),
             computed: false,
@@ -453,12 +453,12 @@ impl Pilot {
     }
 
     /// Watches whether the vehicle hits the ground, whoever flies it.
-    fn watch_ground(&mut self) -> Option<Exceeded> {
+    fn watch_ground(&mut self, frame: &Frame, fresh: bool) -> Option<Exceeded> {
         let Parts {
             predictor, ground, ..
         } = &mut self.parts;
         let ground = ground.as_mut().filter(|_| self.known && !self.crashed);
-        let crash = ground.and_then(|ground| ground.observe(predictor));
+        let crash = ground.and_then(|ground| ground.observe(predictor, frame, fresh));
         self.crashed |= crash.is_some();
         crash
     }

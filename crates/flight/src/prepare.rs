@@ -113,7 +113,8 @@ impl<'a> Flight<'a> {
         let recording = is_shadow || backend.description().configuration.is_some();
         let is_ours = !recording && (!is_real_time || backend.is_armed());
         let envelope = is_ours.then(|| envelope(configuration, settling));
-        let ground = ground(safety, is_real_time).filter(|_| is_ours);
+        let contact = description.value_index(&fly_hal::signal::truth(CONTACT));
+        let ground = ground(safety, contact, is_real_time).filter(|_| is_ours);
         let (health, guidance) = health(configuration, description, guidance, is_shadow);
         let pilot = Pilot::new(Parts {
             envelope,
@@ -252,8 +253,11 @@ fn usual_response(configuration: &Configuration) -> Response {
     configuration.safety.then.unwrap_or(usual)
 }
 
-/// The ground, if its height is known. A simulation that hits it is over; the motors of a real vehicle are not stopped by a number.
-fn ground(safety: &SafetySection, is_real_time: bool) -> Option<Ground> {
+/// How fast a simulated vehicle hits its ground.
+const CONTACT: &str = "contact.speed";
+
+/// The ground, if its height is known or `contact` is where frames tell of it. A simulation that hits it is over; the motors of a real vehicle are not stopped by a number.
+fn ground(safety: &SafetySection, contact: Option<usize>, is_real_time: bool) -> Option<Ground> {
     let usual = if is_real_time {
         Response::Warn
     } else {
@@ -262,8 +266,9 @@ fn ground(safety: &SafetySection, is_real_time: bool) -> Option<Ground> {
     let keys = safety.limits.touchdown.as_ref();
     let speed = keys.map_or(2.0 * safety.descent_rate, |keys| keys.max);
     let then = keys.and_then(|keys| keys.then).unwrap_or(usual);
-    let height = safety.ground_height?;
-    Some(Ground::new(height, speed, then, !is_real_time))
+    let height = safety.ground_height;
+    (height.is_some() || contact.is_some())
+        .then(|| Ground::new(height, contact, speed, then, !is_real_time))
 }
 
 /// A reference and the law that follows it.

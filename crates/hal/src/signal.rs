@@ -155,6 +155,7 @@ pub const TABLE: &[Canonical] = &{
         row(Measurement, "body.{i}.quaternion",       WXYZ,         "1",     "attitude of body i, world from body"),
         row(Measurement, "rotor.{i}",                 &["speed"],   "rad/s", "speed of the rotor"),
         row(Measurement, "wind",                      XYZ,          "m/s",   "velocity of the air at the body's origin, world frame"),
+        row(Measurement, "contact",                   &["speed"],   "m/s",   "largest speed with which the vehicle's contacts went into the ground since the frame before"),
         row(Measurement, "imu.angular_velocity",      XYZ,          "rad/s", "what the gyroscope measures, body frame"),
         row(Measurement, "imu.specific_force",        XYZ,          "m/s^2", "what the accelerometer measures: acceleration less gravity, body frame"),
         row(Measurement, "motion_capture.position",   XYZ,          "m",     "position of the body's origin as cameras see it, world frame"),

@@ -145,6 +145,18 @@ impl ActuatedDynamics {
         }
     }
 
+    /// Whether the system has [contact points](crate::ContactPoint) and a ground.
+    pub fn touches_ground(&self) -> bool {
+        self.ground.is_some()
+    }
+
+    /// The largest speed (m/s) with which a contact point of the bodies that move with this one went deeper into the ground since this was asked last, in
+    /// all states that were looked at; `None` where nothing touches the ground.
+    pub fn take_contact_speed(&mut self, model: &Model<f64>, body: BodyId) -> Option<f64> {
+        let ground = self.ground.as_mut()?;
+        Some(ground.take_speed(model, body))
+    }
+
     /// Lets the tilts that the state holds be those of the joints that servos turn.
     pub fn start_servos(&mut self, system: &System, state: &mut SystemState<f64>) {
         let n = system.model.dof();

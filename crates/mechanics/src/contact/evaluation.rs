@@ -7,7 +7,7 @@ use fly_lie::{SE3, SO3};
 use nalgebra::{Cholesky, DMatrix, Matrix6xX, Vector2, Vector3, Vector6};
 
 use super::{ContactPoint, Ground, JointStops};
-use crate::multibody::{BodyId, Frame, Workspace};
+use crate::multibody::{BodyId, Frame, Model, Workspace};
 use crate::{System, wrench_of_force};
 
 /// All contacts of a system with the ground. Only the construction allocates.
@@ -17,7 +17,7 @@ pub(crate) struct GroundContacts {
     axes: [Vector3<f64>; 2],
     points: Vec<ContactPoint>,
     /// Of each body that has some.
-    bodies: Vec<(BodyId, Range<usize>)>,
+    bodies: Vec<Touching>,
     /// Of the bristles, m/s, in the last state: two for each point.
     pub rates: Vec<f64>,
     /// In the last state, J and W.
@@ -25,15 +25,39 @@ pub(crate) struct GroundContacts {
     pub dissipation: f64,
 }
 
+/// The points of a body.
+#[derive(Clone, Debug)]
+struct Touching {
+    body: BodyId,
+    points: Range<usize>,
+    /// The body of the world that carries it, or itself.
+    root: BodyId,
+    /// The largest rate at which one of them went deeper, m/s.
+    speed: f64,
+}
+
+/// The body on a joint of the world that carries a body.
+fn root(model: &Model<f64>, body: BodyId) -> BodyId {
+    match model.parent(body) {
+        Some(parent) if parent != BodyId::WORLD => root(model, parent),
+        _ => body,
+    }
+}
+
 impl GroundContacts {
     /// `None` if nothing of the system touches anything.
     pub fn new(system: &System, ground: Ground) -> Option<Self> {
         let points = system.contacts.clone();
-        let mut bodies: Vec<(BodyId, Range<usize>)> = Vec::new();
+        let mut bodies: Vec<Touching> = Vec::new();
         for (i, point) in points.iter().enumerate() {
             match bodies.last_mut() {
-                Some((body, range)) if *body == point.body => range.end = i + 1,
-                _ => bodies.push((point.body, i..i + 1)),
+                Some(touching) if touching.body == point.body => touching.points.end = i + 1,
+                _ => bodies.push(Touching {
+                    body: point.body,
+                    points: i..i + 1,
+                    root: root(&system.model, point.body),
+                    speed: 0.0,
+                }),
             }
         }
         (!points.is_empty()).then(|| Self {
@@ -45,6 +69,16 @@ impl GroundContacts {
             energy: 0.0,
             dissipation: 0.0,
         })
+    }
+
+    /// The largest speed (m/s) with which a point of the bodies that move with this one went deeper into the ground since this was asked last.
+    pub fn take_speed(&mut self, model: &Model<f64>, body: BodyId) -> f64 {
+        let carrier = root(model, body);
+        let speeds = self.bodies.iter_mut().map(|touching| {
+            let speed = std::mem::take(&mut touching.speed);
+            if touching.root == carrier { speed } else { 0.0 }
+        });
+        speeds.fold(0.0, f64::max)
     }
 
     /// Gives the wrenches of the ground on the bodies in the state that the workspace holds, with these bristles, and computes the rates of the bristles.
@@ -60,14 +94,20 @@ impl GroundContacts {
             ..
         } = self.ground;
         (self.energy, self.dissipation) = (0.0, 0.0);
-        for (body, range) in &self.bodies {
+        for Touching {
+            body,
+            points,
+            speed,
+            ..
+        } in &mut self.bodies
+        {
             let pose = workspace.pose(BodyId::WORLD, *body);
             let into_body = pose.rotation.inverse();
             let normal = into_body.act(self.ground.normal());
             let height = self.ground.distance(&pose.translation);
             let mut motion: Option<(Vector6<f64>, [Vector3<f64>; 2])> = None;
             let mut wrench = Vector6::zeros();
-            for i in range.clone() {
+            for i in points.clone() {
                 let ContactPoint {
                     position, radius, ..
                 } = self.points[i];
@@ -82,6 +122,7 @@ impl GroundContacts {
                     let deepest = position - normal * radius;
                     let v = linear(twist) + angular(twist).cross(&deepest);
                     let rate = -normal.dot(&v);
+                    *speed = speed.max(rate);
                     pressure = compliance.force(depth, rate);
                     velocity = Vector2::new(axes[0].dot(&v), axes[1].dot(&v));
                     self.energy += compliance.energy(depth);

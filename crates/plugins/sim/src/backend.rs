@@ -80,6 +80,9 @@ impl Backend for Simulation {
         if tells_wind {
             names.extend(signal::group_names("wind"));
         }
+        if plant.touches_ground() {
+            names.extend(signal::group_names("contact"));
+        }
         names.extend(
             plant
                 .speeds()
@@ -271,6 +274,11 @@ impl Simulation {
         let (wind, others) = others.split_at_mut(if self.tells_wind { 3 } else { 0 });
         if self.tells_wind {
             wind.copy_from_slice(self.plant.wind().as_slice());
+        }
+        let contact = self.plant.take_contact_speed();
+        let (told, others) = others.split_at_mut(usize::from(contact.is_some()));
+        for (to, speed) in told.iter_mut().zip(contact) {
+            *to = speed;
         }
         let mut count = 0;
         for (to, (_, speed)) in others.iter_mut().zip(self.plant.speeds()) {

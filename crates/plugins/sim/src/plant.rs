@@ -242,6 +242,20 @@ impl Plant {
         self.wind.now().velocity_at(position.z)
     }
 
+    /// Whether anything of the system touches a ground.
+    pub(crate) fn touches_ground(&self) -> bool {
+        self.stage.dynamics.touches_ground()
+    }
+
+    /// The largest speed with which something that moves with the body in the wind went into the ground since this was asked last, m/s; `None` where nothing
+    /// touches it.
+    pub(crate) fn take_contact_speed(&mut self) -> Option<f64> {
+        let Stage {
+            system, dynamics, ..
+        } = &mut self.stage;
+        dynamics.take_contact_speed(&system.model, self.in_wind)
+    }
+
     /// Takes the commands for the next step; returns whether all were within the limits.
     pub(crate) fn command(&mut self, commands: &[f64]) -> bool {
         let mut inside = true;

@@ -33,7 +33,7 @@ fn check(marked: &str, message: &str, help: Option<&str>) {
 fn keys_and_types() {
     check(
         "«substep» = 3",
-        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `actuators`",
+        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `openings`, `actuators`",
         Some("did you mean `substeps`?"),
     );
     check(

@@ -4,6 +4,7 @@ mod errors;
 mod flight;
 mod ground;
 mod joints;
+mod opening;
 mod plugin;
 mod propulsion;
 mod system;
