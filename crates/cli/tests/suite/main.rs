@@ -12,6 +12,7 @@ mod document;
 mod examples;
 mod faults;
 mod flights;
+mod ground;
 mod hostile;
 mod limits;
 mod logs;

@@ -103,6 +103,25 @@ fn neither_does_the_air() {
     assert_eq!(allocations, 0, "in {steps} steps");
 }
 
+/// Contacts with the ground, a load that is dropped on it, arms that servos turn.
+#[test]
+fn neither_do_contacts_openings_and_servos() {
+    let drop = [
+        "backend.sim.openings.0.time=1",
+        "backend.sim.ground.height=2.3",
+    ];
+    let two = ["flight.duration=2", "controller.allocation=active_set"];
+    for (config, set) in [
+        ("examples/quadcopter-take-off.toml", &[][..]),
+        ("examples/tricopter-drop.toml", &drop[..]),
+        ("examples/tricopter-tilting-arms.toml", &[][..]),
+    ] {
+        let (allocations, steps) = fly(config, &[&two[..], set].concat());
+        assert!(steps >= 1000, "{config} took {steps} steps");
+        assert_eq!(allocations, 0, "{config}, in {steps} steps");
+    }
+}
+
 #[test]
 fn what_osqp_allocates_is_known() {
     // Inside the limits nothing is solved.

@@ -8,7 +8,7 @@ use nalgebra::{Cholesky, DMatrix, Matrix6xX, Vector2, Vector3, Vector6};
 
 use super::{ContactPoint, Ground, JointStops};
 use crate::multibody::{BodyId, Frame, Model, Workspace};
-use crate::{System, wrench_of_force};
+use crate::{System, TiltServo, wrench_of_force};
 
 /// All contacts of a system with the ground. Only the construction allocates.
 #[derive(Clone, Debug)]
@@ -147,53 +147,31 @@ impl GroundContacts {
     }
 }
 
-/// The highest angular frequency (rad/s) of the springs of all contacts, stops and servos of a system in this configuration, as if all of them touched at once, and along the ground as stiff as the
-/// stiffest direction: `sqrt(max eig M^-1 J^T K J)`. Those that are not linear count with the stiffness of an impact at `speed` (m/s). `None` without any, and where no mass moves.
+/// The highest angular frequency (rad/s) of the springs of all contacts, stops and servos of a system in this configuration, as if all of them touched at once, and along the ground as
+/// stiff as the stiffest direction: `sqrt(max eig M^-1 J^T K J)`. Those that are not linear count with the stiffness of an impact at `speed` (m/s). `None` without any, and where no mass
+/// moves.
 pub fn contact_frequency(
     system: &System,
     ground: Option<&Ground>,
     x: &[f64],
     speed: f64,
 ) -> Option<f64> {
-    let model = &system.model;
-    let n = model.dof();
     let stops = JointStops::new(system);
-    let mut workspace = Workspace::new(model);
-    workspace.update(model, x, &vec![0.0; n]);
-    workspace.update_jacobians(model);
-    let mut stiffness = DMatrix::zeros(n, n);
-    for (velocity, compliance) in stops.compliances() {
-        stiffness[(velocity, velocity)] += compliance.stiffness();
-    }
-    for servo in &system.servos {
-        let velocity = model.velocity_range(servo.joint).start;
-        stiffness[(velocity, velocity)] += servo.stiffness;
-    }
-    if let Some(ground) = ground {
-        let (along, mass) = (ground.friction.stiffness, model.mass());
-        let k = along.max(ground.compliance.tangent_stiffness(mass, speed));
-        let mut J = Matrix6xX::zeros(n);
-        for point in &system.contacts {
-            let pose = workspace.pose(BodyId::WORLD, point.body);
-            let normal = pose.rotation.inverse().act(ground.normal());
-            let offset = SE3::new(SO3::identity(), point.position - normal * point.radius);
-            workspace.jacobian(BodyId::WORLD, Frame::new(point.body, offset), &mut J);
-            let of_point = J.rows(0, 3);
-            stiffness += of_point.transpose() * of_point * k;
-        }
-    }
-    let mut mass_matrix = DMatrix::zeros(n, n);
-    model.mass_matrix(&mut workspace, x, &mut mass_matrix);
-    let factor = Cholesky::new(mass_matrix)?.unpack();
-    // L^-1 K L^-T has the eigenvalues of M^-1 K.
-    let half = factor.solve_lower_triangular(&stiffness)?;
-    let whole = factor.solve_lower_triangular(&half.transpose())?;
-    let largest = whole.symmetric_eigenvalues().max();
-    (largest > 0.0).then(|| largest.sqrt())
+    let stops = (stops.compliances()).map(|(velocity, stop)| (velocity, stop.stiffness()));
+    let servos = servos(system).map(|(velocity, servo)| (velocity, servo.stiffness));
+    let joints: Vec<_> = stops.chain(servos).collect();
+    let points = ground.map(|ground| {
+        let normal = ground
+            .compliance
+            .tangent_stiffness(system.model.mass(), speed);
+        (ground, normal.max(ground.friction.stiffness))
+    });
+    largest(system, points, &joints, x).map(f64::sqrt)
 }
 
-/// The fastest rate (1/s) at which contacts, stops and servos change: a step of RK4 times this rate should be at most 1. It is the largest of the [frequency](contact_frequency) `w`, of `w sqrt(c v / 4)`
-/// (Hunt and Crossley's damping in an impact at `speed` v, m/s; of stops rad/s), and of `1 / 2 tau` and `w² tau / 2` of the bristles, and of the latter with `tau = D / K` of the servos. `None` as there.
+/// The fastest rate (1/s) at which contacts, stops and servos change: a step of RK4 times this rate should be at most 1. It is the largest of the [frequency](contact_frequency) `w`, of
+/// `w sqrt(c v / 4)` (Hunt and Crossley's damping in an impact at `speed` v, m/s; of stops rad/s), of `1 / 2 tau` of the bristles, and half of the largest eigenvalue of `M^-1 J^T C J` with the
+/// damping of bristles and servos. `None` as there.
 pub fn contact_rate(
     system: &System,
     ground: Option<&Ground>,
@@ -206,13 +184,60 @@ pub fn contact_rate(
     let dampings = (stops.compliances().map(|(_, stop)| stop.damping()))
         .chain(touching.map(|ground| ground.compliance.damping()));
     let damping = dampings.fold(0.0, f64::max);
-    let mut rate = frequency * (0.25 * damping * speed).sqrt().max(1.0);
-    for servo in &system.servos {
-        rate = rate.max(0.5 * frequency * frequency * servo.damping / servo.stiffness);
+    let rate = frequency * (0.25 * damping * speed).sqrt().max(1.0);
+    let relaxing = touching.map_or(0.0, |ground| 0.5 / ground.friction.relaxation);
+    let joints: Vec<_> =
+        (servos(system).map(|(velocity, servo)| (velocity, servo.damping))).collect();
+    let points = ground.map(|ground| {
+        let friction = ground.friction;
+        (ground, friction.stiffness * friction.relaxation)
+    });
+    let damped = largest(system, points, &joints, x).map_or(0.0, |most| 0.5 * most);
+    Some(rate.max(relaxing).max(damped))
+}
+
+/// The servos by the velocities that they drive.
+fn servos(system: &System) -> impl Iterator<Item = (usize, &TiltServo)> {
+    let velocity = |servo: &TiltServo| system.model.velocity_range(servo.joint).start;
+    system
+        .servos
+        .iter()
+        .map(move |servo| (velocity(servo), servo))
+}
+
+/// The largest eigenvalue of `M^-1 J^T W J` with the weight of all contact points, alike in all directions, and the weights of velocities; `None` if it is not above zero.
+fn largest(
+    system: &System,
+    points: Option<(&Ground, f64)>,
+    joints: &[(usize, f64)],
+    x: &[f64],
+) -> Option<f64> {
+    let model = &system.model;
+    let n = model.dof();
+    let mut workspace = Workspace::new(model);
+    workspace.update(model, x, &vec![0.0; n]);
+    workspace.update_jacobians(model);
+    let mut weights = DMatrix::zeros(n, n);
+    for (velocity, weight) in joints {
+        weights[(*velocity, *velocity)] += weight;
     }
-    if let Some(ground) = touching {
-        let tau = ground.friction.relaxation;
-        rate = rate.max(0.5 / tau).max(0.5 * frequency * frequency * tau);
+    if let Some((ground, weight)) = points {
+        let mut J = Matrix6xX::zeros(n);
+        for point in &system.contacts {
+            let pose = workspace.pose(BodyId::WORLD, point.body);
+            let normal = pose.rotation.inverse().act(ground.normal());
+            let offset = SE3::new(SO3::identity(), point.position - normal * point.radius);
+            workspace.jacobian(BodyId::WORLD, Frame::new(point.body, offset), &mut J);
+            let of_point = J.rows(0, 3);
+            weights += of_point.transpose() * of_point * weight;
+        }
     }
-    Some(rate)
+    let mut mass_matrix = DMatrix::zeros(n, n);
+    model.mass_matrix(&mut workspace, x, &mut mass_matrix);
+    let factor = Cholesky::new(mass_matrix)?.unpack();
+    // L^-1 W L^-T has the eigenvalues of M^-1 W.
+    let half = factor.solve_lower_triangular(&weights)?;
+    let whole = factor.solve_lower_triangular(&half.transpose())?;
+    let largest = whole.symmetric_eigenvalues().max();
+    (largest > 0.0).then_some(largest)
 }

@@ -48,7 +48,17 @@
 //! turbulence = { w20 = 7.7, least_airspeed = 1.0 } # m/s: Dryden's for this wind at 20 ft
 //!
 //! [ground]
-//! height = 0.0                 # m, the world's z: rotors with a radius feel it
+//! height = 0.0                 # m, the world's z: rotors with a radius feel it, and it stops bodies with contacts
+//! normal = [0.0, 0.0, 1.0]     # a slope through [0, 0, height]
+//! stiffness = 5000.0           # k, N/m: the force of each contact is k d^exponent (1 + damping d_dot)
+//! exponent = 1.0
+//! damping = 2.0                # s/m
+//! friction = 0.6
+//! ## friction_stiffness = 4000 # N/m, and relaxation = 0.01 # s, of the bristles: by the system
+//!
+//! ## [[openings]]              # joints that open
+//! ## joint = "hinge"
+//! ## time = 3.0                # s
 //!
 //! [[actuators]]                # actuators that give another part of what they should
 //! command = "rotor.0.thrust"   # or "motor.1.effort"; by default all thrusts and efforts
