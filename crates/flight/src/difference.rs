@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 /// Sections that affect the commands which the controller computes from a frame.
-const SECTIONS: [&str; 4] = ["vehicle", "controller", "reference", "safety"];
+const SECTIONS: [&str; 5] = ["vehicle", "controller", "reference", "estimator", "safety"];
 /// Keys of other sections that affect them.
 const KEYS: [&str; 1] = ["flight.rate_hz"];
 /// Differences that are listed; the rest is counted.

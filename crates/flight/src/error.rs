@@ -8,6 +8,7 @@ use fly_mechanics::ActuatedDynamicsError;
 
 use crate::binding::BindingError;
 use crate::config::ConfigError;
+use crate::estimation::EstimatorError;
 
 /// Why a flight cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,9 @@ pub enum FlightError {
     /// The backend does not fit the vehicle.
     #[error(transparent)]
     Binding(#[from] BindingError),
+    /// The backend's sensors do not suffice for `[estimator]`.
+    #[error(transparent)]
+    Estimator(#[from] EstimatorError),
     /// A recorded reference was asked for.
     #[error(
         "the backend `{backend}` has no setpoints to follow: expected `setpoint.position.*` or `setpoint.quaternion.*`; choose \

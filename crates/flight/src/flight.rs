@@ -10,6 +10,7 @@ use fly_hal::EmergencyLine;
 use fly_log::RunMetadata;
 
 use crate::envelope::Exceeded;
+use crate::estimation::Estimation;
 use crate::health::{ActuatorEvent, Source};
 use crate::link::{Landing, Link, Written};
 use crate::messages::Messages;
@@ -36,6 +37,10 @@ pub struct Flight<'a> {
     /// How long to wait for the first complete frame, ns.
     pub(crate) first_frame_timeout: Option<i64>,
     pub(crate) link: Link,
+    /// Finds the state from raw sensors, where it is configured.
+    pub(crate) estimation: Option<Estimation>,
+    /// The groups of the frames that the pilot sees.
+    pub(crate) groups: Vec<String>,
     pub(crate) pilot: Pilot,
     pub(crate) recorder: Recorder<'a>,
     pub(crate) messages: Messages,
@@ -85,7 +90,11 @@ impl Flight<'_> {
         // Decide. The wall clock only measures times; nothing on the control path reads it.
         let before = Instant::now();
         self.cycle = Some(before);
-        let decision = (self.pilot).decide(tick.time, tick.reading, self.link.frame());
+        let (reading, frame) = match &mut self.estimation {
+            Some(estimation) => estimation.take(tick.time, tick.reading, self.link.frame()),
+            None => (tick.reading, self.link.frame()),
+        };
+        let decision = (self.pilot).decide(tick.time, reading, frame);
         let step_time = before.elapsed();
         // Act.
         let (sent, end) = self.act(tick.time, decision.action);
@@ -100,6 +109,7 @@ impl Flight<'_> {
             tick,
             self.link.frame(),
             &mut self.pilot,
+            self.estimation.as_mut(),
             decision,
             step_time,
             sent,
@@ -322,7 +332,7 @@ impl Flight<'_> {
 
     fn describe(&self, fault: Fault) -> impl std::fmt::Display {
         fault.describe(
-            &self.link.description().groups,
+            &self.groups,
             self.pilot.predictor().system().inputs.command_names(),
         )
     }
@@ -391,6 +401,13 @@ impl Flight<'_> {
             real_time: self.link.is_real_time(),
             error_names: error_names(self.pilot.predictor()),
             disturbance: (self.pilot.guidance()).disturbance_report(self.pilot.predictor()),
+            estimator: self.estimation.as_ref().map(|estimation| {
+                let last = self.link.last().unwrap_or(0);
+                estimation.report(
+                    last.saturating_sub(self.link.timeline().since_first(last)),
+                    last,
+                )
+            }),
             reference: self.pilot.guidance().describe(&self.reference),
             interventions: self.interventions(),
             backend: self.link.name().to_owned(),

@@ -1,8 +1,6 @@
 //! The backend in the loop: reads at the control rate, each with a deadline; writes commands; counts errors of both.
 
-use fly_hal::{
-    Clock, Deadline, Description, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome,
-};
+use fly_hal::{Clock, Deadline, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome};
 
 mod request;
 
@@ -338,11 +336,6 @@ impl Link {
     /// The times of the ticks.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
-    }
-
-    /// The backend's signals.
-    pub fn description(&self) -> &Description {
-        self.instance.description()
     }
 
     /// Name and version of the backend.

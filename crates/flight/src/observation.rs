@@ -2,7 +2,7 @@
 
 use fly_hal::Frame;
 
-use super::binding::Binding;
+use super::binding::{Binding, StateBinding};
 use super::supervisor::Fault;
 
 /// Tolerance of a quaternion's norm: above the rounding of single precision and of 16-bit encodings.
@@ -26,32 +26,8 @@ impl Observation {
     /// Validates a frame at `time` (ns); groups older than `stale_after` (ns) are stale.
     pub fn read(&mut self, binding: &Binding, frame: &Frame, time: i64, stale_after: i64) {
         for (read, state) in self.groups.iter_mut().zip(&binding.state) {
-            let group = &state.group;
-            let status = frame.groups[group.group];
-            let verdict = || {
-                if !status.valid {
-                    return Err(Fault::Invalid(group.group));
-                }
-                // If it were accepted, all later measurements would count as old.
-                if status.stamp > time {
-                    return Err(Fault::Early(group.group));
-                }
-                if time.saturating_sub(status.stamp) > stale_after {
-                    return Err(Fault::Stale(group.group));
-                }
-                if !group.is_finite(&frame.values) {
-                    return Err(Fault::NonFinite(group.group));
-                }
-                if state.quaternion {
-                    let numbers = group.quaternion(&frame.values);
-                    let norm = numbers.iter().map(|q| q * q).sum::<f64>().sqrt();
-                    if (norm - 1.0).abs() > UNIT_TOLERANCE {
-                        return Err(Fault::NotUnit(group.group));
-                    }
-                }
-                Ok(())
-            };
-            *read = (status.stamp, verdict());
+            let stamp = frame.groups[state.group.group].stamp;
+            *read = (stamp, check(state, frame, time, stale_after));
         }
     }
 
@@ -80,6 +56,41 @@ impl Observation {
             new.then_some(index)
         })
     }
+}
+
+/// Validates one group of a frame at `time` (ns); one older than `stale_after` (ns) is stale.
+///
+/// # Errors
+/// Its first fault.
+pub fn check(
+    state: &StateBinding,
+    frame: &Frame,
+    time: i64,
+    stale_after: i64,
+) -> Result<(), Fault> {
+    let group = &state.group;
+    let status = frame.groups[group.group];
+    if !status.valid {
+        return Err(Fault::Invalid(group.group));
+    }
+    // If it were accepted, all later measurements would count as old.
+    if status.stamp > time {
+        return Err(Fault::Early(group.group));
+    }
+    if time.saturating_sub(status.stamp) > stale_after {
+        return Err(Fault::Stale(group.group));
+    }
+    if !group.is_finite(&frame.values) {
+        return Err(Fault::NonFinite(group.group));
+    }
+    if state.quaternion {
+        let numbers = group.quaternion(&frame.values);
+        let norm = numbers.iter().map(|q| q * q).sum::<f64>().sqrt();
+        if (norm - 1.0).abs() > UNIT_TOLERANCE {
+            return Err(Fault::NotUnit(group.group));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

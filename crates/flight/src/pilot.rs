@@ -25,6 +25,8 @@ pub fn seconds(nanoseconds: i64) -> f64 {
 pub enum Reading {
     /// New data in the frame.
     Fresh,
+    /// New data in the frame, which are the best that there are, but for this reason not good enough to fly on: they serve a failsafe.
+    Doubted(Fault),
     /// No usable frame, for this reason.
     Nothing(Fault),
 }
@@ -65,6 +67,8 @@ pub struct Parts {
 pub struct Pilot {
     parts: Parts,
     observation: Observation,
+    /// Why the last frame was doubted by whoever made its state.
+    doubted: Option<Fault>,
     /// Time of the first complete frame: the flight's zero.
     start: Option<i64>,
     previous: i64,
@@ -125,6 +129,7 @@ impl Pilot {
             observation: Observation::new(&parts.binding),
             stamps: vec![i64::MIN; parts.binding.state.len()],
             parts,
+            doubted: None,
             start: None,
             previous: 0,
             controlled: 0,
@@ -148,7 +153,7 @@ impl Pilot {
     /// Decides the tick at `time` (ns, strictly increasing).
     pub fn decide(&mut self, time: i64, reading: Reading, frame: &Frame) -> Decision {
         let verdict = self.observe(time, reading, frame);
-        if reading == Reading::Fresh {
+        if !matches!(reading, Reading::Nothing(_)) {
             self.watch_actuators(frame);
         }
         self.watch_failures();
@@ -266,7 +271,12 @@ impl Pilot {
             .read(&parts.binding, frame, time, parts.stale_after);
         let verdict = match reading {
             Reading::Fresh => self.observation.verdict(),
+            Reading::Doubted(fault) => Err(fault),
             Reading::Nothing(fault) => Err(fault),
+        };
+        self.doubted = match reading {
+            Reading::Doubted(fault) => Some(fault),
+            _ => None,
         };
         let elapsed = seconds(time.saturating_sub(self.previous));
         self.previous = time;
@@ -301,7 +311,7 @@ impl Pilot {
             return verdict;
         }
         // A read that failed may have left anything in the frame.
-        if reading != Reading::Fresh {
+        if matches!(reading, Reading::Nothing(_)) {
             return verdict;
         }
         for group in self.observation.news(&mut self.stamps) {
@@ -605,7 +615,7 @@ impl Pilot {
 
     /// The fault of the last frame, if it has one.
     pub fn doubt(&self) -> Option<Fault> {
-        self.observation.verdict().err()
+        self.doubted.or_else(|| self.observation.verdict().err())
     }
 
     /// When the first complete frame came, ns.

@@ -18,6 +18,7 @@ use crate::difference::differences;
 use crate::energy::EnergyWatch;
 use crate::envelope::{Envelope, Ground};
 use crate::error::FlightError;
+use crate::estimation::Estimation;
 use crate::flight::Flight;
 use crate::guidance::Guidance;
 use crate::health::Health;
@@ -75,7 +76,20 @@ impl<'a> Flight<'a> {
             predictor.with_delay(configuration.controller.actuators.delay)
         };
         let commands = system.inputs.command_names();
-        let binding = Binding::new(&info.name, description, &predictor.groups(), commands)?;
+        let (estimation, given) = match &configuration.estimator {
+            Some(section) => {
+                let (estimation, given) = Estimation::new(
+                    section,
+                    *system.model.gravity(),
+                    nanoseconds(configuration.safety.stale_ms * 1e-3),
+                    &info.name,
+                    description,
+                )?;
+                (Some(estimation), given)
+            }
+            None => (None, description.clone()),
+        };
+        let binding = Binding::new(&info.name, &given, &predictor.groups(), commands)?;
 
         let notes = notes(configuration, &backend);
         let section = &configuration.flight;
@@ -97,7 +111,7 @@ impl<'a> Flight<'a> {
         let bodies = system.model.bodies().count();
         let recorder = Recorder::begin(
             sink,
-            &header(configuration, &backend),
+            &header(configuration, &backend, estimation.as_ref()),
             pace,
             solver,
             energy,
@@ -146,6 +160,8 @@ impl<'a> Flight<'a> {
             duration: duration.map(nanoseconds),
             first_frame_timeout: (!is_shadow).then_some(FIRST_FRAME_TIMEOUT),
             link,
+            estimation,
+            groups: given.groups,
             pilot,
             recorder,
             messages,
@@ -226,11 +242,19 @@ fn recorded_commands(description: &Description, commands: &[String]) -> Option<V
     commands.iter().map(place).collect()
 }
 
-fn header(configuration: &Configuration, backend: &Instance) -> Header {
+fn header(
+    configuration: &Configuration,
+    backend: &Instance,
+    estimation: Option<&Estimation>,
+) -> Header {
     let system = &configuration.system;
     let observed = configuration.controller.observer().is_some();
     Header {
         disturbance_dim: if observed { system.model.dof() } else { 0 },
+        estimate: estimation.map(|estimation| {
+            let sensors = estimation.sensors().skip(Estimation::INERTIAL);
+            sensors.map(ToOwned::to_owned).collect()
+        }),
         flight: FlightHeader {
             configuration: configuration.document.text().to_owned(),
             vehicle: configuration.vehicle_text.text().to_owned(),

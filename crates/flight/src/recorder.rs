@@ -16,6 +16,7 @@ use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
 use crate::energy::EnergyWatch;
+use crate::estimation::Estimation;
 use crate::histogram::Histogram;
 use crate::link::Tick;
 use crate::messages::Message;
@@ -133,12 +134,18 @@ impl<'a> Recorder<'a> {
         tick: Tick,
         frame: &Frame,
         pilot: &mut Pilot,
+        mut estimation: Option<&mut Estimation>,
         decision: Decision,
         step_time: Duration,
         sent: bool,
     ) {
         if let Some(truth) = &mut self.truth {
             truth.read(frame, pilot.predictor().system());
+            let predictor = pilot.predictor();
+            let told = truth.configuration().zip(predictor.tracked());
+            if let (Some(estimation), Some((x, body))) = (&mut estimation, told) {
+                estimation.compare(&predictor.pose(body, x));
+            }
         }
         self.deadline_misses += u64::from(tick.late);
         self.count(tick.time, frame, pilot, decision, step_time);
@@ -148,7 +155,8 @@ impl<'a> Recorder<'a> {
             .unwrap_or(predicted);
         let rates = (self.energy.as_mut())
             .and_then(|watch| watch.observe(tick.time, pilot, decision, actuators));
-        self.write(tick, frame, pilot, decision, rates, sent);
+        let estimate = estimation.and_then(Estimation::numbers);
+        self.write(tick, frame, pilot, estimate, decision, rates, sent);
     }
 
     fn count(
@@ -198,6 +206,7 @@ impl<'a> Recorder<'a> {
         tick: Tick,
         frame: &Frame,
         pilot: &mut Pilot,
+        estimate: Option<&[f64]>,
         decision: Decision,
         rates: Option<[f64; 2]>,
         sent: bool,
@@ -217,7 +226,7 @@ impl<'a> Recorder<'a> {
         self.sink.row(&Row {
             time: tick.time,
             status: match tick.reading {
-                Reading::Fresh => Status::Fresh,
+                Reading::Fresh | Reading::Doubted(_) => Status::Fresh,
                 Reading::Nothing(_) => Status::None,
             },
             mode: pilot.supervisor().mode() as u8,
@@ -235,6 +244,7 @@ impl<'a> Recorder<'a> {
                 poses: &self.poses,
             }),
             control,
+            estimate,
             commands: pilot.commands().filter(|_| sent),
         });
     }

@@ -8,6 +8,7 @@ use fly_lie::operators::{angular, linear};
 
 use crate::disturbance::DisturbanceReport;
 use crate::envelope::Exceeded;
+use crate::estimation::EstimatorReport;
 use crate::health::ActuatorEvent;
 use crate::histogram::Histogram;
 use crate::replay::Comparison;
@@ -64,6 +65,8 @@ pub struct Summary {
     pub energy: Option<Report>,
     /// What the observer of disturbances has found at the end; `None` without one.
     pub disturbance: Option<DisturbanceReport>,
+    /// What became of the estimate and of its sensors; `None` without an estimator.
+    pub estimator: Option<EstimatorReport>,
     /// Times of the control steps.
     pub step_times: Histogram,
     /// Times of whole cycles: from one frame until the loop waits for the next one.

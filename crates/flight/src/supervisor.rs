@@ -12,7 +12,7 @@ mod fault;
 mod limit;
 mod table;
 
-pub use fault::Fault;
+pub use fault::{Fault, Uncertain};
 pub use limit::Limit;
 pub use table::{Action, Mode, TABLE, Transition, Trigger, markdown, next};
 

@@ -40,6 +40,8 @@ pub struct Header {
     pub dof: usize,
     /// Length of [`Control::disturbance`](crate::Control::disturbance); 0 without an observer.
     pub disturbance_dim: usize,
+    /// The sensors that correct an estimate, in the order of the last numbers of [`Row::estimate`](crate::Row::estimate); `None` without an estimator.
+    pub estimate: Option<Vec<String>>,
     /// Names of the modes, indexed by [`Row::mode`](crate::Row::mode).
     pub modes: Vec<String>,
     /// Names of the solvers, indexed by [`Control::solver`](crate::Control::solver).

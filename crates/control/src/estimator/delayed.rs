@@ -34,9 +34,30 @@ pub struct Delayed<const S: usize, const M: usize> {
     /// The oldest sample's place, and how many there are.
     first: usize,
     stored: usize,
-    /// By stamp, those of one stamp by kind, then in the order of arrival.
-    waiting: [Option<(i64, Measurement)>; M],
+    /// By stamp, those of one stamp by kind and source, then in the order of arrival.
+    waiting: [Option<Waiting>; M],
     refused: u64,
+}
+
+/// A measurement that waits for the horizon.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    stamp: i64,
+    source: usize,
+    measurement: Measurement,
+}
+
+/// A measurement that the horizon has passed.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'a> {
+    /// When it was measured, ns.
+    pub stamp: i64,
+    /// The caller's number of whoever measured it.
+    pub source: usize,
+    /// What was measured.
+    pub measurement: &'a Measurement,
+    /// What became of it.
+    pub verdict: Verdict,
 }
 
 impl<const S: usize, const M: usize> Delayed<S, M> {
@@ -93,7 +114,7 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         &mut self,
         stamp: i64,
         imu: &Imu,
-        mut judged: impl FnMut(i64, &Measurement, Verdict),
+        mut judged: impl FnMut(Judged),
     ) -> Result<(), Refused> {
         let newest = match self.stored {
             0 => self.time,
@@ -114,34 +135,43 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
         Ok(())
     }
 
-    /// Takes a measurement of the time `stamp`. One of the horizon itself is used at once and told to `judged`, others wait.
+    /// Takes a measurement of the time `stamp` by `source`, any number of the caller's. One of the horizon itself is used at once and told to `judged`, others
+    /// wait.
     ///
     /// # Errors
     /// [`Refused::TooOld`], [`Refused::Full`]; both are counted.
     pub fn measure(
         &mut self,
         stamp: i64,
+        source: usize,
         measurement: &Measurement,
-        mut judged: impl FnMut(i64, &Measurement, Verdict),
+        mut judged: impl FnMut(Judged),
     ) -> Result<(), Refused> {
         if stamp < self.time {
             self.refused += 1;
             return Err(Refused::TooOld);
         }
         if stamp == self.time {
-            judged(stamp, measurement, self.filter.correct(measurement));
+            judged(Judged {
+                stamp,
+                source,
+                measurement,
+                verdict: self.filter.correct(measurement),
+            });
             return Ok(());
         }
-        let key = (stamp, measurement.kind());
-        let place = self.waiting.iter().position(|waiting| {
-            waiting
-                .as_ref()
-                .is_none_or(|(stamp, other)| (*stamp, other.kind()) > key)
-        });
+        let new = Waiting {
+            stamp,
+            source,
+            measurement: *measurement,
+        };
+        let key = |one: &Waiting| (one.stamp, one.measurement.kind(), one.source);
+        let place = (self.waiting.iter())
+            .position(|waiting| waiting.as_ref().is_none_or(|other| key(other) > key(&new)));
         match place {
             Some(place) if self.waiting[M - 1].is_none() => {
                 self.waiting[place..].rotate_right(1);
-                self.waiting[place] = Some((stamp, *measurement));
+                self.waiting[place] = Some(new);
                 Ok(())
             }
             _ => {
@@ -152,14 +182,19 @@ impl<const S: usize, const M: usize> Delayed<S, M> {
     }
 
     /// The horizon passes the oldest sample, and the measurements up to it.
-    fn pass(&mut self, judged: &mut impl FnMut(i64, &Measurement, Verdict)) {
+    fn pass(&mut self, judged: &mut impl FnMut(Judged)) {
         let (stamp, imu) = self.samples[self.first];
-        while let Some((at, measurement)) = self.waiting.first().copied().flatten() {
-            if at > stamp {
+        while let Some(next) = self.waiting.first().copied().flatten() {
+            if next.stamp > stamp {
                 break;
             }
-            self.advance(at, &imu);
-            judged(at, &measurement, self.filter.correct(&measurement));
+            self.advance(next.stamp, &imu);
+            judged(Judged {
+                stamp: next.stamp,
+                source: next.source,
+                measurement: &next.measurement,
+                verdict: self.filter.correct(&next.measurement),
+            });
             self.waiting[0] = None;
             self.waiting.rotate_left(1);
         }

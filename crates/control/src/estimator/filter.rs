@@ -94,6 +94,23 @@ impl InvariantFilter {
         &self.covariance
     }
 
+    /// Standard deviations of attitude (rad, about world axes), velocity (m/s), position (m), gyro bias (rad/s) and accelerometer bias (m/s²), three each: of
+    /// `v - v̂` and `p - p̂`, not of the coordinates `e`.
+    pub fn deviations(&self) -> [f64; 15] {
+        let P = &self.covariance;
+        let mut variances: [f64; 15] = core::array::from_fn(|i| P[(i, i)]);
+        for (first, point) in [(3, &self.pose.velocity), (6, &self.pose.position)] {
+            // v - v̂ = e_v - hat(v̂) e_R to first order.
+            let lever = hat3(point);
+            let turned = lever * P.fixed_view::<3, 3>(0, first);
+            let all = lever * P.fixed_view::<3, 3>(0, 0) * lever.transpose();
+            for i in 0..3 {
+                variances[first + i] += all[(i, i)] - 2.0 * turned[(i, i)];
+            }
+        }
+        variances.map(|variance| nalgebra::ComplexField::sqrt(variance.max(0.0)))
+    }
+
     /// The error `[e; β]` of the estimate where the truth is known.
     pub fn error(
         &self,
@@ -226,15 +243,17 @@ impl InvariantFilter {
             Measurement::Pose {
                 attitude,
                 position,
+                arm,
                 attitude_covariance,
                 position_covariance,
             } => {
                 let turn = (*attitude * self.pose.rotation.inverse()).log();
-                let way = position - self.pose.position;
+                let point = at(arm);
+                let way = position - point;
                 let z = SVector::<f64, 6>::from_fn(|i, _| if i < 3 { turn[i] } else { way[i - 3] });
                 let mut H = SMatrix::<f64, 6, 15>::zeros();
                 place(&mut H, 0, 0, &Matrix3::identity());
-                place(&mut H, 3, 0, &-hat3(&self.pose.position));
+                place(&mut H, 3, 0, &-hat3(&point));
                 place(&mut H, 3, 6, &Matrix3::identity());
                 let mut N = SMatrix::<f64, 6, 6>::zeros();
                 place(&mut N, 0, 0, attitude_covariance);

@@ -31,12 +31,14 @@ pub enum Measurement {
         /// Of the small rotation about world axes from the true attitude to the measured one, rad².
         covariance: Matrix3<f64>,
     },
-    /// Position of the body's origin and attitude at once, judged by one gate of six: motion capture.
+    /// Position of a point of the body and attitude at once, judged by one gate of six: motion capture.
     Pose {
         /// World from body.
         attitude: SO3<f64>,
         /// m, world frame.
         position: Vector3<f64>,
+        /// m.
+        arm: Vector3<f64>,
         /// As of [`Attitude`](Self::Attitude), rad².
         attitude_covariance: Matrix3<f64>,
         /// m².

@@ -38,7 +38,7 @@ mod parameters;
 mod propagation;
 mod start;
 
-pub use delayed::{Delayed, Refused};
+pub use delayed::{Delayed, Judged, Refused};
 pub use filter::{Covariance, InvariantFilter};
 pub use measurement::{KINDS, Measurement, Verdict};
 pub use parameters::{EstimatorParameters, ParameterError};

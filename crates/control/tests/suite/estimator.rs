@@ -4,8 +4,8 @@
 
 use fly_control::estimator::chi_square::quantile;
 use fly_control::estimator::{
-    Delayed, EstimatorParameters, Imu, InvariantFilter, Measurement, Refused, Verdict, advance,
-    input_effect, level, transition,
+    Delayed, EstimatorParameters, Imu, InvariantFilter, Judged, Measurement, Refused, Verdict,
+    advance, input_effect, level, transition,
 };
 use fly_lie::{SE23, SO3};
 use fly_testing::allocations;
@@ -103,6 +103,7 @@ impl Flight {
         Measurement::Pose {
             attitude: SO3::exp(&self.random.vector(0.0175)) * self.pose.rotation,
             position: self.pose.position + self.random.vector(0.02),
+            arm: Vector3::zeros(),
             attitude_covariance: Matrix3::identity() * 0.0175_f64.powi(2),
             position_covariance: Matrix3::identity() * 0.02_f64.powi(2),
         }
@@ -440,7 +441,7 @@ fn delayed_measurements_count_as_if_they_came_at_once() {
     let with = |p| InvariantFilter::new(p, *plain.pose(), GRAVITY).expect("parameters");
     let mut delayed = Delayed::<32, 16>::new(with(late), 0);
     let mut at_once = Delayed::<32, 16>::new(with(EstimatorParameters::default()), 0);
-    let ignore = |_, _: &Measurement, _| ();
+    let ignore = |_: Judged<'_>| ();
     let mut on_their_way: Vec<(i64, i64, Measurement)> = Vec::new();
     let mut history = Vec::new();
     for i in 1..=1000_i64 {
@@ -453,7 +454,7 @@ fn delayed_measurements_count_as_if_they_came_at_once() {
         if i % 4 == 0 {
             let seen = flight.capture();
             plain.correct(&seen);
-            at_once.measure(now, &seen, ignore).expect("now");
+            at_once.measure(now, 0, &seen, ignore).expect("now");
             let delay = (0..20)
                 .rfind(|_| flight.random.uniform() < 0.1)
                 .unwrap_or(0);
@@ -465,7 +466,7 @@ fn delayed_measurements_count_as_if_they_came_at_once() {
         }
         on_their_way.retain(|(arrival, stamp, seen)| {
             if *arrival <= i {
-                delayed.measure(*stamp, seen, ignore).expect("in time");
+                delayed.measure(*stamp, 0, seen, ignore).expect("in time");
             }
             *arrival > i
         });
@@ -484,7 +485,7 @@ fn delayed_measurements_count_as_if_they_came_at_once() {
         }
     }
     let seen = flight.capture();
-    assert_eq!(delayed.measure(0, &seen, ignore), Err(Refused::TooOld));
+    assert_eq!(delayed.measure(0, 0, &seen, ignore), Err(Refused::TooOld));
     assert_eq!(delayed.refused(), 1);
 }
 

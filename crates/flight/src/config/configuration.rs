@@ -13,6 +13,7 @@ use fly_mechanics::{System, Vehicle};
 use super::decode::hint;
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
+use super::estimator::EstimatorSection;
 use super::sections::{self, BackendSection, FlightSection, SafetySection};
 use super::source::{Origin, Source};
 use super::tolerance::Tolerance;
@@ -26,6 +27,7 @@ const SECTIONS: &[&str] = &[
     "vehicle",
     "controller",
     "reference",
+    "estimator",
     "safety",
     "backend",
 ];
@@ -49,6 +51,8 @@ pub struct Configuration {
     pub reference: ReferenceSettings,
     /// `[reference] tolerance`.
     pub tolerance: Tolerance,
+    /// `[estimator]`, if there is one.
+    pub estimator: Option<EstimatorSection>,
     /// `[safety]`.
     pub safety: SafetySection,
     /// `[backend]` and the chosen plugin's table.
@@ -103,6 +107,7 @@ impl Configuration {
         let controller = problems.take(controller::read(&document));
         let reference = problems.take(reference::read(&document));
         let tolerance = problems.take(Tolerance::read(&document));
+        let estimator = problems.take(EstimatorSection::read(&document));
         problems.finish()?;
         let (
             Some((flight, safety, backend)),
@@ -114,7 +119,10 @@ impl Configuration {
             Some(controller),
             Some(reference),
             Some(tolerance),
-        ) = (sections, vehicle, controller, reference, tolerance)
+            Some(estimator),
+        ) = (
+            sections, vehicle, controller, reference, tolerance, estimator,
+        )
         else {
             return Err(Diagnostic::new("the configuration could not be read").into());
         };
@@ -127,10 +135,12 @@ impl Configuration {
             controller,
             reference,
             tolerance,
+            estimator,
             safety,
             backend,
         };
         configuration.check_descent()?;
+        configuration.check_estimator()?;
         configuration.check_ground()?;
         configuration.check_limits()?;
         Ok(configuration)
@@ -148,6 +158,24 @@ impl Configuration {
             system.name
         );
         Err(match self.document.place("safety.then") {
+            Some(place) => diagnostic.at(place, label),
+            None => diagnostic.note(label),
+        }
+        .into())
+    }
+
+    /// Rejects `[estimator]` without a body whose pose it could find.
+    fn check_estimator(&self) -> Result<(), ConfigError> {
+        let tracked = Measurements::tracked(&self.system.model);
+        if tracked.is_some() || self.estimator.is_none() {
+            return Ok(());
+        }
+        let diagnostic = Diagnostic::new("`[estimator]` is not possible");
+        let label = format!(
+            "expected none: `{}` has no body whose pose it could find, the only one that is free in the world",
+            self.system.name
+        );
+        Err(match self.document.place("estimator") {
             Some(place) => diagnostic.at(place, label),
             None => diagnostic.note(label),
         }

@@ -12,6 +12,7 @@ mod controller;
 mod decode;
 mod diagnostic;
 mod document;
+mod estimator;
 mod keys;
 mod limits;
 mod locate;
@@ -33,6 +34,10 @@ pub use assignment::Assignment;
 pub use configuration::{Configuration, Flown};
 pub use diagnostic::{ConfigError, Diagnostic};
 pub use document::{Document, Fragment, Options, Template};
+pub use estimator::{
+    BarometerSection, EstimatorSection, GnssSection, ImuSection, MagnetometerSection,
+    MotionCaptureSection, RangeSection, StateSource,
+};
 pub use limits::{
     AngleKeys, BoxKeys, CylinderKeys, FenceKeys, HeightKeys, LimitKeys, LimitsSection,
 };

@@ -25,6 +25,14 @@ pub enum Fault {
     NonFinite(usize),
     /// A quaternion is too far from unit length to be an attitude.
     NotUnit(usize),
+    /// A sensor of the estimator (by its group) has told the very same numbers with new stamps for longer than `safety.stale_ms`.
+    Frozen(usize),
+    /// The estimator waits for what its start needs, or its estimate has not converged.
+    Unconverged,
+    /// A standard deviation of the estimate is larger than `[estimator]` allows.
+    Uncertain(Uncertain),
+    /// No measurement has corrected the estimated position for longer than `estimator.correction_timeout`.
+    Uncorrected,
     /// The controller's result is not finite; nothing was sent.
     Controller,
     /// The reference cannot be followed at this time.
@@ -43,6 +51,28 @@ pub enum Fault {
     Requested,
 }
 
+/// A part of the estimated state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Uncertain {
+    /// About any axis.
+    Attitude,
+    /// Along any axis.
+    Velocity,
+    /// Along any axis.
+    Position,
+}
+
+impl Uncertain {
+    /// Its name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Attitude => "attitude",
+            Self::Velocity => "velocity",
+            Self::Position => "position",
+        }
+    }
+}
+
 impl Fault {
     /// Whether it is over as soon as frames are complete again.
     pub fn is_of_frames(self) -> bool {
@@ -56,6 +86,10 @@ impl Fault {
             | Self::Early(_)
             | Self::NonFinite(_)
             | Self::NotUnit(_)
+            | Self::Frozen(_)
+            | Self::Unconverged
+            | Self::Uncertain(_)
+            | Self::Uncorrected
             | Self::Backend => true,
             Self::Controller
             | Self::Reference
@@ -87,6 +121,12 @@ impl Fault {
             Self::NonFinite(index) => write!(f, "`{}` is not finite", name(groups, index)),
             Self::NotUnit(index) => {
                 write!(f, "`{}` is not a unit quaternion", name(groups, index))
+            }
+            Self::Frozen(index) => write!(f, "`{}` repeats itself", name(groups, index)),
+            Self::Unconverged => f.write_str("the estimate has not converged"),
+            Self::Uncertain(what) => write!(f, "the estimated {} is too uncertain", what.name()),
+            Self::Uncorrected => {
+                f.write_str("nothing has corrected the estimated position for too long")
             }
             Self::Controller => {
                 f.write_str("the controller's result is not finite and was not sent")

@@ -84,6 +84,50 @@ pub struct Control {
     #[prost(double, optional, tag = "19")]
     pub thrust_scale: ::core::option::Option<f64>,
 }
+/// What an estimator makes of the sensors of the body that is free in the world.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Estimate {
+    /// Flight time.
+    #[prost(message, optional, tag = "1")]
+    pub timestamp: ::core::option::Option<::prost_types::Timestamp>,
+    /// Position of the body's origin in the world, m.
+    #[prost(message, optional, tag = "2")]
+    pub position: ::core::option::Option<super::foxglove::Vector3>,
+    /// Attitude: world from body.
+    #[prost(message, optional, tag = "3")]
+    pub attitude: ::core::option::Option<super::foxglove::Quaternion>,
+    /// Velocity of the body's origin in the body frame, m/s.
+    #[prost(message, optional, tag = "4")]
+    pub velocity: ::core::option::Option<super::foxglove::Vector3>,
+    /// Angular velocity in the body frame, rad/s.
+    #[prost(message, optional, tag = "5")]
+    pub angular_velocity: ::core::option::Option<super::foxglove::Vector3>,
+    /// Bias of the gyroscope, rad/s.
+    #[prost(message, optional, tag = "6")]
+    pub gyro_bias: ::core::option::Option<super::foxglove::Vector3>,
+    /// Bias of the accelerometer, m/s^2.
+    #[prost(message, optional, tag = "7")]
+    pub accelerometer_bias: ::core::option::Option<super::foxglove::Vector3>,
+    /// Standard deviation of the attitude, about the axes of the world, rad.
+    #[prost(message, optional, tag = "8")]
+    pub attitude_deviation: ::core::option::Option<super::foxglove::Vector3>,
+    /// Standard deviation of the velocity, in the world, m/s.
+    #[prost(message, optional, tag = "9")]
+    pub velocity_deviation: ::core::option::Option<super::foxglove::Vector3>,
+    /// Standard deviation of the position, in the world, m.
+    #[prost(message, optional, tag = "10")]
+    pub position_deviation: ::core::option::Option<super::foxglove::Vector3>,
+    /// Standard deviation of the bias of the gyroscope, rad/s.
+    #[prost(message, optional, tag = "11")]
+    pub gyro_bias_deviation: ::core::option::Option<super::foxglove::Vector3>,
+    /// Standard deviation of the bias of the accelerometer, m/s^2.
+    #[prost(message, optional, tag = "12")]
+    pub accelerometer_bias_deviation: ::core::option::Option<super::foxglove::Vector3>,
+    /// The last innovation of each sensor, squared, normalised by its covariance and divided by its length: 1 in the mean; NaN before the first
+    /// (names of the sensors: metadata of the channel, `values`).
+    #[prost(double, repeated, tag = "13")]
+    pub innovations: ::prost::alloc::vec::Vec<f64>,
+}
 /// One tick as the backend answered it: what a replay feeds to the controller again.
 ///
 /// Every number that must come back bit for bit stands in a packed array, since a

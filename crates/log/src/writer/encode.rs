@@ -46,6 +46,9 @@ const TRUTH_CHANNELS: [(&str, &str); 2] = [
     ("/truth/tf", "foxglove.FrameTransforms"),
 ];
 
+/// The last one, in the logs of flights with an estimator. It carries the names of the sensors.
+const ESTIMATE: (&str, &str) = ("/fly/estimate", "fly.Estimate");
+
 const POSE: usize = 0;
 const REFERENCE_POSE: usize = 1;
 const TF: usize = 2;
@@ -73,6 +76,7 @@ pub struct Encoder<W: Write + Seek> {
     truth: Truth,
     /// The first of the channels of the truth.
     truth_channel: usize,
+    estimate_channel: usize,
     sequence: u32,
     rows: u64,
     events: u64,
@@ -102,7 +106,9 @@ impl<W: Write + Seek> Encoder<W> {
         let of_truth = TRUTH_CHANNELS.into_iter().filter(|_| !truth.is_empty());
         let channels_before = CHANNELS.len() + 1 + system.clone().count();
         let all = CHANNELS.into_iter().chain([COMMAND]).chain(system);
-        for (topic, message) in all.chain(of_truth) {
+        let estimate = header.estimate.as_ref();
+        let of_estimate = estimate.map(|_| ESTIMATE);
+        for (topic, message) in all.chain(of_truth).chain(of_estimate) {
             let schema = mcap.add_schema(message, "protobuf", &descriptor_of(message))?;
             let mut metadata = BTreeMap::new();
             if topic == COMMAND.0 {
@@ -112,12 +118,16 @@ impl<W: Write + Seek> Encoder<W> {
                 let names = names(header.description.frame_signals());
                 metadata.insert("values".to_owned(), names);
             }
+            if let Some(sensors) = estimate.filter(|_| topic == ESTIMATE.0) {
+                metadata.insert("values".to_owned(), sensors.join(" "));
+            }
             channels.push(mcap.add_channel(schema, topic, "protobuf", &metadata)?);
         }
         debug_assert_eq!([channels[FRAME], channels[COMMANDS]], CHANNEL_NUMBERS);
         Ok(Self {
             mcap,
             head,
+            estimate_channel: channels.len().saturating_sub(1),
             channels,
             start: header.flight.start,
             vehicle: header.flight.vehicle_name.clone(),
@@ -214,6 +224,10 @@ impl<W: Write + Seek> Encoder<W> {
             self.message(TF, time, &foxglove::FrameTransforms { transforms })?;
         }
         self.truth(time, row)?;
+        if let Some(numbers) = row.estimate {
+            let message = estimate(time, numbers);
+            self.message(self.estimate_channel, time, &message)?;
+        }
         if let Some(SystemState {
             configuration,
             velocity,
@@ -396,6 +410,27 @@ fn motion(
         angular_velocity: Some(half(twist, 3)),
         acceleration: acceleration.map(|six| half(six, 0)),
         angular_acceleration: acceleration.map(|six| half(six, 3)),
+    }
+}
+
+/// Of the numbers of a row's estimate, whose length has been checked.
+fn estimate(time: u64, numbers: &[f64]) -> fly::Estimate {
+    let three = |i: usize| Some(vector([numbers[i], numbers[i + 1], numbers[i + 2]]));
+    let pose = pose(&std::array::from_fn(|i| numbers[i]));
+    fly::Estimate {
+        timestamp: Some(timestamp(time)),
+        position: pose.position,
+        attitude: pose.orientation,
+        velocity: three(7),
+        angular_velocity: three(10),
+        gyro_bias: three(13),
+        accelerometer_bias: three(16),
+        attitude_deviation: three(19),
+        velocity_deviation: three(22),
+        position_deviation: three(25),
+        gyro_bias_deviation: three(28),
+        accelerometer_bias_deviation: three(31),
+        innovations: numbers[super::layout::ESTIMATE..].to_vec(),
     }
 }
 

@@ -25,7 +25,11 @@ pub struct Layout {
     config_dim: usize,
     dof: usize,
     disturbance: usize,
+    estimate: usize,
 }
+
+/// Numbers of an estimate before the innovations.
+pub const ESTIMATE: usize = 34;
 
 /// An item of the queue.
 #[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
@@ -54,6 +58,7 @@ pub struct Buffers {
     acceleration: Vec<f64>,
     poses: Vec<[f64; 7]>,
     disturbance: Vec<f64>,
+    estimate: Vec<f64>,
     target: String,
     message: String,
 }
@@ -69,6 +74,7 @@ impl Layout {
             config_dim: header.config_dim,
             dof: header.dof,
             disturbance: header.disturbance_dim,
+            estimate: (header.estimate.as_ref()).map_or(0, |sensors| ESTIMATE + sensors.len()),
         }
     }
 
@@ -79,6 +85,7 @@ impl Layout {
             + 13
             + self.system_words()
             + self.control_words()
+            + self.estimate
             + self.commands
     }
 
@@ -134,7 +141,10 @@ impl Layout {
             | u64::from(row.control.as_ref().is_some_and(|c| c.reference.is_some())) << 6
             | u64::from(row.control.as_ref().is_some_and(|c| c.system.is_some())) << 7;
         let solver = row.control.as_ref().map_or(0, |c| c.solver);
-        words.push(ROW | flags << 8 | u64::from(row.mode) << 16 | u64::from(solver) << 24);
+        let estimated = u64::from(row.estimate.is_some()) << 32;
+        words.push(
+            ROW | flags << 8 | u64::from(row.mode) << 16 | u64::from(solver) << 24 | estimated,
+        );
         words.push(row.time.cast_unsigned());
         let (active, iterations) = row
             .control
@@ -196,6 +206,12 @@ impl Layout {
             extend(words, &[control.thrust_scale.unwrap_or(f64::NAN)]);
         } else {
             words.resize(words.len() + self.control_words(), 0);
+        }
+        if let Some(estimate) = row.estimate {
+            check("`estimate`", self.estimate, estimate.len())?;
+            extend(words, estimate);
+        } else {
+            words.resize(words.len() + self.estimate, 0);
         }
         if let Some(commands) = row.commands {
             check("`commands`", self.commands, commands.len())?;
@@ -285,6 +301,7 @@ impl Layout {
         let energy_rates: [f64; 2] = rest.array();
         rest.fill(self.disturbance, &mut buffers.disturbance);
         let [thrust_scale] = rest.array();
+        rest.fill(self.estimate, &mut buffers.estimate);
         rest.fill(self.commands, &mut buffers.commands);
         let control = Control {
             reference: flag(6).then_some(reference),
@@ -323,6 +340,7 @@ impl Layout {
                 poses: &buffers.poses,
             }),
             control: flag(2).then_some(control),
+            estimate: (words[0] >> 32 & 1 == 1).then_some(buffers.estimate.as_slice()),
             commands: flag(3).then_some(&buffers.commands),
         })
     }

@@ -31,6 +31,10 @@ pub struct Row<'a> {
     pub system: Option<SystemState<'a>>,
     /// The controller's step; `None` if it did not run.
     pub control: Option<Control<'a>>,
+    /// The estimate of the only free body: position (m, world), quaternion w, x, y, z, velocity (m/s) and angular velocity (rad/s) in the body frame, biases of gyro
+    /// (rad/s) and accelerometer (m/s^2), standard deviations of attitude, velocity, position and both biases (three each), then the last innovation of each sensor of
+    /// [`Header::estimate`](super::Header::estimate): 34 numbers and one for each. `None` before there is one.
+    pub estimate: Option<&'a [f64]>,
     /// Commands that were sent; `None` if none were.
     pub commands: Option<&'a [f64]>,
 }

@@ -118,6 +118,7 @@ impl Tick {
                 solver: 1,
                 iterations: 25,
             }),
+            estimate: None,
             commands: self.commands.as_ref().map(|c| &c[..]),
         }
     }

@@ -1,0 +1,190 @@
+//! Which sensors of a backend are used.
+
+use fly_control::estimator::ParameterError;
+use fly_hal::Description;
+use nalgebra::{Matrix3, Vector3};
+
+use super::sensor::{Kind, Sensor};
+use crate::binding::{StateBinding, bind};
+use crate::config::EstimatorSection;
+
+/// The groups of an IMU.
+pub(super) const IMU: [&str; 2] = ["imu.angular_velocity", "imu.specific_force"];
+const CAPTURE: &str = "motion_capture.position";
+const CAPTURE_ATTITUDE: &str = "motion_capture.quaternion";
+const GNSS_POSITION: &str = "gnss.position";
+const GNSS_VELOCITY: &str = "gnss.velocity";
+const BAROMETER: &str = "barometer";
+const MAGNETOMETER: &str = "magnetometer.field";
+const RANGE: &str = "range";
+
+/// The sensors of a backend do not suffice for a state, or are not what the configuration says.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EstimatorError {
+    /// Groups of signals are missing.
+    #[error(
+        "`[estimator]` needs {needed}, which the backend `{backend}` does not measure; it measures {}",
+        list(offered)
+    )]
+    Missing {
+        /// The backend's name.
+        backend: String,
+        /// What is missing.
+        needed: String,
+        /// The groups that the backend has.
+        offered: Vec<String>,
+    },
+    /// A magnetometer is to be used without the field of the world.
+    #[error(
+        "`estimator.magnetometer.use` needs `estimator.magnetometer.field`: the magnetic field of the world, T"
+    )]
+    NoField,
+    /// The parameters of the filter cannot be used.
+    #[error("`estimator.filter.{0}`")]
+    Parameter(#[from] ParameterError),
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        return "nothing".to_owned();
+    }
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// The bound sensors.
+pub(super) struct Bound {
+    /// Gyroscope and accelerometer.
+    pub imu: [StateBinding; 2],
+    pub sensors: Vec<Sensor>,
+    /// What is offered and not used, and why.
+    pub unused: Vec<String>,
+}
+
+/// Binds what is offered and wanted.
+pub(super) fn sensors(
+    section: &EstimatorSection,
+    backend: &str,
+    description: &Description,
+) -> Result<Bound, EstimatorError> {
+    let offered = |name: &str| {
+        Some(StateBinding {
+            group: bind(description, name)?,
+            quaternion: name.ends_with("quaternion"),
+        })
+    };
+    let missing = |needed: String| EstimatorError::Missing {
+        backend: backend.to_owned(),
+        needed,
+        offered: description.groups.clone(),
+    };
+    // One that must be used must be there.
+    let find = |name: &str, used: Option<bool>| match (used, offered(name)) {
+        (Some(false), _) => Ok(None),
+        (Some(true), None) => Err(missing(format!("`{name}`"))),
+        (_, found) => Ok(found),
+    };
+    let [gyro, accelerometer] = IMU;
+    let (Some(gyro), Some(accelerometer)) = (offered(gyro), offered(accelerometer)) else {
+        let lacking: Vec<_> = (IMU.into_iter().filter(|name| offered(name).is_none()))
+            .map(|name| format!("`{name}`"))
+            .collect();
+        return Err(missing(lacking.join(" and ")));
+    };
+    let (mut sensors, mut unused) = (Vec::new(), Vec::new());
+    let imu = Vector3::from(section.imu.position);
+    let arm = |position: &[f64; 3]| Vector3::from(*position) - imu;
+
+    let capture = &section.motion_capture;
+    if let Some(group) = find(CAPTURE, capture.used)? {
+        let kind = Kind::Capture {
+            quaternion: offered(CAPTURE_ATTITUDE),
+            arm: arm(&capture.position),
+            attitude_covariance: same(capture.attitude_noise),
+            position_covariance: same(capture.position_noise),
+        };
+        sensors.push(Sensor::new(CAPTURE, group, kind));
+    }
+    let gnss = &section.gnss;
+    if let Some(group) = find(GNSS_POSITION, gnss.used)? {
+        let kind = Kind::Position {
+            arm: arm(&gnss.position),
+            covariance: each(&gnss.position_noise),
+        };
+        sensors.push(Sensor::new(GNSS_POSITION, group, kind));
+    }
+    if let Some(group) = find(GNSS_VELOCITY, gnss.used.filter(|used| !used))? {
+        let kind = Kind::Velocity {
+            arm: arm(&gnss.position),
+            covariance: each(&gnss.velocity_noise),
+        };
+        sensors.push(Sensor::new(GNSS_VELOCITY, group, kind));
+    }
+    let barometer = &section.barometer;
+    if let Some(group) = find(BAROMETER, barometer.used)? {
+        let kind = Kind::Height {
+            arm: arm(&barometer.position),
+            variance: barometer.noise.powi(2),
+        };
+        sensors.push(Sensor::new(BAROMETER, group, kind));
+    }
+    let magnetometer = &section.magnetometer;
+    if let Some(group) = find(MAGNETOMETER, magnetometer.used)? {
+        match magnetometer.field {
+            Some(field) => {
+                let kind = Kind::Field {
+                    known: Vector3::from(field),
+                    covariance: same(magnetometer.noise),
+                };
+                sensors.push(Sensor::new(MAGNETOMETER, group, kind));
+            }
+            None if magnetometer.used == Some(true) => return Err(EstimatorError::NoField),
+            None => unused.push(format!(
+                "`{MAGNETOMETER}` is not used: `estimator.magnetometer.field` is not given"
+            )),
+        }
+    }
+    let range = &section.range;
+    if let Some(group) = find(RANGE, Some(range.used))? {
+        let kind = Kind::Range {
+            arm: arm(&range.position),
+            direction: Vector3::from(range.direction).normalize(),
+            variance: range.noise.powi(2),
+            ground: range.ground_height,
+        };
+        sensors.push(Sensor::new(RANGE, group, kind));
+    }
+    if !sensors.iter().any(Sensor::fixes_position) {
+        let unless = |used: Option<bool>| {
+            if used == Some(false) {
+                " (`use = false`)"
+            } else {
+                ""
+            }
+        };
+        return Err(missing(format!(
+            "`{CAPTURE}`{} or `{GNSS_POSITION}`{}",
+            unless(capture.used),
+            unless(gnss.used)
+        )));
+    }
+    Ok(Bound {
+        imu: [gyro, accelerometer],
+        sensors,
+        unused,
+    })
+}
+
+/// Whether the position comes from GNSS alone, and whether GNSS is used at all.
+pub(super) fn gnss(sensors: &[Sensor]) -> [bool; 2] {
+    let has = |name: &str| sensors.iter().any(|sensor| sensor.name == name);
+    [!has(CAPTURE), has(GNSS_POSITION) || has(GNSS_VELOCITY)]
+}
+
+fn same(deviation: f64) -> Matrix3<f64> {
+    Matrix3::identity() * deviation.powi(2)
+}
+
+fn each(deviations: &[f64; 3]) -> Matrix3<f64> {
+    Matrix3::from_diagonal(&Vector3::from(*deviations).map(|deviation| deviation.powi(2)))
+}

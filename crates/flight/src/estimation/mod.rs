@@ -1,0 +1,445 @@
+//! The state from the raw sensors of a backend: its frames go through the filter of [`fly_control::estimator`], and pose and twist come out as if
+//! the backend had measured them.
+//!
+//! Pilot, predictor and supervisor do not know where the state comes from: [`Estimation::take`] gives them a frame in which `pose.*` and `twist.*` are those of
+//! the estimate, and a reading that doubts it where it is not good enough to fly on.
+
+mod bind;
+mod report;
+mod sensor;
+mod start;
+
+use fly_control::estimator::{Delayed, EstimatorParameters, Imu, InvariantFilter, Verdict};
+use fly_hal::{Description, Frame, GroupStatus};
+use fly_lie::SE23;
+use nalgebra::Vector3;
+
+pub use bind::EstimatorError;
+pub use report::{EstimateError, EstimatorReport, SensorReport};
+
+use crate::binding::{GroupBinding, StateBinding, bind as bind_group};
+use crate::config::{EstimatorSection, StateSource};
+use crate::observation::check;
+use crate::pilot::{Reading, seconds};
+use crate::supervisor::{Fault, Uncertain};
+use sensor::{Kind, Sensor};
+use start::Start;
+
+/// Samples of the IMU and measurements that the filter remembers: 1 s at 500 Hz.
+type Filter = Delayed<512, 64>;
+
+/// The groups that the estimate fills.
+const STATE: [&str; 4] = [
+    "pose.position",
+    "pose.quaternion",
+    "twist.linear",
+    "twist.angular",
+];
+
+/// Delays (s) where none is given: without and with GNSS.
+const DELAYS: [f64; 2] = [0.05, 0.25];
+/// Timeouts of corrections (s) where none is given: with motion capture, and with GNSS alone.
+const TIMEOUTS: [f64; 2] = [0.5, 2.0];
+
+/// Numbers of [`Estimation::numbers`] before the innovations of the sensors.
+pub const NUMBERS: usize = 7 + 6 + 6 + 15;
+
+/// The estimator of a flight. After it is built it does not allocate.
+#[derive(Debug)]
+pub struct Estimation {
+    state: StateSource,
+    imu: [StateBinding; 2],
+    /// Where the IMU sits, m, body frame.
+    imu_place: Vector3<f64>,
+    /// The last sample that was used: when, and what; and since when (ns) its numbers have been the same.
+    sample: Option<(i64, Imu)>,
+    same_since: i64,
+    sensors: Vec<Sensor>,
+    unused: Vec<String>,
+    parameters: EstimatorParameters,
+    gravity: Vector3<f64>,
+    /// Largest deviations of attitude (rad), velocity (m/s) and position (m).
+    limits: [f64; 3],
+    /// ns.
+    correction_timeout: i64,
+    stale_after: i64,
+    start: Start,
+    filter: Box<Filter>,
+    /// When the filter has started and the estimate has first converged, ns.
+    started: Option<i64>,
+    converged: Option<i64>,
+    /// When the last measurement of a position was taken that has corrected the estimate, ns.
+    corrected: Option<i64>,
+    /// The extended pose of the IMU at its last sample.
+    present: SE23<f64>,
+    /// The backend's frame with pose and twist of the estimate, and where these stand.
+    frame: Frame,
+    outputs: [GroupBinding; 4],
+    numbers: Vec<f64>,
+    error: EstimateError,
+}
+
+/// # Construction
+impl Estimation {
+    /// Binds the sensors. Returns the estimator, and the description of the frames that it gives: those of the backend, with pose and twist where the
+    /// flight uses the estimate.
+    ///
+    /// # Errors
+    /// [`EstimatorError`]: the sensors do not suffice.
+    pub fn new(
+        section: &EstimatorSection,
+        gravity: Vector3<f64>,
+        stale_after: i64,
+        backend: &str,
+        description: &Description,
+    ) -> Result<(Self, Description), EstimatorError> {
+        let bound = bind::sensors(section, backend, description)?;
+        let described = with_state(description);
+        let outputs = STATE.map(|name| {
+            bind_group(&described, name).unwrap_or(GroupBinding {
+                group: 0,
+                values: [0; 4],
+                length: 0,
+            })
+        });
+        let [gnss_alone, with_gnss] = bind::gnss(&bound.sensors);
+        let parameters = EstimatorParameters {
+            delay: section.delay.unwrap_or(DELAYS[usize::from(with_gnss)]),
+            ..section.filter
+        };
+        let timeout = section.correction_timeout;
+        let timeout = timeout.unwrap_or(TIMEOUTS[usize::from(gnss_alone)]);
+        let has = |wanted: fn(&Kind) -> bool| bound.sensors.iter().any(|one| wanted(&one.kind));
+        let start = Start::new(
+            has(|kind| {
+                matches!(
+                    kind,
+                    Kind::Capture {
+                        quaternion: Some(_),
+                        ..
+                    }
+                )
+            }),
+            has(|kind| matches!(kind, Kind::Field { .. })),
+        );
+        let filter = InvariantFilter::new(parameters, SE23::identity(), gravity)?;
+        let estimation = Self {
+            state: section.state,
+            imu: bound.imu,
+            imu_place: section.imu.position.into(),
+            sample: None,
+            same_since: 0,
+            numbers: vec![f64::NAN; NUMBERS + bound.sensors.len()],
+            sensors: bound.sensors,
+            unused: bound.unused,
+            parameters,
+            gravity,
+            limits: [
+                section.max_attitude_deg.to_radians(),
+                section.max_velocity,
+                section.max_position,
+            ],
+            correction_timeout: nanoseconds(timeout),
+            stale_after,
+            start,
+            filter: Box::new(Delayed::new(filter, 0)),
+            started: None,
+            converged: None,
+            corrected: None,
+            present: SE23::identity(),
+            frame: described.frame(),
+            outputs,
+            error: EstimateError::default(),
+        };
+        let description = match section.state {
+            StateSource::Estimated => described,
+            StateSource::Measured => description.clone(),
+        };
+        Ok((estimation, description))
+    }
+
+    /// How many of the [sensors](Self::sensors) are inertial: the first ones.
+    pub const INERTIAL: usize = bind::IMU.len();
+
+    /// Which sensors are used, by their groups.
+    pub fn sensors(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let imu = bind::IMU.into_iter();
+        imu.chain(self.sensors.iter().map(|sensor| sensor.name))
+    }
+
+    /// What is offered and not used, in words.
+    pub fn unused(&self) -> &[String] {
+        &self.unused
+    }
+
+    /// Which state the flight uses.
+    pub fn state(&self) -> StateSource {
+        self.state
+    }
+}
+
+/// The description with pose and twist behind all that is there.
+fn with_state(description: &Description) -> Description {
+    let lacking = |described: &Description, name: &String| described.value_index(name).is_none();
+    let names = STATE
+        .iter()
+        .flat_map(|group| fly_hal::signal::group_names(group));
+    let names: Vec<String> = names.filter(|name| lacking(description, name)).collect();
+    // Canonical names that are not there cannot be refused.
+    (description.clone().with_signals(&names)).unwrap_or_else(|_| description.clone())
+}
+
+/// # In flight
+impl Estimation {
+    /// Takes a tick's frame. Returns the reading and the frame that the flight uses.
+    pub fn take<'a>(
+        &'a mut self,
+        time: i64,
+        reading: Reading,
+        frame: &'a Frame,
+    ) -> (Reading, &'a Frame) {
+        let estimated = self.state == StateSource::Estimated;
+        // A read that failed may have left anything in the frame.
+        let verdict = match reading {
+            Reading::Nothing(fault) => Err(fault),
+            Reading::Fresh | Reading::Doubted(_) => self.update(time, frame),
+        };
+        match (reading, verdict) {
+            _ if !estimated => (reading, frame),
+            (Reading::Nothing(_), _) => (reading, &self.frame),
+            (_, verdict) => {
+                self.tell(frame);
+                let doubted = verdict.map_or_else(Reading::Doubted, |()| reading);
+                (doubted, &self.frame)
+            }
+        }
+    }
+
+    fn update(&mut self, time: i64, frame: &Frame) -> Result<(), Fault> {
+        let imu = self.propagate(time, frame);
+        for index in 0..self.sensors.len() {
+            self.correct(index, time, frame);
+        }
+        if self.started.is_none() {
+            self.try_start();
+        }
+        imu?;
+        self.judge(time)
+    }
+
+    /// Takes the sample of the IMU, if there is a new one.
+    fn propagate(&mut self, time: i64, frame: &Frame) -> Result<(), Fault> {
+        for group in &self.imu {
+            check(group, frame, time, self.stale_after)?;
+        }
+        let [gyro, accelerometer] =
+            [0, 1].map(|i| Vector3::from(self.imu[i].group.vector(&frame.values)));
+        let imu = Imu {
+            gyro,
+            accelerometer,
+        };
+        let [stamp, other] = [0, 1].map(|i| frame.groups[self.imu[i].group.group].stamp);
+        let last = self.sample.map(|(stamp, _)| stamp);
+        if stamp != other || last.is_some_and(|last| stamp <= last) {
+            return Ok(());
+        }
+        let repeats = self.sample.is_some_and(|(_, before)| before == imu);
+        self.sample = Some((stamp, imu));
+        if !repeats {
+            self.same_since = stamp;
+        }
+        if self.started.is_none() {
+            self.start.sample(&imu);
+        } else {
+            let Self {
+                filter,
+                sensors,
+                corrected,
+                ..
+            } = self;
+            let mut has_judged = false;
+            let taken = filter.sample(stamp, &imu, |judged| {
+                has_judged = true;
+                let sensor = &mut sensors[judged.source];
+                sensor.judge(&judged);
+                let used = matches!(
+                    judged.verdict,
+                    Verdict::Accepted { .. } | Verdict::Widened { .. }
+                );
+                if used && sensor.fixes_position() {
+                    *corrected = Some(judged.stamp);
+                }
+            });
+            if let (Ok(()), Some(last)) = (taken, last) {
+                // As long as nothing is corrected, the present only goes on.
+                self.present = if has_judged {
+                    self.filter.present()
+                } else {
+                    let step = seconds(stamp.saturating_sub(last));
+                    self.filter.filter().ahead(&self.present, &imu, step)
+                };
+            }
+        }
+        if stamp.saturating_sub(self.same_since) > self.stale_after {
+            return Err(Fault::Frozen(self.imu[0].group.group));
+        }
+        Ok(())
+    }
+
+    /// Takes the measurement of a sensor, if there is a new one.
+    fn correct(&mut self, index: usize, time: i64, frame: &Frame) {
+        let Some((stamp, measurement)) = self.sensors[index].read(frame, time) else {
+            return;
+        };
+        let Some(started) = self.started else {
+            return self.start.see(time, &measurement);
+        };
+        // Those that were on their way when it started tell nothing new.
+        if stamp < started {
+            return;
+        }
+        let Self {
+            filter,
+            sensors,
+            corrected,
+            ..
+        } = self;
+        let mut has_judged = false;
+        let taken = filter.measure(stamp, index, &measurement, |judged| {
+            has_judged = true;
+            let sensor = &mut sensors[judged.source];
+            sensor.judge(&judged);
+            let used = !matches!(judged.verdict, Verdict::Rejected { .. } | Verdict::Invalid);
+            if used && sensor.fixes_position() {
+                *corrected = Some(judged.stamp);
+            }
+        });
+        if has_judged {
+            self.present = self.filter.present();
+        }
+        if let Err(refused) = taken {
+            self.sensors[index].refuse(refused);
+        }
+    }
+
+    fn try_start(&mut self) {
+        let Some((stamp, _)) = self.sample else {
+            return;
+        };
+        let Some((pose, deviation)) = self.start.pose(stamp, &self.gravity) else {
+            return;
+        };
+        let mut parameters = self.parameters;
+        if let Some(deviation) = deviation {
+            parameters.start_attitude = parameters.start_attitude.max(deviation);
+        }
+        // The parameters have been checked.
+        let Ok(filter) = InvariantFilter::new(parameters, pose, self.gravity) else {
+            return;
+        };
+        *self.filter = Delayed::new(filter, stamp);
+        (self.present, self.started) = (pose, Some(stamp));
+    }
+
+    /// Whether the estimate is good enough to fly on.
+    fn judge(&mut self, time: i64) -> Result<(), Fault> {
+        let (Some(_), Some(corrected)) = (self.started, self.corrected) else {
+            return Err(Fault::Unconverged);
+        };
+        let pose = &self.present;
+        let finite = pose.velocity.iter().chain(pose.position.iter());
+        if !finite
+            .chain(pose.rotation.matrix().iter())
+            .all(|x| x.is_finite())
+        {
+            return Err(Fault::Unconverged);
+        }
+        let deviations = self.filter.filter().deviations();
+        let largest =
+            |first: usize| (deviations[first..first + 3].iter()).fold(0.0, |a: f64, b| a.max(*b));
+        let parts = [
+            Uncertain::Attitude,
+            Uncertain::Velocity,
+            Uncertain::Position,
+        ];
+        for (k, what) in parts.into_iter().enumerate() {
+            let is_certain = largest(3 * k) <= self.limits[k];
+            if !is_certain {
+                return Err(if self.converged.is_some() {
+                    Fault::Uncertain(what)
+                } else {
+                    Fault::Unconverged
+                });
+            }
+        }
+        self.converged.get_or_insert(time);
+        if time.saturating_sub(corrected) > self.correction_timeout {
+            return Err(Fault::Uncorrected);
+        }
+        Ok(())
+    }
+
+    /// Position (m, world), quaternion w, x, y, z, velocity (m/s) and angular velocity (rad/s), body frame, of the body's origin; `None` before the
+    /// estimator has started.
+    fn motion(&self) -> Option<[f64; 13]> {
+        let (_, imu) = self.sample.filter(|_| self.started.is_some())?;
+        let turning = self.filter.filter().corrected(&imu).gyro;
+        let (pose, place) = (&self.present, &self.imu_place);
+        let position = pose.position - pose.rotation.act(place);
+        let velocity = pose.rotation.inverse().act(&pose.velocity) - turning.cross(place);
+        let quaternion = pose.rotation.to_quaternion();
+        let all = position
+            .iter()
+            .chain(&quaternion)
+            .chain(&velocity)
+            .chain(&turning);
+        let mut numbers = [0.0; 13];
+        for (to, from) in numbers.iter_mut().zip(all) {
+            *to = *from;
+        }
+        Some(numbers)
+    }
+
+    /// Fills the frame: what the backend has told, with pose and twist of the estimate.
+    fn tell(&mut self, frame: &Frame) {
+        self.frame.time = frame.time;
+        self.frame.values[..frame.values.len()].copy_from_slice(&frame.values);
+        self.frame.groups[..frame.groups.len()].copy_from_slice(&frame.groups);
+        let motion = self.motion();
+        let stamp = self.sample.map_or(0, |(stamp, _)| stamp);
+        let mut numbers = motion.iter().flatten();
+        for group in &self.outputs {
+            self.frame.groups[group.group] = GroupStatus {
+                stamp,
+                valid: motion.is_some(),
+            };
+            for (place, number) in group.values[..group.length].iter().zip(&mut numbers) {
+                self.frame.values[*place] = *number;
+            }
+        }
+    }
+
+    /// What is logged of a tick: [`motion`](Self::motion), biases of gyro and accelerometer, standard deviations of attitude, velocity, position and the biases,
+    /// and the last innovation of each sensor, squared and normalised: 1 in the mean. `None` before the estimator has started.
+    pub fn numbers(&mut self) -> Option<&[f64]> {
+        let motion = self.motion()?;
+        let filter = self.filter.filter();
+        let deviations = filter.deviations();
+        let biases = filter.gyro_bias().iter().chain(filter.accelerometer_bias());
+        let innovations = self
+            .sensors
+            .iter()
+            .map(|sensor| sensor.counts.innovation.unwrap_or(f64::NAN));
+        let all = motion.iter().chain(biases).chain(&deviations).copied();
+        for (to, from) in self.numbers.iter_mut().zip(all.chain(innovations)) {
+            *to = from;
+        }
+        Some(&self.numbers)
+    }
+}
+
+/// Seconds as nanoseconds.
+#[allow(clippy::cast_possible_truncation)] // saturates
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}

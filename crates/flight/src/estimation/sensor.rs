@@ -1,0 +1,229 @@
+//! A sensor that corrects the estimate: its groups in a frame, and the measurement that they make.
+
+use fly_control::estimator::{Judged, Measurement, Refused, Verdict};
+use fly_hal::Frame;
+use fly_lie::SO3;
+use nalgebra::{Matrix3, Vector3, Vector4};
+
+use crate::binding::StateBinding;
+use crate::observation::check;
+
+/// What a sensor measures, and how well. Arms are from the IMU, m, body frame.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// Position and, where it is offered, attitude.
+    Capture {
+        quaternion: Option<StateBinding>,
+        arm: Vector3<f64>,
+        attitude_covariance: Matrix3<f64>,
+        position_covariance: Matrix3<f64>,
+    },
+    Position {
+        arm: Vector3<f64>,
+        covariance: Matrix3<f64>,
+    },
+    Velocity {
+        arm: Vector3<f64>,
+        covariance: Matrix3<f64>,
+    },
+    Height {
+        arm: Vector3<f64>,
+        variance: f64,
+    },
+    Field {
+        known: Vector3<f64>,
+        covariance: Matrix3<f64>,
+    },
+    /// The ray ends on a level ground: the height of its end is known.
+    Range {
+        arm: Vector3<f64>,
+        direction: Vector3<f64>,
+        variance: f64,
+        ground: f64,
+    },
+}
+
+/// What became of a sensor's measurements.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Counts {
+    /// Corrected the estimate.
+    pub accepted: u64,
+    /// Refused by the gate.
+    pub rejected: u64,
+    /// Taken after `rejection_time`.
+    pub widened: u64,
+    /// Not finite, stamped in the future, no unit quaternion.
+    pub invalid: u64,
+    /// The very numbers of the one before, with a new stamp.
+    pub repeated: u64,
+    /// Older than the filter's horizon, or too many at once.
+    pub late: u64,
+    /// When one was last accepted and last rejected, ns.
+    pub last_accepted: Option<i64>,
+    pub last_rejected: Option<i64>,
+    /// The last normalised innovation squared over its gate's degrees of freedom; NaN before the first.
+    pub innovation: Option<f64>,
+}
+
+/// A sensor that is used.
+#[derive(Debug, Clone)]
+pub(super) struct Sensor {
+    /// The name of its group, or of both.
+    pub name: &'static str,
+    pub kind: Kind,
+    group: StateBinding,
+    /// Stamp (ns) and numbers of the last measurement.
+    stamp: i64,
+    last: [f64; 4],
+    pub counts: Counts,
+}
+
+impl Sensor {
+    pub fn new(name: &'static str, group: StateBinding, kind: Kind) -> Self {
+        Self {
+            name,
+            kind,
+            group,
+            stamp: i64::MIN,
+            last: [f64::NAN; 4],
+            counts: Counts::default(),
+        }
+    }
+
+    /// Whether it tells where the vehicle is.
+    pub fn fixes_position(&self) -> bool {
+        matches!(self.kind, Kind::Capture { .. } | Kind::Position { .. })
+    }
+
+    /// Whether it repeats to the last bit only when it is frozen: what is rounded may repeat.
+    fn must_change(&self) -> bool {
+        !matches!(self.kind, Kind::Height { .. } | Kind::Range { .. })
+    }
+
+    /// The measurement of this frame with its stamp, if there is a new one.
+    pub fn read(&mut self, frame: &Frame, time: i64) -> Option<(i64, Measurement)> {
+        let status = frame.groups[self.group.group.group];
+        if !status.valid || status.stamp <= self.stamp {
+            return None;
+        }
+        // However old: the filter knows how long it remembers.
+        if check(&self.group, frame, time, i64::MAX).is_err() {
+            self.counts.invalid += 1;
+            // One of the future would make all later ones old.
+            if status.stamp <= time {
+                self.stamp = status.stamp;
+            }
+            return None;
+        }
+        self.stamp = status.stamp;
+        let numbers = self.group.group.numbers(&frame.values);
+        let repeats = numbers == std::mem::replace(&mut self.last, numbers);
+        if repeats && self.must_change() {
+            self.counts.repeated += 1;
+            return None;
+        }
+        let [x, y, z, _] = numbers;
+        Some((
+            status.stamp,
+            self.measurement(Vector3::new(x, y, z), frame, time),
+        ))
+    }
+
+    fn measurement(&self, value: Vector3<f64>, frame: &Frame, time: i64) -> Measurement {
+        match &self.kind {
+            Kind::Capture {
+                quaternion,
+                arm,
+                attitude_covariance,
+                position_covariance,
+            } => {
+                let attitude = quaternion.as_ref().filter(|group| {
+                    let stamp = frame.groups[group.group.group].stamp;
+                    stamp == self.stamp && check(group, frame, time, i64::MAX).is_ok()
+                });
+                match attitude {
+                    Some(group) => Measurement::Pose {
+                        attitude: rotation(group.group.quaternion(&frame.values)),
+                        position: value,
+                        arm: *arm,
+                        attitude_covariance: *attitude_covariance,
+                        position_covariance: *position_covariance,
+                    },
+                    None => Measurement::Position {
+                        value,
+                        arm: *arm,
+                        covariance: *position_covariance,
+                    },
+                }
+            }
+            Kind::Position { arm, covariance } => Measurement::Position {
+                value,
+                arm: *arm,
+                covariance: *covariance,
+            },
+            Kind::Velocity { arm, covariance } => Measurement::Velocity {
+                value,
+                arm: *arm,
+                covariance: *covariance,
+            },
+            Kind::Height { arm, variance } => Measurement::Height {
+                value: value.x,
+                arm: *arm,
+                variance: *variance,
+            },
+            Kind::Field { known, covariance } => Measurement::Field {
+                value,
+                known: *known,
+                covariance: *covariance,
+            },
+            Kind::Range {
+                arm,
+                direction,
+                variance,
+                ground,
+            } => Measurement::Height {
+                value: *ground,
+                arm: arm + direction * value.x,
+                variance: *variance,
+            },
+        }
+    }
+
+    /// Counts what became of a measurement.
+    pub fn judge(&mut self, judged: &Judged) {
+        let counts = &mut self.counts;
+        let freedom = match judged.measurement {
+            Measurement::Pose { .. } => 6.0,
+            Measurement::Height { .. } => 1.0,
+            _ => 3.0,
+        };
+        match judged.verdict {
+            Verdict::Accepted { nis } => {
+                counts.accepted += 1;
+                counts.last_accepted = Some(judged.stamp);
+                counts.innovation = Some(nis / freedom);
+            }
+            Verdict::Rejected { nis } => {
+                counts.rejected += 1;
+                counts.last_rejected = Some(judged.stamp);
+                counts.innovation = Some(nis / freedom);
+            }
+            Verdict::Widened { nis, .. } => {
+                counts.widened += 1;
+                counts.last_accepted = Some(judged.stamp);
+                counts.innovation = Some(nis / freedom);
+            }
+            Verdict::Invalid => counts.invalid += 1,
+        }
+    }
+
+    /// Counts what the filter did not take.
+    pub fn refuse(&mut self, _: Refused) {
+        self.counts.late += 1;
+    }
+}
+
+/// Of a quaternion w, x, y, z that was checked.
+fn rotation(q: [f64; 4]) -> SO3<f64> {
+    SO3::from_quaternion(&Vector4::from(q))
+}
