@@ -4,12 +4,10 @@ use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, FrameMut, GroupStatus, Info,
     ReadOutcome, Request, Ticks, signal,
 };
-use fly_lie::SO3;
 use fly_mechanics::System;
-use fly_mechanics::measurements::{Measurements, Quantity};
 
-use crate::faults::{self, Failure, Fault, Kind};
-use crate::noise::Noise;
+use crate::faults::Failure;
+use crate::instruments::Instruments;
 use crate::plant::Plant;
 use crate::settings::{self, Settings};
 
@@ -17,17 +15,14 @@ use crate::settings::{self, Settings};
 pub struct Simulation {
     description: Description,
     plant: Plant,
-    measurements: Measurements,
-    /// Of each group.
-    noise: Vec<Noise>,
-    /// What is measured in this frame.
-    measured: Vec<f64>,
-    /// What is true in this frame: the same without noise, what the actuators do, the wind, and the poses of the bodies.
+    instruments: Instruments,
+    /// What is true in this frame: the ideal measurements without noise, what the actuators do, the wind, and the poses of the bodies.
     truth: Vec<f64>,
+    /// How many of those are measurements.
+    measurements: usize,
     tells_wind: bool,
     /// The lowest voltage of the battery so far, V; `None` without one.
     lowest_voltage: Option<f64>,
-    faults: Vec<Fault>,
     failures: Vec<Failure>,
     /// The actuators whose health frames tell, by their commands, and that health.
     health: Vec<(usize, f64)>,
@@ -36,14 +31,8 @@ pub struct Simulation {
     next: u64,
     /// Time of the last frame, ns.
     time: i64,
-    count: Count,
-}
-
-/// For the report.
-#[derive(Default)]
-struct Count {
+    /// How many commands were beyond their limits.
     clamped: u64,
-    faulty: u64,
 }
 
 impl Backend for Simulation {
@@ -52,7 +41,7 @@ impl Backend for Simulation {
         version: env!("CARGO_PKG_VERSION"),
         summary: "simulated rigid bodies with rotors, tilt servos and motors",
         clock: Clock::Stepped,
-        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* actuator.{i}.health battery.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort truth.*",
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* joint.{i}.* imu.* motion_capture.* gnss.* barometer.* magnetometer.* airspeed.* range.* actuator.{i}.health battery.* rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort truth.*",
     };
 
     fn configure(configuration: &Configuration) -> Result<Self, Error> {
@@ -62,19 +51,17 @@ impl Backend for Simulation {
         let Settings {
             plant,
             measurements,
-            noise,
-            faults,
+            groups,
+            instruments,
             failures,
             tells_wind,
         } = settings::read(configuration)?;
-        let groups = measurements.groups();
         let description = (groups.iter()).try_fold(Description::new(), |description, group| {
-            description.with_group(&group.name)
+            description.with_group(group)
         })?;
         let commands = plant.system().inputs.command_names();
-        let mut names: Vec<String> = description
-            .frame_signals()
-            .map(|s| s.name.clone())
+        let mut names: Vec<String> = (measurements.groups().iter())
+            .flat_map(|group| signal::group_names(&group.name).collect::<Vec<_>>())
             .collect();
         names.extend_from_slice(commands);
         if tells_wind {
@@ -115,23 +102,17 @@ impl Backend for Simulation {
         Ok(Self {
             description,
             plant,
-            noise: (groups.iter().enumerate())
-                .map(|(index, group)| {
-                    Noise::new(noise.of(group.quantity), configuration.seed, index)
-                })
-                .collect(),
-            measured: vec![0.0; measurements.dim()],
+            instruments,
             truth: vec![0.0; names.len()],
+            measurements: measurements.dim(),
             tells_wind,
             lowest_voltage,
-            measurements,
-            faults,
             failures,
             health,
             ticks,
             next: 0,
             time: 0,
-            count: Count::default(),
+            clamped: 0,
         })
     }
 
@@ -141,23 +122,31 @@ impl Backend for Simulation {
 
     fn read(&mut self, _: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         let time = self.ticks.time(self.next);
+        let step = (time - self.time) as f64 / 1e9;
         if self.next > 0 {
-            self.plant.advance((time - self.time) as f64 / 1e9);
+            self.plant.advance(step);
         }
-        self.next += 1;
         self.time = time;
         *frame.time = time;
         self.fail();
-        self.measure();
+        let truth = &mut self.truth[..self.measurements];
+        let instant = (self.next, time, step);
+        self.instruments.measure(&mut self.plant, instant, truth);
+        self.next += 1;
         self.tell_health(frame);
         self.tell_battery(frame);
         self.tell_truth(frame);
-        Ok(self.deliver(frame))
+        let is_new = self.instruments.fill(time, frame);
+        Ok(if is_new {
+            ReadOutcome::Fresh
+        } else {
+            ReadOutcome::None
+        })
     }
 
     fn write(&mut self, _: i64, commands: &[f64]) -> Result<(), Error> {
         if !self.plant.command(commands) {
-            self.count.clamped += 1;
+            self.clamped += 1;
         }
         Ok(())
     }
@@ -179,17 +168,13 @@ impl Backend for Simulation {
 
     fn report(&self) -> Vec<(String, String)> {
         let mut lines = vec![("simulated".to_owned(), self.plant.system().name.clone())];
-        for (name, count) in [
-            ("commands clamped", self.count.clamped),
-            ("faulty frames", self.count.faulty),
-        ] {
-            if count > 0 {
-                lines.push((name.to_owned(), count.to_string()));
-            }
+        if self.clamped > 0 {
+            lines.push(("commands clamped".to_owned(), self.clamped.to_string()));
         }
         for (joint, time) in self.plant.opened() {
             lines.push(("opened".to_owned(), format!("{joint} at {time} s")));
         }
+        lines.extend(self.instruments.report());
         if let (Some(lowest), Some([_, charge])) = (self.lowest_voltage, self.plant.battery()) {
             let left = 100.0 * charge;
             let line = format!("{left:.1} % left, at least {lowest:.2} V");
@@ -200,27 +185,6 @@ impl Backend for Simulation {
 }
 
 impl Simulation {
-    /// The values of all groups with their noise, which does not depend on faults.
-    fn measure(&mut self) {
-        let (model, x, xi) = self.plant.state();
-        self.measurements.read(model, x, xi, &mut self.measured);
-        self.truth[..self.measured.len()].copy_from_slice(&self.measured);
-        for (group, noise) in self.measurements.groups().iter().zip(&mut self.noise) {
-            let values = &mut self.measured[group.range.clone()];
-            match group.quantity {
-                Quantity::Quaternion => {
-                    let rotation = self.measurements.pose(model, group.body, x).rotation;
-                    let turned = rotation * SO3::exp(&noise.vector());
-                    values.copy_from_slice(turned.to_quaternion().as_slice());
-                }
-                Quantity::Joint => add(values, &noise.two()),
-                Quantity::Translation | Quantity::Linear | Quantity::Angular => {
-                    add(values, noise.vector().as_slice());
-                }
-            }
-        }
-    }
-
     /// Stops the actuators that have failed by now.
     fn fail(&mut self) {
         let time = self.time;
@@ -239,7 +203,7 @@ impl Simulation {
 
     /// Fills the groups of actuators that fail, which stand behind what is measured.
     fn tell_health(&self, frame: &mut FrameMut) {
-        let (groups, first) = (self.measurements.groups().len(), self.measured.len());
+        let (groups, first) = self.instruments.size();
         for (i, (_, health)) in self.health.iter().enumerate() {
             frame.values[first + i] = *health;
             frame.groups[groups + i] = GroupStatus {
@@ -255,10 +219,10 @@ impl Simulation {
             return;
         };
         *lowest = lowest.min(values[0]);
-        let first = self.measured.len() + self.health.len();
+        let (groups, first) = self.instruments.size();
+        let first = first + self.health.len();
         frame.values[first..first + values.len()].copy_from_slice(&values);
-        let groups = self.measurements.groups().len() + self.health.len();
-        frame.groups[groups] = GroupStatus {
+        frame.groups[groups + self.health.len()] = GroupStatus {
             stamp: self.time,
             valid: true,
         };
@@ -267,7 +231,7 @@ impl Simulation {
     /// Fills the last group of the frame, which no fault concerns. The measurements have been read.
     fn tell_truth(&mut self, frame: &mut FrameMut) {
         let inputs = self.plant.system().inputs.input_dim();
-        let (actual, others) = self.truth[self.measured.len()..].split_at_mut(inputs);
+        let (actual, others) = self.truth[self.measurements..].split_at_mut(inputs);
         for (to, actual) in actual.iter_mut().zip(self.plant.actual()) {
             *to = actual;
         }
@@ -301,46 +265,6 @@ impl Simulation {
             };
         }
     }
-
-    /// Fills the frame, with its faults.
-    fn deliver(&mut self, frame: &mut FrameMut) -> ReadOutcome {
-        let time = self.time;
-        let (mut arrived, mut faulty) = (false, false);
-        let groups = self.measurements.groups().iter().enumerate();
-        for ((group, of), status) in groups.zip(frame.groups.iter_mut()) {
-            let range = of.range.clone();
-            let fault = faults::of_group(&self.faults, time, group);
-            faulty |= fault.is_some();
-            arrived |= fault != Some(Kind::Missing);
-            match fault {
-                None => {
-                    frame.values[range.clone()].copy_from_slice(&self.measured[range]);
-                    *status = GroupStatus {
-                        stamp: time,
-                        valid: true,
-                    };
-                }
-                Some(Kind::NonFinite) => {
-                    frame.values[range].fill(f64::NAN);
-                    *status = GroupStatus {
-                        stamp: time,
-                        valid: true,
-                    };
-                }
-                // Faults of sensors are of the other kinds.
-                Some(Kind::Stale | Kind::Dead) => {}
-                Some(Kind::Missing) => status.valid = false,
-            }
-            // Nothing is measured in an open joint.
-            status.valid &= !self.plant.is_loose(of.body);
-        }
-        self.count.faulty += u64::from(faulty);
-        if arrived {
-            ReadOutcome::Fresh
-        } else {
-            ReadOutcome::None
-        }
-    }
 }
 
 /// The names of all bodies' poses; of one body alone its own measurement tells it.
@@ -350,10 +274,4 @@ fn body_signals(system: &System) -> impl Iterator<Item = String> {
     let groups = (0..count).flat_map(move |i| groups.map(|part| format!("body.{i}.{part}")));
     let names = groups.flat_map(|group| signal::group_names(&group).collect::<Vec<_>>());
     names.filter(move |_| count > 1)
-}
-
-fn add(values: &mut [f64], noise: &[f64]) {
-    for (value, noise) in values.iter_mut().zip(noise) {
-        *value += noise;
-    }
 }

@@ -100,11 +100,14 @@
 //! [`Measurements`]: fly_mechanics::measurements::Measurements
 
 mod backend;
+mod delivery;
 mod faults;
+mod instruments;
 mod noise;
 mod opening;
 mod plant;
 mod random;
+mod sensors;
 mod settings;
 mod wind;
 

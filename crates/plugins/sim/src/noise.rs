@@ -3,7 +3,7 @@
 use fly_mechanics::measurements::Quantity;
 use nalgebra::Vector3;
 
-use crate::random::Normal;
+use crate::random::Random;
 
 /// Standard deviations of the measurements, for each number: m and rad, m/s and rad/s.
 #[derive(Clone, Copy, Default)]
@@ -33,7 +33,7 @@ impl Deviations {
 pub(crate) struct Noise {
     /// Of the first number, and of the others.
     deviations: [f64; 2],
-    random: Normal,
+    random: Random,
 }
 
 impl Noise {
@@ -41,7 +41,7 @@ impl Noise {
     pub(crate) fn new(deviations: [f64; 2], seed: u64, group: usize) -> Self {
         Self {
             deviations,
-            random: Normal::of_group(seed, group),
+            random: Random::of_group(seed, group),
         }
     }
 
@@ -51,8 +51,8 @@ impl Noise {
         if self.is_none() {
             return Vector3::zeros();
         }
-        let ([x, y], [z, _]) = (self.random.pair(), self.random.pair());
-        Vector3::new(x * first, y * others, z * others)
+        let scale = Vector3::new(first, others, others);
+        self.random.vector().component_mul(&scale)
     }
 
     /// Two independent numbers.

@@ -202,6 +202,23 @@ impl Plant {
         })
     }
 
+    /// The speeds of all rotors, rad/s: of those without a motor, the speed of their thrust; 0 where no `thrust_coefficient` tells it.
+    pub(crate) fn rotor_speeds(&self, speeds: &mut [f64]) {
+        let rotors = self.stage.system.inputs.rotors();
+        let states = &self.stage.motion.velocity[self.stage.system.model.dof()..];
+        let all = rotors.as_slice().iter().zip(rotors.rotor_ranges());
+        let mut actual = self.actual();
+        let mut passed = 0;
+        for (speed, (rotor, range)) in speeds.iter_mut().zip(all) {
+            let thrust = actual.nth(range.start - passed).unwrap_or(0.0);
+            passed = range.start + 1;
+            *speed = match rotor.propeller.motor {
+                Some(_) => states[range.start],
+                None => rotor.propeller.speed(thrust).unwrap_or(0.0),
+            };
+        }
+    }
+
     /// The voltage (V) of the battery and its charge, 0 to 1; `None` without one.
     pub(crate) fn battery(&self) -> Option<[f64; 2]> {
         let voltage = self.stage.dynamics.voltage()?;

@@ -1,14 +1,40 @@
 //! Random numbers, from the flight's seed.
 
+use nalgebra::Vector3;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// A stream of independent numbers with the standard normal distribution. Streams of the same seed do not overlap.
-pub(crate) struct Normal {
+/// A stream of independent numbers. Streams of the same seed do not overlap.
+#[derive(Clone)]
+pub(crate) struct Random {
     generator: Xoshiro256PlusPlus,
 }
 
-impl Normal {
+/// The streams beside those of the groups: each 2^128 numbers behind the one before, the first as far behind that of the first group, however many
+/// groups there are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stream {
+    Turbulence = 1,
+    /// What happens to the samples of joints on their way.
+    EncoderLink,
+    /// Of each sensor its errors, then what happens to its samples on their way.
+    Imu,
+    ImuLink,
+    MotionCapture,
+    MotionCaptureLink,
+    Gnss,
+    GnssLink,
+    Barometer,
+    BarometerLink,
+    Magnetometer,
+    MagnetometerLink,
+    Airspeed,
+    AirspeedLink,
+    Range,
+    RangeLink,
+}
+
+impl Random {
     /// The stream of the group of measurements with that index. Those of the groups are 2^192 numbers apart.
     pub(crate) fn of_group(seed: u64, group: usize) -> Self {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -16,10 +42,10 @@ impl Normal {
         Self { generator }
     }
 
-    /// The stream of the turbulence: 2^128 numbers behind that of the first group, however many there are.
-    pub(crate) fn of_turbulence(seed: u64) -> Self {
+    /// That stream.
+    pub(crate) fn of_stream(seed: u64, stream: Stream) -> Self {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
-        generator.jump();
+        (0..stream as usize).for_each(|_| generator.jump());
         Self { generator }
     }
 
@@ -35,8 +61,14 @@ impl Normal {
         [radius * cos, radius * sin]
     }
 
+    /// Three independent normal numbers.
+    pub(crate) fn vector(&mut self) -> Vector3<f64> {
+        let ([x, y], [z, _]) = (self.pair(), self.pair());
+        Vector3::new(x, y, z)
+    }
+
     /// Above 0, up to and including 1, in steps of 2^-53.
-    fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         ((self.generator.next_u64() >> 11) + 1) as f64 * (-53.0_f64).exp2()
     }
 }

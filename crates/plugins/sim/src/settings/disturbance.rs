@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use fly_hal::{Error, nearest};
-use fly_mechanics::measurements::Measured;
 use toml::Spanned;
 
 use super::{FaultKeys, NoiseKeys, Number};
@@ -32,7 +31,7 @@ fn deviation(given: Option<&Number>) -> Result<f64, Error> {
     }
 }
 
-pub(super) fn fault(keys: &FaultKeys, groups: &[Measured]) -> Result<Fault, Error> {
+pub(super) fn fault(keys: &FaultKeys, groups: &[String]) -> Result<Fault, Error> {
     let [from, until] = interval(keys)?;
     for (key, span) in [
         ("actuator", keys.actuator.as_ref().map(Spanned::span)),
@@ -107,12 +106,10 @@ fn interval(keys: &FaultKeys) -> Result<[i64; 2], Error> {
     Ok([nanoseconds(from), nanoseconds(until)])
 }
 
-fn group(name: &Spanned<String>, groups: &[Measured]) -> Result<usize, Error> {
-    let index = groups
-        .iter()
-        .position(|group| group.name == *name.get_ref());
+fn group(name: &Spanned<String>, groups: &[String]) -> Result<usize, Error> {
+    let index = groups.iter().position(|group| group == name.get_ref());
     index.ok_or_else(|| {
-        let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+        let names: Vec<&str> = groups.iter().map(String::as_str).collect();
         let message = format!(
             "unknown group `{}`, expected one of `{}`",
             name.get_ref(),

@@ -1,5 +1,7 @@
 //! Initial state.
 
+use std::ops::Range;
+
 use fly_hal::{Error, nearest};
 use fly_lie::operators::join;
 use fly_lie::{SE3, SO3};
@@ -90,9 +92,13 @@ fn no_pose(keys: &InitialKeys, system: &System) -> Result<(), Error> {
         ),
     ];
     let given = spans.into_iter().find_map(|(key, span)| Some((key, span?)));
-    let Some((key, span)) = given else {
-        return Ok(());
-    };
+    given.map_or(Ok(()), |(key, span)| {
+        Err(nobody_is_tracked(key, span, system))
+    })
+}
+
+/// A key of the tracked body where there is none.
+pub(super) fn nobody_is_tracked(key: &str, span: Range<usize>, system: &System) -> Error {
     let name = &system.name;
     let (reason, help) = match free_bodies(system).as_slice() {
         [] => (
@@ -108,9 +114,9 @@ fn no_pose(keys: &InitialKeys, system: &System) -> Result<(), Error> {
         }
     };
     let message = format!("`{key}` belongs to the tracked body, and there is none: {reason}");
-    Err(Error::configuration(message)
+    Error::configuration(message)
         .in_configuration(span)
-        .with_help(help))
+        .with_help(help)
 }
 
 /// The body on a joint: any but that of the tracked body, which has keys of its own.

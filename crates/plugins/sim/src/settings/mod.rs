@@ -4,6 +4,7 @@ mod disturbance;
 mod ground;
 mod initial;
 mod opening;
+mod sensors;
 mod system;
 mod wind;
 mod world;
@@ -20,18 +21,20 @@ use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use ground::GroundKeys;
+use sensors::SensorKeys;
 use wind::WindKeys;
 
-use crate::faults::{Failure, Fault, Kind};
-use crate::noise::Deviations;
+use crate::faults::{Failure, Kind};
+use crate::instruments::{self, Instruments};
 use crate::plant::Plant;
 
 /// The parts of a simulation.
 pub(crate) struct Settings {
     pub(crate) plant: Plant,
     pub(crate) measurements: Measurements,
-    pub(crate) noise: Deviations,
-    pub(crate) faults: Vec<Fault>,
+    /// The names of the groups that the instruments tell.
+    pub(crate) groups: Vec<String>,
+    pub(crate) instruments: Instruments,
     pub(crate) failures: Vec<Failure>,
     /// Whether there is wind of which frames tell.
     pub(crate) tells_wind: bool,
@@ -58,6 +61,8 @@ struct Keys {
     ground: Option<GroundKeys>,
     #[serde(default)]
     openings: Vec<OpeningKeys>,
+    #[serde(default)]
+    sensors: SensorKeys,
     #[serde(default)]
     actuators: Vec<ActuatorKeys>,
 }
@@ -188,14 +193,27 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     };
     let openings = opening::openings(&keys.openings, &system)?;
     let actuators = world::actuators(&keys.actuators, &system.inputs)?;
+    let sensors = sensors::sensors(
+        &keys.sensors,
+        &system,
+        &measurements,
+        keys.ground.as_ref(),
+        configuration,
+    )?;
+    let groups = instruments::groups(&measurements, &sensors);
+    let faults = (keys.faults.iter())
+        .filter(|keys| *keys.kind.get_ref() != Kind::Dead)
+        .map(|keys| disturbance::fault(keys, &groups))
+        .collect::<Result<_, _>>()?;
+    let instruments = Instruments::new(
+        measurements.clone(),
+        &disturbance::deviations(&keys.noise)?,
+        sensors,
+        faults,
+        system.inputs.rotors().as_slice().len(),
+        (configuration.rate_hz, configuration.seed),
+    );
     Ok(Settings {
-        noise: disturbance::deviations(&keys.noise)?,
-        faults: (keys
-            .faults
-            .iter()
-            .filter(|keys| *keys.kind.get_ref() != Kind::Dead))
-        .map(|keys| disturbance::fault(keys, measurements.groups()))
-        .collect::<Result<_, _>>()?,
         failures: (keys
             .faults
             .iter()
@@ -215,6 +233,8 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         .in_world(wind, tracked, actuators),
         tells_wind: keys.wind.is_some(),
         measurements,
+        groups,
+        instruments,
     })
 }
 

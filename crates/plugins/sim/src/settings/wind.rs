@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Number, Triple, finite};
-use crate::random::Normal;
+use crate::random::{Random, Stream};
 use crate::wind::{Extent, Gust, Turbulence, Wind};
 
 /// How the air moves.
@@ -140,12 +140,17 @@ fn turbulence(
         None => LEAST_AIRSPEED,
     };
     let above = height - mean.ground.unwrap_or(0.0);
-    let random = Normal::of_turbulence(seed);
+    let random = Random::of_stream(seed, Stream::Turbulence);
     Ok(Turbulence::new(w20, least, &mean.wind, above, random))
 }
 
 /// A finite number that is as expected.
-fn number(key: &str, given: &Number, expected: &str, is: fn(f64) -> bool) -> Result<f64, Error> {
+pub(super) fn number(
+    key: &str,
+    given: &Number,
+    expected: &str,
+    is: impl Fn(f64) -> bool,
+) -> Result<f64, Error> {
     match *given.get_ref() {
         value if value.is_finite() && is(value) => Ok(value),
         value => {

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix2, Vector2, Vector3};
 
-use crate::random::Normal;
+use crate::random::Random;
 
 /// Dryden turbulence of MIL-F-8785C, 3.7.1.2 and 3.7.3.4, below 1000 ft: along the mean wind (u), across it (v) and vertical (w).
 ///
@@ -24,7 +24,7 @@ pub(crate) struct Turbulence {
     least_airspeed: f64,
     /// The directions of u, v and w in the world.
     axes: [Vector3<f64>; 3],
-    random: Normal,
+    random: Random,
     along: f64,
     across: Transverse,
     vertical: Transverse,
@@ -119,7 +119,7 @@ impl Turbulence {
         least_airspeed: f64,
         mean: &Vector3<f64>,
         height: f64,
-        random: Normal,
+        random: Random,
     ) -> Self {
         let horizontal = Vector3::new(mean.x, mean.y, 0.0);
         let u = horizontal.try_normalize(0.0).unwrap_or_else(Vector3::x);
@@ -183,6 +183,7 @@ mod tests {
     use std::f64::consts::PI;
 
     use super::*;
+    use crate::random::Stream;
 
     /// m, m/s, m/s: of all tests.
     const HEIGHT: f64 = 30.0;
@@ -191,7 +192,13 @@ mod tests {
 
     fn turbulence(seed: u64) -> Turbulence {
         let mean = Vector3::new(-3.0, 4.0, 1.0);
-        Turbulence::new(W20, 1.0, &mean, HEIGHT, Normal::of_turbulence(seed))
+        Turbulence::new(
+            W20,
+            1.0,
+            &mean,
+            HEIGHT,
+            Random::of_stream(seed, Stream::Turbulence),
+        )
     }
 
     /// u, v and w.

@@ -33,7 +33,7 @@ fn check(marked: &str, message: &str, help: Option<&str>) {
 fn keys_and_types() {
     check(
         "«substep» = 3",
-        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `openings`, `actuators`",
+        "unknown key `substep`, expected one of `vehicle`, `body`, `substeps`, `initial`, `noise`, `faults`, `wind`, `ground`, `openings`, `sensors`, `actuators`",
         Some("did you mean `substeps`?"),
     );
     check(
@@ -368,4 +368,182 @@ fn air() {
         "`ground.height`: expected a finite number, found inf",
         None,
     );
+}
+
+#[test]
+fn keys_and_rates_of_sensors() {
+    check(
+        "sensors.«gps» = {}",
+        "unknown key `gps`, expected one of `ideal`, `encoders`, `imu`, `motion_capture`, `gnss`, `barometer`, `magnetometer`, \
+         `airspeed`, `range`",
+        None,
+    );
+    check(
+        "sensors.barometer = { «nois» = 1 }",
+        "unknown key `nois`, expected one of `rate`, `delay`, `jitter`, `dropout`, `position`, `noise`, `drift`, `drift_time`",
+        Some("did you mean `noise`?"),
+    );
+    check(
+        "sensors.imu = { rate = «300» }",
+        "`rate`: expected the control rate of 500 Hz or a whole fraction of it, found 300",
+        Some("the nearest are 500 and 250 Hz"),
+    );
+    for rate in ["«1000»", "«0»", "«-5.0»", "«nan»", "«inf»"] {
+        let found = rate.trim_matches(['«', '»']).trim_end_matches(".0");
+        let found = if found == "nan" { "NaN" } else { found };
+        check(
+            &format!("sensors.gnss.rate = {rate}"),
+            &format!(
+                "`rate`: expected the control rate of 500 Hz or a whole fraction of it, found {found}"
+            ),
+            None,
+        );
+    }
+}
+
+#[test]
+fn numbers_of_sensors() {
+    for (key, found, expected) in [
+        ("imu.delay", "-0.1", "a time from 0 to 10 s"),
+        ("imu.jitter", "11", "a time from 0 to 10 s"),
+        ("imu.dropout", "1.5", "a part from 0 to 1"),
+        ("imu.gyro_noise", "-1", "a number of at least 0"),
+        ("imu.gyro_bias_walk", "-1", "a number of at least 0"),
+        ("imu.gyro_bias_deviation", "-1", "a number of at least 0"),
+        ("imu.gyro_scale_deviation", "-1", "a number of at least 0"),
+        ("imu.gyro_range", "0", "a number above 0"),
+        ("imu.gyro_vibration", "-1", "a number of at least 0"),
+        ("imu.accelerometer_noise", "-1", "a number of at least 0"),
+        (
+            "imu.accelerometer_bias_walk",
+            "inf",
+            "a number of at least 0",
+        ),
+        (
+            "imu.accelerometer_bias_deviation",
+            "-1",
+            "a number of at least 0",
+        ),
+        (
+            "imu.accelerometer_scale_deviation",
+            "-1",
+            "a number of at least 0",
+        ),
+        ("imu.accelerometer_range", "-2", "a number above 0"),
+        (
+            "imu.accelerometer_vibration",
+            "-1",
+            "a number of at least 0",
+        ),
+        (
+            "motion_capture.position_noise",
+            "-1",
+            "a number of at least 0",
+        ),
+        (
+            "motion_capture.attitude_noise",
+            "-1",
+            "a number of at least 0",
+        ),
+        ("gnss.drift_time", "0", "a number above 0"),
+        ("barometer.noise", "-1", "a number of at least 0"),
+        ("barometer.drift", "-1", "a number of at least 0"),
+        ("barometer.drift_time", "-1", "a number above 0"),
+        ("magnetometer.noise", "-1", "a number of at least 0"),
+        ("magnetometer.strength", "-1", "a number of at least 0"),
+        (
+            "magnetometer.inclination_deg",
+            "91",
+            "an angle from -90 to 90",
+        ),
+        (
+            "magnetometer.declination_deg",
+            "181",
+            "an angle from -180 to 180",
+        ),
+        ("airspeed.noise", "-1", "a number of at least 0"),
+        ("airspeed.bias_deviation", "-1", "a number of at least 0"),
+        ("airspeed.density", "0", "a number above 0"),
+        ("range.noise", "-1", "a number of at least 0"),
+        ("range.min", "-1", "a number of at least 0"),
+        ("range.max", "0.05", "a distance above `min`, 0.1 m"),
+    ] {
+        let (_, name) = key.split_once('.').unwrap();
+        check(
+            &format!("sensors.{key} = «{found}»"),
+            &format!("`{name}`: expected {expected}, found {found}"),
+            None,
+        );
+    }
+    for key in ["position_noise", "drift", "velocity_noise"] {
+        check(
+            &format!("sensors.gnss.{key} = «[1, -2, 1]»"),
+            &format!("`{key}`: expected numbers of at least 0, found -2"),
+            None,
+        );
+    }
+    for key in [
+        "imu.position",
+        "imu.misalignment_deg",
+        "imu.gyro_bias",
+        "imu.accelerometer_bias",
+        "magnetometer.hard_iron",
+    ] {
+        check(
+            &format!("sensors.{key} = «[1, nan, 1]»"),
+            "expected finite numbers, found NaN",
+            None,
+        );
+    }
+}
+
+#[test]
+fn sensors_that_cannot_be_fitted() {
+    check(
+        "sensors.magnetometer = { field = [1, 0, 0], strength = «1.0» }",
+        "expected either `field` or `strength`, found both",
+        None,
+    );
+    check(
+        "sensors.range.direction = «[0, 0, 0]»",
+        "`direction`: expected a vector that is not zero",
+        None,
+    );
+    check(
+        "sensors.range.min = «12.5»",
+        "`min`: expected a distance below `max`, 12 m, found 12.5",
+        None,
+    );
+    check(
+        "sensors.imu.gyro_vibration = «1e-9»",
+        "expected no vibration: the speed of the rotor `0` is not known",
+        Some("give the rotor a `thrust_coefficient`"),
+    );
+    check(
+        "sensors.ideal = «false»",
+        "expected a sensor beside `sensors.ideal = false`, such as `[sensors.imu]`: nothing else tells of the tracked body",
+        None,
+    );
+    check(
+        "sensors.encoders = «{}»",
+        "expected no `sensors.encoders`: no joint of `cube` is measured",
+        None,
+    );
+    let hinged = HINGED.replace('\n', "");
+    for (key, given) in [("imu", "{}"), ("range", "{}"), ("ideal", "false")] {
+        check(
+            &format!("sensors.{key} = «{given}»\n{hinged}"),
+            &format!(
+                "`sensors.{key}` belongs to the tracked body, and there is none: `rods` has no free body"
+            ),
+            Some("give the initial state with `joints` and `joint_velocities`"),
+        );
+    }
+    for key in ["resolution", "velocity_resolution"] {
+        check(
+            &format!("sensors.encoders.{key} = «-1»\n{hinged}"),
+            &format!("`{key}`: expected a number of at least 0, found -1"),
+            None,
+        );
+    }
 }

@@ -7,5 +7,6 @@ mod joints;
 mod opening;
 mod plugin;
 mod propulsion;
+mod sensors;
 mod system;
 mod wind;

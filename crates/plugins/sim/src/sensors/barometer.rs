@@ -1,0 +1,75 @@
+//! Height by the pressure of the air.
+
+use nalgebra::Vector3;
+
+use super::process::GaussMarkov;
+use super::{Mounting, Sample, Scene, Sensor};
+use crate::random::Random;
+
+/// Errors of the height.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct BarometerParameters {
+    /// White noise, m.
+    pub(crate) noise: f64,
+    /// Standard deviation of what drifts beside it, m.
+    pub(crate) drift: f64,
+    /// Its time constant, s.
+    pub(crate) drift_time: f64,
+}
+
+impl Default for BarometerParameters {
+    /// TE MS5611: 10 cm. The drift of weather and temperature is assumed: 1 m in ten minutes.
+    fn default() -> Self {
+        Self {
+            noise: 0.1,
+            drift: 1.0,
+            drift_time: 600.0,
+        }
+    }
+}
+
+/// A barometer whose pressure is taken for a height.
+pub(crate) struct Barometer {
+    noise: f64,
+    mounting: Mounting,
+    /// s.
+    interval: f64,
+    drift: GaussMarkov,
+    random: Random,
+}
+
+impl Barometer {
+    /// With a sample every `interval` s.
+    pub(crate) fn new(
+        parameters: BarometerParameters,
+        mounting: Mounting,
+        interval: f64,
+        mut random: Random,
+    ) -> Self {
+        let BarometerParameters {
+            noise,
+            drift,
+            drift_time,
+        } = parameters;
+        Self {
+            drift: GaussMarkov::new(Vector3::z() * drift, drift_time, &mut random),
+            noise,
+            mounting,
+            interval,
+            random,
+        }
+    }
+}
+
+impl Sensor for Barometer {
+    fn groups(&self) -> &'static [&'static str] {
+        &["barometer"]
+    }
+
+    fn measure(&mut self, scene: &Scene, values: &mut [f64]) -> Sample {
+        let drift = self.drift.next(self.interval, &mut self.random);
+        let [noise, _] = self.random.pair();
+        values[0] = self.mounting.position(&scene.pose).z + drift.z + noise * self.noise;
+        Sample::Valid
+    }
+}
