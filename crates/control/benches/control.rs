@@ -21,13 +21,14 @@ use common::{
 #[cfg(feature = "osqp")]
 use fly_control::allocation::Osqp;
 use fly_control::allocation::{ActiveSet, Allocator, Limits};
+use fly_control::estimator::{EstimatorParameters, Imu, InvariantFilter, Measurement};
 use fly_control::predictor::StatePredictor;
 use fly_control::system::SystemReference;
 use fly_control::template::{DesiredMotion, PairKinematics, Tracking};
 use fly_control::{Controller, ReferencePoint};
-use fly_lie::SE3;
+use fly_lie::{SE3, SE23, SO3};
 use fly_mechanics::State;
-use nalgebra::{DMatrix, DVector, Vector6};
+use nalgebra::{DMatrix, DVector, Matrix3, Vector3, Vector6};
 
 const HEXACOPTER: &str = include_str!("../../../configs/vehicles/hexacopter.toml");
 const OCTOCOPTER: &str = include_str!("../../../configs/vehicles/octocopter.toml");
@@ -95,6 +96,7 @@ fn main() {
     for approach in ["particle", "body", "energy"] {
         bench.system(approach);
     }
+    bench.estimator();
 }
 
 struct Bench {
@@ -226,6 +228,51 @@ impl Bench {
                 });
             }
         });
+    }
+
+    /// The invariant filter: a sample of the IMU, and the kinds of measurements.
+    fn estimator(&self) {
+        let gravity = Vector3::new(0.0, 0.0, -9.81);
+        let parameters = EstimatorParameters::default();
+        let start = InvariantFilter::new(parameters, SE23::identity(), gravity);
+        let start = start.expect("the default parameters");
+        let rest = Imu {
+            gyro: Vector3::new(0.1, -0.2, 0.3),
+            accelerometer: -gravity,
+        };
+        let mut filter = start.clone();
+        self.measure("imu", "predict", |time| {
+            filter = start.clone();
+            for _ in 0..100 {
+                time(&mut || {
+                    black_box(filter.predict(black_box(&rest), 2e-3));
+                });
+            }
+        });
+        let (zero, one) = (Vector3::zeros(), Matrix3::identity());
+        let position = Measurement::Position {
+            value: zero,
+            arm: zero,
+            covariance: one,
+        };
+        let pose = Measurement::Pose {
+            attitude: SO3::identity(),
+            position: zero,
+            arm: zero,
+            attitude_covariance: one,
+            position_covariance: one,
+        };
+        for (name, measurement) in [("correct_position", position), ("correct_pose", pose)] {
+            let mut filter = start.clone();
+            self.measure("imu", name, |time| {
+                for _ in 0..100 {
+                    filter.predict(&rest, 2e-3);
+                    time(&mut || {
+                        black_box(filter.correct(black_box(&measurement)));
+                    });
+                }
+            });
+        }
     }
 
     fn template(&self, approach: &str) {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fly_hal::GroupStatus;
 use fly_log::{
     Destination, Energies, Header, Level, LogError, Pace, Pushed, Reference, Row, RunMetadata,
     State, Status, Writer,
@@ -200,6 +201,8 @@ pub struct MemoryRow {
     pub mode: u8,
     /// The frame's values, in the order of the frame signals of [`Header::description`].
     pub values: Vec<f64>,
+    /// Stamp and validity of each group of them.
+    pub groups: Vec<GroupStatus>,
     /// State of the tracked body.
     pub state: Option<State>,
     /// Configuration and velocity of a system of several bodies.
@@ -240,6 +243,7 @@ impl Sink for Memory {
             status: row.status,
             mode: row.mode,
             values: row.values.to_vec(),
+            groups: row.groups.to_vec(),
             state: row.state,
             system: (row.system.as_ref())
                 .map(|system| [system.configuration.to_vec(), system.velocity.to_vec()]),

@@ -4,6 +4,7 @@ use fly_flight::health::ActuatorEvent;
 use fly_flight::{DisturbanceReport, Histogram, Summary, TrackingError};
 use serde::Serialize;
 
+use super::estimator::Estimator;
 use crate::exit::Exit;
 
 /// The version of this layout: it grows where a key changes its meaning or goes.
@@ -31,6 +32,8 @@ pub struct Data<'a> {
     energy: Energy,
     /// By the observer of disturbances; `null` without one.
     disturbance: Option<Disturbance>,
+    /// The estimate of the state from raw sensors; `null` without an estimator.
+    estimator: Option<Estimator>,
     steps: u64,
     saturated_steps: u64,
     governed_steps: u64,
@@ -290,6 +293,7 @@ impl<'a> Data<'a> {
                 explanation: energy.map(ToString::to_string),
             },
             disturbance: summary.disturbance.as_ref().map(Disturbance::from),
+            estimator: summary.estimator.as_ref().map(Estimator::from),
             steps: statistics.steps,
             saturated_steps: statistics.saturated,
             governed_steps: statistics.governed,

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod data;
+mod estimator;
 mod progress;
 mod summary;
 mod table;

@@ -55,6 +55,9 @@ impl Shown<'_> {
         if let Some(report) = &summary.disturbance {
             disturbance(&mut table, report);
         }
+        if let Some(report) = &summary.estimator {
+            super::estimator::rows(&mut table, report);
+        }
         if statistics.governed > 0 {
             table.row(
                 "governor",

@@ -30,6 +30,7 @@
 //! ```
 #![allow(non_snake_case)]
 
+mod alignment;
 pub mod chi_square;
 mod delayed;
 mod filter;
@@ -38,6 +39,7 @@ mod parameters;
 mod propagation;
 mod start;
 
+pub use alignment::{Aligned, Alignment, Integrals};
 pub use delayed::{Delayed, Judged, Refused};
 pub use filter::{Covariance, InvariantFilter};
 pub use measurement::{KINDS, Measurement, Verdict};

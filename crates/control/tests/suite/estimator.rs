@@ -11,26 +11,26 @@ use fly_lie::{SE23, SO3};
 use fly_testing::allocations;
 use nalgebra::{Matrix3, SVector, Vector3};
 
-const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
-const FIELD: Vector3<f64> = Vector3::new(0.5, 0.05, -0.8);
+pub const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
+pub const FIELD: Vector3<f64> = Vector3::new(0.5, 0.05, -0.8);
 /// Of the IMU, s.
 const STEP: f64 = 0.005;
 
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    fn vector(&mut self, deviation: f64) -> Vector3<f64> {
+    pub fn vector(&mut self, deviation: f64) -> Vector3<f64> {
         Vector3::from_fn(|_, _| deviation * self.normal())
     }
 }

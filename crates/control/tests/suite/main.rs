@@ -26,6 +26,7 @@ mod matrices;
 mod monitor;
 mod multirotor;
 mod optimal;
+mod plain_filter;
 mod redundant;
 mod sampled;
 mod settings;

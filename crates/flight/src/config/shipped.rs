@@ -52,6 +52,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "examples/prismatic.toml",
     "examples/pvtol.toml",
     "examples/quadcopter-delay.toml",
+    "examples/quadcopter-estimated.toml",
     "examples/quadcopter-hover.toml",
     "examples/quadcopter-take-off.toml",
     "examples/quadcopter-wind.toml",

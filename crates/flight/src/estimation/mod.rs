@@ -110,7 +110,7 @@ impl Estimation {
         let timeout = section.correction_timeout;
         let timeout = timeout.unwrap_or(TIMEOUTS[usize::from(gnss_alone)]);
         let has = |wanted: fn(&Kind) -> bool| bound.sensors.iter().any(|one| wanted(&one.kind));
-        let start = Start::new(
+        let measured = [
             has(|kind| {
                 matches!(
                     kind,
@@ -121,7 +121,8 @@ impl Estimation {
                 )
             }),
             has(|kind| matches!(kind, Kind::Field { .. })),
-        );
+        ];
+        let start = Start::new(measured, parameters, gravity);
         let filter = InvariantFilter::new(parameters, SE23::identity(), gravity)?;
         let estimation = Self {
             state: section.state,
@@ -165,6 +166,12 @@ impl Estimation {
     pub fn sensors(&self) -> impl Iterator<Item = &'static str> + '_ {
         let imu = bind::IMU.into_iter();
         imu.chain(self.sensors.iter().map(|sensor| sensor.name))
+    }
+
+    /// The filter and the time (ns) that it stands at, its delay behind the present; `None` before it has started.
+    pub fn filter(&self) -> Option<(i64, &InvariantFilter)> {
+        self.started
+            .map(|_| (self.filter.time(), self.filter.filter()))
     }
 
     /// What is offered and not used, in words.
@@ -249,7 +256,8 @@ impl Estimation {
             self.same_since = stamp;
         }
         if self.started.is_none() {
-            self.start.sample(&imu);
+            let since = stamp.saturating_sub(last.unwrap_or(stamp));
+            self.start.sample(stamp, since, &imu);
         } else {
             let Self {
                 filter,
@@ -292,7 +300,7 @@ impl Estimation {
             return;
         };
         let Some(started) = self.started else {
-            return self.start.see(time, &measurement);
+            return self.start.see(stamp, &measurement);
         };
         // Those that were on their way when it started tell nothing new.
         if stamp < started {
@@ -326,12 +334,12 @@ impl Estimation {
         let Some((stamp, _)) = self.sample else {
             return;
         };
-        let Some((pose, deviation)) = self.start.pose(stamp, &self.gravity) else {
+        let Some((pose, deviation)) = self.start.pose(stamp) else {
             return;
         };
         let mut parameters = self.parameters;
         if let Some(deviation) = deviation {
-            parameters.start_attitude = parameters.start_attitude.max(deviation);
+            parameters.start_attitude = deviation;
         }
         // The parameters have been checked.
         let Ok(filter) = InvariantFilter::new(parameters, pose, self.gravity) else {

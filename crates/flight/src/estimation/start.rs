@@ -1,22 +1,27 @@
 //! What the estimator starts with.
 
-use fly_control::estimator::{Imu, Measurement, level};
+use fly_control::estimator::{Alignment, EstimatorParameters, Imu, Integrals, Measurement, level};
 use fly_lie::{SE23, SO3};
 use nalgebra::Vector3;
 
-/// How long (ns) a measured attitude is waited for once a position is known.
+use crate::pilot::seconds;
+
+/// How long (ns) a sensor of the attitude is waited for, once a position is known, before the motion has to tell it.
 const PATIENCE: i64 = 1_000_000_000;
 /// A specific force whose size differs from gravity by more than this part is not that of a body at rest.
 const AT_REST: f64 = 0.3;
-/// Standard deviation of an attitude that nothing has measured, rad, each axis.
-const UNKNOWN: f64 = 2.0;
+/// An alignment is good when its deviation is less than this, rad; one that is not good after so long (s) begins anew.
+const ALIGNED: f64 = 0.35;
+const LONGEST: f64 = 4.0;
+/// Samples of the IMU over which positions may be late.
+const REMEMBERED: usize = 512;
 
 /// The last measurements of each kind, until there are enough.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Start {
     /// Whether a sensor is bound that measures the attitude, or the magnetic field.
-    pub awaits_attitude: bool,
-    pub awaits_field: bool,
+    awaits_attitude: bool,
+    awaits_field: bool,
     attitude: Option<SO3<f64>>,
     /// Of a point at this arm.
     position: Option<(Vector3<f64>, Vector3<f64>)>,
@@ -27,10 +32,21 @@ pub(super) struct Start {
     force: (Vector3<f64>, f64),
     /// When a position was first known.
     since: Option<i64>,
+    parameters: EstimatorParameters,
+    gravity: Vector3<f64>,
+    alignment: Alignment,
+    /// Stamps (ns) and integrals, the newest at `newest`.
+    history: Box<[(i64, Integrals)]>,
+    newest: usize,
 }
 
 impl Start {
-    pub fn new(awaits_attitude: bool, awaits_field: bool) -> Self {
+    pub fn new(
+        [awaits_attitude, awaits_field]: [bool; 2],
+        parameters: EstimatorParameters,
+        gravity: Vector3<f64>,
+    ) -> Self {
+        let alignment = Alignment::new(&parameters, gravity);
         Self {
             awaits_attitude,
             awaits_field,
@@ -40,17 +56,38 @@ impl Start {
             field: None,
             force: (Vector3::zeros(), 0.0),
             since: None,
+            history: vec![(i64::MAX, *alignment.now()); REMEMBERED].into(),
+            newest: 0,
+            alignment,
+            parameters,
+            gravity,
         }
     }
 
-    pub fn sample(&mut self, imu: &Imu) {
+    /// A sample of the IMU at this stamp (ns), and of the time since the one before.
+    pub fn sample(&mut self, stamp: i64, since: i64, imu: &Imu) {
         self.force.0 += imu.accelerometer;
         self.force.1 += 1.0;
+        if self.alignment.now().time > LONGEST {
+            self.alignment = Alignment::new(&self.parameters, self.gravity);
+            self.history.fill((i64::MAX, *self.alignment.now()));
+        } else {
+            self.alignment.sample(imu, seconds(since));
+        }
+        self.newest = (self.newest + 1) % REMEMBERED;
+        self.history[self.newest] = (stamp, *self.alignment.now());
     }
 
-    pub fn see(&mut self, time: i64, measurement: &Measurement) {
+    pub fn see(&mut self, stamp: i64, measurement: &Measurement) {
         match measurement {
-            Measurement::Position { value, arm, .. } => self.position = Some((*value, *arm)),
+            Measurement::Position {
+                value,
+                arm,
+                covariance,
+            } => {
+                self.position = Some((*value, *arm));
+                self.align(stamp, value, arm, covariance.trace());
+            }
             Measurement::Pose {
                 attitude,
                 position,
@@ -66,40 +103,47 @@ impl Start {
             Measurement::Height { .. } => {}
         }
         if self.position.is_some() {
-            self.since.get_or_insert(time);
+            self.since.get_or_insert(stamp);
         }
     }
 
-    /// The extended pose to start with and, where nothing has measured the attitude, its deviation (rad); `None` as long as something is awaited.
-    pub fn pose(&self, time: i64, gravity: &Vector3<f64>) -> Option<(SE23<f64>, Option<f64>)> {
+    /// Takes a position to the integrals of its time, if they are remembered.
+    fn align(&mut self, stamp: i64, value: &Vector3<f64>, arm: &Vector3<f64>, variances: f64) {
+        let then = (0..REMEMBERED)
+            .map(|k| self.history[(self.newest + REMEMBERED - k) % REMEMBERED])
+            .find(|(time, _)| *time <= stamp);
+        if let Some((_, then)) = then {
+            let deviation = (variances / 3.0).sqrt();
+            self.alignment.position(&then, value, arm, deviation);
+        }
+    }
+
+    /// The extended pose to start with and, where it is known, the deviation of its attitude (rad); `None` as long as something is awaited.
+    pub fn pose(&self, time: i64) -> Option<(SE23<f64>, Option<f64>)> {
         let (position, arm) = self.position?;
         let waits = time.saturating_sub(self.since?) < PATIENCE;
         let (force, count) = self.force;
         let force = force / count.max(1.0);
-        let rests = (force.norm() / gravity.norm() - 1.0).abs() < AT_REST;
+        let rests = (force.norm() / self.gravity.norm() - 1.0).abs() < AT_REST;
         let by_field = (self.field.filter(|_| rests))
-            .and_then(|(seen, known)| level(&force, gravity, &seen, &known));
-        let (rotation, deviation) = match (self.attitude, by_field) {
-            (Some(attitude), _) => (attitude, None),
-            (None, _) if self.awaits_attitude && waits => return None,
-            (None, Some(attitude)) => (attitude, None),
-            (None, None) if self.awaits_field && self.field.is_none() && waits => return None,
-            (None, None) => {
-                let tilt = rests.then(|| upright(&force, gravity));
-                (tilt.unwrap_or_else(SO3::identity), Some(UNKNOWN))
-            }
+            .and_then(|(seen, known)| level(&force, &self.gravity, &seen, &known));
+        let attitude = match (self.attitude, by_field) {
+            (Some(attitude), _) => Some(attitude),
+            (None, _) if self.awaits_attitude && waits => None,
+            (None, by_field) => by_field,
         };
-        let velocity = self.velocity.unwrap_or_default();
-        let pose = SE23::new(rotation, velocity, position - rotation.act(&arm));
-        Some((pose, deviation))
+        if let Some(rotation) = attitude {
+            let velocity = self.velocity.unwrap_or_default();
+            return Some((
+                SE23::new(rotation, velocity, position - rotation.act(&arm)),
+                None,
+            ));
+        }
+        let waits = waits && (self.awaits_attitude || self.awaits_field);
+        // The motion tells it, whatever it is.
+        let aligned = self.alignment.aligned();
+        aligned
+            .filter(|found| !waits && found.deviation < ALIGNED)
+            .map(|found| (found.pose, Some(found.deviation)))
     }
-}
-
-/// The least rotation that turns this force against gravity.
-fn upright(force: &Vector3<f64>, gravity: &Vector3<f64>) -> SO3<f64> {
-    let (from, to) = (force.normalize(), -gravity.normalize());
-    let axis = from.cross(&to);
-    let angle = axis.norm().atan2(from.dot(&to));
-    let about = axis.try_normalize(1e-12).unwrap_or_else(Vector3::x);
-    SO3::exp(&(about * angle))
 }

@@ -122,6 +122,21 @@ fn neither_do_contacts_openings_and_servos() {
     }
 }
 
+/// The estimator, on whose state it flies, and beside the measured one.
+#[test]
+fn neither_does_the_estimator() {
+    let common = ["flight.duration=3", "controller.allocation=active_set"];
+    for more in [
+        &[][..],
+        &["estimator.state=measured", "backend.sim.sensors.ideal=true"],
+    ] {
+        let set = [&common[..], more].concat();
+        let (allocations, steps) = fly("examples/quadcopter-estimated.toml", &set);
+        assert!(steps >= 1500, "{steps} steps");
+        assert_eq!(allocations, 0, "{more:?}, in {steps} steps");
+    }
+}
+
 #[test]
 fn what_osqp_allocates_is_known() {
     // Inside the limits nothing is solved.

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod common;
+mod estimation;
 mod many;
 mod objects;
 mod panics;

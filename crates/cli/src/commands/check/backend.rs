@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fly_flight::estimation::Estimation;
 use fly_hal::{Clock, SearchPath};
 
 use super::Findings;
@@ -33,6 +34,23 @@ pub(super) fn check(
         ),
     );
     let description = instance.description();
+    if let Some(section) = &configuration.estimator {
+        let gravity = *configuration.system.model.gravity();
+        match Estimation::new(section, gravity, 0, &info.name, description) {
+            Ok((estimation, _)) => {
+                let sensors: Vec<_> = estimation.sensors().collect();
+                let state = estimation.state().name();
+                findings.fine(
+                    "estimator",
+                    format_args!("the flight uses the {state} state; {}", sensors.join(", ")),
+                );
+                for unused in estimation.unused() {
+                    findings.warning("", unused);
+                }
+            }
+            Err(error) => findings.problem("estimator", error),
+        }
+    }
     findings.fine(
         "signals",
         format_args!(

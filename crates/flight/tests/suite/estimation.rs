@@ -1,0 +1,528 @@
+//! Flights on the state that the estimator makes of simulated sensors, of which some fail.
+
+#![allow(non_snake_case)]
+
+use fly_flight::config::{Configuration, EstimatorSection};
+use fly_flight::estimation::Estimation;
+use fly_flight::pilot::Reading;
+use fly_flight::{
+    Discard, EstimatorReport, Flight, FlightError, Memory, SensorReport, Summary, Verdict,
+};
+use fly_hal::{
+    Backend, Clock, Deadline, Description, Error, Frame, FrameMut, GroupStatus, Info, Instance,
+    ReadOutcome, Request,
+};
+use fly_lie::{SE23, SO3};
+use fly_plugin_sim::Simulation;
+use nalgebra::{SMatrix, SVector, Vector3, Vector4};
+
+use crate::common::configuration;
+
+const EXAMPLE: &str = "examples/quadcopter-estimated.toml";
+const CAPTURE: &str = "motion_capture.position";
+const GYRO: &str = "imu.angular_velocity";
+
+/// Changes what is read: time (s), description, frame.
+type Spoil = Box<dyn FnMut(f64, &Description, &mut FrameMut) + Send>;
+
+/// The simulation, read through somebody who spoils it.
+struct Spoiled {
+    simulation: Simulation,
+    spoil: Spoil,
+}
+
+impl Backend for Spoiled {
+    const INFO: Info = Info {
+        name: "spoiled",
+        version: "1.0.0",
+        summary: "a simulation with broken sensors",
+        clock: Clock::Stepped,
+        signals: "",
+    };
+
+    fn configure(configuration: &fly_hal::Configuration) -> Result<Self, Error> {
+        Ok(Self {
+            simulation: Simulation::configure(configuration)?,
+            spoil: Box::new(|_, _, _| ()),
+        })
+    }
+
+    fn description(&self) -> &Description {
+        self.simulation.description()
+    }
+
+    fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
+        let outcome = self.simulation.read(deadline, frame)?;
+        let time = *frame.time as f64 * 1e-9;
+        (self.spoil)(time, self.simulation.description(), frame);
+        Ok(outcome)
+    }
+
+    fn write(&mut self, time: i64, commands: &[f64]) -> Result<(), Error> {
+        self.simulation.write(time, commands)
+    }
+
+    fn request(&mut self, request: Request) -> Result<(), Error> {
+        self.simulation.request(request)
+    }
+}
+
+fn spoiled(
+    configuration: &Configuration,
+    spoil: impl FnMut(f64, &Description, &mut FrameMut) + Send + 'static,
+) -> Instance {
+    let given = fly_hal::Configuration {
+        rate_hz: configuration.flight.rate_hz,
+        seed: configuration.flight.seed,
+        ..fly_hal::Configuration::new(
+            configuration.backend.table.text(),
+            configuration.vehicle_text.text(),
+        )
+    };
+    let mut backend = Spoiled::configure(&given).unwrap_or_else(|error| panic!("{error}"));
+    backend.spoil = Box::new(spoil);
+    Instance::of(backend).expect("a backend")
+}
+
+fn fly(
+    set: &[&str],
+    spoil: impl FnMut(f64, &Description, &mut FrameMut) + Send + 'static,
+) -> Summary {
+    let configuration = configuration(EXAMPLE, set);
+    let mut sink = Discard;
+    let plant = spoiled(&configuration, spoil);
+    let flight = Flight::new(&configuration, plant, &mut sink);
+    flight.unwrap_or_else(|error| panic!("{error}")).run()
+}
+
+fn report(summary: &Summary) -> &EstimatorReport {
+    summary.estimator.as_ref().expect("an estimator")
+}
+
+fn sensor<'a>(summary: &'a Summary, name: &str) -> &'a SensorReport {
+    let mut sensors = report(summary).sensors.iter();
+    sensors
+        .find(|sensor| sensor.name == name)
+        .expect("it is used")
+}
+
+/// Where a group stands in a frame, and its values.
+fn place(description: &Description, group: &str) -> (usize, Vec<usize>) {
+    let values = fly_hal::signal::group_names(group)
+        .map(|name| description.value_index(&name).expect("a value"))
+        .collect();
+    (description.find_group(group).expect("a group"), values)
+}
+
+/// Keeps a group as it was at this time: its numbers, and its stamp unless that goes on.
+fn holds(
+    group: &'static str,
+    from: f64,
+    stamps_go_on: bool,
+) -> impl FnMut(f64, &Description, &mut FrameMut) + Send {
+    let mut kept: Option<(Vec<f64>, GroupStatus)> = None;
+    move |time, description, frame| {
+        let (at, values) = place(description, group);
+        if time < from {
+            return;
+        }
+        let now = || {
+            (
+                values.iter().map(|i| frame.values[*i]).collect(),
+                frame.groups[at],
+            )
+        };
+        let (numbers, status) = kept.get_or_insert_with(now);
+        for (i, number) in values.iter().zip(numbers) {
+            frame.values[*i] = *number;
+        }
+        if !stamps_go_on {
+            frame.groups[at] = *status;
+        }
+    }
+}
+
+/// Changes the numbers of a group in an interval of time.
+fn changes(
+    group: &'static str,
+    from: f64,
+    until: f64,
+    change: impl Fn(f64) -> f64 + Send,
+) -> impl FnMut(f64, &Description, &mut FrameMut) + Send {
+    let mut last: Option<GroupStatus> = None;
+    move |time, description, frame| {
+        let (at, values) = place(description, group);
+        // Numbers stay in a frame until new ones come.
+        let is_new = last.replace(frame.groups[at]) != Some(frame.groups[at]);
+        if is_new && (from..until).contains(&time) {
+            let first = values[0];
+            frame.values[first] = change(frame.values[first]);
+        }
+    }
+}
+
+fn given_up(summary: &Summary) -> &str {
+    let failsafe = summary.interventions.failsafe.as_ref();
+    failsafe.map_or("", |failsafe| failsafe.reason.as_str())
+}
+
+#[test]
+fn it_flies_as_on_the_measured_state() {
+    let estimated = fly(&[], |_, _, _| ());
+    let measured = fly(
+        &["estimator.state=measured", "backend.sim.sensors.ideal=true"],
+        |_, _, _| (),
+    );
+    assert_eq!(
+        (estimated.verdict, measured.verdict),
+        (Verdict::Flown, Verdict::Flown)
+    );
+    for summary in [&estimated, &measured] {
+        let [position, attitude] = report(summary).errors.expect("the truth is told");
+        let [tracked, turned] = [0, 1].map(|kind| summary.errors[kind].magnitude.rms());
+        println!(
+            "estimate: {} m, {} degrees; flight: {tracked} m, {} degrees",
+            position.rms(),
+            attitude.rms().to_degrees(),
+            turned.to_degrees()
+        );
+        assert!(position.rms() < 0.05 && attitude.rms() < 1_f64.to_radians());
+        let capture = sensor(summary, CAPTURE);
+        assert!(
+            capture.accepted > 900 && capture.rejected <= 5,
+            "{capture:?}"
+        );
+    }
+    for kind in [0, 1] {
+        let [with, without] =
+            [&estimated, &measured].map(|summary| summary.errors[kind].magnitude.rms());
+        assert!(with < 2.0 * without, "{kind}: {with} {without}");
+    }
+    // The biases that the simulation was told.
+    let [gyro, accelerometer] = report(&estimated).biases;
+    for (found, bias) in gyro.iter().zip([0.01, -0.02, 0.005]) {
+        assert!((found - bias).abs() < 3e-3, "{gyro:?}");
+    }
+    for (found, bias) in accelerometer.iter().zip([0.1, -0.05, 0.08]) {
+        assert!((found - bias).abs() < 0.05, "{accelerometer:?}");
+    }
+}
+
+#[test]
+fn a_position_sensor_that_stops_or_freezes_ends_in_the_failsafe() {
+    for goes_on in [false, true] {
+        let summary = fly(&["safety.max_descent_time=1"], holds(CAPTURE, 5.0, goes_on));
+        assert_eq!(summary.verdict, Verdict::SafetyStop, "{goes_on}");
+        assert_eq!(
+            given_up(&summary),
+            "nothing has corrected the estimated position for too long"
+        );
+        let time = summary
+            .interventions
+            .failsafe
+            .as_ref()
+            .map_or(0.0, |failsafe| failsafe.time);
+        // The timeout, the delay of the filter and the hold time after the last measurement.
+        assert!((5.5..5.65).contains(&time), "{time}");
+        let repeated = sensor(&summary, CAPTURE).repeated;
+        assert_eq!(repeated > 0, goes_on, "{repeated}");
+        // In the failsafe the IMU goes on: the estimate drifts slowly.
+        let [position, _] = report(&summary).errors.expect("the truth is told");
+        assert!(position.max() < 0.5, "{}", position.max());
+    }
+}
+
+#[test]
+fn a_jump_is_rejected_and_one_that_lasts_is_taken_in_the_end() {
+    let summary = fly(&[], changes(CAPTURE, 5.0, 5.3, |x| x + 1.0));
+    assert_eq!((summary.verdict, given_up(&summary)), (Verdict::Flown, ""));
+    let capture = sensor(&summary, CAPTURE);
+    assert!(
+        (13..=20).contains(&capture.rejected) && capture.widened == 0,
+        "{capture:?}"
+    );
+    let [position, _] = report(&summary).errors.expect("the truth is told");
+    assert!(position.max() < 0.1, "{}", position.max());
+
+    let summary = fly(&[], changes(CAPTURE, 5.0, 1e9, |x| x + 1.0));
+    assert_eq!(summary.interventions.resumed, 1, "{}", given_up(&summary));
+    assert!(sensor(&summary, CAPTURE).widened >= 1);
+    // It flies where the cameras say it is.
+    let error = summary.errors[0].steady_offset;
+    assert!((error - 1.0).abs() < 0.1, "{error}");
+}
+
+#[test]
+fn what_is_no_number_corrects_nothing() {
+    let summary = fly(&[], changes(CAPTURE, 5.0, 5.3, |_| f64::NAN));
+    assert_eq!((summary.verdict, given_up(&summary)), (Verdict::Flown, ""));
+    assert!((13..=17).contains(&sensor(&summary, CAPTURE).invalid));
+    let summary = fly(
+        &["safety.max_descent_time=1"],
+        changes(CAPTURE, 5.0, 1e9, |_| f64::NAN),
+    );
+    assert_eq!(
+        given_up(&summary),
+        "nothing has corrected the estimated position for too long"
+    );
+}
+
+#[test]
+fn an_imu_that_fails_is_a_sensor_that_fails() {
+    let summary = fly(&[], changes(GYRO, 5.0, 5.03, |_| f64::NAN));
+    assert_eq!((summary.verdict, given_up(&summary)), (Verdict::Flown, ""));
+    assert_eq!(summary.interventions.dropouts, 1);
+    let short = ["safety.max_descent_time=1"];
+    let summary = fly(&short, changes(GYRO, 5.0, 1e9, |_| f64::NAN));
+    assert_eq!(given_up(&summary), "`imu.angular_velocity` is not finite");
+    let summary = fly(&short, holds(GYRO, 5.0, false));
+    assert_eq!(given_up(&summary), "`imu.angular_velocity` is stale");
+    // All of it: one triad alone that repeats itself may be rounded.
+    let (mut gyro, mut force) = (
+        holds(GYRO, 5.0, true),
+        holds("imu.specific_force", 5.0, true),
+    );
+    let summary = fly(&short, move |time, description, frame| {
+        gyro(time, description, frame);
+        force(time, description, frame);
+    });
+    assert_eq!(given_up(&summary), "`imu.angular_velocity` repeats itself");
+}
+
+#[test]
+fn late_measurements_count_where_they_were_made() {
+    let late = |filter: &'static str| {
+        fly(
+            &[
+                "backend.sim.sensors.motion_capture.delay=0.08",
+                "backend.sim.sensors.motion_capture.jitter=0.03",
+                filter,
+            ],
+            |_, _, _| (),
+        )
+    };
+    let summary = late("estimator.filter.delay=0.12");
+    assert_eq!(summary.verdict, Verdict::Flown);
+    let [position, attitude] = report(&summary).errors.expect("the truth is told");
+    assert!(
+        position.rms() < 0.02 && attitude.rms() < 1_f64.to_radians(),
+        "{position:?}"
+    );
+    let capture = sensor(&summary, CAPTURE);
+    assert!(capture.accepted > 850 && capture.late == 0, "{capture:?}");
+    // Those that are later than the filter remembers are of no use, and the flight does not begin.
+    let summary = late("estimator.filter.delay=0.02");
+    assert_eq!(summary.verdict, Verdict::BackendFailed);
+    assert!(sensor(&summary, CAPTURE).late > 100);
+    let end = format!("{:?}", summary.end);
+    assert!(end.contains("the estimate has not converged"), "{end}");
+}
+
+/// The section of the example, with changes, against a backend with these groups.
+fn bind(set: &[&str], groups: &[&str]) -> Result<Vec<&'static str>, String> {
+    let section = configuration(EXAMPLE, set).estimator.expect("a section");
+    let described = groups
+        .iter()
+        .try_fold(Description::new(), |all, group| all.with_group(group));
+    let gravity = Vector3::new(0.0, 0.0, -9.81);
+    let described = described.expect("canonical");
+    match Estimation::new(&section, gravity, 0, "radio", &described) {
+        Ok((estimation, _)) => Ok(estimation.sensors().collect()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let imu = [GYRO, "imu.specific_force"];
+    let all = [
+        &imu[..],
+        &[
+            CAPTURE,
+            "gnss.position",
+            "gnss.velocity",
+            "barometer",
+            "range",
+        ],
+    ]
+    .concat();
+    assert_eq!(
+        bind(&[], &all).expect("enough"),
+        [
+            GYRO,
+            "imu.specific_force",
+            CAPTURE,
+            "gnss.position",
+            "gnss.velocity",
+            "barometer"
+        ]
+    );
+    let used = [
+        "estimator.motion_capture.use=false",
+        "estimator.range.use=true",
+    ];
+    assert_eq!(
+        bind(&used, &all).expect("enough"),
+        [
+            GYRO,
+            "imu.specific_force",
+            "gnss.position",
+            "gnss.velocity",
+            "barometer",
+            "range"
+        ]
+    );
+    for (set, groups, expected) in [
+        (
+            &[][..],
+            &[CAPTURE][..],
+            "`[estimator]` needs `imu.angular_velocity` and `imu.specific_force`, which the backend `radio` does not measure; it measures \
+             `motion_capture.position`",
+        ),
+        (
+            &[],
+            &imu,
+            "`[estimator]` needs `motion_capture.position` or `gnss.position`, which the backend `radio` does not measure; it measures \
+             `imu.angular_velocity`, `imu.specific_force`",
+        ),
+        (
+            &["estimator.barometer.use=true"],
+            &[GYRO, "imu.specific_force", CAPTURE],
+            "`[estimator]` needs `barometer`, which the backend `radio` does not measure; it measures `imu.angular_velocity`, \
+             `imu.specific_force`, `motion_capture.position`",
+        ),
+        (
+            &["estimator.magnetometer.use=true"],
+            &[GYRO, "imu.specific_force", CAPTURE, "magnetometer.field"],
+            "`estimator.magnetometer.use` needs `estimator.magnetometer.field`: the magnetic field of the world, T",
+        ),
+    ] {
+        assert_eq!(bind(set, groups).expect_err(expected), expected);
+    }
+    // A flight says the same.
+    let configuration = configuration(EXAMPLE, &["estimator.barometer.use=true"]);
+    let mut sink = Discard;
+    let flight = Flight::new(
+        &configuration,
+        spoiled(&configuration, |_, _, _| ()),
+        &mut sink,
+    );
+    assert!(matches!(flight.err(), Some(FlightError::Estimator(_))));
+}
+
+#[test]
+fn keys_are_checked_where_they_stand() {
+    let text = |line: &str| {
+        format!(
+            "[vehicle]\nname = 'brick'\nbodies.brick = {{ mass = 1, inertia = [1, 1, 1] }}\n\
+             rotors = [{{ body = 'brick', axis = [0, 0, 1] }}]\n[controller]\n[reference]\nkind = 'hover'\n[estimator]\n{line}\n"
+        )
+    };
+    for (line, expected) in [
+        ("gates = 1", "unknown"),
+        ("max_position = 0", "expected more than 0"),
+        ("max_attitude_deg = 200", "at most 180"),
+        (
+            "filter.gyro_noise = -1",
+            "expected a positive number, found -1",
+        ),
+        ("filter.delay = 2", "expected at most 1 s"),
+        ("gnss.position_noise = [1, 0, 1]", "expected more than 0"),
+        ("magnetometer.field = [0, 0, 0]", "expected more than 0"),
+        ("state = 'guessed'", "expected"),
+    ] {
+        let error = Configuration::from_toml("brick", &text(line))
+            .expect_err(line)
+            .to_string();
+        assert!(error.contains(expected), "{line}: {error}");
+        assert!(error.contains("brick:9:"), "{line}: {error}");
+    }
+    let same = EstimatorSection::default();
+    assert_eq!(same.delay, None);
+}
+
+/// Rows of a flight as a frame each.
+fn frames(configuration: &Configuration) -> (Description, Vec<Frame>) {
+    let mut sink = Memory::default();
+    let plant = spoiled(configuration, |_, _, _| ());
+    // What a row does not keep: the groups.
+    let summary = Flight::new(configuration, plant, &mut sink)
+        .expect("a flight")
+        .run();
+    assert_eq!(summary.verdict, Verdict::Flown);
+    let description = sink.header.description.clone();
+    let frames = sink.rows.iter().map(|row| Frame {
+        time: row.time,
+        values: row.values.clone(),
+        groups: row.groups.clone(),
+    });
+    (description, frames.collect())
+}
+
+/// The normalised squared errors of attitude, velocity and position, which the simulation tells the truth about, over seeded flights of simulated sensors.
+#[test]
+fn through_the_flight_the_covariance_is_that_of_the_errors() {
+    let n = 200;
+    let (mut sum, mut attitude, mut position) = (0.0, 0.0, 0.0);
+    for seed in 0..n {
+        let seed = format!("flight.seed={}", 100 + seed);
+        let set = [
+            "flight.duration=4",
+            "estimator.filter.gate=0.999999",
+            "estimator.filter.gyro_noise=1.6968e-4",
+            "estimator.filter.gyro_bias_walk=1.9393e-5",
+            "estimator.filter.delay=0.02",
+            &seed,
+        ];
+        let configuration = configuration(EXAMPLE, &set);
+        let (description, frames) = frames(&configuration);
+        let section = configuration.estimator.as_ref().expect("a section");
+        let gravity = *configuration.system.model.gravity();
+        let (mut estimation, _) =
+            Estimation::new(section, gravity, 100_000_000, "rows", &description).expect("enough");
+        let truth = |frame: &Frame| {
+            let get = |name: &str| {
+                let names = fly_hal::signal::group_names(name).map(|name| {
+                    frame.values[description
+                        .value_index(&fly_hal::signal::truth(&name))
+                        .expect("told")]
+                });
+                names.collect::<Vec<f64>>()
+            };
+            let rotation =
+                SO3::from_quaternion(&Vector4::from_column_slice(&get("pose.quaternion")));
+            let velocity = rotation.act(&Vector3::from_column_slice(&get("twist.linear")));
+            SE23::new(
+                rotation,
+                velocity,
+                Vector3::from_column_slice(&get("pose.position")),
+            )
+        };
+        for frame in &frames {
+            estimation.take(frame.time, Reading::Fresh, frame);
+        }
+        let (time, filter) = estimation.filter().expect("it has started");
+        let at = frames
+            .iter()
+            .find(|frame| frame.time == time)
+            .expect("a frame");
+        let truth = truth(at);
+        let zero = Vector3::zeros();
+        let e: SVector<f64, 9> = filter
+            .error(&truth, &zero, &zero)
+            .fixed_rows::<9>(0)
+            .into_owned();
+        let P: SMatrix<f64, 9, 9> = filter.covariance().fixed_view::<9, 9>(0, 0).into_owned();
+        sum += e.dot(&(P.try_inverse().expect("positive") * e));
+        attitude += (truth.rotation * filter.pose().rotation.inverse())
+            .log()
+            .norm_squared();
+        position += (truth.position - filter.pose().position).norm_squared();
+    }
+    let n = f64::from(n);
+    let (mean, band) = (sum / n, 1.96 * (18.0 / n).sqrt());
+    let (attitude, position) = ((attitude / n).sqrt().to_degrees(), (position / n).sqrt());
+    println!("NEES {mean} of 9 (band {band}); {attitude} degrees, {position} m");
+    assert!((mean - 9.0).abs() < band, "{mean} is not 9 within {band}");
+    assert!(attitude < 1.0 && position < 0.05, "{attitude} {position}");
+}
