@@ -302,22 +302,24 @@ impl InvariantFilter {
         if !nis.is_finite() {
             return Verdict::Invalid;
         }
-        let (mut inverse, mut N) = (inverse, *N);
-        let factor = nis / self.gates[M - 1];
+        let mut inverse = inverse;
+        let gate = self.gates[M - 1];
         let mut verdict = Verdict::Accepted { nis };
-        if factor > 1.0 {
+        if nis > gate {
             let time = &mut self.rejected_for[kind];
-            if *time < self.parameters.rejection_time {
-                *time = time.max(0.0);
+            let waits = *time < self.parameters.rejection_time;
+            *time = time.max(0.0);
+            // The state is what is wrong, not the measurement: the next ones are taken as well, until one passes by itself.
+            let Some((factor, widened)) = (!waits).then(|| widen(z, &S, N, gate)).flatten() else {
                 return Verdict::Rejected { nis };
-            }
+            };
             self.covariance *= factor;
             HP *= factor;
-            N *= factor;
-            inverse /= factor;
+            inverse = widened;
             verdict = Verdict::Widened { nis, factor };
+        } else {
+            self.rejected_for[kind] = -1.0;
         }
-        self.rejected_for[kind] = -1.0;
         let K = HP.transpose() * inverse;
         let d = K * z;
         let x: SVector<f64, 9> = d.fixed_rows::<9>(0).into_owned();
@@ -337,6 +339,26 @@ impl InvariantFilter {
         self.accelerometer_bias += d.fixed_rows::<3>(12);
         verdict
     }
+}
+
+/// The least power of two by which the covariance of the state must grow so that this innovation passes, and the inverse of the innovation's covariance then;
+/// `None` where none up to 2^60 does.
+fn widen<const M: usize>(
+    z: &SVector<f64, M>,
+    S: &SMatrix<f64, M, M>,
+    N: &SMatrix<f64, M, M>,
+    gate: f64,
+) -> Option<(f64, SMatrix<f64, M, M>)> {
+    let of_state = S - N;
+    let mut factor = 1.0;
+    for _ in 0..60 {
+        factor *= 2.0;
+        let wider = inverse(&(of_state * factor + N))?;
+        if z.dot(&(wider * z)) <= gate {
+            return Some((factor, wider));
+        }
+    }
+    None
 }
 
 /// Puts a block at row `i`, column `j`.

@@ -94,11 +94,11 @@ pub enum Verdict {
         /// The normalised innovation squared.
         nis: f64,
     },
-    /// Its kind had been rejected for the whole `rejection_time`: it was taken after all covariances, the state's and its own, were multiplied by `factor`.
+    /// Its kind had been rejected for the whole `rejection_time`: it was taken after the covariance of the state was multiplied by `factor`.
     Widened {
         /// The normalised innovation squared before.
         nis: f64,
-        /// `nis` over the gate.
+        /// The least power of two that lets it pass.
         factor: f64,
     },
     /// It, its covariance or the innovation is not finite, or the innovation's covariance not positive; nothing changed.

@@ -252,6 +252,51 @@ fn a_jump_is_rejected_and_one_that_lasts_is_taken_in_the_end() {
     assert!((error - 1.0).abs() < 0.1, "{error}");
 }
 
+/// GNSS beside the pose of the simulation: the attitude comes from the motion, or with a magnetometer from the field.
+#[test]
+fn outdoors_it_finds_its_attitude() {
+    let gnss = "backend.sim.sensors={ imu = {}, gnss = { drift = [0, 0, 0] }, barometer = { drift = 0 }, magnetometer = { field = [2e-5, 0, -4.3e-5] } }";
+    let common = [
+        gnss,
+        "flight.duration=40",
+        "backend.sim.sensors.ideal=true",
+        "estimator.state=measured",
+        "estimator.motion_capture.use=false",
+        // Brisk enough for the motion to tell the heading.
+        "reference.amplitude=[5, 4, 0.5]",
+        "estimator.filter.start_accelerometer_bias=0.1",
+        "estimator.filter.start_gyro_bias=0.01",
+        "estimator.filter.delay=0.25",
+        "estimator.filter.start_velocity=2",
+    ];
+    let field = "estimator.magnetometer.field=[2e-5, 0, -4.3e-5]";
+    for field in [&[][..], &[field]] {
+        let summary = fly(&[&common[..], field].concat(), |_, _, _| ());
+        let report = report(&summary);
+        let [distance, angle] = report.errors.expect("it has converged");
+        println!(
+            "{field:?}: converged after {:?} s, {} m, {} degrees, {:?}",
+            report.converged,
+            distance.rms(),
+            angle.rms().to_degrees(),
+            report.sensors
+        );
+        assert!(report.converged.is_some_and(|time| time < 15.0));
+        assert!(distance.rms() < 0.5, "{}", distance.rms());
+        assert!(
+            angle.rms().to_degrees() < 3.0,
+            "{}",
+            angle.rms().to_degrees()
+        );
+        let mut sensors = report.sensors.iter();
+        let has_field = sensors.any(|one| one.name == "magnetometer.field");
+        assert_eq!(
+            (has_field, report.unused.is_empty()),
+            (!field.is_empty(), !field.is_empty())
+        );
+    }
+}
+
 #[test]
 fn what_is_no_number_corrects_nothing() {
     let summary = fly(&[], changes(CAPTURE, 5.0, 5.3, |_| f64::NAN));
@@ -525,4 +570,87 @@ fn through_the_flight_the_covariance_is_that_of_the_errors() {
     println!("NEES {mean} of 9 (band {band}); {attitude} degrees, {position} m");
     assert!((mean - 9.0).abs() < band, "{mean} is not 9 within {band}");
     assert!(attitude < 1.0 && position < 0.05, "{attitude} {position}");
+}
+
+/// Root mean square of the distance of the true position from the reference in the second half of a flight, m.
+fn second_half(flown: &Memory) -> f64 {
+    let names = ["x", "y", "z"].map(|axis| format!("truth.pose.position.{axis}"));
+    let places = names.map(|name| flown.header.description.value_index(&name).expect("told"));
+    let rows = &flown.rows[flown.rows.len() / 2..];
+    let squares = rows.iter().filter_map(|row| {
+        let to = row.control.as_ref()?.reference?.pose;
+        let square = |k: usize| (row.values[places[k]] - to[k]).powi(2);
+        Some((0..3).map(square).sum::<f64>())
+    });
+    let (sum, count) = squares.fold((0.0, 0.0), |(sum, count), square| {
+        (sum + square, count + 1.0)
+    });
+    (sum / f64::max(count, 1.0)).sqrt()
+}
+
+/// Every shipped flight of a vehicle, on motion capture at 50 Hz and an IMU, beside the same flight on the true state.
+#[test]
+fn shipped_flights_err_at_most_twice_as_much() {
+    let sensors = [
+        "estimator.filter.delay=0.02",
+        "estimator.filter.gyro_noise=3e-4",
+        "estimator.filter.accelerometer_noise=3e-3",
+        "estimator.filter.accelerometer_bias_walk=3e-3",
+        "estimator.filter.start_velocity=1",
+        "estimator.motion_capture.position_noise=6e-4",
+        "estimator.motion_capture.attitude_noise=2.5e-3",
+        "backend.sim.sensors={ ideal = false, imu = {}, motion_capture = { rate = 50 } }",
+    ];
+    let mut failed = Vec::new();
+    for name in [
+        "quadcopter",
+        "quadcopter-loop",
+        "quadcopter-upside-down",
+        "hexacopter",
+        "hexacopter_canted",
+        "octocopter",
+        "octocopter_canted",
+        "coaxial_x8",
+        "y6",
+        "tricopter",
+        "tricopter-tilted",
+        "tricopter-load",
+    ] {
+        let flown = |set: &[&str]| {
+            let configuration = configuration(&format!("{name}.toml"), set);
+            let mut rows = Memory::default();
+            let plant = spoiled(&configuration, |_, _, _| ());
+            let flight = Flight::new(&configuration, plant, &mut rows);
+            let flight = flight.unwrap_or_else(|error| panic!("{name}: {error}"));
+            let summary = flight.run();
+            (summary, second_half(&rows))
+        };
+        let ((ideal, late), (estimated, late_estimated)) = (flown(&[]), flown(&sensors));
+        let rms = |summary: &Summary| [0, 1].map(|kind| summary.errors[kind].magnitude.rms());
+        let ([p, a], [q, b]) = (rms(&ideal), rms(&estimated));
+        let [position, attitude] = report(&estimated).errors.unwrap_or_default();
+        println!(
+            "| `{name}` | {:.1} | {:.1} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.3} |",
+            1e3 * p,
+            1e3 * q,
+            1e3 * late,
+            1e3 * late_estimated,
+            a.to_degrees(),
+            b.to_degrees(),
+            1e3 * position.rms(),
+            attitude.rms().to_degrees()
+        );
+        let is_flown = estimated.verdict == Verdict::Flown;
+        let is_good = position.rms() < 0.05 && attitude.rms() < 1_f64.to_radians();
+        // What is left in the end is the sensors', where the true state leaves nothing.
+        let is_near = late_estimated <= (2.0 * late).max(5e-3);
+        if !(is_flown && is_good && q <= 2.0 * p && b <= 2.0 * a && is_near) {
+            failed.push(format!(
+                "{name}: {} {}",
+                estimated.verdict.name(),
+                given_up(&estimated)
+            ));
+        }
+    }
+    assert!(failed.is_empty(), "{failed:?}");
 }
