@@ -12,6 +12,8 @@ use crate::config::EstimatorSection;
 pub(super) const IMU: [&str; 2] = ["imu.angular_velocity", "imu.specific_force"];
 const CAPTURE: &str = "motion_capture.position";
 const CAPTURE_ATTITUDE: &str = "motion_capture.quaternion";
+/// Both at once.
+const CAPTURE_POSE: &str = "motion_capture";
 const GNSS_POSITION: &str = "gnss.position";
 const GNSS_VELOCITY: &str = "gnss.velocity";
 const BAROMETER: &str = "barometer";
@@ -103,7 +105,12 @@ pub(super) fn sensors(
             attitude_covariance: same(capture.attitude_noise),
             position_covariance: same(capture.position_noise),
         };
-        sensors.push(Sensor::new(CAPTURE, group, kind));
+        let name = if offered(CAPTURE_ATTITUDE).is_some() {
+            CAPTURE_POSE
+        } else {
+            CAPTURE
+        };
+        sensors.push(Sensor::new(name, group, kind));
     }
     let gnss = &section.gnss;
     if let Some(group) = find(GNSS_POSITION, gnss.used)? {
@@ -178,7 +185,10 @@ pub(super) fn sensors(
 /// Whether the position comes from GNSS alone, and whether GNSS is used at all.
 pub(super) fn gnss(sensors: &[Sensor]) -> [bool; 2] {
     let has = |name: &str| sensors.iter().any(|sensor| sensor.name == name);
-    [!has(CAPTURE), has(GNSS_POSITION) || has(GNSS_VELOCITY)]
+    [
+        !(has(CAPTURE) || has(CAPTURE_POSE)),
+        has(GNSS_POSITION) || has(GNSS_VELOCITY),
+    ]
 }
 
 fn same(deviation: f64) -> Matrix3<f64> {

@@ -29,7 +29,7 @@ pub struct EstimatorReport {
 /// What became of the measurements of one sensor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SensorReport {
-    /// The name of its group.
+    /// The name of its group; `motion_capture` of position and attitude at once.
     pub name: &'static str,
     /// Measurements that corrected the estimate.
     pub accepted: u64,

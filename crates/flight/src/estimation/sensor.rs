@@ -68,7 +68,7 @@ pub(super) struct Counts {
 /// A sensor that is used.
 #[derive(Debug, Clone)]
 pub(super) struct Sensor {
-    /// The name of its group, or of both.
+    /// The name of its group, or what the names of both begin with.
     pub name: &'static str,
     pub kind: Kind,
     group: StateBinding,

@@ -187,7 +187,7 @@ fn it_flies_as_on_the_measured_state() {
             turned.to_degrees()
         );
         assert!(position.rms() < 0.05 && attitude.rms() < 1_f64.to_radians());
-        let capture = sensor(summary, CAPTURE);
+        let capture = sensor(summary, "motion_capture");
         assert!(
             capture.accepted > 900 && capture.rejected <= 5,
             "{capture:?}"
@@ -224,7 +224,7 @@ fn a_position_sensor_that_stops_or_freezes_ends_in_the_failsafe() {
             .map_or(0.0, |failsafe| failsafe.time);
         // The timeout, the delay of the filter and the hold time after the last measurement.
         assert!((5.5..5.65).contains(&time), "{time}");
-        let repeated = sensor(&summary, CAPTURE).repeated;
+        let repeated = sensor(&summary, "motion_capture").repeated;
         assert_eq!(repeated > 0, goes_on, "{repeated}");
         // In the failsafe the IMU goes on: the estimate drifts slowly.
         let [position, _] = report(&summary).errors.expect("the truth is told");
@@ -236,7 +236,7 @@ fn a_position_sensor_that_stops_or_freezes_ends_in_the_failsafe() {
 fn a_jump_is_rejected_and_one_that_lasts_is_taken_in_the_end() {
     let summary = fly(&[], changes(CAPTURE, 5.0, 5.3, |x| x + 1.0));
     assert_eq!((summary.verdict, given_up(&summary)), (Verdict::Flown, ""));
-    let capture = sensor(&summary, CAPTURE);
+    let capture = sensor(&summary, "motion_capture");
     assert!(
         (13..=20).contains(&capture.rejected) && capture.widened == 0,
         "{capture:?}"
@@ -246,7 +246,7 @@ fn a_jump_is_rejected_and_one_that_lasts_is_taken_in_the_end() {
 
     let summary = fly(&[], changes(CAPTURE, 5.0, 1e9, |x| x + 1.0));
     assert_eq!(summary.interventions.resumed, 1, "{}", given_up(&summary));
-    assert!(sensor(&summary, CAPTURE).widened >= 1);
+    assert!(sensor(&summary, "motion_capture").widened >= 1);
     // It flies where the cameras say it is.
     let error = summary.errors[0].steady_offset;
     assert!((error - 1.0).abs() < 0.1, "{error}");
@@ -301,7 +301,7 @@ fn outdoors_it_finds_its_attitude() {
 fn what_is_no_number_corrects_nothing() {
     let summary = fly(&[], changes(CAPTURE, 5.0, 5.3, |_| f64::NAN));
     assert_eq!((summary.verdict, given_up(&summary)), (Verdict::Flown, ""));
-    assert!((13..=17).contains(&sensor(&summary, CAPTURE).invalid));
+    assert!((13..=17).contains(&sensor(&summary, "motion_capture").invalid));
     let summary = fly(
         &["safety.max_descent_time=1"],
         changes(CAPTURE, 5.0, 1e9, |_| f64::NAN),
@@ -353,12 +353,12 @@ fn late_measurements_count_where_they_were_made() {
         position.rms() < 0.02 && attitude.rms() < 1_f64.to_radians(),
         "{position:?}"
     );
-    let capture = sensor(&summary, CAPTURE);
+    let capture = sensor(&summary, "motion_capture");
     assert!(capture.accepted > 850 && capture.late == 0, "{capture:?}");
     // Those that are later than the filter remembers are of no use, and the flight does not begin.
     let summary = late("estimator.filter.delay=0.02");
     assert_eq!(summary.verdict, Verdict::BackendFailed);
-    assert!(sensor(&summary, CAPTURE).late > 100);
+    assert!(sensor(&summary, "motion_capture").late > 100);
     let end = format!("{:?}", summary.end);
     assert!(end.contains("the estimate has not converged"), "{end}");
 }
