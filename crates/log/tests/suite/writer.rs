@@ -274,3 +274,66 @@ fn a_row_with_a_number_too_few_is_refused() {
         })
     ));
 }
+
+#[test]
+fn an_estimate_stands_in_a_topic_with_the_names_of_its_sensors() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = fly_log::Header {
+        estimate: Some(vec!["motion_capture".into(), "barometer".into()]),
+        ..header()
+    };
+    let path = folder.path().join("flight.mcap");
+    let mut writer = Writer::create(path.clone(), &header, Pace::Stepped).unwrap();
+    let numbers: Vec<f64> = (0..36).map(f64::from).collect();
+    for k in 0..2 {
+        let (tick, u) = (Tick::number(k), [0.0; 3]);
+        let row = fly_log::Row {
+            // The first tick has none yet.
+            estimate: (k == 1).then_some(numbers.as_slice()),
+            ..tick.row(&u)
+        };
+        assert_eq!(writer.push(&row), Pushed::Queued);
+    }
+    let short = fly_log::Row {
+        estimate: Some(&numbers[..35]),
+        ..Tick::number(2).row(&[0.0; 3])
+    };
+    assert_eq!(writer.push(&short), Pushed::Failed);
+    assert!(writer.finish(run("", 1)).is_err());
+    let mut writer = Writer::create(path.clone(), &header, Pace::Stepped).unwrap();
+    let tick = Tick::number(1);
+    let row = fly_log::Row {
+        estimate: Some(&numbers),
+        ..tick.row(&[0.0; 3])
+    };
+    writer.push(&row);
+    writer.finish(run("", 1)).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let mut messages = mcap::MessageStream::new(&bytes)
+        .unwrap()
+        .map(Result::unwrap);
+    let message = messages.find(|message| message.channel.topic == "/fly/estimate");
+    let message = message.expect("an estimate");
+    assert_eq!(
+        message.channel.metadata["values"],
+        "motion_capture barometer"
+    );
+    let estimate = fly::Estimate::decode(message.data.as_ref()).unwrap();
+    let first = |vector: Option<foxglove::Vector3>| vector.map(|vector| vector.x);
+    let firsts = [
+        estimate.position,
+        estimate.velocity,
+        estimate.angular_velocity,
+        estimate.gyro_bias,
+        estimate.accelerometer_bias,
+        estimate.attitude_deviation,
+        estimate.velocity_deviation,
+        estimate.position_deviation,
+        estimate.gyro_bias_deviation,
+        estimate.accelerometer_bias_deviation,
+    ];
+    let expected = [0.0, 7.0, 10.0, 13.0, 16.0, 19.0, 22.0, 25.0, 28.0, 31.0];
+    assert_eq!(firsts.map(first), expected.map(Some));
+    assert_eq!(estimate.attitude.map(|q| q.w), Some(3.0));
+    assert_eq!(estimate.innovations, [34.0, 35.0]);
+}

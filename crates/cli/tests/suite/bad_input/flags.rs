@@ -83,7 +83,7 @@ error: no configuration was given
 
 Try `fly --config y6.toml`. Shipped are coaxial_x8.toml, hexacopter.toml, hexacopter_canted.toml, octocopter.toml, \
 octocopter_canted.toml, quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, \
-tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, y6.toml, and 31 examples: `fly configs` lists them.
+tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, y6.toml, and 32 examples: `fly configs` lists them.
 For more information, try '--help'.
 ");
 }
@@ -181,7 +181,7 @@ error: this describes bodies, not a flight
  --> brick.toml:3:2
   |
 3 | [bodies.core]
-  |  ^^^^^^ expected the sections flight, vehicle, controller, reference, safety, backend
+  |  ^^^^^^ expected the sections flight, vehicle, controller, reference, estimator, safety, backend
   |
   = help: `fly system` prints such a file, `fly tune` designs a controller for it; a flight names it: `[vehicle]` with `file = \"PATH\"`
 ");
