@@ -24,6 +24,7 @@ mod references;
 mod replay;
 mod rotorpy;
 mod safety;
+mod sensors;
 mod spinning;
 mod sweeps;
 mod systems;

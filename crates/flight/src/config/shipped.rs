@@ -54,6 +54,7 @@ pub const SHIPPED: &[Shipped] = shipped![
     "examples/quadcopter-delay.toml",
     "examples/quadcopter-estimated.toml",
     "examples/quadcopter-hover.toml",
+    "examples/quadcopter-sensors.toml",
     "examples/quadcopter-take-off.toml",
     "examples/quadcopter-wind.toml",
     "examples/revolute.toml",

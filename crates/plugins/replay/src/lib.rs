@@ -75,7 +75,7 @@ impl Backend for Replay {
         version: env!("CARGO_PKG_VERSION"),
         summary: "a recorded flight: logs of fly and PX4 ULog",
         clock: Clock::Stepped,
-        signals: "pose.* twist.* joint.{i}.* battery.* vehicle.armed setpoint.* recorded.rotor.{i}.* recorded.motor.{i}.effort \
+        signals: "pose.* twist.* joint.{i}.* imu.* motion_capture.* gnss.* barometer.* magnetometer.* airspeed.* range.* battery.* vehicle.armed setpoint.* recorded.rotor.{i}.* recorded.motor.{i}.effort \
                   rotor.{i}.thrust rotor.{i}.tilt motor.{i}.effort",
     };
 

@@ -2,7 +2,7 @@
 //!
 //! A system of rigid bodies with rotors, tilt servos and motors, each behind a first-order lag: joints of all kinds, springs, dampers and loops
 //! as in [`fly_mechanics::description`]. The whole state is measured, see [`Measurements`]: the *tracked* body's pose and twist in the
-//! world (`pose.*`, `twist.*`), and the joint of every other body (`joint.{i}.*`). The clock is [stepped]: frame `k` is at `k / rate`,
+//! world (`pose.*`, `twist.*`), and the joint of every other body (`joint.{i}.*`); and what [sensors] on the tracked body measure. The clock is [stepped]: frame `k` is at `k / rate`,
 //! to the nearest nanosecond, and the plant is advanced from one to the next by the classical Runge-Kutta scheme on the group of its
 //! configurations, under the commands for the last frame. The same configuration, seed and commands give the same frames,
 //! bit for bit.
@@ -60,6 +60,12 @@
 //! ## joint = "hinge"
 //! ## time = 3.0                # s
 //!
+//! [sensors]
+//! ideal = true                 # whether pose and twist are measured beside what sensors do
+//! imu = { rate = 250, position = [0.02, 0, 0.01] } # Hz; m, body: an empty table fits one, too
+//! gnss = { delay = 0.1, jitter = 0.05, dropout = 0.02 } # s, s, part of the samples
+//! ## motion_capture, barometer, magnetometer, airspeed, range; encoders, of joints
+//!
 //! [[actuators]]                # actuators that give another part of what they should
 //! command = "rotor.0.thrust"   # or "motor.1.effort"; by default all thrusts and efforts
 //! effectiveness = 0.8          # the part that they give at first, 1 by default
@@ -96,6 +102,13 @@
 //!   NaN, with a fresh stamp. `dead`, the actuator gives nothing: its thrust or effort falls to zero with its lag, a tilt turns back. Unless
 //!   `reported = false`, `actuator.{i}.health` tells, i the index of its command.
 //!
+//! # Sensors
+//!
+//! An IMU integrates between its samples; the others sample at a frame. A sample has the stamp of its measurement, arrives `delay` and up to `jitter`
+//! later, or never, and a newer one that has arrived makes it void: stamps never go back. Groups keep their values between samples. Each sensor has random
+//! numbers of its own. `docs/sensors.md` has equations, keys and defaults.
+//!
+//! [sensors]: #sensors
 //! [stepped]: fly_hal::Clock::Stepped
 //! [`Measurements`]: fly_mechanics::measurements::Measurements
 
