@@ -222,6 +222,13 @@ impl ActuatedDynamics {
         propulsion.has_battery().then(|| propulsion.voltage())
     }
 
+    /// What is left of the open-circuit voltage of the battery, 0 to 1: less than 1 once cells have failed. Nothing without a battery.
+    pub fn set_battery_part(&mut self, part: f64) {
+        if let Some(propulsion) = &mut self.propulsion {
+            propulsion.set_battery_part(part);
+        }
+    }
+
     /// A force that acts beside all that is described, n numbers along the velocity coordinates (N, N m): zero at first.
     pub fn external_force_mut(&mut self) -> &mut [f64] {
         &mut self.external

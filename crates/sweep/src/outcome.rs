@@ -47,7 +47,7 @@ const ERROR: [&str; 7] = [
     "rms_settled",
     "steady_offset",
 ];
-const LAST: [Column_; 13] = [
+const LAST: [Column_; 14] = [
     ("energy.start", Kind::Float, "J"),
     ("energy.end", Kind::Float, "J"),
     ("energy.steps_checked", Kind::Integer, ""),
@@ -61,6 +61,7 @@ const LAST: [Column_; 13] = [
     ("supervisor.actuators", Kind::Text, ""),
     ("infeasible_steps", Kind::Integer, ""),
     ("notes", Kind::Text, ""),
+    ("backend.report", Kind::Text, ""),
 ];
 
 /// The columns of an outcome; the names are those of the summary as data.
@@ -161,6 +162,10 @@ fn flown(summary: &Summary, code: u8) -> Vec<Cell> {
     let actuators: Vec<String> = actuators
         .map(|(time, event)| format!("{time:.3} s: {event}"))
         .collect();
+    let report = summary.backend_report.iter();
+    let report: Vec<String> = report
+        .map(|(label, text)| format!("{label}: {text}"))
+        .collect();
     let joined = |texts: &[String]| match texts {
         [] => Cell::Null,
         texts => Cell::Text(texts.join("; ")),
@@ -179,6 +184,7 @@ fn flown(summary: &Summary, code: u8) -> Vec<Cell> {
         joined(&actuators),
         Cell::count(statistics.infeasible),
         joined(&summary.notes),
+        joined(&report),
     ]);
     cells
 }

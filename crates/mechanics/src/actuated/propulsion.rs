@@ -12,6 +12,8 @@ use crate::propulsion::{Battery, Circuit, MotorDynamics, RotorMotor};
 pub(crate) struct Propulsion {
     drives: Vec<Drive>,
     battery: Option<Battery>,
+    /// The part of its open-circuit voltage that is left.
+    battery_part: f64,
     circuit: Circuit,
     /// V, in the last state that was looked at; infinite without a battery.
     voltage: f64,
@@ -104,6 +106,7 @@ impl Propulsion {
             circuit: Circuit::with_capacity(drives.len()),
             drives,
             battery: system.battery.clone(),
+            battery_part: 1.0,
             voltage: f64::INFINITY,
         })
     }
@@ -120,6 +123,10 @@ impl Propulsion {
         let mut drives = self.drives.iter();
         let drive = drives.find(|drive| drive.command == command)?;
         Some(drive.thrust_of(speed))
+    }
+
+    pub(crate) fn set_battery_part(&mut self, part: f64) {
+        self.battery_part = part;
     }
 
     pub(crate) fn has_battery(&self) -> bool {
@@ -216,7 +223,7 @@ impl Propulsion {
         let (Some(battery), Some(charge)) = (&self.battery, charge) else {
             return;
         };
-        let open = battery.open_circuit_voltage(charge);
+        let open = self.battery_part * battery.open_circuit_voltage(charge);
         if open == 0.0 {
             self.voltage = 0.0;
             return;

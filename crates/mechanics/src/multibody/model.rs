@@ -130,6 +130,27 @@ impl<T: RealField + Copy> Model<T> {
             dampers: self.dampers().collect(),
         }
     }
+
+    /// The same system in which a body has another inertia: with the same bodies and coordinates, but for a [`Workspace`](super::Workspace) of its own, which
+    /// knows the inertias. The world stays as it is.
+    ///
+    /// # Errors
+    /// [`ModelError`].
+    pub fn with_inertia(
+        &self,
+        body: BodyId,
+        inertia: PseudoInertia<T>,
+    ) -> Result<Self, ModelError> {
+        let mut builder = self.to_builder();
+        if body != BodyId::WORLD {
+            let name = self.name(body);
+            let others = builder.bodies.iter_mut();
+            for found in others.filter(|found| found.name == name) {
+                found.inertia = Some(inertia);
+            }
+        }
+        builder.build()
+    }
 }
 
 /// # Changes

@@ -6,7 +6,7 @@ use fly_hal::{
 };
 use fly_mechanics::System;
 
-use crate::faults::Failure;
+use crate::faults::Faults;
 use crate::instruments::Instruments;
 use crate::plant::Plant;
 use crate::settings::{self, Settings};
@@ -23,7 +23,7 @@ pub struct Simulation {
     tells_wind: bool,
     /// The lowest voltage of the battery so far, V; `None` without one.
     lowest_voltage: Option<f64>,
-    failures: Vec<Failure>,
+    faults: Faults,
     /// The actuators whose health frames tell, by their commands, and that health.
     health: Vec<(usize, f64)>,
     ticks: Ticks,
@@ -53,7 +53,7 @@ impl Backend for Simulation {
             measurements,
             groups,
             instruments,
-            failures,
+            faults,
             tells_wind,
         } = settings::read(configuration)?;
         let description = (groups.iter()).try_fold(Description::new(), |description, group| {
@@ -76,12 +76,7 @@ impl Backend for Simulation {
                 .map(|(rotor, _)| format!("rotor.{rotor}.speed")),
         );
         names.extend(body_signals(plant.system()));
-        let mut told: Vec<usize> = (failures.iter())
-            .filter(|failure| failure.reported)
-            .map(|failure| failure.command)
-            .collect();
-        told.sort_unstable();
-        told.dedup();
+        let told = faults.told();
         let health: Vec<_> = told.iter().map(|command| (*command, 1.0)).collect();
         let description = told.iter().try_fold(description, |description, command| {
             description.with_group(&format!("actuator.{command}"))
@@ -107,7 +102,7 @@ impl Backend for Simulation {
             measurements: measurements.dim(),
             tells_wind,
             lowest_voltage,
-            failures,
+            faults,
             health,
             ticks,
             next: 0,
@@ -120,6 +115,13 @@ impl Backend for Simulation {
         &self.description
     }
 
+    fn start(&mut self) -> Result<(), Error> {
+        for fault in self.faults.planned() {
+            tracing::info!("simulated fault: {fault}");
+        }
+        Ok(())
+    }
+
     fn read(&mut self, _: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
         let time = self.ticks.time(self.next);
         let step = (time - self.time) as f64 / 1e9;
@@ -128,7 +130,10 @@ impl Backend for Simulation {
         }
         self.time = time;
         *frame.time = time;
-        self.fail();
+        self.faults.strike(time, &mut self.plant);
+        for (command, health) in &mut self.health {
+            *health = self.faults.health(*command);
+        }
         let truth = &mut self.truth[..self.measurements];
         let instant = (self.next, time, step);
         self.instruments.measure(&mut self.plant, instant, truth);
@@ -136,7 +141,7 @@ impl Backend for Simulation {
         self.tell_health(frame);
         self.tell_battery(frame);
         self.tell_truth(frame);
-        let is_new = self.instruments.fill(time, frame);
+        let is_new = self.instruments.fill(time, &mut self.faults, frame);
         Ok(if is_new {
             ReadOutcome::Fresh
         } else {
@@ -145,7 +150,7 @@ impl Backend for Simulation {
     }
 
     fn write(&mut self, _: i64, commands: &[f64]) -> Result<(), Error> {
-        if !self.plant.command(commands) {
+        if self.faults.lets_through() && !self.plant.command(commands) {
             self.clamped += 1;
         }
         Ok(())
@@ -174,6 +179,7 @@ impl Backend for Simulation {
         for (joint, time) in self.plant.opened() {
             lines.push(("opened".to_owned(), format!("{joint} at {time} s")));
         }
+        lines.extend(self.faults.report());
         lines.extend(self.instruments.report());
         if let (Some(lowest), Some([_, charge])) = (self.lowest_voltage, self.plant.battery()) {
             let left = 100.0 * charge;
@@ -185,22 +191,6 @@ impl Backend for Simulation {
 }
 
 impl Simulation {
-    /// Stops the actuators that have failed by now.
-    fn fail(&mut self) {
-        let time = self.time;
-        let dead = |command: usize, told: bool| {
-            let mut failures = self.failures.iter().filter(|one| one.command == command);
-            failures.any(|one| one.lasts_at(time) && (one.reported || !told))
-        };
-        for failure in &self.failures {
-            self.plant
-                .set_dead(failure.command, dead(failure.command, false));
-        }
-        for (command, health) in &mut self.health {
-            *health = f64::from(u8::from(!dead(*command, true)));
-        }
-    }
-
     /// Fills the groups of actuators that fail, which stand behind what is measured.
     fn tell_health(&self, frame: &mut FrameMut) {
         let (groups, first) = self.instruments.size();

@@ -3,9 +3,12 @@
 use std::ops::Range;
 
 use fly_hal::{FrameMut, GroupStatus};
+use fly_lie::SO3;
+use nalgebra::{Vector3, Vector4};
 
-use crate::faults::{self, Fault, Kind};
-use crate::sensors::Link;
+use crate::faults::{Faults, GroupFault};
+use crate::random::Random;
+use crate::sensors::{Arrival, Link};
 
 /// The groups of measurements at the beginning of a frame.
 pub(crate) struct Delivery {
@@ -16,7 +19,6 @@ pub(crate) struct Delivery {
     arrived: Vec<f64>,
     /// Which groups measure nothing any more.
     loose: Vec<bool>,
-    faults: Vec<Fault>,
     faulty: u64,
 }
 
@@ -30,8 +32,8 @@ pub(crate) struct Channel {
 }
 
 impl Delivery {
-    /// Of channels in the order of the frame. The faults count their groups.
-    pub(crate) fn new(channels: Vec<Channel>, faults: Vec<Fault>) -> Self {
+    /// Of channels in the order of the frame.
+    pub(crate) fn new(channels: Vec<Channel>) -> Self {
         let mut end = 0;
         let dims = channels.iter().flat_map(|channel| &channel.dims);
         let groups = dims.map(|dim| {
@@ -44,7 +46,6 @@ impl Delivery {
             groups,
             arrived: vec![0.0; end],
             channels,
-            faults,
             faulty: 0,
         }
     }
@@ -74,43 +75,25 @@ impl Delivery {
         self.loose[group] = loose;
     }
 
-    /// Fills the groups of the frame at this time; returns whether one is new.
-    pub(crate) fn fill(&mut self, time: i64, frame: &mut FrameMut) -> bool {
+    /// Fills the groups of the frame at this time, with their faults; returns whether one is new.
+    pub(crate) fn fill(&mut self, time: i64, faults: &mut Faults, frame: &mut FrameMut) -> bool {
         let (mut is_new, mut is_faulty) = (false, false);
-        let mut group = 0;
+        let mut next = 0;
         for channel in &mut self.channels {
-            let of_channel = group..group + channel.dims.len();
-            let (first, end) = (
-                self.groups[of_channel.start].start,
-                self.groups[of_channel.end - 1].end,
-            );
-            let arrival = (channel.link).receive(time, &mut self.arrived[first..end]);
-            for group in of_channel.clone() {
-                let fault = faults::of_group(&self.faults, time, group);
-                is_faulty |= fault.is_some();
+            let groups = next..next + channel.dims.len();
+            next = groups.end;
+            let begin = self.groups[groups.start].start;
+            let end = self.groups[groups.end - 1].end;
+            let arrival = (channel.link).receive(time, &mut self.arrived[begin..end]);
+            for group in groups {
                 let range = self.groups[group].clone();
-                let (values, status) = (&mut frame.values[range.clone()], &mut frame.groups[group]);
-                match (fault, arrival) {
-                    (Some(Kind::Missing), _) => status.valid = false,
-                    // The last values are told again. Faults of sensors are of the other kinds.
-                    (Some(Kind::Stale | Kind::Dead), _) => is_new = true,
-                    (_, None) => {}
-                    (fault, Some(arrival)) => {
-                        is_new = true;
-                        if fault == Some(Kind::NonFinite) {
-                            values.fill(f64::NAN);
-                        } else if arrival.valid {
-                            values.copy_from_slice(&self.arrived[range]);
-                        }
-                        *status = GroupStatus {
-                            stamp: arrival.stamp,
-                            valid: arrival.valid,
-                        };
-                    }
-                }
-                status.valid &= !self.loose[group];
+                let arrived = (&self.arrived[range.clone()], arrival);
+                let told = (&mut frame.values[range], &mut frame.groups[group]);
+                let fault = faults.of_group(group);
+                is_faulty |= fault.is_some();
+                is_new |= deliver(arrived, fault, told);
+                frame.groups[group].valid &= !self.loose[group];
             }
-            group = of_channel.end;
         }
         self.faulty += u64::from(is_faulty);
         is_new
@@ -130,5 +113,59 @@ impl Delivery {
                 .then(|| (format!("{} samples", channel.name), line))
         });
         faulty.into_iter().chain(lost)
+    }
+}
+
+/// Tells what has arrived of a group, as its fault leaves it; returns whether that is new.
+fn deliver(
+    (arrived, arrival): (&[f64], Option<Arrival>),
+    mut fault: Option<(&GroupFault, f64, &mut Random)>,
+    (values, status): (&mut [f64], &mut GroupStatus),
+) -> bool {
+    match fault {
+        Some((GroupFault::Missing, ..)) => {
+            status.valid = false;
+            return false;
+        }
+        // The last ones are told again.
+        Some((GroupFault::Stale, ..)) => return true,
+        _ => {}
+    }
+    let Some(Arrival { stamp, valid }) = arrival else {
+        return false;
+    };
+    if let Some((GroupFault::Dropout(part), _, random)) = &mut fault
+        && random.uniform() <= *part
+    {
+        return false;
+    }
+    match fault {
+        Some((GroupFault::Freeze, ..)) => {
+            // What was never told cannot be frozen.
+            status.stamp = if status.valid { stamp } else { status.stamp };
+            return status.valid;
+        }
+        Some((GroupFault::NonFinite, ..)) => values.fill(f64::NAN),
+        _ if !valid => {}
+        Some((GroupFault::Offset(offset), growth, _)) => {
+            values.copy_from_slice(arrived);
+            shift(values, offset, growth);
+        }
+        _ => values.copy_from_slice(arrived),
+    }
+    *status = GroupStatus { stamp, valid };
+    true
+}
+
+/// Adds a part of an offset: to a quaternion, of which there are four numbers, as a rotation vector.
+fn shift(values: &mut [f64], offset: &[f64], part: f64) {
+    if let ([w, x, y, z], [a, b, c]) = (&mut *values, offset) {
+        let rotation = SO3::from_quaternion(&Vector4::new(*w, *x, *y, *z));
+        let turned = rotation * SO3::exp(&(Vector3::new(*a, *b, *c) * part));
+        values.copy_from_slice(turned.to_quaternion().as_slice());
+        return;
+    }
+    for (value, offset) in values.iter_mut().zip(offset) {
+        *value += offset * part;
     }
 }

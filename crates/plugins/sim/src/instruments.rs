@@ -9,7 +9,7 @@ use fly_mechanics::measurements::{Measurements, Quantity};
 use nalgebra::Vector3;
 
 use crate::delivery::{Channel, Delivery};
-use crate::faults::Fault;
+use crate::faults::Faults;
 use crate::noise::{Deviations, Noise};
 use crate::plant::Plant;
 use crate::random::{Random, Stream};
@@ -35,12 +35,11 @@ pub(crate) struct Instruments {
 }
 
 impl Instruments {
-    /// With noise from streams of the seed, at frames of this rate, Hz. The faults count the [groups](groups) of the frame.
+    /// With noise from streams of the seed, at frames of this rate, Hz.
     pub(crate) fn new(
         measurements: Measurements,
         noise: &Deviations,
         sensors: Sensors,
-        faults: Vec<Fault>,
         rotors: usize,
         (rate_hz, seed): (f64, u64),
     ) -> Self {
@@ -104,7 +103,7 @@ impl Instruments {
             sample: vec![0.0; largest.max().unwrap_or(0)],
             feels_wind,
             rotor_speeds: vec![0.0; rotors],
-            delivery: Delivery::new(channels, faults),
+            delivery: Delivery::new(channels),
             measurements,
         }
     }
@@ -209,9 +208,9 @@ impl Instruments {
         }
     }
 
-    /// Fills the first groups of the frame; returns whether one is new.
-    pub(crate) fn fill(&mut self, time: i64, frame: &mut FrameMut) -> bool {
-        self.delivery.fill(time, frame)
+    /// Fills the first groups of the frame, with their faults; returns whether one is new.
+    pub(crate) fn fill(&mut self, time: i64, faults: &mut Faults, frame: &mut FrameMut) -> bool {
+        self.delivery.fill(time, faults, frame)
     }
 
     /// Lines for the report.

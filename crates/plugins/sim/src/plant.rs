@@ -4,7 +4,7 @@ use fly_lie::SE3;
 use fly_lie::operators::linear;
 use fly_mechanics::actuators::CommandDelay;
 use fly_mechanics::integrate::SystemState;
-use fly_mechanics::multibody::{BodyId, Model};
+use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_mechanics::{ActuatedDynamicsError, Ground, System};
 use nalgebra::Vector3;
 
@@ -23,8 +23,13 @@ pub(crate) struct Plant {
     on_their_way: Option<CommandDelay>,
     /// Whether the first commands are still to be taken as reached.
     starts_at_command: bool,
-    /// Which actuators give nothing.
-    dead: Vec<bool>,
+    /// What an actuator does whatever is commanded, if it has failed so.
+    overrides: Vec<Option<f64>>,
+    /// The part that faults leave of what each actuator gives.
+    left: Vec<f64>,
+    /// Models of the same system with other masses, with the workspaces of their dynamics, and which of them is in the place of its own.
+    models: Vec<(Model<f64>, Workspace<f64>)>,
+    loaded: Option<usize>,
     substeps: u32,
     responses: Vec<Response>,
     wind: Wind,
@@ -103,7 +108,10 @@ impl Plant {
             before = after;
         }
         Ok(Self {
-            dead: vec![false; actual.len()],
+            overrides: vec![None; actual.len()],
+            left: vec![1.0; actual.len()],
+            models: Vec::new(),
+            loaded: None,
             acting: actual.clone(),
             stage: Stage::new(system, motion, &actual, numbers, ground)?,
             openings,
@@ -136,16 +144,33 @@ impl Plant {
             self.on_their_way = Some(on_their_way);
         }
         self.responses = responses;
-        self.weaken();
+        self.update_effectiveness();
+        self
+    }
+
+    /// The same with models of the same system with other masses, to be [loaded](Self::load).
+    pub(crate) fn with_models(mut self, models: Vec<Model<f64>>) -> Self {
+        let with_workspace = |model: Model<f64>| {
+            let mut workspace = Workspace::new(&model);
+            // The first use allocates.
+            workspace.update(
+                &model,
+                &self.stage.motion.configuration,
+                &self.stage.motion.velocity[..model.dof()],
+            );
+            workspace.update_jacobians(&model);
+            (model, workspace)
+        };
+        self.models = models.into_iter().map(with_workspace).collect();
         self
     }
 
     /// What the actuators give of what they should, now.
-    fn weaken(&mut self) {
+    fn update_effectiveness(&mut self) {
         let parts = self.stage.dynamics.effectiveness_mut();
-        for (part, response) in parts.iter_mut().zip(&self.responses) {
+        for ((part, response), left) in parts.iter_mut().zip(&self.responses).zip(&self.left) {
             let [start, rate] = response.effectiveness;
-            *part = (start + rate * self.time).max(0.0);
+            *part = (start + rate * self.time).max(0.0) * left;
         }
     }
 
@@ -222,9 +247,13 @@ impl Plant {
     /// The voltage (V) of the battery and its charge, 0 to 1; `None` without one.
     pub(crate) fn battery(&self) -> Option<[f64; 2]> {
         let voltage = self.stage.dynamics.voltage()?;
-        // Behind the actuators.
-        let charge = self.stage.motion.velocity[self.stage.system.model.dof() + self.command.len()];
+        let charge = self.stage.motion.velocity[self.charge_place()];
         Some([voltage, charge.max(0.0)])
+    }
+
+    /// Where the state holds the charge of a battery: behind the actuators.
+    fn charge_place(&self) -> usize {
+        self.stage.system.model.dof() + self.command.len()
     }
 
     /// Poses of all bodies in the world, in the order of the start's system.
@@ -314,13 +343,6 @@ impl Plant {
         inside
     }
 
-    /// Whether the actuator of this command gives nothing from now on.
-    pub(crate) fn set_dead(&mut self, command: usize, dead: bool) {
-        if std::mem::replace(&mut self.dead[command], dead) != dead {
-            self.act(0.0);
-        }
-    }
-
     /// Takes the commands that act `later` s from now; returns for how long none of them changes, s.
     fn act(&mut self, later: f64) -> f64 {
         let left = if let Some(on_their_way) = &self.on_their_way {
@@ -329,10 +351,8 @@ impl Plant {
             self.acting.copy_from_slice(&self.command);
             f64::INFINITY
         };
-        for (command, dead) in self.acting.iter_mut().zip(&self.dead) {
-            if *dead {
-                *command = 0.0;
-            }
+        for (command, failed) in self.acting.iter_mut().zip(&self.overrides) {
+            *command = failed.unwrap_or(*command);
         }
         left
     }
@@ -341,7 +361,7 @@ impl Plant {
     pub(crate) fn advance(&mut self, time: f64) {
         self.openings
             .open(self.time, &mut self.stage, &mut self.in_wind);
-        self.weaken();
+        self.update_effectiveness();
         self.time += time;
         if self.wind.changes() {
             let [position, velocity] = self.place();
@@ -397,5 +417,67 @@ impl Plant {
                 dynamics.rates(system, acting, motion, rates);
             });
         }
+    }
+}
+
+/// # Faults
+///
+/// They are set anew at every frame: first [mended](Self::mend), then struck, then [taken over](Self::take_over).
+impl Plant {
+    /// Ends all faults but those of its masses.
+    pub(crate) fn mend(&mut self) {
+        self.overrides.fill(None);
+        self.left.fill(1.0);
+        self.wind.fault = Vector3::zeros();
+        self.stage.dynamics.set_battery_part(1.0);
+    }
+
+    /// The actuator of this command does that, whatever is commanded.
+    pub(crate) fn override_command(&mut self, command: usize, to: f64) {
+        self.overrides[command] = Some(to);
+    }
+
+    /// The actuator of this command gives this part of what it should.
+    pub(crate) fn weaken(&mut self, command: usize, part: f64) {
+        self.left[command] *= part;
+    }
+
+    /// A wind beside all others, m/s, world.
+    pub(crate) fn add_wind(&mut self, velocity: Vector3<f64>) {
+        self.wind.fault += velocity;
+    }
+
+    /// The battery has this part of its voltage.
+    pub(crate) fn fail_cells(&mut self, part: f64) {
+        self.stage.dynamics.set_battery_part(part);
+    }
+
+    /// The battery has this charge, 0 to 1, and discharges on.
+    pub(crate) fn set_charge(&mut self, charge: f64) {
+        if self.stage.dynamics.has_battery() {
+            let place = self.charge_place();
+            self.stage.motion.velocity[place] = charge;
+        }
+    }
+
+    /// Takes the masses of the model of this number, or its own. Configuration and velocity stay.
+    pub(crate) fn load(&mut self, model: Option<usize>) {
+        if self.loaded == model {
+            return;
+        }
+        let before = std::mem::replace(&mut self.loaded, model);
+        // What stands in its own place goes back to where the one came from that stands there now.
+        for index in [before, model].into_iter().flatten() {
+            let (model, workspace) = &mut self.models[index];
+            std::mem::swap(&mut self.stage.system.model, model);
+            std::mem::swap(self.stage.dynamics.workspace_mut(), workspace);
+        }
+    }
+
+    /// What faults have set holds from now on.
+    pub(crate) fn take_over(&mut self) {
+        self.update_effectiveness();
+        self.stage.dynamics.set_air(self.wind.now());
+        self.act(0.0);
     }
 }

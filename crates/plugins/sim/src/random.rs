@@ -34,11 +34,21 @@ pub(crate) enum Stream {
     RangeLink,
 }
 
+/// How many streams there may be before those of the faults.
+const FIRST_FAULT: usize = 64;
+
 impl Random {
     /// The stream of the group of measurements with that index. Those of the groups are 2^192 numbers apart.
     pub(crate) fn of_group(seed: u64, group: usize) -> Self {
         let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..group).for_each(|_| generator.long_jump());
+        Self { generator }
+    }
+
+    /// The stream of the fault with that index, behind all those.
+    pub(crate) fn of_fault(seed: u64, fault: usize) -> Self {
+        let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+        (0..FIRST_FAULT + fault).for_each(|_| generator.jump());
         Self { generator }
     }
 

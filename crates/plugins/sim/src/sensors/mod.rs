@@ -23,7 +23,7 @@ pub(crate) use barometer::{Barometer, BarometerParameters};
 pub(crate) use encoder::Encoder;
 pub(crate) use gnss::{Gnss, GnssParameters};
 pub(crate) use imu::{Imu, ImuParameters, Triad};
-pub(crate) use link::{Link, Timing};
+pub(crate) use link::{Arrival, Link, Timing};
 pub(crate) use magnetometer::{Magnetometer, MagnetometerParameters};
 pub(crate) use motion_capture::{MotionCapture, MotionCaptureParameters};
 pub(crate) use mounting::Mounting;

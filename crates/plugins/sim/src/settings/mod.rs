@@ -1,8 +1,9 @@
 //! The keys of `[backend.sim]`, read and checked.
 
-mod disturbance;
+mod faults;
 mod ground;
 mod initial;
+mod noise;
 mod opening;
 mod sensors;
 mod system;
@@ -20,11 +21,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
+use faults::FaultKeys;
 use ground::GroundKeys;
 use sensors::SensorKeys;
 use wind::WindKeys;
 
-use crate::faults::{Failure, Kind};
+use crate::faults::Faults;
 use crate::instruments::{self, Instruments};
 use crate::plant::Plant;
 
@@ -35,7 +37,7 @@ pub(crate) struct Settings {
     /// The names of the groups that the instruments tell.
     pub(crate) groups: Vec<String>,
     pub(crate) instruments: Instruments,
-    pub(crate) failures: Vec<Failure>,
+    pub(crate) faults: Faults,
     /// Whether there is wind of which frames tell.
     pub(crate) tells_wind: bool,
 }
@@ -56,7 +58,7 @@ struct Keys {
     #[serde(default)]
     noise: NoiseKeys,
     #[serde(default)]
-    faults: Vec<FaultKeys>,
+    faults: Vec<Spanned<FaultKeys>>,
     wind: Option<WindKeys>,
     ground: Option<GroundKeys>,
     #[serde(default)]
@@ -126,17 +128,6 @@ struct NoiseKeys {
     joint_velocity: Option<Number>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FaultKeys {
-    kind: Spanned<Kind>,
-    from: Number,
-    until: Number,
-    group: Option<Spanned<String>>,
-    actuator: Option<Spanned<String>>,
-    reported: Option<Spanned<bool>>,
-}
-
 /// A joint that opens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -201,25 +192,24 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         configuration,
     )?;
     let groups = instruments::groups(&measurements, &sensors);
-    let faults = (keys.faults.iter())
-        .filter(|keys| *keys.kind.get_ref() != Kind::Dead)
-        .map(|keys| disturbance::fault(keys, &groups))
-        .collect::<Result<_, _>>()?;
+    let vehicle = faults::Vehicle {
+        system: &system,
+        tracked,
+        groups: &groups,
+    };
+    let (faults, models) = faults::faults(&keys.faults, &vehicle, configuration.seed)?;
+    if let (Some(opening), false) = (keys.openings.first(), models.is_empty()) {
+        let message = "`openings`: expected none beside a fault of `kind = \"mass\"`: which body loses the mass is not known then";
+        return Err(Error::configuration(message).in_configuration(opening.joint.span()));
+    }
     let instruments = Instruments::new(
         measurements.clone(),
-        &disturbance::deviations(&keys.noise)?,
+        &noise::deviations(&keys.noise)?,
         sensors,
-        faults,
         system.inputs.rotors().as_slice().len(),
         (configuration.rate_hz, configuration.seed),
     );
     Ok(Settings {
-        failures: (keys
-            .faults
-            .iter()
-            .filter(|keys| *keys.kind.get_ref() == Kind::Dead))
-        .map(|keys| disturbance::failure(keys, system.inputs.command_names()))
-        .collect::<Result<_, _>>()?,
         plant: system::plant(
             system,
             motion,
@@ -230,8 +220,10 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             configuration.rate_hz,
             &openings,
         )?
-        .in_world(wind, tracked, actuators),
-        tells_wind: keys.wind.is_some(),
+        .in_world(wind, tracked, actuators)
+        .with_models(models),
+        tells_wind: keys.wind.is_some() || faults.blow(),
+        faults,
         measurements,
         groups,
         instruments,

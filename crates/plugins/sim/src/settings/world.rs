@@ -110,7 +110,7 @@ fn refuse_twice(before: &[ActuatorKeys], keys: &ActuatorKeys) -> Result<(), Erro
 const LONGEST_DELAY: f64 = 1.0;
 
 /// Whether it is a thrust or an effort: an angle has no part.
-fn has_part(command: &str) -> bool {
+pub(super) fn has_part(command: &str) -> bool {
     command.strip_suffix(".tilt").is_none()
 }
 

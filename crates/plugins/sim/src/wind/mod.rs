@@ -16,6 +16,8 @@ pub(crate) struct Wind {
     mean: Air,
     gusts: Vec<Gust>,
     turbulence: Option<Turbulence>,
+    /// What a fault adds, m/s, world.
+    pub(crate) fault: Vector3<f64>,
     /// The beginning of the step, s after the start; its length, s; the airspeed, m/s.
     time: f64,
     step: f64,
@@ -77,7 +79,7 @@ impl Wind {
         let gusts = (self.gusts.iter()).map(|gust| gust.velocity(self.time, later, self.airspeed));
         let turbulence = (self.turbulence.as_ref()).map(|turbulence| turbulence.velocity(part));
         Air {
-            fluctuation: gusts.chain(turbulence).sum(),
+            fluctuation: gusts.chain(turbulence).sum::<Vector3<f64>>() + self.fault,
             ..self.mean
         }
     }

@@ -129,7 +129,8 @@ fn noise_and_faults() {
     );
     check(
         "faults = [{ kind = «'stall'», from = 0, until = 1 }]",
-        "unknown value `stall`, expected one of `missing`, `stale`, `non_finite`, `dead`",
+        "unknown value `stall`, expected one of `missing`, `stale`, `non_finite`, `freeze`, `offset`, `dropout`, `dead`, `weak`, \
+         `stuck`, `wind`, `mass`, `battery`, `link`",
         Some("did you mean `stale`?"),
     );
     check(
@@ -545,5 +546,129 @@ fn sensors_that_cannot_be_fitted() {
             &format!("`{key}`: expected a number of at least 0, found -1"),
             None,
         );
+    }
+}
+
+#[test]
+fn faults_have_their_own_keys() {
+    let fault = |keys: &str| format!("faults = [{{ from = 1, until = 2, {keys} }}]");
+    for (keys, message) in [
+        (
+            "kind = 'missing', actuator = «'rotor.0.thrust'»",
+            "`actuator` does not belong to `kind = \"missing\"`, whose keys are `group`",
+        ),
+        (
+            "kind = 'dead', actuator = 'rotor.0.thrust', group = «'twist.linear'»",
+            "`group` does not belong to `kind = \"dead\"`, whose keys are `actuator`, `reported`",
+        ),
+        (
+            "kind = 'link', ramp = «1»",
+            "`ramp` does not belong to `kind = \"link\"`, whose keys are none of its own",
+        ),
+        (
+            "kind = «'dead'»",
+            "expected `actuator` beside `kind = \"dead\"`: the command of what fails, such as `rotor.0.thrust`",
+        ),
+        (
+            "kind = 'dead', actuator = «[]»",
+            "expected at least one command, found none",
+        ),
+        (
+            "kind = 'weak', actuator = «'rotor.1.tilt'», effectiveness = 0.5",
+            "`rotor.1.tilt` is an angle, of which no part can be given: expected a thrust or an effort",
+        ),
+        (
+            "kind = «'weak'», actuator = 'rotor.1.thrust'",
+            "expected `effectiveness` beside `kind = \"weak\"`: the part that the actuator gives, 0 to 1",
+        ),
+        (
+            "kind = 'weak', actuator = 'rotor.1.thrust', effectiveness = «1.5»",
+            "`effectiveness`: expected a number from 0 to 1, found 1.5",
+        ),
+        (
+            "kind = «'offset'», offset = [1, 2, 3]",
+            "expected `group` beside `kind = \"offset\"`: the one whose values are offset",
+        ),
+        (
+            "kind = «'offset'», group = 'pose.position'",
+            "expected `offset` beside `kind = \"offset\"`: what is added to the values of the group",
+        ),
+        (
+            "kind = 'offset', group = 'pose.quaternion', offset = «[1, 0, 0, 0]»",
+            "`offset`: expected 3 finite numbers for `pose.quaternion`, a rotation vector, found 4",
+        ),
+        (
+            "kind = 'offset', group = 'pose.position', offset = [1, 0, 0], ramp = «-1»",
+            "`ramp`: expected a time of at least 0 s, found -1",
+        ),
+        (
+            "kind = «'dropout'»",
+            "expected `part` beside `kind = \"dropout\"`: of the samples, 0 to 1",
+        ),
+        (
+            "kind = 'dropout', part = «2»",
+            "`part`: expected a number from 0 to 1, found 2",
+        ),
+        (
+            "kind = «'wind'»",
+            "expected `velocity` beside `kind = \"wind\"`: m/s, world",
+        ),
+        (
+            "kind = «'mass'»",
+            "expected `masses` beside `kind = \"mass\"`: what is added, such as `[{ mass = -0.2, position = [0, 0, -0.1] }]`",
+        ),
+        (
+            "kind = 'mass', body = «'cub'», masses = [{ mass = 1 }]",
+            "there is no body named `cub`; did you mean `cube`?",
+        ),
+        (
+            "kind = «'battery'», cells = 1",
+            "`cube` has no battery that could fail",
+        ),
+        (
+            "kind = 'link', probability = «1.5»",
+            "`probability`: expected a number from 0 to 1, found 1.5",
+        ),
+        (
+            "kind = 'link', mean_time = «0»",
+            "`mean_time`: expected a time above 0 s, found 0",
+        ),
+    ] {
+        let help = message
+            .contains("is an angle")
+            .then_some("`kind = \"stuck\"` holds a servo");
+        check(&fault(keys), message, help);
+    }
+}
+
+#[test]
+fn faults_have_times() {
+    for (keys, message) in [
+        (
+            "kind = «'link'», from = 1",
+            "expected either `until`, when the fault ends, or its `duration`, s",
+        ),
+        (
+            "kind = «'link'», from = 1, until = 2, duration = 1",
+            "expected either `until`, when the fault ends, or its `duration`, s",
+        ),
+        (
+            "kind = 'link', from = 1, duration = «0»",
+            "`duration`: expected a time above 0 s, found 0",
+        ),
+        (
+            "kind = 'link', from = «[3, 2]», until = 5",
+            "expected the earliest and the latest time, found 3 and 2 s",
+        ),
+        (
+            "kind = 'link', from = [1, 3], until = «2»",
+            "expected a time after 3 s, where the fault begins, found 2",
+        ),
+        (
+            "kind = 'link', from = «'now'», until = 2",
+            "expected a time, or the earliest and the latest one",
+        ),
+    ] {
+        check(&format!("faults = [{{ {keys} }}]"), message, None);
     }
 }

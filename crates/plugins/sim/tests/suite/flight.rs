@@ -431,7 +431,7 @@ fn faults_do_what_they_say() {
         before.clone_from(&frame);
     }
     assert_eq!(
-        simulation.report()[1],
+        simulation.report()[2],
         ("faulty frames".to_owned(), "35".to_owned())
     );
 }

@@ -1,6 +1,7 @@
 //! The tests of `fly-plugin-sim`: one program, so that they link once.
 
 mod errors;
+mod faults;
 mod flight;
 mod ground;
 mod joints;

@@ -32,7 +32,18 @@ fn its_errors_keep_their_place_on_the_way() {
 
 #[test]
 fn a_tick_allocates_nothing() {
-    for text in ["noise = { position = 0.01, attitude = 0.02 }", ALL] {
+    let faults = format!(
+        "faults = [
+            {{ kind = 'link', from = 0.02, until = 0.04 }},
+            {{ kind = 'offset', from = 0.05, until = 0.1, group = 'pose.quaternion', offset = [1, 0, 0] }},
+            {{ kind = 'dropout', from = 0.1, until = 0.15, part = 0.5 }},
+            {{ kind = 'mass', from = 0.02, until = 0.1, masses = [{{ mass = 0.3 }}] }},
+            {{ kind = 'wind', from = 0.02, until = 0.1, velocity = [1, 2, 3], ramp = 0.1 }},
+            {{ kind = 'stuck', from = 0.02, until = 0.1, actuator = 'rotor.1.tilt' }},
+            {{ kind = 'weak', from = 0.02, until = 0.1, actuator = 'rotor.0.thrust', effectiveness = 0.3 }},
+        ]\n{ALL}"
+    );
+    for text in ["noise = { position = 0.01, attitude = 0.02 }", ALL, &faults] {
         let mut instance = plugin().configure(&Configuration::new(text, CUBE)).unwrap();
         instance.start().unwrap();
         let mut frame = instance.description().frame();
