@@ -25,6 +25,7 @@ mod replay;
 mod rotorpy;
 mod safety;
 mod sensors;
+mod simulated_faults;
 mod spinning;
 mod sweeps;
 mod systems;

@@ -35,10 +35,11 @@
 //! joint_position = 0.0         # rad or m, of joints with one degree of freedom
 //! joint_velocity = 0.0         # rad/s or m/s, of these
 //!
-//! [[faults]]                   # simulated faults of sensors and actuators
-//! kind = "missing"             # or "stale", or "non_finite"; "dead" with `actuator = "rotor.0.thrust"`
-//! from = 2.0                   # s, first affected frame
-//! until = 2.1                  # s, first frame after it
+//! [[faults]]                   # simulated faults of sensors, actuators, links, masses, …
+//! kind = "missing"             # or "stale", or "non_finite"; "dead" with `actuator = "rotor.0.thrust"`, …
+//! from = 2.0                   # s, first affected frame; or [earliest, latest], drawn
+//! until = 2.1                  # s, first frame after it; or `duration`
+//! probability = 0.5            # of the flights
 //! ## group = "pose.position"    # or "joint.2", or any other measured group; by default all groups
 //!
 //! [wind]
@@ -100,7 +101,8 @@
 //! - **Faults**: `missing`, the group has no new data and is marked invalid; without any group the tick has
 //!   no frame. `stale`, the group keeps the values and the stamp of the last frame before. `non_finite`, its values are
 //!   NaN, with a fresh stamp. `dead`, the actuator gives nothing: its thrust or effort falls to zero with its lag, a tilt turns back. Unless
-//!   `reported = false`, `actuator.{i}.health` tells, i the index of its command.
+//!   `reported = false`, `actuator.{i}.health` tells, i the index of its command. `docs/faults.md` has all kinds and their keys. What is drawn has a stream of
+//!   random numbers of its own for each fault.
 //!
 //! # Sensors
 //!

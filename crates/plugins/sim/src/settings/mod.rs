@@ -172,12 +172,6 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         height,
         configuration.seed,
     )?;
-    if keys.wind.is_some() && !system.feels_wind() {
-        tracing::warn!(
-            "`[backend.sim.wind]` has no effect: `{}` has neither `drag` nor `aerodynamics`",
-            system.name
-        );
-    }
     let ground = match &keys.ground {
         Some(keys) => keys.ground(&system, &motion.configuration)?,
         None => None,
@@ -202,6 +196,15 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         let message = "`openings`: expected none beside a fault of `kind = \"mass\"`: which body loses the mass is not known then";
         return Err(Error::configuration(message).in_configuration(opening.joint.span()));
     }
+    let tells_wind = keys.wind.is_some() || faults.blow();
+    if tells_wind && !system.feels_wind() {
+        let which = match keys.wind {
+            Some(_) => "`[backend.sim.wind]`",
+            None => "a wind in `[[backend.sim.faults]]`",
+        };
+        let name = &system.name;
+        tracing::warn!("{which} has no effect: `{name}` has neither `drag` nor `aerodynamics`");
+    }
     let instruments = Instruments::new(
         measurements.clone(),
         &noise::deviations(&keys.noise)?,
@@ -222,7 +225,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         )?
         .in_world(wind, tracked, actuators)
         .with_models(models),
-        tells_wind: keys.wind.is_some() || faults.blow(),
+        tells_wind,
         faults,
         measurements,
         groups,

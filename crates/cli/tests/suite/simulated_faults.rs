@@ -1,0 +1,124 @@
+//! Faults of the simulation in flights and campaigns, by the real command. (What the supervisor makes of faults of a vehicle: `faults`.)
+
+use fly_log::{Options, Recording};
+use serde_json::Value;
+
+use crate::common;
+
+use common::Folder;
+
+use super::verdicts::data;
+
+/// What the backend reports under this label.
+fn reported(summary: &Value, label: &str) -> Option<String> {
+    let report = summary["backend"]["report"].as_array().expect("a report");
+    let line = report.iter().find(|line| line[0] == label)?;
+    line[1].as_str().map(str::to_owned)
+}
+
+/// The vehicle follows what it measures, half a metre aside; the log says so, at the start and in its values.
+#[test]
+fn a_position_that_jumps_is_followed() {
+    let folder = Folder::new();
+    let fault = "backend.sim.faults=[{ kind = \"offset\", group = \"pose.position\", offset = [0.5, 0, 0], from = 4, until = inf }]";
+    let summary = data(&folder, "quadcopter.toml", &[fault], 0);
+    let told = "pose.position offset from 4.000 s";
+    assert_eq!(reported(&summary, "faults").as_deref(), Some(told));
+    let log = std::fs::read(folder.path("flight.mcap")).unwrap();
+    let message = format!("simulated fault: {told}");
+    assert!(common::holds_message(
+        &log,
+        "fly_plugin_sim::backend",
+        &message
+    ));
+    let log = Recording::open(folder.path("flight.mcap"), &Options::default()).expect("a log");
+    let place = |name: &str| log.description.value_index(name).expect("a signal");
+    let places = ["pose.position.x", "truth.pose.position.x"].map(place);
+    for frame in log.frames.iter() {
+        let [seen, truth] = places.map(|place| frame.values[place]);
+        let expected = if frame.time >= 4_000_000_000 {
+            0.5
+        } else {
+            0.0
+        };
+        assert!((seen - truth - expected).abs() < 1e-12);
+    }
+}
+
+/// The observer finds the mass that is left: that of the model less the payload.
+#[test]
+fn a_payload_drops() {
+    let folder = Folder::new();
+    let set = [
+        "backend.sim.faults=[{ kind = \"mass\", masses = [{ mass = -0.1 }], from = 4, until = inf }]",
+        "controller.disturbance.bandwidth=4",
+    ];
+    let summary = data(&folder, "quadcopter.toml", &set, 0);
+    let found = &summary["disturbance"]["hover_mass"];
+    let mass = found.as_f64().unwrap_or_else(|| panic!("{summary}"));
+    assert!((mass - 0.8).abs() < 0.01, "{mass}");
+}
+
+/// Longer than the last command is held: the supervisor descends, and the summary names cause and answer.
+#[test]
+fn a_lost_link_is_answered() {
+    let folder = Folder::new();
+    let set = [
+        "backend.sim.faults=[{ kind = \"link\", from = 2, duration = 0.1 }]",
+        "safety.resume=false",
+        "safety.max_descent_time=2",
+        "flight.duration=6",
+    ];
+    let summary = data(&folder, "quadcopter.toml", &set, 4);
+    assert_eq!(
+        reported(&summary, "faults").as_deref(),
+        Some("link lost from 2.000 to 2.100 s")
+    );
+    assert_eq!(reported(&summary, "commands lost").as_deref(), Some("50"));
+    let time = summary["supervisor"]["given_up"]["time"].as_f64().unwrap();
+    assert!((time - 2.048).abs() < 1e-9, "{time}");
+}
+
+/// Each row says whether a rotor failed, which and when; the supervisor knows the same.
+#[test]
+fn rows_tell_which_faults_occurred() {
+    let folder = Folder::new();
+    folder.write(
+        "plan.toml",
+        r#"
+        config = "quadcopter.toml"
+        flights = 24
+        seed = 3
+        [set]
+        flight.duration = 2
+        backend.sim.faults = [{ kind = "weak", actuator = ["rotor.0.thrust", "rotor.3.thrust"], effectiveness = 0.8, from = [0.5, 1.5], until = inf, probability = 0.5 }]
+        "#,
+    );
+    folder.ends(&["sweep", "plan.toml", "--out", "all", "--quiet"], 0);
+    let text = std::fs::read_to_string(folder.path("all.csv")).unwrap();
+    let (mut failed, mut rotors) = (0, [0, 0]);
+    for row in text.lines().skip(1) {
+        let Some((_, fault)) = row.split_once("faults: ") else {
+            assert!(!row.contains("gives 80 %"), "{row}");
+            continue;
+        };
+        failed += 1;
+        let rotor = usize::from(fault.starts_with("rotor.3.thrust"));
+        rotors[rotor] += 1;
+        let name = ["rotor.0.thrust", "rotor.3.thrust"][rotor];
+        let (_, from) = fault.split_once("from ").unwrap();
+        let from: f64 = from.split(' ').next().unwrap().parse().unwrap();
+        assert!((0.5..=1.5).contains(&from));
+        // The first frame at or after it tells.
+        let frame = (from * 500.0 - 0.26).ceil() / 500.0;
+        let known = [frame, frame + 0.002]
+            .map(|t| format!("{t:.3} s: the actuator of `{name}` gives 80 %"));
+        assert!(
+            known.iter().any(|known| row.contains(known)),
+            "{row} {known:?}"
+        );
+    }
+    // Half of 24, within three of its standard deviations.
+    assert!((5..20).contains(&failed), "{failed}");
+    assert!(rotors[0] > 0 && rotors[1] > 0, "{rotors:?}");
+}
