@@ -91,7 +91,7 @@
 //! - **Air**: the drag of bodies and the aerodynamics of rotors act on the velocity relative to the air, in every stage of the integration; see
 //!   [`fly_mechanics::aerodynamics`]. Turbulence is drawn once a frame from the flight's seed and changes evenly in between. It passes with the
 //!   airspeed of the tracked body in the mean wind, and with `least_airspeed` at least. `truth.wind` tells the velocity of the air at
-//!   the tracked body's origin (of the first body, if none is tracked), where there is a table `wind`.
+//!   the tracked body's origin (of the first body, if none is tracked), where there is a table `wind` or a fault that blows.
 //! - **Wind and weak actuators** are the plant's alone: no controller is told. `truth.<command>` tells what the actuators really give.
 //! - **Truth**: every frame also tells what is true, whatever noise and faults make of the measurements, in the group `truth`:
 //!   `truth.<measurement>` for all that is measured, `truth.<command>` for what each actuator really does, and
