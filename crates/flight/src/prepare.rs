@@ -127,8 +127,7 @@ impl<'a> Flight<'a> {
         let recording = is_shadow || backend.description().configuration.is_some();
         let is_ours = !recording && (!is_real_time || backend.is_armed());
         let envelope = is_ours.then(|| envelope(configuration, settling));
-        let contact = description.value_index(&fly_hal::signal::truth(CONTACT));
-        let ground = ground(safety, contact, is_real_time).filter(|_| is_ours);
+        let ground = ground(safety, description, is_real_time).filter(|_| is_ours);
         let (health, guidance) = health(configuration, description, guidance, is_shadow);
         let pilot = Pilot::new(Parts {
             envelope,
@@ -280,8 +279,9 @@ fn usual_response(configuration: &Configuration) -> Response {
 /// How fast a simulated vehicle hits its ground.
 const CONTACT: &str = "contact.speed";
 
-/// The ground, if its height is known or `contact` is where frames tell of it. A simulation that hits it is over; the motors of a real vehicle are not stopped by a number.
-fn ground(safety: &SafetySection, contact: Option<usize>, is_real_time: bool) -> Option<Ground> {
+/// The ground, if its height is known or frames tell of contacts with it. A simulation that hits it is over; the motors of a real vehicle are not stopped by a number.
+fn ground(safety: &SafetySection, description: &Description, is_real_time: bool) -> Option<Ground> {
+    let contact = description.value_index(&fly_hal::signal::truth(CONTACT));
     let usual = if is_real_time {
         Response::Warn
     } else {

@@ -462,7 +462,7 @@ fn every_shipped_vehicle_is_as_fast_as_it_can() {
 fn every_shipped_system_is_tuned_or_says_why_not() {
     let folder = Folder::new();
     let names = shipped_names("systems/");
-    assert_eq!(names.len(), 13);
+    assert_eq!(names.len(), 14);
     for name in names {
         for wish in [
             &["--bandwidth", "2"][..],

@@ -71,7 +71,8 @@ impl Run {
 
     fn run(&mut self, time: f64, command: &[f64]) {
         let (system, dynamics) = (&self.system, &mut self.dynamics);
-        for _ in 0..(time / self.step).round() as usize {
+        let end = self.state.time + time - 0.5 * self.step;
+        while self.state.time < end {
             (self.integrator).step(&system.model, &mut self.state, self.step, |state, rates| {
                 dynamics.rates(system, command, state, rates);
             });

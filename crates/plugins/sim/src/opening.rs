@@ -106,7 +106,7 @@ impl Openings {
     }
 
     /// The way from the system of the start to that of now; `None` as long as it is the same.
-    pub(crate) fn from_start(&self) -> Option<&Opening> {
+    pub(crate) fn since_start(&self) -> Option<&Opening> {
         Some(&self.all[self.count.checked_sub(1)?].from_start)
     }
 
@@ -121,17 +121,12 @@ impl Openings {
             return;
         };
         let (done, rest) = self.all.split_at_mut(last);
-        match done.first_mut() {
-            Some(first) => rest[0]
-                .from_start
-                .reduce(&stage.motion, &mut first.other.motion),
-            None => {
-                let JointOpening {
-                    from_start, other, ..
-                } = &mut rest[0];
-                from_start.reduce(&stage.motion, &mut other.motion);
-            }
-        }
+        let JointOpening {
+            from_start, other, ..
+        } = &mut rest[0];
+        // What was left first is kept with the first opening.
+        let first = done.first_mut().map_or(other, |first| &mut first.other);
+        from_start.reduce(&stage.motion, &mut first.motion);
     }
 
     /// The joints that have opened, with the times at which they were to (s).

@@ -191,7 +191,7 @@ impl Plant {
 
     /// Whether the joint has opened that carried this body at the start.
     pub(crate) fn is_loose(&self, body: BodyId) -> bool {
-        (self.openings.from_start()).is_some_and(|opening| opening.frees(body))
+        (self.openings.since_start()).is_some_and(|opening| opening.frees(body))
     }
 
     /// The joints that have opened, with their times, s.
@@ -263,7 +263,7 @@ impl Plant {
         self.stage
             .workspace
             .update(model, &self.stage.motion.configuration, velocity);
-        let (workspace, opening) = (&self.stage.workspace, self.openings.from_start());
+        let (workspace, opening) = (&self.stage.workspace, self.openings.since_start());
         (model.bodies()).map(move |body| {
             let twin = opening.map_or(body, |opening| opening.twin(body));
             workspace.pose(BodyId::WORLD, twin)

@@ -215,10 +215,12 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
     Ok(Settings {
         plant: system::plant(
             system,
-            motion,
-            start,
-            charge,
-            ground,
+            system::Beginning {
+                motion,
+                start,
+                charge,
+                ground,
+            },
             keys.substeps.as_ref(),
             configuration.rate_hz,
             &openings,

@@ -87,16 +87,28 @@ pub(super) fn free_bodies(system: &System) -> Vec<(BodyId, &str)> {
     free.map(|body| (body, model.name(body))).collect()
 }
 
+/// How a plant begins, and above what.
+pub(super) struct Beginning {
+    pub(super) motion: SystemState<f64>,
+    pub(super) start: Start,
+    /// Of the battery, 0 to 1.
+    pub(super) charge: f64,
+    pub(super) ground: Option<Ground>,
+}
+
 pub(super) fn plant(
     system: System,
-    motion: SystemState<f64>,
-    start: Start,
-    charge: f64,
-    ground: Option<Ground>,
+    beginning: Beginning,
     substeps: Option<&Spanned<u32>>,
     rate_hz: f64,
     openings: &[(f64, System, String)],
 ) -> Result<Plant, Error> {
+    let Beginning {
+        motion,
+        start,
+        charge,
+        ground,
+    } = beginning;
     let count = substeps.map_or(2, |given| *given.get_ref());
     // The default has no location.
     let placed = |error: Error| match substeps {
@@ -124,7 +136,11 @@ pub(super) fn plant(
         let help = format!("`substeps = {needed}` is enough");
         return Err(placed(Error::configuration(message).with_help(help)));
     }
-    let longest = longest_step(&system, ground.as_ref(), &motion.configuration);
+    let first = longest_step(&system, ground.as_ref(), &motion.configuration);
+    let longest = openings.iter().fold(first, |longest, (_, after, _)| {
+        let neutral = after.model.neutral_configuration();
+        longest.min(longest_step(after, ground.as_ref(), &neutral))
+    });
     if step > longest {
         let needed = (1.0 / rate_hz / longest).ceil();
         let message = format!(
