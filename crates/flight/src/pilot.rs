@@ -271,8 +271,7 @@ impl Pilot {
             .read(&parts.binding, frame, time, parts.stale_after);
         let verdict = match reading {
             Reading::Fresh => self.observation.verdict(),
-            Reading::Doubted(fault) => Err(fault),
-            Reading::Nothing(fault) => Err(fault),
+            Reading::Doubted(fault) | Reading::Nothing(fault) => Err(fault),
         };
         self.doubted = match reading {
             Reading::Doubted(fault) => Some(fault),

@@ -7,13 +7,13 @@ use fly_control::analysis::{AnalysisError, ClosedLoop};
 use fly_control::predictor::StatePredictor;
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
 use fly_hal::signal::recorded_command;
-use fly_hal::{Clock, Description, Instance, ReferenceSource};
+use fly_hal::{Clock, Description, Instance, PluginInfo, ReferenceSource};
 use fly_log::{FlightHeader, Header, Pace};
 use fly_mechanics::Vehicle;
 
 use crate::backend::{self, Backend};
 use crate::binding::Binding;
-use crate::config::{Configuration, Flown, Origin, SafetySection};
+use crate::config::{Configuration, FlightSection, Flown, Origin, SafetySection};
 use crate::difference::differences;
 use crate::energy::EnergyWatch;
 use crate::envelope::{Envelope, Ground};
@@ -76,31 +76,12 @@ impl<'a> Flight<'a> {
             predictor.with_delay(configuration.controller.actuators.delay)
         };
         let commands = system.inputs.command_names();
-        let (estimation, given) = match &configuration.estimator {
-            Some(section) => {
-                let (estimation, given) = Estimation::new(
-                    section,
-                    *system.model.gravity(),
-                    nanoseconds(configuration.safety.stale_ms * 1e-3),
-                    &info.name,
-                    description,
-                )?;
-                (Some(estimation), given)
-            }
-            None => (None, description.clone()),
-        };
+        let (estimation, given) = estimation(configuration, &info.name, description)?;
         let binding = Binding::new(&info.name, &given, &predictor.groups(), commands)?;
 
         let notes = notes(configuration, &backend);
         let section = &configuration.flight;
-        tracing::info!(
-            "{} {}, {:?} clock; {reference} reference; {} Hz, seed {}",
-            info.name,
-            info.version,
-            info.clock,
-            section.rate_hz,
-            section.seed
-        );
+        announce(section, info, &reference);
 
         let pace = match info.clock {
             Clock::RealTime => Pace::RealTime,
@@ -173,6 +154,33 @@ impl<'a> Flight<'a> {
             wall_start: jiff::Timestamp::now(),
         })
     }
+}
+
+/// Says what flies.
+fn announce(section: &FlightSection, info: &PluginInfo, reference: &str) {
+    tracing::info!(
+        "{} {}, {:?} clock; {reference} reference; {} Hz, seed {}",
+        info.name,
+        info.version,
+        info.clock,
+        section.rate_hz,
+        section.seed
+    );
+}
+
+/// The estimator, if there is one, and the frames that the pilot sees.
+fn estimation(
+    configuration: &Configuration,
+    backend: &str,
+    description: &Description,
+) -> Result<(Option<Estimation>, Description), FlightError> {
+    let Some(section) = &configuration.estimator else {
+        return Ok((None, description.clone()));
+    };
+    let gravity = *configuration.system.model.gravity();
+    let stale_after = nanoseconds(configuration.safety.stale_ms * 1e-3);
+    let (estimation, given) = Estimation::new(section, gravity, stale_after, backend, description)?;
+    Ok((Some(estimation), given))
 }
 
 /// What is known of the actuators, if anything can be, and the guidance ready for their loss.

@@ -129,6 +129,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Records one tick; `sent` says whether the commands in force were passed on. Does not allocate.
+    #[allow(clippy::too_many_arguments)] // all that a tick is made of
     pub fn tick(
         &mut self,
         tick: Tick,
@@ -201,6 +202,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    #[allow(clippy::too_many_arguments)] // all that a tick is made of
     fn write(
         &mut self,
         tick: Tick,

@@ -131,7 +131,7 @@ impl Alignment {
         let turned = self.biases[0] * t;
         let variance = (noise + count * bent * bent) / stiffness + turned * turned;
         let deviation = ComplexField::sqrt(variance);
-        let finite = p.iter().chain(v.iter()).all(|x| x.is_finite());
+        let finite = p.iter().chain(v.iter()).all(ComplexField::is_finite);
         (finite && deviation.is_finite()).then(|| Aligned {
             pose: SE23::new(
                 start * motion.rotation,

@@ -136,6 +136,9 @@ fn log(R: &Matrix3<f64>) -> Vector3<f64> {
     }
 }
 
+/// The innovation, were the truth this.
+type Seen<'a> = dyn Fn(&Mean) -> DVector<f64> + 'a;
+
 struct Plain {
     mean: Mean,
     P: DMatrix<f64>,
@@ -205,11 +208,7 @@ impl Plain {
         let joined = |a: Vector3<f64>, b: Vector3<f64>| {
             DVector::from_iterator(6, a.iter().chain(b.iter()).copied())
         };
-        let (z, truth, N): (
-            DVector<f64>,
-            Box<dyn Fn(&Mean) -> DVector<f64>>,
-            DMatrix<f64>,
-        ) = match measurement {
+        let (z, truth, N): (DVector<f64>, Box<Seen>, DMatrix<f64>) = match measurement {
             Measurement::Attitude { value, covariance } => (
                 DVector::from_column_slice(turned(value.matrix()).as_slice()),
                 Box::new(|x| DVector::from_column_slice(turned(&x.rotation).as_slice())),
@@ -283,7 +282,7 @@ impl Plain {
 }
 
 /// Every kind of measurement, with arms, one after the other.
-fn measurement(i: usize, X: &SE23<f64>, w: &Vector3<f64>, random: &mut Random) -> Measurement {
+fn measurement(i: u32, X: &SE23<f64>, w: &Vector3<f64>, random: &mut Random) -> Measurement {
     let arm = Vector3::new(0.2, -0.3, 0.15);
     let same = |deviation: f64| Matrix3::identity() * deviation.powi(2);
     let attitude = SO3::exp(&random.vector(0.02)) * X.rotation;
@@ -355,7 +354,7 @@ fn it_is_the_plain_filter_with_differenced_jacobians() {
     };
     let dt = 0.002;
     let mut kinds = 0;
-    for i in 1..=600 {
+    for i in 1..=600_u32 {
         let t = dt * f64::from(i);
         let imu = Imu {
             gyro: Vector3::new((3.0 * t).sin(), (2.0 * t).cos(), 0.5),
@@ -372,7 +371,7 @@ fn it_is_the_plain_filter_with_differenced_jacobians() {
         filter.predict(&seen, dt);
         plain.predict(&seen, dt);
         if i % 5 == 0 {
-            let measured = measurement(i as usize / 5, &truth, &imu.gyro, &mut random);
+            let measured = measurement(i / 5, &truth, &imu.gyro, &mut random);
             kinds |= 1 << measured.kind();
             let Verdict::Accepted { nis } = filter.correct(&measured) else {
                 panic!("{measured:?}");

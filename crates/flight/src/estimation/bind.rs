@@ -6,7 +6,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::sensor::{Kind, Sensor};
 use crate::binding::{StateBinding, bind};
-use crate::config::EstimatorSection;
+use crate::config::{EstimatorSection, MagnetometerSection};
 
 /// The groups of an IMU.
 pub(super) const IMU: [&str; 2] = ["imu.angular_velocity", "imu.specific_force"];
@@ -137,15 +137,8 @@ pub(super) fn sensors(
     }
     let magnetometer = &section.magnetometer;
     if let Some(group) = find(MAGNETOMETER, magnetometer.used)? {
-        match magnetometer.field {
-            Some(field) => {
-                let kind = Kind::Field {
-                    known: Vector3::from(field),
-                    covariance: same(magnetometer.noise),
-                };
-                sensors.push(Sensor::new(MAGNETOMETER, group, kind));
-            }
-            None if magnetometer.used == Some(true) => return Err(EstimatorError::NoField),
+        match field(magnetometer)? {
+            Some(kind) => sensors.push(Sensor::new(MAGNETOMETER, group, kind)),
             None => unused.push(format!(
                 "`{MAGNETOMETER}` is not used: `estimator.magnetometer.field` is not given"
             )),
@@ -162,24 +155,25 @@ pub(super) fn sensors(
         sensors.push(Sensor::new(RANGE, group, kind));
     }
     if !sensors.iter().any(Sensor::fixes_position) {
-        let unless = |used: Option<bool>| {
-            if used == Some(false) {
-                " (`use = false`)"
-            } else {
-                ""
-            }
-        };
-        return Err(missing(format!(
-            "`{CAPTURE}`{} or `{GNSS_POSITION}`{}",
-            unless(capture.used),
-            unless(gnss.used)
-        )));
+        return Err(missing(format!("`{CAPTURE}` or `{GNSS_POSITION}`")));
     }
     Ok(Bound {
         imu: [gyro, accelerometer],
         sensors,
         unused,
     })
+}
+
+/// What a magnetometer measures; `None` where nobody knows the field.
+fn field(section: &MagnetometerSection) -> Result<Option<Kind>, EstimatorError> {
+    match section.field {
+        Some(field) => Ok(Some(Kind::Field {
+            known: Vector3::from(field),
+            covariance: same(section.noise),
+        })),
+        None if section.used == Some(true) => Err(EstimatorError::NoField),
+        None => Ok(None),
+    }
 }
 
 /// Whether the position comes from GNSS alone, and whether GNSS is used at all.

@@ -118,17 +118,6 @@ impl Layout {
 
     /// Writes a row into `words`, which is cleared first and has a capacity of [`Self::max_words`].
     pub fn encode_row(&self, row: &Row, words: &mut Vec<u64>) -> Result<(), LogError> {
-        let check = |what, expected, found| {
-            if expected == found {
-                Ok(())
-            } else {
-                Err(LogError::Shape {
-                    what,
-                    expected,
-                    found,
-                })
-            }
-        };
         check("`values`", self.values, row.values.len())?;
         check("`groups`", self.groups, row.groups.len())?;
         words.clear();
@@ -342,6 +331,19 @@ impl Layout {
             control: flag(2).then_some(control),
             estimate: (words[0] >> 32 & 1 == 1).then_some(buffers.estimate.as_slice()),
             commands: flag(3).then_some(&buffers.commands),
+        })
+    }
+}
+
+/// Refuses an array of another length.
+fn check(what: &'static str, expected: usize, found: usize) -> Result<(), LogError> {
+    if expected == found {
+        Ok(())
+    } else {
+        Err(LogError::Shape {
+            what,
+            expected,
+            found,
         })
     }
 }

@@ -294,9 +294,10 @@ fn an_estimate_stands_in_a_topic_with_the_names_of_its_sensors() {
         };
         assert_eq!(writer.push(&row), Pushed::Queued);
     }
+    let third = Tick::number(2);
     let short = fly_log::Row {
         estimate: Some(&numbers[..35]),
-        ..Tick::number(2).row(&[0.0; 3])
+        ..third.row(&[0.0; 3])
     };
     assert_eq!(writer.push(&short), Pushed::Failed);
     assert!(writer.finish(run("", 1)).is_err());
