@@ -14,7 +14,7 @@ pub struct Integrals {
     motion: SE23<f64>,
 }
 
-/// Alignment in motion (Wu and Pan 2013, as an optimisation): the attitude at the start turns what the IMU has integrated into how the positions have moved.
+/// Alignment in motion (Wu and Pan, IEEE TAES 2013): the attitude at the start turns what the IMU has integrated into how the positions have moved.
 ///
 /// ```text
 /// p(t) - g t²/2 = p_0 + v_0 t + R_0 α(t),    α(t) = ∫∫ R_rel a
