@@ -11,8 +11,8 @@ use fly_mechanics::measurements::Measurements;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::initial::nobody_is_tracked;
 use super::ground::GroundKeys;
+use super::initial::nobody_is_tracked;
 use crate::random::{Random, Stream};
 use crate::sensors::{Fitted, Sensor, Sensors, Timing};
 use tables::{
