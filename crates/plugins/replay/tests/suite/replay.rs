@@ -129,6 +129,7 @@ fn joints_come_back_too() {
             }),
             state: None,
             system: None,
+            estimate: None,
             control: None,
             commands: Some(&[f64::from(k)]),
         });

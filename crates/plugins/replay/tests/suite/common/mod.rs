@@ -92,6 +92,7 @@ pub fn write(path: &Path) {
             groups: &tick.groups,
             state: None,
             system: None,
+            estimate: None,
             control: None,
             commands: tick.commands.as_ref().map(|commands| &commands[..]),
         });
