@@ -1,21 +1,26 @@
 //! How a system moves under the commands of its actuators.
 
+mod contacts;
 mod propulsion;
 mod servo;
+mod stops;
 mod wrenches;
 
 use fly_lie::operators::join;
 use nalgebra::{DMatrix, Vector3};
 
-use crate::contact::{Ground, GroundContacts, JointStops};
+use crate::contact::Ground;
 use crate::integrate::SystemState;
 use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
 };
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
+use contacts::GroundContacts;
+pub use contacts::{contact_frequency, contact_rate};
 use propulsion::Propulsion;
 use servo::Servos;
+use stops::JointStops;
 use wrenches::BodyWrenches;
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.

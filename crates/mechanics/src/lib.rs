@@ -110,7 +110,7 @@ mod system;
 mod text;
 mod vehicle;
 
-pub use actuated::{ActuatedDynamics, ActuatedDynamicsError};
+pub use actuated::{ActuatedDynamics, ActuatedDynamicsError, contact_frequency, contact_rate};
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerodynamics};
 pub use body::{

@@ -11,14 +11,9 @@
 //! are [constraints](crate::multibody::constraints::PlaneContact).
 
 mod compliance;
-mod evaluation;
 mod friction;
 mod ground;
-mod stop;
 
 pub use compliance::{Compliance, ComplianceError};
-pub(crate) use evaluation::GroundContacts;
-pub use evaluation::{contact_frequency, contact_rate};
 pub use friction::{BristleMotion, Friction};
 pub use ground::{ContactPoint, Ground, GroundError};
-pub(crate) use stop::JointStops;

@@ -1,10 +1,10 @@
 //! Contact with the ground and stops of joints: against closed forms and energies.
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::contact::{Compliance, Friction, contact_frequency, contact_rate};
+use fly_mechanics::contact::{Compliance, Friction};
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::Workspace;
-use fly_mechanics::{ActuatedDynamics, Ground, System};
+use fly_mechanics::{ActuatedDynamics, Ground, System, contact_frequency, contact_rate};
 use nalgebra::Vector3;
 
 use crate::random_tree::Random;

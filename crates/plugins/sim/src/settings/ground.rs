@@ -1,10 +1,8 @@
 //! The ground: what rotors feel of it, and what stops bodies.
 
 use fly_hal::Error;
-use fly_mechanics::System;
-use fly_mechanics::contact::{
-    Compliance, Friction, Ground, GroundError, contact_frequency, contact_rate,
-};
+use fly_mechanics::contact::{Compliance, Friction, Ground, GroundError};
+use fly_mechanics::{System, contact_frequency, contact_rate};
 use nalgebra::Vector3;
 use serde::Deserialize;
 use toml::Spanned;

@@ -6,7 +6,8 @@ use fly_lie::operators::{angular, linear};
 use fly_lie::{SE3, SO3};
 use nalgebra::{Cholesky, DMatrix, Matrix6xX, Vector2, Vector3, Vector6};
 
-use super::{ContactPoint, Ground, JointStops};
+use super::stops::JointStops;
+use crate::contact::{ContactPoint, Ground};
 use crate::multibody::{BodyId, Frame, Model, Workspace};
 use crate::{System, TiltServo, wrench_of_force};
 

@@ -1,7 +1,7 @@
 //! The stops of joints.
 
-use super::Compliance;
 use crate::System;
+use crate::contact::Compliance;
 
 /// All stops of a system. Only the construction allocates.
 #[derive(Clone, Debug)]
