@@ -15,6 +15,7 @@ use crate::multibody::constraints::{
     ConstraintError, ConstraintSet, ConstraintSetError, ConstraintWorkspace, Stabilization,
 };
 use crate::multibody::{BodyId, MasslessJoint, Model, Workspace};
+use crate::rope::RopeForces;
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
 use contacts::GroundContacts;
 pub use contacts::{contact_frequency, contact_rate};
@@ -67,7 +68,7 @@ pub struct ActuatedDynamics {
     actual: Vec<f64>,
     /// Of motors and from outside, n numbers.
     force: Vec<f64>,
-    /// Of rotors, air and ground.
+    /// Of rotors, air, ropes and ground.
     wrenches: BodyWrenches,
     /// The part of its thrust or effort that each actuator gives; 1 for tilts.
     effectiveness: Vec<f64>,
@@ -78,6 +79,7 @@ pub struct ActuatedDynamics {
     propulsion: Option<Propulsion>,
     servos: Servos,
     stops: JointStops,
+    ropes: RopeForces,
     /// `None`: nothing touches it.
     ground: Option<GroundContacts>,
     /// What acts beside all that, n numbers.
@@ -128,6 +130,7 @@ impl ActuatedDynamics {
             propulsion: None,
             servos: Servos::new(system),
             stops: JointStops::new(system),
+            ropes: RopeForces::new(&system.ropes),
             ground: None,
             external: vec![0.0; model.dof()],
         })
@@ -184,14 +187,21 @@ impl ActuatedDynamics {
         self.actual.len() + usize::from(self.has_battery())
     }
 
-    /// What contacts and stops have stored in the last state that was looked at, J.
+    /// What contacts, stops and ropes have stored in the last state that was looked at, J.
     pub fn contact_energy(&self) -> f64 {
-        self.stops.energy + (self.ground.as_ref()).map_or(0.0, |ground| ground.energy)
+        let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.energy);
+        self.stops.energy + self.ropes.energy + ground
     }
 
-    /// The power that contacts and stops take in the last state that was looked at, W; never negative.
+    /// The power that contacts, stops and ropes take in the last state that was looked at, W; never negative.
     pub fn contact_dissipation(&self) -> f64 {
-        self.stops.dissipation + (self.ground.as_ref()).map_or(0.0, |ground| ground.dissipation)
+        let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.dissipation);
+        self.stops.dissipation + self.ropes.dissipation + ground
+    }
+
+    /// The tensions of the [ropes](System::ropes) in the last state that was looked at, N: 0 of a slack one.
+    pub fn tensions(&self) -> &[f64] {
+        &self.ropes.tensions
     }
 
     /// Takes over the air, the parts that actuators give and the external force of other dynamics with the same actuators, all but the last of any system.
@@ -343,7 +353,7 @@ impl ActuatedDynamics {
 
     /// The kinematics of a state, as far as something depends on them.
     fn look(&mut self, system: &System, state: &SystemState<f64>) {
-        let acted_on = self.air.is_some() || self.ground.is_some();
+        let acted_on = self.air.is_some() || self.ground.is_some() || !self.ropes.is_empty();
         if acted_on || self.propulsion.is_some() || self.loops.is_some() {
             self.update_kinematics(&system.model, state);
         }
@@ -383,7 +393,7 @@ impl ActuatedDynamics {
         Ok(())
     }
 
-    /// What rotors, motors, air, stops and the world outside do.
+    /// What rotors, motors, air, stops, ropes and the world outside do.
     fn act(&mut self, system: &System, state: &SystemState<f64>) {
         self.force.copy_from_slice(&self.external);
         system.inputs.add_efforts(&self.actual, &mut self.force);
@@ -402,6 +412,10 @@ impl ActuatedDynamics {
         let xi = &state.velocity[..n];
         self.servos.add_force(&mut self.force);
         (self.stops).add_force(&state.configuration, xi, &mut self.force);
+        if !self.ropes.is_empty() {
+            let wrenches = &mut self.wrenches;
+            (self.ropes).act(&self.workspace, |body, wrench| wrenches.add(body, wrench));
+        }
         if let Some(ground) = &mut self.ground {
             let (wrenches, bristles) = (&mut self.wrenches, &state.velocity[n + first..]);
             ground.act(&self.workspace, bristles, |body, wrench| {

@@ -4,7 +4,7 @@ use crate::contact::{Compliance, ContactPoint};
 use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
 use crate::multibody::{BodyId, JointKind, Model, ModelBuilder, ModelError};
 use crate::text::some;
-use crate::{Battery, Inputs, QuadraticDrag};
+use crate::{Battery, Inputs, QuadraticDrag, Rope};
 
 /// A system of rigid bodies with what drives it: everything that a description says.
 ///
@@ -61,6 +61,8 @@ pub struct System {
     pub loops: Vec<LoopClosure<f64>>,
     /// Its gears and belts; see [`constraints`](Self::constraints).
     pub couplings: Vec<Coupling<f64>>,
+    /// Its ropes, which act in [`ActuatedDynamics`](crate::ActuatedDynamics); no controller and no reference knows them.
+    pub ropes: Vec<Rope>,
     /// What the description says and the system leaves out, and what looks like a mistake but need not be one.
     pub notes: Vec<String>,
 }
@@ -150,6 +152,7 @@ impl System {
             battery: None,
             loops: Vec::new(),
             couplings: Vec::new(),
+            ropes: Vec::new(),
         }
     }
 }
@@ -217,6 +220,16 @@ impl System {
             if let Ok(body) = extended.model.body_id(self.model.name(point.body)) {
                 point.body = body;
                 extended.contacts.push(point);
+            }
+        }
+        let moved = |body: BodyId| match body {
+            BodyId::WORLD => Some(body),
+            _ => extended.model.body_id(self.model.name(body)).ok(),
+        };
+        for mut rope in self.ropes {
+            if let (Some(a), Some(b)) = (moved(rope.a), moved(rope.b)) {
+                (rope.a, rope.b) = (a, b);
+                extended.ropes.push(rope);
             }
         }
         (extended.loops, extended.couplings) = (self.loops, self.couplings);

@@ -59,6 +59,11 @@ fn sides(entry: &Entry<'_>, radius: f64) -> Result<Vector3<f64>, DescriptionErro
 pub(super) fn stop(entry: &Entry<'_>) -> Result<Compliance, DescriptionError> {
     let table = entry.table()?;
     table.only(&["stiffness", "damping"])?;
+    compliance(&table)
+}
+
+/// `stiffness` and `damping` of what is linear.
+pub(super) fn compliance(table: &Table<'_>) -> Result<Compliance, DescriptionError> {
     let stiffness = table.required("stiffness")?.positive()?;
     let damping = match table.get("damping") {
         Some(entry) => entry.not_negative()?,
@@ -67,6 +72,6 @@ pub(super) fn stop(entry: &Entry<'_>) -> Result<Compliance, DescriptionError> {
     Compliance::new(stiffness, 1.0, damping).map_err(|error| {
         let expected = error.expected.to_owned();
         let found = error.found.to_string();
-        entry.error(Problem::OutOfRange { expected, found })
+        table.error(Problem::OutOfRange { expected, found })
     })
 }

@@ -100,6 +100,14 @@
 //! from_frame = { position = [0.2, 0.0, 0.0] } # in the body; with an orientation, or the axis that is its z axis; optional
 //! to = "load"
 //!
+//! [[ropes]]                            # see `Rope`: they pull and never push; no controller and no reference knows them
+//! from = "airframe"                    # optional: else the world; with `from_point` and `to_point` in the bodies' frames, optional
+//! to = "load"
+//! to_point = [0.0, 0.0, 0.02]          # m
+//! length = 1.3                         # m: straight, and not yet pulling
+//! stiffness = 2000.0                   # N/m
+//! damping = 0.5                        # s/m, as of `Compliance`; optional, 0
+//!
 //! [[couplings]]                        # gears and belts: sum of factor * coordinate = offset
 //! terms = [{ joint = "hinge", factor = 1 }, { joint = "pulley", factor = -2 }] # factor is optional, 1
 //! offset = 0.0                         # rad or m; optional
@@ -159,6 +167,7 @@ mod pose;
 mod propulsion;
 mod read;
 mod reader;
+mod rope;
 mod rotors;
 mod servo;
 mod table;

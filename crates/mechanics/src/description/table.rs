@@ -12,7 +12,7 @@ use super::drag;
 use super::elements::{Names, damper, spring};
 use super::joint::{self, Described};
 use super::reader::{Entry, Table};
-use super::{DescriptionError, Problem, mass, motors, pose, propulsion, rotors, servo};
+use super::{DescriptionError, Problem, mass, motors, pose, propulsion, rope, rotors, servo};
 use crate::multibody::{Body, BodyId, Damper, Joint, Model, ModelBuilder, ModelError};
 use crate::system::{JointData, System};
 use crate::{ContactPoint, Inputs, QuadraticDrag};
@@ -43,6 +43,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
         "dampers",
         "loops",
         "couplings",
+        "ropes",
     ])?;
     let name = root.required("name")?.string()?.to_owned();
     let gravity = match root.get("gravity") {
@@ -65,6 +66,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
     let contacts = bodies.contacts_of(&model);
     let servos = servo::servos(&root, &model, &joints, &inputs)?;
     let battery = propulsion::battery(&root, inputs.rotors())?;
+    let ropes = rope::ropes(&root, &model, &bodies.names)?;
     Ok(System {
         name,
         notes: System::remarks(&model),
@@ -77,6 +79,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
         battery,
         loops: constraints.loops,
         couplings: constraints.couplings,
+        ropes,
     })
 }
 

@@ -15,7 +15,8 @@ use crate::outline::joint_type;
 use crate::propulsion::{Battery, MotorDynamics, OpenCircuit};
 use crate::system::{JointData, JointLimits, System, TiltServo};
 use crate::{
-    ContactPoint, Motor, PseudoInertia, Rotor, RotorAerodynamics, RotorMotor, SecondMoment, Tilt,
+    ContactPoint, Motor, PseudoInertia, Rope, Rotor, RotorAerodynamics, RotorMotor, SecondMoment,
+    Tilt,
 };
 
 /// The system's description. It says in numbers what shapes, parts, points and the damping of joints may have said before.
@@ -47,6 +48,9 @@ pub(crate) fn toml(system: &System) -> String {
     }
     for coupling in &system.couplings {
         out.coupling(system, coupling);
+    }
+    for rope in &system.ropes {
+        out.rope(system, rope);
     }
     out.0
 }
@@ -243,6 +247,23 @@ impl Text {
         let terms: Vec<String> = terms.collect();
         self.key("terms", &format!("[{}]", terms.join(", ")));
         self.number("offset", coupling.offset, 0.0);
+    }
+
+    fn rope(&mut self, system: &System, rope: &Rope) {
+        self.header("[[ropes]]");
+        self.key("name", &quoted(&rope.name));
+        self.ends(system.model.name(rope.a), system.model.name(rope.b));
+        for (key, point) in [
+            ("from_point", rope.point_in_a),
+            ("to_point", rope.point_in_b),
+        ] {
+            if point != Vector3::zeros() {
+                self.key(key, &vector(&point));
+            }
+        }
+        self.key("length", &number(rope.length));
+        self.key("stiffness", &number(rope.compliance.stiffness()));
+        self.number("damping", rope.compliance.damping(), 0.0);
     }
 }
 

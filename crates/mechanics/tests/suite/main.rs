@@ -40,6 +40,7 @@ mod pseudo_inverse;
 mod random_tree;
 mod regressor;
 mod rolling;
+mod ropes;
 mod round_trip;
 mod servos;
 #[path = "../special_bodies/mod.rs"]

@@ -1,0 +1,98 @@
+//! Ropes: they pull two points towards each other, and never push them apart.
+
+use fly_lie::operators::{angular, linear};
+use nalgebra::{Vector3, Vector6};
+
+use crate::contact::Compliance;
+use crate::multibody::{BodyId, Workspace};
+use crate::wrench_of_force;
+
+/// A rope without mass from a point of body `a` to one of body `b`. With `d` the distance of the points and `e = d - length` the stretch, the tension is
+/// that of a linear [`Compliance`]: `T = k e (1 + c e_dot)` where `e > 0`, never below 0, else nothing.
+///
+/// It stores `k e^2 / 2` and takes `(T - k e) e_dot >= 0`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rope {
+    /// Its name.
+    pub name: String,
+    /// The body at one end, or the world.
+    pub a: BodyId,
+    /// The body at the other end, or the world.
+    pub b: BodyId,
+    /// Where it is tied to `a`, m, in the frame of `a`.
+    pub point_in_a: Vector3<f64>,
+    /// Where it is tied to `b`, m, in the frame of `b`.
+    pub point_in_b: Vector3<f64>,
+    /// At which it is straight and does not pull yet, m, above 0.
+    pub length: f64,
+    /// Its tension by its stretch: N/m, linear; damping in s/m.
+    pub compliance: Compliance,
+}
+
+/// All ropes of a system. Only the construction allocates.
+#[derive(Clone, Debug)]
+pub(crate) struct RopeForces {
+    ropes: Vec<Rope>,
+    /// In the last state: N each; J and W of all.
+    pub tensions: Vec<f64>,
+    pub energy: f64,
+    pub dissipation: f64,
+}
+
+impl RopeForces {
+    pub fn new(ropes: &[Rope]) -> Self {
+        Self {
+            ropes: ropes.to_vec(),
+            tensions: vec![0.0; ropes.len()],
+            energy: 0.0,
+            dissipation: 0.0,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ropes.is_empty()
+    }
+
+    /// Gives the wrenches of taut ropes on bodies in the state that the workspace holds, in the frames of these bodies.
+    pub fn act(
+        &mut self,
+        workspace: &Workspace<f64>,
+        mut apply: impl FnMut(BodyId, &Vector6<f64>),
+    ) {
+        (self.energy, self.dissipation) = (0.0, 0.0);
+        for (rope, tension) in self.ropes.iter().zip(&mut self.tensions) {
+            *tension = 0.0;
+            let (body_a, body_b) = (
+                workspace.pose(BodyId::WORLD, rope.a),
+                workspace.pose(BodyId::WORLD, rope.b),
+            );
+            let span = body_b.act(&rope.point_in_b) - body_a.act(&rope.point_in_a);
+            let distance = span.norm();
+            let stretch = distance - rope.length;
+            if stretch <= 0.0 {
+                continue;
+            }
+            let direction = span / distance;
+            let speed = |body: BodyId, point: &Vector3<f64>| {
+                let twist = workspace.twist(BodyId::WORLD, body);
+                let along =
+                    (workspace.pose(BodyId::WORLD, body).rotation.inverse()).act(&direction);
+                (linear(&twist) + angular(&twist).cross(point)).dot(&along)
+            };
+            let rate = speed(rope.b, &rope.point_in_b) - speed(rope.a, &rope.point_in_a);
+            *tension = rope.compliance.force(stretch, rate);
+            self.energy += rope.compliance.energy(stretch);
+            self.dissipation += rope.compliance.dissipation(stretch, rate);
+            let pull = direction * *tension;
+            for (body, pose, point, force) in [
+                (rope.a, &body_a, &rope.point_in_a, pull),
+                (rope.b, &body_b, &rope.point_in_b, -pull),
+            ] {
+                if body != BodyId::WORLD {
+                    let force = pose.rotation.inverse().act(&force);
+                    apply(body, &wrench_of_force(&force, point));
+                }
+            }
+        }
+    }
+}
