@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::{ExitCode, Termination};
 
+use fly_flight::fleet::FleetSummary;
 use fly_flight::{FlightError, LogError, Summary, Verdict, short_numbers};
 use fly_sweep::SweepError;
 
@@ -63,6 +64,23 @@ impl From<&Summary> for Exit {
             Verdict::Crashed => Self::Crashed,
             Verdict::BackendFailed => Self::Backend,
             Verdict::InternalError => Self::Internal,
+        }
+    }
+}
+
+/// That of the vehicle with the worst verdict; a lost log of vehicles that flew well is an output error.
+impl From<&FleetSummary> for Exit {
+    fn from(summary: &FleetSummary) -> Self {
+        let worst = summary
+            .worst()
+            .map_or(Self::Flown, |(_, worst)| worst.into());
+        let logs = (summary.vehicles.iter()).map(|(_, summary)| summary.log.as_ref());
+        let mut logs = logs.chain([summary.log.as_ref()]).flatten();
+        match worst {
+            Self::Flown | Self::Interrupted if logs.any(|log| log.failure.is_some()) => {
+                Self::Internal
+            }
+            worst => worst,
         }
     }
 }
@@ -142,6 +160,7 @@ impl From<ConfigError> for Failure {
 impl From<&FlightError> for Exit {
     fn from(error: &FlightError) -> Self {
         match error {
+            FlightError::Vehicle { error, .. } => Self::from(&**error),
             FlightError::Configuration(_)
             | FlightError::Reference(_)
             | FlightError::Infeasible(_)

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use fly_hal::{ErrorKind, Instance, LoadError, Plugin, SearchPath, Text};
 
-use crate::config::{BackendSection, Configuration, Diagnostic, Fragment};
+use crate::config::{
+    BackendSection, Configuration, Diagnostic, Document, FleetConfiguration, FlightSection,
+    Fragment,
+};
 use crate::error::FlightError;
 use crate::messages::Messages;
 
@@ -33,37 +36,77 @@ impl From<Instance> for Backend {
     }
 }
 
+/// What a backend is chosen by, and what it is configured from: of a flight, or of a fleet's world.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The configuration.
+    pub document: &'a Document,
+    /// Its `[flight]`.
+    pub flight: &'a FlightSection,
+    /// The description of what is flown.
+    pub vehicle_text: &'a Fragment,
+    /// Its `[backend]`.
+    pub backend: &'a BackendSection,
+}
+
+impl<'a> From<&'a Configuration> for Setup<'a> {
+    fn from(configuration: &'a Configuration) -> Self {
+        Self {
+            document: &configuration.document,
+            flight: &configuration.flight,
+            vehicle_text: &configuration.vehicle_text,
+            backend: &configuration.backend,
+        }
+    }
+}
+
+impl<'a> From<&'a FleetConfiguration> for Setup<'a> {
+    fn from(configuration: &'a FleetConfiguration) -> Self {
+        Self {
+            document: &configuration.document,
+            flight: &configuration.flight,
+            vehicle_text: &configuration.world_text,
+            backend: &configuration.backend,
+        }
+    }
+}
+
 /// Loads and configures the plugin that the configuration chooses. `armed`: the user allows a real vehicle to move.
 ///
 /// # Errors
 /// [`FlightError::Backend`] if it is not found or cannot be loaded, [`FlightError::Configuration`] if it refuses its table or the
 /// vehicle.
-pub fn load(
-    configuration: &Configuration,
+pub fn load<'a>(
+    configuration: impl Into<Setup<'a>>,
     search: &SearchPath,
     armed: bool,
 ) -> Result<Backend, FlightError> {
-    configure_plugin(configuration, &plugin(configuration, search)?, armed)
+    let setup = configuration.into();
+    configure_plugin(setup, &plugin(setup, search)?, armed)
 }
 
 /// Configures a plugin that is loaded already: the one that the configuration chooses. Else as [`load`].
 ///
 /// # Errors
 /// [`FlightError::Configuration`] if it refuses its table or the vehicle, [`FlightError::Backend`] for any other reason.
-pub fn configure_plugin(
-    configuration: &Configuration,
+pub fn configure_plugin<'a>(
+    configuration: impl Into<Setup<'a>>,
     plugin: &Plugin,
     armed: bool,
 ) -> Result<Backend, FlightError> {
-    with_table(configuration, armed, |given| plugin.configure(given))
+    with_table(configuration.into(), armed, |given| plugin.configure(given))
 }
 
 /// The plugin that the configuration chooses, loaded.
 ///
 /// # Errors
 /// [`FlightError::Backend`] if it is not found or cannot be loaded.
-pub fn plugin(configuration: &Configuration, search: &SearchPath) -> Result<Plugin, FlightError> {
-    let section = &configuration.backend;
+pub fn plugin<'a>(
+    configuration: impl Into<Setup<'a>>,
+    search: &SearchPath,
+) -> Result<Plugin, FlightError> {
+    let configuration = configuration.into();
+    let section = configuration.backend;
     if section.plugin.is_empty() {
         return Err(FlightError::Backend(BackendSection::missing().into()));
     }
@@ -78,18 +121,18 @@ pub fn plugin(configuration: &Configuration, search: &SearchPath) -> Result<Plug
 ///
 /// # Errors
 /// [`FlightError::Configuration`] if it refuses them, [`FlightError::Backend`] for any other reason.
-pub fn configure<B: fly_hal::Backend + 'static>(
-    configuration: &Configuration,
+pub fn configure<'a, B: fly_hal::Backend + 'static>(
+    configuration: impl Into<Setup<'a>>,
     armed: bool,
 ) -> Result<Backend, FlightError> {
-    with_table(configuration, armed, |given| {
+    with_table(configuration.into(), armed, |given| {
         let instance = Instance::of(B::configure(given)?)?;
         Ok(if armed { instance.armed() } else { instance })
     })
 }
 
 fn with_table(
-    configuration: &Configuration,
+    configuration: Setup<'_>,
     armed: bool,
     configure: impl FnOnce(&fly_hal::Configuration) -> Result<Instance, fly_hal::Error>,
 ) -> Result<Backend, FlightError> {
@@ -119,8 +162,9 @@ pub fn resolve(table: &Fragment, offset: usize, path: &str) -> Result<PathBuf, f
 }
 
 /// A backend's error, located in the user's files if it has a span in one of the texts that the backend was given.
-pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> FlightError {
-    let section = &configuration.backend;
+pub fn explain<'a>(configuration: impl Into<Setup<'a>>, error: &fly_hal::Error) -> FlightError {
+    let configuration = configuration.into();
+    let section = configuration.backend;
     let title = format!(
         "the backend `{}` reports: {}",
         section.plugin, error.message
@@ -129,7 +173,7 @@ pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> FlightE
         Some(location) => {
             let fragment: &Fragment = match location.text {
                 Text::Configuration => &section.table,
-                Text::Vehicle => &configuration.vehicle_text,
+                Text::Vehicle => configuration.vehicle_text,
             };
             let title = format!(
                 "the configuration of the backend `{}` is invalid",
@@ -150,8 +194,8 @@ pub fn explain(configuration: &Configuration, error: &fly_hal::Error) -> FlightE
 }
 
 /// The error of a plugin that cannot be loaded, located where the plugin is chosen.
-pub fn not_loaded(configuration: &Configuration, error: LoadError) -> FlightError {
-    let place = configuration.document.place("backend.plugin");
+pub fn not_loaded<'a>(configuration: impl Into<Setup<'a>>, error: LoadError) -> FlightError {
+    let place = configuration.into().document.place("backend.plugin");
     let located = |title: String| match &place {
         Some(place) => Diagnostic::new(title).at(place.clone(), "chosen here"),
         None => Diagnostic::new(title),

@@ -65,7 +65,28 @@ pub enum FlightError {
         /// The backend's name.
         backend: String,
     },
+    /// One of several vehicles cannot fly.
+    #[error("`{name}`: {error}")]
+    Vehicle {
+        /// Its name.
+        name: String,
+        /// Why not.
+        error: Box<FlightError>,
+    },
     /// The log cannot be created.
     #[error(transparent)]
     Log(#[from] LogError),
+}
+
+impl FlightError {
+    /// The same of one of several vehicles. Errors of a configuration tell their place.
+    pub(crate) fn of_vehicle(name: &str, error: Self) -> Self {
+        match error {
+            Self::Configuration(_) => error,
+            error => Self::Vehicle {
+                name: name.to_owned(),
+                error: Box::new(error),
+            },
+        }
+    }
 }

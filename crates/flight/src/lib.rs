@@ -10,6 +10,7 @@ mod energy;
 pub mod envelope;
 mod error;
 pub mod estimation;
+pub mod fleet;
 mod flight;
 pub mod guidance;
 pub mod health;

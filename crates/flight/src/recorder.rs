@@ -322,7 +322,7 @@ fn nanoseconds(time: Duration) -> u64 {
 }
 
 /// Position, then quaternion w, x, y, z.
-fn pose(pose: &SE3<f64>) -> [f64; 7] {
+pub(crate) fn pose(pose: &SE3<f64>) -> [f64; 7] {
     let (r, q) = (pose.translation, pose.rotation.to_quaternion());
     [r[0], r[1], r[2], q[0], q[1], q[2], q[3]]
 }

@@ -74,6 +74,11 @@ impl Truth {
         self.known.then_some(self.configuration.as_slice())
     }
 
+    /// The true configuration and velocity; `None` where the last frame did not tell them.
+    pub fn state(&self) -> Option<(&[f64], &[f64])> {
+        Some((self.configuration()?, &self.velocity))
+    }
+
     /// What the actuators really do, in the order of the vehicle's commands; `None` where the last frame did not tell it.
     pub fn actuators(&self) -> Option<&[f64]> {
         let told = self.known && self.actual.is_some();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::config::{Configuration, Flown, Options};
+use crate::config::{Configuration, Document, FleetConfiguration, Flown, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
 
@@ -48,18 +48,29 @@ impl Findings {
 /// # Errors
 /// The configuration cannot be read or the backend not be loaded.
 pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
-    let configuration = Configuration::load(options)?;
+    let document = Document::load(options)?;
     let mut findings = Findings::default();
     findings.fine("configuration", options.config.display());
-    match configuration.flown() {
-        Flown::Vehicle(vehicle) => {
-            vehicle::check(vehicle, &mut findings);
-            controller::check(&configuration, vehicle, &mut findings)?;
-            reference::check(&configuration, vehicle, &mut findings)?;
+    if FleetConfiguration::is_fleet(&document) {
+        let fleet = FleetConfiguration::read(document)?;
+        for member in &fleet.vehicles {
+            findings.fine("", "");
+            findings.fine("flies as", &member.name);
+            check(&member.configuration, &mut findings)?;
         }
-        Flown::System(system) => system::check(&configuration, system, &mut findings)?,
+        findings.fine("", "");
+        findings.fine("world", world(&fleet));
+        backend::check(&fleet, None, plugin_dirs, &mut findings)?;
+    } else {
+        let configuration = Configuration::read(document)?;
+        check(&configuration, &mut findings)?;
+        backend::check(
+            &configuration,
+            Some(&configuration),
+            plugin_dirs,
+            &mut findings,
+        )?;
     }
-    backend::check(&configuration, plugin_dirs, &mut findings)?;
 
     let mut out = Vec::new();
     write!(out, "{}", findings.table)?;
@@ -82,6 +93,31 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> 
     })
 }
 
+/// Everything but the backend.
+fn check(configuration: &Configuration, findings: &mut Findings) -> Result<(), Failure> {
+    match configuration.flown() {
+        Flown::Vehicle(vehicle) => {
+            vehicle::check(vehicle, findings);
+            controller::check(configuration, vehicle, findings)?;
+            reference::check(configuration, vehicle, findings)?;
+        }
+        Flown::System(system) => system::check(configuration, system, findings)?,
+    }
+    Ok(())
+}
+
 fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What there is besides the vehicles.
+fn world(fleet: &FleetConfiguration) -> String {
+    let (world, model) = (&fleet.world, &fleet.world.model);
+    format!(
+        "{}, {}, {}, {}",
+        count(fleet.vehicles.len(), "vehicle"),
+        format_args!("{} bodies", model.body_count()),
+        count(world.ropes.len(), "rope"),
+        count(world.loops.len(), "loop")
+    )
 }

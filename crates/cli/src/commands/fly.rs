@@ -7,25 +7,21 @@ use fly_flight::supervisor::Mode;
 use fly_flight::{Destination, End, Flight, FlightError, McapFile, Summary, Verdict, backend};
 use fly_hal::{CrashGuard, SearchPath};
 
-use super::as_flown;
 use super::interruptions::Interruptions;
+use super::{as_flown, fleet};
 use crate::args::Arguments;
-use crate::config::{Configuration, Options};
+use crate::config::{Configuration, Document, FleetConfiguration, FlightSection, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::{Data, Progress, Shown, Terminal};
 
 /// Flies the configuration and prints the summary.
 pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
-    let configuration = Configuration::load(options)?;
-    for objection in as_flown::objections(&configuration)? {
-        if arguments.strict {
-            return Err(Failure::new(
-                Exit::ProblemsFound,
-                format_args!("{objection}\n\nNothing was flown: --strict; `fly check` tells more"),
-            ));
-        }
-        tracing::warn!("{objection} (`fly check` tells more)");
+    let document = Document::load(options)?;
+    if FleetConfiguration::is_fleet(&document) {
+        return fleet::run(&FleetConfiguration::read(document)?, arguments, terminal);
     }
+    let configuration = Configuration::read(document)?;
+    object(&configuration, arguments)?;
     let manner = Manner {
         arm: arguments.arm,
         json: arguments.json,
@@ -34,6 +30,23 @@ pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Res
         plugin_dirs: &arguments.configuration.plugin_dir,
     };
     fly_and_tell(&configuration, &manner, terminal)
+}
+
+/// Says what a reader of the configuration would not expect of its flight.
+///
+/// # Errors
+/// The same, with `--strict`.
+pub(super) fn object(configuration: &Configuration, arguments: &Arguments) -> Result<(), Failure> {
+    for objection in as_flown::objections(configuration)? {
+        if arguments.strict {
+            return Err(Failure::new(
+                Exit::ProblemsFound,
+                format_args!("{objection}\n\nNothing was flown: --strict; `fly check` tells more"),
+            ));
+        }
+        tracing::warn!("{objection} (`fly check` tells more)");
+    }
+    Ok(())
 }
 
 /// How a configuration is flown.
@@ -81,7 +94,11 @@ fn fly(
     let interruptions = Interruptions::watch(manner.arm);
     let search = SearchPath::standard(manner.plugin_dirs.iter().cloned());
     let backend = backend::load(configuration, &search, manner.arm)?;
-    let mut log = McapFile::new(destination(configuration, manner.log));
+    let mut log = McapFile::new(destination(
+        &configuration.document,
+        &configuration.flight,
+        manner.log,
+    ));
     let mut flight = Flight::new(configuration, backend, &mut log)?;
     let line = flight.emergency();
     let guard = line.as_ref().map(CrashGuard::new).transpose();
@@ -124,19 +141,21 @@ fn fly(
 
 /// Where the log goes: as the command line or the configuration says, else to a new file
 /// `<configuration>-<UTC time>.mcap` in the current folder.
-fn destination(configuration: &Configuration, log: Option<&Path>) -> Destination {
-    let named = log
-        .map(Path::to_owned)
-        .or_else(|| configuration.flight.log.clone());
+pub(super) fn destination(
+    document: &Document,
+    flight: &FlightSection,
+    log: Option<&Path>,
+) -> Destination {
+    let named = log.map(Path::to_owned).or_else(|| flight.log.clone());
     let fresh = named.is_none();
     let path = named.unwrap_or_else(|| {
         let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-        PathBuf::from(format!("{}-{now}.mcap", configuration.document.name()))
+        PathBuf::from(format!("{}-{now}.mcap", document.name()))
     });
     Destination {
         path,
         fresh,
-        reads: configuration.document.files(),
+        reads: document.files(),
     }
 }
 

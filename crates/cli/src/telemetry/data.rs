@@ -1,14 +1,14 @@
 //! The summary as data: what `--json` prints. `docs/summary.md` documents the keys; they stay.
 
 use fly_flight::health::ActuatorEvent;
-use fly_flight::{DisturbanceReport, Histogram, Summary, TrackingError};
+use fly_flight::{DisturbanceReport, Histogram, LogSummary, Summary, TrackingError};
 use serde::Serialize;
 
 use super::estimator::Estimator;
 use crate::exit::Exit;
 
 /// The version of this layout: it grows where a key changes its meaning or goes.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// A summary as data. SI units and radians; times in s.
 #[derive(Debug, Serialize)]
@@ -212,11 +212,22 @@ struct Difference<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Log<'a> {
+pub(super) struct Log<'a> {
     path: String,
     bytes: u64,
     dropped: u64,
     failure: Option<&'a str>,
+}
+
+impl<'a> From<&'a LogSummary> for Log<'a> {
+    fn from(log: &'a LogSummary) -> Self {
+        Self {
+            path: log.path.display().to_string(),
+            bytes: log.bytes,
+            dropped: log.dropped,
+            failure: log.failure.as_deref(),
+        }
+    }
 }
 
 impl<'a> Actuator<'a> {
@@ -336,12 +347,7 @@ impl<'a> Data<'a> {
                     })
                     .collect(),
             }),
-            log: summary.log.as_ref().map(|log| Log {
-                path: log.path.display().to_string(),
-                bytes: log.bytes,
-                dropped: log.dropped,
-                failure: log.failure.as_deref(),
-            }),
+            log: summary.log.as_ref().map(Log::from),
             notes: &summary.notes,
         }
     }

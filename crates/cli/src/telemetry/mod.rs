@@ -3,6 +3,7 @@
 mod campaign;
 mod data;
 mod estimator;
+mod fleet;
 mod progress;
 mod summary;
 mod table;
@@ -10,6 +11,7 @@ mod trace;
 
 pub use campaign::{Flights, Told, describe as speed_of};
 pub use data::Data;
+pub use fleet::{FleetData, ShownFleet};
 pub use fly_flight::Magnitude;
 pub use progress::Progress;
 pub use summary::Shown;

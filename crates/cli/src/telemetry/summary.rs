@@ -309,7 +309,7 @@ fn compare(table: &mut Table, comparison: &Comparison) {
 }
 
 /// A file's size in the unit that suits it.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let value = bytes as f64;
     match bytes {
         0..1_000 => format!("{bytes} B"),

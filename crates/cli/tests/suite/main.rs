@@ -11,6 +11,7 @@ mod disturbance;
 mod document;
 mod examples;
 mod faults;
+mod fleets;
 mod flights;
 mod ground;
 mod hostile;

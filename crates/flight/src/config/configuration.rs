@@ -314,6 +314,16 @@ impl Configuration {
 
 /// Refuses the description of a vehicle or system by itself.
 fn check_kind(document: &Document) -> Result<(), Diagnostic> {
+    if let (Some(vehicles), None) = (document.entry("vehicles"), document.entry("vehicle")) {
+        return Err(
+            Diagnostic::new("this describes several vehicles, not one flight")
+                .at(
+                    vehicles.key_place.clone(),
+                    "expected a configuration with one [vehicle]",
+                )
+                .help("`fly --config` flies such a file, `fly check` checks it"),
+        );
+    }
     let (Some(bodies), None) = (document.entry("bodies"), document.entry("vehicle")) else {
         return Ok(());
     };

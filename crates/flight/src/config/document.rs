@@ -9,7 +9,7 @@ use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::source::{Origin, Place, Source};
 use super::tree::{Entry, Node, Table, Value};
-use super::{locate, set, urdf};
+use super::{fleet, locate, set, urdf};
 
 /// How deep vehicle files may include each other; deeper is taken for a cycle.
 const MAX_INCLUDE_DEPTH: usize = 8;
@@ -66,7 +66,11 @@ impl Template {
         }
         for assignment in &options.set {
             write_out(&mut root);
-            if let Some(over) = problems.take(set::set(assignment).map_err(ConfigError::from)) {
+            let over = set::set(assignment).and_then(|mut over| {
+                fleet::by_name(&root, &mut over)?;
+                Ok(over)
+            });
+            if let Some(over) = problems.take(over.map_err(ConfigError::from)) {
                 for note in set::merge(&mut root, over) {
                     tracing::warn!("{note}");
                 }
@@ -115,7 +119,11 @@ impl Document {
         Template::build(source, options)?.with(&[])
     }
 
-    fn resolved(mut root: Node, name: String, allow_plugin: bool) -> Result<Self, ConfigError> {
+    pub(super) fn resolved(
+        mut root: Node,
+        name: String,
+        allow_plugin: bool,
+    ) -> Result<Self, ConfigError> {
         include_vehicles(&mut root)?;
         let place = root.place.clone();
         let root = root.into_table();
@@ -327,11 +335,16 @@ pub(super) fn show_path(path: &str) -> String {
 }
 
 /// Expands every short form: `vehicle = "file"` as `vehicle.file = "file"`, so that keys can be merged into it, and
-/// `reference = "recorded"` as `reference.kind = "recorded"`.
-fn write_out(root: &mut Node) {
+/// `reference = "recorded"` as `reference.kind = "recorded"`; of several vehicles too.
+pub(super) fn write_out(root: &mut Node) {
     let Some(root) = root.as_table_mut() else {
         return;
     };
+    if let Some(Value::Array(vehicles)) =
+        (root.get_mut("vehicles")).map(|entry| &mut entry.node.value)
+    {
+        vehicles.iter_mut().for_each(write_out);
+    }
     write_out_entry(root, "reference", "kind");
     write_out_entry(root, "vehicle", "file");
     let Some(backends) = root

@@ -48,6 +48,24 @@ fn named(
 
 /// The vehicle file named by a value in another source.
 pub(super) fn vehicle(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic> {
+    let vehicles = SHIPPED
+        .iter()
+        .filter(|one| one.name.starts_with("vehicles/"));
+    included(name, by, "vehicle file", vehicles)
+}
+
+/// The configuration named by a value in another source.
+pub(super) fn flight(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic> {
+    included(name, by, "configuration", shipped::flights())
+}
+
+/// What a value in another source names; `likely` are the shipped ones of the kind that is wanted.
+fn included(
+    name: &str,
+    by: &Place,
+    what: &str,
+    likely: impl Iterator<Item = &'static Shipped> + Clone,
+) -> Result<Arc<Source>, Diagnostic> {
     if let Origin::Shipped(from) = by.source.origin {
         // Shipped files name each other relative to their own folder.
         let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -64,12 +82,9 @@ pub(super) fn vehicle(name: &str, by: &Place) -> Result<Arc<Source>, Diagnostic>
         (Ok(source), _) => Ok(source),
         (Err(Unread::Missing), Some(shipped)) => Ok(shipped_source(shipped, Some(by))),
         (Err(Unread::Missing), None) => {
-            let vehicles = SHIPPED
-                .iter()
-                .filter(|one| one.name.starts_with("vehicles/"));
-            let names: Vec<&str> = vehicles.clone().map(|one| one.name).collect();
-            let listed = shipped::listed(vehicles);
-            Err(missing("vehicle file", name, &path, &names, &listed).at(by.clone(), "named here"))
+            let names: Vec<&str> = likely.clone().map(|one| one.name).collect();
+            let listed = shipped::listed(likely);
+            Err(missing(what, name, &path, &names, &listed).at(by.clone(), "named here"))
         }
         (Err(Unread::Failed(diagnostic)), _) => Err(diagnostic.at(by.clone(), "named here")),
     }

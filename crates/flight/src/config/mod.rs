@@ -13,6 +13,7 @@ mod decode;
 mod diagnostic;
 mod document;
 mod estimator;
+mod fleet;
 mod keys;
 mod limits;
 mod locate;
@@ -38,6 +39,7 @@ pub use estimator::{
     BarometerSection, EstimatorSection, GnssSection, ImuSection, MagnetometerSection,
     MotionCaptureSection, RangeSection, StateSource,
 };
+pub use fleet::{FleetConfiguration, Member, SEPARATOR, name_in_world};
 pub use limits::{
     AngleKeys, BoxKeys, CylinderKeys, FenceKeys, HeightKeys, LimitKeys, LimitsSection,
 };

@@ -218,7 +218,7 @@ impl BackendSection {
             .help("add `[backend]` with `plugin = \"sim\"`, or use --backend sim")
     }
 
-    fn read(document: &Document) -> Result<Self, ConfigError> {
+    pub(super) fn read(document: &Document) -> Result<Self, ConfigError> {
         let missing = Self::missing;
         section(document, "backend")?.ok_or_else(missing)?;
         let Some(entry) = document.entry("backend.plugin") else {

@@ -66,6 +66,8 @@ pub const SHIPPED: &[Shipped] = shipped![
     "examples/tricopter-pitching.toml",
     "examples/tricopter-tilting-arms.toml",
     "examples/two-masses.toml",
+    "fleets/carried-load.toml",
+    "fleets/side-by-side.toml",
     "hexacopter.toml",
     "hexacopter_canted.toml",
     "octocopter.toml",
@@ -106,7 +108,17 @@ pub const SHIPPED: &[Shipped] = shipped![
 
 /// The shipped configurations that can be flown: all but vehicles, systems and plans of campaigns.
 pub fn flights() -> impl Iterator<Item = &'static Shipped> + Clone {
-    (SHIPPED.iter()).filter(|shipped| !is_system(shipped) && !is_sweep(shipped))
+    (SHIPPED.iter())
+        .filter(|shipped| !is_system(shipped) && !is_sweep(shipped) && !is_fleet(shipped))
+}
+
+/// The shipped flights of several vehicles.
+pub fn fleets() -> impl Iterator<Item = &'static Shipped> + Clone {
+    SHIPPED.iter().filter(|shipped| is_fleet(shipped))
+}
+
+fn is_fleet(shipped: &Shipped) -> bool {
+    shipped.name.starts_with("fleets/")
 }
 
 /// The shipped plans of campaigns.

@@ -43,6 +43,12 @@ pub(super) fn read(document: &Document) -> Result<Described, ConfigError> {
     })
 }
 
+/// A system that a table describes.
+pub(super) fn system(fragment: &Fragment) -> Result<System, ConfigError> {
+    let read = System::from_toml(fragment.text());
+    Ok(read.map_err(|error| explain(fragment, &error))?)
+}
+
 fn explain(fragment: &Fragment, error: &DescriptionError) -> Diagnostic {
     let path = if error.path.is_empty() {
         fragment.path().to_owned()

@@ -3,6 +3,7 @@
 mod allocation;
 mod common;
 mod estimation;
+mod fleet;
 mod many;
 mod objects;
 mod panics;

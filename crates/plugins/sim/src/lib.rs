@@ -24,6 +24,7 @@
 //! ## attitude = { rotation_vector = [0.0, 0.5, 0.0] }      # rad
 //! ## attitude = { quaternion = [1.0, 0.0, 0.0, 0.0] }      # w, x, y, z, world from body; of any length
 //! ## joints = { hinge = 0.3, ball = [0.4, 0.0, 0.0] } # positions, rad or m; all but the tracked body's
+//! ## bodies = { load = { position = [0.0, 0.0, -1.0] } } # the same four keys of free bodies that are not tracked
 //! ## joint_velocities = { hinge = 1.0, ball = [0.0, 0.0, 0.2] } # in the joint's velocity coordinates, rad/s or m/s
 //! ## commands = [2.0, 2.0]      # actual thrusts, tilts and efforts, N, rad and N m, in the order of the commands; or "first"
 //!

@@ -10,14 +10,17 @@ use crate::backend;
 use crate::config::Configuration;
 use crate::exit::Failure;
 
-pub(super) fn check(
-    configuration: &Configuration,
+/// `estimating`: the configuration of the only vehicle, which may estimate its state.
+pub(super) fn check<'a>(
+    setup: impl Into<backend::Setup<'a>>,
+    estimating: Option<&Configuration>,
     plugin_dirs: &[PathBuf],
     findings: &mut Findings,
 ) -> Result<(), Failure> {
     let search = SearchPath::standard(plugin_dirs.iter().cloned());
-    let plugin = backend::plugin(configuration, &search)?;
-    let backend = backend::load(configuration, &search, false)?;
+    let setup = setup.into();
+    let plugin = backend::plugin(setup, &search)?;
+    let backend = backend::load(setup, &search, false)?;
     let instance = backend.instance();
     let info = instance.info();
     let clock = match info.clock {
@@ -34,7 +37,9 @@ pub(super) fn check(
         ),
     );
     let description = instance.description();
-    if let Some(section) = &configuration.estimator {
+    if let Some(configuration) = estimating
+        && let Some(section) = &configuration.estimator
+    {
         let gravity = *configuration.system.model.gravity();
         match Estimation::new(section, gravity, 0, &info.name, description) {
             Ok((estimation, _)) => {

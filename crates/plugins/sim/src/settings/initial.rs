@@ -13,7 +13,7 @@ use nalgebra::{Vector3, Vector4, Vector6};
 use toml::Spanned;
 
 use super::system::free_bodies;
-use super::{AttitudeKeys, CommandKeys, InitialKeys, JointKeys, Number, Triple, finite};
+use super::{AttitudeKeys, BodyKeys, CommandKeys, InitialKeys, JointKeys, Number, Triple, finite};
 use crate::plant::Start;
 
 /// Pose and twist of the tracked body, positions and velocities of the joints.
@@ -35,16 +35,22 @@ pub(super) fn motion(
             numbers[range].copy_from_slice(found);
         }
     }
-    if let Some(body) = tracked {
-        let (pose, twist) = pose_and_twist(keys)?;
+    let mut set = |body: BodyId, (pose, twist): (SE3<f64>, Vector6<f64>)| {
         let range = model.velocity_range(body);
         let placement = model.placement(body).copied().unwrap_or(SE3::identity());
         let step = placement.inverse() * pose;
         let coordinates = join(&step.translation, &step.rotation.log());
         moved[range.clone()].copy_from_slice(coordinates.as_slice());
         motion.velocity[range].copy_from_slice(twist.as_slice());
+    };
+    if let Some(body) = tracked {
+        set(body, pose_and_twist(&Given::from(keys))?);
     } else {
         no_pose(keys, system)?;
+    }
+    for (name, keys) in &keys.bodies {
+        let body = untracked(system, tracked, name)?;
+        set(body, pose_and_twist(&Given::from(keys))?);
     }
     place(model, &mut moved, &mut motion.configuration);
     Ok(motion)
@@ -67,16 +73,74 @@ fn place(model: &Model<f64>, turned: &mut [f64], configuration: &mut [f64]) {
     model.integrate(configuration, turned);
 }
 
-fn pose_and_twist(keys: &InitialKeys) -> Result<(SE3<f64>, Vector6<f64>), Error> {
+/// Pose and twist as they are given.
+struct Given<'a> {
+    position: Option<&'a Triple>,
+    attitude: Option<&'a Spanned<AttitudeKeys>>,
+    velocity: Option<&'a Triple>,
+    angular_velocity: Option<&'a Triple>,
+}
+
+impl<'a> From<&'a InitialKeys> for Given<'a> {
+    fn from(keys: &'a InitialKeys) -> Self {
+        Self {
+            position: keys.position.as_ref(),
+            attitude: keys.attitude.as_ref(),
+            velocity: keys.velocity.as_ref(),
+            angular_velocity: keys.angular_velocity.as_ref(),
+        }
+    }
+}
+
+impl<'a> From<&'a BodyKeys> for Given<'a> {
+    fn from(keys: &'a BodyKeys) -> Self {
+        Self {
+            position: keys.position.as_ref(),
+            attitude: keys.attitude.as_ref(),
+            velocity: keys.velocity.as_ref(),
+            angular_velocity: keys.angular_velocity.as_ref(),
+        }
+    }
+}
+
+/// The free body of this name, which is not tracked.
+fn untracked(
+    system: &System,
+    tracked: Option<BodyId>,
+    name: &Spanned<String>,
+) -> Result<BodyId, Error> {
+    let mut free = free_bodies(system);
+    free.retain(|(body, _)| Some(*body) != tracked);
+    let names = free.iter().map(|(_, name)| *name);
+    if let Some((body, _)) = free.iter().find(|(_, free)| free == name.get_ref()) {
+        return Ok(*body);
+    }
+    let names: Vec<&str> = names.collect();
+    let expected = match names.as_slice() {
+        [] => format!("but `{}` has none", system.name),
+        _ => format!("one of `{}`", names.join("`, `")),
+    };
+    let message = format!(
+        "expected a free body that is not tracked, {expected}; found `{}`",
+        name.get_ref()
+    );
+    let error = Error::configuration(message).in_configuration(name.span());
+    Err(match nearest(name.get_ref(), names) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error,
+    })
+}
+
+fn pose_and_twist(keys: &Given<'_>) -> Result<(SE3<f64>, Vector6<f64>), Error> {
     let vector = |value: Option<&Triple>| {
         value.map_or(Ok(Vector3::zeros()), |value| {
             finite(value).map(Vector3::from)
         })
     };
-    let rotation = (keys.attitude.as_ref()).map_or(Ok(SO3::identity()), attitude)?;
-    let pose = SE3::new(rotation, vector(keys.position.as_ref())?);
-    let velocity = rotation.inverse().act(&vector(keys.velocity.as_ref())?);
-    let twist = join(&velocity, &vector(keys.angular_velocity.as_ref())?);
+    let rotation = keys.attitude.map_or(Ok(SO3::identity()), attitude)?;
+    let pose = SE3::new(rotation, vector(keys.position)?);
+    let velocity = rotation.inverse().act(&vector(keys.velocity)?);
+    let twist = join(&velocity, &vector(keys.angular_velocity)?);
     Ok((pose, twist))
 }
 

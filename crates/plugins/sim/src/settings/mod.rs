@@ -76,12 +76,25 @@ struct InitialKeys {
     attitude: Option<Spanned<AttitudeKeys>>,
     velocity: Option<Triple>,
     angular_velocity: Option<Triple>,
+    /// Of free bodies that are not tracked.
+    #[serde(default)]
+    bodies: BTreeMap<Spanned<String>, BodyKeys>,
     #[serde(default)]
     joints: JointTable,
     #[serde(default)]
     joint_velocities: JointTable,
     commands: Option<Spanned<CommandKeys>>,
     charge: Option<Number>,
+}
+
+/// Pose and twist of a free body.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct BodyKeys {
+    position: Option<Triple>,
+    attitude: Option<Spanned<AttitudeKeys>>,
+    velocity: Option<Triple>,
+    angular_velocity: Option<Triple>,
 }
 
 /// What the actuators do at first.

@@ -1,0 +1,186 @@
+//! Several vehicles in one world: `[[vehicles]]`, each from a configuration of its own, and `[world]`, what nobody controls.
+
+mod member;
+mod names;
+mod world;
+
+use std::sync::Arc;
+
+use fly_mechanics::System;
+
+use super::configuration::Configuration;
+use super::decode::hint;
+use super::diagnostic::{ConfigError, Diagnostic, Problems};
+use super::document::{Document, Fragment, Options};
+use super::sections::{BackendSection, FlightSection};
+use super::source::{Origin, Source};
+use super::tree::{Node, Value};
+
+pub(super) use names::by_name;
+pub use names::{SEPARATOR, name_in_world};
+
+/// The names of the sections.
+const SECTIONS: &[&str] = &["flight", "vehicles", "world", "backend"];
+
+/// Several vehicles in one simulated world, with every key checked.
+///
+/// ```toml
+/// flight = { duration = 10.0 }
+///
+/// [[vehicles]]
+/// name = "left"
+/// config = "quadcopter.toml"                 # its vehicle, controller, reference and safety
+/// initial = { position = [0, 1, 0] }         # else as in that file
+/// reference = { position = [0, 1, 0] }       # sections of that file, changed
+///
+/// [world]                                    # what nobody controls, as in the description of a system
+/// [world.bodies.load]                        # bodies of vehicles are `left/airframe`
+/// mass = 0.2
+/// inertia = [1e-3, 1e-3, 1e-3]
+///
+/// [backend]
+/// plugin = "sim"
+/// ```
+#[derive(Clone, Debug)]
+pub struct FleetConfiguration {
+    /// The text it was read from, with the origin of every byte.
+    pub document: Arc<Document>,
+    /// `[flight]`, of all; its duration is given.
+    pub flight: FlightSection,
+    /// `[[vehicles]]`, in the order of the file.
+    pub vehicles: Vec<Member>,
+    /// The description of the world: the bodies of all vehicles, named as by [`name_in_world`], and those of `[world]`.
+    pub world_text: Fragment,
+    /// The same as a system.
+    pub world: System,
+    /// `[backend]`, and the plugin's table with the initial state of all.
+    pub backend: BackendSection,
+}
+
+/// One of `[[vehicles]]`.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name, which no other has.
+    pub name: String,
+    /// As if it flew alone: what its file says, what the fleet's changes, `[flight]` and `[backend]` of the fleet, its initial state.
+    pub configuration: Configuration,
+    /// What the simulation moves in its place: its vehicle, or `vehicle` of its file's backend.
+    pub plant: System,
+}
+
+/// # Reading
+impl FleetConfiguration {
+    /// Whether a document describes several vehicles.
+    pub fn is_fleet(document: &Document) -> bool {
+        document.entry("vehicles").is_some()
+    }
+
+    /// Reads and checks the configuration that the command line names.
+    ///
+    /// # Errors
+    /// What is wrong with it, with its place.
+    pub fn load(options: &Options) -> Result<Self, ConfigError> {
+        Self::read(Document::load(options)?)
+    }
+
+    /// Reads and checks a configuration in TOML. `name` is what messages, summary and logs call it. Files are found relative to the current folder, then
+    /// among the shipped ones.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ConfigError> {
+        let source = Arc::new(Source {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            origin: Origin::Text,
+            included_by: None,
+        });
+        let options = Options {
+            config: name.into(),
+            ..Options::default()
+        };
+        Self::read(Document::build(&source, &options)?)
+    }
+
+    /// Reads and checks a document.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn read(document: Document) -> Result<Self, ConfigError> {
+        let mut problems = Problems::default();
+        check_names(&document, &mut problems);
+        let flight = problems.take(read_flight(&document));
+        let backend = problems.take(BackendSection::read(&document));
+        problems.finish()?;
+        let (Some(flight), Some(mut backend)) = (flight, backend) else {
+            return Err(Diagnostic::new("the configuration could not be read").into());
+        };
+        let table = backend.table.path().to_owned();
+        let mut problems = Problems::default();
+        let read: Vec<_> = elements(&document)?
+            .iter()
+            .filter_map(|node| problems.take(member::read(&document, node, &table)))
+            .collect();
+        problems.finish()?;
+        names::check(&read)?;
+        let (world_text, world) = world::describe(&document, &read)?;
+        backend.table = world::initial(&document, &table, &read, &world)?;
+        Ok(Self {
+            document: Arc::new(document),
+            flight,
+            vehicles: read.into_iter().map(member::Read::into_member).collect(),
+            world_text,
+            world,
+            backend,
+        })
+    }
+}
+
+/// `[flight]`, which says how long all of them fly.
+fn read_flight(document: &Document) -> Result<FlightSection, ConfigError> {
+    let flight = FlightSection::read(document)?;
+    if flight.duration.is_none() {
+        return Err(Diagnostic::new("`flight.duration` is missing")
+            .note("several vehicles fly for one time")
+            .help("add `[flight]` with `duration = 10.0`, in s")
+            .into());
+    }
+    Ok(flight)
+}
+
+/// The elements of `[[vehicles]]`.
+fn elements(document: &Document) -> Result<&[Node], ConfigError> {
+    let node = document.node("vehicles");
+    match node.map(|node| &node.value) {
+        Some(Value::Array(elements)) => Ok(elements),
+        _ => {
+            let expected =
+                "expected an array of tables, [[vehicles]], each with `name` and `config`";
+            let diagnostic = Diagnostic::new("`vehicles` has the wrong type");
+            Err(match node {
+                Some(node) => diagnostic.at(node.place.clone(), expected),
+                None => diagnostic.note(expected),
+            }
+            .into())
+        }
+    }
+}
+
+/// Reports unknown sections.
+fn check_names(document: &Document, problems: &mut Problems) {
+    for entry in &document.root_table().entries {
+        if SECTIONS.contains(&entry.key.as_str()) {
+            continue;
+        }
+        let known = ["vehicle", "controller", "reference", "safety"].contains(&entry.key.as_str());
+        let diagnostic = Diagnostic::new(format!("unknown key `{}`", entry.key)).at(
+            entry.key_place.clone(),
+            format!("expected one of the sections {}", SECTIONS.join(", ")),
+        );
+        problems.push(if known {
+            diagnostic.help("of several vehicles each has its own: it stands in its `[[vehicles]]`")
+        } else {
+            hint(diagnostic, &entry.key, SECTIONS)
+        });
+    }
+}

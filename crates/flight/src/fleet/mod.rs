@@ -1,0 +1,221 @@
+//! Several vehicles in one simulated world, drawn together.
+//!
+//! Each vehicle is a whole [`Flight`]: its own pilot, supervisor, reference, verdict and log. Its backend is a view of the world, in which its signals have
+//! the names and numbers that they have where it flies alone. The flights are ticked in turn; the world is read once a tick, under the commands of all of
+//! them. Where nothing is shared, each flies as it would alone, bit for bit.
+//!
+//! ```
+//! use fly_flight::config::FleetConfiguration;
+//! use fly_flight::fleet::Fleet;
+//! use fly_flight::{Discard, Memory, Verdict, backend};
+//! use fly_plugin_sim::Simulation;
+//!
+//! # fn main() -> Result<(), fly_flight::FlightError> {
+//! let configuration = FleetConfiguration::from_toml("pair", r#"
+//!     flight = { duration = 1.0 }
+//!     vehicles = [
+//!         { name = "left", config = "quadcopter.toml", reference = { kind = "hover", position = [0, 1, 0] } },
+//!         { name = "right", config = "quadcopter.toml", reference = { kind = "hover", position = [0, -1, 0] } },
+//!     ]
+//!     backend = { plugin = "sim" }
+//! "#)?;
+//! let world = backend::configure::<Simulation>(&configuration, false)?;
+//! let mut rows = [Memory::default(), Memory::default()];
+//! let summary = Fleet::new(&configuration, world, &mut rows, &mut Discard)?.run();
+//! assert_eq!(summary.verdict(), Verdict::Flown);
+//! assert_eq!(rows[1].rows.len(), 501);
+//! # Ok(()) }
+//! ```
+
+mod port;
+mod record;
+mod signals;
+mod summary;
+mod world;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use fly_hal::{Clock, Instance};
+
+use crate::backend::Backend;
+use crate::config::{Diagnostic, FleetConfiguration};
+use crate::error::FlightError;
+use crate::flight::Flight;
+use crate::messages::Messages;
+use crate::sink::Sink;
+use crate::summary::Summary;
+use crate::supervisor::Mode;
+use crate::verdict::End;
+use port::Port;
+use record::Record;
+use signals::Signals;
+pub use summary::FleetSummary;
+use world::{Shared, World};
+
+/// Several flights in one world that are ready to begin, or under way.
+///
+/// [`tick`](Self::tick) does not allocate after its first call, apart from what the world and the solvers do.
+pub struct Fleet<'a> {
+    name: String,
+    vehicles: Vec<Vehicle<'a>>,
+    world: Shared,
+    record: Record<'a>,
+    messages: Messages,
+    began: Instant,
+}
+
+/// One of them.
+struct Vehicle<'a> {
+    name: String,
+    /// Until it has ended.
+    flight: Option<Flight<'a>>,
+    summary: Summary,
+}
+
+impl<'a> Fleet<'a> {
+    /// Builds every flight and begins the records: one sink for each vehicle, in the order of the configuration, and one for the world, whose rows hold all bodies.
+    /// Vehicles beyond the last sink do not fly.
+    ///
+    /// # Errors
+    /// [`FlightError`]: that of a vehicle tells its name. The world is not started then.
+    pub fn new<S: Sink>(
+        configuration: &FleetConfiguration,
+        world: impl Into<Backend>,
+        sinks: &'a mut [S],
+        of_world: &'a mut dyn Sink,
+    ) -> Result<Self, FlightError> {
+        let Backend { instance, messages } = world.into();
+        if instance.clock() != Clock::Stepped {
+            let name = &instance.info().name;
+            let title = format!(
+                "the backend `{name}` cannot hold several vehicles: its clock is that of a real one"
+            );
+            let diagnostic =
+                Diagnostic::new(title).help("choose one that simulates: `plugin = \"sim\"`");
+            return Err(FlightError::Backend(diagnostic.into()));
+        }
+        let record = Record::begin(configuration, &instance, of_world)?;
+        let system = &configuration.world;
+        let description = instance.description().clone();
+        let world = World::shared(instance, system, configuration.vehicles.len());
+        let mut vehicles = Vec::with_capacity(configuration.vehicles.len());
+        for (index, (member, sink)) in configuration.vehicles.iter().zip(sinks).enumerate() {
+            let of_vehicle = |error: FlightError| FlightError::of_vehicle(&member.name, error);
+            let signals = Signals::of(&configuration.vehicles, index, system);
+            let port = Port::new(Arc::clone(&world), &description, &signals);
+            let flight = port
+                .and_then(Instance::of)
+                .map_err(|error| FlightError::Backend(Diagnostic::new(error.message).into()))
+                .and_then(|port| Flight::new(&member.configuration, port, sink))
+                .map_err(of_vehicle)?;
+            vehicles.push(Vehicle {
+                name: member.name.clone(),
+                flight: Some(flight),
+                summary: Summary::default(),
+            });
+        }
+        Ok(Self {
+            name: configuration.document.name().to_owned(),
+            vehicles,
+            world,
+            record,
+            messages,
+            began: Instant::now(),
+        })
+    }
+}
+
+/// # The loop
+impl Fleet<'_> {
+    /// Flies until all have ended.
+    pub fn run(mut self) -> FleetSummary {
+        while !self.tick() {}
+        self.finish()
+    }
+
+    /// One tick of every vehicle that flies. Returns whether all have ended: [`finish`](Self::finish) them then. The rotors of one that has ended give what
+    /// they give at least; the others fly on.
+    pub fn tick(&mut self) -> bool {
+        for vehicle in &mut self.vehicles {
+            let ended = vehicle.flight.as_mut().and_then(Flight::tick);
+            vehicle.finish(ended);
+        }
+        self.record.tick(&world::lock(&self.world), &self.messages);
+        self.vehicles.iter().all(|vehicle| vehicle.flight.is_none())
+    }
+
+    /// Ends all that still fly, for a reason of its own or of the user.
+    pub fn end(&mut self, end: &End) {
+        for vehicle in &mut self.vehicles {
+            let ended = (vehicle.flight.as_mut()).and_then(|flight| flight.end(end.clone()));
+            vehicle.finish(ended);
+        }
+    }
+
+    /// The summaries of all; those that still fly are interrupted.
+    pub fn finish(mut self) -> FleetSummary {
+        self.end(&End::Interrupted);
+        let wall_time = self.began.elapsed().as_secs_f64();
+        let vehicles: Vec<_> = (self.vehicles.drain(..))
+            .map(|vehicle| (vehicle.name, vehicle.summary))
+            .collect();
+        let mut world = world::lock(&self.world);
+        let flight_time = (vehicles.iter()).fold(0.0, |longest: f64, (_, summary)| {
+            longest.max(summary.flight_time)
+        });
+        FleetSummary {
+            name: self.name,
+            flight_time,
+            wall_time,
+            backend: world.name(),
+            backend_report: world.report(),
+            log: self.record.finish(flight_time, wall_time, &world.name()),
+            vehicles,
+        }
+    }
+}
+
+/// # Progress
+impl<'a> Fleet<'a> {
+    /// The longest time that one of those has flown that fly, s.
+    pub fn flight_time(&self) -> f64 {
+        self.flights().map(Flight::flight_time).fold(0.0, f64::max)
+    }
+
+    /// The largest distance (m) and angle (rad) between state and reference of those that fly.
+    pub fn errors(&self) -> [f64; 2] {
+        let largest = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1].max(b[1])];
+        self.flights().map(Flight::errors).fold([0.0; 2], largest)
+    }
+
+    /// Whether a supervisor has taken over.
+    pub fn alarm(&self) -> bool {
+        let usual = |mode| {
+            matches!(
+                mode,
+                Mode::Disarmed | Mode::Arming | Mode::Armed | Mode::Flying
+            )
+        };
+        self.vehicles
+            .iter()
+            .any(|vehicle| (vehicle.flight.as_ref()).is_none_or(|flight| !usual(flight.mode())))
+    }
+
+    fn flights(&self) -> impl Iterator<Item = &Flight<'a>> {
+        self.vehicles
+            .iter()
+            .filter_map(|vehicle| vehicle.flight.as_ref())
+    }
+}
+
+impl Vehicle<'_> {
+    /// Finishes the flight if it has ended.
+    fn finish(&mut self, end: Option<End>) {
+        if let Some(end) = end
+            && let Some(flight) = self.flight.take()
+        {
+            self.summary = flight.finish(end);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The record of the world: all bodies, drawn together.
+
+use fly_hal::{Description, Instance};
+use fly_lie::operators::{angular, linear};
+use fly_log::{FlightHeader, Header, LogError, Pace, Row, RunMetadata, State, Status, SystemState};
+use fly_mechanics::System;
+use fly_mechanics::measurements::Measurements;
+use fly_mechanics::multibody::{BodyId, Workspace};
+
+use super::world::World;
+use crate::config::FleetConfiguration;
+use crate::messages::Messages;
+use crate::recorder;
+use crate::sink::Sink;
+use crate::summary::LogSummary;
+use crate::supervisor::Mode;
+use crate::truth::Truth;
+
+/// Writes a row a tick: the world's frame, the pose of every body, the commands of all.
+pub(super) struct Record<'a> {
+    sink: &'a mut dyn Sink,
+    system: System,
+    workspace: Workspace<f64>,
+    /// `None` if the backend does not tell where everything is.
+    truth: Option<Truth>,
+    /// Empty of one body alone, whose state is in its own message.
+    poses: Vec<[f64; 7]>,
+    /// The commands of the world, in the model's order.
+    order: Vec<usize>,
+    commands: Vec<f64>,
+    last: Option<i64>,
+    wall_start: jiff::Timestamp,
+}
+
+impl<'a> Record<'a> {
+    /// Begins it.
+    pub fn begin(
+        configuration: &FleetConfiguration,
+        instance: &Instance,
+        sink: &'a mut dyn Sink,
+    ) -> Result<Self, LogError> {
+        let (system, description) = (&configuration.world, instance.description());
+        let header = Header {
+            flight: FlightHeader {
+                configuration: configuration.document.text().to_owned(),
+                vehicle: configuration.world_text.text().to_owned(),
+                vehicle_name: system.name.clone(),
+                backend: instance.info().name.clone(),
+                rate_hz: configuration.flight.rate_hz,
+                seed: configuration.flight.seed,
+                start: 0,
+            },
+            ..recorder::header(description, system)
+        };
+        sink.begin(&header, Pace::Stepped)?;
+        let order = order(description, &header.description);
+        Ok(Self {
+            sink,
+            workspace: Workspace::new(&system.model),
+            truth: Truth::bind(description, system),
+            poses: vec![[0.0; 7]; header.bodies.len()],
+            commands: vec![0.0; order.len()],
+            order,
+            system: system.clone(),
+            last: None,
+            wall_start: jiff::Timestamp::now(),
+        })
+    }
+
+    /// Records the world's frame, if it is a new one. Does not allocate.
+    pub fn tick(&mut self, world: &World, messages: &Messages) {
+        let frame = world.frame();
+        messages.drain(|message| self.sink.message(frame.time, message));
+        if self.last.replace(frame.time) == Some(frame.time) || !self.sink.wants_rows() {
+            return;
+        }
+        for (to, place) in self.commands.iter_mut().zip(&self.order) {
+            *to = world.commands()[*place];
+        }
+        let (model, workspace) = (&self.system.model, &mut self.workspace);
+        let known = self.truth.as_mut().and_then(|truth| {
+            truth.read(frame, &self.system);
+            truth.state()
+        });
+        let mut state = None;
+        if let Some((x, xi)) = known {
+            workspace.update(model, x, xi);
+            for (to, body) in self.poses.iter_mut().zip(model.bodies()) {
+                *to = recorder::pose(&workspace.pose(BodyId::WORLD, body));
+            }
+            state = Measurements::tracked(model).map(|body| {
+                let twist = workspace.twist(BodyId::WORLD, body);
+                let (v, omega) = (linear(&twist), angular(&twist));
+                State {
+                    pose: recorder::pose(&workspace.pose(BodyId::WORLD, body)),
+                    twist: [v.x, v.y, v.z, omega.x, omega.y, omega.z],
+                }
+            });
+        }
+        self.sink.row(&Row {
+            estimate: None,
+            time: frame.time,
+            status: Status::Fresh,
+            mode: Mode::Flying as u8,
+            values: &frame.values,
+            groups: &frame.groups,
+            state,
+            system: (known.filter(|_| !self.poses.is_empty())).map(|(x, xi)| SystemState {
+                configuration: x,
+                velocity: xi,
+                poses: &self.poses,
+            }),
+            control: None,
+            commands: Some(&self.commands),
+        });
+    }
+
+    /// Finishes it.
+    pub fn finish(
+        &mut self,
+        flight_time: f64,
+        wall_time: f64,
+        backend: &str,
+    ) -> Option<LogSummary> {
+        self.sink.finish(RunMetadata {
+            real_time_factor: if wall_time > 0.0 {
+                flight_time / wall_time
+            } else {
+                0.0
+            },
+            wall_start: self.wall_start.to_string(),
+            host: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            versions: format!("fly {}, {backend}", env!("CARGO_PKG_VERSION")),
+            ..RunMetadata::default()
+        })
+    }
+}
+
+/// Where the backend has each command of the record.
+fn order(backend: &Description, record: &Description) -> Vec<usize> {
+    (record.commands())
+        .filter_map(|command| backend.command_index(&command.name))
+        .collect()
+}

@@ -1,0 +1,117 @@
+//! The one world that all vehicles are in: read once a tick, under the commands of all.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fly_hal::{Deadline, Error, Frame, Instance, ReadOutcome};
+use fly_mechanics::System;
+
+/// The world as its vehicles share it. They are on one thread, so that nobody ever waits.
+pub(super) type Shared = Arc<Mutex<World>>;
+
+/// Takes hold of the world, also after a panic.
+pub(super) fn lock(world: &Shared) -> MutexGuard<'_, World> {
+    world.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A backend with the bodies of all vehicles.
+pub(super) struct World {
+    instance: Instance,
+    frame: Frame,
+    /// How many frames have been read, and how the last read ended.
+    ticks: u64,
+    outcome: Result<ReadOutcome, Error>,
+    /// Of all vehicles, in the backend's order.
+    commands: Vec<f64>,
+    /// Whether anybody has commanded since the last frame.
+    commanded: bool,
+    started: bool,
+    /// How many vehicles have not stopped.
+    left: usize,
+}
+
+impl World {
+    /// Of so many vehicles. Until they command, the actuators do what they do at rest.
+    pub fn shared(instance: Instance, system: &System, vehicles: usize) -> Shared {
+        let limits = system.inputs.command_limits().iter();
+        let names = system.inputs.command_names();
+        let mut commands = vec![0.0; instance.description().commands().count()];
+        for (name, [low, high]) in names.iter().zip(limits) {
+            if let Some(index) = instance.description().command_index(name) {
+                commands[index] = 0.0_f64.clamp(*low, *high);
+            }
+        }
+        Arc::new(Mutex::new(Self {
+            frame: instance.description().frame(),
+            ticks: 0,
+            outcome: Ok(ReadOutcome::None),
+            commands,
+            commanded: false,
+            started: false,
+            left: vehicles,
+            instance,
+        }))
+    }
+
+    /// Starts it, if nobody has.
+    pub fn start(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.started, true) {
+            return Ok(());
+        }
+        self.instance.start()
+    }
+
+    /// Stops it when the last vehicle has stopped.
+    pub fn stop(&mut self) -> Result<(), Error> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.instance.stop()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Goes on until so many frames have been read: passes on the commands of all and reads the next one, if nobody has. Returns how that read ended.
+    pub fn read(&mut self, ticks: u64) -> Result<ReadOutcome, Error> {
+        if self.ticks < ticks {
+            self.ticks = ticks;
+            self.outcome = self.advance();
+        }
+        self.outcome.clone()
+    }
+
+    fn advance(&mut self) -> Result<ReadOutcome, Error> {
+        if std::mem::take(&mut self.commanded) {
+            self.instance.write(self.frame.time, &self.commands)?;
+        }
+        self.instance.read(Deadline(0), &mut self.frame)
+    }
+
+    /// The last frame.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// The commands in force, in the backend's order.
+    pub fn commands(&self) -> &[f64] {
+        &self.commands
+    }
+
+    /// Puts commands at these places, for the next frame.
+    pub fn command(&mut self, places: &[usize], commands: &[f64]) {
+        for (place, command) in places.iter().zip(commands) {
+            self.commands[*place] = *command;
+        }
+        self.commanded = true;
+    }
+
+    /// Name and version of the backend.
+    pub fn name(&self) -> String {
+        let info = self.instance.info();
+        format!("{} {}", info.name, info.version)
+    }
+
+    /// The backend's lines for the summary.
+    pub fn report(&mut self) -> Vec<(String, String)> {
+        self.instance.report()
+    }
+}
