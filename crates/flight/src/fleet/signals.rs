@@ -112,7 +112,7 @@ mod tests {
             "one body tells its pose itself"
         );
         assert_eq!(own(&b, "joint.1.quaternion.w"), "pose.quaternion.w");
-        assert_eq!(own(&b, "joint.2.position"), "joint.1.position");
+        assert_eq!(own(&b, "joint.2.quaternion.w"), "joint.1.quaternion.w");
         assert_eq!(own(&b, "rotor.4.tilt"), "rotor.0.tilt");
         assert_eq!(own(&b, "actuator.5.health"), "actuator.1.health");
         assert_eq!(
