@@ -23,10 +23,20 @@ pub fn monotonic() -> i64 {
 /// A sender that restarts is noticed by its time going back by more than a second, or by an offset that is half a second
 /// off after a silence of a second. A burst of late messages from a stalled link looks the same at first; the offset
 /// then falls with every message of the burst, so that the last one has the right stamp again.
+///
+/// Round trips ([`SenderClock::correct`]) tell offset and delay apart; stamps then lose the delay as well.
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,
+    /// The offset by round trips, and its error.
+    known: Option<(i64, i64)>,
 }
+
+/// A transit delay that no link has, ns: an offset by round trips that is further off is that of another clock.
+const LONGEST_TRANSIT: i64 = SECOND / 2;
+
+/// Times since boot are whole ms, cut off.
+const RESOLUTION: i64 = SECOND / 1000;
 
 #[derive(Clone, Debug)]
 struct Window {
@@ -56,6 +66,7 @@ impl SenderClock {
             .is_some_and(|w| w.restarted(sent, offset, arrival));
         if restarted {
             self.window = None;
+            self.known = None;
         }
         let window = self.window.get_or_insert(Window {
             opened: arrival,
@@ -72,11 +83,26 @@ impl SenderClock {
         window.least = window.least.min(offset);
         window.newest = window.newest.max(sent);
         window.last_arrival = arrival;
-        let stamp = sent.saturating_add(window.least.min(window.least_before));
+        let least = window.least.min(window.least_before);
+        let offset = match self.known {
+            Some((known, error))
+                if (-(error + 2 * RESOLUTION)..=LONGEST_TRANSIT)
+                    .contains(&least.saturating_sub(known)) =>
+            {
+                known.min(least)
+            }
+            _ => least,
+        };
         Mapped {
-            stamp: stamp.min(arrival),
+            stamp: sent.saturating_add(offset).min(arrival),
             restarted,
         }
+    }
+
+    /// Takes the offset that round trips have found: `sent + offset` is `CLOCK_MONOTONIC`, within `error`, ns. It is used as
+    /// long as it agrees with the arrivals; the round trips of another clock, and of one that has restarted, do not.
+    pub fn correct(&mut self, offset: i64, error: i64) {
+        self.known = Some((offset, error.max(0)));
     }
 }
 
@@ -108,6 +134,31 @@ mod tests {
             if i > 60 {
                 assert_eq!(mapped.stamp, start + sent + 3 * MS);
             }
+        }
+    }
+
+    #[test]
+    fn round_trips_take_the_delay_out_of_the_stamps() {
+        let mut clock = SenderClock::default();
+        let start = 500 * SECOND;
+        let map = |clock: &mut SenderClock, i: i64| {
+            let sent = i * 20 * MS;
+            let arrival = start + sent + 30 * MS + (i * 7919 % 41) * MS;
+            clock.map(sent, arrival).stamp - sent
+        };
+        for i in 0..100 {
+            map(&mut clock, i);
+        }
+        assert_eq!(map(&mut clock, 100), start + 30 * MS);
+        clock.correct(start + 2 * MS, 4 * MS);
+        assert_eq!(map(&mut clock, 101), start + 2 * MS);
+        // Later than the messages came: only within its error, and never used.
+        clock.correct(start + 33 * MS, 4 * MS);
+        assert_eq!(map(&mut clock, 102), start + 30 * MS);
+        // Another clock's.
+        for other in [0, 10 * start, start + 40 * MS, start - SECOND] {
+            clock.correct(other, 4 * MS);
+            assert_eq!(map(&mut clock, 103), start + 30 * MS);
         }
     }
 

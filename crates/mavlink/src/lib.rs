@@ -4,11 +4,12 @@
 //!
 //! With the feature `links` (the default):
 //! - [`Address`]: where a peer is (UDP, TCP, serial), as text;
-//! - [`Link`]: a connection that reads, writes, counts and reconnects;
+//! - [`Link`]: a connection that reads, writes, counts and reconnects, signed or not ([`SigningSettings`]), and sends what has a
+//!   deadline in time or not at all;
 //! - [`Telemetry`]: a vehicle's state from its messages, in this project's frames, stamped with this computer's
 //!   clock;
 //! - [`Vehicle`]: a link to one vehicle and its telemetry, with the messages asked for that autopilots do not send by
-//!   themselves.
+//!   themselves; commands ([`Command`]) and [`Parameters`] that are begun and polled, never waited for.
 //!
 //! With the feature `backend`:
 //! - [`backend`]: a vehicle as a backend of `fly-hal`, for the plugins that define a kind of vehicle.
@@ -24,6 +25,10 @@ mod clock;
 #[cfg(feature = "links")]
 mod link;
 #[cfg(feature = "links")]
+mod newest;
+#[cfg(feature = "links")]
+mod signing;
+#[cfg(feature = "links")]
 mod statistics;
 #[cfg(feature = "links")]
 mod telemetry;
@@ -37,14 +42,19 @@ pub use address::{Address, AddressError, HostPort};
 #[cfg(feature = "links")]
 pub use clock::{Mapped, SenderClock, monotonic};
 #[cfg(feature = "links")]
-pub use link::{Identity, Link, LinkError, LinkSettings, Received, SendError, Sender};
+pub use link::{Identity, Link, LinkError, LinkSettings, Listener, Received, SendError, Sender};
+#[cfg(feature = "links")]
+pub use signing::{Key, SigningError, SigningSettings};
 #[cfg(feature = "links")]
 pub use statistics::Statistics;
 #[cfg(feature = "links")]
 pub use telemetry::{Battery, Heartbeat, Sample, Telemetry, autopilot_name, type_name};
 
 #[cfg(feature = "links")]
-pub use vehicle::{Found, Rate, Vehicle, VehicleError, VehicleSettings};
+pub use vehicle::{
+    ClockOffset, Command, CommandError, Encoding, Found, Outcome, ParameterError, ParameterOutcome,
+    ParameterValue, Parameters, Rate, Strays, Ticket, Vehicle, VehicleError, VehicleSettings,
+};
 
 /// The dialect that links speak: ArduPilot's, which holds the common messages and those that ArduPilot adds.
 #[cfg(feature = "links")]

@@ -24,6 +24,17 @@ pub struct Statistics {
     pub sent: u64,
     /// Messages that could not be written: no peer yet, queue full, or an error of the link.
     pub unsent: u64,
+    /// Messages that were not sent because their deadline had passed.
+    pub expired: u64,
+    /// Setpoints that were not sent because a newer one took their place.
+    pub replaced: u64,
+    /// Frames refused because they were not signed, on a signed link.
+    pub unsigned: u64,
+    /// Frames refused because of their signature: another key, or forged.
+    pub bad_signatures: u64,
+    /// Frames refused because their signature's time was not newer than the last one's, or a minute old from a sender
+    /// that was not known.
+    pub replayed: u64,
     /// Times that the link was opened again after its peer vanished.
     pub reconnects: u64,
 }
@@ -39,7 +50,18 @@ impl fmt::Display for Statistics {
             self.unknown,
             self.undecodable,
             self.reconnects
-        )
+        )?;
+        for (count, what) in [
+            (self.expired, "too late to send"),
+            (self.unsigned, "not signed"),
+            (self.bad_signatures, "bad signatures"),
+            (self.replayed, "replayed"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -11,13 +11,15 @@
 //! attitude_rate_hz = 50.0      # how often the attitude is asked for; 0: not at all
 //! position_rate_hz = 30.0      # how often position and velocity are asked for; 0: not at all
 //! listen_only = false          # true: send nothing at all
+//! signing_key = "fly.key"      # signs what is sent and refuses what is not signed; see the crate's README
+//! signing_link = 0             # our number of this link, 0 to 255, where several share a key
 //! any_type = false             # true: only warn when the vehicle is of another kind
 //! ```
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use crate::{Address, AddressError, Identity, LinkSettings, VehicleSettings};
+use crate::{Address, AddressError, Identity, LinkSettings, SigningSettings, VehicleSettings};
 use fly_hal::{Configuration, Error};
 use serde::Deserialize;
 use toml::Spanned;
@@ -35,6 +37,8 @@ struct Table {
     stale_after: Option<Spanned<f64>>,
     attitude_rate_hz: Option<Spanned<f64>>,
     position_rate_hz: Option<Spanned<f64>>,
+    signing_key: Option<Spanned<String>>,
+    signing_link: Option<Spanned<i64>>,
     #[serde(default)]
     listen_only: bool,
     #[serde(default)]
@@ -84,8 +88,10 @@ impl Settings {
             connect_timeout: seconds("connect_timeout", table.connect_timeout, 10.0)?,
             stale_after: seconds("stale_after", table.stale_after, 0.5)?,
             vehicle: VehicleSettings {
+                messages: default.messages,
                 link: LinkSettings {
                     identity,
+                    signing: signing(table.signing_key, table.signing_link)?,
                     ..default.link
                 },
                 system: number("system", table.system)?,
@@ -103,6 +109,34 @@ impl Settings {
             },
             any_type: table.any_type,
         })
+    }
+}
+
+/// Key and link number; a number without a key signs nothing, which is not what was meant.
+fn signing(
+    key: Option<Spanned<String>>,
+    link: Option<Spanned<i64>>,
+) -> Result<Option<SigningSettings>, Error> {
+    let number = match &link {
+        None => 0,
+        Some(link) => u8::try_from(*link.get_ref()).map_err(|_| {
+            Error::configuration(format!(
+                "`signing_link` is {}, expected 0 to 255",
+                link.get_ref()
+            ))
+            .in_configuration(link.span())
+        })?,
+    };
+    match (key, link) {
+        (Some(key), _) => Ok(Some(SigningSettings {
+            link: number,
+            ..SigningSettings::new(key.into_inner())
+        })),
+        (None, Some(link)) => Err(Error::configuration(
+            "`signing_link` without `signing_key` signs nothing; name the key's file".to_owned(),
+        )
+        .in_configuration(link.span())),
+        (None, None) => Ok(None),
     }
 }
 
@@ -158,7 +192,7 @@ mod tests {
         let settings = read(
             "link = 'serial:/dev/ttyACM0:115200'\nsystem = 3\nown_system = 3\nown_component = 191\n\
              connect_timeout = 2\nstale_after = 0.25\nattitude_rate_hz = 100\nposition_rate_hz = 0\n\
-             listen_only = true\nany_type = true",
+             listen_only = true\nany_type = true\nsigning_key = '/etc/fly.key'\nsigning_link = 2",
         )
         .unwrap();
         assert_eq!(settings.address.to_string(), "serial:/dev/ttyACM0:115200");
@@ -182,6 +216,9 @@ mod tests {
             (100.0, 0.0)
         );
         assert!(settings.vehicle.listen_only && settings.any_type);
+        let signing = settings.vehicle.link.signing.unwrap();
+        assert_eq!(signing.key.to_str(), Some("/etc/fly.key"));
+        assert_eq!((signing.link, signing.unsigned_radio_status), (2, true));
     }
 
     #[test]
@@ -218,6 +255,12 @@ mod tests {
             "`attitude_rate_hz` is NaN Hz, expected 0 to 1000 Hz",
             "nan",
         );
+        check(
+            "signing_key = 'k'\nsigning_link = 256",
+            "`signing_link` is 256, expected 0 to 255",
+            "256",
+        );
+        check("signing_link = 1", "without `signing_key`", "1");
         check("lnk = 'x'", "unknown key `lnk`", "lnk");
     }
 }

@@ -1,16 +1,16 @@
 //! A MAVLink link: a reader thread, a writer thread, and their statistics.
 //!
-//! The reader hands every message to a closure and opens the connection again when the peer vanishes. The writer empties
-//! a bounded queue and sends our heartbeat. Neither spins: the reader waits in the system's read, the writer on its
-//! queue. Both end within some 100 ms when the [`Link`] is dropped (a TCP connection attempt: within a second).
+//! The reader hands every message to a [`Listener`] and opens the connection again when the peer vanishes. The writer empties
+//! a bounded queue and sends our heartbeat; what has a deadline is sent in time or not at all. Neither spins: the reader waits
+//! in the system's read, the writer for its senders, who never wait for it. Both end within some 100 ms when the [`Link`] is dropped (a TCP connection attempt: within a second).
 
+mod outbox;
 mod reader;
 mod writer;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -19,13 +19,12 @@ use tracing::dispatcher::{self, Dispatch};
 
 use crate::address::Address;
 use crate::dialect::MavMessage;
+use crate::signing::{Signing, SigningError, SigningSettings};
 use crate::statistics::Statistics;
-use crate::transport::Endpoint;
+use crate::transport::{Endpoint, Output};
 
+pub use outbox::Sender;
 pub use writer::Identity;
-
-/// Messages that may wait for the writer.
-const QUEUE: usize = 64;
 
 /// Options of a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +35,8 @@ pub struct LinkSettings {
     pub heartbeat_period: Option<Duration>,
     /// After this long without a byte a TCP connection is closed and reopened.
     pub silence: Duration,
+    /// Signs what is sent and refuses what is not signed.
+    pub signing: Option<SigningSettings>,
 }
 
 impl Default for LinkSettings {
@@ -45,6 +46,7 @@ impl Default for LinkSettings {
             identity: Identity::default(),
             heartbeat_period: Some(Duration::from_secs(1)),
             silence: Duration::from_secs(5),
+            signing: None,
         }
     }
 }
@@ -62,25 +64,52 @@ pub struct Received {
     pub message: MavMessage,
 }
 
+/// What a link tells, on its reader's thread. A closure that takes messages is one.
+pub trait Listener: Send {
+    /// A message has arrived.
+    fn message(&mut self, received: Received, sender: &mut Sender);
+
+    /// Nothing has come for some 50 ms.
+    fn idle(&mut self, _sender: &mut Sender) {}
+}
+
+impl<F: FnMut(Received, &mut Sender) + Send> Listener for F {
+    fn message(&mut self, received: Received, sender: &mut Sender) {
+        self(received, sender);
+    }
+}
+
 /// Why a link could not be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot open the link `{address}`: {source}")]
-pub struct LinkError {
-    /// The link's address.
-    pub address: Address,
-    /// The system's reason.
-    pub source: io::Error,
+pub enum LinkError {
+    /// The socket, the port or a thread.
+    #[error("cannot open the link `{address}`: {source}")]
+    Open {
+        /// The link's address.
+        address: Address,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The key or the state of a signed link.
+    #[error(transparent)]
+    Signing(#[from] SigningError),
 }
 
 /// Why a message could not be handed to the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The writer is behind by 64 messages.
+    /// The writer is behind by 128 messages.
     #[error("the link's queue is full: the peer receives more slowly than we send")]
     Full,
     /// The writer has ended.
     #[error("the link is closed")]
     Closed,
+    /// Nobody to send it to.
+    #[error("no vehicle has been heard yet; wait for its heartbeat")]
+    NoVehicle,
+    /// We were asked to send nothing.
+    #[error("the link only listens (`listen_only`)")]
+    ListenOnly,
 }
 
 /// An open link.
@@ -91,18 +120,11 @@ pub struct Link {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Hands messages to a link's writer; cheap to clone, never blocks.
-#[derive(Clone)]
-pub struct Sender {
-    /// `None` only wakes the writer.
-    queue: SyncSender<Option<MavMessage>>,
-    shared: Arc<Shared>,
-}
-
 /// Shared by both threads and the owner.
+#[derive(Default)]
 struct Shared {
     stop: AtomicBool,
-    writer: Mutex<Option<Box<dyn io::Write + Send>>>,
+    writer: Mutex<Option<Box<dyn Output>>>,
     last_error: Mutex<Option<String>>,
     counters: Counters,
 }
@@ -117,6 +139,11 @@ struct Counters {
     lost: AtomicU64,
     sent: AtomicU64,
     unsent: AtomicU64,
+    expired: AtomicU64,
+    replaced: AtomicU64,
+    unsigned: AtomicU64,
+    bad_signatures: AtomicU64,
+    replayed: AtomicU64,
     reconnects: AtomicU64,
 }
 
@@ -130,34 +157,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Link {
-    /// Opens the link and starts its threads; `on_message` runs on the reader's thread and should be quick.
+    /// Opens the link and starts its threads; the listener runs on the reader's thread and should be quick.
     ///
     /// # Errors
-    /// A socket that cannot be bound, a host without an address, a serial port that cannot be opened. A TCP peer that
-    /// does not answer yet is no error: it is tried again until it does ([`Link::last_error`] says why it does not).
+    /// A socket that cannot be bound, a host without an address, a serial port that cannot be opened, a key that cannot
+    /// be used. A TCP peer that does not answer yet is no error: it is tried again until it does
+    /// ([`Link::last_error`] says why it does not).
     pub fn open(
         address: &Address,
         settings: &LinkSettings,
-        on_message: impl FnMut(Received, &Sender) + Send + 'static,
+        listener: impl Listener + 'static,
     ) -> Result<Self, LinkError> {
-        let failed = |source| LinkError {
+        let failed = |source| LinkError::Open {
             address: address.clone(),
             source,
         };
-        let endpoint = Endpoint::open(address).map_err(failed)?;
-        let local_address = endpoint.local_address();
-        let shared = Arc::new(Shared {
-            stop: AtomicBool::new(false),
-            writer: Mutex::new(None),
-            last_error: Mutex::new(None),
-            counters: Counters::default(),
-        });
-        let (queue, waiting) = sync_channel(QUEUE);
-        let sender = Sender {
-            queue,
-            shared: Arc::clone(&shared),
+        let signing = match &settings.signing {
+            Some(signing) => Some(Arc::new(Signing::open(signing)?)),
+            None => None,
         };
-
+        let endpoint = Endpoint::open(address, signing.is_some()).map_err(failed)?;
+        let local_address = endpoint.local_address();
+        let shared = Arc::new(Shared::default());
         let mut link = Self {
             shared: Arc::clone(&shared),
             sender: None,
@@ -172,24 +193,33 @@ impl Link {
                 .name(name.to_owned())
                 .spawn(move || dispatcher::with_default(&dispatch, body))
                 .map_err(failed)?;
+            let handle = thread.thread().clone();
             link.threads.push(thread);
-            Ok(())
+            Ok::<_, LinkError>(handle)
         };
+        if let Some(signing) = &signing {
+            let (signing, shared) = (Arc::clone(signing), Arc::clone(&shared));
+            let keep = move || signing.keep(|| shared.stop.load(Ordering::Relaxed));
+            spawn("mavlink-signing", Box::new(keep))?;
+        }
+        let (owners, readers) = (outbox::ring(), outbox::ring());
         let writer = writer::Writer {
             shared: Arc::clone(&shared),
-            waiting,
+            inlets: vec![owners.1, readers.1],
             settings: settings.clone(),
+            signing: signing.clone(),
         };
-        spawn("mavlink-writer", Box::new(move || writer.run()))?;
+        let writer = spawn("mavlink-writer", Box::new(move || writer.run()))?;
         let reader = reader::Reader {
-            shared,
+            shared: Arc::clone(&shared),
             address: address.clone(),
             endpoint,
             silence: settings.silence,
-            sender: sender.clone(),
+            sender: Sender::new(readers.0, writer.clone(), Arc::clone(&shared)),
+            signing,
         };
-        spawn("mavlink-reader", Box::new(move || reader.run(on_message)))?;
-        link.sender = Some(sender);
+        spawn("mavlink-reader", Box::new(move || reader.run(listener)))?;
+        link.sender = Some(Sender::new(owners.0, writer, shared));
         Ok(link)
     }
 
@@ -197,10 +227,16 @@ impl Link {
     ///
     /// # Errors
     /// As [`Sender::send`].
-    pub fn send(&self, message: MavMessage) -> Result<(), SendError> {
-        self.sender
-            .as_ref()
-            .map_or(Err(SendError::Closed), |sender| sender.send(message))
+    pub fn send(&mut self, message: MavMessage) -> Result<(), SendError> {
+        self.sender()?.send(message)
+    }
+
+    /// The owner's sender, which knows deadlines.
+    ///
+    /// # Errors
+    /// [`SendError::Closed`] for a link whose threads could not be started.
+    pub fn sender(&mut self) -> Result<&mut Sender, SendError> {
+        self.sender.as_mut().ok_or(SendError::Closed)
     }
 
     /// The address that a listening link got; useful where the port was 0.
@@ -226,6 +262,11 @@ impl Link {
             lost: read(&c.lost),
             sent: read(&c.sent),
             unsent: read(&c.unsent),
+            expired: read(&c.expired),
+            replaced: read(&c.replaced),
+            unsigned: read(&c.unsigned),
+            bad_signatures: read(&c.bad_signatures),
+            replayed: read(&c.replayed),
             reconnects: read(&c.reconnects),
         }
     }
@@ -234,9 +275,8 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
-        if let Some(sender) = self.sender.take() {
-            // The writer may be asleep. Where its queue is full, it is not.
-            let _ = sender.queue.try_send(None);
+        if let Some(sender) = &self.sender {
+            sender.wake();
         }
         for thread in self.threads.drain(..).rev() {
             if thread.join().is_err() {
@@ -246,18 +286,32 @@ impl Drop for Link {
     }
 }
 
-impl Sender {
-    /// Hands a message to the writer. Delivery is not confirmed.
-    ///
-    /// # Errors
-    /// The queue is full, or the link is closed; the message is counted as unsent.
-    pub fn send(&self, message: MavMessage) -> Result<(), SendError> {
-        self.queue.try_send(Some(message)).map_err(|error| {
-            count(&self.shared.counters.unsent, 1);
-            match error {
-                TrySendError::Full(_) => SendError::Full,
-                TrySendError::Disconnected(_) => SendError::Closed,
-            }
-        })
-    }
+/// Reads a stream to its end, as a link's thread does, and returns what was counted.
+#[cfg(test)]
+pub(crate) fn feed(
+    stream: impl io::Read + Send + 'static,
+    signing: Option<&SigningSettings>,
+    listener: &mut impl Listener,
+) -> Statistics {
+    let signing = signing.map(|settings| Arc::new(Signing::open(settings).unwrap()));
+    let shared = Arc::new(Shared::default());
+    let (ring, mut inlet) = outbox::ring();
+    let address: Address = "udpin:127.0.0.1:0".parse().unwrap();
+    let mut reader = reader::Reader {
+        shared: Arc::clone(&shared),
+        endpoint: Endpoint::open(&address, false).unwrap(),
+        address,
+        silence: Duration::from_secs(5),
+        sender: Sender::new(ring, std::thread::current(), Arc::clone(&shared)),
+        signing,
+    };
+    reader.read(Box::new(stream), None, listener);
+    while inlet.pop().is_ok() {}
+    let link = Link {
+        shared,
+        sender: None,
+        local_address: None,
+        threads: Vec::new(),
+    };
+    link.statistics()
 }

@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use mavlink::error::{MessageReadError, ParserError};
 use mavlink::{Dialect, MAVLinkMessageRaw, MavlinkReader, MavlinkVersion, Message};
 
-use super::{Received, Sender, Shared, count, lock};
+use super::{Listener, Received, Sender, Shared, count, lock};
 use crate::address::Address;
 use crate::clock::monotonic;
 use crate::dialect::MavMessage;
+use crate::signing::{Refusal, Signing};
 use crate::statistics::Sequences;
 use crate::transport::{Endpoint, Streams, nothing_came};
 
@@ -30,10 +31,11 @@ pub(super) struct Reader {
     pub endpoint: Endpoint,
     pub silence: Duration,
     pub sender: Sender,
+    pub signing: Option<Arc<Signing>>,
 }
 
 /// Why a connection ended.
-enum End {
+pub(super) enum End {
     Stopped,
     Closed,
     Silent,
@@ -42,7 +44,7 @@ enum End {
 
 impl Reader {
     /// Connection after connection, until the link is dropped.
-    pub fn run(mut self, mut on_message: impl FnMut(Received, &Sender)) {
+    pub fn run(mut self, mut listener: impl Listener) {
         let mut connections = 0_u64;
         while !self.stopped() {
             let Some(streams) = self.connect() else {
@@ -54,7 +56,7 @@ impl Reader {
             }
             connections += 1;
             *lock(&self.shared.writer) = Some(streams.writer);
-            let end = self.read(streams.reader, &mut on_message);
+            let end = self.read(streams.reader, streams.confirm.as_deref(), &mut listener);
             *lock(&self.shared.writer) = None;
             let reason = match end {
                 End::Stopped => return,
@@ -99,38 +101,48 @@ impl Reader {
     }
 
     /// One connection, from its first byte to its end.
-    fn read(
-        &self,
+    pub(super) fn read(
+        &mut self,
         stream: Box<dyn Read + Send>,
-        on_message: &mut impl FnMut(Received, &Sender),
+        confirm: Option<&(dyn Fn() + Send)>,
+        listener: &mut impl Listener,
     ) -> End {
-        let counters = &self.shared.counters;
+        let shared = Arc::clone(&self.shared);
+        let counters = &shared.counters;
         let mut sequences = Sequences::default();
         let dialect = CountingDialect::default();
         let mut reader = MavlinkReader::with_capacity(
             BUFFER,
             Counted {
                 stream,
-                shared: &self.shared,
+                shared: &shared,
             },
         );
         let mut last_byte = Instant::now();
         let mut bytes = counters.bytes.load(Ordering::Relaxed);
         while !self.stopped() {
             let outcome = reader.read_any_raw_message_with_dialect(&dialect);
-            dialect.hand_over(&self.shared, outcome.is_ok());
+            dialect.hand_over(&shared, outcome.is_ok());
             let now = counters.bytes.load(Ordering::Relaxed);
             if now != bytes {
                 (bytes, last_byte) = (now, Instant::now());
             }
             match outcome {
-                Ok(frame) => self.take(&frame, &mut sequences, on_message),
+                Ok(frame) => {
+                    if self.accepts(&frame) {
+                        if let Some(confirm) = confirm {
+                            confirm();
+                        }
+                        self.take(&frame, &mut sequences, listener);
+                    }
+                }
                 Err(MessageReadError::Io(error)) if nothing_came(&error) => {
                     if self.endpoint.reconnects_after_silence()
                         && last_byte.elapsed() > self.silence
                     {
                         return End::Silent;
                     }
+                    listener.idle(&mut self.sender);
                 }
                 Err(MessageReadError::Io(error))
                     if error.kind() == io::ErrorKind::UnexpectedEof =>
@@ -145,11 +157,26 @@ impl Reader {
         End::Stopped
     }
 
+    /// Whether a signed link lets the frame through.
+    fn accepts(&self, frame: &MAVLinkMessageRaw) -> bool {
+        let Some(signing) = &self.signing else {
+            return true;
+        };
+        let counters = &self.shared.counters;
+        match signing.verify(frame) {
+            Ok(()) => return true,
+            Err(Refusal::Unsigned) => count(&counters.unsigned, 1),
+            Err(Refusal::BadSignature) => count(&counters.bad_signatures, 1),
+            Err(Refusal::Replayed) => count(&counters.replayed, 1),
+        }
+        false
+    }
+
     fn take(
-        &self,
+        &mut self,
         frame: &MAVLinkMessageRaw,
         sequences: &mut Sequences,
-        on_message: &mut impl FnMut(Received, &Sender),
+        listener: &mut impl Listener,
     ) {
         let arrival = monotonic();
         let counters = &self.shared.counters;
@@ -163,14 +190,14 @@ impl Reader {
         match MavMessage::parse(frame.version(), frame.message_id(), frame.payload()) {
             Ok(message) => {
                 count(&counters.messages, 1);
-                on_message(
+                listener.message(
                     Received {
                         arrival,
                         system,
                         component,
                         message,
                     },
-                    &self.sender,
+                    &mut self.sender,
                 );
             }
             Err(error) => {

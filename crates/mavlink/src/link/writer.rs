@@ -1,15 +1,16 @@
 //! The writer thread: our heartbeat and queued messages.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use mavlink::{MavHeader, write_v2_msg};
+use mavlink::{MAVLinkV2MessageRaw, MavHeader};
 
+use super::outbox::{Inlet, Outbox, Outgoing};
 use super::{LinkSettings, Shared, count, lock};
+use crate::clock::monotonic;
 use crate::dialect::{HEARTBEAT_DATA, MavAutopilot, MavMessage, MavModeFlag, MavState, MavType};
+use crate::signing::Signing;
 
 /// Our ids on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,46 +50,80 @@ impl Identity {
 }
 
 /// Without a heartbeat to send the writer still wakes this often.
-const IDLE: Duration = Duration::from_hours(1);
+const IDLE: Duration = Duration::from_secs(1);
+
+/// What the system may hold back of what was written. The rest waits here, where a newer setpoint can take an older
+/// one's place and what has become late is dropped.
+const MOST_BACKLOG: Duration = Duration::from_millis(5);
 
 pub(super) struct Writer {
     pub shared: Arc<Shared>,
-    pub waiting: Receiver<Option<MavMessage>>,
+    pub inlets: Vec<Inlet>,
     pub settings: LinkSettings,
+    pub signing: Option<Arc<Signing>>,
 }
 
 impl Writer {
     /// Until the link is dropped.
-    pub fn run(self) {
-        let mut frame = Vec::with_capacity(mavlink::consts::MAX_FRAME_SIZE);
+    pub fn run(mut self) {
+        let mut outbox = Outbox::new(Arc::clone(&self.shared));
+        let mut raw = MAVLinkV2MessageRaw::new();
         let mut sequence = 0;
         let mut next_heartbeat = self.settings.heartbeat_period.map(|_| Instant::now());
         loop {
-            let wait =
-                next_heartbeat.map_or(IDLE, |at| at.saturating_duration_since(Instant::now()));
-            let received = self.waiting.recv_timeout(wait);
             if self.shared.stop.load(Ordering::Relaxed) {
                 return;
             }
-            let message = match received {
-                Ok(Some(message)) => message,
-                Ok(None) => continue,
-                Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => match self.settings.heartbeat_period {
-                    Some(period) => {
-                        next_heartbeat = Some(Instant::now() + period);
-                        self.settings.identity.heartbeat()
-                    }
-                    None => continue,
-                },
+            for inlet in &mut self.inlets {
+                outbox.take(inlet);
+            }
+            if let (Some(at), Some(period)) = (next_heartbeat, self.settings.heartbeat_period)
+                && at <= Instant::now()
+            {
+                next_heartbeat = Some(Instant::now() + period);
+                outbox.add(Outgoing {
+                    message: self.settings.identity.heartbeat(),
+                    deadline: None,
+                    replaces: true,
+                });
+            }
+            if outbox.is_empty() {
+                let wait =
+                    next_heartbeat.map_or(IDLE, |at| at.saturating_duration_since(Instant::now()));
+                std::thread::park_timeout(wait);
+                continue;
+            }
+            let mut writer = lock(&self.shared.writer);
+            let backlog = writer.as_mut().map_or(Duration::ZERO, |w| w.backlog());
+            if backlog > MOST_BACKLOG {
+                drop(writer);
+                std::thread::sleep((backlog - MOST_BACKLOG).min(MOST_BACKLOG));
+                continue;
+            }
+            let done = monotonic() + i64::try_from(backlog.as_nanos()).unwrap_or(i64::MAX);
+            let Some(outgoing) = outbox.next(done) else {
+                continue;
             };
-            frame.clear();
             let header = MavHeader {
                 system_id: self.settings.identity.system.into(),
                 component_id: self.settings.identity.component,
                 sequence,
             };
-            if self.write(&mut frame, header, &message) {
+            encode(&mut raw, header, &outgoing.message, self.signing.as_deref());
+            // The frame goes out in one write: it is one datagram.
+            let sent = match writer
+                .as_mut()
+                .map(|writer| writer.write_all(raw.raw_bytes()))
+            {
+                Some(Ok(())) => true,
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "a MAVLink message could not be sent");
+                    false
+                }
+                None => false,
+            };
+            drop(writer);
+            if sent {
                 sequence = sequence.wrapping_add(1);
                 count(&self.shared.counters.sent, 1);
             } else {
@@ -96,23 +131,21 @@ impl Writer {
             }
         }
     }
+}
 
-    /// Whether the message went out. The frame goes out in one write: it is one datagram.
-    fn write(&self, frame: &mut Vec<u8>, header: MavHeader, message: &MavMessage) -> bool {
-        if let Err(error) = write_v2_msg(frame, header, message) {
-            tracing::warn!(%error, "a MAVLink message could not be encoded");
-            return false;
+/// Makes the frame, signed if there is a key.
+fn encode(
+    raw: &mut MAVLinkV2MessageRaw,
+    header: MavHeader,
+    message: &MavMessage,
+    signing: Option<&Signing>,
+) {
+    *raw = MAVLinkV2MessageRaw::new();
+    match signing {
+        Some(signing) => {
+            raw.serialize_message_for_signing(header, message);
+            signing.sign(raw);
         }
-        match lock(&self.shared.writer)
-            .as_mut()
-            .map(|writer| writer.write_all(frame))
-        {
-            Some(Ok(())) => true,
-            Some(Err(error)) => {
-                tracing::debug!(%error, "a MAVLink message could not be sent");
-                false
-            }
-            None => false,
-        }
+        None => raw.serialize_message(header, message),
     }
 }

@@ -19,10 +19,20 @@ pub(crate) const READ_TIMEOUT: Duration = Duration::from_millis(50);
 /// The longest that a write may hold up the writer.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 
+/// The half that is written to.
+pub(crate) trait Output: Write + Send {
+    /// How long the system still needs for what it has been given; zero where that is not known.
+    fn backlog(&mut self) -> Duration {
+        Duration::ZERO
+    }
+}
+
 /// The two halves of a connection.
 pub(crate) struct Streams {
     pub reader: Box<dyn Read + Send>,
-    pub writer: Box<dyn Write + Send>,
+    pub writer: Box<dyn Output>,
+    /// Called where what was read last is known to come from the vehicle; it decides whom a listening socket answers.
+    pub confirm: Option<Box<dyn Fn() + Send>>,
     /// Who is at the other end, for the log.
     pub peer: String,
 }
@@ -37,9 +47,11 @@ pub(crate) enum Endpoint {
 
 impl Endpoint {
     /// Binds sockets and opens the device, so that errors show at once. A TCP peer may connect later.
-    pub fn open(address: &Address) -> io::Result<Self> {
+    ///
+    /// With `authenticated`, a listening UDP socket reads everybody and answers whom [`Streams::confirm`] has named.
+    pub fn open(address: &Address, authenticated: bool) -> io::Result<Self> {
         Ok(match address {
-            Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&resolve(at)?)?),
+            Address::UdpIn(at) => Self::Udp(udp::Endpoint::listen(&resolve(at)?, authenticated)?),
             Address::UdpOut(at) => Self::Udp(udp::Endpoint::send_to(&resolve(at)?)?),
             Address::TcpIn(at) => Self::TcpIn(tcp::Listener::bind(&resolve(at)?)?),
             Address::TcpOut(at) => {

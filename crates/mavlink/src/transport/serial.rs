@@ -1,8 +1,11 @@
 //! Serial ports, pseudo-terminals included.
 
-use std::io;
+use std::io::{self, Write};
+use std::time::Duration;
 
-use super::{READ_TIMEOUT, Streams};
+use serialport::{DataBits, FlowControl, Parity, SerialPort, StopBits};
+
+use super::{Output, READ_TIMEOUT, Streams};
 
 /// A device that is opened again after it vanished (a USB plug pulled and put back).
 pub(crate) struct Port {
@@ -35,6 +38,11 @@ fn open(path: &str, baud: u32) -> io::Result<Streams> {
         io::Error::new(error.kind(), format!("{error}{}", there_are()))
     };
     let port = serialport::new(path, baud)
+        .data_bits(DataBits::Eight)
+        .parity(Parity::None)
+        .stop_bits(StopBits::One)
+        .flow_control(FlowControl::None)
+        .exclusive(true)
         .timeout(READ_TIMEOUT)
         .open()
         .map_err(named)?;
@@ -42,9 +50,34 @@ fn open(path: &str, baud: u32) -> io::Result<Streams> {
     let writer = port.try_clone().map_err(named)?;
     Ok(Streams {
         reader: Box::new(port),
-        writer: Box::new(writer),
+        writer: Box::new(Line { port: writer, baud }),
+        confirm: None,
         peer: path.to_owned(),
     })
+}
+
+/// The half that is written to. What the driver holds is known, and how long the line takes for it.
+struct Line {
+    port: Box<dyn SerialPort>,
+    baud: u32,
+}
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.port.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.port.flush()
+    }
+}
+
+impl Output for Line {
+    fn backlog(&mut self) -> Duration {
+        let bytes = self.port.bytes_to_write().unwrap_or(0);
+        // A start bit, eight bits and a stop bit each.
+        Duration::from_secs_f64(10.0 * f64::from(bytes) / f64::from(self.baud.max(1)))
+    }
 }
 
 /// The serial ports of this computer, as the end of an error message.

@@ -4,10 +4,14 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::{READ_TIMEOUT, Streams, WRITE_TIMEOUT};
+use super::{Output, READ_TIMEOUT, Streams, WRITE_TIMEOUT};
 
 /// How often a listener looks for a peer.
 const ACCEPT_PERIOD: Duration = Duration::from_millis(20);
+
+/// Bytes that the system may hold for a peer that does not read. Linux doubles it and counts its own administration:
+/// some ten messages.
+const SEND_BUFFER: usize = 4096;
 
 /// Waits for peers, one at a time; the next one waits in the system's queue until the first is gone.
 pub(crate) struct Listener {
@@ -63,9 +67,14 @@ fn streams(stream: TcpStream) -> io::Result<Streams> {
     let peer = stream
         .peer_addr()
         .map_or_else(|_| "a TCP peer".to_owned(), |a| a.to_string());
+    // What the system holds back while the peer does not read goes out late, deadlines or not.
+    rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER)?;
     Ok(Streams {
         writer: Box::new(stream.try_clone()?),
         reader: Box::new(stream),
+        confirm: None,
         peer,
     })
 }
+
+impl Output for TcpStream {}

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{READ_TIMEOUT, Streams, WRITE_TIMEOUT};
+use super::{Output, READ_TIMEOUT, Streams, WRITE_TIMEOUT};
 
 /// After this silence of its peer a listening socket accepts another sender: an autopilot that restarts comes back
 /// from another port.
@@ -24,13 +24,19 @@ enum Peer {
     /// Whoever came first, until it is silent. Datagrams of others are dropped meanwhile: what is sent back must reach
     /// the vehicle that is read.
     Heard(Option<(SocketAddr, Instant)>),
+    /// Whoever proved to be the vehicle; everybody is read until then.
+    Confirmed {
+        heard: Option<(SocketAddr, Instant)>,
+        /// Who sent the last datagram.
+        last: Option<SocketAddr>,
+    },
 }
 
 impl Peer {
     fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Fixed(address) => Some(*address),
-            Self::Heard(heard) => heard.map(|(address, _)| address),
+            Self::Heard(heard) | Self::Confirmed { heard, .. } => heard.map(|(address, _)| address),
         }
     }
 
@@ -53,14 +59,40 @@ impl Peer {
                 }
                 admitted
             }
+            Self::Confirmed { last, .. } => {
+                *last = Some(from);
+                true
+            }
+        }
+    }
+
+    /// What came last was the vehicle's.
+    fn confirm(&mut self, now: Instant) {
+        if let Self::Confirmed {
+            heard,
+            last: Some(from),
+        } = self
+        {
+            if heard.is_none_or(|(address, _)| address != *from) {
+                tracing::info!(%from, "MAVLink peer confirmed");
+            }
+            *heard = Some((*from, now));
         }
     }
 }
 
 impl Endpoint {
     /// Listens on the first of the addresses that can be bound.
-    pub fn listen(addresses: &[SocketAddr]) -> io::Result<Self> {
-        Self::new(UdpSocket::bind(addresses)?, Peer::Heard(None))
+    pub fn listen(addresses: &[SocketAddr], authenticated: bool) -> io::Result<Self> {
+        let peer = if authenticated {
+            Peer::Confirmed {
+                heard: None,
+                last: None,
+            }
+        } else {
+            Peer::Heard(None)
+        };
+        Self::new(UdpSocket::bind(addresses)?, peer)
     }
 
     /// Sends to the first of the addresses, from a port that the system chooses.
@@ -103,9 +135,16 @@ impl Endpoint {
             Some(address) => address.to_string(),
             None => "whoever sends".to_owned(),
         };
+        let confirmed = Arc::clone(&self.peer);
         Streams {
             reader: Box::new(half()),
             writer: Box::new(half()),
+            confirm: Some(Box::new(move || {
+                confirmed
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .confirm(Instant::now());
+            })),
             peer,
         }
     }
@@ -157,6 +196,8 @@ impl Write for Half {
     }
 }
 
+impl Output for Half {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,5 +215,21 @@ mod tests {
         assert_eq!(peer.address(), Some(b));
         let mut fixed = Peer::Fixed(a);
         assert!(!fixed.admit(b, start) && fixed.admit(a, start));
+    }
+
+    #[test]
+    fn on_a_signed_link_only_a_proven_vehicle_is_answered() {
+        let [a, b]: [SocketAddr; 2] = [([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 2).into()];
+        let start = Instant::now();
+        let mut peer = Peer::Confirmed {
+            heard: None,
+            last: None,
+        };
+        assert!(peer.admit(a, start) && peer.address().is_none());
+        assert!(peer.admit(b, start));
+        peer.confirm(start);
+        assert_eq!(peer.address(), Some(b));
+        assert!(peer.admit(a, start + 2 * PEER_SILENCE));
+        assert_eq!(peer.address(), Some(b), "a has proved nothing");
     }
 }

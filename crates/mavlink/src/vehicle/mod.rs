@@ -1,25 +1,43 @@
 //! One vehicle on a link: found by its heartbeat, watched, and asked for the messages that it does not send by itself.
 //!
-//! Nothing here commands a vehicle. What is sent is our heartbeat and `SET_MESSAGE_INTERVAL`, and not even that when
-//! [`VehicleSettings::listen_only`] says so.
+//! By itself this sends our heartbeat, `TIMESYNC`, and requests for messages, and not even those when
+//! [`VehicleSettings::listen_only`] says so. Commands, parameters and setpoints are sent when their functions are called.
+//!
+//! The link's threads and the owner share no lock. The newest state comes through a triple buffer, answers and what is to be sent
+//! through wait-free queues, so that no call here waits for another thread but [`Vehicle::find`] and [`Vehicle::wait`],
+//! which are there to wait.
 
+mod commands;
 mod error;
+mod intervals;
 mod monitor;
+mod parameters;
+mod time_sync;
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
 use std::time::Duration;
+
+use mavlink::Message;
+use rtrb::{Consumer, Producer, RingBuffer};
 
 use crate::address::Address;
 use crate::clock::monotonic;
-use crate::dialect::{MavMessage, MavType};
-use crate::link::{Link, LinkError, LinkSettings, Received, Sender};
+use crate::dialect::{MavMessage, MavProtocolCapability, MavType};
+use crate::link::{Link, LinkError, LinkSettings, Listener, Received, SendError, Sender};
+use crate::newest::{Newest, Publisher, newest};
 use crate::statistics::Statistics;
 use crate::telemetry::{Heartbeat, Telemetry};
 
+pub use commands::{Command, CommandError, Outcome, Strays, Ticket};
 pub use error::VehicleError;
-use monitor::Monitor;
 pub use monitor::Rate;
+pub use parameters::{Encoding, ParameterError, ParameterOutcome, ParameterValue, Parameters};
+pub use time_sync::ClockOffset;
+
+use commands::Commands;
+use monitor::Monitor;
 
 /// How a vehicle is found, and the message rates requested from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +50,8 @@ pub struct VehicleSettings {
     pub attitude_rate: f64,
     /// How often `LOCAL_POSITION_NED` is asked for, Hz; 0 does not ask.
     pub position_rate: f64,
+    /// Other messages to ask for: their numbers and how often, Hz.
+    pub messages: Vec<(u32, f64)>,
     /// Sends nothing at all: no heartbeat, no request. A vehicle that has to hear us first is not heard then, and
     /// ArduPilot sends hardly more than its heartbeat.
     pub listen_only: bool,
@@ -45,6 +65,7 @@ impl Default for VehicleSettings {
             system: None,
             attitude_rate: 50.0,
             position_rate: 30.0,
+            messages: Vec::new(),
             listen_only: false,
         }
     }
@@ -66,26 +87,40 @@ pub struct Vehicle {
     link: Link,
     address: Address,
     wanted: Option<u8>,
-    watch: Arc<Watch>,
+    listen_only: bool,
+    newest: RefCell<Newest<Observed>>,
+    /// Whom the reader's thread wakes.
+    waiters: RefCell<Waiters>,
+    answers: Consumer<Received>,
+    commands: Commands,
+    parameters: Option<Parameters>,
 }
 
-struct Watch {
-    observed: Mutex<Observed>,
-    changed: Condvar,
+struct Waiters {
+    ring: Producer<Thread>,
+    last: Option<Thread>,
 }
 
 /// What the reader's thread has made of the messages so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Observed {
     telemetry: Telemetry,
     vehicle: Option<(u32, u8)>,
     /// Others that were heard before the vehicle was, for the error message.
     others: Vec<(u32, u8, MavType)>,
     rates: Vec<Rate>,
+    clock: Option<ClockOffset>,
+    capabilities: Option<MavProtocolCapability>,
 }
 
 /// More others than this are not named.
 const MOST_OTHERS: usize = 8;
+
+/// Answers that may wait for [`Vehicle::poll`]; a list of parameters comes faster than a flight ticks.
+const ANSWERS: usize = 512;
+
+/// Who waits looks again after this in any case.
+const NAP: Duration = Duration::from_millis(10);
 
 impl Vehicle {
     /// Opens the link and begins to listen.
@@ -93,25 +128,40 @@ impl Vehicle {
     /// # Errors
     /// As [`Link::open`].
     pub fn open(address: &Address, settings: &VehicleSettings) -> Result<Self, LinkError> {
-        let watch = Arc::new(Watch {
-            observed: Mutex::default(),
-            changed: Condvar::new(),
-        });
         let mut link_settings = settings.link.clone();
         if settings.listen_only {
             link_settings.heartbeat_period = None;
         }
+        let us = (
+            settings.link.identity.system,
+            settings.link.identity.component,
+        );
+        let (publisher, reader) = newest(Observed::default());
+        let (waiters, woken) = RingBuffer::new(4);
+        let (answered, answers) = RingBuffer::new(ANSWERS);
         let observer = Observer {
-            watch: Arc::clone(&watch),
+            observed: Observed::default(),
+            publisher,
+            woken,
+            waiter: None,
+            answered,
             wanted: settings.system,
-            monitor: Monitor::new(settings),
+            monitor: Monitor::new(settings, us),
         };
-        let link = Link::open(address, &link_settings, observer.into_closure())?;
+        let link = Link::open(address, &link_settings, observer)?;
         Ok(Self {
             link,
             address: address.clone(),
             wanted: settings.system,
-            watch,
+            listen_only: settings.listen_only,
+            newest: RefCell::new(reader),
+            waiters: RefCell::new(Waiters {
+                ring: waiters,
+                last: None,
+            }),
+            answers,
+            commands: Commands::new(us, commands::RETRY),
+            parameters: None,
         })
     }
 
@@ -130,15 +180,14 @@ impl Vehicle {
                 heartbeat,
             })
         };
-        let observed = self
-            .watch
-            .wait(deadline, |observed| found(observed).is_some());
-        found(&observed).ok_or_else(|| VehicleError::NotHeard {
+        self.wait_for(deadline, |observed| found(observed).is_some());
+        let (found, others) = self.look(|observed| (found(observed), observed.others.clone()));
+        found.ok_or_else(|| VehicleError::NotHeard {
             address: self.address.clone(),
             waited: Duration::from_nanos(deadline.saturating_sub(started).max(0).unsigned_abs()),
             instead: error::heard_instead(
                 self.wanted,
-                &observed.others,
+                &others,
                 &self.link.statistics(),
                 self.link.last_error(),
             ),
@@ -148,20 +197,23 @@ impl Vehicle {
     /// The newest state as soon as `enough` of it is known, else what there is at `deadline` (ns of
     /// `CLOCK_MONOTONIC`). A deadline that has passed returns at once. No allocation.
     pub fn wait(&self, deadline: i64, mut enough: impl FnMut(&Telemetry) -> bool) -> Telemetry {
-        self.watch
-            .wait(deadline, |observed| enough(&observed.telemetry))
-            .telemetry
-            .clone()
+        self.wait_for(deadline, |observed| enough(&observed.telemetry));
+        self.telemetry()
     }
 
-    /// The newest state.
+    /// The newest state, without waiting for anybody.
     pub fn telemetry(&self) -> Telemetry {
-        self.watch.lock().telemetry.clone()
+        self.look(|observed| observed.telemetry.clone())
     }
 
-    /// How often the messages came that matter here, over the last two seconds or so.
+    /// How often the vehicle's messages came, over the last two seconds or so.
     pub fn rates(&self) -> Vec<Rate> {
-        self.watch.lock().rates.clone()
+        self.look(|observed| observed.rates.clone())
+    }
+
+    /// The vehicle's clock against ours, by `TIMESYNC`; `None` until it has answered.
+    pub fn clock(&self) -> Option<ClockOffset> {
+        self.look(|observed| observed.clock)
     }
 
     /// What the link has counted.
@@ -173,60 +225,223 @@ impl Vehicle {
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.link.local_address()
     }
-}
 
-impl Watch {
-    fn lock(&self) -> MutexGuard<'_, Observed> {
-        self.observed.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Sends a setpoint until `deadline` (ns of `CLOCK_MONOTONIC`) or not at all, in place of an older one of its kind that
+    /// still waits. Its target is filled in where it has one.
+    ///
+    /// # Errors
+    /// A full queue, a closed link, or one that only listens.
+    pub fn send_setpoint(
+        &mut self,
+        mut message: MavMessage,
+        deadline: i64,
+    ) -> Result<(), SendError> {
+        if self.listen_only {
+            return Err(SendError::ListenOnly);
+        }
+        let (system, component) = self.target().ok_or(SendError::NoVehicle)?;
+        if let Some(target) = message.target_system_id_mut() {
+            *target = system;
+        }
+        if let Some(target) = message.target_component_id_mut() {
+            *target = component;
+        }
+        self.link.sender()?.send_setpoint(message, deadline)
     }
 
-    fn wait(
-        &self,
-        deadline: i64,
-        mut enough: impl FnMut(&Observed) -> bool,
-    ) -> MutexGuard<'_, Observed> {
-        let mut observed = self.lock();
+    /// Begins a command, which is sent now and again until it is acknowledged, at most until `deadline` (ns of
+    /// `CLOCK_MONOTONIC`). Call [`Vehicle::poll`] until [`Vehicle::outcome`] is final.
+    ///
+    /// # Errors
+    /// [`CommandError`].
+    pub fn begin(&mut self, command: Command, deadline: i64) -> Result<Ticket, CommandError> {
+        if self.listen_only {
+            return Err(CommandError::ListenOnly);
+        }
+        let target = self.target().ok_or(CommandError::NoVehicle)?;
+        let now = monotonic();
+        let ticket = self.commands.begin(command, target, now, deadline)?;
+        self.poll(now);
+        Ok(ticket)
+    }
+
+    /// How far a command is.
+    pub fn outcome(&self, ticket: Ticket) -> Outcome {
+        self.commands.outcome(ticket)
+    }
+
+    /// Acknowledgements that were of no use.
+    pub fn strays(&self) -> Strays {
+        self.commands.strays()
+    }
+
+    /// The vehicle's parameters. They are read and set by [`Vehicle::poll`].
+    ///
+    /// # Errors
+    /// Nobody was heard yet, or the link only listens.
+    pub fn parameters(&mut self) -> Result<&mut Parameters, ParameterError> {
+        if self.listen_only {
+            return Err(ParameterError::ListenOnly);
+        }
+        let target = self.target().ok_or(ParameterError::NoVehicle)?;
+        let encoding = self.encoding();
+        let parameters = self
+            .parameters
+            .get_or_insert_with(|| Parameters::new(target, encoding));
+        parameters.set_encoding(encoding);
+        Ok(parameters)
+    }
+
+    /// Takes the answers that have come and sends what is due at `now` (ns of `CLOCK_MONOTONIC`). Never waits.
+    pub fn poll(&mut self, now: i64) {
+        while let Ok(received) = self.answers.pop() {
+            let from = (received.system, received.component);
+            match (&received.message, &mut self.parameters) {
+                (MavMessage::COMMAND_ACK(m), _) => self.commands.take(from, m),
+                (MavMessage::PARAM_VALUE(m), Some(parameters)) => {
+                    parameters.take(m, received.arrival);
+                }
+                (MavMessage::PARAM_ERROR(m), Some(parameters)) => parameters.take_error(m),
+                _ => {}
+            }
+        }
+        let Ok(sender) = self.link.sender() else {
+            return;
+        };
+        let mut send = |message, deadline| sender.send_until(message, deadline).is_ok();
+        self.commands.poll(now, &mut send);
+        if let Some(parameters) = &mut self.parameters {
+            parameters.poll(now, &mut send);
+        }
+    }
+
+    fn encoding(&self) -> Encoding {
+        let (capabilities, heartbeat) = self.look(|observed| {
+            let heartbeat = observed.telemetry.heartbeat();
+            (observed.capabilities, heartbeat.copied())
+        });
+        let autopilot = heartbeat.map_or_else(Default::default, |newest| newest.value.autopilot);
+        Encoding::of(capabilities, autopilot)
+    }
+
+    fn target(&self) -> Option<(u8, u8)> {
+        let (system, component) = self.look(|observed| observed.vehicle)?;
+        Some((u8::try_from(system).ok()?, component))
+    }
+
+    fn look<R: Default>(&self, look: impl FnOnce(&Observed) -> R) -> R {
+        self.newest.borrow_mut().with(look).unwrap_or_default()
+    }
+
+    fn wait_for(&self, deadline: i64, mut enough: impl FnMut(&Observed) -> bool) {
         loop {
             let left = deadline.saturating_sub(monotonic());
-            if left <= 0 || enough(&observed) {
-                return observed;
+            if left <= 0 {
+                return;
             }
-            let left = Duration::from_nanos(left.unsigned_abs());
-            (observed, _) = self
-                .changed
-                .wait_timeout(observed, left)
-                .unwrap_or_else(PoisonError::into_inner);
+            // Before the look, so that what comes in between wakes us.
+            self.waiters.borrow_mut().enter();
+            if self.look(&mut enough) {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_nanos(left.unsigned_abs()).min(NAP));
+        }
+    }
+}
+
+impl Waiters {
+    /// Tells the reader's thread to wake this one.
+    fn enter(&mut self) {
+        let us = std::thread::current();
+        if self.last.as_ref().is_none_or(|last| last.id() != us.id())
+            && self.ring.push(us.clone()).is_ok()
+        {
+            self.last = Some(us);
         }
     }
 }
 
 /// Runs on the link's reader thread.
 struct Observer {
-    watch: Arc<Watch>,
+    observed: Observed,
+    publisher: Publisher<Observed>,
+    woken: Consumer<Thread>,
+    waiter: Option<Thread>,
+    answered: Producer<Received>,
     wanted: Option<u8>,
     monitor: Monitor,
 }
 
-impl Observer {
-    fn into_closure(mut self) -> impl FnMut(Received, &Sender) + Send + 'static {
-        move |received, sender| self.observe(&received, sender)
-    }
-
-    fn observe(&mut self, received: &Received, sender: &Sender) {
-        let mut observed = self.watch.lock();
-        if !observed.is_of_vehicle(received, self.wanted) {
+impl Listener for Observer {
+    fn message(&mut self, received: Received, sender: &mut Sender) {
+        let others = self.observed.others.len();
+        if !self.observed.is_of_vehicle(&received, self.wanted) {
+            if self.observed.others.len() != others {
+                self.publish(true);
+            }
             return;
         }
-        if observed.telemetry.take(received) {
-            self.watch.changed.notify_all();
+        let mut news = self.observed.telemetry.take(&received);
+        let rolled = self.monitor.count(&received);
+        if rolled {
+            self.observed.rates.clear();
+            self.observed.rates.extend_from_slice(self.monitor.rates());
         }
-        if let Some(rates) = self.monitor.count(received) {
-            observed.rates.clear();
-            observed.rates.extend_from_slice(rates);
+        match &received.message {
+            MavMessage::TIMESYNC(m) => {
+                if let Some(clock) = self.monitor.time_sync(m, &received, sender) {
+                    self.observed.clock = Some(clock);
+                    self.observed
+                        .telemetry
+                        .correct_clock(-clock.offset, clock.round_trip / 2);
+                    news = true;
+                }
+            }
+            MavMessage::AUTOPILOT_VERSION(m) => {
+                self.observed.capabilities = Some(m.capabilities);
+                news = true;
+            }
+            _ => {}
         }
-        drop(observed);
-        // Without the lock: this logs, and the flight's thread may be waiting.
-        self.monitor.act(received, sender);
+        if news || rolled {
+            self.publish(rolled);
+        }
+        self.monitor.act(&received, sender);
+        if matches!(
+            received.message,
+            MavMessage::COMMAND_ACK(_) | MavMessage::PARAM_VALUE(_) | MavMessage::PARAM_ERROR(_)
+        ) {
+            // Nobody takes them: nobody has asked.
+            let _ = self.answered.push(received);
+        }
+    }
+
+    fn idle(&mut self, sender: &mut Sender) {
+        self.monitor.poll(monotonic(), sender);
+    }
+}
+
+impl Observer {
+    fn publish(&mut self, lists: bool) {
+        let observed = &self.observed;
+        self.publisher.publish(|newest| {
+            newest.telemetry.clone_from(&observed.telemetry);
+            newest.vehicle = observed.vehicle;
+            newest.clock = observed.clock;
+            newest.capabilities = observed.capabilities;
+            if lists || newest.rates != observed.rates {
+                newest.rates.clone_from(&observed.rates);
+            }
+            if newest.others.len() != observed.others.len() {
+                newest.others.clone_from(&observed.others);
+            }
+        });
+        while let Ok(waiter) = self.woken.pop() {
+            self.waiter = Some(waiter);
+        }
+        if let Some(waiter) = &self.waiter {
+            waiter.unpark();
+        }
     }
 }
 
@@ -252,3 +467,6 @@ impl Observed {
         false
     }
 }
+
+#[cfg(test)]
+mod tests;

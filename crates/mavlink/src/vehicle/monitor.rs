@@ -3,10 +3,12 @@
 use mavlink::{Message, MessageData};
 
 use super::VehicleSettings;
+use super::intervals::{Intervals, Request};
+use super::time_sync::{ClockOffset, TimeSync};
+use crate::clock::monotonic;
 use crate::dialect::{
-    ATTITUDE_DATA, ATTITUDE_QUATERNION_DATA, BATTERY_STATUS_DATA, COMMAND_ACK_DATA,
-    COMMAND_LONG_DATA, HEARTBEAT_DATA, LOCAL_POSITION_NED_DATA, MavCmd, MavMessage, MavResult,
-    MavSeverity, ODOMETRY_DATA, STATUSTEXT_DATA, SYS_STATUS_DATA,
+    ATTITUDE_QUATERNION_DATA, BATTERY_STATUS_DATA, HEARTBEAT_DATA, LOCAL_POSITION_NED_DATA,
+    MavMessage, MavSeverity, STATUSTEXT_DATA, SYS_STATUS_DATA, TIMESYNC_DATA,
 };
 use crate::link::{Received, Sender};
 use crate::telemetry::{Heartbeat, autopilot_name, type_name};
@@ -23,9 +25,17 @@ const ATTEMPTS: u32 = 5;
 /// After such a silence (ns) the vehicle may have restarted and lost the requested rates.
 const SILENCE: i64 = 3_000_000_000;
 
+/// Kinds of messages that are counted.
+const MOST_KINDS: usize = 128;
+
+/// What belongs to a time is of no use after this, ns.
+const ANSWER: i64 = 50_000_000;
+
 /// How often a message comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
+    /// The message's number.
+    pub id: u32,
     /// MAVLink's name of the message.
     pub name: &'static str,
     /// Messages per second, over the last two seconds or so.
@@ -34,93 +44,157 @@ pub struct Rate {
     pub wanted: f64,
 }
 
-struct Tracked {
-    id: u32,
-    count: u32,
-}
-
 /// Runs on the reader's thread.
 pub(super) struct Monitor {
-    tracked: Vec<Tracked>,
+    counts: Vec<u32>,
     rates: Vec<Rate>,
     asks: bool,
     opened: Option<i64>,
     last_heartbeat: Option<(i64, Heartbeat)>,
     attempts: u32,
     rolled: bool,
+    /// Who is asked.
+    target: Option<(u8, u8)>,
+    intervals: Intervals,
+    time_sync: TimeSync,
 }
 
 impl Monitor {
-    pub fn new(settings: &VehicleSettings) -> Self {
+    pub fn new(settings: &VehicleSettings, us: (u8, u8)) -> Self {
         let mut monitor = Self {
-            tracked: Vec::new(),
-            rates: Vec::new(),
+            counts: Vec::with_capacity(MOST_KINDS),
+            rates: Vec::with_capacity(MOST_KINDS),
             asks: !settings.listen_only,
             opened: None,
             last_heartbeat: None,
             attempts: 0,
             rolled: false,
+            target: None,
+            intervals: Intervals::new(us),
+            time_sync: TimeSync::new(us),
         };
-        monitor.track::<HEARTBEAT_DATA>(0.0);
-        monitor.track::<ATTITUDE_QUATERNION_DATA>(settings.attitude_rate);
-        monitor.track::<LOCAL_POSITION_NED_DATA>(settings.position_rate);
-        monitor.track::<ODOMETRY_DATA>(0.0);
-        monitor.track::<ATTITUDE_DATA>(0.0);
-        monitor.track::<BATTERY_STATUS_DATA>(1.0);
-        monitor.track::<SYS_STATUS_DATA>(1.0);
+        monitor.track(HEARTBEAT_DATA::ID, HEARTBEAT_DATA::NAME, 0.0);
+        for (id, hz) in [
+            (ATTITUDE_QUATERNION_DATA::ID, settings.attitude_rate),
+            (LOCAL_POSITION_NED_DATA::ID, settings.position_rate),
+            (BATTERY_STATUS_DATA::ID, 1.0),
+            (SYS_STATUS_DATA::ID, 1.0),
+        ]
+        .into_iter()
+        .chain(settings.messages.iter().copied())
+        {
+            let name = MavMessage::default_message_from_id(id);
+            let name = name.map_or("unknown", |message| message.message_name());
+            match monitor.rates.iter_mut().find(|rate| rate.id == id) {
+                Some(rate) => rate.wanted = rate.wanted.max(hz),
+                None => monitor.track(id, name, hz),
+            }
+        }
         monitor
     }
 
-    fn track<M: MessageData>(&mut self, wanted: f64) {
-        self.tracked.push(Tracked {
-            id: M::ID,
-            count: 0,
-        });
+    fn track(&mut self, id: u32, name: &'static str, wanted: f64) {
+        self.counts.push(0);
         self.rates.push(Rate {
-            name: M::NAME,
+            id,
+            name,
             hz: 0.0,
             wanted,
         });
     }
 
-    /// Counts the message; returns the rates when a window is full.
-    pub fn count(&mut self, received: &Received) -> Option<&[Rate]> {
+    pub fn rates(&self) -> &[Rate] {
+        &self.rates
+    }
+
+    /// Counts the message; whether the rates are new.
+    pub fn count(&mut self, received: &Received) -> bool {
         let id = received.message.message_id();
-        if let Some(tracked) = self.tracked.iter_mut().find(|tracked| tracked.id == id) {
-            tracked.count += 1;
+        let known = self.rates.iter().position(|rate| rate.id == id);
+        match known {
+            Some(place) => self.counts[place] += 1,
+            None if self.rates.len() < MOST_KINDS => {
+                self.track(id, received.message.message_name(), 0.0);
+                if let Some(count) = self.counts.last_mut() {
+                    *count = 1;
+                }
+            }
+            None => {}
         }
         let opened = *self.opened.get_or_insert(received.arrival);
         let elapsed = received.arrival - opened;
         if elapsed < WINDOW {
-            return None;
+            return false;
         }
-        for (tracked, rate) in self.tracked.iter_mut().zip(&mut self.rates) {
-            rate.hz = f64::from(std::mem::take(&mut tracked.count)) / (elapsed as f64 * 1e-9);
+        for (count, rate) in self.counts.iter_mut().zip(&mut self.rates) {
+            rate.hz = f64::from(std::mem::take(count)) / (elapsed as f64 * 1e-9);
         }
         self.opened = Some(received.arrival);
         self.rolled = true;
-        Some(&self.rates)
+        true
+    }
+
+    /// Answers a question, or takes an answer.
+    pub fn time_sync(
+        &mut self,
+        m: &TIMESYNC_DATA,
+        received: &Received,
+        sender: &mut Sender,
+    ) -> Option<ClockOffset> {
+        if !self.asks {
+            return None;
+        }
+        let from = (
+            u8::try_from(received.system).unwrap_or(0),
+            received.component,
+        );
+        if let Some(answer) = self.time_sync.answer(m, from, monotonic()) {
+            // A late answer is a wrong one.
+            let _ = sender.send_until(MavMessage::TIMESYNC(answer), received.arrival + ANSWER);
+        }
+        if self.time_sync.take(m, received.arrival) {
+            self.time_sync.estimate()
+        } else {
+            None
+        }
     }
 
     /// Logs changes and requests missing messages.
-    pub fn act(&mut self, received: &Received, sender: &Sender) {
+    pub fn act(&mut self, received: &Received, sender: &mut Sender) {
         match &received.message {
-            MavMessage::HEARTBEAT(m) => self.heartbeat(Heartbeat::from(m), received, sender),
+            MavMessage::HEARTBEAT(m) => self.heartbeat(Heartbeat::from(m), received),
             MavMessage::STATUSTEXT(m) => log_text(m),
-            MavMessage::COMMAND_ACK(m) => log_refusal(m),
+            MavMessage::COMMAND_ACK(m) => self
+                .intervals
+                .take((received.system, received.component), m),
             _ => {}
         }
         if std::mem::take(&mut self.rolled) {
             tracing::debug!(rates = %Listed(&self.rates), "messages per second");
             let missing = |rate: &Rate| rate.wanted > 0.0 && rate.hz < ENOUGH * rate.wanted;
-            if self.asks && self.attempts < ATTEMPTS && self.rates.iter().any(missing) {
+            if self.attempts < ATTEMPTS && self.rates.iter().any(missing) {
                 self.attempts += 1;
-                self.ask(received, sender, missing);
+                self.ask(missing);
             }
+        }
+        self.poll(received.arrival, sender);
+    }
+
+    /// Sends what is due.
+    pub fn poll(&mut self, now: i64, sender: &mut Sender) {
+        let Some(target) = self.target.filter(|_| self.asks) else {
+            return;
+        };
+        self.intervals.poll(now, target, |message, deadline| {
+            sender.send_until(message, deadline).is_ok()
+        });
+        if let Some(question) = self.time_sync.question(now, target) {
+            // What waits in the queue would count as round trip.
+            let _ = sender.send_until(MavMessage::TIMESYNC(question), now + ANSWER);
         }
     }
 
-    fn heartbeat(&mut self, new: Heartbeat, received: &Received, sender: &Sender) {
+    fn heartbeat(&mut self, new: Heartbeat, received: &Received) {
         let last = self.last_heartbeat.replace((received.arrival, new));
         let (system, mode, armed) = (received.system, new.mode(), new.armed());
         match last {
@@ -137,40 +211,22 @@ impl Monitor {
                 tracing::info!(system, %autopilot, %kind, %mode, armed, "vehicle heard");
             }
         }
-        if self.asks {
-            self.attempts = 0;
-            self.ask(received, sender, |rate| rate.wanted > 0.0);
-        }
+        self.target = u8::try_from(system)
+            .ok()
+            .map(|system| (system, received.component));
+        self.attempts = 0;
+        self.intervals.forget();
+        self.ask(|rate| rate.wanted > 0.0);
+        self.intervals.ask(Request::Version);
     }
 
-    fn ask(&self, received: &Received, sender: &Sender, which: impl Fn(&Rate) -> bool) {
-        for (tracked, rate) in self
-            .tracked
-            .iter()
-            .zip(&self.rates)
-            .filter(|(_, rate)| which(rate))
-        {
-            let request = interval_request(received, tracked.id, rate.wanted);
-            if let Err(error) = sender.send(MavMessage::COMMAND_LONG(request)) {
-                tracing::debug!(%error, name = rate.name, "a message could not be asked for");
-            }
+    fn ask(&mut self, which: impl Fn(&Rate) -> bool) {
+        for rate in self.rates.iter().filter(|rate| which(rate)) {
+            self.intervals.ask(Request::Interval {
+                id: rate.id,
+                hz: rate.wanted,
+            });
         }
-    }
-}
-
-/// `SET_MESSAGE_INTERVAL`: the message's number and its period in µs, both as f32 (exact up to 2^24).
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "MAVLink's parameters are f32"
-)]
-fn interval_request(to: &Received, id: u32, hz: f64) -> COMMAND_LONG_DATA {
-    COMMAND_LONG_DATA {
-        param1: id as f32,
-        param2: (1e6 / hz).round() as f32,
-        command: MavCmd::MAV_CMD_SET_MESSAGE_INTERVAL,
-        target_system: u8::try_from(to.system).unwrap_or(0),
-        target_component: to.component,
-        ..COMMAND_LONG_DATA::default()
     }
 }
 
@@ -205,15 +261,5 @@ fn log_text(m: &STATUSTEXT_DATA) {
         S::MAV_SEVERITY_WARNING => tracing::warn!("vehicle says: {text}"),
         S::MAV_SEVERITY_NOTICE | S::MAV_SEVERITY_INFO => tracing::info!("vehicle says: {text}"),
         S::MAV_SEVERITY_DEBUG => tracing::debug!("vehicle says: {text}"),
-    }
-}
-
-fn log_refusal(m: &COMMAND_ACK_DATA) {
-    let refused = !matches!(
-        m.result,
-        MavResult::MAV_RESULT_ACCEPTED | MavResult::MAV_RESULT_IN_PROGRESS
-    );
-    if refused && m.command == MavCmd::MAV_CMD_SET_MESSAGE_INTERVAL {
-        tracing::warn!(result = ?m.result, "the vehicle will not send a message as often as asked");
     }
 }

@@ -18,9 +18,13 @@ type Inbox = Arc<Mutex<Vec<Received>>>;
 fn open(address: &str, settings: &LinkSettings) -> (Link, Inbox) {
     let inbox = Inbox::default();
     let into = Arc::clone(&inbox);
-    let link = Link::open(&address.parse().unwrap(), settings, move |received, _| {
-        into.lock().unwrap().push(received);
-    });
+    let link = Link::open(
+        &address.parse().unwrap(),
+        settings,
+        move |received: Received, _: &mut fly_mavlink::Sender| {
+            into.lock().unwrap().push(received);
+        },
+    );
     (link.unwrap(), inbox)
 }
 
@@ -258,13 +262,13 @@ fn a_queue_that_is_full_says_so_and_links_close_quickly() {
         heartbeat_period: None,
         ..quick()
     };
-    let (link, _inbox) = open("udpin:127.0.0.1:0", &settings);
+    let (mut link, _inbox) = open("udpin:127.0.0.1:0", &settings);
     let mut refused = 0;
     for _ in 0..100_000 {
         match link.send(heartbeat(QUAD, false)) {
             Ok(()) => {}
             Err(SendError::Full) => refused += 1,
-            Err(SendError::Closed) => panic!("closed"),
+            Err(error) => panic!("{error}"),
         }
     }
     eventually("everything to be dropped", || {
@@ -286,10 +290,14 @@ fn what_cannot_be_opened_is_said_at_once() {
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let check = |address: String, expected: &[&str]| {
         let address: Address = address.parse().unwrap();
-        let error = Link::open(&address, &quick(), |_, _| {})
-            .err()
-            .unwrap()
-            .to_string();
+        let error = Link::open(
+            &address,
+            &quick(),
+            |_: Received, _: &mut fly_mavlink::Sender| {},
+        )
+        .err()
+        .unwrap()
+        .to_string();
         for part in expected {
             assert!(error.contains(part), "`{part}` is missing in: {error}");
         }

@@ -1,5 +1,6 @@
 //! The tests of `fly-mavlink`: one program, so that they link once.
 
+mod commanding;
 mod common;
 mod link;
 mod serial;

@@ -106,8 +106,9 @@ fn messages_are_asked_for_until_they_come() {
     while start.elapsed() < Duration::from_secs(4) {
         peer.send(&heartbeat(QUAD, false));
         while let Some((_, message)) = peer.receive() {
-            if let MavMessage::COMMAND_LONG(m) = message {
-                assert_eq!(m.command, MavCmd::MAV_CMD_SET_MESSAGE_INTERVAL);
+            if let MavMessage::COMMAND_LONG(m) = message
+                && m.command == MavCmd::MAV_CMD_SET_MESSAGE_INTERVAL
+            {
                 assert_eq!((m.target_system, m.target_component), (9, 1));
                 asked.push((m.param1, m.param2));
             }

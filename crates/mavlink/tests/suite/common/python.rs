@@ -1,5 +1,6 @@
 //! pymavlink as a peer, in a virtual environment under `target/`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -19,19 +20,48 @@ impl Script {
                 return None;
             }
         };
-        let script = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .ancestors()
-            .find_map(|folder| {
-                let path = folder.join("crates/mavlink/tests/peer.py");
-                path.is_file().then_some(path)
-            });
         let child = Command::new(python)
-            .arg(script.expect("tests/peer.py"))
+            .arg(script("peer.py"))
             .args(arguments)
             .spawn()
             .unwrap();
         Some(Self(child))
     }
+}
+
+/// Runs a script on an input to its end; `None` when there is no python with pymavlink, having said why.
+pub fn run_on(name: &str, input: &str) -> Option<String> {
+    let python = match python() {
+        Ok(python) => python,
+        Err(why) => {
+            fly_testing::skip(format!("a python with pymavlink: {why}"));
+            return None;
+        }
+    };
+    let mut child = Command::new(python)
+        .arg(script(name))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{name} failed");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// A file of this crate's tests, from whichever crate they run.
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .map(|folder| folder.join("crates/mavlink/tests").join(name))
+        .find(|path| path.is_file())
+        .expect("a script of the tests")
 }
 
 impl Drop for Script {

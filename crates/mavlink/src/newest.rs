@@ -1,0 +1,143 @@
+//! The newest value of another thread, without waiting for it: a triple buffer.
+//!
+//! Of three slots one is the publisher's, one the reader's, and one holds the newest value that was published; both
+//! sides exchange their slot for it in one atomic step. Each slot stands in a mutex that only its owner touches, so that
+//! taking it never fails and nobody ever waits for the other side, even where a thread is stopped halfway.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+/// Set in [`Shared::middle`] while the slot there has not been read.
+const FRESH: u8 = 0b100;
+const SLOT: u8 = 0b011;
+
+struct Shared<T> {
+    slots: [Mutex<T>; 3],
+    middle: AtomicU8,
+}
+
+/// Writes the values.
+pub(crate) struct Publisher<T> {
+    shared: Arc<Shared<T>>,
+    slot: u8,
+}
+
+/// Reads the newest value.
+pub(crate) struct Newest<T> {
+    shared: Arc<Shared<T>>,
+    slot: u8,
+}
+
+/// Both ends, with the first value in every slot.
+pub(crate) fn newest<T: Clone>(first: T) -> (Publisher<T>, Newest<T>) {
+    let shared = Arc::new(Shared {
+        slots: [
+            Mutex::new(first.clone()),
+            Mutex::new(first.clone()),
+            Mutex::new(first),
+        ],
+        middle: AtomicU8::new(1),
+    });
+    let publisher = Publisher {
+        shared: Arc::clone(&shared),
+        slot: 0,
+    };
+    (publisher, Newest { shared, slot: 2 })
+}
+
+impl<T> Shared<T> {
+    /// The slot that the caller owns; nobody else holds its lock.
+    fn own(&self, slot: u8) -> Option<MutexGuard<'_, T>> {
+        match self.slots[usize::from(slot & SLOT).min(2)].try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+impl<T> Publisher<T> {
+    /// Fills a slot, whose old content is of some time ago, and publishes it.
+    pub fn publish(&mut self, fill: impl FnOnce(&mut T)) {
+        let Some(mut slot) = self.shared.own(self.slot) else {
+            return;
+        };
+        fill(&mut slot);
+        drop(slot);
+        let before = self.shared.middle.swap(self.slot | FRESH, Ordering::AcqRel);
+        self.slot = before & SLOT;
+    }
+}
+
+impl<T> Newest<T> {
+    /// Looks at the newest value.
+    pub fn with<R>(&mut self, look: impl FnOnce(&T) -> R) -> Option<R> {
+        if self.shared.middle.load(Ordering::Relaxed) & FRESH != 0 {
+            let before = self.shared.middle.swap(self.slot, Ordering::AcqRel);
+            self.slot = before & SLOT;
+        }
+        self.shared.own(self.slot).map(|slot| look(&slot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn the_last_value_is_read_and_read_again() {
+        let (mut publisher, mut newest) = newest(0);
+        assert_eq!(newest.with(|v| *v), Some(0));
+        for round in 1..10 {
+            for value in 0..=round {
+                publisher.publish(|v| *v = 10 * round + value);
+            }
+            assert_eq!(newest.with(|v| *v), Some(11 * round));
+            assert_eq!(newest.with(|v| *v), Some(11 * round));
+        }
+    }
+
+    /// A publisher that is stopped while it writes keeps its own slot only.
+    #[test]
+    fn a_publisher_that_stops_halfway_holds_up_nobody() {
+        let (mut publisher, mut newest) = newest(1);
+        publisher.publish(|v| *v = 2);
+        publisher.publish(|v| {
+            *v = 3;
+            for _ in 0..3 {
+                assert_eq!(newest.with(|v| *v), Some(2));
+            }
+        });
+        assert_eq!(newest.with(|v| *v), Some(3));
+    }
+
+    #[test]
+    fn values_are_whole_and_never_go_back() {
+        let (mut publisher, mut newest) = newest([0_u64; 64]);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for i in 0.. {
+                    publisher.publish(|v| v.fill(i));
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+            let mut last = 0;
+            for _ in 0..200_000 {
+                let seen = newest
+                    .with(|v| {
+                        assert!(v.iter().all(|&word| word == v[0]), "torn: {v:?}");
+                        v[0]
+                    })
+                    .unwrap();
+                assert!(seen >= last, "{seen} after {last}");
+                last = seen;
+            }
+            stop.store(true, Ordering::Relaxed);
+            assert!(last > 0);
+        });
+    }
+}

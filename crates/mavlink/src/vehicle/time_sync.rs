@@ -1,0 +1,263 @@
+//! `TIMESYNC`: the vehicle's clock against ours, from round trips.
+//!
+//! We send `ts1`; the vehicle answers at its time `tc1`; the answer arrives at `t`. The vehicle's clock was then ahead of
+//! ours by `tc1 - (ts1 + t) / 2`, give or take half the round trip `t - ts1`, whatever the way there and the way back took.
+//! Of the last answers the one with the shortest round trip is used, as in NTP's clock filter (RFC 5905, section 10):
+//! queues only make round trips longer.
+
+use crate::dialect::TIMESYNC_DATA;
+
+const SECOND: i64 = 1_000_000_000;
+
+/// Answers that are kept.
+const KEPT: usize = 8;
+
+/// Questions whose answer may still come.
+const ASKED: usize = 8;
+
+/// The pace of the first questions, and of the later ones, ns.
+const FAST: i64 = SECOND / 5;
+const SLOW: i64 = SECOND;
+
+/// Answers that take longer than this say nothing, ns.
+const LONGEST: i64 = 2 * SECOND;
+
+/// Beyond both error bounds and this, the clock has been set anew, ns; two crystals drift apart by 1 ms in the time that
+/// answers are kept.
+const JUMP: i64 = SECOND / 100;
+
+/// The vehicle's clock against ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockOffset {
+    /// By how much the vehicle's clock is ahead of `CLOCK_MONOTONIC`, ns.
+    pub offset: i64,
+    /// The shortest round trip of the last answers, ns; the offset is right within half of it.
+    pub round_trip: i64,
+    /// The newest round trip, ns.
+    pub last_round_trip: i64,
+}
+
+#[derive(Clone, Copy)]
+struct Answer {
+    offset: i64,
+    round_trip: i64,
+}
+
+/// Asks, answers, and keeps the best.
+#[derive(Default)]
+pub(super) struct TimeSync {
+    us: (u8, u8),
+    asked: [Option<i64>; ASKED],
+    questions: usize,
+    next: Option<i64>,
+    kept: Vec<Answer>,
+    oldest: usize,
+    last_round_trip: i64,
+}
+
+impl TimeSync {
+    pub fn new(us: (u8, u8)) -> Self {
+        Self {
+            us,
+            kept: Vec::with_capacity(KEPT),
+            ..Self::default()
+        }
+    }
+
+    /// A question for the vehicle, when it is time for one.
+    pub fn question(&mut self, now: i64, target: (u8, u8)) -> Option<TIMESYNC_DATA> {
+        if self.next.is_some_and(|next| now < next) {
+            return None;
+        }
+        let pace = if self.kept.len() < KEPT && self.questions < 4 * KEPT {
+            FAST
+        } else {
+            SLOW
+        };
+        self.next = Some(now.saturating_add(pace));
+        self.asked[self.questions % ASKED] = Some(now);
+        self.questions += 1;
+        Some(TIMESYNC_DATA {
+            tc1: 0,
+            ts1: now,
+            target_system: target.0,
+            target_component: target.1,
+        })
+    }
+
+    /// Our answer to a question; `None` for an answer, or for a question to somebody else.
+    pub fn answer(&self, m: &TIMESYNC_DATA, from: (u8, u8), now: i64) -> Option<TIMESYNC_DATA> {
+        let to_us = (m.target_system == 0 || m.target_system == self.us.0)
+            && (m.target_component == 0 || m.target_component == self.us.1);
+        (m.tc1 == 0 && to_us).then_some(TIMESYNC_DATA {
+            tc1: now,
+            ts1: m.ts1,
+            target_system: from.0,
+            target_component: from.1,
+        })
+    }
+
+    /// Takes the vehicle's answer; whether it was one to a question of ours, for the first time.
+    pub fn take(&mut self, m: &TIMESYNC_DATA, arrival: i64) -> bool {
+        if m.tc1 == 0 {
+            return false;
+        }
+        let Some(asked) = self.asked.iter_mut().find(|asked| **asked == Some(m.ts1)) else {
+            return false;
+        };
+        *asked = None;
+        let round_trip = arrival.saturating_sub(m.ts1);
+        if !(0..=LONGEST).contains(&round_trip) {
+            return false;
+        }
+        let answer = Answer {
+            offset: m.tc1.saturating_sub(m.ts1 + round_trip / 2),
+            round_trip,
+        };
+        let jumped = self.kept.iter().any(|old| {
+            let apart = answer.offset.saturating_sub(old.offset).saturating_abs();
+            apart > (answer.round_trip + old.round_trip) / 2 + JUMP
+        });
+        if jumped {
+            self.kept.clear();
+            self.oldest = 0;
+        }
+        if self.kept.len() < KEPT {
+            self.kept.push(answer);
+        } else {
+            self.kept[self.oldest] = answer;
+            self.oldest = (self.oldest + 1) % KEPT;
+        }
+        self.last_round_trip = round_trip;
+        true
+    }
+
+    pub fn estimate(&self) -> Option<ClockOffset> {
+        let best = self.kept.iter().min_by_key(|answer| answer.round_trip)?;
+        Some(ClockOffset {
+            offset: best.offset,
+            round_trip: best.round_trip,
+            last_round_trip: self.last_round_trip,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+    const US: (u8, u8) = (255, 190);
+
+    /// A question and its answer, with the way there and the way back in ms; whether it was taken.
+    fn round(sync: &mut TimeSync, now: i64, offset: i64, there: i64, back: i64) -> bool {
+        let Some(question) = sync.question(now, (1, 1)) else {
+            return false;
+        };
+        let vehicle = TimeSync::new((1, 1));
+        let answer = vehicle
+            .answer(&question, US, now + there * MS + offset)
+            .unwrap();
+        sync.take(&answer, now + (there + back) * MS)
+    }
+
+    #[test]
+    fn the_shortest_round_trip_decides_and_bounds_the_error() {
+        let mut sync = TimeSync::new(US);
+        let offset = -37 * SECOND;
+        let mut state = 12345_u64;
+        for i in 0..40 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            // 5 ms there and 9 ms back, and up to 200 ms of jitter on each.
+            let jitter = i64::try_from(state >> 33).unwrap() % 200;
+            let more = i64::try_from(state >> 40).unwrap() % 200;
+            assert!(round(
+                &mut sync,
+                (i + 1) * SECOND,
+                offset,
+                5 + jitter,
+                9 + more
+            ));
+            let estimate = sync.estimate().unwrap();
+            let error = (estimate.offset - offset).abs();
+            assert!(error <= estimate.round_trip / 2, "{error} ns: {estimate:?}");
+        }
+        assert!(sync.estimate().unwrap().round_trip < 200 * MS);
+        // One quick answer, and it is exact but for the difference of the ways.
+        assert!(round(&mut sync, 50 * SECOND, offset, 5, 9));
+        assert_eq!(sync.estimate().unwrap().offset, offset - 2 * MS);
+    }
+
+    #[test]
+    fn only_answers_to_our_questions_count_and_each_once() {
+        let mut sync = TimeSync::new(US);
+        let question = sync.question(SECOND, (1, 1)).unwrap();
+        let right = TIMESYNC_DATA {
+            tc1: 5 * SECOND,
+            ..question.clone()
+        };
+        let other = TIMESYNC_DATA {
+            ts1: SECOND + 1,
+            ..right.clone()
+        };
+        assert!(!sync.take(&other, SECOND + 10 * MS));
+        assert!(
+            !sync.take(&question, SECOND + 10 * MS),
+            "our own, come back"
+        );
+        assert!(sync.take(&right, SECOND + 10 * MS));
+        assert!(!sync.take(&right, SECOND + 20 * MS), "sent twice");
+        let next = sync.question(2 * SECOND, (1, 1)).unwrap();
+        let late = TIMESYNC_DATA {
+            tc1: 5 * SECOND,
+            ..next
+        };
+        assert!(!sync.take(&late, 2 * SECOND + LONGEST + 1));
+        assert!(!sync.take(
+            &TIMESYNC_DATA {
+                tc1: i64::MIN,
+                ts1: i64::MAX,
+                ..late
+            },
+            0
+        ));
+    }
+
+    #[test]
+    fn a_vehicle_that_reboots_is_followed_at_once() {
+        let mut sync = TimeSync::new(US);
+        for i in 1..20 {
+            round(&mut sync, i * SECOND, 100 * SECOND, 3, 3);
+        }
+        round(&mut sync, 21 * SECOND, -20 * SECOND, 40, 40);
+        let estimate = sync.estimate().unwrap();
+        assert_eq!(
+            (estimate.offset, estimate.round_trip),
+            (-20 * SECOND, 80 * MS)
+        );
+    }
+
+    #[test]
+    fn questions_come_at_their_pace_and_ours_are_answered() {
+        let mut sync = TimeSync::new(US);
+        let times = (0..10_000).filter(|ms| sync.question(ms * MS, (1, 1)).is_some());
+        let count = times.count();
+        assert!((33..=45).contains(&count), "{count}");
+        let theirs = TIMESYNC_DATA {
+            ts1: 77,
+            ..TIMESYNC_DATA::default()
+        };
+        let answer = sync.answer(&theirs, (1, 1), 1234).unwrap();
+        assert_eq!(
+            (answer.tc1, answer.ts1, answer.target_system),
+            (1234, 77, 1)
+        );
+        let to_another = TIMESYNC_DATA {
+            target_system: 9,
+            ..theirs
+        };
+        assert_eq!(sync.answer(&to_another, (1, 1), 1234), None);
+    }
+}
