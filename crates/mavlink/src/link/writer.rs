@@ -97,7 +97,7 @@ impl Writer {
             let backlog = writer.as_mut().map_or(Duration::ZERO, |w| w.backlog());
             if backlog > MOST_BACKLOG {
                 drop(writer);
-                std::thread::sleep((backlog - MOST_BACKLOG).min(MOST_BACKLOG));
+                std::thread::sleep(backlog.saturating_sub(MOST_BACKLOG).min(MOST_BACKLOG));
                 continue;
             }
             let done = monotonic() + i64::try_from(backlog.as_nanos()).unwrap_or(i64::MAX);

@@ -198,7 +198,7 @@ impl Drop for Signing {
 
 /// Now, in 10 µs since the beginning of 2015 (UTC).
 fn now() -> u64 {
-    const BEGIN: Duration = Duration::from_secs(1_420_070_400);
+    const BEGIN: Duration = Duration::from_hours(394_464);
     let since = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default()

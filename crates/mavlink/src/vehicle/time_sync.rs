@@ -116,7 +116,7 @@ impl TimeSync {
         };
         let jumped = self.kept.iter().any(|old| {
             let apart = answer.offset.saturating_sub(old.offset).saturating_abs();
-            apart > (answer.round_trip + old.round_trip) / 2 + JUMP
+            apart > i64::midpoint(answer.round_trip, old.round_trip) + JUMP
         });
         if jumped {
             self.kept.clear();

@@ -76,7 +76,46 @@ fn position_target() -> MavMessage {
     })
 }
 
-/// Everything that we send, with its fields by hand; the frames are those of the socket.
+/// Everything that we send: name, number, and fields by hand.
+fn expected() -> Vec<(&'static str, u32, String)> {
+    let target = "\"target_system\":7,\"target_component\":1";
+    vec![
+        ("HEARTBEAT", 0, "\"type\":6,\"autopilot\":8,\"base_mode\":0,\"custom_mode\":0,\"system_status\":4,\"mavlink_version\":3".to_owned()),
+        ("SET_ATTITUDE_TARGET", 82, format!("\"time_boot_ms\":123456,{target},\"type_mask\":4,\"q\":[0.5,-0.5,0.5,-0.5],\"body_roll_rate\":0.25,\"body_pitch_rate\":-0.125,\"body_yaw_rate\":1.5,\"thrust\":0.625")),
+        ("SET_POSITION_TARGET_LOCAL_NED", 84, format!("\"time_boot_ms\":5,{target},\"coordinate_frame\":1,\"type_mask\":2048,\"x\":1.5,\"y\":-2.5,\"z\":-10.0,\"vx\":0.5,\"vy\":0.25,\"vz\":-0.75,\"afx\":0.0,\"afy\":9.0,\"afz\":-9.5,\"yaw\":3.0,\"yaw_rate\":0.0")),
+        ("COMMAND_LONG", 76, format!("{target},\"command\":176,\"confirmation\":0,\"param1\":1,\"param2\":6,\"param3\":0.5,\"param4\":0,\"param5\":-4,\"param6\":5,\"param7\":7")),
+        ("COMMAND_INT", 75, format!("{target},\"frame\":3,\"command\":192,\"current\":0,\"autocontinue\":0,\"param1\":-1,\"param2\":1,\"param3\":0,\"param4\":0.25,\"x\":473977418,\"y\":-85455939,\"z\":12.5")),
+        ("PARAM_REQUEST_READ", 20, format!("{target},\"param_id\":\"SIXTEEN_LETTERS_\",\"param_index\":-1")),
+        ("PARAM_REQUEST_LIST", 21, target.to_owned()),
+    ]
+}
+
+fn send_everything(vehicle: &mut Vehicle) {
+    let soon = within(5.0);
+    vehicle.send_setpoint(attitude_target(), soon).unwrap();
+    vehicle.send_setpoint(position_target(), soon).unwrap();
+    let mode = Command::long(
+        MavCmd::MAV_CMD_DO_SET_MODE,
+        [1.0, 6.0, 0.5, 0.0, -4.0, 5.0, 7.0],
+    );
+    vehicle.begin(mode, soon).unwrap();
+    let go = Command::int(
+        MavCmd::MAV_CMD_DO_REPOSITION,
+        MavFrame::MAV_FRAME_GLOBAL_RELATIVE_ALT,
+        [-1.0, 1.0, 0.0, 0.25],
+        473_977_418,
+        -85_455_939,
+        12.5,
+    );
+    vehicle.begin(go, soon).unwrap();
+    let now = monotonic();
+    let parameters = vehicle.parameters().unwrap();
+    parameters.read("SIXTEEN_LETTERS_", now, soon).unwrap();
+    parameters.read_all(now, soon);
+    vehicle.poll(now);
+}
+
+/// Sends everything and compares the frames of the socket with those of pymavlink.
 fn compare_with_pymavlink(signed: bool) {
     let folder = tempfile::tempdir().unwrap();
     let mut link = LinkSettings::default();
@@ -113,39 +152,8 @@ fn compare_with_pymavlink(signed: bool) {
         peer.send(&heartbeat(QUAD, false));
     }
     vehicle.find(within(10.0)).unwrap();
-    let soon = within(5.0);
-    vehicle.send_setpoint(attitude_target(), soon).unwrap();
-    vehicle.send_setpoint(position_target(), soon).unwrap();
-    let mode = Command::long(
-        MavCmd::MAV_CMD_DO_SET_MODE,
-        [1.0, 6.0, 0.5, 0.0, -4.0, 5.0, 7.0],
-    );
-    vehicle.begin(mode, soon).unwrap();
-    let go = Command::int(
-        MavCmd::MAV_CMD_DO_REPOSITION,
-        MavFrame::MAV_FRAME_GLOBAL_RELATIVE_ALT,
-        [-1.0, 1.0, 0.0, 0.25],
-        473_977_418,
-        -85_455_939,
-        12.5,
-    );
-    vehicle.begin(go, soon).unwrap();
-    let now = monotonic();
-    let parameters = vehicle.parameters().unwrap();
-    parameters.read("SIXTEEN_LETTERS_", now, soon).unwrap();
-    parameters.read_all(now, soon);
-    vehicle.poll(now);
-
-    let target = "\"target_system\":7,\"target_component\":1";
-    let expected = [
-        ("HEARTBEAT", 0, "\"type\":6,\"autopilot\":8,\"base_mode\":0,\"custom_mode\":0,\"system_status\":4,\"mavlink_version\":3".to_owned()),
-        ("SET_ATTITUDE_TARGET", 82, format!("\"time_boot_ms\":123456,{target},\"type_mask\":4,\"q\":[0.5,-0.5,0.5,-0.5],\"body_roll_rate\":0.25,\"body_pitch_rate\":-0.125,\"body_yaw_rate\":1.5,\"thrust\":0.625")),
-        ("SET_POSITION_TARGET_LOCAL_NED", 84, format!("\"time_boot_ms\":5,{target},\"coordinate_frame\":1,\"type_mask\":2048,\"x\":1.5,\"y\":-2.5,\"z\":-10.0,\"vx\":0.5,\"vy\":0.25,\"vz\":-0.75,\"afx\":0.0,\"afy\":9.0,\"afz\":-9.5,\"yaw\":3.0,\"yaw_rate\":0.0")),
-        ("COMMAND_LONG", 76, format!("{target},\"command\":176,\"confirmation\":0,\"param1\":1,\"param2\":6,\"param3\":0.5,\"param4\":0,\"param5\":-4,\"param6\":5,\"param7\":7")),
-        ("COMMAND_INT", 75, format!("{target},\"frame\":3,\"command\":192,\"current\":0,\"autocontinue\":0,\"param1\":-1,\"param2\":1,\"param3\":0,\"param4\":0.25,\"x\":473977418,\"y\":-85455939,\"z\":12.5")),
-        ("PARAM_REQUEST_READ", 20, format!("{target},\"param_id\":\"SIXTEEN_LETTERS_\",\"param_index\":-1")),
-        ("PARAM_REQUEST_LIST", 21, target.to_owned()),
-    ];
+    send_everything(&mut vehicle);
+    let expected = expected();
     let mut frames: Vec<Option<Vec<u8>>> = vec![None; expected.len()];
     let mut buffer = [0; 512];
     eventually("every message", || {
