@@ -151,19 +151,16 @@ fn read_flight(document: &Document) -> Result<FlightSection, ConfigError> {
 /// The elements of `[[vehicles]]`.
 fn elements(document: &Document) -> Result<&[Node], ConfigError> {
     let node = document.node("vehicles");
-    match node.map(|node| &node.value) {
-        Some(Value::Array(elements)) => Ok(elements),
-        _ => {
-            let expected =
-                "expected an array of tables, [[vehicles]], each with `name` and `config`";
-            let diagnostic = Diagnostic::new("`vehicles` has the wrong type");
-            Err(match node {
-                Some(node) => diagnostic.at(node.place.clone(), expected),
-                None => diagnostic.note(expected),
-            }
-            .into())
-        }
+    if let Some(Value::Array(elements)) = node.map(|node| &node.value) {
+        return Ok(elements);
     }
+    let expected = "expected an array of tables, [[vehicles]], each with `name` and `config`";
+    let diagnostic = Diagnostic::new("`vehicles` has the wrong type");
+    Err(match node {
+        Some(node) => diagnostic.at(node.place.clone(), expected),
+        None => diagnostic.note(expected),
+    }
+    .into())
 }
 
 /// Reports unknown sections.
