@@ -7,19 +7,19 @@ use fly_flight::supervisor::Mode;
 use fly_flight::{Destination, End, Flight, FlightError, McapFile, Summary, Verdict, backend};
 use fly_hal::{CrashGuard, SearchPath};
 
+use super::as_flown;
 use super::interruptions::Interruptions;
-use super::{as_flown, fleet};
 use crate::args::Arguments;
-use crate::config::{Configuration, Document, FleetConfiguration, FlightSection, Options};
+use crate::config::{Configuration, Document, FlightSection};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::{Data, Progress, Shown, Terminal};
 
 /// Flies the configuration and prints the summary.
-pub fn run(options: &Options, arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
-    let document = Document::load(options)?;
-    if FleetConfiguration::is_fleet(&document) {
-        return fleet::run(&FleetConfiguration::read(document)?, arguments, terminal);
-    }
+pub fn run(
+    document: Document,
+    arguments: &Arguments,
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
     let configuration = Configuration::read(document)?;
     object(&configuration, arguments)?;
     let manner = Manner {

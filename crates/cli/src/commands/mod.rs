@@ -16,7 +16,7 @@ mod system;
 mod tune;
 
 use crate::args::{Arguments, Command};
-use crate::config::{Options, shipped};
+use crate::config::{Document, FleetConfiguration, Options, shipped};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Terminal;
 
@@ -45,7 +45,14 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
         Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),
-        None => fly::run(&options(arguments)?, arguments, terminal),
+        None => {
+            let document = Document::load(&options(arguments)?)?;
+            if FleetConfiguration::is_fleet(&document) {
+                fleet::run(&FleetConfiguration::read(document)?, arguments, terminal)
+            } else {
+                fly::run(document, arguments, terminal)
+            }
+        }
     }
 }
 

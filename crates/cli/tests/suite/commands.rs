@@ -158,7 +158,7 @@ fn shipped_configurations_are_listed_and_printed() {
     Folder::new().fails(&["configs", "nothing"], 2, "\
 error: no configuration `nothing` is shipped
 
-Shipped are coaxial_x8.toml, hexacopter.toml, hexacopter_canted.toml, octocopter.toml, octocopter_canted.toml, quadcopter-loop.toml, \
+Shipped are coaxial_x8.toml, fleets/carried-load.toml, fleets/side-by-side.toml, hexacopter.toml, hexacopter_canted.toml, octocopter.toml, octocopter_canted.toml, quadcopter-loop.toml, \
 quadcopter-upside-down.toml, quadcopter.toml, sweeps/quadcopter.toml, systems/acrobot.toml, systems/arm6.toml, systems/arm_two_motors.toml, \
 systems/cart_pole.toml, systems/double_pendulum.toml, \
 systems/double_pendulum_driven.toml, systems/four_bar.toml, systems/scara.toml, systems/scara_two_links.toml, \

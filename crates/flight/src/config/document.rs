@@ -9,7 +9,7 @@ use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::source::{Origin, Place, Source};
 use super::tree::{Entry, Node, Table, Value};
-use super::{fleet, locate, set, urdf};
+use super::{locate, set, urdf};
 
 /// How deep vehicle files may include each other; deeper is taken for a cycle.
 const MAX_INCLUDE_DEPTH: usize = 8;
@@ -67,7 +67,7 @@ impl Template {
         for assignment in &options.set {
             write_out(&mut root);
             let over = set::set(assignment).and_then(|mut over| {
-                fleet::by_name(&root, &mut over)?;
+                set::by_name(&root, &mut over)?;
                 Ok(over)
             });
             if let Some(over) = problems.take(over.map_err(ConfigError::from)) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 use super::assignment::Assignment;
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, nearest};
 use super::keys::{KIND, TOLERANCE};
 use super::source::{Origin, Place, Source};
 use super::tree::{Entry, Node, Table, Value};
@@ -190,4 +190,47 @@ fn nest(steps: Vec<(String, Place)>, value: Node, whole: &Place) -> Node {
             }),
             place: whole.clone(),
         })
+}
+
+/// In what a flag says of `vehicles`, replaces the name of a vehicle by its index, so that it is merged into that element.
+pub(super) fn by_name(root: &Node, over: &mut Node) -> Result<(), Diagnostic> {
+    let given = root.as_table().and_then(|table| table.get("vehicles"));
+    let Some(Value::Array(elements)) = given.map(|entry| &entry.node.value) else {
+        return Ok(());
+    };
+    let entry = over
+        .as_table_mut()
+        .and_then(|table| table.get_mut("vehicles"));
+    let Some(flagged) = entry.and_then(|entry| entry.node.as_table_mut()) else {
+        return Ok(());
+    };
+    let name = |node: &Node| node.as_table()?.get("name")?.node.as_string();
+    let names: Vec<_> = elements.iter().map(name).collect();
+    for entry in &mut flagged.entries {
+        let by_index = entry
+            .key
+            .parse()
+            .is_ok_and(|index: usize| index < names.len());
+        if by_index {
+            continue;
+        }
+        let of_this_name = |name: &Option<String>| name.as_ref() == Some(&entry.key);
+        let Some(index) = names.iter().position(of_this_name) else {
+            let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+            let diagnostic = Diagnostic::new(format!("there is no vehicle `{}`", entry.key)).at(
+                entry.key_place.clone(),
+                format!(
+                    "expected an index below {} or one of the names {}",
+                    names.len(),
+                    known.join(", ")
+                ),
+            );
+            return Err(match nearest(&entry.key, known) {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => diagnostic,
+            });
+        };
+        entry.key = index.to_string();
+    }
+    Ok(())
 }

@@ -240,3 +240,19 @@ fn string(node: &Node, keys: &Table, key: &str) -> Result<(String, Place), Confi
             .into()),
     }
 }
+
+/// Rejects two vehicles of one name.
+pub(super) fn check(members: &[Read]) -> Result<(), ConfigError> {
+    for (index, member) in members.iter().enumerate() {
+        let twin = |other: &Read| other.name == member.name;
+        if members[..index].iter().any(twin) {
+            let label = "expected a name that no other vehicle has";
+            return Err(
+                Diagnostic::new(format!("two vehicles are named `{}`", member.name))
+                    .at(member.name_place.clone(), label)
+                    .into(),
+            );
+        }
+    }
+    Ok(())
+}

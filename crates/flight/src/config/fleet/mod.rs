@@ -16,7 +16,6 @@ use super::sections::{BackendSection, FlightSection};
 use super::source::{Origin, Source};
 use super::tree::{Node, Value};
 
-pub(super) use names::by_name;
 pub use names::{SEPARATOR, name_in_world};
 
 /// The names of the sections.
@@ -122,7 +121,7 @@ impl FleetConfiguration {
             .filter_map(|node| problems.take(member::read(&document, node, &table)))
             .collect();
         problems.finish()?;
-        names::check(&read)?;
+        member::check(&read)?;
         let (world_text, world) = world::describe(&document, &read)?;
         backend.table = world::initial(&document, &table, &read, &world)?;
         Ok(Self {
