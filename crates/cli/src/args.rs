@@ -204,7 +204,7 @@ pub struct SweepArguments {
     pub restart: bool,
 
     /// Fly every n-th flight alone, from the i-th on, into a journal of its own
-    #[arg(long, value_name = "i/n", conflicts_with_all = ["merge", "rerun"])]
+    #[arg(long, value_name = "i/n", conflicts_with_all = ["merge", "rerun", "fail_on", "json"])]
     pub shard: Option<Shard>,
 
     /// Fly nothing: make the table from the journals of all shards

@@ -208,6 +208,9 @@ impl ActuatedDynamics {
     pub fn take_over(&mut self, other: &Self) {
         self.air = other.air;
         self.effectiveness.copy_from_slice(&other.effectiveness);
+        if let Some(propulsion) = &other.propulsion {
+            self.set_battery_part(propulsion.battery_part());
+        }
         if self.external.len() == other.external.len() {
             self.external.copy_from_slice(&other.external);
         }
@@ -223,6 +226,11 @@ impl ActuatedDynamics {
     /// The thrust (N) at this speed (rad/s) of the rotor whose thrust is this command; `None` if the state holds no speed of it.
     pub fn thrust_of_speed(&self, command: usize, speed: f64) -> Option<f64> {
         (self.propulsion.as_ref())?.thrust(command, speed)
+    }
+
+    /// Whether this command is the tilt of a joint that a servo turns: the state holds where it is.
+    pub fn is_turned_by_servo(&self, command: usize) -> bool {
+        self.servos.turns(command)
     }
 
     /// Whether the state holds the charge of a battery.

@@ -28,6 +28,12 @@ pub enum SweepError {
         /// The file.
         path: PathBuf,
     },
+    /// The header of a journal does not match its checksum.
+    #[error("the header of `{}` is damaged, so its rows cannot be told from those of another plan: it stays as it is; --restart drops them", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another campaign writes it.
     #[error("`{}` is being written by another `fly sweep`: wait for it, or choose another name with --out", path.display())]
     Busy {

@@ -112,7 +112,15 @@ impl Journal {
         }
         let mut record = Vec::new();
         let mut at = MAGIC.len() as u64;
-        if none || !next(&mut input, &mut record).map_err(SweepError::file(path))? {
+        if none {
+            return Ok(journal);
+        }
+        if !next(&mut input, &mut record).map_err(SweepError::file(path))? {
+            // A kill leaves less than a header; whatever is longer has rows that nobody may drop unasked.
+            let header = MAGIC.len() + HEAD + 8 + plan.identity().len();
+            if length > header as u64 {
+                return Err(SweepError::Damaged { path: path.into() });
+            }
             return Ok(journal);
         }
         journal.shard = header(&record, path, plan)?;

@@ -33,6 +33,29 @@ fn delayed(actual: f64, known: f64) -> [String; 2] {
     ]
 }
 
+/// More commands on their way than are kept would act too late.
+#[test]
+fn a_delay_of_too_many_commands_is_refused() {
+    let folder = Folder::new();
+    let flags = [
+        "flight.rate_hz=5000",
+        "backend.sim.actuators=[{ delay = 0.5 }]",
+    ];
+    let (_, told) = folder.ends(
+        &[
+            "check",
+            "--config",
+            "quadcopter.toml",
+            "--set",
+            flags[0],
+            "--set",
+            flags[1],
+        ],
+        2,
+    );
+    contains(&told, "expected at most 0.204 s at 5000 Hz");
+}
+
 /// Any delay that is known is as good as none; what is not known costs what it does.
 #[test]
 fn known_delays_do_not_matter() {

@@ -337,6 +337,15 @@ fn a_torn_end_is_cut_and_flown_again() {
             whole.len() as u64
         );
     }
+    // Of a journal with a damaged header nothing is dropped unasked.
+    let mut flipped = whole.clone();
+    flipped[20] ^= 4;
+    std::fs::write(&journal, &flipped).unwrap();
+    let (_, told) = folder.ends(&["sweep", "plan.toml"], 2);
+    contains(&told, "the header of `plan.journal` is damaged");
+    assert!(flipped == std::fs::read(&journal).unwrap());
+    folder.ends(&["sweep", "plan.toml", "--restart"], 0);
+    assert!(expected == tables(&folder, "plan"));
     // Nothing is flown that is there: the journal stays as it is.
     let before = std::fs::read(&journal).unwrap();
     folder.ends(&["sweep", "plan.toml"], 0);

@@ -1,8 +1,9 @@
 //! One resolved configuration: file, included vehicles and flags, merged, with every byte's origin.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::assignment::Assignment;
 use super::canonical::{self, SourceMap};
@@ -39,12 +40,14 @@ pub struct Document {
     allow_plugin: bool,
 }
 
-/// A configuration as it was written, before vehicles are included: read once, and made a [`Document`] as often as values are set.
+/// A configuration as it was written, before vehicles are included: read once, and made a [`Document`] as often as values are set. A vehicle file is read when a
+/// document first names it, and not again.
 #[derive(Clone, Debug)]
 pub struct Template {
     root: Node,
     name: String,
     allow_plugin: bool,
+    included: Included,
 }
 
 impl Template {
@@ -86,6 +89,7 @@ impl Template {
             root,
             name,
             allow_plugin: options.allow_plugin,
+            included: Included::default(),
         })
     }
 
@@ -100,7 +104,7 @@ impl Template {
             set::merge(&mut root, over);
             write_out(&mut root);
         }
-        Document::resolved(root, self.name.clone(), self.allow_plugin)
+        Document::resolved_from(root, self.name.clone(), self.allow_plugin, &self.included)
     }
 }
 
@@ -120,11 +124,20 @@ impl Document {
     }
 
     pub(super) fn resolved(
-        mut root: Node,
+        root: Node,
         name: String,
         allow_plugin: bool,
     ) -> Result<Self, ConfigError> {
-        include_vehicles(&mut root)?;
+        Self::resolved_from(root, name, allow_plugin, &Included::default())
+    }
+
+    fn resolved_from(
+        mut root: Node,
+        name: String,
+        allow_plugin: bool,
+        included: &Included,
+    ) -> Result<Self, ConfigError> {
+        include_vehicles(&mut root, included)?;
         let place = root.place.clone();
         let root = root.into_table();
         let (text, _) = canonical::print(&root, place);
@@ -381,12 +394,12 @@ fn write_out_entry(table: &mut Table, key: &str, inner: &str) {
 
 /// Replaces `vehicle.file` by that file with the other keys of the table merged into it, for the model and for the chosen
 /// backend. A backend's vehicle without a file is the model's vehicle with those keys changed.
-fn include_vehicles(root: &mut Node) -> Result<(), ConfigError> {
+fn include_vehicles(root: &mut Node, included: &Included) -> Result<(), ConfigError> {
     let Some(root) = root.as_table_mut() else {
         return Ok(());
     };
     if let Some(entry) = root.get_mut("vehicle") {
-        include(&mut entry.node, None, 0)?;
+        include(&mut entry.node, None, 0, included)?;
     }
     let model = root.get("vehicle").map(|entry| entry.node.clone());
     let Some(backends) = root
@@ -405,7 +418,7 @@ fn include_vehicles(root: &mut Node) -> Result<(), ConfigError> {
         .get_mut(&backend_table(&name))
         .and_then(|entry| entry.node.as_table_mut());
     if let Some(entry) = chosen.and_then(|table| table.get_mut("vehicle")) {
-        include(&mut entry.node, model.as_ref(), 0)?;
+        include(&mut entry.node, model.as_ref(), 0, included)?;
     }
     Ok(())
 }
@@ -420,7 +433,30 @@ pub(super) fn backend_table(plugin: &str) -> String {
     stem.strip_prefix("fly_plugin_").unwrap_or(stem).to_owned()
 }
 
-fn include(node: &mut Node, otherwise: Option<&Node>, depth: usize) -> Result<(), ConfigError> {
+/// The vehicle files that were read, by their names and the sources that name them: each once, whatever becomes of the files later.
+#[derive(Clone, Debug, Default)]
+struct Included(Arc<Mutex<BTreeMap<(String, String), Node>>>);
+
+impl Included {
+    /// The file named by a value in another source.
+    fn vehicle(&self, name: &str, by: &Place) -> Result<Node, ConfigError> {
+        let key = (name.to_owned(), by.source.name.clone());
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(node) = known.get(&key) {
+            return Ok(node.clone());
+        }
+        let node = Node::parse(&urdf::as_toml(locate::vehicle(name, by)?)?)?;
+        known.insert(key, node.clone());
+        Ok(node)
+    }
+}
+
+fn include(
+    node: &mut Node,
+    otherwise: Option<&Node>,
+    depth: usize,
+    included: &Included,
+) -> Result<(), ConfigError> {
     let Some(table) = node.as_table_mut() else {
         return Ok(());
     };
@@ -444,10 +480,34 @@ fn include(node: &mut Node, otherwise: Option<&Node>, depth: usize) -> Result<()
                 .into(),
         );
     }
-    let source = locate::vehicle(&name, &place)?;
-    let mut base = Node::parse(&urdf::as_toml(source)?)?;
-    include(&mut base, None, depth + 1)?;
+    let mut base = included.vehicle(&name, &place)?;
+    include(&mut base, None, depth + 1, included)?;
     let over = std::mem::replace(node, base);
     node.overlay(over);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a campaign flies does not change while it flies.
+    #[test]
+    fn a_vehicle_file_is_read_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("v.toml"), "name = \"first\"").expect("written");
+        std::fs::write(path("flight.toml"), "vehicle.file = \"v.toml\"").expect("written");
+        let options = Options {
+            config: path("flight.toml"),
+            ..Options::default()
+        };
+        let template = Template::load(&options).expect("a template");
+        let first = template.with(&[]).expect("a document").text().to_owned();
+        std::fs::write(path("v.toml"), "name = \"second\"").expect("written");
+        assert_eq!(template.with(&[]).expect("a document").text(), first);
+        std::fs::remove_file(path("v.toml")).expect("removed");
+        assert_eq!(template.with(&[]).expect("a document").text(), first);
+        assert!(first.contains("first"), "{first}");
+    }
 }

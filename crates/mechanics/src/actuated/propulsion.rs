@@ -129,6 +129,10 @@ impl Propulsion {
         self.battery_part = part;
     }
 
+    pub(crate) fn battery_part(&self) -> f64 {
+        self.battery_part
+    }
+
     pub(crate) fn has_battery(&self) -> bool {
         self.battery.is_some()
     }

@@ -67,6 +67,11 @@ impl Servos {
         }
     }
 
+    /// Whether a servo turns a joint by this command.
+    pub fn turns(&self, command: usize) -> bool {
+        self.servos.iter().any(|servo| servo.command == command)
+    }
+
     /// Adds the torques in the state that was looked at last.
     pub fn add_force(&self, force: &mut [f64]) {
         for servo in &self.servos {

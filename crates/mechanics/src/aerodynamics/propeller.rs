@@ -150,7 +150,9 @@ impl Propeller {
         if upward <= 0.0 {
             return 0.0;
         }
-        thrust * (ground_effect(radius, (height - ground).max(0.0) / upward) - 1.0)
+        // The effect is bounded from half a radius on; so it fades as the rotor turns over, however low it is.
+        let height = (height - ground).max(0.5 * radius);
+        thrust * (ground_effect(radius, height / upward) - 1.0)
     }
 }
 

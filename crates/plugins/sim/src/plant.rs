@@ -201,20 +201,24 @@ impl Plant {
 
     /// What the actuators do: thrusts, tilts and efforts, in the order of the commands.
     pub(crate) fn actual(&self) -> impl Iterator<Item = f64> + '_ {
+        let parts = self.stage.dynamics.effectiveness();
+        self.whole().zip(parts).map(|(whole, part)| whole * part)
+    }
+
+    /// The same as if every actuator gave all of what it should.
+    pub(crate) fn whole(&self) -> impl Iterator<Item = f64> + '_ {
         let states = &self.stage.motion.velocity[self.stage.system.model.dof()..];
         let lags = self.stage.system.inputs.time_constants();
-        let parts = self.stage.dynamics.effectiveness();
-        let each = states.iter().zip(&self.acting).zip(lags).zip(parts);
-        // Without a lag they do what is commanded, whatever is noted of them.
-        each.enumerate()
-            .map(|(i, (((state, command), lag), part))| {
-                let thrust = self.stage.dynamics.thrust_of_speed(i, *state);
-                part * match thrust {
-                    Some(thrust) => thrust,
-                    None if *lag > 0.0 => *state,
-                    None => *command,
-                }
-            })
+        let each = states.iter().zip(&self.acting).zip(lags);
+        // Without a lag they do what is commanded, whatever is noted of them; a joint that a servo turns is where it is.
+        each.enumerate().map(|(i, ((state, command), lag))| {
+            let thrust = self.stage.dynamics.thrust_of_speed(i, *state);
+            match thrust {
+                Some(thrust) => thrust,
+                None if *lag > 0.0 || self.stage.dynamics.is_turned_by_servo(i) => *state,
+                None => *command,
+            }
+        })
     }
 
     /// The speeds of the rotors that have a motor, rad/s, by the indices of the rotors.

@@ -16,6 +16,7 @@ use fly_flight::{FlightError, backend};
 use fly_hal::{Clock, SearchPath};
 
 use crate::cell::{Cell, Column, Kind};
+use crate::outcome;
 use crate::random::Stream;
 use variation::Variation;
 
@@ -118,9 +119,12 @@ impl Plan {
     fn identify(&self) -> Result<String, ConfigError> {
         let base = self.template.with(&self.fixed)?;
         let varied: Vec<String> = self.varied.iter().map(Variation::identity).collect();
+        let columns = outcome::columns();
+        let columns: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         Ok(format!(
-            "fly {}\nflights = {}\nseed = {}\n[vary]\n{}\n[configuration]\n{}",
+            "fly {}\ncolumns = {}\nflights = {}\nseed = {}\n[vary]\n{}\n[configuration]\n{}",
             env!("CARGO_PKG_VERSION"),
+            columns.join(" "),
             self.flights,
             self.seed,
             varied.join("\n"),

@@ -82,7 +82,7 @@ impl Faults {
                     }
                     ActuatorFault::Stuck => {
                         if begins {
-                            fault.held = plant.actual().nth(*command).unwrap_or(0.0);
+                            fault.held = plant.whole().nth(*command).unwrap_or(0.0);
                         }
                         plant.override_command(*command, fault.held);
                     }

@@ -190,7 +190,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         None => None,
     };
     let openings = opening::openings(&keys.openings, &system)?;
-    let actuators = world::actuators(&keys.actuators, &system.inputs)?;
+    let actuators = world::actuators(&keys.actuators, &system.inputs, configuration.rate_hz)?;
     let sensors = sensors::sensors(
         &keys.sensors,
         &system,

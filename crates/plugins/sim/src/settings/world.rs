@@ -2,13 +2,18 @@
 
 use fly_hal::{Error, nearest};
 use fly_mechanics::Inputs;
+use fly_mechanics::actuators::CommandDelay;
 use toml::Spanned;
 
 use super::{ActuatorKeys, Number};
 use crate::plant::Response;
 
 /// What the actuators do of each command. What a later entry says replaces what an earlier one says.
-pub(super) fn actuators(before: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<Response>, Error> {
+pub(super) fn actuators(
+    before: &[ActuatorKeys],
+    inputs: &Inputs,
+    rate_hz: f64,
+) -> Result<Vec<Response>, Error> {
     let names = inputs.command_names();
     let mut all = vec![Response::default(); names.len()];
     for (index, keys) in before.iter().enumerate() {
@@ -19,6 +24,16 @@ pub(super) fn actuators(before: &[ActuatorKeys], inputs: &Inputs) -> Result<Vec<
         let is_weak = keys.effectiveness.is_some()
             || keys.rate.is_some()
             || (keys.delay.is_none() && keys.steps.is_none());
+        if let Some(late) = &keys.delay
+            && delay * rate_hz > (CommandDelay::MOST - 2) as f64
+        {
+            let most = (CommandDelay::MOST - 2) as f64 / rate_hz;
+            let message = format!(
+                "`delay`: expected at most {most:.3} s at {rate_hz} Hz, for {} commands on the way, found {delay}",
+                CommandDelay::MOST - 2
+            );
+            return Err(Error::configuration(message).in_configuration(late.span()));
+        }
         // Every command may be late, and come in steps.
         let known = || (names.iter()).filter(|name| has_part(name) || !is_weak);
         if let Some(command) = &keys.command

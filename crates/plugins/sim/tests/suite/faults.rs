@@ -199,6 +199,22 @@ fn actuators_weaken_and_stick() {
     );
 }
 
+/// What a weak rotor gives when it sticks, it gives on, and no less.
+#[test]
+fn a_weak_actuator_sticks_at_what_it_gives() {
+    let text = "
+        initial.commands = 'first'
+        actuators = [{ command = 'rotor.0.thrust', effectiveness = 0.8 }]
+        faults = [{ kind = 'stuck', actuator = 'rotor.0.thrust', from = 0.5, until = 1.5 }]";
+    let run = Run::commanded(text, CUBE, 1, 100, |_, to| {
+        to.copy_from_slice(&[GRAVITY, GRAVITY, 0.0]);
+    });
+    for frame in [40, 60, 90] {
+        let thrust = run.value(frame, "truth.rotor.0.thrust");
+        assert!((thrust - 0.8 * GRAVITY).abs() < 1e-9, "{frame}: {thrust}");
+    }
+}
+
 #[test]
 fn the_wind_rises() {
     let vehicle = "
