@@ -385,5 +385,5 @@ fn the_docs_show_what_is_printed() {
         }
         shown += 1;
     }
-    assert_eq!(shown, 27);
+    assert_eq!(shown, 28);
 }

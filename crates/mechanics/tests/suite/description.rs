@@ -82,7 +82,7 @@ fn unknown_key() {
     check(
         "limit_deg = 60",
         "limit_deg = 60\nxyz = 1",
-        "rotors[0].tilt: unknown key `xyz`, expected one of `axis`, `limit_deg`, `time_constant`, `segments`",
+        "rotors[0].tilt: unknown key `xyz`, expected one of `axis`, `limit_deg`, `time_constant`, `segments`, `servo`",
         "xyz",
         None,
     );

@@ -41,6 +41,8 @@ fn tree(seed: usize) -> String {
                 three(random, 1.0)
             ),
         };
+        // A free body's coordinates are those in the world to MuJoCo, wherever it is placed.
+        let placed = if i == 0 { 0.0 } else { 1.0 };
         let inertia = random.inertia::<f64>();
         let about = inertia.inertia_about_center();
         let rows: Vec<[f64; 3]> = (about.row_iter())
@@ -50,8 +52,8 @@ fn tree(seed: usize) -> String {
         write!(
             text,
             "[bodies.b{i}]\nparent = \"{parent}\"\nposition = {:?}\norientation = {{ rotation_vector = {:?} }}\nmass = {:?}\ncenter_of_mass = {center:?}\ninertia = {rows:?}\njoint = {joint}\n",
-            three(random, 0.5),
-            three(random, 1.0),
+            three(random, 0.5 * placed),
+            three(random, placed),
             inertia.mass(),
         )
         .expect("a string");

@@ -230,7 +230,7 @@ fn nothing_that_moves_is_sent_and_arming_is_refused() {
     );
     for message in heard {
         match message {
-            MavMessage::HEARTBEAT(_) => {}
+            MavMessage::HEARTBEAT(_) | MavMessage::TIMESYNC(_) => {}
             MavMessage::COMMAND_LONG(m) => {
                 assert_eq!(m.command as u32, 511, "SET_MESSAGE_INTERVAL");
             }

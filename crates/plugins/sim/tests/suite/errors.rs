@@ -48,7 +48,7 @@ fn keys_and_types() {
     );
     check(
         "initial.«postion» = [0, 0, 1]",
-        "unknown key `postion`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `joints`, `joint_velocities`, `commands`, `charge`",
+        "unknown key `postion`, expected one of `position`, `attitude`, `velocity`, `angular_velocity`, `bodies`, `joints`, `joint_velocities`, `commands`, `charge`",
         Some("did you mean `position`?"),
     );
     check(
