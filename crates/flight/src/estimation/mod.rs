@@ -427,7 +427,7 @@ impl Estimation {
         }
     }
 
-    /// What is logged of a tick: [`motion`](Self::motion), biases of gyro and accelerometer, standard deviations of attitude, velocity, position and the biases,
+    /// What is logged of a tick: position, quaternion, velocity and angular velocity, biases of gyro and accelerometer, standard deviations of attitude, velocity, position and the biases,
     /// and the last innovation of each sensor, squared and normalised: 1 in the mean. `None` before the estimator has started.
     pub fn numbers(&mut self) -> Option<&[f64]> {
         let motion = self.motion()?;
