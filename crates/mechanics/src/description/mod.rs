@@ -85,7 +85,7 @@
 //! limit_deg = 60.0                     # to either side, degrees
 //! time_constant = 0.04                 # s, first-order lag of the servo; optional, 0 = none
 //! segments = 8                         # chords that replace the arc of the largest thrust; optional, 8
-//! # servo = { joint = "nacelle", stiffness = 0.5, damping = 0.02, effort = 0.25 } turns a joint of the body, see `TiltServo`: N m/rad, N m s/rad, N m; optional
+//! ## servo = { joint = "nacelle", stiffness = 0.5, damping = 0.02, effort = 0.25 } turns a joint of the body, see `TiltServo`: N m/rad, N m s/rad, N m; optional
 //!
 //! [[motors]]                           # after the rotors: motor.0, motor.1, ...
 //! joint = "hinge"                      # a joint's name
