@@ -39,15 +39,15 @@ fn a_quadcopter_takes_off_lands_and_rests() {
     let highest = rows.iter().fold(0.0_f64, |most, (_, row)| most.max(row[0]));
     assert!((1.4..1.6).contains(&highest), "{highest}");
     for (time, row) in &rows {
-        let rests = (0.8..1.0).contains(time) || *time > 23.0;
+        let rests = (0.8..1.0).contains(time) || *time > 25.0;
         if rests {
             // Four feet on 5000 N/m sink by 0.44 mm under the whole weight.
             assert!(
-                (0.0795..0.0803).contains(&row[0]),
+                (0.0795..0.0801).contains(&row[0]),
                 "{} m at {time} s",
                 row[0]
             );
-            assert!(speed(*row) < 2e-2, "{} m/s at {time} s", speed(*row));
+            assert!(speed(*row) < 2e-3, "{} m/s at {time} s", speed(*row));
         }
     }
     let hardest = rows.iter().fold(0.0_f64, |most, (_, row)| most.max(row[4]));
