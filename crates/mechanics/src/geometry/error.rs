@@ -1,6 +1,6 @@
 //! What can be wrong with coordinates.
 
-use nalgebra::{DMatrix, DVector, Dim, Matrix, RawStorage, RealField};
+use nalgebra::{DVector, Dim, Matrix, RawStorage, RealField};
 
 /// Why something cannot be computed in coordinates.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -43,6 +43,24 @@ pub enum CoordinatesError {
         /// Where.
         configuration: String,
     },
+    /// A number of a particle, or of what acts on it, makes no sense.
+    #[error("particle {particle} has {what}")]
+    Particle {
+        /// Which one, from 0.
+        particle: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// The velocity of a momentum was not found.
+    #[error(
+        "no velocity with dL/dxi = p found in {iterations} steps: {residual:e} is left. The Lagrangian may have no Legendre transform there"
+    )]
+    Legendre {
+        /// How many steps were made.
+        iterations: usize,
+        /// What is left of p.
+        residual: f64,
+    },
     /// The search for a configuration that satisfies the constraint did not end.
     #[error(
         "no configuration with phi(x) = 0 found in {iterations} steps: |phi| is {residual:e}. Start closer to the constraint"
@@ -71,9 +89,9 @@ pub(super) fn expect_size<T, R: Dim, C: Dim, M: RawStorage<T, R, C>>(
     })
 }
 
-pub(super) fn expect_finite<T: RealField + Copy>(
+pub(super) fn expect_finite<T: RealField + Copy, R: Dim, C: Dim, M: RawStorage<T, R, C>>(
     what: &'static str,
-    matrix: &DMatrix<T>,
+    matrix: &Matrix<T, R, C, M>,
     x: &DVector<T>,
 ) -> Result<(), CoordinatesError> {
     if matrix.iter().all(T::is_finite) {

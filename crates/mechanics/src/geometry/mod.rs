@@ -21,6 +21,8 @@
 //! | linearisation about a trajectory | `F⁰, F¹, F²`, `ε` | [`Linearization`], [`deviation`], [`deviation_rate`] |
 //! | other coordinates for the same | `χ`, `W` | [`map_jacobian`], [`WithVelocities`], [`VelocityChange`] |
 //! | back to `φ(x) = 0`, staying there | | [`project`], [`stabilized_rate`] |
+//! | equations of motion of any Lagrangian, momentum, Hamiltonian | `L(x, ξ, t)`, `p`, `H`, `G` | [`LagrangeEquation`] |
+//! | systems of particles, springs and dampers between them | `r_p(x)` | [`ParticleSystem`] |
 //! | more constraints, for [`EqualityQp`](crate::EqualityQp) | `Z ξ_dot = b` | [`AccelerationConstraint`] |
 //!
 //! Ready made: [`Minimal`], [`PlanarPose`], [`RotationMatrix`], [`Quaternion`], [`EulerAngles`], [`Pose`]; pairs `(A, B)` and lists `Vec<C>` of
@@ -115,8 +117,10 @@ mod error;
 mod forms;
 mod hamel;
 mod kinematics;
+mod lagrangian;
 mod linearization;
 mod model;
+mod particles;
 mod pose;
 mod product;
 mod projection;
@@ -144,7 +148,9 @@ pub use kinematics::{
     acceleration, condition_number, constraint_inverse, constraint_jacobian, normal_projector,
     tangent_projector, velocity,
 };
+pub use lagrangian::{LagrangeEquation, Lagrangian};
 pub use linearization::{Linearization, deviation, deviation_rate};
+pub use particles::{ParticleSystem, Particles};
 pub use pose::{Minimal, PlanarPose, Pose};
 pub use projection::{project, stabilized_rate};
 pub use scalar::{Differentiable, derivative_along};
