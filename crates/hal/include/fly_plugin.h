@@ -25,7 +25,7 @@
 /**
  * Grows with every addition to the end of a structure.
  */
-#define FLY_ABI_MINOR 1
+#define FLY_ABI_MINOR 2
 
 /**
  * Done; of `read`: the frame is fresh.
@@ -148,12 +148,7 @@
 #define FLY_TEXT_VEHICLE 2
 
 /**
- * `request`: take off and hold.
- */
-#define FLY_REQUEST_TAKE_OFF 0
-
-/**
- * `request`: land where it is.
+ * `request`: land where it is. (0 was to take off, which has been a function of its own since 3.2.)
  */
 #define FLY_REQUEST_LAND 1
 
@@ -532,7 +527,7 @@ typedef struct {
    */
   void (*destroy)(void *instance);
   /**
-   * Since 3.1; may be null. How far the last `arm`, `disarm` or `request` is, which then only begin what they are asked for: `FLY_OK`
+   * Since 3.1; may be null. How far the last `arm`, `take_off`, `disarm` or `request` is, which then only begin what they are asked for: `FLY_OK`
    * done, `FLY_NOTHING` under way, `FLY_FAILED` refused. Never waits. Without it they return when it is done.
    */
   int32_t (*poll)(void *instance, FlyError *error);
@@ -541,6 +536,11 @@ typedef struct {
    * the same instance does not return, or from the handler of a signal by which the process crashes. Never waits, also not for what that call holds. `FLY_OK` if the request went out.
    */
   int32_t (*emergency)(void *instance, uint32_t request);
+  /**
+   * Since 3.2; may be null: it cannot take off by itself. Begins to climb to `height` m above where the armed vehicle stands, and to
+   * hold there until commands come; `poll` tells when it is there.
+   */
+  int32_t (*take_off)(void *instance, double height, FlyError *error);
 } FlyPlugin;
 
 /* The status of a group in the host's frame; the host's elements may be longer or shorter than this header's. Write its fields one by

@@ -22,8 +22,6 @@ pub struct Info {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Request {
-    /// Take off and hold.
-    TakeOff,
     /// Land where it is.
     Land,
     /// Hold position and attitude.
@@ -36,7 +34,6 @@ impl Request {
     /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
-            Self::TakeOff => "take off",
             Self::Land => "land",
             Self::Hold => "hold",
             Self::Terminate => "terminate",
@@ -153,13 +150,28 @@ pub trait Backend: Sized + Send {
     }
 
     /// Begins to arm the vehicle and returns at once; [`poll`](Self::poll) tells how far that is. So do
-    /// [`disarm`](Self::disarm) and [`request`](Self::request).
+    /// [`take_off`](Self::take_off), [`disarm`](Self::disarm) and [`request`](Self::request).
+    ///
+    /// Until commands come, the backend itself keeps alive whatever stream the vehicle wants.
     ///
     /// # Errors
     /// It refused, or there is nothing to arm.
     fn arm(&mut self) -> Result<(), Error> {
         Err(Error::unsupported(format!(
             "`{}` has nothing to arm",
+            Self::INFO.name
+        )))
+    }
+
+    /// Begins to climb to `height` m above where the armed vehicle stands, and to hold there until commands come. It is
+    /// [done](Self::poll) when the vehicle is there.
+    ///
+    /// # Errors
+    /// It refused, or cannot take off by itself.
+    fn take_off(&mut self, height: f64) -> Result<(), Error> {
+        let _ = height;
+        Err(Error::unsupported(format!(
+            "`{}` cannot take off by itself",
             Self::INFO.name
         )))
     }
@@ -187,7 +199,7 @@ pub trait Backend: Sized + Send {
         )))
     }
 
-    /// How far the last [`arm`](Self::arm), [`disarm`](Self::disarm) or [`request`](Self::request) is. Between two polls the host
+    /// How far the last [`arm`](Self::arm), [`take_off`](Self::take_off), [`disarm`](Self::disarm) or [`request`](Self::request) is. Between two polls the host
     /// reads and writes on; it gives up after some seconds. Never waits.
     ///
     /// # Errors

@@ -29,6 +29,7 @@
 pub mod abi;
 mod backend;
 mod clock;
+mod command_set;
 mod configuration;
 pub mod conformance;
 mod description;
@@ -43,6 +44,7 @@ mod suggest;
 
 pub use backend::{Backend, Emergency, Info, Progress, Request};
 pub use clock::{Clock, Deadline, Ticks, monotonic_now};
+pub use command_set::CommandSet;
 pub use configuration::{Configuration, ResolvePath, resolve_against};
 pub use description::{Description, ReferenceSource};
 pub use error::{Error, ErrorKind, Location, Text};

@@ -169,6 +169,14 @@ pub const TABLE: &[Canonical] = &{
         row(Command,     "rotor.{i}",                 &["thrust"],  "N",     "thrust of the rotor along its axis"),
         row(Command,     "rotor.{i}",                 &["tilt"],    "rad",   "angle of the rotor's tilt servo"),
         row(Command,     "motor.{i}",                 &["effort"],  "N m",   "torque of the motor in a joint; N if it is prismatic"),
+        row(Command,     "command.quaternion",        WXYZ,         "1",     "attitude to take, world from body"),
+        row(Command,     "command.angular_velocity",  XYZ,          "rad/s", "angular velocity to take, body frame"),
+        row(Command,     "command",                   &["thrust"],  "N",     "collective thrust along the body's z axis"),
+        row(Command,     "command.position",          XYZ,          "m",     "position to take, world frame"),
+        row(Command,     "command.velocity",          XYZ,          "m/s",   "velocity to take there, world frame"),
+        row(Command,     "command.acceleration",      XYZ,          "m/s^2", "acceleration to take there, world frame"),
+        row(Command,     "command",                   &["yaw"],     "rad",   "heading to take: angle of the body's x axis about the world's z axis"),
+        row(Command,     "command",                   &["yaw_rate"], "rad/s", "rate of the heading to take, about the world's z axis"),
         row(Auxiliary,   "setpoint.position",         XYZ,          "m",     "position setpoint, world frame"),
         row(Auxiliary,   "setpoint.velocity",         XYZ,          "m/s",   "velocity setpoint, world frame"),
         row(Auxiliary,   "setpoint.acceleration",     XYZ,          "m/s^2", "acceleration setpoint, world frame"),
@@ -178,6 +186,7 @@ pub const TABLE: &[Canonical] = &{
         row(Auxiliary,   "battery",                   &["voltage"], "V",     "voltage of the battery"),
         row(Auxiliary,   "battery",                   &["remaining"], "1",   "remaining charge, 0 to 1"),
         row(Auxiliary,   "vehicle",                   &["armed"],   "1",     "1: armed, 0: not"),
+        row(Auxiliary,   "vehicle",                   &["control"], "1",     "1: the vehicle takes our commands, or has not been given to us yet; 0: somebody took it, as a pilot who changes the mode"),
         row(Auxiliary,   "actuator.{i}",              &["health"],  "1",     "what is left of the actuator of the vehicle's command i: 1 works, 0 gives nothing"),
     ]
 };

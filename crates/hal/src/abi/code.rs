@@ -64,7 +64,6 @@ codes!(reference_code, reference_from: ReferenceSource {
     ReferenceSource::Recorded => c::FLY_REFERENCE_RECORDED,
 });
 codes!(request_code, request_from: Request {
-    Request::TakeOff => c::FLY_REQUEST_TAKE_OFF,
     Request::Land => c::FLY_REQUEST_LAND,
     Request::Hold => c::FLY_REQUEST_HOLD,
     Request::Terminate => c::FLY_REQUEST_TERMINATE,
@@ -301,7 +300,8 @@ mod tests {
             assert_eq!(kind_from(code).map(kind_code), Some(code));
         }
         assert_eq!(kind_from(9), None);
-        assert!((0..4).all(|code| request_from(code).map(request_code) == Some(code)));
+        assert_eq!(request_from(0), None, "no longer a request");
+        assert!((1..4).all(|code| request_from(code).map(request_code) == Some(code)));
         assert!((1..6).all(|code| level_code(level_from(code)) == code));
     }
 }

@@ -71,6 +71,7 @@ pub const fn table<B: Backend>() -> c::Plugin {
         destroy: Some(destroy::<B>),
         poll: Some(poll::<B>),
         emergency: Some(emergency),
+        take_off: Some(take_off::<B>),
     }
 }
 
@@ -478,6 +479,24 @@ unsafe extern "C" fn arm<B: Backend>(instance: *mut c_void, error: *mut c::Error
     let entry = |exported: &mut Exported<B>| {
         exported.expect_started("arm")?;
         exported.backend.arm().map(|()| c::FLY_OK)
+    };
+    // SAFETY: the host passes its instance and error.
+    unsafe { enter::<B>(instance, error, entry) }
+}
+
+unsafe extern "C" fn take_off<B: Backend>(
+    instance: *mut c_void,
+    height: f64,
+    error: *mut c::Error,
+) -> i32 {
+    let entry = |exported: &mut Exported<B>| {
+        exported.expect_started("take off")?;
+        if !(height.is_finite() && height > 0.0) {
+            return Err(Error::usage(format!(
+                "expected a height above 0 m to take off to, found {height}"
+            )));
+        }
+        exported.backend.take_off(height).map(|()| c::FLY_OK)
     };
     // SAFETY: the host passes its instance and error.
     unsafe { enter::<B>(instance, error, entry) }

@@ -7,7 +7,7 @@ pub const FLY_MAGIC: [u8; 8] = *b"FLYPLUG\0";
 /// Major version of this ABI: plugins of another one are refused.
 pub const FLY_ABI_MAJOR: u32 = 3;
 /// Grows with every addition to the end of a structure.
-pub const FLY_ABI_MINOR: u32 = 1;
+pub const FLY_ABI_MINOR: u32 = 2;
 /// Name of the function that a plugin exports: `const FlyPlugin *fly_plugin(void)`.
 pub const FLY_SYMBOL: &str = "fly_plugin";
 
@@ -65,9 +65,7 @@ pub const FLY_TEXT_CONFIGURATION: u32 = 1;
 /// `FlyError.text`: the location is in `FlyConfiguration.vehicle`.
 pub const FLY_TEXT_VEHICLE: u32 = 2;
 
-/// `request`: take off and hold.
-pub const FLY_REQUEST_TAKE_OFF: u32 = 0;
-/// `request`: land where it is.
+/// `request`: land where it is. (0 was to take off, which has been a function of its own since 3.2.)
 pub const FLY_REQUEST_LAND: u32 = 1;
 /// `request`: hold position and attitude.
 pub const FLY_REQUEST_HOLD: u32 = 2;
@@ -333,12 +331,16 @@ pub struct Plugin {
     /// Ends an instance, stopped or not, failed or not. Nothing follows.
     pub destroy: Option<unsafe extern "C" fn(instance: *mut c_void)>,
 
-    /// Since 3.1; may be null. How far the last `arm`, `disarm` or `request` is, which then only begin what they are asked for: `FLY_OK`
+    /// Since 3.1; may be null. How far the last `arm`, `take_off`, `disarm` or `request` is, which then only begin what they are asked for: `FLY_OK`
     /// done, `FLY_NOTHING` under way, `FLY_FAILED` refused. Never waits. Without it they return when it is done.
     pub poll: Option<unsafe extern "C" fn(instance: *mut c_void, error: *mut Error) -> i32>,
     /// Since 3.1; may be null. Asks the vehicle to do something by itself, one of `FLY_REQUEST_*`, from another thread while a call of
     /// the same instance does not return, or from the handler of a signal by which the process crashes. Never waits, also not for what that call holds. `FLY_OK` if the request went out.
     pub emergency: Option<unsafe extern "C" fn(instance: *mut c_void, request: u32) -> i32>,
+    /// Since 3.2; may be null: it cannot take off by itself. Begins to climb to `height` m above where the armed vehicle stands, and to
+    /// hold there until commands come; `poll` tells when it is there.
+    pub take_off:
+        Option<unsafe extern "C" fn(instance: *mut c_void, height: f64, error: *mut Error) -> i32>,
 }
 
 // SAFETY: a table is constant data: functions, numbers and pointers to constant text.

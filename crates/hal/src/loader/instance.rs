@@ -302,6 +302,14 @@ impl Instance {
         call!(self.arm()).map(drop)
     }
 
+    /// Begins to climb to `height` m above where the armed vehicle stands, and to hold there.
+    ///
+    /// # Errors
+    /// It refused, or cannot take off by itself; the height is not above 0.
+    pub fn take_off(&mut self, height: f64) -> Result<(), Error> {
+        call!(self.take_off(height)).map(drop)
+    }
+
     /// Begins to disarm the vehicle.
     ///
     /// # Errors
@@ -318,7 +326,7 @@ impl Instance {
         call!(self.request(request_code(request))).map(drop)
     }
 
-    /// How far the last [`arm`](Self::arm), [`disarm`](Self::disarm) or [`request`](Self::request) is.
+    /// How far the last [`arm`](Self::arm), [`take_off`](Self::take_off), [`disarm`](Self::disarm) or [`request`](Self::request) is.
     ///
     /// # Errors
     /// The vehicle refused.

@@ -111,6 +111,16 @@ fn calls_at_the_wrong_time_or_of_the_wrong_size_are_refused() {
     instance.arm().unwrap();
     assert_eq!(instance.poll(), Ok(Progress::Underway));
     assert_eq!(instance.poll(), Ok(Progress::Done));
+    for height in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let message = format!("expected a height above 0 m to take off to, found {height}");
+        refused(instance.take_off(height), &message);
+    }
+    instance.take_off(2.5).unwrap();
+    assert_eq!(instance.poll(), Ok(Progress::Underway));
+    assert_eq!(instance.poll(), Ok(Progress::Done));
+    let mut frame = instance.description().frame();
+    instance.read(Deadline::NOW, &mut frame).unwrap();
+    assert_eq!(frame.values, [2.5, 0.0, 0.0], "the height arrived");
     assert_eq!(
         instance.disarm(),
         Err(Error::unsupported("`trial` has nothing to disarm"))
@@ -137,6 +147,10 @@ fn a_function_that_a_c_plugin_leaves_out_is_unsupported() {
     assert_eq!(
         instance.arm(),
         Err(Error::unsupported("the plugin has no function `arm`"))
+    );
+    assert_eq!(
+        instance.take_off(1.0),
+        Err(Error::unsupported("the plugin has no function `take_off`"))
     );
     instance.start().unwrap();
     let mut frame = instance.description().frame();

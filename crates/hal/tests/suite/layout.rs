@@ -37,10 +37,10 @@ fn the_header_is_laid_out_as_the_rust_side() {
         ReportSink { context, line }
         Plugin {
             magic, major, minor, size, name, version, summary, signals, clock, init, configure, describe, start, read,
-            write, stop, arm, disarm, request, report, destroy, poll, emergency
+            write, stop, arm, disarm, request, report, destroy, poll, emergency, take_off
         }
     }
-    assert_eq!(count, 68);
+    assert_eq!(count, 69);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("layout.c");
     std::fs::write(&file, source).unwrap();

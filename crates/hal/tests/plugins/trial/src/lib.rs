@@ -25,7 +25,7 @@ pub struct Trial {
     fails: String,
     resolved: Option<PathBuf>,
     said: String,
-    /// Polls until it is armed.
+    /// Polls until it is armed, or up in the air.
     polls: u32,
     /// Whether reads wait until an emergency.
     hangs: Arc<AtomicBool>,
@@ -161,6 +161,13 @@ impl Backend for Trial {
     fn arm(&mut self) -> Result<(), Error> {
         self.polls = 2;
         self.misbehave("arm")
+    }
+
+    fn take_off(&mut self, height: f64) -> Result<(), Error> {
+        self.misbehave("take_off")?;
+        self.polls = 2;
+        self.position = height;
+        Ok(())
     }
 
     fn poll(&mut self) -> Result<Progress, Error> {
