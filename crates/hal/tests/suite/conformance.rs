@@ -59,7 +59,7 @@ const FLIES: &str = "reads and writes in time and in order";
 
 /// What is done to the proper plugin, the check that finds it, and the words.
 const MISDEEDS: &[(&str, &str, &str)] = &[
-    ("spoilt.major = 2", "loads", "found 2.1; build it anew"),
+    ("spoilt.major = 2", "loads", "found 2.2; build it anew"),
     (
         "spoilt.summary.length = 0",
         "says what it is",

@@ -136,7 +136,7 @@ fn a_plugin_in_c_says_what_it_is() {
         info.signals,
         ["pose.position.*", "twist.linear.*", "rotor.0.thrust"]
     );
-    assert_eq!(info.abi, (3, 1));
+    assert_eq!(info.abi, (3, 2));
 }
 
 #[test]
