@@ -1,6 +1,7 @@
 //! How a system moves under the commands of its actuators.
 
 mod contacts;
+mod integrator;
 mod propulsion;
 mod servo;
 mod stops;
@@ -20,6 +21,7 @@ use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
 use contacts::GroundContacts;
 pub use contacts::{contact_frequency, contact_rate};
 use propulsion::Propulsion;
+pub use integrator::ContactIntegrator;
 use servo::Servos;
 use stops::JointStops;
 use wrenches::BodyWrenches;
@@ -189,6 +191,17 @@ impl ActuatedDynamics {
 
     /// What contacts, stops and ropes have stored in the last state that was looked at, J.
     pub fn contact_energy(&self) -> f64 {
+    /// Whether there are contacts, stops or ropes, which may begin and end to act.
+    fn may_touch(&self) -> bool {
+        self.ground.is_some() || !self.stops.is_empty() || !self.ropes.is_empty()
+    }
+
+    /// Which of them act in the last state that was looked at: numbers differ where another one does.
+    fn touching(&self) -> u64 {
+        let ground = (self.ground.as_ref()).map_or(0, |ground| ground.touching);
+        ground ^ self.stops.touching.rotate_left(21) ^ self.ropes.touching.rotate_left(42)
+    }
+
         let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.energy);
         self.stops.energy + self.ropes.energy + ground
     }

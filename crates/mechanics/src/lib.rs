@@ -111,7 +111,9 @@ mod system;
 mod text;
 mod vehicle;
 
-pub use actuated::{ActuatedDynamics, ActuatedDynamicsError, contact_frequency, contact_rate};
+pub use actuated::{
+    ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, contact_frequency, contact_rate,
+};
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerodynamics};
 pub use body::{

@@ -37,6 +37,8 @@ pub(crate) struct RopeForces {
     pub tensions: Vec<f64>,
     pub energy: f64,
     pub dissipation: f64,
+    /// A bit for each taut one; the 65th has that of the first.
+    pub touching: u64,
 }
 
 impl RopeForces {
@@ -46,6 +48,7 @@ impl RopeForces {
             tensions: vec![0.0; ropes.len()],
             energy: 0.0,
             dissipation: 0.0,
+            touching: 0,
         }
     }
 
@@ -59,8 +62,9 @@ impl RopeForces {
         workspace: &Workspace<f64>,
         mut apply: impl FnMut(BodyId, &Vector6<f64>),
     ) {
-        (self.energy, self.dissipation) = (0.0, 0.0);
-        for (rope, tension) in self.ropes.iter().zip(&mut self.tensions) {
+        (self.energy, self.dissipation, self.touching) = (0.0, 0.0, 0);
+        let all = self.ropes.iter().zip(&mut self.tensions);
+        for (i, (rope, tension)) in all.enumerate() {
             *tension = 0.0;
             let (body_a, body_b) = (
                 workspace.pose(BodyId::WORLD, rope.a),
@@ -72,6 +76,7 @@ impl RopeForces {
             if stretch <= 0.0 {
                 continue;
             }
+            self.touching ^= 1 << (i % 64);
             let direction = span / distance;
             let speed = |body: BodyId, point: &Vector3<f64>| {
                 let twist = workspace.twist(BodyId::WORLD, body);

@@ -24,6 +24,8 @@ pub(crate) struct GroundContacts {
     /// In the last state, J and W.
     pub energy: f64,
     pub dissipation: f64,
+    /// A bit for each point that touches; the 65th has that of the first.
+    pub touching: u64,
 }
 
 /// The points of a body.
@@ -69,6 +71,7 @@ impl GroundContacts {
             bodies,
             energy: 0.0,
             dissipation: 0.0,
+            touching: 0,
         })
     }
 
@@ -94,7 +97,7 @@ impl GroundContacts {
             friction,
             ..
         } = self.ground;
-        (self.energy, self.dissipation) = (0.0, 0.0);
+        (self.energy, self.dissipation, self.touching) = (0.0, 0.0, 0);
         for Touching {
             body,
             points,
@@ -116,6 +119,7 @@ impl GroundContacts {
                 let depth = radius - height - normal.dot(&position);
                 let (mut velocity, mut pressure) = (Vector2::zeros(), 0.0);
                 if depth > 0.0 {
+                    self.touching ^= 1 << (i % 64);
                     let (twist, axes) = motion.get_or_insert_with(|| {
                         let axes = self.axes.map(|axis| into_body.act(&axis));
                         (workspace.twist(BodyId::WORLD, *body), axes)

@@ -10,6 +10,8 @@ pub(crate) struct JointStops {
     /// In the last state, J and W.
     pub energy: f64,
     pub dissipation: f64,
+    /// Two bits for each stop that is touched; the 33rd has those of the first.
+    pub touching: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +38,7 @@ impl JointStops {
             stops: stops.collect(),
             energy: 0.0,
             dissipation: 0.0,
+            touching: 0,
         }
     }
 
@@ -44,18 +47,23 @@ impl JointStops {
         (self.stops.iter()).map(|stop| (stop.xi, &stop.compliance))
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.stops.is_empty()
+    }
+
     /// Adds what the stops do in a state.
     #[inline]
     pub fn add_force(&mut self, x: &[f64], xi: &[f64], force: &mut [f64]) {
         if self.stops.is_empty() {
             return;
         }
-        (self.energy, self.dissipation) = (0.0, 0.0);
-        for stop in &self.stops {
+        (self.energy, self.dissipation, self.touching) = (0.0, 0.0, 0);
+        for (i, stop) in self.stops.iter().enumerate() {
             let [low, high] = stop.range;
             let (q, rate) = (x[stop.x], xi[stop.xi]);
             for (depth, rate, sign) in [(q - high, rate, -1.0), (low - q, -rate, 1.0)] {
                 if depth > 0.0 {
+                    self.touching ^= if sign > 0.0 { 1 } else { 2 } << (2 * i % 64);
                     force[stop.xi] += sign * stop.compliance.force(depth, rate);
                     self.energy += stop.compliance.energy(depth);
                     self.dissipation += stop.compliance.dissipation(depth, rate);

@@ -25,7 +25,7 @@ impl<T: RealField + Copy> SystemState<T> {
         }
     }
 
-    pub(super) fn copy_from(&mut self, other: &Self) {
+    pub(crate) fn copy_from(&mut self, other: &Self) {
         self.time = other.time;
         self.configuration.clone_from(&other.configuration);
         self.velocity.clone_from(&other.velocity);

@@ -28,6 +28,7 @@ mod forms;
 mod frames;
 mod hamel;
 mod hamel_systems;
+mod impacts;
 mod integrators;
 mod invariance;
 mod joint_springs;

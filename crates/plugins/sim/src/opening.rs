@@ -1,8 +1,10 @@
 //! Joints that open in flight.
 
-use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
+use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Workspace};
-use fly_mechanics::{ActuatedDynamics, ActuatedDynamicsError, Ground, Opening, System};
+use fly_mechanics::{
+    ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, Ground, Opening, System,
+};
 
 /// A system and its motion, with all that it takes to integrate it.
 pub(crate) struct Stage {
@@ -11,7 +13,7 @@ pub(crate) struct Stage {
     /// commands, the charge of a battery, and the bristles of contacts.
     pub(crate) motion: SystemState<f64>,
     pub(crate) dynamics: ActuatedDynamics,
-    pub(crate) integrator: RungeKutta<f64>,
+    pub(crate) integrator: ContactIntegrator,
     /// For poses of bodies.
     pub(crate) workspace: Workspace<f64>,
 }
@@ -36,12 +38,18 @@ impl Stage {
         }
         let mut acceleration = vec![0.0; system.model.dof()];
         dynamics.acceleration(&system, &motion, &mut acceleration)?;
-        let mut integrator = RungeKutta::new(&system.model, Scheme::RungeKutta4);
+        let mut integrator = ContactIntegrator::new(&system.model);
         // The first step allocates.
         let mut copy = motion.clone();
-        integrator.step(&system.model, &mut copy, 0.0, |motion, rates| {
-            dynamics.rates(&system, actual, motion, rates);
-        });
+        integrator.step(
+            &system,
+            &mut dynamics,
+            &mut copy,
+            0.0,
+            |dynamics, motion, rates| {
+                dynamics.rates(&system, actual, motion, rates);
+            },
+        );
         Ok(Self {
             workspace: Workspace::new(&system.model),
             system,

@@ -414,7 +414,7 @@ impl Plant {
             ..
         } = stage;
         for _ in 0..count {
-            integrator.step(&system.model, motion, step, |motion, rates| {
+            integrator.step(system, dynamics, motion, step, |dynamics, motion, rates| {
                 if wind.changes() {
                     dynamics.set_air(wind.during(motion.time - begin));
                 }

@@ -1,0 +1,96 @@
+//! Steps in which contacts begin and end.
+
+use crate::System;
+use crate::integrate::{RungeKutta, Scheme, SystemState};
+use crate::multibody::Model;
+
+use super::ActuatedDynamics;
+
+/// The classical Runge-Kutta scheme for [`ActuatedDynamics`] whose contacts begin and end anywhere in a step.
+///
+/// Where a contact, a stop or a rope begins or ends to act, its force has a kink. A step over it is of the second order only, and adds energy or takes it, by the instant that the
+/// kink happens to have in the step: up to 7 % of that of an impact with steps of `0.9 / w`. Such a step is repeated in [`PARTS`](Self::PARTS) equal parts. An
+/// impact without damping then adds at most 1e-4 of its energy for all steps up to `1 / w`; with longer ones the scheme itself takes more than that. Steps in which nothing begins or
+/// ends are those of [`RungeKutta`], to the bit.
+///
+/// ```
+/// use fly_mechanics::integrate::SystemState;
+/// use fly_mechanics::{ActuatedDynamics, ContactIntegrator, System};
+///
+/// // A slider of 2 kg comes to its stop with 1 m/s; w = 10 rad/s.
+/// let system = System::from_toml(
+///     r#"
+///     name = "slider"
+///     gravity = [0, 0, 0]
+///     [bodies.slider]
+///     mass = 2
+///     inertia = [1, 1, 1]
+///     joint = { type = "prismatic", axis = [1, 0, 0], limits = { position = [-9, 0.03], stop = { stiffness = 200 } } }
+///     "#,
+/// )?;
+/// let step = 0.08;
+/// let mut dynamics = ActuatedDynamics::new(&system, step)?;
+/// let mut state = SystemState::at_rest(&system.model);
+/// state.velocity[0] = 1.0;
+/// let mut integrator = ContactIntegrator::new(&system.model);
+/// for _ in 0..20 {
+///     integrator.step(&system, &mut dynamics, &mut state, step, |dynamics, state, rates| {
+///         dynamics.rates(&system, &[], state, rates);
+///     });
+/// }
+/// let left = state.velocity[0] * state.velocity[0];
+/// assert!(state.velocity[0] < 0.0 && left < 1.0 + 1e-4 && left > 0.98);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ContactIntegrator {
+    scheme: RungeKutta<f64>,
+    /// Where the step began.
+    before: SystemState<f64>,
+}
+
+impl ContactIntegrator {
+    /// Into how many parts a step is divided in which contacts begin or end.
+    pub const PARTS: u32 = 8;
+
+    /// For this model.
+    pub fn new(model: &Model<f64>) -> Self {
+        Self {
+            scheme: RungeKutta::new(model, Scheme::RungeKutta4),
+            before: SystemState::at_rest(model),
+        }
+    }
+
+    /// Moves on by `step` (s). `rates(dynamics, state, rates)` asks the dynamics for their [rates](ActuatedDynamics::rates). Only the first step allocates.
+    ///
+    /// # Panics
+    /// As [`RungeKutta::step`].
+    pub fn step(
+        &mut self,
+        system: &System,
+        dynamics: &mut ActuatedDynamics,
+        state: &mut SystemState<f64>,
+        step: f64,
+        mut rates: impl FnMut(&mut ActuatedDynamics, &SystemState<f64>, &mut [f64]),
+    ) {
+        let model = &system.model;
+        if !dynamics.may_touch() {
+            (self.scheme).step(model, state, step, |state, to| rates(dynamics, state, to));
+            return;
+        }
+        self.before.copy_from(state);
+        let (mut first, mut changes) = (None, false);
+        self.scheme.step(model, state, step, |state, to| {
+            rates(dynamics, state, to);
+            let touching = dynamics.touching();
+            changes |= *first.get_or_insert(touching) != touching;
+        });
+        if changes {
+            state.copy_from(&self.before);
+            let part = step / f64::from(Self::PARTS);
+            for _ in 0..Self::PARTS {
+                (self.scheme).step(model, state, part, |state, to| rates(dynamics, state, to));
+            }
+        }
+    }
+}
