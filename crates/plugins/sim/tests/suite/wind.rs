@@ -160,16 +160,39 @@ fn substeps_do_not_change_the_turbulence() {
 }
 
 /// No table `wind`, or one in which nothing blows: the same motion, bit for bit.
+/// Of a vehicle that feels everything that air does, but the ground.
 #[test]
 fn still_air_changes_nothing() {
-    let vehicle = include_str!("../cube.toml");
-    let [none, still] = ["", "wind = {}\nground.height = 0"].map(|text| {
-        let text = format!("initial.velocity = [1, 2, 3]\n{text}");
+    let cube = include_str!("../cube.toml");
+    let aerodynamics = "thrust_coefficient = 1e-5
+        aerodynamics = { drag = 1e-4, inflow = 2e-4, translational_lift = 0.01, flapping = 1e-5 }
+        time_constant = 0.05";
+    let airy = cube
+        .replace(
+            "inertia = [0.02, 0.03, 0.04]",
+            "inertia = [0.02, 0.03, 0.04]
+            drag = { linear = [0.3, 0.2, 0.1], quadratic = [0.03, 0.02, 0.01] }",
+        )
+        .replacen("time_constant = 0.05", aerodynamics, 1);
+    let fly = |vehicle: &str, text: &str| {
+        let text = format!("initial.velocity = [1, 2, 3]\ninitial.commands = [5, 5, 0]\n{text}");
         Run::new(&text, vehicle, 1, 200)
-    });
+    };
+    let none = fly(&airy, "");
+    let still = fly(&airy, "wind = {}\nground.height = 0");
+    let calm = fly(&airy, "wind.velocity = [0, 0, 0]");
+    let [vacuum, breeze] = [fly(cube, ""), fly(&airy, "wind.velocity = [1e-6, 0, 0]")];
+    let all = ["x", "y", "z"];
     for frame in [1, 199] {
-        let all = ["x", "y", "z"];
         let bits = |run: &Run| run.at(frame, "pose.position", all).map(f64::to_bits);
         assert_eq!(bits(&none), bits(&still));
+        assert_eq!(bits(&none), bits(&calm));
     }
+    // What there is to change.
+    let parted = |other: &Run| {
+        let [a, b] = [&none, other].map(|run| run.at(199, "pose.position", all));
+        (0..3).map(|i| (a[i] - b[i]).abs()).fold(0.0, f64::max)
+    };
+    assert!(parted(&vacuum) > 1e-2, "{}", parted(&vacuum));
+    assert!(parted(&breeze) > 1e-9, "{}", parted(&breeze));
 }
