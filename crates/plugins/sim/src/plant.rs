@@ -5,7 +5,7 @@ use fly_lie::operators::linear;
 use fly_mechanics::actuators::CommandDelay;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
-use fly_mechanics::{ActuatedDynamicsError, Ground, System};
+use fly_mechanics::{ActuatedDynamicsError, Ground, Opening, System};
 use nalgebra::Vector3;
 
 use crate::opening::{Openings, Stage};
@@ -99,12 +99,17 @@ impl Plant {
             Start::At(actual) => actual,
             Start::Rest | Start::FirstCommand => system.inputs.at_rest().collect(),
         };
+        let first = Stage::new(system, motion, &actual, numbers, ground)?;
         let mut openings = Openings::default();
-        let mut before = &system;
+        let (mut before, mut state) = (&first.system, first.motion.clone());
         for (time, after, joint) in opening {
-            let motion = SystemState::at_rest(&after.model);
+            // As if it opened at the start: its loops are closed there.
+            let mut motion = SystemState::at_rest(&after.model);
+            Opening::new(before, after).open(&state, &mut motion);
+            motion.velocity.truncate(after.model.dof());
             let stage = Stage::new(after.clone(), motion, &actual, numbers, ground)?;
-            openings.push(&system, (*time, joint), before, stage);
+            state.clone_from(&stage.motion);
+            openings.push(&first.system, (*time, joint), before, stage);
             before = after;
         }
         Ok(Self {
@@ -113,7 +118,7 @@ impl Plant {
             models: Vec::new(),
             loaded: None,
             acting: actual.clone(),
-            stage: Stage::new(system, motion, &actual, numbers, ground)?,
+            stage: first,
             openings,
             command: actual,
             on_their_way: None,

@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::variant::Variant;
 use super::{Number, Triple, finite};
 
 /// The ground below the rotors.
@@ -46,8 +47,12 @@ impl GroundKeys {
         }
     }
 
-    /// What stops this system in this configuration; `None` if nothing of it touches the ground.
-    pub(super) fn ground(&self, system: &System, x: &[f64]) -> Result<Option<Ground>, Error> {
+    /// What stops this system, which becomes the others; `None` if nothing of it touches the ground.
+    pub(super) fn ground(
+        &self,
+        system: &System,
+        variants: &[Variant],
+    ) -> Result<Option<Ground>, Error> {
         let height = self.height()?;
         let normal = self.normal.as_ref().map(finite).transpose()?;
         let number = |given: Option<&Number>, default| given.map_or(default, |n| *n.get_ref());
@@ -105,12 +110,16 @@ impl GroundKeys {
             return Ok(Some(ground));
         }
         // Half of the critical damping of the fastest motion on the bristles.
-        let frequency = contact_frequency(system, Some(&ground), x, IMPACT);
-        plane(frequency.map_or(1.0, |frequency| 1.0 / frequency)).map(Some)
+        let frequencies = variants.iter().filter_map(|variant| {
+            contact_frequency(&variant.system, Some(&ground), &variant.x, IMPACT)
+        });
+        let fastest = frequencies.reduce(f64::max);
+        plane(fastest.map_or(1.0, |frequency| 1.0 / frequency)).map(Some)
     }
 }
 
 /// The longest step of the integration for the contacts and stops of a system, s; infinite if it has none.
-pub(super) fn longest_step(system: &System, ground: Option<&Ground>, x: &[f64]) -> f64 {
-    contact_rate(system, ground, x, IMPACT).map_or(f64::INFINITY, |rate| 1.0 / rate)
+pub(super) fn longest_step(variant: &Variant, ground: Option<&Ground>) -> f64 {
+    let rate = contact_rate(&variant.system, ground, &variant.x, IMPACT);
+    rate.map_or(f64::INFINITY, |rate| 1.0 / rate)
 }

@@ -7,6 +7,7 @@ mod noise;
 mod opening;
 mod sensors;
 mod system;
+mod variant;
 mod wind;
 mod world;
 
@@ -185,10 +186,6 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         height,
         configuration.seed,
     )?;
-    let ground = match &keys.ground {
-        Some(keys) => keys.ground(&system, &motion.configuration)?,
-        None => None,
-    };
     let openings = opening::openings(&keys.openings, &system)?;
     let actuators = world::actuators(&keys.actuators, &system.inputs, configuration.rate_hz)?;
     let sensors = sensors::sensors(
@@ -209,6 +206,11 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
         let message = "`openings`: expected none beside a fault of `kind = \"mass\"`: which body loses the mass is not known then";
         return Err(Error::configuration(message).in_configuration(opening.joint.span()));
     }
+    let variants = variant::variants(&system, &motion, &openings, &models);
+    let ground = match &keys.ground {
+        Some(keys) => keys.ground(&system, &variants)?,
+        None => None,
+    };
     let tells_wind = keys.wind.is_some() || faults.blow();
     if tells_wind && !system.feels_wind() {
         let which = match keys.wind {
@@ -236,7 +238,7 @@ pub(crate) fn read(configuration: &Configuration) -> Result<Settings, Error> {
             },
             keys.substeps.as_ref(),
             configuration.rate_hz,
-            &openings,
+            (&openings, &variants),
         )?
         .in_world(wind, tracked, actuators)
         .with_models(models),

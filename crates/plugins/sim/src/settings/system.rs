@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::ground::longest_step;
+use super::variant::Variant;
 use crate::plant::{Plant, Start};
 
 /// The system in the plugin's own table, or else the controller's.
@@ -101,7 +102,7 @@ pub(super) fn plant(
     beginning: Beginning,
     substeps: Option<&Spanned<u32>>,
     rate_hz: f64,
-    openings: &[(f64, System, String)],
+    (openings, variants): (&[(f64, System, String)], &[Variant]),
 ) -> Result<Plant, Error> {
     let Beginning {
         motion,
@@ -136,15 +137,16 @@ pub(super) fn plant(
         let help = format!("`substeps = {needed}` is enough");
         return Err(placed(Error::configuration(message).with_help(help)));
     }
-    let first = longest_step(&system, ground.as_ref(), &motion.configuration);
-    let longest = openings.iter().fold(first, |longest, (_, after, _)| {
-        let neutral = after.model.neutral_configuration();
-        longest.min(longest_step(after, ground.as_ref(), &neutral))
+    let steps = variants.iter().map(|variant| {
+        let longest = longest_step(variant, ground.as_ref());
+        (longest, variant.by.as_str())
     });
+    let shortest = steps.min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let (longest, by) = shortest.unwrap_or((f64::INFINITY, ""));
     if step > longest {
         let needed = (1.0 / rate_hz / longest).ceil();
         let message = format!(
-            "expected simulation steps of at most {longest:.3e} s for the stiffness and damping of contacts and stops, found {step} s"
+            "expected simulation steps of at most {longest:.3e} s for the stiffness and damping of contacts and stops{by}, found {step} s"
         );
         let help = if needed > 1000.0 {
             "they are too stiff for the masses that move on them".to_owned()

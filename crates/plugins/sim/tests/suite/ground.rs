@@ -185,6 +185,37 @@ fn too_stiff_a_ground_and_wrong_keys_are_refused() {
     }
 }
 
+/// The ground is as stiff as steps allow of the whole stool. Three quarters of its mass leave: the same ground is too stiff, and with shorter steps what is left comes to rest.
+#[test]
+fn steps_suit_what_is_left_after_a_fault_of_masses() {
+    let text = |stiffness: f64, substeps: u32| {
+        format!(
+            "initial.position = [0, 0, 0.11]
+            substeps = {substeps}
+            ground = {{ height = 0, stiffness = {stiffness} }}
+            [[faults]]
+            kind = 'mass'
+            masses = [{{ mass = -1.5 }}]
+            from = 1.0
+            until = inf"
+        )
+    };
+    let whole = "initial.position = [0, 0, 0.11]\nground = { height = 0, stiffness = 50000 }";
+    Run::new(whole, STOOL).fly(10, &[0.0]);
+    let (told, help) = message(&text(5e4, 2), STOOL);
+    assert!(
+        told.contains("stops with the masses of a fault, found"),
+        "{told}"
+    );
+    let help = help.expect("a way out");
+    let needed = (help.split([' ', '`'])).find_map(|word| word.parse().ok());
+    let mut run = Run::new(&text(5e4, needed.expect("substeps")), STOOL);
+    run.fly(2000, &[0.0]);
+    let rest = 0.1 - 0.5 * 9.81 / (4.0 * 5e4);
+    let height = run.value("truth.pose.position.z");
+    assert!((height - rest).abs() < 1e-6, "{height} {rest}");
+}
+
 /// A flap falls on its stop.
 #[test]
 fn a_joint_rests_on_its_stop() {

@@ -163,6 +163,64 @@ fn one_joint_opens_after_another() {
     );
 }
 
+/// Two arms with a rod between their tips: with both arms at zero, which point away from each other, no rod is long enough, and no small turn changes that.
+#[test]
+fn loops_are_closed_where_the_flight_begins() {
+    let vehicle = "name = 'arms'
+        [bodies.left]
+        joint = { type = 'revolute', axis = [0, 1, 0] }
+        mass = 0.2
+        center_of_mass = [-0.05, 0, 0]
+        inertia = [1e-4, 1e-4, 1e-4]
+        [bodies.right]
+        position = [0.3, 0, 0]
+        joint = { type = 'revolute', axis = [0, 1, 0] }
+        mass = 0.2
+        center_of_mass = [0.05, 0, 0]
+        inertia = [1e-4, 1e-4, 1e-4]
+        [bodies.load]
+        parent = 'left'
+        joint = 'fixed'
+        position = [-0.1, 0, 0]
+        mass = 0.1
+        inertia = [1e-5, 1e-5, 1e-5]
+        [[loops]]
+        type = 'distance'
+        length = 0.3
+        from = 'left'
+        from_frame.position = [-0.1, 0, 0]
+        to = 'right'
+        to_frame.position = [0.1, 0, 0]";
+    let half = std::f64::consts::FRAC_PI_2;
+    // Both point upwards, as far from each other as their axes; then the left one loses its load.
+    let text = format!(
+        "initial.joints = {{ left = {half}, right = {} }}
+        openings = [{{ joint = 'load', time = 0.05 }}]",
+        -half
+    );
+    let mut simulation = Simulation::configure(&Configuration {
+        rate_hz: 500.0,
+        ..Configuration::new(&text, vehicle)
+    })
+    .unwrap_or_else(|error| panic!("{}", error.message));
+    simulation.start().unwrap();
+    let mut frame = simulation.description().frame();
+    for _ in 0..200 {
+        simulation.read(Deadline::NOW, &mut frame.as_mut()).unwrap();
+        simulation.write(frame.time, &[]).unwrap();
+        let value = |name: &str| {
+            let index = simulation.description().value_index(name);
+            frame.values[index.expect(name)]
+        };
+        let [a, b] = [0, 1].map(|i| value(&format!("truth.joint.{i}.position")));
+        // The tips: x and z.
+        let across = 0.3 + 0.1 * b.cos() + 0.1 * a.cos();
+        let up = -0.1 * b.sin() - 0.1 * a.sin();
+        let length = across.hypot(up);
+        assert!((length - 0.3).abs() < 1e-5, "{length}");
+    }
+}
+
 #[test]
 fn what_cannot_open_is_refused() {
     for (keys, expected) in [
