@@ -5,6 +5,7 @@ mod integrator;
 mod propulsion;
 mod servo;
 mod stops;
+mod sustained;
 mod wrenches;
 
 use fly_lie::operators::join;
@@ -20,10 +21,11 @@ use crate::rope::RopeForces;
 use crate::{Air, PseudoInertia, System, velocity_of_point, wrench_of_force};
 use contacts::GroundContacts;
 pub use contacts::{contact_frequency, contact_rate};
-use propulsion::Propulsion;
 pub use integrator::ContactIntegrator;
+use propulsion::Propulsion;
 use servo::Servos;
 use stops::JointStops;
+pub use sustained::sustained_part;
 use wrenches::BodyWrenches;
 
 /// The dynamics of a [`System`] with its rotors and motors: along its tree, with its loops closed, every actuator behind its first-order lag.
@@ -189,8 +191,6 @@ impl ActuatedDynamics {
         self.actual.len() + usize::from(self.has_battery())
     }
 
-    /// What contacts, stops and ropes have stored in the last state that was looked at, J.
-    pub fn contact_energy(&self) -> f64 {
     /// Whether there are contacts, stops or ropes, which may begin and end to act.
     fn may_touch(&self) -> bool {
         self.ground.is_some() || !self.stops.is_empty() || !self.ropes.is_empty()
@@ -202,6 +202,8 @@ impl ActuatedDynamics {
         ground ^ self.stops.touching.rotate_left(21) ^ self.ropes.touching.rotate_left(42)
     }
 
+    /// What contacts, stops and ropes have stored in the last state that was looked at, J.
+    pub fn contact_energy(&self) -> f64 {
         let ground = (self.ground.as_ref()).map_or(0.0, |ground| ground.energy);
         self.stops.energy + self.ropes.energy + ground
     }

@@ -113,6 +113,7 @@ mod vehicle;
 
 pub use actuated::{
     ActuatedDynamics, ActuatedDynamicsError, ContactIntegrator, contact_frequency, contact_rate,
+    sustained_part,
 };
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerodynamics};

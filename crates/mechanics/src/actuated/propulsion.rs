@@ -5,7 +5,7 @@ use nalgebra::{Vector3, Vector6};
 
 use crate::System;
 use crate::multibody::{BodyId, Workspace};
-use crate::propulsion::{Battery, Circuit, MotorDynamics, RotorMotor};
+use crate::propulsion::{Battery, Circuit, MotorDynamics, RotorMotor, Supply};
 
 /// All rotors with a motor, and the battery. Only the construction allocates.
 #[derive(Clone, Debug)]
@@ -15,9 +15,22 @@ pub(crate) struct Propulsion {
     /// The part of its open-circuit voltage that is left.
     battery_part: f64,
     circuit: Circuit,
-    /// V, in the last state that was looked at; infinite without a battery.
-    voltage: f64,
+    /// In the last state that was looked at.
+    supply: Supply,
 }
+
+/// Without a battery there is all that is wanted.
+const UNLIMITED: Supply = Supply {
+    voltage: f64::INFINITY,
+    current: 0.0,
+    given: 1.0,
+};
+/// An empty battery is switched off: nothing flows.
+const EMPTY: Supply = Supply {
+    voltage: 0.0,
+    current: 0.0,
+    given: 0.0,
+};
 
 /// A rotor with its motor.
 #[derive(Clone, Debug)]
@@ -107,7 +120,7 @@ impl Propulsion {
             drives,
             battery: system.battery.clone(),
             battery_part: 1.0,
-            voltage: f64::INFINITY,
+            supply: UNLIMITED,
         })
     }
 
@@ -139,7 +152,7 @@ impl Propulsion {
 
     /// V, in the last state that was looked at.
     pub(crate) fn voltage(&self) -> f64 {
-        self.voltage
+        self.supply.voltage
     }
 
     /// The thrusts of the speeds that `states` hold, while the speeds stay: N into `actual`.
@@ -168,20 +181,22 @@ impl Propulsion {
         let charge = states.get(actual.len()).copied();
         self.power(workspace, command, parts, charge);
         let limit = self.share();
-        let (mut current, empty) = (0.0, charge.is_some_and(|charge| charge <= 0.0));
+        // The speeds that the power holds which is there.
+        let held = self.supply.given.cbrt();
+        let Supply {
+            voltage: supplied, ..
+        } = self.supply;
+        let empty = self.supply == EMPTY;
         for drive in &mut self.drives {
             let wanted = drive.speed_of(command[drive.command]);
             let drag = drive.drag * parts[drive.command];
             let load = drag * drive.speed * drive.speed.abs();
             drive.speed_rate = match drive.motor.dynamics {
-                MotorDynamics::Lag {
-                    time_constant,
-                    efficiency,
-                } => {
-                    if self.voltage > 0.0 {
-                        current += load * drive.speed / efficiency / self.voltage;
+                MotorDynamics::Lag { time_constant, .. } => {
+                    let mut fastest = limit * drive.fastest;
+                    if held < 1.0 {
+                        fastest = fastest.min(held * drive.speed.abs());
                     }
-                    let fastest = limit * drive.fastest;
                     (wanted.clamp(-fastest, fastest) - drive.speed) / time_constant
                 }
                 MotorDynamics::Winding {
@@ -192,31 +207,23 @@ impl Propulsion {
                     let friction = no_load_current
                         * (drive.speed / MotorDynamics::FRICTION_SPEED).clamp(-1.0, 1.0);
                     let voltage = (drive.motor.dynamics.voltage(wanted, drive.drag))
-                        .clamp(-self.voltage, self.voltage);
-                    // An empty battery is switched off: nothing flows.
+                        .clamp(-supplied, supplied);
                     let winding = if empty {
                         0.0
                     } else {
                         (voltage - drive.emf(workspace, speed_constant)) / resistance
                     };
-                    if self.voltage > 0.0 {
-                        current += voltage * winding / self.voltage;
-                    }
                     ((winding - friction) / speed_constant - load) / drive.motor.inertia
                 }
             };
             rates[drive.command] = drive.speed_rate;
         }
         if let (Some(battery), Some(rate)) = (&self.battery, rates.get_mut(actual.len())) {
-            *rate = if empty {
-                0.0
-            } else {
-                battery.rate_of_current() * current
-            };
+            *rate = battery.rate_of_current() * self.supply.current;
         }
     }
 
-    /// The voltage of the battery under these loads.
+    /// What the battery gives under these loads.
     fn power(
         &mut self,
         workspace: &Workspace<f64>,
@@ -229,7 +236,7 @@ impl Propulsion {
         };
         let open = self.battery_part * battery.open_circuit_voltage(charge);
         if open == 0.0 {
-            self.voltage = 0.0;
+            self.supply = EMPTY;
             return;
         }
         let mut power = 0.0;
@@ -252,13 +259,53 @@ impl Propulsion {
                 self.circuit.add(voltage, emf, resistance);
             }
         }
-        self.voltage = self.circuit.solve(open, battery.resistance);
+        self.supply = self.circuit.solve(open, battery.resistance);
+    }
+
+    /// Whether the battery with this charge lets all rotors hold this part of these thrusts (N, by command) while nothing moves.
+    pub(super) fn holds(&mut self, charge: f64, thrusts: &[f64], part: f64) -> bool {
+        let Some(battery) = &self.battery else {
+            return true;
+        };
+        let open = self.battery_part * battery.open_circuit_voltage(charge);
+        if open == 0.0 {
+            return false;
+        }
+        let speed = |drive: &Drive| drive.speed_of(part * thrusts[drive.command]);
+        let power = self.drives.iter().map(|drive| match drive.motor.dynamics {
+            MotorDynamics::Lag { efficiency, .. } => {
+                drive.drag * speed(drive).abs().powi(3) / efficiency
+            }
+            MotorDynamics::Winding { .. } => 0.0,
+        });
+        self.circuit.begin(power.sum());
+        let mut most = 0.0_f64;
+        for drive in &self.drives {
+            if let MotorDynamics::Winding {
+                speed_constant,
+                resistance,
+                ..
+            } = drive.motor.dynamics
+            {
+                let wanted = drive.motor.dynamics.voltage(speed(drive), drive.drag);
+                most = most.max(wanted.abs());
+                self.circuit
+                    .add(wanted, speed(drive) / speed_constant, resistance);
+            }
+        }
+        self.supply = self.circuit.solve(open, battery.resistance);
+        let limit = self.share();
+        let reached = |drive: &Drive| match drive.motor.dynamics {
+            MotorDynamics::Lag { .. } => speed(drive).abs() <= limit * drive.fastest,
+            MotorDynamics::Winding { .. } => true,
+        };
+        self.supply.given == 1.0 && most <= self.supply.voltage && self.drives.iter().all(reached)
     }
 
     /// The voltage by that of the full battery; 1 without one.
     fn share(&self) -> f64 {
         (self.battery.as_ref()).map_or(1.0, |battery| {
-            (self.voltage / battery.open_circuit_voltage(1.0)).min(1.0)
+            (self.supply.voltage / battery.open_circuit_voltage(1.0)).min(1.0)
         })
     }
 

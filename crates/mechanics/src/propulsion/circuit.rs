@@ -4,11 +4,15 @@
 /// voltage V, and V on all currents. Each motor's controller takes the voltage `v` that it wants, or V if that is less:
 ///
 /// ```text
-/// V = E - r I,   I = (P + sum v i) / V,   i = (v - e) / R,   |v| = min(|v wanted|, V)
+/// V = E - r I,   V I = P + sum v i,   i = (v - e) / R,   |v| = min(|v wanted|, V)
 /// ```
 ///
 /// with the back-EMF e and the resistance R of a motor, and a power P that others take at any voltage. Which motors get all that they want
 /// decides about a quadratic equation for V; of all solutions the highest is taken, which is that of a battery from which less was drawn before.
+///
+/// **Overload.** Beside the windings the battery can give at most `G = max V (E - V) / r - sum v i` over all V from 0 on. Where P is more, the others get G and no
+/// more, at the V at which G is largest: `E / 2` of a battery that feeds nothing else. Where windings alone, turned against their voltage, draw more than the battery has, V is 0 and
+/// `I = E / r`: it heats itself, and the windings brake in a short circuit. In all of these states `V = E - r I` and `V I` is what is taken.
 ///
 /// ```
 /// use fly_mechanics::propulsion::Circuit;
@@ -18,15 +22,33 @@
 /// circuit.begin(0.0);
 /// circuit.add(5.0, 3.0, 0.5); // V, V, ohm: it takes 5 V 4 A
 /// circuit.add(20.0, 6.0, 0.5);
-/// let voltage = circuit.solve(12.0, 0.1);
-/// let current = 20.0 / voltage + (voltage - 6.0) / 0.5;
-/// assert!((voltage - (12.0 - 0.1 * current)).abs() < 1e-12);
+/// let supply = circuit.solve(12.0, 0.1);
+/// let current = 20.0 / supply.voltage + (supply.voltage - 6.0) / 0.5;
+/// assert!((supply.current - current).abs() < 1e-12);
+/// assert!((supply.voltage - (12.0 - 0.1 * current)).abs() < 1e-12);
+///
+/// // 400 W are more than 12^2 V^2 / 4 / 0.1 ohm.
+/// circuit.begin(400.0);
+/// let supply = circuit.solve(12.0, 0.1);
+/// assert_eq!((supply.voltage, supply.current), (6.0, 60.0));
+/// assert!((supply.given - 0.9).abs() < 1e-12);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Circuit {
     /// The voltage wanted, back-EMF and resistance of every motor: V, V, ohm; both voltages with the sign that makes the first one positive.
     motors: Vec<[f64; 3]>,
     power: f64,
+}
+
+/// What a battery gives to what it feeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Supply {
+    /// V, never negative.
+    pub voltage: f64,
+    /// A, negative where motors brake more than others take.
+    pub current: f64,
+    /// The part of the power that others take which they get: 1 but in an overload.
+    pub given: f64,
 }
 
 impl Circuit {
@@ -38,7 +60,7 @@ impl Circuit {
         }
     }
 
-    /// Forgets all motors; `power` (W) is taken at any voltage.
+    /// Forgets all motors; `power` (W, at least 0) is taken at any voltage.
     pub fn begin(&mut self, power: f64) {
         self.motors.clear();
         self.power = power;
@@ -50,29 +72,63 @@ impl Circuit {
         (self.motors).push([voltage.abs(), emf * sign, resistance]);
     }
 
-    /// V, of a source of `open` V behind `resistance` ohm. Where the power alone is more than it can give, the one at which it gives most.
-    pub fn solve(&mut self, open: f64, resistance: f64) -> f64 {
+    /// Of a source of `open` V, above zero, behind `resistance` ohm.
+    pub fn solve(&mut self, open: f64, resistance: f64) -> Supply {
         // By what they want, most first: those that get less than they want come first.
         (self.motors).sort_unstable_by(|a, b| b[0].total_cmp(&a[0]));
         let wanted = |[v, e, r]: &[f64; 3]| v * (v - e) / r;
-        let mut power = self.power + self.motors.iter().map(wanted).sum::<f64>();
-        // V^2 a - V b + r P = 0.
+        let mut taken = self.motors.iter().map(wanted).sum::<f64>();
+        // Between two of the wanted voltages r G = V b - V^2 a - r W, with the power W of those that get what they want.
         let (mut a, mut b) = (1.0, open);
         let mut above = f64::INFINITY;
-        for motor in &self.motors {
-            let voltage = highest_root(a, b, resistance * power);
-            if let Some(voltage) = voltage.filter(|v| *v >= motor[0] && *v <= above) {
-                return voltage;
+        // Where most is left for the others: G and its V. At V = 0 it is nothing.
+        let mut most = [0.0, 0.0];
+        for place in 0..=self.motors.len() {
+            let motor = self.motors.get(place);
+            // What is left of the sum behind the last one is rounding.
+            let (below, fixed) = motor.map_or((0.0, 0.0), |motor| (motor[0], taken));
+            let constant = resistance * (self.power + fixed);
+            let voltage = highest_root(a, b, constant);
+            if let Some(voltage) = voltage.filter(|v| *v > 0.0 && *v >= below && *v <= above) {
+                let current = if resistance > 0.0 {
+                    (open - voltage) / resistance
+                } else {
+                    (self.power + fixed + self.drawn(place, voltage)) / voltage
+                };
+                return Supply {
+                    voltage,
+                    current,
+                    given: 1.0,
+                };
             }
+            let best = (0.5 * b / a).clamp(below, above.max(below));
+            let left = (best * (b - best * a)) / resistance - fixed;
+            if left > most[0] {
+                most = [left, best];
+            }
+            let Some(motor) = motor else { break };
             let [v, e, r] = *motor;
             above = v;
-            power -= wanted(motor);
+            taken -= wanted(motor);
             a += resistance / r;
             b += resistance * e / r;
         }
-        // What is left of the sum is rounding, if nothing else takes power.
-        let constant = resistance * self.power;
-        highest_root(a, b, constant).unwrap_or(0.5 * b / a).max(0.0)
+        let [left, voltage] = most;
+        Supply {
+            voltage,
+            current: (open - voltage) / resistance,
+            given: if self.power > 0.0 {
+                left / self.power
+            } else {
+                1.0
+            },
+        }
+    }
+
+    /// The power of the first so many motors, which get this voltage, W.
+    fn drawn(&self, count: usize, voltage: f64) -> f64 {
+        let motors = self.motors[..count].iter();
+        motors.map(|[_, e, r]| voltage * (voltage - e) / r).sum()
     }
 }
 

@@ -7,12 +7,12 @@
 //! |---|---|
 //! | motor | [`RotorMotor`]: a lag of the speed, or a winding with back-EMF |
 //! | battery | [`Battery`]: open-circuit voltage by charge, internal resistance |
-//! | both | [`Circuit`]: the voltage at which the battery gives what the motors take |
+//! | both | [`Circuit`]: the voltage at which the battery gives what the motors take, a [`Supply`] |
 
 mod battery;
 mod circuit;
 mod motor;
 
 pub use battery::{Battery, BatteryError, OpenCircuit};
-pub use circuit::Circuit;
+pub use circuit::{Circuit, Supply};
 pub use motor::{MotorDynamics, RotorMotor};

@@ -38,6 +38,7 @@ mod moving;
 mod mujoco;
 mod multibody_laws;
 mod particles;
+mod overload;
 mod propulsion;
 mod pseudo_inverse;
 mod random_tree;

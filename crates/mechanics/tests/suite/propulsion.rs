@@ -358,7 +358,7 @@ fn circuits_are_solved() {
         for [wanted, emf, r] in &motors {
             circuit.add(*wanted, *emf, *r);
         }
-        let found = circuit.solve(open, resistance);
+        let found = circuit.solve(open, resistance).voltage;
         let missing = |voltage: f64| {
             let taken = motors.iter().map(|[wanted, emf, r]| {
                 let v = wanted.clamp(-voltage, voltage);
@@ -374,7 +374,8 @@ fn circuits_are_solved() {
             let most = (0..1000)
                 .map(|k| at(4 * k + 1))
                 .fold(f64::INFINITY, |least, v| least.min(missing(v)));
-            assert!(most > 0.0 && found > 0.0);
+            // An overload, which `overload.rs` tests.
+            assert!(most > 0.0);
             continue;
         };
         let (mut low, mut high) = (at(below), at(below + 1));
