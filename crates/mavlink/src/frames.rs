@@ -70,6 +70,19 @@ pub const fn ned_frd_from_nwu_flu(q: Quaternion) -> Quaternion {
     nwu_flu_from_ned_frd(q)
 }
 
+/// A heading: the angle of the body's x axis about world z up, from NWU's x; theirs is the angle about down from north. Between
+/// -pi and pi.
+pub fn ned_yaw(nwu: f64) -> f64 {
+    let (sine, cosine) = (0.0 - nwu).sin_cos();
+    sine.atan2(cosine)
+}
+
+/// The heading of an attitude NWU from FLU: the angle of the body's x axis about world z.
+pub fn heading(nwu_flu: Quaternion) -> f64 {
+    let [x, y, _] = rotate(nwu_flu, [1.0, 0.0, 0.0]);
+    y.atan2(x)
+}
+
 /// World vector: ENU (x east, y north, z up; ROS, `MAV_FRAME_LOCAL_ENU`) to NWU, a quarter turn about z.
 pub const fn nwu_from_enu(v: Vector) -> Vector {
     [v[1], 0.0 - v[0], v[2]]

@@ -42,7 +42,9 @@ pub use address::{Address, AddressError, HostPort};
 #[cfg(feature = "links")]
 pub use clock::{Mapped, SenderClock, monotonic};
 #[cfg(feature = "links")]
-pub use link::{Identity, Link, LinkError, LinkSettings, Listener, Received, SendError, Sender};
+pub use link::{
+    Identity, Link, LinkError, LinkSettings, Listener, Received, SendError, Sender, UrgentLine,
+};
 #[cfg(feature = "links")]
 pub use signing::{Key, SigningError, SigningSettings};
 #[cfg(feature = "links")]

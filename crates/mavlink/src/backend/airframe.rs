@@ -1,7 +1,7 @@
 //! Kinds of vehicles.
 
 use crate::dialect::MavType;
-use fly_hal::{Description, Error, Info};
+use fly_hal::{CommandSet, Description, Error, Info};
 use fly_mechanics::System;
 
 /// A kind of vehicle.
@@ -10,11 +10,12 @@ pub trait Airframe: Send + 'static {
     const INFO: Info;
     /// The vehicle types that are accepted in a heartbeat.
     const TYPES: &'static [MavType];
-    /// How many rotors it has.
-    const ROTORS: usize;
-    /// Whether its rotors tilt, if there is no description of the vehicle.
-    const TILTING: bool;
+    /// How many rotors its model must have; `None`: any number.
+    const ROTORS: Option<usize>;
 }
+
+/// m/s².
+const STANDARD_GRAVITY: f64 = 9.806_65;
 
 /// The groups of a frame, in its order.
 pub(crate) const GROUPS: [&str; 6] = [
@@ -26,36 +27,82 @@ pub(crate) const GROUPS: [&str; 6] = [
     "vehicle",
 ];
 
-/// The signals: the state, and the commands of the vehicle with this description (TOML). Without a description they are those of
-/// the airframe.
-pub(crate) fn describe<A: Airframe>(vehicle: &str) -> Result<Description, Error> {
+/// The signals: the state, and the commands of the set.
+pub(crate) fn describe(set: CommandSet) -> Result<Description, Error> {
     let mut description = Description::new();
     for group in GROUPS {
         description = description.with_group(group)?;
     }
-    if vehicle.is_empty() {
-        for i in 0..A::ROTORS {
-            description = description.with_signal(&format!("rotor.{i}.thrust"))?;
-            if A::TILTING {
-                description = description.with_signal(&format!("rotor.{i}.tilt"))?;
-            }
+    description.with_commands(set)
+}
+
+/// What of the controller's model the thrust needs, and how many rotors it has; without a model those of the airframe, of 1 kg.
+pub(crate) struct Model {
+    /// m g, N.
+    pub weight: f64,
+    /// How many rotors.
+    pub rotors: usize,
+}
+
+impl Model {
+    /// Of this description (TOML).
+    ///
+    /// # Errors
+    /// It is none, or has another number of rotors than the airframe.
+    pub fn read<A: Airframe>(vehicle: &str) -> Result<Self, Error> {
+        if vehicle.is_empty() {
+            return Ok(Self {
+                weight: STANDARD_GRAVITY,
+                rotors: A::ROTORS.unwrap_or(4),
+            });
         }
-        return Ok(description);
-    }
-    let system = System::from_toml(vehicle)
-        .map_err(|error| Error::configuration(error.to_string()).in_vehicle(error.span.clone()))?;
-    let rotors = system.inputs.rotors();
-    let count = rotors.as_slice().len();
-    if count != A::ROTORS {
-        return Err(Error::configuration(format!(
-            "`{}` is for vehicles with {} rotors, but `{}` has {count}",
-            A::INFO.name,
-            A::ROTORS,
-            system.name,
+        let system = System::from_toml(vehicle).map_err(|error| {
+            Error::configuration(error.to_string()).in_vehicle(error.span.clone())
+        })?;
+        let rotors = system.inputs.rotors().as_slice().len();
+        if let Some(expected) = A::ROTORS
+            && rotors != expected
+        {
+            return Err(Error::configuration(format!(
+                "`{}` is for vehicles with {expected} rotors, but `{}` has {rotors}",
+                A::INFO.name,
+                system.name,
+            ))
+            .in_vehicle(0..0));
+        }
+        let weight = system.model.mass() * system.model.gravity().norm();
+        if weight.is_finite() && weight > 0.0 {
+            return Ok(Self { weight, rotors });
+        }
+        Err(Error::configuration(format!(
+            "`{}` weighs nothing ({weight} N), so that thrust has no scale",
+            system.name
         ))
-        .in_vehicle(0..0));
+        .in_vehicle(0..0))
     }
-    description.with_signals(rotors.command_names())
+
+    /// What does not fit the type that the vehicle names.
+    pub fn mismatch(&self, kind: MavType) -> Option<String> {
+        let rotors = rotors_of(kind).filter(|rotors| *rotors != self.rotors)?;
+        Some(format!(
+            "the vehicle says that it is a {} with {rotors} rotors, and the model has {}",
+            crate::type_name(kind),
+            self.rotors
+        ))
+    }
+}
+
+/// How many rotors a type has, where it says that.
+fn rotors_of(kind: MavType) -> Option<usize> {
+    Some(match kind {
+        MavType::MAV_TYPE_TRICOPTER => 3,
+        MavType::MAV_TYPE_QUADROTOR => 4,
+        MavType::MAV_TYPE_HEXAROTOR => 6,
+        MavType::MAV_TYPE_OCTOROTOR => 8,
+        MavType::MAV_TYPE_DECAROTOR => 10,
+        MavType::MAV_TYPE_DODECAROTOR => 12,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -64,6 +111,7 @@ mod tests {
     use fly_hal::{Clock, Text};
 
     const TRICOPTER: &str = include_str!("../../../../configs/vehicles/tricopter.toml");
+    const QUADCOPTER: &str = include_str!("../../../../configs/vehicles/quadcopter.toml");
 
     struct Tri;
 
@@ -76,61 +124,52 @@ mod tests {
             signals: "",
         };
         const TYPES: &'static [MavType] = &[MavType::MAV_TYPE_TRICOPTER];
-        const ROTORS: usize = 3;
-        const TILTING: bool = true;
+        const ROTORS: Option<usize> = Some(3);
     }
 
-    fn commands(vehicle: &str) -> Vec<String> {
-        describe::<Tri>(vehicle)
-            .unwrap()
-            .commands()
-            .map(|signal| signal.name.clone())
-            .collect()
-    }
+    struct Any;
 
-    #[test]
-    fn commands_follow_the_description_and_else_the_airframe() {
-        let all = [
-            "rotor.0.thrust",
-            "rotor.0.tilt",
-            "rotor.1.thrust",
-            "rotor.1.tilt",
-            "rotor.2.thrust",
-            "rotor.2.tilt",
-        ];
-        assert_eq!(commands(""), all);
-        assert_eq!(commands(TRICOPTER), all);
-        let parts: Vec<_> = TRICOPTER.split("[[rotors]]").collect();
-        let fixed = |part: &str| part.split("[rotors.tilt]").next().unwrap().to_owned();
-        let tail = [parts[0], &fixed(parts[1]), &fixed(parts[2]), parts[3]].join("[[rotors]]");
-        assert_eq!(
-            commands(&tail),
-            [
-                "rotor.0.thrust",
-                "rotor.1.thrust",
-                "rotor.2.thrust",
-                "rotor.2.tilt"
-            ]
-        );
+    impl Airframe for Any {
+        const INFO: Info = Tri::INFO;
+        const TYPES: &'static [MavType] = Tri::TYPES;
+        const ROTORS: Option<usize> = None;
     }
 
     #[test]
     fn the_description_is_canonical() {
-        let description = describe::<Tri>("").unwrap();
-        assert_eq!(description.faults(), Vec::<String>::new());
-        assert_eq!(description.groups, GROUPS);
+        for set in CommandSet::SETPOINTS {
+            let description = describe(set).unwrap();
+            assert_eq!(description.faults(), Vec::<String>::new());
+            assert_eq!(description.groups, GROUPS);
+            assert_eq!(description.command_set().unwrap(), set);
+        }
+    }
+
+    #[test]
+    fn the_model_gives_weight_and_rotors() {
+        // 0.9 kg, as the file says.
+        let model = Model::read::<Any>(QUADCOPTER).unwrap();
+        assert!((model.weight - 0.9 * 9.81).abs() < 0.01, "{}", model.weight);
+        assert_eq!(model.rotors, 4);
+        assert_eq!(model.mismatch(MavType::MAV_TYPE_QUADROTOR), None);
+        assert_eq!(model.mismatch(MavType::MAV_TYPE_COAXIAL), None);
+        assert_eq!(
+            model.mismatch(MavType::MAV_TYPE_HEXAROTOR).unwrap(),
+            "the vehicle says that it is a hexarotor with 6 rotors, and the model has 4"
+        );
+        assert_eq!(Model::read::<Tri>(TRICOPTER).unwrap().rotors, 3);
+        assert_eq!(Model::read::<Tri>("").unwrap().rotors, 3);
     }
 
     #[test]
     fn another_number_of_rotors_is_refused() {
-        let four = include_str!("../../../../configs/vehicles/quadcopter.toml");
-        let error = describe::<Tri>(four).unwrap_err();
+        let error = Model::read::<Tri>(QUADCOPTER).err().unwrap();
         assert_eq!(
             error.message,
             "`tri` is for vehicles with 3 rotors, but `quadcopter` has 4"
         );
         assert_eq!(error.location.unwrap().text, Text::Vehicle);
-        assert!(describe::<Tri>("rotors = 3").is_err());
-        assert!(describe::<Tri>("rotors = [").is_err());
+        assert!(Model::read::<Tri>("rotors = 3").is_err());
+        assert!(Model::read::<Tri>("rotors = [").is_err());
     }
 }

@@ -14,7 +14,7 @@ const QUATERNION: (usize, usize) = (1, 3);
 const LINEAR: (usize, usize) = (2, 7);
 const ANGULAR: (usize, usize) = (3, 10);
 const BATTERY: (usize, usize) = (4, 13);
-const ARMED: (usize, usize) = (5, 15);
+const VEHICLE: (usize, usize) = (5, 15);
 
 /// Fills frames.
 pub(crate) struct Filler {
@@ -35,9 +35,15 @@ impl Filler {
         }
     }
 
-    /// Writes into the frame of the tick at `now` (ns of `CLOCK_MONOTONIC`) what is known; returns whether any group is
+    /// Writes into the frame of the tick at `now` (ns of `CLOCK_MONOTONIC`) what is known, and whether the vehicle takes our commands; returns whether any group is
     /// newer than the frame knew.
-    pub fn fill(&mut self, state: &Telemetry, now: i64, frame: &mut FrameMut) -> bool {
+    pub fn fill(
+        &mut self,
+        state: &Telemetry,
+        control: f64,
+        now: i64,
+        frame: &mut FrameMut,
+    ) -> bool {
         let time = now - self.origin;
         *frame.time = time.max(*frame.time);
         let stale = self.stale;
@@ -63,11 +69,11 @@ impl Filler {
         });
         put.group(BATTERY, battery.as_ref(), SLOW);
         let armed = state.heartbeat().map(|heartbeat| Sample {
-            value: [f64::from(u8::from(heartbeat.value.armed()))],
+            value: [f64::from(u8::from(heartbeat.value.armed())), control],
             stamp: heartbeat.stamp,
             arrival: heartbeat.arrival,
         });
-        put.group(ARMED, armed.as_ref(), SLOW);
+        put.group(VEHICLE, armed.as_ref(), SLOW);
         put.fresh
     }
 }
@@ -123,6 +129,7 @@ mod tests {
             arrival,
             system: 1,
             component: 1,
+            sequence: 0,
             message,
         }));
     }
@@ -149,9 +156,9 @@ mod tests {
 
     #[test]
     fn a_frame_is_fresh_only_when_something_is_new() {
-        let (mut state, mut frame) = (Telemetry::default(), Frame::new(16, 6));
+        let (mut state, mut frame) = (Telemetry::default(), Frame::new(17, 6));
         let mut filler = Filler::new(1000 * MS, 200 * MS);
-        assert!(!filler.fill(&state, 1001 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, 1.0, 1001 * MS, &mut frame.as_mut()));
         assert_eq!((frame.time, valid(&frame)), (MS, [false; 6]));
 
         // The charge is known and the voltage is not: news once, and not valid.
@@ -160,26 +167,26 @@ mod tests {
             ..SYS_STATUS_DATA::default()
         };
         take(&mut state, 1002 * MS, MavMessage::SYS_STATUS(charge));
-        assert!(filler.fill(&state, 1003 * MS, &mut frame.as_mut()));
-        assert!(!filler.fill(&state, 1004 * MS, &mut frame.as_mut()));
+        assert!(filler.fill(&state, 1.0, 1003 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, 1.0, 1004 * MS, &mut frame.as_mut()));
         assert!(!frame.groups[4].valid && frame.values[14] == 0.5);
 
         take(&mut state, 1010 * MS, position(0));
-        assert!(filler.fill(&state, 1011 * MS, &mut frame.as_mut()));
-        assert!(!filler.fill(&state, 1012 * MS, &mut frame.as_mut()));
+        assert!(filler.fill(&state, 1.0, 1011 * MS, &mut frame.as_mut()));
+        assert!(!filler.fill(&state, 1.0, 1012 * MS, &mut frame.as_mut()));
         assert_eq!(valid(&frame), [true, false, false, false, false, false]);
         assert_eq!(frame.groups[0].stamp, 10 * MS);
     }
 
     #[test]
     fn each_group_goes_stale_by_itself_and_the_body_velocity_with_the_attitude() {
-        let (mut state, mut frame) = (Telemetry::default(), Frame::new(16, 6));
+        let (mut state, mut frame) = (Telemetry::default(), Frame::new(17, 6));
         let mut filler = Filler::new(0, 200 * MS);
         take(&mut state, 1000 * MS, attitude(0));
         take(&mut state, 1150 * MS, position(150));
-        filler.fill(&state, 1160 * MS, &mut frame.as_mut());
+        filler.fill(&state, 1.0, 1160 * MS, &mut frame.as_mut());
         assert_eq!(valid(&frame)[..4], [true; 4]);
-        filler.fill(&state, 1250 * MS, &mut frame.as_mut());
+        filler.fill(&state, 1.0, 1250 * MS, &mut frame.as_mut());
         assert_eq!(valid(&frame)[..4], [true, false, false, false]);
         assert_eq!(frame.groups[1].stamp, 1000 * MS);
     }

@@ -9,11 +9,17 @@
 //! | `pose.position.*`, `pose.quaternion.*`, `twist.*` | [`crate::Telemetry`], in the world NWU and the body FLU | yes |
 //! | `battery.*` | valid if the vehicle knows both voltage and charge | after 5 s |
 //! | `vehicle.armed` | heartbeat | after 5 s |
+//! | `vehicle.control` | 0 once the mode of a commanded vehicle was changed by somebody else | after 5 s |
 //!
-//! The commands are those of the rotors in the vehicle's description, and **none is sent**: this version only reads. Arming is refused
-//! when the backend is configured, and again by [`arm`](fly_hal::Backend::arm).
-//! [`write`](fly_hal::Backend::write) takes commands, so that they can be computed and shown, and drops them. Only
-//! our heartbeat and requests for messages are sent to the vehicle; with `listen_only = true` not even those.
+//! # Commands
+//!
+//! The key `command` says which [set](fly_hal::CommandSet) is taken: attitude and thrust, angular velocity and thrust, or points of a trajectory.
+//! Without [`armed`](fly_hal::Configuration::armed) they are dropped, and only our heartbeat and requests for messages are sent to the vehicle; with
+//! `listen_only = true` not even those.
+//!
+//! A commanded PX4 flies in OFFBOARD, an ArduCopter in GUIDED. `start` reads the parameters that matter, `arm` checks the vehicle's health, begins the
+//! stream of setpoints, changes the mode and arms. What it does is believed when its heartbeats say so. A mode that somebody else has changed
+//! ends the commanding at once.
 //!
 //! # Time
 //!
@@ -21,8 +27,13 @@
 //! far as the vehicle's clock can be mapped to ours ([`crate::SenderClock`]).
 
 mod airframe;
+mod autopilot;
 mod frame;
+mod preflight;
+mod session;
+mod setpoint;
 mod settings;
+mod thrust;
 mod vehicle;
 
 pub use airframe::Airframe;

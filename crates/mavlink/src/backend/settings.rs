@@ -14,13 +14,21 @@
 //! signing_key = "fly.key"      # signs what is sent and refuses what is not signed; see the crate's README
 //! signing_link = 0             # our number of this link, 0 to 255, where several share a key
 //! any_type = false             # true: only warn when the vehicle is of another kind
+//! command = "attitude"         # what it is commanded by: "attitude", "rates" or "trajectory"
+//! setpoint_rate_hz = 200.0     # at most so many setpoints a second
+//! hover_thrust = 0.4           # the autopilot's thrust in hover, 0 to 1; without: measured after the take-off, before that its parameter
+//! thrust_curve = 0.0           # 0: the autopilot linearises its thrust; 1: thrust goes with the square of the command
+//! thrust_limits = [0.03, 0.95] # of the autopilot's thrust
+//! set_parameters = false       # true: parameters that are wrong are set for the flight
+//! parameters_file = "old.txt"  # where their old values are kept meanwhile; without: in the user's folder for states
 //! ```
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::{Address, AddressError, Identity, LinkSettings, SigningSettings, VehicleSettings};
-use fly_hal::{Configuration, Error};
+use fly_hal::{CommandSet, Configuration, Error};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -43,6 +51,14 @@ struct Table {
     listen_only: bool,
     #[serde(default)]
     any_type: bool,
+    command: Option<Spanned<String>>,
+    setpoint_rate_hz: Option<Spanned<f64>>,
+    hover_thrust: Option<Spanned<f64>>,
+    thrust_curve: Option<Spanned<f64>>,
+    thrust_limits: Option<Spanned<[f64; 2]>>,
+    #[serde(default)]
+    set_parameters: bool,
+    parameters_file: Option<Spanned<String>>,
 }
 
 /// Where ground stations listen, to this machine alone: whoever reaches an open port can claim to be the vehicle.
@@ -58,6 +74,15 @@ pub(crate) struct Settings {
     pub connect_timeout: Duration,
     pub stale_after: Duration,
     pub any_type: bool,
+    pub command: CommandSet,
+    /// Hz.
+    pub setpoint_rate: f64,
+    /// 0 to 1; `None`: as the vehicle says.
+    pub hover_thrust: Option<f64>,
+    pub thrust_curve: f64,
+    pub thrust_limits: [f64; 2],
+    pub set_parameters: bool,
+    pub parameters_file: Option<PathBuf>,
 }
 
 impl Settings {
@@ -108,8 +133,57 @@ impl Settings {
                 listen_only: table.listen_only,
             },
             any_type: table.any_type,
+            command: command(table.command)?,
+            setpoint_rate: within(
+                "setpoint_rate_hz",
+                table.setpoint_rate_hz,
+                5.0..=1000.0,
+                "Hz",
+            )?
+            .unwrap_or(200.0),
+            hover_thrust: within("hover_thrust", table.hover_thrust, 0.05..=0.95, "of 1")?,
+            thrust_curve: within("thrust_curve", table.thrust_curve, 0.0..=1.0, "of 1")?
+                .unwrap_or(0.0),
+            thrust_limits: limits(table.thrust_limits)?,
+            set_parameters: table.set_parameters,
+            parameters_file: table
+                .parameters_file
+                .map(|path| configuration.resolve_path(path.span().start, path.get_ref()))
+                .transpose()?,
         })
     }
+}
+
+/// What is commanded.
+fn command(name: Option<Spanned<String>>) -> Result<CommandSet, Error> {
+    let Some(name) = name else {
+        return Ok(CommandSet::Attitude);
+    };
+    let found = CommandSet::SETPOINTS
+        .into_iter()
+        .find(|set| set.name() == name.get_ref());
+    found.ok_or_else(|| {
+        Error::configuration(format!(
+            "`command` is \"{}\", expected \"attitude\", \"rates\" or \"trajectory\"",
+            name.get_ref()
+        ))
+        .in_configuration(name.span())
+    })
+}
+
+/// The least and the most thrust.
+fn limits(value: Option<Spanned<[f64; 2]>>) -> Result<[f64; 2], Error> {
+    let Some(value) = value else {
+        return Ok([0.03, 0.95]);
+    };
+    let [least, most] = *value.get_ref();
+    if 0.0 <= least && least < most && most <= 1.0 {
+        return Ok([least, most]);
+    }
+    Err(Error::configuration(format!(
+        "`thrust_limits` is [{least}, {most}], expected two rising numbers from 0 to 1"
+    ))
+    .in_configuration(value.span()))
 }
 
 /// Key and link number; a number without a key signs nothing, which is not what was meant.
@@ -185,6 +259,11 @@ mod tests {
         let settings = read("").unwrap();
         assert_eq!(settings.address.to_string(), "udpin:127.0.0.1:14550");
         assert_eq!(settings.vehicle, VehicleSettings::default());
+        assert_eq!(settings.command, CommandSet::Attitude);
+        assert_eq!(
+            (settings.hover_thrust, settings.set_parameters),
+            (None, false)
+        );
     }
 
     #[test]
@@ -192,7 +271,9 @@ mod tests {
         let settings = read(
             "link = 'serial:/dev/ttyACM0:115200'\nsystem = 3\nown_system = 3\nown_component = 191\n\
              connect_timeout = 2\nstale_after = 0.25\nattitude_rate_hz = 100\nposition_rate_hz = 0\n\
-             listen_only = true\nany_type = true\nsigning_key = '/etc/fly.key'\nsigning_link = 2",
+             listen_only = true\nany_type = true\nsigning_key = '/etc/fly.key'\nsigning_link = 2\n\
+             command = 'rates'\nsetpoint_rate_hz = 50\nhover_thrust = 0.4\nthrust_curve = 0.7\n\
+             thrust_limits = [0.1, 0.9]\nset_parameters = true\nparameters_file = '/tmp/old'",
         )
         .unwrap();
         assert_eq!(settings.address.to_string(), "serial:/dev/ttyACM0:115200");
@@ -219,6 +300,18 @@ mod tests {
         let signing = settings.vehicle.link.signing.unwrap();
         assert_eq!(signing.key.to_str(), Some("/etc/fly.key"));
         assert_eq!((signing.link, signing.unsigned_radio_status), (2, true));
+        assert_eq!(settings.command, CommandSet::Rates);
+        assert_eq!(
+            (
+                settings.setpoint_rate,
+                settings.hover_thrust,
+                settings.thrust_curve,
+                settings.thrust_limits
+            ),
+            (50.0, Some(0.4), 0.7, [0.1, 0.9])
+        );
+        assert!(settings.set_parameters);
+        assert_eq!(settings.parameters_file, Some(PathBuf::from("/tmp/old")));
     }
 
     #[test]
@@ -261,6 +354,21 @@ mod tests {
             "256",
         );
         check("signing_link = 1", "without `signing_key`", "1");
+        check(
+            "command = 'thrust'",
+            "`command` is \"thrust\", expected \"attitude\"",
+            "'thrust'",
+        );
+        check(
+            "hover_thrust = 2.0",
+            "`hover_thrust` is 2 of 1, expected 0.05 to 0.95 of 1",
+            "2.0",
+        );
+        check(
+            "thrust_limits = [0.9, 0.1]",
+            "expected two rising numbers",
+            "[0.9, 0.1]",
+        );
         check("lnk = 'x'", "unknown key `lnk`", "lnk");
     }
 }

@@ -3,23 +3,50 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use crate::dialect::{
+    ATTITUDE_TARGET_DATA, EKF_STATUS_REPORT_DATA, ESTIMATOR_STATUS_DATA, EXTENDED_SYS_STATE_DATA,
+    HEARTBEAT_DATA, HOME_POSITION_DATA,
+};
 use crate::{Found, Telemetry, Vehicle, autopilot_name, type_name};
 use fly_hal::{
-    Backend, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, Info, ReadOutcome,
-    Request, monotonic_now,
+    Backend, Configuration, Deadline, Description, Emergency, Error, ErrorKind, FrameMut, Info,
+    Progress, ReadOutcome, Request, monotonic_now,
 };
+use mavlink::MessageData;
 
-use super::airframe::{Airframe, describe};
+use super::airframe::{Airframe, Model, describe};
+use super::autopilot::Autopilot;
 use super::frame::Filler;
+use super::preflight::{Health, Parameters, Record};
+use super::session::{Session, Setup};
+use super::setpoint::Scaling;
 use super::settings::Settings;
+use super::thrust::ThrustMap;
 
 /// How long `start` waits for the state after the heartbeat, ns. A missing state is not an error: without a GPS fix there is no position.
 const STATE_WAIT: i64 = 3_000_000_000;
+
+/// What a vehicle that is commanded is asked for besides: the message's number and how often, Hz. Its mode must be known soon, and its own thrust
+/// is that of the hover.
+const MESSAGES: [(u32, f64); 6] = [
+    (HEARTBEAT_DATA::ID, 5.0),
+    (ATTITUDE_TARGET_DATA::ID, 20.0),
+    (EXTENDED_SYS_STATE_DATA::ID, 2.0),
+    (ESTIMATOR_STATUS_DATA::ID, 1.0),
+    (EKF_STATUS_REPORT_DATA::ID, 1.0),
+    (HOME_POSITION_DATA::ID, 0.5),
+];
+
+/// An autopilot's thrust in hover that nobody tells.
+const HOVER: f64 = 0.5;
 
 /// A MAVLink vehicle of the kind `A`. See the [module](super) for its signals.
 pub struct MavlinkVehicle<A> {
     description: Description,
     settings: Settings,
+    model: Model,
+    /// Whether it is commanded.
+    armed: bool,
     /// Time between ticks, ns.
     period: i64,
     connected: Option<Connected>,
@@ -34,17 +61,32 @@ struct Connected {
     filler: Filler,
     next_tick: i64,
     alive: bool,
+    commanded: Option<Commanded>,
+}
+
+/// What a vehicle has that is commanded.
+struct Commanded {
+    session: Session,
+    parameters: Parameters,
+    record: Record,
 }
 
 impl<A: Airframe> Backend for MavlinkVehicle<A> {
     const INFO: Info = A::INFO;
 
     fn configure(configuration: &Configuration) -> Result<Self, Error> {
-        if configuration.armed {
-            return Err(commanding_is_unsupported::<A>());
+        let mut settings = Settings::read(configuration)?;
+        if configuration.armed && settings.vehicle.listen_only {
+            return Err(Error::configuration(
+                "`listen_only` sends nothing, so that the vehicle cannot be commanded",
+            )
+            .with_help("omit `--arm`, or `listen_only`"));
         }
-        let settings = Settings::read(configuration)?;
-        let description = describe::<A>(configuration.vehicle)?;
+        if configuration.armed {
+            settings.vehicle.messages.extend(MESSAGES);
+        }
+        let model = Model::read::<A>(configuration.vehicle)?;
+        let description = describe(settings.command)?;
         let period = Duration::try_from_secs_f64(1.0 / configuration.rate_hz)
             .ok()
             .filter(|period| !period.is_zero())
@@ -58,6 +100,8 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         Ok(Self {
             description,
             settings,
+            model,
+            armed: configuration.armed,
             period,
             connected: None,
             dropped_commands: 0,
@@ -73,12 +117,10 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         let Settings {
             address, vehicle, ..
         } = &self.settings;
-        let vehicle = Vehicle::open(address, vehicle)
+        let mut vehicle = Vehicle::open(address, vehicle)
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
         let deadline = Deadline::after(self.settings.connect_timeout).0;
-        let found = vehicle
-            .find(deadline)
-            .map_err(|error| Error::new(ErrorKind::Timeout, error.to_string()))?;
+        let found = vehicle.find(deadline)?;
         self.check_type(&found)?;
         let until = deadline.min(monotonic_now().saturating_add(STATE_WAIT));
         let state = vehicle.wait(until, |state| missing(state).is_empty());
@@ -90,15 +132,20 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             );
         }
         self.compare_rates();
+        let commanded = if self.armed {
+            Some(self.prepare(&mut vehicle, &found)?)
+        } else {
+            None
+        };
         let now = monotonic_now();
-        let stale = i64::try_from(self.settings.stale_after.as_nanos()).unwrap_or(i64::MAX);
-        let filler = Filler::new(now, stale);
+        let filler = Filler::new(now, self.stale());
         self.connected = Some(Connected {
             vehicle,
             found,
             filler,
             next_tick: now,
             alive: true,
+            commanded,
         });
         Ok(())
     }
@@ -118,7 +165,14 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             .next_tick
             .max(now.saturating_sub(self.period))
             .min(now);
-        let fresh = connected.filler.fill(&state, now, frame);
+        let control = match &mut connected.commanded {
+            Some(commanded) => {
+                commanded.session.run(&mut connected.vehicle, &state, now);
+                commanded.session.control()
+            }
+            None => 1.0,
+        };
+        let fresh = connected.filler.fill(&state, control, now, frame);
         connected.log_presence(&state, now);
         Ok(if fresh {
             ReadOutcome::Fresh
@@ -127,29 +181,73 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         })
     }
 
-    /// Counts the commands and drops them: this backend cannot arm a vehicle.
-    fn write(&mut self, _time: i64, _commands: &[f64]) -> Result<(), Error> {
-        self.dropped_commands += 1;
-        Ok(())
+    /// Sends the commands as a setpoint; without `--arm` counts and drops them.
+    fn write(&mut self, _time: i64, commands: &[f64]) -> Result<(), Error> {
+        let Some((session, vehicle)) = self.session() else {
+            self.dropped_commands += 1;
+            return Ok(());
+        };
+        session.write(vehicle, commands, monotonic_now())
     }
 
     fn stop(&mut self) -> Result<(), Error> {
-        if let Some(connected) = &mut self.connected {
-            tracing::info!("link: {}", connected.vehicle.statistics());
+        let Some(connected) = &mut self.connected else {
+            return Ok(());
+        };
+        if let Some(commanded) = &mut connected.commanded {
+            let restored = Parameters::restore(&mut connected.vehicle, &commanded.record);
+            for line in &restored {
+                tracing::info!("{line}");
+            }
+            commanded.parameters.restored.extend(restored);
         }
+        tracing::info!("link: {}", connected.vehicle.statistics());
         Ok(())
     }
 
     fn arm(&mut self) -> Result<(), Error> {
-        Err(commanding_is_unsupported::<A>())
+        let name = A::INFO.name;
+        let Some(commanded) = self.connected.as_ref().and_then(|c| c.commanded.as_ref()) else {
+            return Err(not_commanded::<A>());
+        };
+        let faults: Vec<_> = commanded.parameters.faults().collect();
+        if !faults.is_empty() {
+            return Err(Error::new(ErrorKind::Refused, faults.join("; ")).with_help(format!(
+                "set it on the vehicle, or let it be set for the flight: `--set backend.{name}.set_parameters=true`"
+            )));
+        }
+        self.ask(|session, _, now| session.arm(now))
+    }
+
+    fn take_off(&mut self, height: f64) -> Result<(), Error> {
+        self.ask(|session, state, now| session.take_off(state, height, now))
     }
 
     fn disarm(&mut self) -> Result<(), Error> {
-        Err(commanding_is_unsupported::<A>())
+        self.ask(|session, _, now| session.disarm(now))
     }
 
-    fn request(&mut self, _: Request) -> Result<(), Error> {
-        Err(commanding_is_unsupported::<A>())
+    fn request(&mut self, request: Request) -> Result<(), Error> {
+        self.ask(|session, _, now| session.request(request, now))
+    }
+
+    fn poll(&mut self) -> Result<Progress, Error> {
+        let Some((session, vehicle)) = self.session() else {
+            return Ok(Progress::Done);
+        };
+        let state = vehicle.telemetry();
+        session.run(vehicle, &state, monotonic_now());
+        session.poll()
+    }
+
+    fn emergency(&self) -> Option<Emergency> {
+        let commanded = self.connected.as_ref()?.commanded.as_ref()?;
+        let line = commanded.session.urgent();
+        Some(Box::new(move |request| match request {
+            Request::Land => line.request(0),
+            Request::Terminate => line.request(1),
+            _ => false,
+        }))
     }
 
     fn report(&self) -> Vec<(String, String)> {
@@ -188,6 +286,12 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
                     connected.vehicle.statistics()
                 ),
             );
+            if let Some(clock) = connected.vehicle.clock() {
+                line(
+                    "round trip",
+                    format!("{:.1} ms at best", clock.round_trip as f64 * 1e-6),
+                );
+            }
             let rates = connected.vehicle.rates();
             let coming = rates.iter().filter(|rate| rate.hz > 0.0);
             let rates: Vec<_> = coming
@@ -197,15 +301,109 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
                 line("messages", rates.join(", "));
             }
         }
-        line(
-            "commands",
-            format!("none sent, {} dropped", self.dropped_commands),
-        );
+        match self.connected.as_ref().and_then(|c| c.commanded.as_ref()) {
+            Some(commanded) => commanded.report(self.settings.command.name(), &mut line),
+            None => line(
+                "commands",
+                format!("none sent, {} dropped", self.dropped_commands),
+            ),
+        }
         lines
     }
 }
 
 impl<A: Airframe> MavlinkVehicle<A> {
+    fn stale(&self) -> i64 {
+        i64::try_from(self.settings.stale_after.as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    /// What is commanded, and the vehicle.
+    fn session(&mut self) -> Option<(&mut Session, &mut Vehicle)> {
+        let connected = self.connected.as_mut()?;
+        let commanded = connected.commanded.as_mut()?;
+        Some((&mut commanded.session, &mut connected.vehicle))
+    }
+
+    /// Asks a vehicle that is commanded for something.
+    fn ask(
+        &mut self,
+        ask: impl FnOnce(&mut Session, &Telemetry, i64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some((session, vehicle)) = self.session() else {
+            return Err(not_commanded::<A>());
+        };
+        let (state, now) = (vehicle.telemetry(), monotonic_now());
+        session.run(vehicle, &state, now);
+        ask(session, &state, now)?;
+        session.run(vehicle, &state, now);
+        Ok(())
+    }
+
+    /// Looks at a vehicle that is to be commanded: its autopilot, what an earlier flight has left set, its parameters.
+    fn prepare(&self, vehicle: &mut Vehicle, found: &Found) -> Result<Commanded, Error> {
+        let make = autopilot_name(found.heartbeat.autopilot);
+        let autopilot = Autopilot::of(&found.heartbeat).ok_or_else(|| {
+            Error::unsupported(format!(
+                "the vehicle's autopilot says that it is {make}; expected PX4 or ArduPilot, which can be commanded"
+            ))
+            .with_help("omit `--arm`: everything is read, computed, shown and logged, and no command is sent")
+        })?;
+        if let Some(mismatch) = self.model.mismatch(found.heartbeat.vehicle_type) {
+            tracing::warn!("{mismatch}");
+        }
+        let system = u8::try_from(found.system).unwrap_or(0);
+        let record = match &self.settings.parameters_file {
+            Some(path) => Record { path: path.clone() },
+            None => Record::of(&make, system),
+        };
+        let restored = Parameters::restore(vehicle, &record);
+        for line in &restored {
+            tracing::warn!("left by an earlier flight: {line}");
+        }
+        let mut health = Health::default();
+        let until = monotonic_now().saturating_add(STATE_WAIT);
+        while monotonic_now() < until && !health.has_status() {
+            vehicle.wait(monotonic_now().saturating_add(20_000_000), |_| false);
+            vehicle.poll(monotonic_now());
+            while let Some(received) = vehicle.news() {
+                health.take(&received);
+            }
+        }
+        let set = self.settings.command;
+        let requirements = autopilot.requirements(set);
+        let mut parameters = Parameters::read(vehicle, requirements, health.hears_radio())?;
+        if self.settings.set_parameters {
+            parameters.correct(vehicle, &record)?;
+        }
+        parameters.tell();
+        parameters.restored = restored;
+        let told = parameters.value(autopilot.hover_thrust());
+        let told = told.filter(|hover| (0.05..=0.95).contains(hover));
+        let scaling = Scaling {
+            map: ThrustMap {
+                weight: self.model.weight,
+                hover: self.settings.hover_thrust.or(told).unwrap_or(HOVER),
+                curve: self.settings.thrust_curve,
+                limits: self.settings.thrust_limits,
+            },
+            boosts: autopilot == Autopilot::ArduPilot
+                && parameters.value("ATC_ANGLE_BOOST") != Some(0.0),
+        };
+        let setup = Setup {
+            autopilot,
+            set,
+            scaling,
+            setpoint_rate: self.settings.setpoint_rate,
+            stale: self.stale(),
+            hover_is_given: self.settings.hover_thrust.is_some(),
+        };
+        Ok(Commanded {
+            session: Session::new(vehicle, setup, health)?,
+            parameters,
+            record,
+        })
+    }
+
     /// A controller that is faster than its measurements finds no new data at most of its ticks.
     fn compare_rates(&self) {
         let flight = 1e9 / self.period as f64;
@@ -249,12 +447,53 @@ impl Connected {
     }
 }
 
-fn commanding_is_unsupported<A: Airframe>() -> Error {
-    Error::unsupported(format!(
-        "commanding a vehicle is not supported in this version: `{}` reads its state and sends it no commands",
+impl Commanded {
+    fn report(&self, set: &str, line: &mut impl FnMut(&str, String)) {
+        let counts = self.session.counts;
+        line(
+            "commands",
+            format!(
+                "{} setpoints ({set}) sent, {} to keep its place, {} not sent",
+                counts.written, counts.kept, counts.dropped
+            ),
+        );
+        if let Some(why) = self.session.lost() {
+            line("control", why.to_owned());
+        }
+        if self.session.sends_thrust() {
+            let map = self.session.scaling.map;
+            line(
+                "thrust",
+                format!(
+                    "{:.3} carries {:.2} N, curve {}",
+                    map.hover, map.weight, map.curve
+                ),
+            );
+        }
+        let events = &self.session.events;
+        if !events.is_empty() {
+            line("events", events.join("; "));
+        }
+        let all: Vec<_> = self
+            .parameters
+            .all
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        if !all.is_empty() {
+            line("parameters", all.join("; "));
+        }
+        if !self.parameters.restored.is_empty() {
+            line("parameters set back", self.parameters.restored.join("; "));
+        }
+    }
+}
+
+fn not_commanded<A: Airframe>() -> Error {
+    Error::usage(format!(
+        "`{}` was configured without `--arm`: it reads the vehicle's state and sends it no commands",
         A::INFO.name
     ))
-    .with_help("omit `--arm`: everything is read, computed, shown and logged, and no command is sent")
 }
 
 /// What a state lacks.

@@ -6,6 +6,7 @@
 
 mod outbox;
 mod reader;
+mod urgent;
 mod writer;
 
 use std::io;
@@ -24,6 +25,7 @@ use crate::statistics::Statistics;
 use crate::transport::{Endpoint, Output};
 
 pub use outbox::Sender;
+pub use urgent::UrgentLine;
 pub use writer::Identity;
 
 /// Options of a link.
@@ -60,6 +62,8 @@ pub struct Received {
     pub system: u32,
     /// The sender's component number.
     pub component: u8,
+    /// The sender's own count of its messages.
+    pub sequence: u8,
     /// The content.
     pub message: MavMessage,
 }
@@ -127,6 +131,7 @@ struct Shared {
     writer: Mutex<Option<Box<dyn Output>>>,
     last_error: Mutex<Option<String>>,
     counters: Counters,
+    urgent: urgent::Urgent,
 }
 
 #[derive(Default)]
@@ -237,6 +242,15 @@ impl Link {
     /// [`SendError::Closed`] for a link whose threads could not be started.
     pub fn sender(&mut self) -> Result<&mut Sender, SendError> {
         self.sender.as_mut().ok_or(SendError::Closed)
+    }
+
+    /// The way past everything that may hang.
+    ///
+    /// # Errors
+    /// As [`Link::sender`].
+    pub fn urgent(&self) -> Result<UrgentLine, SendError> {
+        let sender = self.sender.as_ref().ok_or(SendError::Closed)?;
+        Ok(UrgentLine::new(Arc::clone(&self.shared), sender.writer()))
     }
 
     /// The address that a listening link got; useful where the port was 0.

@@ -99,6 +99,10 @@ impl Sender {
         Ok(())
     }
 
+    pub(super) fn writer(&self) -> Thread {
+        self.writer.clone()
+    }
+
     pub(super) fn wake(&self) {
         self.writer.unpark();
     }
@@ -164,6 +168,16 @@ impl Outbox {
             self.shared.counters.expired.fetch_add(1, Ordering::Relaxed);
         }
         None
+    }
+
+    /// Drops the setpoints that wait.
+    pub fn drop_setpoints(&mut self) {
+        let before = self.waiting.len();
+        self.waiting.retain(|w| !w.replaces || w.deadline.is_none());
+        count(
+            &self.shared.counters.unsent,
+            (before - self.waiting.len()) as u64,
+        );
     }
 
     pub fn is_empty(&self) -> bool {

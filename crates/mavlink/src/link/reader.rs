@@ -195,6 +195,7 @@ impl Reader {
                         arrival,
                         system,
                         component,
+                        sequence: frame.sequence(),
                         message,
                     },
                     &mut self.sender,

@@ -56,6 +56,9 @@ const IDLE: Duration = Duration::from_secs(1);
 /// one's place and what has become late is dropped.
 const MOST_BACKLOG: Duration = Duration::from_millis(5);
 
+/// How soon the writer looks again while something urgent is to be sent.
+const URGENT: Duration = Duration::from_millis(20);
+
 pub(super) struct Writer {
     pub shared: Arc<Shared>,
     pub inlets: Vec<Inlet>,
@@ -87,21 +90,27 @@ impl Writer {
                     replaces: true,
                 });
             }
-            if outbox.is_empty() {
+            if self.shared.urgent.is_begun() {
+                outbox.drop_setpoints();
+            }
+            let urgent = self.shared.urgent.due(monotonic()).cloned();
+            if urgent.is_none() && outbox.is_empty() {
                 let wait =
                     next_heartbeat.map_or(IDLE, |at| at.saturating_duration_since(Instant::now()));
-                std::thread::park_timeout(wait);
+                let pending = self.shared.urgent.is_pending();
+                std::thread::park_timeout(if pending { wait.min(URGENT) } else { wait });
                 continue;
             }
             let mut writer = lock(&self.shared.writer);
             let backlog = writer.as_mut().map_or(Duration::ZERO, |w| w.backlog());
-            if backlog > MOST_BACKLOG {
+            if urgent.is_none() && backlog > MOST_BACKLOG {
                 drop(writer);
                 std::thread::sleep(backlog.saturating_sub(MOST_BACKLOG).min(MOST_BACKLOG));
                 continue;
             }
             let done = monotonic() + i64::try_from(backlog.as_nanos()).unwrap_or(i64::MAX);
-            let Some(outgoing) = outbox.next(done) else {
+            let is_urgent = urgent.is_some();
+            let Some(message) = urgent.or_else(|| outbox.next(done).map(|out| out.message)) else {
                 continue;
             };
             let header = MavHeader {
@@ -109,7 +118,7 @@ impl Writer {
                 component_id: self.settings.identity.component,
                 sequence,
             };
-            encode(&mut raw, header, &outgoing.message, self.signing.as_deref());
+            encode(&mut raw, header, &message, self.signing.as_deref());
             // The frame goes out in one write: it is one datagram.
             let sent = match writer
                 .as_mut()
@@ -123,6 +132,10 @@ impl Writer {
                 None => false,
             };
             drop(writer);
+            if is_urgent {
+                // A link that is down is tried again as one that loses it.
+                self.shared.urgent.tried(monotonic(), sent);
+            }
             if sent {
                 sequence = sequence.wrapping_add(1);
                 count(&self.shared.counters.sent, 1);

@@ -8,6 +8,7 @@ fn received(arrival: i64, message: MavMessage) -> Received {
         arrival,
         system: 1,
         component: 1,
+        sequence: 0,
         message,
     }
 }

@@ -89,7 +89,7 @@ impl Command {
     }
 
     /// The message to `target`; `confirmation` counts its transmissions (of `COMMAND_LONG`).
-    fn message(&self, target: (u8, u8), confirmation: u8) -> MavMessage {
+    pub(crate) fn message(&self, target: (u8, u8), confirmation: u8) -> MavMessage {
         match self.form {
             Form::Long([param1, param2, param3, param4, param5, param6, param7]) => {
                 MavMessage::COMMAND_LONG(COMMAND_LONG_DATA {

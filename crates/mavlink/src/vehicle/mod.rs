@@ -25,7 +25,9 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use crate::address::Address;
 use crate::clock::monotonic;
 use crate::dialect::{MavMessage, MavProtocolCapability, MavType};
-use crate::link::{Link, LinkError, LinkSettings, Listener, Received, SendError, Sender};
+use crate::link::{
+    Link, LinkError, LinkSettings, Listener, Received, SendError, Sender, UrgentLine,
+};
 use crate::newest::{Newest, Publisher, newest};
 use crate::statistics::Statistics;
 use crate::telemetry::{Heartbeat, Telemetry};
@@ -92,6 +94,7 @@ pub struct Vehicle {
     /// Whom the reader's thread wakes.
     waiters: RefCell<Waiters>,
     answers: Consumer<Received>,
+    news: Consumer<Received>,
     commands: Commands,
     parameters: Option<Parameters>,
 }
@@ -119,6 +122,15 @@ const MOST_OTHERS: usize = 8;
 /// Answers that may wait for [`Vehicle::poll`]; a list of parameters comes faster than a flight ticks.
 const ANSWERS: usize = 512;
 
+/// News that may wait for [`Vehicle::news`].
+const NEWS: usize = 256;
+
+/// Messages of one sender that may overtake each other.
+const OVERTAKEN: u8 = 100;
+
+/// After such a silence (ns) a sender may count anew.
+const COUNTS_ANEW: i64 = 1_000_000_000;
+
 /// Who waits looks again after this in any case.
 const NAP: Duration = Duration::from_millis(10);
 
@@ -139,12 +151,15 @@ impl Vehicle {
         let (publisher, reader) = newest(Observed::default());
         let (waiters, woken) = RingBuffer::new(4);
         let (answered, answers) = RingBuffer::new(ANSWERS);
+        let (told, news) = RingBuffer::new(NEWS);
         let observer = Observer {
             observed: Observed::default(),
             publisher,
             woken,
             waiter: None,
             answered,
+            told,
+            newest_sequence: None,
             wanted: settings.system,
             monitor: Monitor::new(settings, us),
         };
@@ -160,6 +175,7 @@ impl Vehicle {
                 last: None,
             }),
             answers,
+            news,
             commands: Commands::new(us, commands::RETRY),
             parameters: None,
         })
@@ -275,6 +291,30 @@ impl Vehicle {
         self.commands.strays()
     }
 
+    /// The next of the vehicle's messages about what it does, in their order: `HEARTBEAT` (but for those that were overtaken by
+    /// later messages), `STATUSTEXT`, `SYS_STATUS`, `EXTENDED_SYS_STATE`, `ESTIMATOR_STATUS`, `EKF_STATUS_REPORT`, `HOME_POSITION`,
+    /// `ATTITUDE_TARGET`. Where nobody takes them, new ones are dropped.
+    pub fn news(&mut self) -> Option<Received> {
+        self.news.pop().ok()
+    }
+
+    /// The way to the vehicle past everything that may hang.
+    ///
+    /// # Errors
+    /// The link is closed, or only listens.
+    pub fn urgent(&self) -> Result<UrgentLine, SendError> {
+        if self.listen_only {
+            return Err(SendError::ListenOnly);
+        }
+        self.link.urgent()
+    }
+
+    /// The system and component numbers of the vehicle, once it was heard.
+    pub fn target(&self) -> Option<(u8, u8)> {
+        let (system, component) = self.look(|observed| observed.vehicle)?;
+        Some((u8::try_from(system).ok()?, component))
+    }
+
     /// The vehicle's parameters. They are read and set by [`Vehicle::poll`].
     ///
     /// # Errors
@@ -324,11 +364,6 @@ impl Vehicle {
         Encoding::of(capabilities, autopilot)
     }
 
-    fn target(&self) -> Option<(u8, u8)> {
-        let (system, component) = self.look(|observed| observed.vehicle)?;
-        Some((u8::try_from(system).ok()?, component))
-    }
-
     fn look<R: Default>(&self, look: impl FnOnce(&Observed) -> R) -> R {
         self.newest.borrow_mut().with(look).unwrap_or_default()
     }
@@ -368,6 +403,9 @@ struct Observer {
     woken: Consumer<Thread>,
     waiter: Option<Thread>,
     answered: Producer<Received>,
+    told: Producer<Received>,
+    /// The vehicle's last message in order: its number and its arrival.
+    newest_sequence: Option<(u8, i64)>,
     wanted: Option<u8>,
     monitor: Monitor,
 }
@@ -379,6 +417,11 @@ impl Listener for Observer {
             if self.observed.others.len() != others {
                 self.publish(true);
             }
+            return;
+        }
+        let overtaken = self.is_overtaken(&received);
+        if overtaken && matches!(received.message, MavMessage::HEARTBEAT(_)) {
+            // What it says of the mode holds no more.
             return;
         }
         let mut news = self.observed.telemetry.take(&received);
@@ -413,6 +456,8 @@ impl Listener for Observer {
         ) {
             // Nobody takes them: nobody has asked.
             let _ = self.answered.push(received);
+        } else if is_news(&received.message) {
+            let _ = self.told.push(received);
         }
     }
 
@@ -421,7 +466,34 @@ impl Listener for Observer {
     }
 }
 
+/// What [`Vehicle::news`] gives.
+fn is_news(message: &MavMessage) -> bool {
+    matches!(
+        message,
+        MavMessage::HEARTBEAT(_)
+            | MavMessage::STATUSTEXT(_)
+            | MavMessage::SYS_STATUS(_)
+            | MavMessage::EXTENDED_SYS_STATE(_)
+            | MavMessage::ESTIMATOR_STATUS(_)
+            | MavMessage::EKF_STATUS_REPORT(_)
+            | MavMessage::HOME_POSITION(_)
+            | MavMessage::ATTITUDE_TARGET(_)
+    )
+}
+
 impl Observer {
+    /// Whether a later message of the vehicle is here already, by its own count.
+    fn is_overtaken(&mut self, received: &Received) -> bool {
+        if let Some((newest, arrival)) = self.newest_sequence {
+            let behind = newest.wrapping_sub(received.sequence);
+            if behind <= OVERTAKEN && received.arrival - arrival < COUNTS_ANEW {
+                return true;
+            }
+        }
+        self.newest_sequence = Some((received.sequence, received.arrival));
+        false
+    }
+
     fn publish(&mut self, lists: bool) {
         let observed = &self.observed;
         self.publisher.publish(|newest| {

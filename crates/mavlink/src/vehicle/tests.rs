@@ -141,6 +141,8 @@ fn observer() -> (Observer, Newest<Observed>, Consumer<Received>) {
         woken: RingBuffer::new(1).1,
         waiter: None,
         answered,
+        told: RingBuffer::new(NEWS).0,
+        newest_sequence: None,
         wanted: Some(1),
         monitor: Monitor::new(&settings, (255, 190)),
     };

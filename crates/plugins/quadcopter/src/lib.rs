@@ -1,25 +1,33 @@
-//! A quadcopter over MAVLink, as a plugin: `[backend] plugin = "quadcopter"`.
+//! A multicopter of any number of rotors over MAVLink, as a plugin: `[backend] plugin = "quadcopter"`.
 //!
-//! It reads the vehicle's state and sends no commands: see [`fly_mavlink::backend`].
+//! It reads the vehicle's state and, armed, commands a PX4 or an ArduCopter: see [`fly_mavlink::backend`].
 
 use fly_hal::{Clock, Info};
 use fly_mavlink::backend::{Airframe, MavType, MavlinkVehicle};
 
-/// Four rotors that do not tilt.
+/// Rotors that do not tilt, as many as the model has.
 pub struct Quadcopter;
 
 impl Airframe for Quadcopter {
     const INFO: Info = Info {
         name: "quadcopter",
         version: env!("CARGO_PKG_VERSION"),
-        summary: "a quadcopter over MAVLink (reads its state, sends no commands)",
+        summary: "a multicopter over MAVLink: PX4 in OFFBOARD, ArduCopter in GUIDED",
         clock: Clock::RealTime,
-        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* battery.* vehicle.armed \
-                  rotor.{i}.thrust",
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* battery.* vehicle.armed vehicle.control \
+                  command.quaternion.* command.thrust command.angular_velocity.* command.position.* command.velocity.* \
+                  command.acceleration.* command.yaw command.yaw_rate",
     };
-    const TYPES: &'static [MavType] = &[MavType::MAV_TYPE_QUADROTOR];
-    const ROTORS: usize = 4;
-    const TILTING: bool = false;
+    const TYPES: &'static [MavType] = &[
+        MavType::MAV_TYPE_QUADROTOR,
+        MavType::MAV_TYPE_HEXAROTOR,
+        MavType::MAV_TYPE_OCTOROTOR,
+        MavType::MAV_TYPE_DECAROTOR,
+        MavType::MAV_TYPE_DODECAROTOR,
+        MavType::MAV_TYPE_COAXIAL,
+        MavType::MAV_TYPE_GENERIC_MULTIROTOR,
+    ];
+    const ROTORS: Option<usize> = None;
 }
 
 fly_hal::export_backend!(MavlinkVehicle<Quadcopter>);

@@ -6,7 +6,7 @@ mod common;
 mod plugin;
 
 use common::Flying;
-use fly_hal::{Configuration, ErrorKind, ReadOutcome, Text};
+use fly_hal::{CommandSet, Configuration, ErrorKind, ReadOutcome, Text};
 use fly_mavlink::dialect::MavType;
 use plugin::{POSE, close, configure, free_port, load, read, start, values};
 
@@ -28,9 +28,9 @@ fn a_tricopter_is_read_and_a_quadcopter_is_not() {
             [2.0, -3.0, 10.0, h, 0.0, 0.0, -h],
         );
         instance
-            .write(frame.time, &[1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
+            .write(frame.time, &[1.0, 0.0, 0.0, 0.0, 9.0])
             .unwrap();
-        assert_eq!(instance.arm().unwrap_err().kind, ErrorKind::Unsupported);
+        assert_eq!(instance.arm().unwrap_err().kind, ErrorKind::Usage);
         instance.stop().unwrap();
     }
     let _flying = Flying::udp(MavType::MAV_TYPE_QUADROTOR, 1, 0, at);
@@ -42,19 +42,15 @@ fn a_tricopter_is_read_and_a_quadcopter_is_not() {
 }
 
 #[test]
-fn its_commands_are_those_of_the_vehicle() {
+fn its_model_has_three_rotors() {
     let plugin = load(NAME);
-    let commands = |vehicle: &str| -> Vec<String> {
+    let commands = |vehicle: &str| {
         let instance = plugin.configure(&Configuration::new("", vehicle)).unwrap();
-        instance
-            .description()
-            .commands()
-            .map(|signal| signal.name.clone())
-            .collect()
+        instance.description().command_set().unwrap()
     };
-    assert_eq!(commands("").len(), 6);
     let tricopter = include_str!("../../../../configs/vehicles/tricopter.toml");
-    assert_eq!(commands(tricopter), commands(""));
+    assert_eq!(commands(""), CommandSet::Attitude);
+    assert_eq!(commands(tricopter), CommandSet::Attitude);
     let four = include_str!("../../../../configs/vehicles/quadcopter.toml");
     let error = plugin
         .configure(&Configuration::new("", four))

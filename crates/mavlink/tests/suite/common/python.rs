@@ -1,6 +1,6 @@
 //! pymavlink as a peer, in a virtual environment under `target/`.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -13,33 +13,34 @@ pub struct Script(Child);
 impl Script {
     /// Runs `tests/peer.py` with a python that has pymavlink; `None` when there is none, having said why.
     pub fn start(arguments: &[&str]) -> Option<Self> {
-        let python = match python() {
-            Ok(python) => python,
-            Err(why) => {
-                fly_testing::skip(format!("a python with pymavlink: {why}"));
-                return None;
-            }
-        };
-        let child = Command::new(python)
-            .arg(script("peer.py"))
-            .args(arguments)
-            .spawn()
-            .unwrap();
-        Some(Self(child))
+        let mut command = command("peer.py")?;
+        Some(Self(command.args(arguments).spawn().unwrap()))
+    }
+
+    /// Runs `tests/autopilot.py`, which talks with 127.0.0.1 and this port.
+    pub fn autopilot(port: u16, autopilot: &str, options: &[&str]) -> Option<Self> {
+        let mut command = command("autopilot.py")?;
+        command
+            .args([&format!("127.0.0.1:{port}"), autopilot])
+            .args(options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        Some(Self(command.spawn().unwrap()))
+    }
+
+    /// Ends the autopilot; what it has seen, as JSON.
+    pub fn report(mut self) -> String {
+        drop(self.0.stdin.take());
+        let mut text = String::new();
+        let mut output = self.0.stdout.take().unwrap();
+        output.read_to_string(&mut text).unwrap();
+        text
     }
 }
 
 /// Runs a script on an input to its end; `None` when there is no python with pymavlink, having said why.
 pub fn run_on(name: &str, input: &str) -> Option<String> {
-    let python = match python() {
-        Ok(python) => python,
-        Err(why) => {
-            fly_testing::skip(format!("a python with pymavlink: {why}"));
-            return None;
-        }
-    };
-    let mut child = Command::new(python)
-        .arg(script(name))
+    let mut child = command(name)?
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -53,6 +54,22 @@ pub fn run_on(name: &str, input: &str) -> Option<String> {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{name} failed");
     Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// A python with pymavlink and a script of the tests.
+fn command(name: &str) -> Option<Command> {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    match fly_testing::python(folder, &[PYMAVLINK], "pymavlink") {
+        Ok(python) => {
+            let mut command = Command::new(python);
+            command.arg(script(name));
+            Some(command)
+        }
+        Err(why) => {
+            fly_testing::skip(format!("a python with pymavlink: {why}"));
+            None
+        }
+    }
 }
 
 /// A file of this crate's tests, from whichever crate they run.
@@ -69,53 +86,4 @@ impl Drop for Script {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// A python with pymavlink, installed where there is none yet.
-fn python() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pymavlink");
-    let python = folder.join("bin/python");
-    let works = |python: &Path| {
-        let output = Command::new(python)
-            .args(["-c", "import pymavlink"])
-            .stderr(Stdio::null())
-            .status();
-        output.is_ok_and(|status| status.success())
-    };
-    // Test programs of two crates may come here at once.
-    let lock = std::fs::File::create(folder.with_extension("lock")).map_err(|e| e.to_string())?;
-    lock.lock().map_err(|e| e.to_string())?;
-    if works(&python) {
-        return Ok(python);
-    }
-    run(Command::new("python3")
-        .args(["-m", "venv", "--clear"])
-        .arg(&folder))?;
-    run(Command::new(&python).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        PYMAVLINK,
-    ]))?;
-    if works(&python) {
-        Ok(python)
-    } else {
-        Err("pymavlink is installed but cannot be imported".to_owned())
-    }
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("{command:?}: {e}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!(
-        "{command:?} failed: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    ))
 }

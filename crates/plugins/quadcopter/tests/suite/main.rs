@@ -1,5 +1,6 @@
 //! The tests of `fly-plugin-quadcopter`: one program, so that they link once.
 
+mod commanding;
 #[path = "../../../../mavlink/tests/suite/common/mod.rs"]
 mod common;
 mod conformance;

@@ -136,7 +136,7 @@ fn reads_do_not_allocate() {
     let allocations = fly_testing::allocations(|| {
         for _ in 0..50 {
             fresh += usize::from(read(&mut instance, &mut frame) == ReadOutcome::Fresh);
-            instance.write(frame.time, &[1.0; 4]).unwrap();
+            instance.write(frame.time, &[1.0; 5]).unwrap();
         }
     });
     assert!(fresh > 5, "{fresh} of 50 were fresh");
@@ -170,7 +170,7 @@ fn a_lost_vehicle_leaves_stale_frames_and_comes_back() {
 }
 
 #[test]
-fn nothing_that_moves_is_sent_and_arming_is_refused() {
+fn without_consent_nothing_that_moves_is_sent() {
     let peer = UdpPeer::new("127.0.0.1:9".parse().unwrap(), 1);
     let link = format!("link = 'udpout:{}'\n", peer.socket.local_addr().unwrap());
     let flying = std::thread::spawn(move || {
@@ -203,16 +203,15 @@ fn nothing_that_moves_is_sent_and_arming_is_refused() {
         instance.request(fly_hal::Request::Land),
     ] {
         let error = error.unwrap_err();
-        assert_eq!(error.kind, ErrorKind::Unsupported);
+        assert_eq!(error.kind, ErrorKind::Usage);
         assert_eq!(
             error.message,
-            "commanding a vehicle is not supported in this version: `quadcopter` reads its state and sends it no commands"
+            "`quadcopter` was configured without `--arm`: it reads the vehicle's state and sends it no commands"
         );
-        assert!(error.help.unwrap().contains("omit `--arm`"));
     }
     for _ in 0..100 {
         read(&mut instance, &mut frame);
-        instance.write(frame.time, &[3.0; 4]).unwrap();
+        instance.write(frame.time, &[3.0; 5]).unwrap();
     }
     let report = instance.report();
     assert!(
@@ -240,27 +239,47 @@ fn nothing_that_moves_is_sent_and_arming_is_refused() {
 
     let armed = Configuration {
         armed: true,
-        ..Configuration::new("", "")
+        ..Configuration::new("listen_only = true", "")
     };
     let error = load(NAME).configure(&armed).err().unwrap();
-    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert_eq!(error.kind, ErrorKind::Configuration);
 }
 
 #[test]
 fn another_kind_of_vehicle_is_refused_or_warned_of() {
     let (text, at) = listening();
-    let _flying = Flying::udp(MavType::MAV_TYPE_HEXAROTOR, 4, 1000, at);
+    let _flying = Flying::udp(MavType::MAV_TYPE_FIXED_WING, 4, 1000, at);
     let mut instance = configure(NAME, &text).unwrap();
     let error = instance.start().unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused);
     assert_eq!(
         error.message,
-        "expected a quadrotor, but the vehicle with system number 4 says that it is a hexarotor"
+        "expected a quadrotor or hexarotor or octorotor or decarotor or dodecarotor or coaxial or generic multirotor, but the vehicle with \
+         system number 4 says that it is a fixed wing"
     );
     drop(instance);
     let mut instance = start(NAME, &format!("{text}any_type = true\n"));
     let mut frame = instance.description().frame();
     assert_eq!(read(&mut instance, &mut frame), ReadOutcome::Fresh);
+}
+
+#[test]
+fn any_multicopter_is_a_quadcopter() {
+    for kind in [MavType::MAV_TYPE_HEXAROTOR, MavType::MAV_TYPE_OCTOROTOR] {
+        let (text, at) = listening();
+        let _flying = Flying::udp(kind, 4, 1000, at);
+        let mut instance = start(NAME, &text);
+        let mut frame = instance.description().frame();
+        assert_eq!(read(&mut instance, &mut frame), ReadOutcome::Fresh);
+    }
+}
+
+#[test]
+fn the_commands_are_those_of_the_set() {
+    for set in fly_hal::CommandSet::SETPOINTS {
+        let instance = configure(NAME, &format!("command = '{}'", set.name())).unwrap();
+        assert_eq!(instance.description().command_set().unwrap(), set);
+    }
 }
 
 #[test]

@@ -1,0 +1,152 @@
+//! What differs between PX4 and ArduPilot: numbers of modes, what keeps them in the mode in which they are commanded, how they take off,
+//! and the parameters that matter.
+
+mod ardupilot;
+mod px4;
+
+use fly_hal::CommandSet;
+
+use super::preflight::Requirement;
+use crate::Command;
+use crate::dialect::{MavAutopilot, MavCmd};
+use crate::telemetry::Heartbeat;
+
+/// An autopilot that can be commanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Autopilot {
+    /// PX4, commanded in OFFBOARD.
+    Px4,
+    /// ArduCopter, commanded in GUIDED.
+    ArduPilot,
+}
+
+/// A flight mode, by what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Takes our setpoints.
+    Commanded,
+    /// Lands where it is.
+    Land,
+    /// Stops and stays, without a pilot's sticks.
+    Hold,
+}
+
+/// `MAV_MODE_FLAG_CUSTOM_MODE_ENABLED`: the mode is in the autopilot's own numbers.
+const CUSTOM: f32 = 1.0;
+
+/// With this number a disarming is not refused in the air, in both autopilots.
+const FORCE: f32 = 21196.0;
+
+impl Autopilot {
+    /// Which one it is; `None` for those that are only read.
+    pub fn of(heartbeat: &Heartbeat) -> Option<Self> {
+        match heartbeat.autopilot {
+            MavAutopilot::MAV_AUTOPILOT_PX4 => Some(Self::Px4),
+            MavAutopilot::MAV_AUTOPILOT_ARDUPILOTMEGA => Some(Self::ArduPilot),
+            _ => None,
+        }
+    }
+
+    /// The command that changes the mode.
+    pub fn set_mode(self, mode: Mode) -> Command {
+        let [main, sub] = match self {
+            Self::Px4 => px4::mode(mode),
+            Self::ArduPilot => [ardupilot::mode(mode), 0],
+        };
+        Command::long(
+            MavCmd::MAV_CMD_DO_SET_MODE,
+            [CUSTOM, f32::from(main), f32::from(sub), 0.0, 0.0, 0.0, 0.0],
+        )
+    }
+
+    /// Whether a heartbeat's `custom_mode` is this mode.
+    pub fn is_in(self, mode: Mode, custom_mode: u32) -> bool {
+        match self {
+            Self::Px4 => custom_mode.to_le_bytes()[2..] == px4::mode(mode),
+            Self::ArduPilot => custom_mode == u32::from(ardupilot::mode(mode)),
+        }
+    }
+
+    /// The mode's name.
+    pub fn mode_name(self, mode: Mode) -> &'static str {
+        match (self, mode) {
+            (Self::Px4, Mode::Commanded) => "OFFBOARD",
+            (Self::Px4, Mode::Land) => "AUTO.LAND",
+            (Self::Px4, Mode::Hold) => "AUTO.LOITER",
+            (Self::ArduPilot, Mode::Commanded) => "GUIDED",
+            (Self::ArduPilot, Mode::Land) => "LAND",
+            (Self::ArduPilot, Mode::Hold) => "BRAKE",
+        }
+    }
+
+    /// Whether it enters its mode, and stays in it, only while setpoints come.
+    pub fn needs_stream(self) -> bool {
+        self == Self::Px4
+    }
+
+    /// Arms or disarms; `force` also in the air.
+    pub fn arm(armed: bool, force: bool) -> Command {
+        let force = if force { FORCE } else { 0.0 };
+        Command::long(
+            MavCmd::MAV_CMD_COMPONENT_ARM_DISARM,
+            [f32::from(u8::from(armed)), force, 0.0, 0.0, 0.0, 0.0, 0.0],
+        )
+    }
+
+    /// What begins a take-off to `height` m above where it stands; `None` where it follows a setpoint up there.
+    ///
+    /// PX4 follows one in OFFBOARD: no second mode whose change may be refused in the air, no altitude above sea level, no global
+    /// position. ArduCopter stays on the ground in GUIDED, whatever position it is told, until it is told to take off.
+    pub fn take_off(self, height: f64) -> Option<Command> {
+        match self {
+            Self::Px4 => None,
+            Self::ArduPilot => Some(ardupilot::take_off(height)),
+        }
+    }
+
+    /// The parameters that matter for these commands.
+    pub fn requirements(self, set: CommandSet) -> Vec<Requirement> {
+        match self {
+            Self::Px4 => px4::requirements(set),
+            Self::ArduPilot => ardupilot::requirements(set),
+        }
+    }
+
+    /// The parameter with the thrust in hover.
+    pub fn hover_thrust(self) -> &'static str {
+        match self {
+            Self::Px4 => "MPC_THR_HOVER",
+            Self::ArduPilot => "MOT_THST_HOVER",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_known_by_their_numbers() {
+        let px4 = |main: u32, sub: u32| main << 16 | sub << 24;
+        let check = |autopilot: Autopilot, mode, number| {
+            assert!(autopilot.is_in(mode, number), "{autopilot:?} {mode:?}");
+            let all = [Mode::Commanded, Mode::Land, Mode::Hold];
+            assert_eq!(
+                all.iter().filter(|m| autopilot.is_in(**m, number)).count(),
+                1
+            );
+        };
+        check(Autopilot::Px4, Mode::Commanded, 0x0006_0000);
+        check(Autopilot::Px4, Mode::Hold, 0x0304_0000);
+        check(Autopilot::Px4, Mode::Land, px4(4, 6));
+        check(Autopilot::ArduPilot, Mode::Commanded, 4);
+        check(Autopilot::ArduPilot, Mode::Land, 9);
+        check(Autopilot::ArduPilot, Mode::Hold, 17);
+        // RTL of both, and POSCTL.
+        for number in [px4(4, 5), px4(3, 0), 6] {
+            for autopilot in [Autopilot::Px4, Autopilot::ArduPilot] {
+                assert!(!autopilot.is_in(Mode::Commanded, number));
+            }
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! What the vehicle says of itself beside its state: mode, estimator, sensors, whether it stands, and its texts.
+
+use crate::dialect::{
+    EkfStatusFlags, EstimatorStatusFlags, MavLandedState, MavMessage, MavSeverity,
+    MavSysStatusSensor,
+};
+use crate::link::Received;
+use crate::telemetry::{Heartbeat, Sample, Telemetry};
+
+/// What is older does not count, ns.
+const FRESH: i64 = 3_000_000_000;
+
+/// Texts that are kept.
+const TEXTS: usize = 16;
+
+/// The least charge with which a flight begins, 0 to 1.
+const LEAST_CHARGE: f64 = 0.2;
+
+/// Characters of a text, which may come in several messages.
+const LENGTH: usize = 200;
+
+/// A text and when it came.
+#[derive(Clone, Copy)]
+struct Text {
+    arrival: i64,
+    severity: MavSeverity,
+    /// 0 where it is complete in one message.
+    id: u16,
+    bytes: [u8; LENGTH],
+    length: usize,
+}
+
+impl Text {
+    fn append(&mut self, more: &str) {
+        let room = &mut self.bytes[self.length..];
+        let length = more.len().min(room.len());
+        room[..length].copy_from_slice(&more.as_bytes()[..length]);
+        self.length += length;
+    }
+}
+
+/// The newest of everything; it takes messages without allocation.
+#[derive(Default)]
+pub(crate) struct Health {
+    pub heartbeat: Option<Sample<Heartbeat>>,
+    /// Whether what the estimator must know, it knows.
+    estimator: Option<(i64, bool)>,
+    landed: Option<(i64, MavLandedState)>,
+    home: bool,
+    /// Whether the checks before arming pass, if the vehicle says that.
+    ready: Option<bool>,
+    radio: Option<bool>,
+    texts: [Option<Text>; TEXTS],
+    next_text: usize,
+    /// The autopilot's own thrust and the time, to be asked for once.
+    pub thrust: Option<(i64, f64)>,
+}
+
+impl Health {
+    /// Takes one message.
+    pub fn take(&mut self, received: &Received) {
+        let arrival = received.arrival;
+        match &received.message {
+            MavMessage::HEARTBEAT(m) => {
+                self.heartbeat = Some(Sample {
+                    value: Heartbeat::from(m),
+                    stamp: arrival,
+                    arrival,
+                });
+            }
+            MavMessage::STATUSTEXT(m) => {
+                let words = m.text.to_str().unwrap_or("");
+                let last = (self.next_text + TEXTS - 1) % TEXTS;
+                match &mut self.texts[last] {
+                    Some(text) if m.id != 0 && text.id == m.id && m.chunk_seq > 0 => {
+                        text.append(words);
+                    }
+                    _ => {
+                        let mut text = Text {
+                            arrival,
+                            severity: m.severity,
+                            id: m.id,
+                            bytes: [0; LENGTH],
+                            length: 0,
+                        };
+                        text.append(words);
+                        self.texts[self.next_text % TEXTS] = Some(text);
+                        self.next_text += 1;
+                    }
+                }
+            }
+            MavMessage::ESTIMATOR_STATUS(m) => {
+                use EstimatorStatusFlags as F;
+                let needed = F::ESTIMATOR_ATTITUDE
+                    | F::ESTIMATOR_VELOCITY_HORIZ
+                    | F::ESTIMATOR_VELOCITY_VERT;
+                let place = F::ESTIMATOR_POS_HORIZ_REL | F::ESTIMATOR_POS_HORIZ_ABS;
+                let height = F::ESTIMATOR_POS_VERT_ABS | F::ESTIMATOR_POS_VERT_AGL;
+                let good = m.flags.contains(needed)
+                    && m.flags.intersects(place)
+                    && m.flags.intersects(height)
+                    && !m.flags.contains(F::ESTIMATOR_CONST_POS_MODE);
+                self.estimator = Some((arrival, good));
+            }
+            MavMessage::EKF_STATUS_REPORT(m) => {
+                use EkfStatusFlags as F;
+                let needed = F::EKF_ATTITUDE | F::EKF_VELOCITY_HORIZ | F::EKF_VELOCITY_VERT;
+                let place = F::EKF_POS_HORIZ_REL | F::EKF_POS_HORIZ_ABS;
+                let height = F::EKF_POS_VERT_ABS | F::EKF_POS_VERT_AGL;
+                let good = m.flags.contains(needed)
+                    && m.flags.intersects(place)
+                    && m.flags.intersects(height)
+                    && !m
+                        .flags
+                        .intersects(F::EKF_CONST_POS_MODE | F::EKF_UNINITIALIZED);
+                self.estimator = Some((arrival, good));
+            }
+            MavMessage::EXTENDED_SYS_STATE(m) => self.landed = Some((arrival, m.landed_state)),
+            MavMessage::HOME_POSITION(_) => self.home = true,
+            MavMessage::SYS_STATUS(m) => {
+                use MavSysStatusSensor as S;
+                let (present, healthy) = (
+                    m.onboard_control_sensors_present,
+                    m.onboard_control_sensors_health,
+                );
+                let check = S::MAV_SYS_STATUS_PREARM_CHECK;
+                self.ready = present.contains(check).then(|| healthy.contains(check));
+                let radio = S::MAV_SYS_STATUS_SENSOR_RC_RECEIVER;
+                self.radio = Some(present.contains(radio) && healthy.contains(radio));
+            }
+            MavMessage::ATTITUDE_TARGET(m) if m.thrust.is_finite() => {
+                self.thrust = Some((arrival, f64::from(m.thrust)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the motors may turn, by the newest heartbeat.
+    pub fn is_armed(&self) -> bool {
+        self.heartbeat.is_some_and(|h| h.value.armed())
+    }
+
+    /// Whether it hears a pilot's radio.
+    pub fn hears_radio(&self) -> bool {
+        self.radio == Some(true)
+    }
+
+    /// Whether it has told its sensors' state.
+    pub fn has_status(&self) -> bool {
+        self.radio.is_some()
+    }
+
+    /// Whether it has left the ground, as it says; an armed one that does not say may have.
+    pub fn is_airborne(&self, now: i64) -> bool {
+        match self.landed {
+            Some((at, state)) if now - at < FRESH => match state {
+                MavLandedState::MAV_LANDED_STATE_ON_GROUND => false,
+                MavLandedState::MAV_LANDED_STATE_UNDEFINED => self.is_armed(),
+                _ => true,
+            },
+            _ => self.is_armed(),
+        }
+    }
+
+    /// Whether it says that it stands on the ground.
+    pub fn stands(&self, now: i64) -> bool {
+        self.landed.is_some_and(|(at, state)| {
+            now - at < FRESH && state == MavLandedState::MAV_LANDED_STATE_ON_GROUND
+        })
+    }
+
+    /// What keeps it from being armed at `now`, of what may get better by waiting; `stale` ns old is too old.
+    pub fn faults(&self, state: &Telemetry, now: i64, stale: i64) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut fault = |wrong: bool, what: &str| {
+            if wrong {
+                faults.push(what.to_owned());
+            }
+        };
+        let heard = self.heartbeat.is_some_and(|h| h.is_fresh(now, FRESH));
+        fault(!heard, "no heartbeat for 3 s");
+        fault(
+            !state.attitude().is_some_and(|s| s.is_fresh(now, stale)),
+            "its attitude is missing or stale",
+        );
+        fault(
+            !state.position().is_some_and(|s| s.is_fresh(now, stale)),
+            "its position is missing or stale",
+        );
+        fault(
+            self.estimator.is_some_and(|(_, good)| !good),
+            "its estimator has no attitude, velocity and position yet",
+        );
+        let charge = state.battery().and_then(|b| b.value.remaining);
+        if let Some(charge) = charge.filter(|charge| *charge < LEAST_CHARGE) {
+            fault(
+                true,
+                &format!(
+                    "its battery has {:.0} % left, expected at least {:.0} %",
+                    100.0 * charge,
+                    100.0 * LEAST_CHARGE
+                ),
+            );
+        }
+        faults
+    }
+
+    /// Whether its own checks before arming fail; `false` where it does not say.
+    pub fn is_unready(&self) -> bool {
+        self.ready == Some(false)
+    }
+
+    /// What is not known, and should be.
+    pub fn unknown(&self, state: &Telemetry) -> Vec<&'static str> {
+        let mut unknown = Vec::new();
+        if self.estimator.is_none() {
+            unknown.push("estimator's flags");
+        }
+        if self.landed.is_none() {
+            unknown.push("landed state");
+        }
+        if !self.home {
+            unknown.push("home position");
+        }
+        if state.battery().is_none() {
+            unknown.push("battery");
+        }
+        unknown
+    }
+
+    /// Its warnings and errors since then (ns of `CLOCK_MONOTONIC`), each once; empty where it said nothing.
+    pub fn reasons(&self, since: i64) -> String {
+        let mut said: Vec<(i64, String)> = self
+            .texts
+            .iter()
+            .flatten()
+            .filter(|text| {
+                text.arrival >= since
+                    && (text.severity as u32) <= MavSeverity::MAV_SEVERITY_WARNING as u32
+            })
+            .map(|text| {
+                let words = String::from_utf8_lossy(&text.bytes[..text.length]);
+                (text.arrival, words.trim().to_owned())
+            })
+            .collect();
+        said.sort();
+        let mut texts: Vec<String> = Vec::new();
+        for (_, text) in said {
+            if !texts.contains(&text) && !text.is_empty() {
+                texts.push(text);
+            }
+        }
+        texts.join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{
+        ESTIMATOR_STATUS_DATA, EXTENDED_SYS_STATE_DATA, STATUSTEXT_DATA, SYS_STATUS_DATA,
+    };
+    use mavlink::types::CharArray;
+
+    fn received(arrival: i64, message: MavMessage) -> Received {
+        Received {
+            arrival,
+            system: 1,
+            component: 1,
+            sequence: 0,
+            message,
+        }
+    }
+
+    fn text(severity: MavSeverity, text: &str) -> MavMessage {
+        MavMessage::STATUSTEXT(STATUSTEXT_DATA {
+            severity,
+            text: CharArray::from(text),
+            ..STATUSTEXT_DATA::default()
+        })
+    }
+
+    #[test]
+    fn its_reasons_are_its_warnings_in_order() {
+        let mut health = Health::default();
+        let mut say = |at, severity, words: &str| health.take(&received(at, text(severity, words)));
+        say(1, MavSeverity::MAV_SEVERITY_CRITICAL, "old");
+        say(
+            3,
+            MavSeverity::MAV_SEVERITY_WARNING,
+            "Compass not calibrated",
+        );
+        say(4, MavSeverity::MAV_SEVERITY_INFO, "hello");
+        say(
+            5,
+            MavSeverity::MAV_SEVERITY_CRITICAL,
+            "PreArm: RC not found",
+        );
+        say(
+            6,
+            MavSeverity::MAV_SEVERITY_CRITICAL,
+            "PreArm: RC not found",
+        );
+        assert_eq!(
+            health.reasons(2),
+            "Compass not calibrated; PreArm: RC not found"
+        );
+        let chunk = |chunk_seq, words: &str| {
+            MavMessage::STATUSTEXT(STATUSTEXT_DATA {
+                id: 7,
+                chunk_seq,
+                severity: MavSeverity::MAV_SEVERITY_ERROR,
+                text: CharArray::from(words),
+            })
+        };
+        for (seq, words) in [(0, "one text "), (1, "in three "), (2, "messages")] {
+            health.take(&received(8, chunk(seq, words)));
+        }
+        assert_eq!(health.reasons(7), "one text in three messages");
+        for at in 10..30 {
+            health.take(&received(at, text(MavSeverity::MAV_SEVERITY_ALERT, "more")));
+        }
+        assert_eq!(health.reasons(0), "more", "the oldest go");
+    }
+
+    #[test]
+    fn an_armed_vehicle_that_does_not_say_may_fly() {
+        let mut health = Health::default();
+        assert!(!health.is_airborne(0) && !health.stands(0));
+        let landed = |state| {
+            MavMessage::EXTENDED_SYS_STATE(EXTENDED_SYS_STATE_DATA {
+                landed_state: state,
+                ..EXTENDED_SYS_STATE_DATA::default()
+            })
+        };
+        health.take(&received(
+            0,
+            landed(MavLandedState::MAV_LANDED_STATE_IN_AIR),
+        ));
+        assert!(health.is_airborne(1));
+        health.take(&received(
+            2,
+            landed(MavLandedState::MAV_LANDED_STATE_ON_GROUND),
+        ));
+        assert!(!health.is_airborne(3) && health.stands(3));
+        assert!(!health.stands(3 + FRESH), "that was long ago");
+    }
+
+    #[test]
+    fn the_estimator_must_know_where_it_is() {
+        let mut health = Health::default();
+        let state = Telemetry::default();
+        let estimator = |bits| {
+            MavMessage::ESTIMATOR_STATUS(ESTIMATOR_STATUS_DATA {
+                flags: EstimatorStatusFlags::from_bits_truncate(bits),
+                ..ESTIMATOR_STATUS_DATA::default()
+            })
+        };
+        let complains = |health: &Health| {
+            let faults = health.faults(&state, 0, 1);
+            faults.iter().any(|fault| fault.contains("estimator"))
+        };
+        assert!(!complains(&health), "it said nothing");
+        for (bits, good) in [
+            (47, true),
+            (39, false),
+            (175, false),
+            (55, true),
+            (0, false),
+        ] {
+            health.take(&received(0, estimator(bits)));
+            assert_eq!(!complains(&health), good, "{bits}");
+        }
+    }
+
+    #[test]
+    fn checks_before_arming_are_known_where_they_are_told() {
+        let mut health = Health::default();
+        let status = |present, healthy| {
+            MavMessage::SYS_STATUS(SYS_STATUS_DATA {
+                onboard_control_sensors_present: MavSysStatusSensor::from_bits_truncate(present),
+                onboard_control_sensors_health: MavSysStatusSensor::from_bits_truncate(healthy),
+                ..SYS_STATUS_DATA::default()
+            })
+        };
+        for (present, healthy, unready, radio) in [
+            (0, 0, false, false),
+            (1 << 28, 0, true, false),
+            (1 << 28 | 1 << 16, 1 << 28 | 1 << 16, false, true),
+        ] {
+            health.take(&received(0, status(present, healthy)));
+            assert_eq!(
+                (health.is_unready(), health.hears_radio()),
+                (unready, radio)
+            );
+        }
+    }
+}

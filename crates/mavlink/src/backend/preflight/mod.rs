@@ -1,0 +1,9 @@
+//! Before a vehicle is armed: its parameters, and its health.
+
+mod health;
+mod parameters;
+mod record;
+
+pub(crate) use health::Health;
+pub(crate) use parameters::{Parameters, Requirement, Rule};
+pub(crate) use record::Record;

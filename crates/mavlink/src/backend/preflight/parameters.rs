@@ -1,0 +1,363 @@
+//! The parameters that matter: read, shown with what is wrong, set where that is allowed, and set back.
+
+use std::fmt;
+use std::time::Duration;
+
+use fly_hal::{Error, ErrorKind, monotonic_now};
+
+use super::Record;
+use crate::{ParameterOutcome, ParameterValue, Ticket, Vehicle};
+
+/// For how long parameters are asked for, ns; a vehicle does not answer for those that it does not have.
+const PATIENCE: i64 = 3_000_000_000;
+
+/// Between two looks.
+const NAP: Duration = Duration::from_millis(5);
+
+/// What a parameter has to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rule {
+    /// Anything; it is shown.
+    Any,
+    /// Has these bits.
+    Bits(i64),
+    /// Has these bits if the vehicle hears no radio, or is told to ignore its sticks.
+    WithoutRadio(i64),
+    /// Between the two.
+    Within(f64, f64),
+    /// Is none of these.
+    NoneOf(&'static [i64]),
+    /// 0, which turns it off, or at least this.
+    OffOrAtLeast(f64),
+}
+
+/// A parameter and why it matters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Requirement {
+    pub name: &'static str,
+    pub rule: Rule,
+    pub why: &'static str,
+    /// Whether nothing is armed while it is wrong or unknown.
+    pub refuses: bool,
+}
+
+impl Requirement {
+    pub fn show(name: &'static str, why: &'static str) -> Self {
+        Self::warn(name, Rule::Any, why)
+    }
+
+    pub fn warn(name: &'static str, rule: Rule, why: &'static str) -> Self {
+        Self {
+            name,
+            rule,
+            why,
+            refuses: false,
+        }
+    }
+
+    pub fn refuse(name: &'static str, rule: Rule, why: &'static str) -> Self {
+        Self {
+            refuses: true,
+            ..Self::warn(name, rule, why)
+        }
+    }
+
+    /// What it should be in place of `value`; `None` where that is right.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "parameters with bits are integers of at most 32 bits"
+    )]
+    fn wanted(&self, value: f64, radio: bool) -> Option<f64> {
+        let bits = |mask: i64| {
+            let has = value as i64;
+            (has & mask != mask).then_some((has | mask) as f64)
+        };
+        match self.rule {
+            Rule::Any => None,
+            Rule::Bits(mask) => bits(mask),
+            Rule::WithoutRadio(mask) => bits(mask).filter(|_| !radio),
+            Rule::Within(least, most) => {
+                let nearest = value.clamp(least, most);
+                (nearest != value).then_some(nearest)
+            }
+            Rule::NoneOf(values) => values
+                .iter()
+                .any(|wrong| *wrong as f64 == value)
+                .then_some(0.0),
+            Rule::OffOrAtLeast(least) => {
+                (value != 0.0 && (value.is_nan() || value < least)).then_some(least)
+            }
+        }
+    }
+}
+
+/// What became of one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Checked {
+    pub requirement: Requirement,
+    /// What the vehicle has now; `None` where it did not say.
+    pub value: Option<ParameterValue>,
+    /// What it should have.
+    pub wanted: Option<f64>,
+    /// What it had before it was set.
+    pub before: Option<ParameterValue>,
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Requirement { name, why, .. } = self.requirement;
+        match (self.value, self.wanted, self.before) {
+            (None, ..) => write!(f, "{name} is not known ({why})"),
+            (Some(value), Some(wanted), _) => {
+                write!(f, "{name} is {value}, and should be {wanted}: {why}")
+            }
+            (Some(value), None, Some(before)) => {
+                write!(f, "{name} = {value}, was {before} ({why})")
+            }
+            (Some(value), None, None) => write!(f, "{name} = {value} ({why})"),
+        }
+    }
+}
+
+/// All that were looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Parameters {
+    pub all: Vec<Checked>,
+    /// What was set back, and what was not.
+    pub restored: Vec<String>,
+}
+
+impl Parameters {
+    /// The value of one.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        let found = self.all.iter().find(|c| c.requirement.name == name)?;
+        found.value.map(ParameterValue::number)
+    }
+
+    /// Reads them, waiting for some seconds at most, and says what is wrong.
+    pub fn read(
+        vehicle: &mut Vehicle,
+        requirements: Vec<Requirement>,
+        radio: bool,
+    ) -> Result<Self, Error> {
+        let names: Vec<_> = requirements.iter().map(|r| r.name).collect();
+        let mut all = Vec::new();
+        let values = read(vehicle, &names)?;
+        let sticks = names.iter().zip(&values).any(|(name, value)| {
+            *name == "COM_RC_IN_MODE" && value.map(ParameterValue::number) == Some(4.0)
+        });
+        for (requirement, value) in requirements.into_iter().zip(values) {
+            let wanted = value.and_then(|v| requirement.wanted(v.number(), radio || sticks));
+            all.push(Checked {
+                requirement,
+                value,
+                wanted,
+                before: None,
+            });
+        }
+        Ok(Self {
+            all,
+            restored: Vec::new(),
+        })
+    }
+
+    /// Sets what is wrong, keeping the old values in a file until they are [set back](Self::restore).
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn correct(&mut self, vehicle: &mut Vehicle, record: &Record) -> Result<(), Error> {
+        let wrong: Vec<_> = self
+            .all
+            .iter_mut()
+            .filter_map(|checked| {
+                let (value, wanted) = (checked.value?, checked.wanted?);
+                let to = ParameterValue::of(value.kind(), wanted)?;
+                Some((checked, value, to))
+            })
+            .collect();
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let old: Vec<_> = wrong
+            .iter()
+            .map(|(checked, before, to)| (checked.requirement.name.to_owned(), *before, *to))
+            .collect();
+        record.write(&old)?;
+        for (checked, before, to) in wrong {
+            let outcome = set(vehicle, checked.requirement.name, to)?;
+            if matches!(outcome, ParameterOutcome::Set { .. }) {
+                checked.value = Some(to);
+                checked.wanted = None;
+                checked.before = Some(before);
+                tracing::warn!("set {checked}; it is set back after the flight");
+            } else {
+                tracing::error!(?outcome, "could not set {}", checked.requirement.name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets back what the file of an earlier flight or of this one holds. Says what was done, and keeps the file where that failed.
+    pub fn restore(vehicle: &mut Vehicle, record: &Record) -> Vec<String> {
+        let old = match record.read() {
+            Ok(old) => old,
+            Err(error) => return vec![error.message],
+        };
+        let (mut said, mut left) = (Vec::new(), Vec::new());
+        for (name, before, ours) in old {
+            let has = read(vehicle, &[name.as_str()]).ok().and_then(|v| v[0]);
+            match has {
+                Some(has) if has == before => {}
+                Some(has) if has != ours => {
+                    said.push(format!(
+                        "{name} is {has}, which was not set here: left as it is"
+                    ));
+                }
+                Some(_) => match set(vehicle, &name, before) {
+                    Ok(ParameterOutcome::Set { .. }) => {
+                        said.push(format!("{name} = {before} again, was {ours}"));
+                    }
+                    _ => left.push((name, before, ours)),
+                },
+                None => left.push((name, before, ours)),
+            }
+        }
+        if left.is_empty() {
+            record.remove();
+            return said;
+        }
+        for (name, before, _) in &left {
+            said.push(format!(
+                "{name} could not be set back to {before}: the next start tries it again"
+            ));
+        }
+        if let Err(error) = record.write(&left) {
+            said.push(error.message);
+        }
+        said
+    }
+
+    /// What keeps the vehicle from being armed.
+    pub fn faults(&self) -> impl Iterator<Item = String> + '_ {
+        let faulty =
+            |c: &&Checked| c.requirement.refuses && (c.wanted.is_some() || c.value.is_none());
+        self.all.iter().filter(faulty).map(Checked::to_string)
+    }
+
+    /// Says what was found.
+    pub fn tell(&self) {
+        for checked in &self.all {
+            match (checked.wanted, checked.value) {
+                (Some(_), _) => tracing::warn!("{checked}"),
+                (None, Some(_)) => tracing::info!("{checked}"),
+                (None, None) => tracing::debug!("{checked}"),
+            }
+        }
+    }
+}
+
+/// Reads some; `None` for those that do not come.
+fn read(vehicle: &mut Vehicle, names: &[&str]) -> Result<Vec<Option<ParameterValue>>, Error> {
+    let now = monotonic_now();
+    let deadline = now.saturating_add(PATIENCE);
+    let mut tickets = Vec::new();
+    for name in names {
+        let parameters = vehicle.parameters().map_err(unusable)?;
+        tickets.push(parameters.read(name, now, deadline).map_err(unusable)?);
+    }
+    let outcomes = wait(vehicle, &tickets)?;
+    Ok(outcomes
+        .into_iter()
+        .map(|outcome| match outcome {
+            ParameterOutcome::Value(value) => Some(value),
+            _ => None,
+        })
+        .collect())
+}
+
+fn set(
+    vehicle: &mut Vehicle,
+    name: &str,
+    value: ParameterValue,
+) -> Result<ParameterOutcome, Error> {
+    let now = monotonic_now();
+    let deadline = now.saturating_add(PATIENCE);
+    let parameters = vehicle.parameters().map_err(unusable)?;
+    let ticket = parameters
+        .set(name, value, now, deadline)
+        .map_err(unusable)?;
+    let mut outcomes = wait(vehicle, &[ticket])?;
+    Ok(outcomes.pop().unwrap_or(ParameterOutcome::Unknown))
+}
+
+/// Waits until all are final, which their deadlines see to. What has not come is given up early once nothing comes any more:
+/// a parameter that a vehicle does not have is never answered for.
+fn wait(vehicle: &mut Vehicle, tickets: &[Ticket]) -> Result<Vec<ParameterOutcome>, Error> {
+    loop {
+        vehicle.poll(monotonic_now());
+        let parameters = vehicle.parameters().map_err(unusable)?;
+        let outcomes: Vec<_> = tickets.iter().map(|t| parameters.outcome(*t)).collect();
+        if outcomes.iter().all(ParameterOutcome::is_final) {
+            return Ok(outcomes);
+        }
+        std::thread::sleep(NAP);
+    }
+}
+
+fn unusable(error: impl fmt::Display) -> Error {
+    Error::new(ErrorKind::Io, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_say_what_a_value_should_be() {
+        let wanted = |rule, value, radio| Requirement::warn("X", rule, "").wanted(value, radio);
+        assert_eq!(wanted(Rule::Any, -3.0, true), None);
+        assert_eq!(wanted(Rule::Bits(8), 1.0, true), Some(9.0));
+        assert_eq!(wanted(Rule::Bits(8), 12.0, true), None);
+        assert_eq!(wanted(Rule::WithoutRadio(4), 0.0, true), None);
+        assert_eq!(wanted(Rule::WithoutRadio(4), 0.0, false), Some(4.0));
+        assert_eq!(wanted(Rule::Within(0.2, 5.0), 30.0, true), Some(5.0));
+        assert_eq!(wanted(Rule::Within(0.2, 5.0), 3.0, true), None);
+        assert_eq!(wanted(Rule::NoneOf(&[6, 7]), 7.0, true), Some(0.0));
+        assert_eq!(wanted(Rule::NoneOf(&[6, 7]), 3.0, true), None);
+        assert_eq!(wanted(Rule::OffOrAtLeast(5.0), 0.0, true), None);
+        assert_eq!(wanted(Rule::OffOrAtLeast(5.0), -1.0, true), Some(5.0));
+        assert_eq!(wanted(Rule::OffOrAtLeast(5.0), 10.0, true), None);
+    }
+
+    #[test]
+    fn only_what_refuses_keeps_from_arming() {
+        let checked = |requirement, value: Option<i32>, wanted| Checked {
+            requirement,
+            value: value.map(ParameterValue::I32),
+            wanted,
+            before: None,
+        };
+        let refuse = Requirement::refuse("GUID_OPTIONS", Rule::Bits(8), "why");
+        let warn = Requirement::warn("COM_RCL_EXCEPT", Rule::Bits(4), "why");
+        let parameters = Parameters {
+            all: vec![
+                checked(warn, Some(0), Some(4.0)),
+                checked(warn, None, None),
+                checked(refuse, Some(8), None),
+                checked(refuse, Some(1), Some(9.0)),
+                checked(refuse, None, None),
+            ],
+            restored: Vec::new(),
+        };
+        let faults: Vec<_> = parameters.faults().collect();
+        assert_eq!(
+            faults,
+            [
+                "GUID_OPTIONS is 1, and should be 9: why",
+                "GUID_OPTIONS is not known (why)"
+            ]
+        );
+        assert_eq!(parameters.value("GUID_OPTIONS"), Some(8.0));
+    }
+}

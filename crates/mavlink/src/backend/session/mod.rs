@@ -1,0 +1,480 @@
+//! A vehicle that is commanded: checked, brought into its mode, armed, lifted, given setpoints, landed; and let go at once when somebody else
+//! takes it.
+//!
+//! Everything is begun and advanced by [`Session::run`], which every call of the backend makes; nothing waits. What the vehicle does is known
+//! by its heartbeats, never by an acknowledgement alone.
+
+mod hover;
+mod task;
+
+use fly_hal::{CommandSet, Error, ErrorKind, Progress, Request};
+
+use super::autopilot::{Autopilot, Mode};
+use super::preflight::Health;
+use super::setpoint::{Scaling, Setpoint};
+use crate::dialect::MavMessage;
+use crate::link::UrgentLine;
+use crate::telemetry::{Heartbeat, Telemetry};
+use crate::{Vehicle, VehicleError};
+
+use hover::Hover;
+use task::{Step, Task};
+
+const MS: i64 = 1_000_000;
+const SECOND: i64 = 1_000 * MS;
+
+/// While nobody writes, the autopilot's stream goes on at this period, ns; PX4 needs 2 Hz.
+const STREAM: i64 = 50 * MS;
+
+/// A setpoint that is not out after this has been overtaken by the world, ns.
+const SETPOINT: i64 = 100 * MS;
+
+/// How far below the vehicle a setpoint on the ground is, m: PX4 takes off to one that is above.
+const BELOW: f64 = 1.0;
+
+/// Warnings that came so long before a change of the mode may be its reason, ns.
+const REASON: i64 = 3 * SECOND;
+
+/// So many restarts within [`RESTARTING`] are two vehicles.
+const RESTARTS: u64 = 3;
+const RESTARTING: i64 = 10 * SECOND;
+
+/// Who has the vehicle.
+#[derive(Clone, Debug, PartialEq)]
+enum Hold {
+    /// Not ours yet.
+    NotYet,
+    /// In our mode.
+    Ours,
+    /// Asked to land or to hold; it flies by itself.
+    Delegated(Mode),
+    /// Stopped, landed or disarmed, as it was asked to.
+    Over,
+    /// Somebody took it, or it went by itself.
+    Lost(String),
+}
+
+/// What flies now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stream {
+    /// Nothing is sent.
+    None,
+    /// This place is kept.
+    Place(Setpoint),
+    /// What is written.
+    Written,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Setpoints that were written and handed to the link.
+    pub written: u64,
+    /// Setpoints of our own between the written ones.
+    pub kept: u64,
+    /// Commands that were written and not sent: too often for the link, or the vehicle is not ours.
+    pub dropped: u64,
+}
+
+/// A commanded vehicle, between start and stop.
+pub(crate) struct Session {
+    autopilot: Autopilot,
+    set: CommandSet,
+    pub scaling: Scaling,
+    /// The least time between two setpoints, ns.
+    spacing: i64,
+    stale: i64,
+    pub health: Health,
+    urgent: UrgentLine,
+    hold: Hold,
+    stream: Stream,
+    task: Option<Task>,
+    /// How the last task ended; told to whoever polls.
+    ended: Option<Result<(), Error>>,
+    next_stream: i64,
+    next_setpoint: i64,
+    hover: Hover,
+    hover_is_given: bool,
+    restarts: u64,
+    restarts_since: (u64, i64),
+    pub counts: Counts,
+    /// What happened, for the report.
+    pub events: Vec<String>,
+}
+
+/// How a session is made.
+pub(crate) struct Setup {
+    pub autopilot: Autopilot,
+    pub set: CommandSet,
+    pub scaling: Scaling,
+    pub setpoint_rate: f64,
+    pub stale: i64,
+    /// Whether the hover's thrust is the user's: it is not replaced by what is measured.
+    pub hover_is_given: bool,
+}
+
+/// # Construction
+impl Session {
+    pub fn new(vehicle: &Vehicle, setup: Setup, health: Health) -> Result<Self, Error> {
+        let io = |error: crate::SendError| Error::new(ErrorKind::Io, error.to_string());
+        let urgent = vehicle.urgent().map_err(io)?;
+        let target = vehicle
+            .target()
+            .ok_or_else(|| io(crate::SendError::NoVehicle))?;
+        urgent.prepare([
+            setup.autopilot.set_mode(Mode::Land).message(target, 0),
+            Autopilot::arm(false, true).message(target, 0),
+        ]);
+        #[expect(clippy::cast_possible_truncation, reason = "at most some seconds")]
+        let spacing = (0.9e9 / setup.setpoint_rate) as i64;
+        Ok(Self {
+            autopilot: setup.autopilot,
+            set: setup.set,
+            scaling: setup.scaling,
+            spacing,
+            stale: setup.stale,
+            health,
+            urgent,
+            hold: Hold::NotYet,
+            stream: Stream::None,
+            task: None,
+            ended: None,
+            next_stream: i64::MIN,
+            next_setpoint: i64::MIN,
+            hover: Hover::default(),
+            hover_is_given: setup.hover_is_given,
+            restarts: vehicle.telemetry().restarts(),
+            restarts_since: (0, i64::MIN),
+            counts: Counts::default(),
+            events: Vec::new(),
+        })
+    }
+
+    /// Reaches the vehicle from any thread: number 0 lands, number 1 stops the motors.
+    pub fn urgent(&self) -> UrgentLine {
+        self.urgent.clone()
+    }
+}
+
+/// # Running
+impl Session {
+    /// Takes what has come and does what is due at `now` (ns of `CLOCK_MONOTONIC`).
+    pub fn run(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
+        vehicle.poll(now);
+        while let Some(received) = vehicle.news() {
+            let before = self.health.heartbeat;
+            self.health.take(&received);
+            if let MavMessage::HEARTBEAT(m) = &received.message {
+                let old = before.map(|sample| sample.value);
+                self.observe(old.as_ref(), &Heartbeat::from(m), received.arrival);
+            }
+        }
+        self.watch_restarts(state, now);
+        if let Some((at, thrust)) = self.health.thrust.take()
+            && matches!(self.stream, Stream::Place(_) | Stream::None)
+            && self.health.is_airborne(now)
+        {
+            self.hover.take(at, thrust, state);
+        }
+        self.advance(vehicle, state, now);
+        self.keep_streaming(vehicle, state, now);
+    }
+
+    /// A setpoint of our own, where the autopilot wants one and nobody writes.
+    fn keep_streaming(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
+        let Stream::Place(setpoint) = self.stream else {
+            return;
+        };
+        if !self.autopilot.needs_stream() || now < self.next_stream || self.urgent.is_begun() {
+            return;
+        }
+        self.next_stream = now.saturating_add(STREAM);
+        let attitude = state.attitude().map(|sample| sample.value);
+        let message = setpoint.message(&self.scaling, attitude, boot_ms(now));
+        if vehicle
+            .send_setpoint(message, now.saturating_add(SETPOINT))
+            .is_ok()
+        {
+            self.counts.kept += 1;
+        }
+    }
+
+    /// Sends the written commands.
+    ///
+    /// # Errors
+    /// What is no setpoint, or a link that takes nothing.
+    pub fn write(
+        &mut self,
+        vehicle: &mut Vehicle,
+        commands: &[f64],
+        now: i64,
+    ) -> Result<(), Error> {
+        let setpoint = Setpoint::new(self.set, commands)?;
+        if self.hold != Hold::Ours || self.urgent.is_begun() || now < self.next_setpoint {
+            self.counts.dropped += 1;
+            return Ok(());
+        }
+        if self.task.as_ref().is_some_and(Task::prepares) {
+            return Err(Error::usage(
+                "commands were written before the vehicle was ready",
+            ));
+        }
+        self.stream = Stream::Written;
+        // From the last time on, so that a rate is kept and not fallen short of.
+        self.next_setpoint = self
+            .next_setpoint
+            .saturating_add(self.spacing)
+            .max(now.saturating_add(self.spacing / 2));
+        let attitude = vehicle.telemetry().attitude().map(|sample| sample.value);
+        let message = setpoint.message(&self.scaling, attitude, boot_ms(now));
+        vehicle
+            .send_setpoint(message, now.saturating_add(SETPOINT))
+            .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
+        self.counts.written += 1;
+        Ok(())
+    }
+
+    /// 1 while the vehicle takes our commands or was not given to us yet, else 0.
+    pub fn control(&self) -> f64 {
+        f64::from(u8::from(!matches!(self.hold, Hold::Lost(_))))
+    }
+
+    /// Whether thrust is commanded.
+    pub fn sends_thrust(&self) -> bool {
+        self.set != CommandSet::Trajectory
+    }
+
+    /// Why the vehicle is no longer ours.
+    pub fn lost(&self) -> Option<&str> {
+        match &self.hold {
+            Hold::Lost(why) => Some(why),
+            _ => None,
+        }
+    }
+}
+
+/// # Watching who has the vehicle
+impl Session {
+    fn observe(&mut self, old: Option<&Heartbeat>, new: &Heartbeat, now: i64) {
+        if self.urgent.is_begun() {
+            let lands = self.autopilot.is_in(Mode::Land, new.custom_mode);
+            if lands || !new.armed() {
+                self.urgent.done();
+            }
+            if matches!(self.hold, Hold::Ours) {
+                self.hold = Hold::Delegated(Mode::Land);
+                self.stream = Stream::None;
+                self.say("told to land past a call that did not return".to_owned());
+            }
+            return;
+        }
+        let mode = match &self.hold {
+            Hold::Ours => Mode::Commanded,
+            Hold::Delegated(mode) => *mode,
+            Hold::NotYet | Hold::Over | Hold::Lost(_) => return,
+        };
+        let wanted = self.task.as_ref().and_then(Task::mode);
+        let is_in = |mode| self.autopilot.is_in(mode, new.custom_mode);
+        let armed = old.is_some_and(Heartbeat::armed);
+        if armed && !new.armed() {
+            let asked = mode == Mode::Land || self.task.as_ref().is_some_and(Task::disarms);
+            if asked {
+                self.over("landed and disarmed");
+            } else {
+                self.lose("was disarmed, by its pilot or by itself".to_owned(), now);
+            }
+        } else if !is_in(mode) && !wanted.is_some_and(is_in) {
+            let name = self.autopilot.mode_name(mode);
+            self.lose(
+                format!(
+                    "changed from {name} to {}, by its pilot or by itself",
+                    new.mode()
+                ),
+                now,
+            );
+        }
+    }
+
+    fn watch_restarts(&mut self, state: &Telemetry, now: i64) {
+        let restarts = state.restarts();
+        if restarts == self.restarts {
+            return;
+        }
+        let more = restarts.saturating_sub(self.restarts);
+        self.restarts = restarts;
+        if now.saturating_sub(self.restarts_since.1) > RESTARTING {
+            self.restarts_since = (0, now);
+        }
+        self.restarts_since.0 += more;
+        let why = if self.restarts_since.0 >= RESTARTS {
+            "has a clock that jumps: do two vehicles send with the same numbers?"
+        } else {
+            "has restarted"
+        };
+        match self.hold {
+            Hold::Ours | Hold::Delegated(_) => self.lose(why.to_owned(), now),
+            _ => self.say(format!("the vehicle {why}")),
+        }
+    }
+
+    /// Nothing is sent from here on.
+    fn lose(&mut self, what: String, now: i64) {
+        let reasons = self.health.reasons(now.saturating_sub(REASON));
+        let mut why = format!("the vehicle {what}");
+        if !reasons.is_empty() {
+            why.push_str(", saying: ");
+            why.push_str(&reasons);
+        }
+        tracing::error!("{why}; it is no longer commanded");
+        self.events.push(why.clone());
+        self.stream = Stream::None;
+        self.urgent.allow(false);
+        if self.task.take().is_some() {
+            self.ended = Some(Err(Error::new(ErrorKind::Refused, why.clone())));
+        }
+        self.hold = Hold::Lost(why);
+    }
+
+    fn over(&mut self, what: &str) {
+        self.say(what.to_owned());
+        self.stream = Stream::None;
+        self.urgent.allow(false);
+        self.hold = Hold::Over;
+    }
+
+    fn say(&mut self, what: String) {
+        tracing::info!("{what}");
+        self.events.push(what);
+    }
+}
+
+/// # What the host asks for
+impl Session {
+    /// Refuses what a vehicle that is not ours is asked for.
+    fn is_ours(&self) -> Result<(), Error> {
+        match &self.hold {
+            Hold::Lost(why) => Err(Error::new(
+                ErrorKind::Refused,
+                format!("{why}; it is no longer commanded"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, task: Task) {
+        self.ended = None;
+        self.task = Some(task);
+    }
+
+    /// Begins to check, to change the mode and to arm.
+    pub fn arm(&mut self, now: i64) -> Result<(), Error> {
+        self.is_ours()?;
+        self.begin(Task::arm(now));
+        Ok(())
+    }
+
+    /// Begins to climb to `height` m above where it stands.
+    pub fn take_off(&mut self, state: &Telemetry, height: f64, now: i64) -> Result<(), Error> {
+        self.is_ours()?;
+        if self.hold != Hold::Ours {
+            return Err(Error::usage("take-off before arming"));
+        }
+        if !(height.is_finite() && height > 0.0) {
+            return Err(Error::usage(format!(
+                "a take-off to {height} m; expected a height above 0"
+            )));
+        }
+        let place = self.place(state)?;
+        self.begin(Task::take_off(place, height, now));
+        Ok(())
+    }
+
+    /// Begins to stop the motors of a vehicle that stands.
+    pub fn disarm(&mut self, now: i64) -> Result<(), Error> {
+        self.is_ours()?;
+        self.begin(Task::disarm(false, now));
+        Ok(())
+    }
+
+    /// Begins what the vehicle does by itself.
+    pub fn request(&mut self, request: Request, now: i64) -> Result<(), Error> {
+        self.is_ours()?;
+        self.begin(match request {
+            Request::Land => Task::change(Mode::Land, now),
+            Request::Hold => Task::change(Mode::Hold, now),
+            Request::Terminate => Task::disarm(true, now),
+            other => {
+                return Err(Error::unsupported(format!(
+                    "the vehicle cannot {} by itself",
+                    other.name()
+                )));
+            }
+        });
+        Ok(())
+    }
+
+    /// How far what was asked for last is.
+    pub fn poll(&mut self) -> Result<Progress, Error> {
+        match &self.ended {
+            Some(Ok(())) => Ok(Progress::Done),
+            Some(Err(error)) => Err(error.clone()),
+            None if self.task.is_some() => Ok(Progress::Underway),
+            None => Ok(Progress::Done),
+        }
+    }
+
+    /// Where it is, and its heading.
+    fn place(&self, state: &Telemetry) -> Result<([f64; 3], f64), Error> {
+        match (state.position(), state.attitude()) {
+            (Some(position), Some(attitude)) => {
+                Ok((position.value, crate::frames::heading(attitude.value)))
+            }
+            _ => Err(Error::new(
+                ErrorKind::Refused,
+                "the vehicle does not say where it is",
+            )),
+        }
+    }
+
+    /// What keeps a vehicle where it is: on the ground a place below it, so that it does not take off.
+    fn neutral(&self, state: &Telemetry, now: i64) -> Result<Setpoint, Error> {
+        let (mut position, yaw) = self.place(state)?;
+        if !self.health.is_airborne(now) {
+            position[2] -= BELOW;
+        }
+        Ok(Setpoint::Position { position, yaw })
+    }
+}
+
+/// Our clock in ms, as MAVLink counts it.
+fn boot_ms(now: i64) -> u32 {
+    u32::try_from((now / MS).rem_euclid(i64::from(u32::MAX))).unwrap_or(0)
+}
+
+impl From<VehicleError> for Error {
+    fn from(error: VehicleError) -> Self {
+        Self::new(ErrorKind::Timeout, error.to_string())
+    }
+}
+
+impl Session {
+    /// Advances what is under way by as many steps as are due.
+    fn advance(&mut self, vehicle: &mut Vehicle, state: &Telemetry, now: i64) {
+        while let Some(mut task) = self.task.take() {
+            match self.step(&mut task, vehicle, state, now) {
+                Ok(Step::Wait) => {
+                    self.task = Some(task);
+                    return;
+                }
+                Ok(Step::Next) => self.task = Some(task),
+                Ok(Step::Done) => self.ended = Some(Ok(())),
+                Err(error) => {
+                    if !matches!(self.hold, Hold::Lost(_)) {
+                        self.events.push(error.message.clone());
+                    }
+                    self.ended = Some(Err(error));
+                }
+            }
+        }
+    }
+}

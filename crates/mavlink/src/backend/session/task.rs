@@ -1,0 +1,465 @@
+//! What a vehicle is asked for, step by step.
+
+use fly_hal::{Error, ErrorKind};
+
+use super::{Hold, SECOND, Session, Stream};
+use crate::backend::autopilot::{Autopilot, Mode};
+use crate::backend::setpoint::Setpoint;
+use crate::dialect::MavResult;
+use crate::frames::Vector;
+use crate::telemetry::Telemetry;
+use crate::{Command, Outcome, Ticket, Vehicle};
+
+/// How long each step may take, ns: the host gives 10 s for all of arming.
+const CHECKS: i64 = 3 * SECOND;
+const STREAM_BEFORE: i64 = SECOND;
+const MODE: i64 = 5 * SECOND / 2;
+const ARMING: i64 = 5 * SECOND / 2;
+const LANDING: i64 = 5 * SECOND;
+const DISARMING: i64 = 60 * SECOND;
+
+/// After this long without a written command a vehicle that is asked to change its mode is held, ns.
+const UNWRITTEN: i64 = SECOND / 5;
+
+/// What was refused is asked for again after this, ns.
+const AGAIN: i64 = SECOND / 2;
+
+/// Reasons come after the refusal, within this, ns.
+const REASONS: i64 = 7 * SECOND / 10;
+
+/// How near to its height a vehicle has taken off, m and a part of the height …
+const NEAR: f64 = 0.3;
+const NEAR_PART: f64 = 0.1;
+/// … slower than this, m/s …
+const SLOW: f64 = 0.3;
+/// … for so long, ns.
+const STEADY: i64 = 3 * SECOND / 2;
+
+/// The slowest climb, m/s, and what comes before it, ns.
+const CLIMB: f64 = 0.3;
+const SPOOL: i64 = 10 * SECOND;
+
+/// A climb that has begun, m.
+const CLIMBED: f64 = 0.2;
+
+/// What is under way.
+pub(super) enum Task {
+    Arm(Arm),
+    TakeOff(TakeOff),
+    Change { mode: Mode, sent: Sent },
+    Disarm { force: bool, sent: Sent },
+}
+
+pub(super) struct Arm {
+    step: ArmStep,
+    since: i64,
+    sent: Sent,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum ArmStep {
+    Check,
+    Stream,
+    Mode,
+    Arm,
+}
+
+pub(super) struct TakeOff {
+    from: Vector,
+    yaw: f64,
+    height: f64,
+    begun: i64,
+    sent: Sent,
+    steady: Option<i64>,
+}
+
+/// A command that is repeated until the vehicle does it.
+pub(super) struct Sent {
+    begun: i64,
+    until: i64,
+    ticket: Option<Ticket>,
+    next: i64,
+    refused: Option<(i64, MavResult)>,
+    acknowledged: bool,
+}
+
+/// What follows.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Step {
+    Wait,
+    Next,
+    Done,
+}
+
+impl Sent {
+    fn new(now: i64, patience: i64) -> Self {
+        Self {
+            begun: now,
+            until: now.saturating_add(patience),
+            ticket: None,
+            next: now,
+            refused: None,
+            acknowledged: false,
+        }
+    }
+
+    /// Sends the command, again after a refusal and after silence.
+    fn poll(&mut self, vehicle: &mut Vehicle, command: Command, now: i64) {
+        if let Some(ticket) = self.ticket {
+            let outcome = vehicle.outcome(ticket);
+            if !outcome.is_final() {
+                return;
+            }
+            self.ticket = None;
+            self.next = now.saturating_add(AGAIN);
+            match outcome {
+                Outcome::Refused { result, .. } => self.refused = Some((now, result)),
+                Outcome::Accepted { .. } => {
+                    self.acknowledged = true;
+                    self.refused = None;
+                    // Its heartbeat may come once a second.
+                    self.next = now.saturating_add(3 * AGAIN);
+                }
+                _ => {}
+            }
+        }
+        if now >= self.next && now < self.until {
+            // Too many under way: at the next poll.
+            self.ticket = vehicle.begin(command, self.until).ok();
+        }
+    }
+
+    /// The error of a command that the vehicle did not carry out.
+    fn failure(&self, what: &str, reasons: &str) -> Error {
+        let why = match (self.refused, self.acknowledged) {
+            (Some((_, result)), _) => {
+                let result = format!("{result:?}");
+                let result = result.trim_start_matches("MAV_RESULT_").to_lowercase();
+                format!(
+                    "the vehicle refused to {what} ({})",
+                    result.replace('_', " ")
+                )
+            }
+            (None, true) => format!("the vehicle acknowledged to {what}, and did not"),
+            (None, false) => format!("the vehicle did not answer when told to {what}"),
+        };
+        let kind = if self.refused.is_some() {
+            ErrorKind::Refused
+        } else {
+            ErrorKind::Timeout
+        };
+        Error::new(kind, said(why, reasons))
+    }
+}
+
+fn said(mut why: String, reasons: &str) -> String {
+    if !reasons.is_empty() {
+        why.push_str(": ");
+        why.push_str(reasons);
+    }
+    why
+}
+
+impl Task {
+    pub fn arm(now: i64) -> Self {
+        Self::Arm(Arm {
+            step: ArmStep::Check,
+            since: now,
+            sent: Sent::new(now, CHECKS),
+        })
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "some minutes at most")]
+    pub fn take_off((from, yaw): (Vector, f64), height: f64, now: i64) -> Self {
+        let patience = SPOOL.saturating_add((height / CLIMB * 1e9) as i64);
+        Self::TakeOff(TakeOff {
+            from,
+            yaw,
+            height,
+            begun: now,
+            sent: Sent::new(now, patience),
+            steady: None,
+        })
+    }
+
+    pub fn change(mode: Mode, now: i64) -> Self {
+        let sent = Sent::new(now, LANDING);
+        Self::Change { mode, sent }
+    }
+
+    pub fn disarm(force: bool, now: i64) -> Self {
+        let patience = if force { LANDING } else { DISARMING };
+        let sent = Sent::new(now, patience);
+        Self::Disarm { force, sent }
+    }
+
+    /// The mode that it asks for.
+    pub fn mode(&self) -> Option<Mode> {
+        match self {
+            Self::Change { mode, .. } => Some(*mode),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing is to be written before it is done.
+    pub fn prepares(&self) -> bool {
+        matches!(self, Self::Arm(_) | Self::TakeOff(_))
+    }
+
+    /// Whether it stops the motors.
+    pub fn disarms(&self) -> bool {
+        matches!(self, Self::Disarm { .. })
+    }
+}
+
+impl Session {
+    pub(super) fn step(
+        &mut self,
+        task: &mut Task,
+        vehicle: &mut Vehicle,
+        state: &Telemetry,
+        now: i64,
+    ) -> Result<Step, Error> {
+        match task {
+            Task::Arm(arm) => self.step_arm(arm, vehicle, state, now),
+            Task::TakeOff(take_off) => self.step_take_off(take_off, vehicle, state, now),
+            Task::Change { mode, sent } => self.step_change(*mode, sent, vehicle, state, now),
+            Task::Disarm { force, sent } => self.step_disarm(*force, sent, vehicle, now),
+        }
+    }
+
+    /// Whether a heartbeat that came after `since` says so.
+    fn heard(&self, since: i64, says: impl Fn(&crate::Heartbeat) -> bool) -> bool {
+        self.health
+            .heartbeat
+            .is_some_and(|h| h.arrival > since && says(&h.value))
+    }
+
+    fn step_arm(
+        &mut self,
+        arm: &mut Arm,
+        vehicle: &mut Vehicle,
+        state: &Telemetry,
+        now: i64,
+    ) -> Result<Step, Error> {
+        match arm.step {
+            ArmStep::Check => {
+                let faults = self.health.faults(state, now, self.stale);
+                if !faults.is_empty() {
+                    if now < arm.since.saturating_add(CHECKS) {
+                        return Ok(Step::Wait);
+                    }
+                    let reasons = self.health.reasons(arm.since);
+                    let why = format!("the vehicle is not ready: {}", faults.join("; "));
+                    return Err(Error::new(ErrorKind::Refused, said(why, &reasons)));
+                }
+                let unknown = self.health.unknown(state);
+                if !unknown.is_empty() {
+                    self.say(format!(
+                        "the vehicle does not say its {}",
+                        unknown.join(", ")
+                    ));
+                }
+                self.stream = Stream::Place(self.neutral(state, now)?);
+                arm.step = ArmStep::Stream;
+                arm.since = now;
+                Ok(Step::Next)
+            }
+            ArmStep::Stream => {
+                if self.autopilot.needs_stream() && now < arm.since.saturating_add(STREAM_BEFORE) {
+                    return Ok(Step::Wait);
+                }
+                arm.step = ArmStep::Mode;
+                arm.sent = Sent::new(now, MODE);
+                Ok(Step::Next)
+            }
+            ArmStep::Mode => {
+                let autopilot = self.autopilot;
+                let is_commanded =
+                    |h: &crate::Heartbeat| autopilot.is_in(Mode::Commanded, h.custom_mode);
+                // An ArduCopter may be in GUIDED already; PX4 enters only with the stream.
+                let since = if autopilot.needs_stream() {
+                    arm.sent.begun
+                } else {
+                    i64::MIN
+                };
+                if self.heard(since, is_commanded) {
+                    self.hold = Hold::Ours;
+                    self.urgent.allow(true);
+                    let mode = autopilot.mode_name(Mode::Commanded);
+                    self.say(format!("the vehicle is in {mode}"));
+                    arm.step = ArmStep::Arm;
+                    arm.sent = Sent::new(now, ARMING);
+                    return Ok(Step::Next);
+                }
+                let command = autopilot.set_mode(Mode::Commanded);
+                arm.sent.poll(vehicle, command, now);
+                if now < arm.sent.until {
+                    return Ok(Step::Wait);
+                }
+                self.stream = Stream::None;
+                let what = format!("change to {}", autopilot.mode_name(Mode::Commanded));
+                let reasons = self.health.reasons(arm.sent.begun);
+                Err(arm.sent.failure(&what, &reasons))
+            }
+            ArmStep::Arm => {
+                if self.health.is_armed() {
+                    self.say("the vehicle is armed".to_owned());
+                    return Ok(Step::Done);
+                }
+                // A refusal is final, unless the vehicle's own checks are still under way.
+                let final_refusal = arm.sent.refused.is_some_and(|(at, _)| {
+                    let patience = if self.health.is_unready() {
+                        ARMING
+                    } else {
+                        REASONS
+                    };
+                    now >= at.saturating_add(patience)
+                });
+                if final_refusal || now >= arm.sent.until {
+                    self.stream = Stream::None;
+                    self.urgent.allow(false);
+                    self.hold = Hold::NotYet;
+                    let reasons = self.health.reasons(arm.sent.begun);
+                    return Err(arm.sent.failure("arm", &reasons));
+                }
+                arm.sent.poll(vehicle, Autopilot::arm(true, false), now);
+                Ok(Step::Wait)
+            }
+        }
+    }
+
+    fn step_take_off(
+        &mut self,
+        task: &mut TakeOff,
+        vehicle: &mut Vehicle,
+        state: &Telemetry,
+        now: i64,
+    ) -> Result<Step, Error> {
+        let climbed = state.position().map_or(0.0, |p| p.value[2] - task.from[2]);
+        match self.autopilot.take_off(task.height) {
+            None => {
+                let mut position = task.from;
+                position[2] += task.height;
+                let yaw = task.yaw;
+                self.stream = Stream::Place(Setpoint::Position { position, yaw });
+            }
+            Some(command) => {
+                self.stream = Stream::None;
+                let begun = climbed > CLIMBED || task.sent.acknowledged;
+                if !begun {
+                    task.sent.poll(vehicle, command, now);
+                    let refused = task
+                        .sent
+                        .refused
+                        .is_some_and(|(at, _)| now >= at.saturating_add(REASONS));
+                    if refused && !self.health.is_airborne(now) {
+                        let reasons = self.health.reasons(task.sent.begun);
+                        return Err(task.sent.failure("take off", &reasons));
+                    }
+                }
+            }
+        }
+        let near = NEAR.max(NEAR_PART * task.height);
+        let fresh = state
+            .position()
+            .is_some_and(|p| p.is_fresh(now, self.stale));
+        let slow = state
+            .velocity()
+            .is_some_and(|v| v.value.iter().map(|v| v * v).sum::<f64>() < SLOW * SLOW);
+        if fresh && slow && (climbed - task.height).abs() < near {
+            let since = *task.steady.get_or_insert(now);
+            if now >= since.saturating_add(STEADY) {
+                let took = (now - task.begun) as f64 * 1e-9;
+                self.say(format!("took off to {climbed:.2} m in {took:.1} s"));
+                self.measure_hover();
+                return Ok(Step::Done);
+            }
+        } else {
+            task.steady = None;
+        }
+        if now >= task.sent.until {
+            let reasons = self.health.reasons(task.begun);
+            let why = format!(
+                "the vehicle is {climbed:.2} m above where it stood, {:.0} s after it was told to take off to {} m",
+                (now - task.begun) as f64 * 1e-9,
+                task.height
+            );
+            return Err(Error::new(ErrorKind::Timeout, said(why, &reasons)));
+        }
+        Ok(Step::Wait)
+    }
+
+    /// Takes the thrust that carries the weight from the autopilot's own hover.
+    fn measure_hover(&mut self) {
+        if self.hover_is_given || !self.sends_thrust() {
+            return;
+        }
+        let old = self.scaling.map.hover;
+        match self.hover.value() {
+            Some(hover) => {
+                // What ArduPilot tells is before its boost, of a level vehicle the same.
+                self.scaling.map.hover = hover;
+                self.say(format!("hovers with thrust {hover:.3} (before: {old:.3})"));
+            }
+            None => tracing::warn!(
+                "the vehicle does not tell its own thrust: it is taken to hover with {old:.3}"
+            ),
+        }
+    }
+
+    fn step_change(
+        &mut self,
+        mode: Mode,
+        sent: &mut Sent,
+        vehicle: &mut Vehicle,
+        state: &Telemetry,
+        now: i64,
+    ) -> Result<Step, Error> {
+        let autopilot = self.autopilot;
+        if self.heard(sent.begun, |h| autopilot.is_in(mode, h.custom_mode)) {
+            self.stream = Stream::None;
+            self.hold = Hold::Delegated(mode);
+            self.say(format!("the vehicle is in {}", autopilot.mode_name(mode)));
+            return Ok(Step::Done);
+        }
+        // It stands and is disarmed: nothing is left to land.
+        if mode == Mode::Land && self.hold == Hold::Over {
+            return Ok(Step::Done);
+        }
+        // Nobody may write any more: it stays where it is, and in its mode, until it has changed.
+        if self.stream == Stream::Written && now > self.next_setpoint.saturating_add(UNWRITTEN) {
+            self.stream = Stream::Place(self.neutral(state, now)?);
+        }
+        sent.poll(vehicle, autopilot.set_mode(mode), now);
+        if now < sent.until {
+            return Ok(Step::Wait);
+        }
+        let what = format!("change to {}", autopilot.mode_name(mode));
+        Err(sent.failure(&what, &self.health.reasons(sent.begun)))
+    }
+
+    fn step_disarm(
+        &mut self,
+        force: bool,
+        sent: &mut Sent,
+        vehicle: &mut Vehicle,
+        now: i64,
+    ) -> Result<Step, Error> {
+        if force {
+            self.stream = Stream::None;
+        }
+        if !self.health.is_armed() {
+            self.over("the vehicle is disarmed");
+            return Ok(Step::Done);
+        }
+        // A landing vehicle disarms by itself; one that is told to before it stands refuses.
+        if force || self.health.stands(now) || !self.health.is_airborne(now) {
+            sent.poll(vehicle, Autopilot::arm(false, force), now);
+        }
+        if now < sent.until {
+            return Ok(Step::Wait);
+        }
+        Err(sent.failure("disarm", &self.health.reasons(sent.begun)))
+    }
+}

@@ -1,0 +1,582 @@
+"""An autopilot with a vehicle behind it, which knows nothing of the code that it tests.
+
+usage: autopilot.py HOST:PORT px4|ardupilot [name=value ...]
+
+What it refuses, ignores and gives up follows the sources of PX4 1.17 and ArduCopter 4.7. It talks UDP with HOST:PORT from a port of its
+own until its standard input ends, then prints what happened as JSON.
+
+hover=0.4 curve=0.0   thrust in hover, and r(u) = curve u^2 + (1 - curve) u of the real motors
+mass=1.0              how heavy it is, of what the hover's thrust carries
+options=0             GUID_OPTIONS
+kind=2                MAV_TYPE
+system=1
+refuse_arming=0       refuse to arm, with a reason
+refuse_modes=0        so many changes of the mode are refused
+ack_loss=0.0          this part of the acknowledgements is never sent
+ack_delay=0.0         s
+pilot=0.0             s after take-off a pilot changes the mode
+failsafe=0.0          s after take-off it returns by itself
+reboot=0.0            s after take-off it restarts
+quiet=0.0             s after take-off it is not heard for 1.5 s
+loss=0 dup=0 jitter=0 garbage=0 half=0 burst=0     faults of the link, both ways: parts of the datagrams, jitter in s, length of a burst
+seed=1
+"""
+
+import heapq
+import json
+import math
+import random
+import select
+import socket
+import struct
+import sys
+import time
+
+from pymavlink.dialects.v20 import ardupilotmega as MAV
+
+G = 9.80665
+OPTIONS = {
+    key: float(value) for key, value in (line.split("=") for line in sys.argv[3:])
+}
+
+
+def option(name, default):
+    return OPTIONS.get(name, default)
+
+
+PX4 = sys.argv[2] == "px4"
+COMMANDED, LAND, HOLD, RTL, PILOT = range(5)
+NUMBERS = (
+    {COMMANDED: 6 << 16, LAND: 4 << 16 | 6 << 24, HOLD: 4 << 16 | 3 << 24, RTL: 4 << 16 | 5 << 24, PILOT: 3 << 16}
+    if PX4
+    else {COMMANDED: 4, LAND: 9, HOLD: 17, RTL: 6, PILOT: 5}
+)
+RANDOM = random.Random(int(option("seed", 1)))
+
+
+# Quaternions w x y z, NED from FRD.
+def multiply(a, b):
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return (
+        aw * bw - ax * bx - ay * by - az * bz,
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+    )
+
+
+def unit(v):
+    n = math.sqrt(sum(c * c for c in v)) or 1.0
+    return tuple(c / n for c in v)
+
+
+def down(q):
+    """The body's z axis in the world."""
+    w, x, y, z = q
+    return (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y))
+
+
+def heading(q):
+    w, x, y, z = q
+    return math.atan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z))
+
+
+def cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def attitude_of(z, yaw):
+    """The attitude whose body z axis is z, and that heads for yaw."""
+    y = unit(cross(z, (math.cos(yaw), math.sin(yaw), 0)))
+    x = cross(y, z)
+    trace = x[0] + y[1] + z[2]
+    w = 0.5 * math.sqrt(max(1 + trace, 1e-9))
+    return unit((w, (y[2] - z[1]) / (4 * w), (z[0] - x[2]) / (4 * w), (x[1] - y[0]) / (4 * w)))
+
+
+class Wire:
+    """UDP with faults; what is delayed may be overtaken."""
+
+    def __init__(self, host, port):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.setblocking(False)
+        self.to = (host, port)
+        self.out, self.into, self.count = [], [], 0
+        self.bursts = [0, 0]
+        self.quiet_until = 0.0
+
+    def faults(self, direction, data):
+        """What becomes of a datagram: several, with their delays."""
+        if self.bursts[direction] > 0:
+            self.bursts[direction] -= 1
+            return
+        if RANDOM.random() < option("loss", 0):
+            self.bursts[direction] = int(option("burst", 0) * RANDOM.random())
+            return
+        for _ in range(2 if RANDOM.random() < option("dup", 0) else 1):
+            if RANDOM.random() < option("garbage", 0):
+                yield 0.0, bytes(RANDOM.randrange(256) for _ in range(40))
+            if RANDOM.random() < option("half", 0):
+                data = data[: len(data) // 2]
+            yield option("jitter", 0) * RANDOM.random(), data
+
+    def queue(self, queue, direction, data, now, extra):
+        for delay, datagram in self.faults(direction, data):
+            self.count += 1
+            heapq.heappush(queue, (now + delay, self.count, datagram, extra))
+
+    def send(self, data, now):
+        if now >= self.quiet_until:
+            self.queue(self.out, 0, data, now, None)
+            self.flush(now)
+
+    def flush(self, now):
+        while self.out and self.out[0][0] <= now:
+            try:
+                self.socket.sendto(heapq.heappop(self.out)[2], self.to)
+            except OSError:
+                pass
+
+    def receive(self, now):
+        """Datagrams that are due, and when they really came."""
+        while True:
+            try:
+                data = self.socket.recv(4096)
+            except OSError:
+                break
+            if now >= self.quiet_until:
+                self.queue(self.into, 1, data, now, now)
+        while self.into and self.into[0][0] <= now:
+            _, _, data, came = heapq.heappop(self.into)
+            yield data, came
+
+
+class Vehicle:
+    """A rigid body with attitude and rate loops, as an autopilot sees it."""
+
+    def __init__(self):
+        self.p, self.v = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+        self.q, self.w = (math.cos(0.2), 0, 0, math.sin(0.2)), [0.0, 0.0, 0.0]
+        self.lift = 0.0  # m/s^2 along the body's -z
+        self.landed = True
+
+    def force(self, u):
+        """m/s^2 of a thrust."""
+        curve, hover = option("curve", 0.0), option("hover", 0.4)
+        relative = lambda u: u * (curve * u + 1 - curve)
+        return G / option("mass", 1.0) * relative(min(max(u, 0), 1)) / relative(hover)
+
+    def step(self, dt, armed, rates, u):
+        wanted = self.force(u) if armed else 0.0
+        self.lift += (wanted - self.lift) * min(1, dt / 0.03)
+        z = down(self.q)
+        a = [-self.lift * z[0] - 0.05 * self.v[0], -self.lift * z[1] - 0.05 * self.v[1], G - self.lift * z[2] - 0.05 * self.v[2]]
+        if self.landed and a[2] >= -0.1:
+            self.v, self.w = [0.0] * 3, [0.0] * 3
+            return
+        self.landed = False
+        for i in range(3):
+            self.p[i] += dt * self.v[i] + 0.5 * dt * dt * a[i]
+            self.v[i] += dt * a[i]
+            self.w[i] += (rates[i] - self.w[i]) * min(1, dt / 0.04)
+        half = [0.5 * dt * c for c in self.w]
+        self.q = unit(multiply(self.q, (1, *half)))
+        if self.p[2] > 0 and self.v[2] >= 0:
+            self.p[2], self.landed = 0.0, True
+            self.v, self.w = [0.0] * 3, [0.0] * 3
+            self.q = attitude_of((0, 0, 1), heading(self.q))
+
+
+class Autopilot:
+    def __init__(self, wire):
+        self.wire = wire
+        self.mav = MAV.MAVLink(None, srcSystem=int(option("system", 1)), srcComponent=1)
+        self.mav.robust_parsing = True
+        self.mav.seq = RANDOM.randrange(256)
+        self.vehicle = Vehicle()
+        self.start()
+        self.refuse_modes = option("refuse_modes", 0)
+        self.acks, self.took_off_at, self.texts = [], None, 0
+        self.done = set()
+        self.report = {
+            "modes": [], "armed": 0, "setpoints": {}, "oldest_ms": 0, "ignored": 0, "refused": [], "commands": {},
+            "top": 0.0, "bad": 0, "forced": 0, "touchdown": 0.0, "gap_ms": 0.0, "parameters": {}, "types": {},
+        }
+        self.ints = (
+            {"COM_OBL_RC_ACT": 0, "COM_RC_IN_MODE": 3, "COM_RCL_EXCEPT": 0, "NAV_RCL_ACT": 2, "NAV_DLL_ACT": 0}
+            if PX4
+            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1}
+        )
+        self.floats = (
+            {"COM_OF_LOSS_T": 1.0, "COM_DISARM_PRFLT": 10.0, "MPC_THR_HOVER": 0.5, "THR_MDL_FAC": 0.0}
+            if PX4
+            else {"GUID_TIMEOUT": 3.0, "MOT_THST_HOVER": 0.35, "MOT_THST_EXPO": 0.65, "PILOT_THR_FILT": 0.0}
+        )
+
+    def start(self):
+        """As after a power-up."""
+        self.boot = time.monotonic() - 5.0
+        self.mode, self.armed, self.armed_at = (PILOT if PX4 else PILOT), False, 0.0
+        self.target = None  # what it follows, with its kind
+        self.heard = -1e9
+        self.recent = []
+        self.takeoff_to = None
+        self.hold_at = None
+        self.landed_at = None
+        self.u = 0.0
+        self.intervals = {0: 1.0, 1: 1.0}
+        if PX4:
+            self.intervals.update({31: 0.02, 32: 1 / 30, 245: 0.5, 230: 1.0, 242: 2.0})
+        self.due = {}
+
+    # What it says.
+    def send(self, message):
+        self.wire.send(message.pack(self.mav), self.now)
+        self.mav.seq = (self.mav.seq + 1) % 256
+
+    def say(self, text, severity=MAV.MAV_SEVERITY_CRITICAL):
+        # In messages of 50 characters, which belong together by a number.
+        parts = [text[i : i + 50] for i in range(0, len(text), 50)]
+        self.texts += 1
+        for i, part in enumerate(parts):
+            number = self.texts if len(parts) > 1 else 0
+            self.send(MAV.MAVLink_statustext_message(severity, part.encode(), number, i))
+
+    def telemetry(self):
+        for number, period in list(self.intervals.items()):
+            if period and self.now >= self.due.get(number, 0):
+                self.due[number] = max(self.due.get(number, 0) + period, self.now)
+                message = self.message(number)
+                if message:
+                    self.send(message)
+
+    def message(self, number):
+        v, boot_ms = self.vehicle, int(1000 * (self.now - self.boot))
+        if number == 0:
+            base = MAV.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED | (MAV.MAV_MODE_FLAG_SAFETY_ARMED if self.armed else 0)
+            make = MAV.MAV_AUTOPILOT_PX4 if PX4 else MAV.MAV_AUTOPILOT_ARDUPILOTMEGA
+            state = MAV.MAV_STATE_ACTIVE if self.armed else MAV.MAV_STATE_STANDBY
+            return MAV.MAVLink_heartbeat_message(int(option("kind", 2)), make, base, NUMBERS[self.mode], state, 3)
+        if number == 1:
+            bits = 1 << 28
+            return MAV.MAVLink_sys_status_message(bits, bits, bits, 300, 12000, 500, 80, 0, 0, 0, 0, 0, 0)
+        if number == 31:
+            return MAV.MAVLink_attitude_quaternion_message(boot_ms, *v.q, *v.w)
+        if number == 32:
+            return MAV.MAVLink_local_position_ned_message(boot_ms, *v.p, *v.v)
+        if number == 245:
+            return MAV.MAVLink_extended_sys_state_message(0, 1 if v.landed else 2)
+        if number == 242:
+            return MAV.MAVLink_home_position_message(0, 0, 0, 0, 0, 0, [1, 0, 0, 0], 0, 0, 0)
+        if number == 83:
+            return MAV.MAVLink_attitude_target_message(boot_ms, 0, list(v.q), 0, 0, 0, self.u)
+        if number == 230 and PX4:
+            return MAV.MAVLink_estimator_status_message(boot_ms * 1000, 0b101111, 0, 0, 0, 0, 0, 0, 0, 0)
+        if number == 193 and not PX4:
+            return MAV.MAVLink_ekf_status_report_message(0b111111, 0, 0, 0, 0, 0)
+        return None
+
+    # What it hears.
+    def receive(self):
+        for data, came in self.wire.receive(self.now):
+            for message in self.mav.parse_buffer(data) or []:
+                if message.get_type() == "BAD_DATA":
+                    self.report["bad"] += 1
+                else:
+                    self.take(message, came)
+
+    def take(self, m, came):
+        kind = m.get_type()
+        if getattr(m, "target_system", self.mav.srcSystem) not in (0, self.mav.srcSystem):
+            return
+        if kind == "COMMAND_LONG":
+            self.command(m)
+        elif kind == "PARAM_REQUEST_READ":
+            self.parameter(m.param_id.rstrip("\0"))
+        elif kind == "PARAM_SET":
+            self.set_parameter(m)
+        elif kind == "TIMESYNC" and m.tc1 == 0:
+            self.send(MAV.MAVLink_timesync_message(int((self.now - self.boot) * 1e9), m.ts1))
+        elif kind in ("SET_ATTITUDE_TARGET", "SET_POSITION_TARGET_LOCAL_NED"):
+            age = (int(came * 1000) - m.time_boot_ms) % (1 << 32)
+            self.report["oldest_ms"] = max(self.report["oldest_ms"], age if age < 1 << 31 else 0)
+            counts = self.report["setpoints"]
+            counts[kind] = counts.get(kind, 0) + 1
+            masks = self.report["types"].setdefault(kind, [])
+            if m.type_mask not in masks:
+                masks.append(m.type_mask)
+            if self.armed and self.mode == COMMANDED and self.heard > 0:
+                self.report["gap_ms"] = max(self.report["gap_ms"], 1000 * (self.now - self.heard))
+            self.recent = [t for t in self.recent if self.now - t < 1] + [self.now]
+            self.heard = self.now
+            if self.mode == COMMANDED:
+                self.setpoint(m)
+            else:
+                self.report["ignored"] += 1
+
+    def setpoint(self, m):
+        if m.get_type() == "SET_POSITION_TARGET_LOCAL_NED":
+            assert m.coordinate_frame == 1
+            if m.type_mask & 7 or (not PX4 and self.vehicle.landed):
+                return
+            zero = lambda bit, c: 0.0 if m.type_mask & bit else c
+            rate = zero(2048, m.yaw_rate)
+            self.takeoff_to = None
+            self.target = ("place", (m.x, m.y, m.z), (zero(8, m.vx), zero(16, m.vy), zero(32, m.vz)), (zero(64, m.afx), zero(128, m.afy), zero(256, m.afz)), m.yaw, rate)
+            return
+        rates_ignored = [bool(m.type_mask & bit) for bit in (1, 2, 4)]
+        rates = (m.body_roll_rate, m.body_pitch_rate, m.body_yaw_rate)
+        u = m.thrust
+        if m.type_mask & 64:
+            self.target = None
+            return
+        if not PX4:
+            if any(rates_ignored) and not all(rates_ignored):
+                self.target = None
+                return
+            if not m.type_mask & 128 and abs(math.sqrt(sum(c * c for c in m.q)) - 1) > 1e-3:
+                self.target = None
+                return
+            self.takeoff_to = None
+        if not m.type_mask & 128:
+            self.target = ("attitude", unit(m.q), (0, 0, 0) if any(rates_ignored) else rates, u)
+        elif not any(rates_ignored[:2]):
+            self.target = ("rates", rates, u)
+
+    def acknowledge(self, command, result):
+        self.report["commands"].setdefault(str(command), []).append(result)
+        if RANDOM.random() >= option("ack_loss", 0):
+            self.acks.append((self.now + option("ack_delay", 0), command, result))
+
+    def command(self, m):
+        OK, REFUSED, FAILED = MAV.MAV_RESULT_ACCEPTED, MAV.MAV_RESULT_TEMPORARILY_REJECTED, MAV.MAV_RESULT_FAILED
+        if m.command == MAV.MAV_CMD_SET_MESSAGE_INTERVAL:
+            number = int(m.param1)
+            known = self.message(number) is not None
+            if known:
+                self.intervals[number] = m.param2 / 1e6 if m.param2 > 0 else None
+            self.acknowledge(m.command, OK if known else MAV.MAV_RESULT_DENIED)
+        elif m.command == MAV.MAV_CMD_REQUEST_MESSAGE:
+            self.acknowledge(m.command, OK)
+            bits = MAV.MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_BYTEWISE if PX4 else MAV.MAV_PROTOCOL_CAPABILITY_PARAM_ENCODE_C_CAST
+            self.send(MAV.MAVLink_autopilot_version_message(bits, 1, 0, 0, 0, [0] * 8, [0] * 8, [0] * 8, 0, 0, 0))
+        elif m.command == MAV.MAV_CMD_DO_SET_MODE:
+            number = int(m.param2) << 16 | int(m.param3) << 24 if PX4 else int(m.param2)
+            wanted = [mode for mode, known in NUMBERS.items() if known == number]
+            streamed = len(self.recent) >= 2 and self.now - self.heard < 0.5
+            if not wanted or int(m.param1) != 1:
+                result = MAV.MAV_RESULT_DENIED
+            elif self.refuse_modes > 0:
+                self.refuse_modes -= 1
+                result = REFUSED
+            elif PX4 and wanted[0] == COMMANDED and not streamed:
+                result = REFUSED
+                self.say("Switching to mode 'Offboard' is currently not possible")
+            else:
+                result = OK
+                self.change(wanted[0])
+            if result != OK:
+                self.report["refused"].append("mode %d" % number)
+            self.acknowledge(m.command, result)
+        elif m.command == MAV.MAV_CMD_COMPONENT_ARM_DISARM:
+            forced = int(m.param2) == 21196
+            if m.param1 > 0.5:
+                streamed = not PX4 or self.now - self.heard < 0.5
+                ready = option("refuse_arming", 0) == 0 and self.mode == COMMANDED and streamed
+                if ready and not self.armed:
+                    self.armed, self.armed_at = True, self.now
+                    self.report["armed"] += 1
+                elif not ready:
+                    self.report["refused"].append("arm")
+                    self.say("Arming denied: Resolve system health failures first" if PX4 else "Arm: Compass not calibrated")
+                self.acknowledge(m.command, OK if ready else (REFUSED if PX4 else FAILED))
+            elif self.vehicle.landed or forced:
+                self.report["forced"] += int(forced)
+                self.armed = False
+                self.acknowledge(m.command, OK)
+            else:
+                self.report["refused"].append("disarm in the air")
+                self.acknowledge(m.command, FAILED)
+        elif m.command == MAV.MAV_CMD_NAV_TAKEOFF and not PX4:
+            ready = self.armed and self.mode == COMMANDED and self.vehicle.landed
+            if ready:
+                self.takeoff_to, self.target = m.param7, None
+            self.acknowledge(m.command, OK if ready else FAILED)
+        else:
+            self.acknowledge(m.command, MAV.MAV_RESULT_UNSUPPORTED)
+
+    def change(self, mode):
+        if mode != self.mode:
+            self.mode, self.target, self.takeoff_to = mode, None, None
+            self.hold_at = (*self.vehicle.p, heading(self.vehicle.q))
+            self.report["modes"].append(mode)
+
+    def parameter(self, name):
+        if name in self.ints:
+            value = self.ints[name]
+            value = struct.unpack("<f", struct.pack("<i", value))[0] if PX4 else float(value)
+            kind = MAV.MAV_PARAM_TYPE_INT32
+        elif name in self.floats:
+            value, kind = self.floats[name], MAV.MAV_PARAM_TYPE_REAL32
+        else:
+            return
+        self.send(MAV.MAVLink_param_value_message(name.encode(), value, kind, 900, 65535))
+
+    def set_parameter(self, m):
+        name = m.param_id.rstrip("\0")
+        if name in self.ints and m.param_type == MAV.MAV_PARAM_TYPE_INT32:
+            self.ints[name] = struct.unpack("<i", struct.pack("<f", m.param_value))[0] if PX4 else int(m.param_value)
+            self.report["parameters"].setdefault(name, []).append(self.ints[name])
+        elif name in self.floats and m.param_type == MAV.MAV_PARAM_TYPE_REAL32:
+            self.floats[name] = m.param_value
+            self.report["parameters"].setdefault(name, []).append(m.param_value)
+        self.parameter(name)
+
+    # What it does.
+    def events(self):
+        v = self.vehicle
+        if self.armed and not v.landed and v.p[2] < -0.3 and self.took_off_at is None:
+            self.took_off_at = self.now
+        since = self.now - self.took_off_at if self.took_off_at else -1
+
+        def happens(name):
+            at = option(name, 0)
+            if at and since >= at and name not in self.done:
+                self.done.add(name)
+                return True
+            return False
+
+        if happens("pilot"):
+            self.change(PILOT)
+        if happens("failsafe"):
+            self.say("Failsafe: battery critical, returning", MAV.MAV_SEVERITY_WARNING)
+            self.change(RTL)
+        if happens("reboot"):
+            self.wire.quiet_until = self.now + 1.2
+            self.start()
+            self.boot = self.now
+        if happens("quiet"):
+            self.wire.quiet_until = self.now + 1.5
+        if self.armed and self.mode == COMMANDED:
+            if PX4 and self.now - self.heard > self.floats["COM_OF_LOSS_T"]:
+                self.say("Failsafe activated: offboard signal lost")
+                self.change(RTL)
+            if not PX4 and self.target and self.now - self.heard > self.floats["GUID_TIMEOUT"]:
+                self.target = ("attitude", attitude_of((0, 0, 1), heading(v.q)), (0, 0, 0), None)
+        if self.armed and v.landed:
+            self.landed_at = self.landed_at or self.now
+            # Not while it waits for its take-off, but for ten seconds.
+            patience = 1.0 if self.took_off_at else 10.0
+            if self.now - self.landed_at > patience and (self.mode == LAND or not self.took_off_at):
+                self.armed = False
+        else:
+            self.landed_at = None
+        self.report["top"] = max(self.report["top"], -v.p[2])
+
+    def control(self):
+        """Rates and thrust for what it follows."""
+        v, target = self.vehicle, self.target
+        place = None
+        if self.mode in (HOLD, RTL, PILOT):
+            x, y, z, yaw = self.hold_at or (*v.p, heading(v.q))
+            place = ((x, y, z), (0, 0, 0), (0, 0, 0), yaw, 0)
+        elif self.mode == LAND:
+            x, y, _, yaw = self.hold_at
+            place = ((x, y, v.p[2] + 0.7), (0, 0, 0), (0, 0, 0), yaw, 0)
+        elif self.takeoff_to is not None:
+            x, y, _, yaw = self.hold_at
+            place = ((x, y, -self.takeoff_to), (0, 0, 0), (0, 0, 0), yaw, 0)
+        elif target is None:
+            x, y, z, yaw = self.hold_at or (*v.p, heading(v.q))
+            place = ((x, y, z), (0, 0, 0), (0, 0, 0), yaw, 0)
+        elif target[0] == "place":
+            place = target[1:]
+        if place:
+            if v.landed and place[0][2] >= v.p[2] - 0.05:
+                return (0, 0, 0), 0.0
+            return self.fly_to(*place)
+        if target[0] == "rates":
+            return target[1], self.thrust(target[2])
+        _, q, rates, u = target
+        return self.turn_to(q, rates), self.thrust(u, q)
+
+    def thrust(self, u, q=None):
+        if PX4:
+            return u
+        if u is None or not self.ints["GUID_OPTIONS"] & 8:
+            rate = 0.0 if u is None else (min(max(u, 0), 1) - 0.5) * 2 * 2.5
+            return min(max(self.hover() * (1 + (rate + self.vehicle.v[2]) / G * 2), 0), 1)
+        cosine = down(q or self.vehicle.q)[2]
+        boost = min(max(10 * down(self.vehicle.q)[2], 0), 1) / min(max(cosine, 0.1), 1) if self.ints["ATC_ANGLE_BOOST"] else 1
+        return min(max(u, -1), 1) * boost
+
+    def hover(self):
+        """What its own controller has learnt."""
+        low, high = 0.0, 1.0
+        for _ in range(30):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.vehicle.force(middle) < G else (low, middle)
+        return low
+
+    def fly_to(self, p, v, a, yaw, yaw_rate):
+        me = self.vehicle
+        wanted = []
+        for i in range(3):
+            speed = min(max(1.5 * (p[i] - me.p[i]), -3), 3) + v[i]
+            wanted.append(min(max(3.5 * (speed - me.v[i]), -8), 8) + a[i])
+        lift = (-wanted[0], -wanted[1], G - wanted[2])
+        size = math.sqrt(sum(c * c for c in lift))
+        q = attitude_of(unit(lift), yaw)
+        z = down(me.q)
+        along = max(0.1, sum(c * d for c, d in zip(lift, z)))
+        low, high = 0.0, 1.0
+        for _ in range(20):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if me.force(middle) < min(along, size) else (low, middle)
+        return self.turn_to(q, (0, 0, yaw_rate)), low
+
+    def turn_to(self, q, rates):
+        w, x, y, z = self.vehicle.q
+        error = multiply((w, -x, -y, -z), q)
+        sign = 2.0 if error[0] >= 0 else -2.0
+        gains = (8.0, 8.0, 4.0)
+        return tuple(g * sign * e + r for g, e, r in zip(gains, error[1:], rates))
+
+    def run(self):
+        last = time.monotonic()
+        # Nothing is written there: it is readable once it has ended.
+        while not select.select([sys.stdin], [], [], 0)[0]:
+            self.now = time.monotonic()
+            self.receive()
+            self.wire.flush(self.now)
+            for ack in [a for a in self.acks if a[0] <= self.now]:
+                self.acks.remove(ack)
+                self.send(MAV.MAVLink_command_ack_message(ack[1], ack[2]))
+            self.events()
+            while last + 0.002 <= self.now:
+                last += 0.002
+                rates, self.u = self.control() if self.armed else ((0, 0, 0), 0.0)
+                before, speed = self.vehicle.landed, self.vehicle.v[2]
+                self.vehicle.step(0.002, self.armed, rates, self.u)
+                if self.vehicle.landed and not before:
+                    self.report["touchdown"] = max(self.report["touchdown"], speed)
+            self.telemetry()
+            time.sleep(0.002)
+
+
+def main():
+    host, port = sys.argv[1].split(":")
+    autopilot = Autopilot(Wire(host, int(port)))
+
+    autopilot.run()
+    report = autopilot.report
+    report["armed_at_end"] = autopilot.armed
+    report["landed"] = autopilot.vehicle.landed
+    report["mode"] = autopilot.mode
+    report["ints"] = autopilot.ints
+    print(json.dumps(report), flush=True)
+
+
+main()

@@ -1,0 +1,561 @@
+//! Real flights: the plugin, a law of the test's own, and an autopilot that behaves as PX4 or ArduCopter do (`tests/autopilot.py` of
+//! `fly-mavlink`) with a rigid body behind.
+
+use std::time::{Duration, Instant};
+
+use crate::common::python::Script;
+use crate::plugin::{free_port, load};
+
+use fly_hal::{Configuration, Deadline, Error, ErrorKind, Frame, Instance, Progress, Request};
+use fly_mavlink::frames::{Vector, conjugate, heading, product, rotate};
+use serde_json::Value;
+
+const NAME: &str = "quadcopter";
+const VEHICLE: &str = include_str!("../../../../../configs/vehicles/quadcopter.toml");
+const MASS: f64 = 0.9;
+const G: f64 = 9.81;
+const RATE: f64 = 100.0;
+const HEIGHT: f64 = 2.0;
+
+/// A flight that has begun.
+struct Flight {
+    peer: Option<Script>,
+    instance: Instance,
+    frame: Frame,
+    folder: tempfile::TempDir,
+}
+
+impl Flight {
+    /// An autopilot with these options, and the plugin with these settings.
+    fn new(autopilot: &str, options: &[&str], settings: &str) -> Option<Result<Self, Error>> {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let peer = Script::autopilot(port, autopilot, options)?;
+        let kept = folder.path().join("parameters.txt");
+        let text = format!(
+            "link = 'udpin:127.0.0.1:{port}'\nparameters_file = '{}'\nconnect_timeout = 30\n{settings}",
+            kept.display()
+        );
+        let configuration = Configuration {
+            rate_hz: RATE,
+            armed: true,
+            ..Configuration::new(&text, VEHICLE)
+        };
+        let mut instance = load(NAME).configure(&configuration).unwrap();
+        if let Err(error) = instance.start() {
+            return Some(Err(error));
+        }
+        let frame = instance.description().frame();
+        Some(Ok(Self {
+            peer: Some(peer),
+            instance,
+            frame,
+            folder,
+        }))
+    }
+
+    fn read(&mut self) {
+        let deadline = Deadline::after(Duration::from_millis(50));
+        self.instance.read(deadline, &mut self.frame).unwrap();
+    }
+
+    fn value(&self, name: &str) -> f64 {
+        self.frame.values[self.instance.description().value_index(name).unwrap()]
+    }
+
+    fn vector(&self, group: &str) -> Vector {
+        ["x", "y", "z"].map(|axis| self.value(&format!("{group}.{axis}")))
+    }
+
+    fn attitude(&self) -> [f64; 4] {
+        ["w", "x", "y", "z"].map(|c| self.value(&format!("pose.quaternion.{c}")))
+    }
+
+    /// Reads on until what was begun is done.
+    fn complete(&mut self, seconds: u64) -> Result<(), Error> {
+        let begin = Instant::now();
+        loop {
+            self.read();
+            if self.instance.poll()? == Progress::Done {
+                return Ok(());
+            }
+            assert!(
+                begin.elapsed() < Duration::from_secs(seconds),
+                "neither done nor refused within {seconds} s"
+            );
+        }
+    }
+
+    fn arm(&mut self) -> Result<(), Error> {
+        self.instance.arm()?;
+        self.complete(10)
+    }
+
+    fn take_off(&mut self) -> Result<(), Error> {
+        self.instance.take_off(HEIGHT)?;
+        self.complete(25)
+    }
+
+    /// Follows the curve for so many seconds; the root of the mean squared distance from it, after the first three. Ends early where
+    /// the vehicle is no longer ours.
+    fn follow(&mut self, seconds: f64) -> f64 {
+        let set = self.instance.description().command_set().unwrap();
+        let (origin, yaw) = (self.vector("pose.position"), heading(self.attitude()));
+        let first = self.frame.time;
+        let (mut sum, mut count) = (0.0, 0.0);
+        loop {
+            self.read();
+            let t = (self.frame.time - first) as f64 * 1e-9;
+            if t > seconds || self.value("vehicle.control") == 0.0 {
+                return f64::sqrt(sum / f64::max(count, 1.0));
+            }
+            let reference = Reference::at(origin, yaw, t);
+            let commands = self.law(set, &reference);
+            self.instance.write(self.frame.time, &commands).unwrap();
+            if t > 3.0 {
+                let p = self.vector("pose.position");
+                sum += p
+                    .iter()
+                    .zip(reference.position)
+                    .map(|(a, b)| (a - b).powi(2))
+                    .sum::<f64>();
+                count += 1.0;
+            }
+        }
+    }
+
+    /// Proportional and derivative on the position, thrust along the body's z axis.
+    fn law(&self, set: fly_hal::CommandSet, reference: &Reference) -> Vec<f64> {
+        use fly_hal::CommandSet as S;
+        let q = self.attitude();
+        let position = self.vector("pose.position");
+        let velocity = rotate(q, self.vector("twist.linear"));
+        let mut force = [0.0, 0.0, G];
+        for i in 0..3 {
+            force[i] += reference.acceleration[i]
+                + 4.0 * (reference.position[i] - position[i])
+                + 3.2 * (reference.velocity[i] - velocity[i]);
+        }
+        let up = rotate(q, [0.0, 0.0, 1.0]);
+        let thrust = MASS * force.iter().zip(up).map(|(f, z)| f * z).sum::<f64>();
+        let attitude = attitude_along(force, reference.yaw);
+        match set {
+            S::Attitude => attitude.into_iter().chain([thrust]).collect(),
+            S::Rates => {
+                let [w, x, y, z] = product(conjugate(q), attitude);
+                let sign = if w < 0.0 { -2.0 } else { 2.0 };
+                vec![9.0 * sign * x, 9.0 * sign * y, 4.0 * sign * z, thrust]
+            }
+            S::Trajectory => [
+                reference.position,
+                reference.velocity,
+                reference.acceleration,
+            ]
+            .concat()
+            .into_iter()
+            .chain([reference.yaw, 0.0])
+            .collect(),
+            S::Actuators => unreachable!(),
+        }
+    }
+
+    fn land(&mut self) -> Result<(), Error> {
+        self.instance.request(Request::Land)?;
+        self.complete(10)?;
+        self.instance.disarm()?;
+        self.complete(30)
+    }
+
+    /// Stops, and what the autopilot has seen.
+    fn end(mut self) -> (Value, Vec<(String, String)>) {
+        self.instance.stop().unwrap();
+        let lines = self.instance.report();
+        let report = self.peer.take().unwrap().report();
+        (serde_json::from_str(&report).unwrap(), lines)
+    }
+}
+
+/// A point of a Lissajous curve that begins at rest.
+struct Reference {
+    position: Vector,
+    velocity: Vector,
+    acceleration: Vector,
+    yaw: f64,
+}
+
+impl Reference {
+    fn at(origin: Vector, yaw: f64, t: f64) -> Self {
+        let place = |t: f64| {
+            let s = (t / 3.0).clamp(0.0, 1.0);
+            let ramp = s * s * s * (10.0 - 15.0 * s + 6.0 * s * s);
+            let curve = [
+                1.5 * f64::sin(1.1 * t),
+                f64::sin(1.6 * t),
+                0.4 * f64::sin(0.8 * t),
+            ];
+            std::array::from_fn::<f64, 3, _>(|i| origin[i] + ramp * curve[i])
+        };
+        let h = 1e-3;
+        let (before, now, after) = (place(t - h), place(t), place(t + h));
+        Self {
+            position: now,
+            velocity: std::array::from_fn(|i| (after[i] - before[i]) / (2.0 * h)),
+            acceleration: std::array::from_fn(|i| (after[i] - 2.0 * now[i] + before[i]) / (h * h)),
+            yaw,
+        }
+    }
+}
+
+/// The attitude whose z axis is along the force, heading for `yaw`: a turn about the vertical, then the shortest one to the force.
+fn attitude_along(force: Vector, yaw: f64) -> [f64; 4] {
+    let norm = force.iter().map(|c| c * c).sum::<f64>().sqrt();
+    let [x, y, z] = force.map(|c| c / norm);
+    let w = 0.5 * (2.0 * (1.0 + z)).sqrt();
+    let tilt = [w, -y / (2.0 * w), x / (2.0 * w), 0.0];
+    let (s, c) = (yaw / 2.0).sin_cos();
+    product(tilt, [c, 0.0, 0.0, s])
+}
+
+/// A whole flight; the tracking error and what the autopilot saw.
+fn fly(
+    autopilot: &str,
+    set: &str,
+    options: &[&str],
+    settings: &str,
+    seconds: f64,
+) -> Option<Flown> {
+    let settings = format!("command = '{set}'\n{settings}");
+    let mut flight = Flight::new(autopilot, options, &settings)?.unwrap();
+    flight.arm().unwrap();
+    assert_eq!(flight.value("vehicle.control"), 1.0);
+    flight.take_off().unwrap();
+    let height = flight.value("pose.position.z");
+    assert!((height - HEIGHT).abs() < 0.3, "took off to {height} m");
+    let rms = flight.follow(seconds);
+    flight.land().unwrap();
+    let kept = flight.folder.path().join("parameters.txt");
+    let (report, lines) = flight.end();
+    println!("{autopilot} {set} {options:?}: {rms:.3} m rms\n{report}\n{lines:?}");
+    assert!(!kept.exists(), "parameters were not set back");
+    Some(Flown { rms, report, lines })
+}
+
+struct Flown {
+    rms: f64,
+    report: Value,
+    lines: Vec<(String, String)>,
+}
+
+impl Flown {
+    /// A line of the plugin's report.
+    fn line(&self, name: &str) -> &str {
+        let found = self.lines.iter().find(|(line, _)| line == name);
+        found.map_or("", |(_, text)| text)
+    }
+
+    /// What holds for every flight that ends as it should.
+    #[track_caller]
+    fn is_orderly(&self) {
+        assert_eq!(self.report["armed"], 1);
+        assert_eq!(self.report["armed_at_end"], false);
+        assert_eq!(self.report["landed"], true);
+        assert_eq!(self.report["forced"], 0);
+        let oldest = self.report["oldest_ms"].as_f64().unwrap();
+        assert!(oldest <= 130.0, "a setpoint was {oldest} ms old");
+    }
+}
+
+/// Both autopilots, all sets; in parallel, since they fly in real time.
+#[test]
+fn a_curve_is_tracked_over_every_set_of_commands() {
+    let cases = [
+        ("px4", "attitude", 0.15, 7),
+        ("px4", "rates", 0.1, 128),
+        ("px4", "trajectory", 0.3, 0),
+        ("ardupilot", "attitude", 0.15, 7),
+        ("ardupilot", "rates", 0.1, 128),
+        ("ardupilot", "trajectory", 0.3, 0),
+    ];
+    std::thread::scope(|scope| {
+        for (autopilot, set, tolerance, mask) in cases {
+            scope.spawn(move || tracks(autopilot, set, tolerance, mask));
+        }
+    });
+}
+
+fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
+    // The motors are not linear, and the autopilot has learnt that.
+    let options = ["curve=0.6", "hover=0.45"];
+    let settings = "set_parameters = true\nthrust_curve = 0.6\n";
+    let Some(flown) = fly(autopilot, set, &options, settings, 9.0) else {
+        return;
+    };
+    flown.is_orderly();
+    assert!(flown.rms < tolerance, "{autopilot} {set}: {} m", flown.rms);
+    let thrust = set != "trajectory";
+    let kind = if thrust {
+        "SET_ATTITUDE_TARGET"
+    } else {
+        "SET_POSITION_TARGET_LOCAL_NED"
+    };
+    let masks = flown.report["types"][kind].as_array().unwrap();
+    assert!(masks.contains(&Value::from(mask)), "{masks:?}");
+    if thrust {
+        let hover: f64 = flown
+            .line("thrust")
+            .split(' ')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert!((hover - 0.45).abs() < 0.006, "hovers with {hover}");
+    }
+    let parameters = &flown.report["parameters"];
+    if autopilot == "px4" {
+        assert_eq!(parameters["COM_RCL_EXCEPT"], serde_json::json!([4, 0]));
+    } else if thrust {
+        assert_eq!(parameters["GUID_OPTIONS"], serde_json::json!([8, 0]));
+    }
+}
+
+/// What goes wrong, and what becomes of it; in parallel.
+#[test]
+fn what_goes_wrong_is_said_and_does_no_harm() {
+    let cases: [fn(); 10] = [
+        a_pilot_takes_over,
+        a_failsafe_is_told_with_its_reason,
+        a_restart_ends_the_commanding,
+        a_link_that_returns_may_bring_another_mode,
+        a_refusal_is_told_with_its_reason,
+        wrong_parameters_are_not_flown_with,
+        lost_acknowledgements_and_refused_modes_are_got_over,
+        a_hanging_call_is_landed_past,
+        motors_are_stopped_in_the_air_when_they_must,
+        a_link_with_faults_is_flown_over,
+    ];
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(case);
+        }
+    });
+}
+
+/// Takes off, and flies until the vehicle is no longer ours.
+fn fly_until_lost(autopilot: &str, options: &[&str]) -> Option<(Flight, Error)> {
+    let settings = "set_parameters = true\n";
+    let mut flight = Flight::new(autopilot, options, settings)?.unwrap();
+    flight.arm().unwrap();
+    flight.take_off().unwrap();
+    flight.follow(12.0);
+    assert_eq!(flight.value("vehicle.control"), 0.0);
+    // Whatever the host still asks for, the vehicle is not ours.
+    for _ in 0..20 {
+        flight.read();
+        let commands = [1.0, 0.0, 0.0, 0.0, 9.0];
+        flight.instance.write(flight.frame.time, &commands).unwrap();
+    }
+    for asked in [
+        flight.instance.request(Request::Terminate),
+        flight.instance.disarm(),
+        flight.instance.take_off(1.0),
+        flight.instance.arm(),
+    ] {
+        assert_eq!(asked.unwrap_err().kind, ErrorKind::Refused);
+    }
+    let line = flight.instance.emergency().unwrap();
+    assert!(line.request(Request::Land), "nothing is to be told");
+    let error = flight.instance.request(Request::Land).unwrap_err();
+    std::thread::sleep(Duration::from_millis(300));
+    Some((flight, error))
+}
+
+fn a_pilot_takes_over() {
+    let Some((flight, error)) = fly_until_lost("px4", &["pilot=5"]) else {
+        return;
+    };
+    let expected = "the vehicle changed from OFFBOARD to POSCTL, by its pilot or by itself";
+    assert!(error.message.starts_with(expected), "{error}");
+    let (report, lines) = flight.end();
+    // OFFBOARD, then the pilot's mode, and it stays: nothing that would change it was sent.
+    assert_eq!(report["modes"], serde_json::json!([0, 4]));
+    assert_eq!(report["armed_at_end"], true);
+    assert_eq!(report["forced"], 0);
+    // What was under way when the mode changed, up to the heartbeat that told it.
+    let ignored = report["ignored"].as_f64().unwrap();
+    assert!(ignored < 60.0, "{ignored} setpoints after the pilot had it");
+    assert!(
+        lines
+            .iter()
+            .any(|(name, text)| name == "control" && text.contains("POSCTL"))
+    );
+}
+
+fn a_failsafe_is_told_with_its_reason() {
+    let Some((flight, error)) = fly_until_lost("ardupilot", &["failsafe=5"]) else {
+        return;
+    };
+    assert_eq!(
+        error.message,
+        "the vehicle changed from GUIDED to RTL, by its pilot or by itself, saying: \
+         Failsafe: battery critical, returning; it is no longer commanded"
+    );
+    assert_eq!(flight.end().0["modes"], serde_json::json!([0, 3]));
+}
+
+fn a_restart_ends_the_commanding() {
+    let Some((flight, error)) = fly_until_lost("px4", &["reboot=5"]) else {
+        return;
+    };
+    let said = [
+        "the vehicle has restarted",
+        "the vehicle was disarmed",
+        "the vehicle changed from OFFBOARD",
+    ];
+    assert!(
+        said.iter().any(|said| error.message.starts_with(said)),
+        "{error}"
+    );
+    assert_eq!(flight.end().0["modes"], serde_json::json!([0]));
+}
+
+fn a_link_that_returns_may_bring_another_mode() {
+    let Some((flight, error)) = fly_until_lost("px4", &["quiet=5"]) else {
+        return;
+    };
+    let expected = "the vehicle changed from OFFBOARD to AUTO.RTL";
+    assert!(error.message.starts_with(expected), "{error}");
+    let report = flight.end().0;
+    assert_eq!(report["modes"], serde_json::json!([0, 3]));
+    assert!(report["oldest_ms"].as_f64().unwrap() <= 130.0);
+}
+
+fn a_refusal_is_told_with_its_reason() {
+    for (autopilot, expected) in [
+        (
+            "px4",
+            "the vehicle refused to arm (temporarily rejected): Arming denied: Resolve system health failures first",
+        ),
+        (
+            "ardupilot",
+            "the vehicle refused to arm (failed): Arm: Compass not calibrated",
+        ),
+    ] {
+        let settings = "set_parameters = true\n";
+        let Some(flight) = Flight::new(autopilot, &["refuse_arming=1"], settings) else {
+            return;
+        };
+        let mut flight = flight.unwrap();
+        let error = flight.arm().unwrap_err();
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (ErrorKind::Refused, expected)
+        );
+        // Nothing goes on.
+        std::thread::sleep(Duration::from_millis(200));
+        let (report, _) = flight.end();
+        assert_eq!(report["armed"], 0);
+    }
+}
+
+fn wrong_parameters_are_not_flown_with() {
+    let Some(flight) = Flight::new("ardupilot", &[], "") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let error = flight.instance.arm().unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Refused);
+    assert_eq!(
+        error.message,
+        "GUID_OPTIONS is 0, and should be 8: without bit 3 the thrust of an attitude is taken for a climb rate"
+    );
+    assert!(error.help.unwrap().contains("set_parameters=true"));
+    // What an earlier flight has left behind is set back, unless somebody else has set it since.
+    std::fs::write(
+        flight.folder.path().join("parameters.txt"),
+        "GUID_OPTIONS i32 1 0\nDISARM_DELAY i32 5 7\n",
+    )
+    .unwrap();
+    let (report, lines) = flight.end();
+    assert_eq!(report["ints"]["GUID_OPTIONS"], 1);
+    assert_eq!(report["ints"]["DISARM_DELAY"], 10);
+    let (_, said) = lines
+        .iter()
+        .find(|(name, _)| name == "parameters set back")
+        .unwrap();
+    assert_eq!(
+        said,
+        "GUID_OPTIONS = 1 again, was 0; DISARM_DELAY is 10, which was not set here: left as it is"
+    );
+}
+
+fn lost_acknowledgements_and_refused_modes_are_got_over() {
+    for (autopilot, options) in [
+        ("px4", &["ack_loss=1.0", "refuse_modes=2"][..]),
+        ("ardupilot", &["ack_loss=0.5", "ack_delay=0.7"]),
+    ] {
+        let settings = "set_parameters = true\n";
+        let Some(flown) = fly(autopilot, "attitude", options, settings, 3.5) else {
+            return;
+        };
+        flown.is_orderly();
+    }
+}
+
+fn a_hanging_call_is_landed_past() {
+    let Some(flight) = Flight::new("px4", &[], "") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let line = flight.instance.emergency().unwrap();
+    assert!(line.request(Request::Land), "there is nothing to land yet");
+    flight.arm().unwrap();
+    flight.take_off().unwrap();
+    flight.follow(1.0);
+    // The flight's thread hangs.
+    assert!(line.request(Request::Land));
+    std::thread::sleep(Duration::from_secs(1));
+    // It returns, and writes on; its setpoints are not sent any more.
+    for _ in 0..50 {
+        flight.read();
+        let commands = [1.0, 0.0, 0.0, 0.0, 9.0];
+        flight.instance.write(flight.frame.time, &commands).unwrap();
+    }
+    assert_eq!(flight.value("vehicle.control"), 1.0, "nobody else took it");
+    flight.instance.disarm().unwrap();
+    flight.complete(20).unwrap();
+    let (report, _) = flight.end();
+    assert_eq!(report["modes"], serde_json::json!([0, 1]));
+    assert_eq!(report["landed"], true);
+    assert_eq!(report["forced"], 0);
+}
+
+fn motors_are_stopped_in_the_air_when_they_must() {
+    let Some(flight) = Flight::new("ardupilot", &["options=8", "ack_loss=1.0"], "") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    flight.arm().unwrap();
+    flight.take_off().unwrap();
+    flight.instance.request(Request::Terminate).unwrap();
+    flight.complete(5).unwrap();
+    let (report, _) = flight.end();
+    assert_eq!(report["armed_at_end"], false);
+    assert!(report["forced"].as_f64().unwrap() >= 1.0);
+}
+
+/// Loss, bursts, duplicates, reordering, garbage and half messages at once.
+fn a_link_with_faults_is_flown_over() {
+    let options = [
+        "loss=0.05",
+        "burst=5",
+        "dup=0.05",
+        "jitter=0.05",
+        "garbage=0.02",
+        "half=0.02",
+    ];
+    let Some(flown) = fly("px4", "attitude", &options, "hover_thrust = 0.4\n", 6.0) else {
+        return;
+    };
+    flown.is_orderly();
+    assert!(flown.rms < 0.3, "{} m", flown.rms);
+}
