@@ -1,8 +1,9 @@
 //! The command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
+use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fly_flight::Verdict;
 use fly_sweep::Shard;
@@ -141,6 +142,11 @@ pub enum Command {
     /// Every flight is a row: what was varied, verdict, errors, saturation, energies. Rows go to a journal that
     /// survives a kill; the same command flies on. Exit code 0 once all rows are there, whatever their verdicts.
     Sweep(SweepArguments),
+    /// Give the simulated vehicle to an autopilot: be the plant of PX4 or ArduPilot
+    ///
+    /// The simulation of --config (sensors, ground, faults) takes its commands from the autopilot and goes on in
+    /// step with it. Ctrl-C ends it. docs/hil.md has the commands on both sides.
+    Serve(ServeArguments),
     /// List the backends that are found, their files and signals
     Backends,
     /// Run the conformance suite on a backend plugin
@@ -236,6 +242,43 @@ fn verdict(name: &str) -> Result<&'static str, String> {
         let names: Vec<&str> = Verdict::ALL.map(Verdict::name).to_vec();
         format!("expected {} or {}", names.join(", "), fly_sweep::NOT_FLOWN)
     })
+}
+
+/// Whose plant it is, where, and how fast.
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// The autopilot
+    #[arg(long = "as", value_name = "AUTOPILOT")]
+    pub autopilot: AutopilotKind,
+
+    /// Where it is waited for: ADDRESS:PORT [default: 127.0.0.1:4560 for px4 (TCP), 127.0.0.1:9002 for ardupilot (UDP)]
+    #[arg(long, value_name = "ADDRESS")]
+    pub address: Option<SocketAddr>,
+
+    /// Steps of the simulation a second [default: [serve] rate_hz, else 250 for px4, 1000 for ardupilot]
+    #[arg(long, value_name = "HZ")]
+    pub rate: Option<f64>,
+
+    /// So many times as fast as real time; 0: as fast as the autopilot answers
+    #[arg(long, value_name = "FACTOR", default_value = "1", allow_negative_numbers = true, value_parser = not_negative)]
+    pub speed: f64,
+
+    /// End after so many simulated seconds [default: with Ctrl-C]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = not_negative)]
+    pub duration: Option<f64>,
+
+    /// Log file [default: CONFIG-TIME.mcap in the current folder]
+    #[arg(long, value_name = "PATH")]
+    pub log: Option<PathBuf>,
+}
+
+/// An autopilot that takes a plant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AutopilotKind {
+    /// PX4 over its simulator interface: it connects to TCP port 4560
+    Px4,
+    /// ArduPilot's SITL with `--model JSON`: it sends to UDP port 9002
+    Ardupilot,
 }
 
 /// What is asked of the closed loop, and where the answer goes.

@@ -12,7 +12,9 @@
 //!   themselves; commands ([`Command`]) and [`Parameters`] that are begun and polled, never waited for.
 //!
 //! With the feature `backend`:
-//! - [`backend`]: a vehicle as a backend of `fly-hal`, for the plugins that define a kind of vehicle.
+//! - [`backend`]: a vehicle as a backend of `fly-hal`, for the plugins that define a kind of vehicle;
+//! - [`hil`]: what autopilots and their simulators exchange;
+//! - [`outputs`]: which output of an autopilot drives which actuator, and how.
 
 pub mod frames;
 
@@ -22,10 +24,14 @@ mod address;
 pub mod backend;
 #[cfg(feature = "links")]
 mod clock;
+#[cfg(feature = "backend")]
+pub mod hil;
 #[cfg(feature = "links")]
 mod link;
 #[cfg(feature = "links")]
 mod newest;
+#[cfg(feature = "backend")]
+pub mod outputs;
 #[cfg(feature = "links")]
 mod signing;
 #[cfg(feature = "links")]

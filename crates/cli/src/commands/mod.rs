@@ -11,6 +11,8 @@ mod fleet;
 mod fly;
 mod interruptions;
 mod manual;
+mod pace;
+mod serve;
 mod sweep;
 mod system;
 mod tune;
@@ -41,6 +43,7 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
             check::run(&options(arguments)?, &arguments.configuration.plugin_dir)
         }
         Some(Command::Tune(wish)) => tune::run(&options(arguments)?, wish),
+        Some(Command::Serve(wish)) => serve::run(wish, options(arguments)?, arguments, terminal),
         Some(Command::Sweep(wish)) => sweep::run(wish, arguments, terminal),
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),

@@ -115,6 +115,8 @@ fn show(lines: &Receiver<Item>, bar: &Mutex<Option<ProgressBar>>, lost: &AtomicU
 
 /// The filter of standard error: `RUST_LOG`, else warnings and one level more for each `-v`.
 fn filter(verbosity: u8, quiet: bool) -> EnvFilter {
+    // Whoever serves waits for somebody, and says where.
+    let served = (!quiet).then(|| SERVED.parse().ok()).flatten();
     let level = match verbosity {
         _ if quiet => LevelFilter::ERROR,
         0 => LevelFilter::WARN,
@@ -122,10 +124,17 @@ fn filter(verbosity: u8, quiet: bool) -> EnvFilter {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    EnvFilter::builder()
+    let filter = EnvFilter::builder()
         .with_default_directive(level.into())
-        .from_env_lossy()
+        .from_env_lossy();
+    match served {
+        Some(directive) if level < LevelFilter::INFO => filter.add_directive(directive),
+        _ => filter,
+    }
 }
+
+/// What `fly serve` says is shown without `-v`.
+const SERVED: &str = "fly::commands::serve=info";
 
 impl<'a> MakeWriter<'a> for Terminal {
     type Writer = Line<'a>;

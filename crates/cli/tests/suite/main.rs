@@ -26,6 +26,7 @@ mod replay;
 mod rotorpy;
 mod safety;
 mod sensors;
+mod serve;
 mod simulated_faults;
 mod spinning;
 mod sweeps;

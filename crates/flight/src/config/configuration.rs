@@ -30,6 +30,7 @@ const SECTIONS: &[&str] = &[
     "estimator",
     "safety",
     "backend",
+    "serve",
 ];
 
 /// A configuration in which every key has been checked.

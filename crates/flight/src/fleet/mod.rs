@@ -28,7 +28,6 @@
 //! ```
 
 mod port;
-mod record;
 mod signals;
 mod summary;
 mod world;
@@ -47,8 +46,8 @@ use crate::sink::Sink;
 use crate::summary::Summary;
 use crate::supervisor::Mode;
 use crate::verdict::End;
+use crate::world_record::WorldRecord;
 use port::Port;
-use record::Record;
 use signals::Signals;
 pub use summary::FleetSummary;
 use world::{Shared, World};
@@ -60,7 +59,7 @@ pub struct Fleet<'a> {
     name: String,
     vehicles: Vec<Vehicle<'a>>,
     world: Shared,
-    record: Record<'a>,
+    record: WorldRecord<'a>,
     messages: Messages,
     began: Instant,
 }
@@ -95,8 +94,8 @@ impl<'a> Fleet<'a> {
                 Diagnostic::new(title).help("choose one that simulates: `plugin = \"sim\"`");
             return Err(FlightError::Backend(diagnostic.into()));
         }
-        let record = Record::begin(configuration, &instance, of_world)?;
         let system = &configuration.world;
+        let record = WorldRecord::begin(configuration.into(), system, &instance, of_world)?;
         let description = instance.description().clone();
         let world = World::shared(instance, system, configuration.vehicles.len());
         let mut vehicles = Vec::with_capacity(configuration.vehicles.len());
@@ -141,7 +140,9 @@ impl Fleet<'_> {
             let ended = vehicle.flight.as_mut().and_then(Flight::tick);
             vehicle.finish(ended);
         }
-        self.record.tick(&world::lock(&self.world), &self.messages);
+        let world = world::lock(&self.world);
+        (self.record).tick(world.frame(), world.commands(), &self.messages);
+        drop(world);
         self.vehicles.iter().all(|vehicle| vehicle.flight.is_none())
     }
 

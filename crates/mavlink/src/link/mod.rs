@@ -25,6 +25,8 @@ use crate::statistics::Statistics;
 use crate::transport::{Endpoint, Output};
 
 pub use outbox::Sender;
+#[cfg(feature = "backend")]
+pub(crate) use reader::CountingDialect;
 pub use urgent::UrgentLine;
 pub use writer::Identity;
 

@@ -122,7 +122,9 @@ impl Reader {
         let mut bytes = counters.bytes.load(Ordering::Relaxed);
         while !self.stopped() {
             let outcome = reader.read_any_raw_message_with_dialect(&dialect);
-            dialect.hand_over(&shared, outcome.is_ok());
+            let [bad, unknown] = dialect.take(outcome.is_ok());
+            count(&counters.bad_checksums, bad);
+            count(&counters.unknown, unknown);
             let now = counters.bytes.load(Ordering::Relaxed);
             if now != bytes {
                 (bytes, last_byte) = (now, Instant::now());
@@ -230,17 +232,16 @@ impl Read for Counted<'_> {
 /// The dialect, counting: the parser asks for a message's checksum seed once for everything that looks like a frame,
 /// and says nothing of those whose checksum is then wrong.
 #[derive(Default)]
-struct CountingDialect {
+pub(crate) struct CountingDialect {
     candidates: Cell<u64>,
     unknown: Cell<u64>,
 }
 
 impl CountingDialect {
-    /// Adds what was counted since the last call, in which `framed` says whether one candidate was a frame.
-    fn hand_over(&self, shared: &Shared, framed: bool) {
+    /// What was counted since the last call: frames with wrong checksums, and unknown messages. `framed` says whether one candidate was a frame.
+    pub(crate) fn take(&self, framed: bool) -> [u64; 2] {
         let bad = self.candidates.take().saturating_sub(u64::from(framed));
-        count(&shared.counters.bad_checksums, bad);
-        count(&shared.counters.unknown, self.unknown.take());
+        [bad, self.unknown.take()]
     }
 }
 

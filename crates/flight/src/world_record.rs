@@ -1,14 +1,13 @@
-//! The record of the world: all bodies, drawn together.
+//! The record of a simulated world that nobody controls from here, or several do: all bodies, drawn together.
 
-use fly_hal::{Description, Instance};
+use fly_hal::{Description, Frame, Instance};
 use fly_lie::operators::{angular, linear};
 use fly_log::{FlightHeader, Header, LogError, Pace, Row, RunMetadata, State, Status, SystemState};
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
 
-use super::world::World;
-use crate::config::FleetConfiguration;
+use crate::backend::Setup;
 use crate::messages::Messages;
 use crate::recorder;
 use crate::sink::Sink;
@@ -17,7 +16,7 @@ use crate::supervisor::Mode;
 use crate::truth::Truth;
 
 /// Writes a row a tick: the world's frame, the pose of every body, the commands of all.
-pub(super) struct Record<'a> {
+pub(crate) struct WorldRecord<'a> {
     sink: &'a mut dyn Sink,
     system: System,
     workspace: Workspace<f64>,
@@ -32,22 +31,23 @@ pub(super) struct Record<'a> {
     wall_start: jiff::Timestamp,
 }
 
-impl<'a> Record<'a> {
-    /// Begins it.
+impl<'a> WorldRecord<'a> {
+    /// Begins it, of a world with the bodies of `system`.
     pub fn begin(
-        configuration: &FleetConfiguration,
+        setup: Setup<'_>,
+        system: &System,
         instance: &Instance,
         sink: &'a mut dyn Sink,
     ) -> Result<Self, LogError> {
-        let (system, description) = (&configuration.world, instance.description());
+        let description = instance.description();
         let header = Header {
             flight: FlightHeader {
-                configuration: configuration.document.text().to_owned(),
-                vehicle: configuration.world_text.text().to_owned(),
+                configuration: setup.document.text().to_owned(),
+                vehicle: setup.vehicle_text.text().to_owned(),
                 vehicle_name: system.name.clone(),
                 backend: instance.info().name.clone(),
-                rate_hz: configuration.flight.rate_hz,
-                seed: configuration.flight.seed,
+                rate_hz: setup.flight.rate_hz,
+                seed: setup.flight.seed,
                 start: 0,
             },
             ..recorder::header(description, system)
@@ -67,15 +67,14 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// Records the world's frame, if it is a new one. Does not allocate.
-    pub fn tick(&mut self, world: &World, messages: &Messages) {
-        let frame = world.frame();
+    /// Records the world's frame, if it is a new one, and the commands in force, in the backend's order. Does not allocate.
+    pub fn tick(&mut self, frame: &Frame, commands: &[f64], messages: &Messages) {
         messages.drain(|message| self.sink.message(frame.time, message));
         if self.last.replace(frame.time) == Some(frame.time) || !self.sink.wants_rows() {
             return;
         }
         for (to, place) in self.commands.iter_mut().zip(&self.order) {
-            *to = world.commands()[*place];
+            *to = commands[*place];
         }
         let (model, workspace) = (&self.system.model, &mut self.workspace);
         let known = self.truth.as_mut().and_then(|truth| {

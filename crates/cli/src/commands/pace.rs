@@ -1,0 +1,71 @@
+//! Simulated time beside real time.
+
+use std::time::{Duration, Instant};
+
+/// A delay that is not made up for: from there on time goes on as before, s.
+const LOST: f64 = 0.25;
+
+/// Keeps a simulation from running ahead of the wall clock.
+#[derive(Debug)]
+pub struct Pace {
+    /// Simulated seconds per second; `None`: as fast as it can.
+    speed: Option<f64>,
+    /// When which time was due.
+    anchor: Option<(Instant, f64)>,
+}
+
+impl Pace {
+    /// So many times as fast as real time; 0: as fast as it can.
+    pub fn new(speed: f64) -> Self {
+        Self {
+            speed: (speed > 0.0).then_some(speed),
+            anchor: None,
+        }
+    }
+
+    /// When the simulated time, s, is due. Time that was lost is not made up for.
+    pub fn due(&mut self, time: f64) -> Option<Instant> {
+        let speed = self.speed?;
+        let now = Instant::now();
+        let (since, from) = *self.anchor.get_or_insert((now, time));
+        let left = (time - from) / speed - now.duration_since(since).as_secs_f64();
+        if !(-LOST..=3600.0).contains(&left) || time < from {
+            self.anchor = Some((now, time));
+            return Some(now);
+        }
+        Some(if left > 0.0 {
+            now + Duration::from_secs_f64(left)
+        } else {
+            now
+        })
+    }
+
+    /// Waits until the simulated time, s, is due.
+    pub fn wait(&mut self, time: f64) {
+        if let Some(due) = self.due(time) {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_on_at_the_speed_and_what_is_lost_stays_lost() {
+        let mut pace = Pace::new(2.0);
+        let first = pace.due(10.0).unwrap();
+        let later = pace.due(11.0).unwrap().duration_since(first).as_secs_f64();
+        assert!((later - 0.5).abs() < 0.05, "{later}");
+        // Time that goes back, or leaps, begins anew.
+        assert!(pace.due(3.0).unwrap() <= Instant::now());
+        assert!(pace.due(1e9).unwrap() <= Instant::now());
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(pace.due(1e9 + 0.01).unwrap() <= Instant::now());
+        let next = pace.due(1e9 + 0.03).unwrap();
+        let ahead = next.saturating_duration_since(Instant::now()).as_secs_f64();
+        assert!((0.002..=0.011).contains(&ahead), "{ahead}");
+        assert_eq!(Pace::new(0.0).due(5.0), None);
+    }
+}

@@ -1,0 +1,174 @@
+//! `fly serve --as px4|ardupilot`: gives the simulated vehicle to an autopilot.
+
+mod ardupilot;
+mod px4;
+mod report;
+mod served;
+
+use std::net::SocketAddr;
+
+use fly_flight::{McapFile, Plant, backend};
+use fly_hal::SearchPath;
+use fly_mavlink::hil::Origin;
+use fly_mavlink::outputs::{Autopilot, OutputMap, OutputSettings};
+use serde::Deserialize;
+
+use super::fly::destination;
+use super::interruptions::Interruptions;
+use super::pace::Pace;
+use crate::args::{Arguments, AutopilotKind, ServeArguments};
+use crate::config::{Configuration, Diagnostic, Document, Options};
+use crate::exit::{Exit, Failure};
+use crate::telemetry::Terminal;
+use report::Report;
+use served::Served;
+
+/// `[serve]`: how the vehicle looks to an autopilot.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ServeSection {
+    /// Steps of the simulation a second.
+    rate_hz: Option<f64>,
+    /// Where the world's origin is.
+    origin: Origin,
+    /// The curve of thrusts where an output says nothing.
+    thrust_curve: Option<f64>,
+    /// The outputs; without any as the autopilot numbers its motors.
+    outputs: Vec<OutputSettings>,
+}
+
+/// Sensors that are fitted where the configuration has none: with little noise and without offsets. An autopilot takes one that is exact for broken.
+/// Each name with its table, and a rate, Hz, that is reduced to a whole fraction of the simulation's.
+const SENSORS: [(&str, &str, Option<f64>); 4] = [
+    (
+        "imu",
+        "gyro_bias = [0, 0, 0], gyro_bias_walk = 0, accelerometer_bias = [0, 0, 0], accelerometer_bias_walk = 0",
+        None,
+    ),
+    (
+        "gnss",
+        "position_noise = [0.02, 0.02, 0.03], drift = [0, 0, 0], velocity_noise = [0.01, 0.01, 0.015], delay = 0",
+        Some(10.0),
+    ),
+    ("barometer", "noise = 0.02, drift = 0", Some(50.0)),
+    ("magnetometer", "", Some(50.0)),
+];
+
+/// Serves until it is interrupted, and prints what happened.
+pub fn run(
+    wish: &ServeArguments,
+    options: Options,
+    arguments: &Arguments,
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
+    let (autopilot, port, usual_rate) = match wish.autopilot {
+        AutopilotKind::Px4 => (Autopilot::Px4, 4560, 250.0),
+        AutopilotKind::Ardupilot => (Autopilot::Ardupilot, 9002, 1000.0),
+    };
+    let (configuration, section) = configuration(wish, options, usual_rate)?;
+    let outputs = outputs(&configuration, &section, autopilot)?;
+    let address = (wish.address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], port)));
+    let interruptions = Interruptions::watch(false);
+    let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
+    let backend = backend::load(&configuration, &search, false)?;
+    let mut log = McapFile::new(destination(
+        &configuration.document,
+        &configuration.flight,
+        wish.log.as_deref(),
+    ));
+    let plant = Plant::new(&configuration, backend, &mut log)?;
+    for note in outputs.notes() {
+        tracing::warn!("{note}");
+    }
+    let mut served = Served::new(plant, outputs, &configuration)?;
+    let until = served::Until {
+        interrupted: interruptions.flag(),
+        duration: wish.duration,
+    };
+    let pace = Pace::new(wish.speed);
+    let ended = match wish.autopilot {
+        AutopilotKind::Px4 => px4::serve(address, section.origin, &mut served, pace, until),
+        AutopilotKind::Ardupilot => ardupilot::serve(address, &mut served, pace, until),
+    };
+    let failed = ended.err();
+    let name = configuration.document.name();
+    let report = Report::new(name, autopilot.name(), served, failed.is_none());
+    terminal.flush();
+    if !arguments.quiet {
+        super::print(report.to_string().as_bytes())?;
+    }
+    match failed {
+        Some(failure) => Err(failure),
+        None if report.log_failed() => Ok(Exit::Internal),
+        None => Ok(Exit::Flown),
+    }
+}
+
+/// The configuration at the rate of the autopilot, with sensors.
+fn configuration(
+    wish: &ServeArguments,
+    mut options: Options,
+    usual_rate: f64,
+) -> Result<(Configuration, ServeSection), Failure> {
+    let document = Document::load(&options)?;
+    let section = section(&document)?;
+    let rate = wish.rate.or(section.rate_hz).unwrap_or(usual_rate);
+    options.set.push(format!("flight.rate_hz={rate}"));
+    let simulated = Configuration::read(document)?.backend.plugin == "sim";
+    if simulated {
+        let document = Document::load(&options)?;
+        for (name, keys, usual) in SENSORS {
+            let place = format!("backend.sim.sensors.{name}");
+            if document.place(&place).is_some() {
+                continue;
+            }
+            let rate = usual.map_or(String::new(), |usual| {
+                let every = (rate / usual).round().max(1.0);
+                let comma = if keys.is_empty() { "" } else { ", " };
+                format!("{comma}rate = {}", rate / every)
+            });
+            options.set.push(format!("{place}={{ {keys}{rate} }}"));
+        }
+    }
+    let configuration = Configuration::read(Document::load(&options)?)?;
+    Ok((configuration, section))
+}
+
+fn section(document: &Document) -> Result<ServeSection, Failure> {
+    let Some(table) = document.table("serve") else {
+        return Ok(ServeSection::default());
+    };
+    let section: ServeSection = table.decode()?;
+    if section.origin.is_valid() {
+        return Ok(section);
+    }
+    let label = "expected a latitude within 89 and a longitude within 180 degrees, an altitude of -1000 to 100000 m";
+    Err(refused(
+        document,
+        "serve.origin",
+        "is no place that can be served",
+        label,
+    ))
+}
+
+fn outputs(
+    configuration: &Configuration,
+    section: &ServeSection,
+    autopilot: Autopilot,
+) -> Result<OutputMap, Failure> {
+    let inputs = &configuration.system.inputs;
+    OutputMap::new(inputs, autopilot, section.thrust_curve, &section.outputs).map_err(|error| {
+        let (path, label) = ("serve.outputs", error.to_string());
+        refused(&configuration.document, path, "cannot be", &label)
+    })
+}
+
+/// An error where a value stands.
+fn refused(document: &Document, path: &str, what: &str, label: &str) -> Failure {
+    let diagnostic = Diagnostic::new(format!("`{path}` {what}"));
+    let diagnostic = match document.place(path) {
+        Some(place) => diagnostic.at(place, label),
+        None => diagnostic.note(label),
+    };
+    Failure::diagnosed(Exit::Usage, diagnostic)
+}

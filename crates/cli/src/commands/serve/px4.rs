@@ -1,0 +1,255 @@
+//! PX4's simulator interface: it connects, is sent samples, and replies with its outputs.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use fly_mavlink::Identity;
+use fly_mavlink::dialect::{
+    HEARTBEAT_DATA, MavAutopilot, MavMessage, MavModeFlag, MavState, MavType,
+};
+use fly_mavlink::hil::px4::{self, Encoder};
+use fly_mavlink::hil::{Origin, Sensed, Wire};
+
+use super::served::{Served, Until};
+use crate::commands::pace::Pace;
+use crate::exit::{Exit, Failure};
+
+/// The plant's own ids.
+const IDENTITY: Identity = Identity {
+    system: 1,
+    component: 51,
+};
+
+/// How often a peer is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long an autopilot that has connected may take to say who it is before it is sent samples.
+const GREETING: Duration = Duration::from_millis(100);
+/// How long a lockstepped autopilot may take for its reply. Then time goes on without it.
+const REPLY: Duration = Duration::from_secs(1);
+/// Of our heartbeat.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// PX4 takes the time 0 for none: the simulation's 0 is this on its clock, µs.
+const START: u64 = 1_000_000;
+
+/// Serves one connection after the other. While nobody is connected time stands still.
+pub fn serve(
+    address: SocketAddr,
+    origin: Origin,
+    served: &mut Served,
+    pace: Pace,
+    until: Until,
+) -> Result<(), Failure> {
+    let open = |error: io::Error| {
+        Failure::new(
+            Exit::Internal,
+            format_args!("cannot listen on {address}: {error}"),
+        )
+    };
+    let listener = TcpListener::bind(address).map_err(open)?;
+    listener.set_nonblocking(true).map_err(open)?;
+    let address = listener.local_addr().map_err(open)?;
+    tracing::info!("waiting for PX4 on TCP {address}");
+    let mut session = Session {
+        encoder: Encoder::new(origin, served.gravity),
+        served,
+        pace,
+        until,
+        samples: Sensed::default(),
+    };
+    while !session.is_over() {
+        let stream = match listener.accept() {
+            Ok((stream, peer)) => {
+                tracing::info!("PX4 has connected from {peer}");
+                stream
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                std::thread::sleep(LOOK);
+                continue;
+            }
+            Err(error) => return Err(open(error)),
+        };
+        session.served.counts.connections += 1;
+        match session.run(stream) {
+            Ok(()) => return Ok(()),
+            Err(Gone::Plant(failure)) => return Err(failure),
+            Err(Gone::Autopilot(error)) => {
+                session.served.release();
+                let why = match error.kind() {
+                    io::ErrorKind::UnexpectedEof => "closed the connection".to_owned(),
+                    _ => format!("is gone: {error}"),
+                };
+                tracing::warn!("PX4 {why}; waiting for it to come back");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why a connection ended before the end.
+enum Gone {
+    Autopilot(io::Error),
+    Plant(Failure),
+}
+
+impl From<io::Error> for Gone {
+    fn from(error: io::Error) -> Self {
+        Self::Autopilot(error)
+    }
+}
+
+/// What outlives a connection.
+struct Session<'a, 'b> {
+    served: &'a mut Served<'b>,
+    encoder: Encoder,
+    pace: Pace,
+    until: Until<'a>,
+    /// Those that have not been sent.
+    samples: Sensed,
+}
+
+/// One connection.
+struct Connection {
+    wire: Wire,
+    /// Whether the autopilot waits for us, and we for it.
+    lockstep: bool,
+    heartbeat: Option<Instant>,
+    /// Whether it was said that a reply did not come.
+    told: bool,
+    /// What was no message, so far.
+    bad: u64,
+}
+
+impl Session<'_, '_> {
+    fn is_over(&self) -> bool {
+        self.served.is_over(&self.until)
+    }
+
+    fn run(&mut self, stream: TcpStream) -> Result<(), Gone> {
+        let mut connection = Connection {
+            wire: Wire::new(stream, IDENTITY)?,
+            lockstep: false,
+            heartbeat: None,
+            told: false,
+            bad: 0,
+        };
+        // Whoever steps in lockstep may say so before the first samples.
+        let greeting = Instant::now() + GREETING;
+        if let Some(message) = connection.wire.receive(Some(greeting))? {
+            self.take(&mut connection, &message, 0);
+        }
+        while !self.is_over() {
+            let more = (self.served.step(&mut self.samples)).map_err(Gone::Plant)?;
+            if !more {
+                return Ok(());
+            }
+            self.exchange(&mut connection)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the samples of this instant and takes the outputs that follow.
+    fn exchange(&mut self, connection: &mut Connection) -> Result<(), Gone> {
+        let samples = std::mem::take(&mut self.samples);
+        let nanoseconds = u64::try_from(self.served.plant.frame().time).unwrap_or(0);
+        let time = START + (nanoseconds + 500) / 1000;
+        let due = self.pace.due(self.served.time());
+        if let (true, Some(due)) = (connection.lockstep, due) {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        }
+        // What has come since is older than these samples.
+        while let Some(message) = connection.wire.receive(None)? {
+            self.take(connection, &message, time);
+        }
+        let wire = &mut connection.wire;
+        let now = Instant::now();
+        if connection
+            .heartbeat
+            .is_none_or(|last| now - last >= HEARTBEAT)
+        {
+            connection.heartbeat = Some(now);
+            wire.queue(&heartbeat());
+        }
+        // What the time of the samples moves comes after what stands beside it.
+        if let Some(motion) = &samples.motion {
+            wire.queue(&MavMessage::HIL_STATE_QUATERNION(
+                self.encoder.state(time, motion),
+            ));
+        }
+        if let Some(fix) = &samples.fix {
+            wire.queue(&MavMessage::HIL_GPS(self.encoder.gps(time, fix)));
+        }
+        wire.queue(&MavMessage::HIL_SENSOR(self.encoder.sensor(time, &samples)));
+        wire.flush()?;
+        if samples.inertial.is_some() {
+            let real_time = Instant::now() + Duration::from_millis(4);
+            self.wait(connection, time, now, due.unwrap_or(real_time))?;
+        }
+        let bad = connection.wire.counts().bad;
+        (self.served.counts).bad(bad - connection.bad, &"bytes that are no MAVLink frame");
+        connection.bad = bad;
+        Ok(())
+    }
+
+    /// Waits for the reply to the samples of `time`; while the autopilot is not in lockstep, until the next ones are due.
+    fn wait(
+        &mut self,
+        connection: &mut Connection,
+        time: u64,
+        sent: Instant,
+        due: Instant,
+    ) -> Result<(), Gone> {
+        let patience = sent + REPLY;
+        loop {
+            let until = if connection.lockstep { patience } else { due };
+            // Ctrl-C does not wait for an autopilot that hangs.
+            let look = until.min(Instant::now() + LOOK);
+            let Some(message) = connection.wire.receive(Some(look))? else {
+                if self.until.interrupted.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                if Instant::now() < until {
+                    continue;
+                }
+                if connection.lockstep {
+                    self.served.counts.unanswered += 1;
+                    if !std::mem::replace(&mut connection.told, true) {
+                        tracing::warn!(
+                            "no reply came within {} s; time goes on without it",
+                            REPLY.as_secs()
+                        );
+                    }
+                }
+                return Ok(());
+            };
+            if self.take(connection, &message, time) {
+                let latency = sent.elapsed().as_nanos();
+                (self.served.latency).record(u64::try_from(latency).unwrap_or(u64::MAX));
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes a message. Returns whether it is a lockstepped autopilot's reply to the samples of `time`.
+    fn take(&mut self, connection: &mut Connection, message: &MavMessage, time: u64) -> bool {
+        let MavMessage::HIL_ACTUATOR_CONTROLS(controls) = message else {
+            return false;
+        };
+        (self.served).control(&controls.controls, px4::is_armed(controls));
+        connection.lockstep = px4::is_lockstep(controls);
+        // Simulators' clients that tell no time reply in turn.
+        connection.lockstep && (controls.time_usec == 0 || controls.time_usec >= time)
+    }
+}
+
+fn heartbeat() -> MavMessage {
+    MavMessage::HEARTBEAT(HEARTBEAT_DATA {
+        custom_mode: 0,
+        mavtype: MavType::MAV_TYPE_GENERIC,
+        autopilot: MavAutopilot::MAV_AUTOPILOT_INVALID,
+        base_mode: MavModeFlag::MAV_MODE_FLAG_HIL_ENABLED,
+        system_status: MavState::MAV_STATE_ACTIVE,
+        mavlink_version: 3,
+    })
+}

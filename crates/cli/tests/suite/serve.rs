@@ -1,0 +1,329 @@
+//! `fly serve`: the real command as the plant of autopilots that are played by programs of their own.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::{TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{Folder, contains};
+
+/// Stands on the ground.
+pub const STANDING: [&str; 4] = [
+    "--set",
+    "backend.sim.initial={ position = [0, 0, 0.0799], attitude = { rotation_vector = [0, 0, 0] } }",
+    "--set",
+    "backend.sim.ground={ height = 0 }",
+];
+
+/// `fly serve`, until it is interrupted.
+pub struct Service {
+    child: Child,
+    errors: BufReader<ChildStderr>,
+    said: String,
+    pub port: u16,
+}
+
+impl Service {
+    /// Starts it on a port that the system chooses.
+    #[track_caller]
+    pub fn start(folder: &Folder, arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fly"))
+            .args(["serve", "--address", "127.0.0.1:0"])
+            .args(arguments)
+            .current_dir(folder.path("."))
+            .env("FLY_PLUGIN_PATH", folder.plugin_path())
+            .env_remove("RUST_LOG")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        let port = loop {
+            let mut line = String::new();
+            let length = errors.read_line(&mut line).unwrap();
+            assert!(length > 0, "it ended: {said}");
+            said.push_str(&line);
+            if let Some((_, address)) = line.trim().split_once("waiting for") {
+                break address.rsplit(':').next().unwrap().parse().unwrap();
+            }
+        };
+        Self {
+            child,
+            errors,
+            said,
+            port,
+        }
+    }
+
+    /// Interrupts it as Ctrl-C does: its summary, and what it said. It ends in order.
+    #[track_caller]
+    pub fn interrupt(mut self) -> (String, String) {
+        let pid = self.child.id().to_string();
+        let kill = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        assert!(kill.success());
+        self.ended()
+    }
+
+    /// Waits until it has ended by itself.
+    #[track_caller]
+    pub fn ended(&mut self) -> (String, String) {
+        self.errors.read_to_string(&mut self.said).unwrap();
+        let mut summary = String::new();
+        let stdout = self.child.stdout.as_mut().unwrap();
+        stdout.read_to_string(&mut summary).unwrap();
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}: {summary}\n{}", self.said);
+        (summary, self.said.clone())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A python with pymavlink; `None` where there is none, having said why.
+pub fn python() -> Option<PathBuf> {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    match fly_testing::python(folder, &["pymavlink==2.4.50"], "pymavlink") {
+        Ok(python) => Some(python),
+        Err(why) => {
+            fly_testing::skip(format!("a python with pymavlink: {why}"));
+            None
+        }
+    }
+}
+
+/// Runs one of the peers to its end, which must be a good one: what it measured.
+#[track_caller]
+pub fn peer(python: &Path, name: &str, arguments: &[&str]) -> serde_json::Value {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/peers")
+        .join(name);
+    let output = Command::new(python)
+        .arg(script)
+        .args(arguments)
+        .output()
+        .unwrap();
+    let [out, errors] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(output.status.success(), "{name}: {errors}\n{out}");
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
+}
+
+#[test]
+fn pymavlink_as_px4_reads_every_unit_hovers_and_comes_back() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    let mut arguments = vec!["--config", "quadcopter.toml", "--as", "px4", "--speed", "0"];
+    arguments.extend(["--log", "px4.mcap"]);
+    arguments.extend(STANDING);
+    let service = Service::start(&folder, &arguments);
+    let found = peer(&python, "px4.py", &[&service.port.to_string()]);
+    println!("{found}");
+    let (summary, said) = service.interrupt();
+    println!("{summary}");
+    contains(
+        &said,
+        "`front`, `left`, `rear`, `right` turn the other way round: set CA_ROTOR2_KM 0.016",
+    );
+    contains(&said, "the autopilot sent what is no message");
+    assert_eq!(said.matches("no message").count(), 1, "said once: {said}");
+    contains(&summary, "quadcopter: served PX4 for 13.");
+    contains(&summary, "2 connections");
+    contains(&summary, "were no message");
+    contains(&summary, "px4.mcap");
+    // The log has what the rotors were told, and where the vehicle was.
+    let options = fly_log::Options::default();
+    let log = fly_log::Recording::open(folder.path("px4.mcap"), &options).unwrap();
+    let place = |name: &str| log.description.value_index(name).unwrap();
+    let (height, thrust) = (
+        place("truth.pose.position.z"),
+        place("truth.rotor.0.thrust"),
+    );
+    let last = log.frames.iter().last().unwrap();
+    assert!(
+        (last.values[height] - 1.5).abs() < 0.05,
+        "{}",
+        last.values[height]
+    );
+    assert!(
+        (last.values[thrust] - 0.9 * 9.81 / 4.0).abs() < 0.3,
+        "{}",
+        last.values[thrust]
+    );
+}
+
+#[test]
+fn a_program_as_strict_as_ardupilots_parser_hovers_and_begins_anew() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    let mut arguments = vec![
+        "--config",
+        "quadcopter.toml",
+        "--as",
+        "ardupilot",
+        "--speed",
+        "0",
+    ];
+    arguments.extend(["--log", "ardupilot.mcap"]);
+    arguments.extend(STANDING);
+    let service = Service::start(&folder, &arguments);
+    let found = peer(&python, "ardupilot.py", &[&service.port.to_string()]);
+    println!("{found}");
+    let (summary, said) = service.interrupt();
+    println!("{summary}");
+    assert_eq!(said.matches("no message").count(), 1, "said once: {said}");
+    for line in [
+        "1 restarts of the autopilot",
+        "1 frames asked for again",
+        "3 frames lost",
+        "7 were no message",
+        "1 from another sender",
+    ] {
+        contains(&summary, line);
+    }
+}
+
+/// A second of simulated time takes a second, and half of one at twice the speed.
+#[test]
+fn simulated_time_keeps_pace_with_real_time() {
+    let folder = Folder::new();
+    for (speed, expected) in [("1", 1.0), ("4", 0.25)] {
+        let mut arguments = vec![
+            "--config",
+            "quadcopter.toml",
+            "--as",
+            "px4",
+            "--speed",
+            speed,
+        ];
+        arguments.extend(["--duration", "1", "--log", "paced.mcap"]);
+        let mut service = Service::start(&folder, &arguments);
+        let began = Instant::now();
+        // Never replies: it is sent samples nevertheless.
+        let mut stream = TcpStream::connect(("127.0.0.1", service.port)).unwrap();
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let took = began.elapsed().as_secs_f64();
+        let (summary, _) = service.ended();
+        assert!(bytes.len() > 250 * 60, "{} bytes", bytes.len());
+        contains(&summary, "served PX4 for 1.000 s");
+        assert!(
+            (expected..expected + 1.5).contains(&took),
+            "{took} s at {speed}"
+        );
+    }
+}
+
+/// Whatever comes, it is counted, and the service goes on.
+#[test]
+fn garbage_ends_no_service() {
+    let folder = Folder::new();
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut noise = |length: usize| -> Vec<u8> {
+        let mut byte = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random.to_le_bytes()[3]
+        };
+        (0..length).map(|_| byte()).collect()
+    };
+    let arguments = [
+        "--config",
+        "quadcopter.toml",
+        "--as",
+        "px4",
+        "--log",
+        "a.mcap",
+    ];
+    let service = Service::start(&folder, &arguments);
+    for _ in 0..5 {
+        use std::io::Write as _;
+        let mut stream = TcpStream::connect(("127.0.0.1", service.port)).unwrap();
+        let mut bytes = noise(20_000);
+        // As many beginnings of frames as there can be.
+        bytes.iter_mut().step_by(40).for_each(|byte| *byte = 0xfd);
+        let _ = stream.write_all(&bytes);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let (summary, _) = service.interrupt();
+    contains(&summary, "5 connections");
+
+    let arguments = [
+        "--config",
+        "quadcopter.toml",
+        "--as",
+        "ardupilot",
+        "--log",
+        "b.mcap",
+    ];
+    let service = Service::start(&folder, &arguments);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for length in [0, 1, 2, 7, 8, 39, 40, 41, 72, 1400, 9000] {
+        let mut bytes = noise(length);
+        if length > 2 {
+            bytes[..2].copy_from_slice(&18_458_u16.to_le_bytes());
+        }
+        socket.send_to(&bytes, ("127.0.0.1", service.port)).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let (summary, said) = service.interrupt();
+    // All but one of 40 bytes.
+    contains(&summary, "10 were no message");
+    assert_eq!(said.matches("no message").count(), 1, "{said}");
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let folder = Folder::new();
+    let says = |arguments: &[&str], code: i32, words: &[&str]| {
+        let all = [
+            &["serve", "--as", "px4", "--address", "127.0.0.1:0"],
+            arguments,
+        ]
+        .concat();
+        let (_, errors) = folder.ends(&all, code);
+        for word in words {
+            contains(&errors, word);
+        }
+    };
+    let config = ["--config", "quadcopter.toml"];
+    let set = |assignment: &'static str| [config[0], config[1], "--set", assignment];
+    says(
+        &set("serve.outputs=[{ command = 'rotor.9.thrust', channel = 1 }]"),
+        2,
+        &[
+            "`serve.outputs` cannot be",
+            "there is no command `rotor.9.thrust`",
+        ],
+    );
+    says(
+        &set("serve.origin={ latitude = 91.0 }"),
+        2,
+        &["`serve.origin` is no place that can be served", "within 89"],
+    );
+    says(
+        &set("serve.orign={}"),
+        2,
+        &["unknown key `serve.orign`", "did you mean `origin`?"],
+    );
+    says(&set("backend.sim.sensors.imu={ rate = 100 }"), 2, &["rate"]);
+    says(
+        &["--config", "quadcopter.toml", "--backend", "quadcopter"],
+        3,
+        &["the backend `quadcopter` is no simulation that can be commanded"],
+    );
+    says(
+        &["--config", "quadcopter.toml", "--rate", "0"],
+        2,
+        &["expected 1 to 10000 Hz"],
+    );
+    assert_eq!(folder.files(), [""; 0], "no log of what was not served");
+    let (_, errors) = folder.ends(&["serve", "--as", "px5", "--config", "quadcopter.toml"], 2);
+    contains(&errors, "px4, ardupilot");
+}

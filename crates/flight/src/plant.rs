@@ -1,0 +1,156 @@
+//! A simulated plant that somebody else controls.
+
+use std::time::Instant;
+
+use fly_hal::{Clock, Deadline, Description, Frame, Instance, ReadOutcome};
+
+use crate::backend::{Backend, Setup};
+use crate::config::{Configuration, Diagnostic};
+use crate::error::FlightError;
+use crate::messages::Messages;
+use crate::sink::Sink;
+use crate::summary::LogSummary;
+use crate::world_record::WorldRecord;
+
+/// A simulation that is stepped under commands from outside, and recorded.
+///
+/// [`step`](Self::step) does not allocate after its first call, apart from what the backend does.
+pub struct Plant<'a> {
+    instance: Instance,
+    frame: Frame,
+    /// In the backend's order, and where it has each command of the vehicle.
+    commands: Vec<f64>,
+    places: Vec<usize>,
+    record: WorldRecord<'a>,
+    messages: Messages,
+    steps: u64,
+    began: Instant,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct PlantSummary {
+    /// Simulated, s.
+    pub time: f64,
+    /// Passed, s.
+    pub wall_time: f64,
+    /// Frames that were read.
+    pub steps: u64,
+    /// Name and version of the backend.
+    pub backend: String,
+    /// The backend's lines: a name and a value each.
+    pub backend_report: Vec<(String, String)>,
+    /// The log, if it is a file.
+    pub log: Option<LogSummary>,
+}
+
+impl<'a> Plant<'a> {
+    /// Begins the record and starts the backend. Until it is commanded, its actuators do what they do at rest.
+    ///
+    /// # Errors
+    /// [`FlightError`]: the backend is none that is stepped, it cannot be started, or nothing can be recorded.
+    pub fn new(
+        configuration: &Configuration,
+        backend: impl Into<Backend>,
+        sink: &'a mut dyn Sink,
+    ) -> Result<Self, FlightError> {
+        let Backend {
+            mut instance,
+            messages,
+        } = backend.into();
+        let current = messages.enter();
+        let description = instance.description();
+        if instance.clock() != Clock::Stepped || description.commands().next().is_none() {
+            let name = &instance.info().name;
+            let title = format!("the backend `{name}` is no simulation that can be commanded");
+            let diagnostic =
+                Diagnostic::new(title).help("choose one that simulates: `--backend sim`");
+            return Err(FlightError::Backend(diagnostic.into()));
+        }
+        let inputs = &configuration.system.inputs;
+        let mut places = Vec::with_capacity(inputs.input_dim());
+        for name in inputs.command_names() {
+            places.push(description.command_index(name).ok_or_else(|| {
+                let title = format!("the backend has no command `{name}` of the vehicle");
+                FlightError::Backend(Diagnostic::new(title).into())
+            })?);
+        }
+        let mut commands = vec![0.0; description.commands().count()];
+        for (place, rest) in places.iter().zip(inputs.at_rest()) {
+            commands[*place] = rest;
+        }
+        let setup: Setup = configuration.into();
+        let record = WorldRecord::begin(setup, &configuration.system, &instance, sink)?;
+        let frame = description.frame();
+        instance
+            .start()
+            .map_err(|error| crate::backend::explain(configuration, &error))?;
+        drop(current);
+        Ok(Self {
+            instance,
+            frame,
+            commands,
+            places,
+            record,
+            messages,
+            steps: 0,
+            began: Instant::now(),
+        })
+    }
+
+    /// What it tells and takes.
+    pub fn description(&self) -> &Description {
+        self.instance.description()
+    }
+
+    /// Commands the vehicle from the next step on: N, rad, N m, in the order of its commands. Others stay.
+    pub fn command(&mut self, commands: &[f64]) {
+        for (place, command) in self.places.iter().zip(commands) {
+            self.commands[*place] = *command;
+        }
+    }
+
+    /// One step under the commands in force. Returns its frame; `None` if there will be no more.
+    ///
+    /// # Errors
+    /// The backend's own.
+    pub fn step(&mut self) -> Result<Option<&Frame>, fly_hal::Error> {
+        let _messages = self.messages.enter();
+        if self.steps > 0 {
+            self.instance.write(self.frame.time, &self.commands)?;
+        }
+        if self.instance.read(Deadline(0), &mut self.frame)? == ReadOutcome::End {
+            return Ok(None);
+        }
+        self.steps += 1;
+        (self.record).tick(&self.frame, &self.commands, &self.messages);
+        Ok(Some(&self.frame))
+    }
+
+    /// The last frame.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Stops the backend and finishes the record.
+    pub fn finish(mut self) -> PlantSummary {
+        let _messages = self.messages.enter();
+        if let Err(error) = self.instance.stop() {
+            tracing::warn!("the backend did not stop: {error}");
+        }
+        let info = self.instance.info();
+        let backend = format!("{} {}", info.name, info.version);
+        let (time, wall_time) = (
+            self.frame.time as f64 * 1e-9,
+            self.began.elapsed().as_secs_f64(),
+        );
+        PlantSummary {
+            log: self.record.finish(time, wall_time, &backend),
+            backend_report: self.instance.report(),
+            time,
+            wall_time,
+            steps: self.steps,
+            backend,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A TCP connection that is written and read in turn by one thread: lockstep needs no other, and every other costs time.
+
+use std::io::{self, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use mavlink::error::MessageReadError;
+use mavlink::{MAVLinkV2MessageRaw, MavHeader, MavlinkReader, Message};
+
+use crate::dialect::MavMessage;
+use crate::link::{CountingDialect, Identity};
+use crate::transport::nothing_came;
+
+/// The longest that a peer may leave unread what it is sent.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A connection in lockstep.
+pub struct Wire {
+    /// Written to; the reader has the same socket.
+    stream: TcpStream,
+    reader: MavlinkReader<TcpStream>,
+    dialect: CountingDialect,
+    identity: Identity,
+    sequence: u8,
+    raw: Box<MAVLinkV2MessageRaw>,
+    /// Frames that go out together.
+    queue: Vec<u8>,
+    timeout: Option<Duration>,
+    counts: WireCounts,
+}
+
+/// What came and went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WireCounts {
+    /// Messages that were read.
+    pub received: u64,
+    /// Messages that were sent.
+    pub sent: u64,
+    /// What looked like a frame and was none: wrong checksum, unknown message, content that cannot be.
+    pub bad: u64,
+}
+
+impl Wire {
+    /// A connection with these ids of ours.
+    ///
+    /// # Errors
+    /// The socket cannot be set up.
+    pub fn new(stream: TcpStream, identity: Identity) -> io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
+        Ok(Self {
+            reader: MavlinkReader::with_capacity(1 << 16, stream.try_clone()?),
+            stream,
+            dialect: CountingDialect::default(),
+            identity,
+            sequence: 0,
+            raw: Box::new(MAVLinkV2MessageRaw::new()),
+            queue: Vec::with_capacity(4096),
+            timeout: None,
+            counts: WireCounts::default(),
+        })
+    }
+
+    /// Puts a message into the queue.
+    pub fn queue(&mut self, message: &MavMessage) {
+        let header = MavHeader {
+            system_id: self.identity.system.into(),
+            component_id: self.identity.component,
+            sequence: self.sequence,
+        };
+        self.sequence = self.sequence.wrapping_add(1);
+        *self.raw = MAVLinkV2MessageRaw::new();
+        self.raw.serialize_message(header, message);
+        self.queue.extend_from_slice(self.raw.raw_bytes());
+        self.counts.sent += 1;
+    }
+
+    /// Sends the queue, in one write.
+    ///
+    /// # Errors
+    /// The peer is gone, or does not read.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.timeout == Some(Duration::ZERO) {
+            self.stream.set_nonblocking(false)?;
+            self.timeout = None;
+        }
+        let written = self.stream.write_all(&self.queue);
+        self.queue.clear();
+        written
+    }
+
+    /// The next message that comes until then; without a time, one that has come already.
+    ///
+    /// # Errors
+    /// The peer is gone: [`io::ErrorKind::UnexpectedEof`] where it closed the connection.
+    pub fn receive(&mut self, until: Option<Instant>) -> io::Result<Option<MavMessage>> {
+        loop {
+            let left = until.map_or(Duration::ZERO, |until| {
+                until.saturating_duration_since(Instant::now())
+            });
+            self.wait_at_most(left)?;
+            let outcome = self.reader.read_any_raw_message_with_dialect(&self.dialect);
+            let [bad, unknown] = self.dialect.take(outcome.is_ok());
+            self.counts.bad += bad + unknown;
+            match outcome {
+                Ok(frame) => {
+                    match MavMessage::parse(frame.version(), frame.message_id(), frame.payload()) {
+                        Ok(message) => {
+                            self.counts.received += 1;
+                            return Ok(Some(message));
+                        }
+                        Err(_) => self.counts.bad += 1,
+                    }
+                }
+                Err(MessageReadError::Io(error)) if nothing_came(&error) => {
+                    if until.is_none_or(|until| Instant::now() >= until) {
+                        return Ok(None);
+                    }
+                }
+                Err(MessageReadError::Io(error)) => return Err(error),
+                Err(MessageReadError::Parse(_)) => self.counts.bad += 1,
+            }
+        }
+    }
+
+    /// Sets how long a read waits, where that has changed.
+    fn wait_at_most(&mut self, time: Duration) -> io::Result<()> {
+        // A read looks at the clock again soon enough.
+        let time = if time.is_zero() {
+            Duration::ZERO
+        } else if time > LOOK {
+            LOOK
+        } else {
+            SOON
+        };
+        if self.timeout == Some(time) {
+            return Ok(());
+        }
+        let was_zero = self.timeout == Some(Duration::ZERO);
+        self.timeout = Some(time);
+        if time.is_zero() {
+            return self.stream.set_nonblocking(true);
+        }
+        if was_zero {
+            self.stream.set_nonblocking(false)?;
+        }
+        self.stream.set_read_timeout(Some(time))
+    }
+
+    /// What came and went so far.
+    pub fn counts(&self) -> WireCounts {
+        self.counts
+    }
+}
+
+/// A read waits so long, and shorter where less time is left.
+const LOOK: Duration = Duration::from_millis(20);
+const SOON: Duration = Duration::from_millis(1);
+
+impl std::fmt::Debug for Wire {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wire")
+            .field("stream", &self.stream)
+            .field("counts", &self.counts)
+            .finish_non_exhaustive()
+    }
+}
