@@ -76,6 +76,10 @@ pub struct ConfigurationArguments {
     #[arg(long, value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,
 
+    /// Let the backend set the vehicle's parameters that it needs, for the flight: the same as --set backend.NAME.set_parameters=true
+    #[arg(long, requires = "backend", global = true)]
+    pub set_parameters: bool,
+
     /// Load the plugin that a configuration file names by its path: its code runs with all your rights
     #[arg(long, global = true)]
     pub allow_plugin: bool,
@@ -88,10 +92,12 @@ pub struct ConfigurationArguments {
 impl ConfigurationArguments {
     /// What [`Configuration::load`](crate::config::Configuration::load) needs; `None` without `--config`.
     pub fn options(&self) -> Option<Options> {
+        let parameters = self.backend.as_ref().filter(|_| self.set_parameters);
+        let parameters = parameters.map(|name| format!("backend.{name}.set_parameters=true"));
         Some(Options {
             config: self.config.clone()?,
             backend: self.backend.clone(),
-            set: self.set.clone(),
+            set: self.set.iter().cloned().chain(parameters).collect(),
             allow_plugin: self.allow_plugin,
         })
     }

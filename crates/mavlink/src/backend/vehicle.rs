@@ -398,7 +398,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
             hover_is_given: self.settings.hover_thrust.is_some(),
         };
         Ok(Commanded {
-            session: Session::new(vehicle, setup, health)?,
+            session: Session::new(vehicle, &setup, health)?,
             parameters,
             record,
         })

@@ -115,7 +115,7 @@ pub(crate) struct Setup {
 
 /// # Construction
 impl Session {
-    pub fn new(vehicle: &Vehicle, setup: Setup, health: Health) -> Result<Self, Error> {
+    pub fn new(vehicle: &Vehicle, setup: &Setup, health: Health) -> Result<Self, Error> {
         let io = |error: crate::SendError| Error::new(ErrorKind::Io, error.to_string());
         let urgent = vehicle.urgent().map_err(io)?;
         let target = vehicle
@@ -281,17 +281,15 @@ impl Session {
             if asked {
                 self.over("landed and disarmed");
             } else {
-                self.lose("was disarmed, by its pilot or by itself".to_owned(), now);
+                self.lose("was disarmed, by its pilot or by itself", now);
             }
         } else if !is_in(mode) && !wanted.is_some_and(is_in) {
             let name = self.autopilot.mode_name(mode);
-            self.lose(
-                format!(
-                    "changed from {name} to {}, by its pilot or by itself",
-                    new.mode()
-                ),
-                now,
+            let what = format!(
+                "changed from {name} to {}, by its pilot or by itself",
+                new.mode()
             );
+            self.lose(&what, now);
         }
     }
 
@@ -312,13 +310,13 @@ impl Session {
             "has restarted"
         };
         match self.hold {
-            Hold::Ours | Hold::Delegated(_) => self.lose(why.to_owned(), now),
+            Hold::Ours | Hold::Delegated(_) => self.lose(why, now),
             _ => self.say(format!("the vehicle {why}")),
         }
     }
 
     /// Nothing is sent from here on.
-    fn lose(&mut self, what: String, now: i64) {
+    fn lose(&mut self, what: &str, now: i64) {
         let reasons = self.health.reasons(now.saturating_sub(REASON));
         let mut why = format!("the vehicle {what}");
         if !reasons.is_empty() {
@@ -384,7 +382,7 @@ impl Session {
                 "a take-off to {height} m; expected a height above 0"
             )));
         }
-        let place = self.place(state)?;
+        let place = Self::place(state)?;
         self.begin(Task::take_off(place, height, now));
         Ok(())
     }
@@ -416,15 +414,14 @@ impl Session {
     /// How far what was asked for last is.
     pub fn poll(&mut self) -> Result<Progress, Error> {
         match &self.ended {
-            Some(Ok(())) => Ok(Progress::Done),
             Some(Err(error)) => Err(error.clone()),
             None if self.task.is_some() => Ok(Progress::Underway),
-            None => Ok(Progress::Done),
+            Some(Ok(())) | None => Ok(Progress::Done),
         }
     }
 
     /// Where it is, and its heading.
-    fn place(&self, state: &Telemetry) -> Result<([f64; 3], f64), Error> {
+    fn place(state: &Telemetry) -> Result<([f64; 3], f64), Error> {
         match (state.position(), state.attitude()) {
             (Some(position), Some(attitude)) => {
                 Ok((position.value, crate::frames::heading(attitude.value)))
@@ -438,7 +435,7 @@ impl Session {
 
     /// What keeps a vehicle where it is: on the ground a place below it, so that it does not take off.
     fn neutral(&self, state: &Telemetry, now: i64) -> Result<Setpoint, Error> {
-        let (mut position, yaw) = self.place(state)?;
+        let (mut position, yaw) = Self::place(state)?;
         if !self.health.is_airborne(now) {
             position[2] -= BELOW;
         }

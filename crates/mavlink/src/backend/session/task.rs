@@ -396,15 +396,14 @@ impl Session {
             return;
         }
         let old = self.scaling.map.hover;
-        match self.hover.value() {
-            Some(hover) => {
-                // What ArduPilot tells is before its boost, of a level vehicle the same.
-                self.scaling.map.hover = hover;
-                self.say(format!("hovers with thrust {hover:.3} (before: {old:.3})"));
-            }
-            None => tracing::warn!(
+        if let Some(hover) = self.hover.value() {
+            // What ArduPilot tells is before its boost, of a level vehicle the same.
+            self.scaling.map.hover = hover;
+            self.say(format!("hovers with thrust {hover:.3} (before: {old:.3})"));
+        } else {
+            tracing::warn!(
                 "the vehicle does not tell its own thrust: it is taken to hover with {old:.3}"
-            ),
+            );
         }
     }
 
