@@ -175,6 +175,51 @@ fn a_log_replaces_nothing_that_the_flight_reads() {
     fly(&["--log", "recorded.mcap"], 0);
 }
 
+/// Wherever it is named: in the configuration, by `--set`, by `--log`.
+#[test]
+fn a_log_is_replaced_by_the_next_flight() {
+    let folder = Folder::new();
+    let written = format!(
+        "{}/../../configs/quadcopter.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let written = fs::read_to_string(written).unwrap();
+    let vehicle = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../configs/vehicles/quadcopter.toml"
+    );
+    folder.write("body.toml", &fs::read_to_string(vehicle).unwrap());
+    let flight = written
+        .replace("vehicles/quadcopter.toml", "body.toml")
+        .replacen("[flight]", "[flight]\nlog = 'named.mcap'", 1);
+    folder.write("flight.toml", &flight);
+    let short = ["--config", "flight.toml", "--set", "flight.duration=0.1"];
+    let inode = |name: &str| {
+        use std::os::unix::fs::MetadataExt as _;
+        fs::metadata(folder.path(name)).unwrap().ino()
+    };
+    for (more, name) in [
+        (&[][..], "named.mcap"),
+        (&["--set", "flight.log=set.mcap"], "set.mcap"),
+        (&["--log", "given.mcap"], "given.mcap"),
+    ] {
+        let all = [&short, more].concat();
+        folder.ends(&all, 0);
+        let first = inode(name);
+        folder.ends(&all, 0);
+        assert_ne!(inode(name), first, "{name} is the old one");
+    }
+    // It is still refused where something else reads it.
+    let replay = [
+        "--backend",
+        "replay",
+        "--set",
+        "backend.replay.log=named.mcap",
+    ];
+    let (_, messages) = folder.ends(&[&short[..], &replay].concat(), 2);
+    common::contains(&messages, "the flight reads this file");
+}
+
 #[test]
 fn a_kill_costs_at_most_a_tenth_of_a_second() {
     let folder = Folder::new();

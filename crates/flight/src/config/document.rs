@@ -204,16 +204,19 @@ impl Document {
     }
 
     /// Files that a flight of this configuration may read: those that it was written in, and every value that is the path of a
-    /// file.
+    /// file, but for the log that it writes.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
+        let log = self.node("flight.log");
         self.root.visit(&mut |node| {
             if let Origin::File(path) = &node.place.source.origin
                 && !files.contains(path)
             {
                 files.push(path.clone());
             }
-            if let Some(text) = node.as_string() {
+            if let Some(text) = node.as_string()
+                && !log.is_some_and(|log| std::ptr::eq(log, node))
+            {
                 let path = node.place.source.resolve(&text);
                 if path.is_file() {
                     files.push(path);
