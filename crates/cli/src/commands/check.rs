@@ -9,6 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
 
 mod backend;
+mod battery;
 mod closed_loop;
 mod controller;
 mod reference;
@@ -98,10 +99,15 @@ fn check(configuration: &Configuration, findings: &mut Findings) -> Result<(), F
     match configuration.flown() {
         Flown::Vehicle(vehicle) => {
             vehicle::check(vehicle, findings);
+            let hover = vehicle::hover_commands(vehicle);
+            battery::check(&configuration.system, hover.as_deref(), findings);
             controller::check(configuration, vehicle, findings)?;
             reference::check(configuration, vehicle, findings)?;
         }
-        Flown::System(system) => system::check(configuration, system, findings)?,
+        Flown::System(system) => {
+            system::check(configuration, system, findings)?;
+            battery::check(system, None, findings);
+        }
     }
     Ok(())
 }

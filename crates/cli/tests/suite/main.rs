@@ -3,6 +3,7 @@
 mod as_flown;
 mod bad_input;
 mod baselines;
+mod batteries;
 mod commands;
 mod common;
 mod compare;

@@ -4,7 +4,7 @@
 use fly_control::inputs::ReferenceInputs;
 use fly_lie::SE3;
 use fly_mechanics::{State, Vehicle};
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, Vector6};
 
 use super::Findings;
 use fly_control::inputs::rank;
@@ -48,11 +48,24 @@ pub(super) fn redundant(inputs: usize, rank: usize) -> String {
     }
 }
 
+/// The commands that carry the level vehicle; `None` where nothing does.
+pub(super) fn hover_commands(vehicle: &Vehicle) -> Option<Vec<f64>> {
+    let held = ReferenceInputs::new(vehicle).central(&weight(vehicle));
+    let mut commands = vec![0.0; vehicle.rotors.command_names().len()];
+    vehicle
+        .rotors
+        .commands_from_input(held.input.as_slice(), &mut commands);
+    held.reached().then_some(commands)
+}
+
+/// What the rotors have to give so that it rests in the air.
+fn weight(vehicle: &Vehicle) -> Vector6<f64> {
+    vehicle.body.bias(&State::at_rest(SE3::identity()))
+}
+
 /// The input that carries the level vehicle, and how far from its limits it is.
 fn hover(vehicle: &Vehicle, findings: &mut Findings) {
-    let level = State::at_rest(SE3::identity());
-    let wrench = vehicle.body.bias(&level);
-    let held = ReferenceInputs::new(vehicle).central(&wrench);
+    let held = ReferenceInputs::new(vehicle).central(&weight(vehicle));
     if !held.reached() {
         let missing = held.missing;
         let finding = format!(
