@@ -30,7 +30,8 @@ impl PvtolEnergies {
     /// The matched parameters (5.157) for the polynomial `s^4 + p3 s^3 + p2 s^2 + p1 s + p0` of `[p0, p1, p2, p3]` of sideways motion, (5.162),
     /// (5.163). The height then obeys `s^2 + d/m s + k/m`.
     ///
-    /// `offset` is eps, the height of the flat output above the centre of mass, m: for rotors at +-l, tilted inwards by b, `Theta tan b / (m l)`.
+    /// `offset` is eps, the height of the flat output above the centre of mass, m: for rotors at +-l whose thrusts lean outwards
+    /// by b, `Theta tan b / (m l)`.
     /// `mass` is the desired mass, kg; only ratios matter to the motion. `gravity` is g, m/s^2.
     ///
     /// # Errors

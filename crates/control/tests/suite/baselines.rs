@@ -176,7 +176,7 @@ fn linear_control_unwinds_where_the_pair_goes_the_short_way() {
         one(25.0),
     )
     .expect("a template");
-    // Konz (5.92): Wed of moments about z alone.
+    // Konz 5.7.2: only moments about z contribute, here as Wed of them.
     let about_z = |p: f64| Matrix4::from_diagonal(&Vector4::new(p / 2.0, p / 2.0, -p / 2.0, 0.0));
     let pair = SystemPair {
         a: BodyId::WORLD,

@@ -13,7 +13,7 @@ use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
 use nalgebra::{DVector, Matrix2, Matrix4, SymmetricEigen, Vector2, Vector3, Vector4};
 
-/// A moment in the plane: a weight in the origin and a moment about z, Konz (5.92), (5.108).
+/// A moment in the plane: a weight in the origin and a moment about z, Konz 5.7.2, (5.109).
 fn planar(weight: f64, about_z: f64) -> Matrix4<f64> {
     let p = about_z / 2.0;
     Matrix4::from_diagonal(&Vector4::new(p, p, -p, weight))

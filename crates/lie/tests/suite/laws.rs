@@ -14,7 +14,7 @@ use fly_lie::{
 use nalgebra::{RealField, convert};
 use num_dual::Dual64;
 
-/// Rotation angles: none, tiny, ordinary, near and at a half turn, on both sides of the polynomials' end (3.146), and beyond it.
+/// Rotation angles: none, tiny, ordinary, near and at a half turn, on both sides of the polynomials' end, 3.146, and beyond it.
 const ANGLES: [f64; 16] = [
     0.0,
     1e-300,

@@ -1,4 +1,5 @@
-//! Jacobians of any frame relative to any other, and their rates, Konz (4.103c, d), which prints `Ad_xi` in the first and a sum in the second.
+//! Jacobians of any frame relative to any other, and their rates, Konz (4.103c, d), which prints `Ad_xi` for `Ad(cG_b)` and does not say that the
+//! twist of `ad_xi` is that of b relative to c.
 //!
 //! A column of `0J_b` is the velocity of the body's origin and the angular velocity for a unit of one coordinate, with the coordinate's
 //! direction `[l; e]` about the root's origin and in its axes, and the body's `R`, `p` there:

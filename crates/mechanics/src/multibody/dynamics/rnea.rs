@@ -236,7 +236,7 @@ impl<T: RealField + Copy> Node<T> {
         xi_dot.map_or_else(SpatialVector::zero, |xi_dot| self.joint.twist(xi_dot))
     }
 
-    /// `[m a + α × h + ω × (ω × h); h × a + Θ α + ω × Θ ω]`, the corrected Konz (4.20).
+    /// `[m a + α × h + ω × (ω × h); h × a + Θ α + ω × Θ ω]`, Konz (4.22) corrected, with the acceleration `a = v_dot + ω × v` of the origin.
     #[inline]
     fn inertial_wrench(&self, motion: &NodeMotion<T>) -> SpatialVector<T> {
         let (omega, alpha, a) = (motion.omega, motion.alpha, motion.acceleration);

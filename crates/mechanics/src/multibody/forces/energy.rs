@@ -17,7 +17,8 @@ impl<T: RealField + Copy> Workspace<T> {
         energies.fold(T::zero(), |sum, energy| sum + energy)
     }
 
-    /// `V_G = -sum m a_G . r`, J, with the centres of mass `r` in the world; Konz (4.103m) prints its opposite, with `G` transposed.
+    /// `V_G = -sum m a_G . r`, J, with the centres of mass `r` in the world; Konz (4.103m) prints its opposite, and `wed`
+    /// without the transpose of (4.73).
     pub fn gravity_energy(&self, model: &Model<T>) -> T {
         let energies = model.massive().map(|(body, inertia)| {
             let center = self
