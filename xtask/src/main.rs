@@ -14,6 +14,7 @@ mod ratios;
 mod readme;
 mod recovery;
 mod redundant;
+mod sources;
 mod sweep;
 mod test;
 mod tools;
@@ -31,9 +32,11 @@ Usage: cargo xtask <TASK> [ARGUMENTS]
 
 Tasks:
   fly [ARGUMENTS]        build the command and the plugins (release), then run `fly ARGUMENTS`
-  test                   everything that must hold: format, layers, clippy, all tests,
+  test                   everything that must hold: format, layers, sources, clippy, all tests,
                          documentation, generated files, and every command of the README
   layers                 no cycles of imports between the modules of a crate
+  sources [--write]      what docs/sources.md and docs/errata.md say is in the code, and every cited equation in them
+                         (--write: docs/equations.md)
   bench [NAME] [FILTER]  the benchmarks: control, flight, hal, lie, mechanics (default: all), or one of
                          them by its name, such as dynamics or sim; beside Pinocchio, compiled by
                          $CXX, else clang++, else c++
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Some("mutate") => mutate::run(&rest),
         Some("install") => install::run(&rest),
         Some("layers") => layers::run(&rest),
+        Some("sources") => sources::run(&rest),
         Some("generate") => run_generate(&rest),
         Some("env") => tools::print_environment(),
         Some("help" | "--help" | "-h") => {

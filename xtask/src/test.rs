@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold, cheapest first.
 
-use crate::{Failure, Outcome, layers, readme, workspace};
+use crate::{Failure, Outcome, layers, readme, sources, workspace};
 use anyhow::{Context, bail};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -47,6 +47,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     }
     let start = Instant::now();
     step("layers", layers::check)?;
+    step("sources", sources::check)?;
     for (name, arguments) in STEPS {
         step(name, || {
             let status = workspace::cargo_at_root()?
