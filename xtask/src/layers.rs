@@ -27,7 +27,7 @@ pub fn run(arguments: &[String]) -> Outcome {
 }
 
 /// The folders of the crates whose modules are held to it.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "cli",
     "control",
     "flight",
@@ -38,6 +38,7 @@ const CRATES: [&str; 11] = [
     "mechanics",
     "plugins/replay",
     "plugins/sim",
+    "report",
     "testing",
 ];
 

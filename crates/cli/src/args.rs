@@ -18,6 +18,7 @@ Examples:
   fly --config mine.toml --set flight.duration=5            change a value for one flight
   fly --config mine.toml --backend replay --set backend.replay.log=flight.mcap
   fly check --config mine.toml                              is everything in order?
+  fly report flight.mcap                                    look at a flight: one HTML page
   fly sweep sweeps/quadcopter.toml                          a thousand flights into one table
   fly tune --config mine.toml --bandwidth 2 --write mine.toml   parameters for a bandwidth of 2 rad/s";
 
@@ -39,6 +40,10 @@ pub struct Arguments {
     /// Log file; an existing flight log is replaced [default: CONFIG-TIME.mcap in the current folder]
     #[arg(long, value_name = "PATH")]
     pub log: Option<PathBuf>,
+
+    /// Also write a report of the flight, one HTML page [default: the log's name with .html]
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub report: Option<Option<PathBuf>>,
 
     /// Arm a real vehicle and send it commands; without it no command is sent
     #[arg(long)]
@@ -132,6 +137,18 @@ pub struct SystemArguments {
     pub raise_inertias: bool,
 }
 
+/// Which logs, and where their report goes.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The logs
+    #[arg(required = true)]
+    pub logs: Vec<PathBuf>,
+
+    /// The page; an older report is replaced [default: the log's name with .html, of several report.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
 /// The commands other than flying.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -153,6 +170,10 @@ pub enum Command {
     /// The simulation of --config (sensors, ground, faults) takes its commands from the autopilot and goes on in
     /// step with it. Ctrl-C ends it. docs/hil.md has the commands on both sides.
     Serve(ServeArguments),
+    /// Show flights as one HTML page: numbers, plots, and the vehicle in motion
+    ///
+    /// Reads logs of this program and PX4's ULogs; several are laid over each other. The page needs no network.
+    Report(ReportArguments),
     /// List the backends that are found, their files and signals
     Backends,
     /// Run the conformance suite on a backend plugin

@@ -5,6 +5,7 @@ use std::process::{ExitCode, Termination};
 
 use fly_flight::fleet::FleetSummary;
 use fly_flight::{FlightError, LogError, Summary, Verdict, short_numbers};
+use fly_report::ReportError;
 use fly_sweep::SweepError;
 
 use crate::config::{ConfigError, Diagnostic};
@@ -199,6 +200,16 @@ impl From<SweepError> for Failure {
             SweepError::File { .. } | SweepError::Table(_) => Self::new(Exit::Internal, error),
             _ => Self::new(Exit::Usage, error),
         }
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        let exit = match error {
+            ReportError::Page(_) => Exit::Internal,
+            _ => Exit::Usage,
+        };
+        Self::new(exit, error)
     }
 }
 

@@ -10,7 +10,9 @@ mod writer;
 pub use error::LogError;
 pub use header::{FlightHeader, Header};
 pub use metadata::RunMetadata;
-pub use recording::{Frame, Frames, Kind, MotorGeometry, Motors, Options, Recording, Stream};
+pub use recording::{
+    Frame, Frames, Kind, Message, Messages, MotorGeometry, Motors, Options, Recording, Stream,
+};
 pub use writer::{
     Control, Destination, Energies, Level, Pace, Pushed, Reference, Row, State, Stats, Status,
     SystemReference, SystemState, Writer,

@@ -138,8 +138,15 @@ pub fn equations(text: &str) -> Vec<(usize, Equation)> {
 fn author(before: &str) -> Option<&'static str> {
     let before = before.trim_end();
     let ends = |word: &str| before.ends_with(word);
-    let known = [("From II", "II"), ("From I", "I"), ("RBDA", "RBDA"), ("Konz", "K")];
-    known.into_iter().find_map(|(word, whose)| ends(word).then_some(whose))
+    let known = [
+        ("From II", "II"),
+        ("From I", "I"),
+        ("RBDA", "RBDA"),
+        ("Konz", "K"),
+    ];
+    known
+        .into_iter()
+        .find_map(|(word, whose)| ends(word).then_some(whose))
 }
 
 /// Who was named last: numbers without a chapter are of From where a paper was named.
@@ -159,7 +166,9 @@ fn is_conjunction(gap: &str) -> bool {
     let gap = gap.replace("//", " ");
     let words = gap.split_whitespace();
     let joins = ["-", "–", "to", "and", "or", ",", "=", ";", "/", "!"];
-    words.into_iter().all(|word| joins.contains(&word.trim_matches('/')) || word == "/")
+    words
+        .into_iter()
+        .all(|word| joins.contains(&word.trim_matches('/')) || word == "/")
 }
 
 /// A list up to its closing parenthesis, and how long that is.
@@ -179,7 +188,9 @@ fn list(text: &str, whose: &str) -> Option<(Vec<Equation>, usize)> {
             return Some((found, close + 1));
         }
         let joins = [(", ", false), ("; ", false), ("-", true), ("–", true)];
-        let join = joins.into_iter().find(|(join, _)| after.starts_with(join))?;
+        let join = joins
+            .into_iter()
+            .find(|(join, _)| after.starts_with(join))?;
         (rest, ranged) = (&after[join.0.len()..], join.1);
     }
 }
@@ -190,12 +201,15 @@ fn between(from: &Equation, to: &Equation) -> Vec<Equation> {
         return Vec::new();
     }
     let numbers = from.number + 1..to.number;
-    numbers.map(|number| Equation::new(&from.chapter, number, "")).collect()
+    numbers
+        .map(|number| Equation::new(&from.chapter, number, ""))
+        .collect()
 }
 
 /// `5.86b`, `73` of a paper of From, or `b` after another one; and what follows.
 fn label<'a>(text: &'a str, whose: &str, last: Option<&Equation>) -> Option<(Equation, &'a str)> {
-    let digits = |text: &'a str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let digits =
+        |text: &'a str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let part = |text: &'a str| {
         let is_part = text.starts_with(|c: char| c.is_ascii_lowercase());
         let is_word = text.chars().nth(1).is_some_and(char::is_alphanumeric);
@@ -203,17 +217,22 @@ fn label<'a>(text: &'a str, whose: &str, last: Option<&Equation>) -> Option<(Equ
     };
     if let Some(last) = last {
         if part(text) == 1 {
-            return Some((Equation::new(&last.chapter, last.number, &text[..1]), &text[1..]));
+            return Some((
+                Equation::new(&last.chapter, last.number, &text[..1]),
+                &text[1..],
+            ));
         }
     }
     let head = text.chars().next()?;
     let (chapter, rest) = match text[head.len_utf8()..].strip_prefix('.') {
         Some(rest) if "2345AB".contains(head) => (&text[..1], rest),
         None if whose.starts_with('I') => (whose, text),
-        _ => return match digits(text) {
-            n @ 1.. if whose.starts_with('I') => number(whose, text, n, part(&text[n..])),
-            _ => None,
-        },
+        _ => {
+            return match digits(text) {
+                n @ 1.. if whose.starts_with('I') => number(whose, text, n, part(&text[n..])),
+                _ => None,
+            };
+        }
     };
     let n = digits(rest);
     if n == 0 || rest.starts_with('0') {
@@ -229,7 +248,10 @@ fn number<'a>(chapter: &str, text: &'a str, n: usize, part: usize) -> Option<(Eq
         "2" => ("3", number + 11),
         other => (other, number),
     };
-    Some((Equation::new(chapter, number, &text[n..n + part]), &text[n + part..]))
+    Some((
+        Equation::new(chapter, number, &text[n..n + part]),
+        &text[n + part..],
+    ))
 }
 
 /// The item that a comment belongs to: what follows an outer comment, what encloses any other.
@@ -241,7 +263,11 @@ fn item(lines: &[&str], line: usize) -> Option<String> {
     if text.starts_with("///") {
         let after = lines[line..].iter().find(|line| {
             let line = line.trim_start();
-            !(line.is_empty() || line.starts_with("//") || line.starts_with("#[") || line.starts_with(')') || line.starts_with(']'))
+            !(line.is_empty()
+                || line.starts_with("//")
+                || line.starts_with("#[")
+                || line.starts_with(')')
+                || line.starts_with(']'))
         });
         if let Some(name) = after.and_then(|line| name(line)) {
             return Some(name);
@@ -250,7 +276,10 @@ fn item(lines: &[&str], line: usize) -> Option<String> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut within = indent(lines[line]) + usize::from(!text.starts_with("//"));
     for above in lines[..line].iter().rev() {
-        if above.trim().is_empty() || indent(above) >= within || above.trim_start().starts_with("//") {
+        if above.trim().is_empty()
+            || indent(above) >= within
+            || above.trim_start().starts_with("//")
+        {
             continue;
         }
         within = indent(above);
@@ -274,8 +303,12 @@ fn name(line: &str) -> Option<String> {
         let plain = without_generics(head);
         return Some(format!("impl {}", plain.trim()));
     }
-    let kinds = ["fn", "struct", "trait", "enum", "type", "mod", "const", "static"];
-    let rest = kinds.into_iter().find_map(|kind| line.strip_prefix(kind)?.strip_prefix(' '))?;
+    let kinds = [
+        "fn", "struct", "trait", "enum", "type", "mod", "const", "static",
+    ];
+    let rest = kinds
+        .into_iter()
+        .find_map(|kind| line.strip_prefix(kind)?.strip_prefix(' '))?;
     let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
     Some(rest[..end.unwrap_or(rest.len())].to_owned())
 }
@@ -321,7 +354,13 @@ mod tests {
 
     #[test]
     fn other_numbers_are_none() {
-        for text in ["new(2.0)", "RBDA (3.9), (3.14)", "(5.4 %)", "(0.5)", "(2.0)"] {
+        for text in [
+            "new(2.0)",
+            "RBDA (3.9), (3.14)",
+            "(5.4 %)",
+            "(0.5)",
+            "(2.0)",
+        ] {
             assert!(found(text).is_empty(), "{text}");
         }
     }

@@ -24,7 +24,10 @@ pub fn write(citations: &[Citation], about: impl Fn(&Equation) -> (String, bool)
         let Some(column) = column(&citation.file) else {
             continue;
         };
-        let file = citation.file.strip_prefix("crates/").unwrap_or(&citation.file);
+        let file = citation
+            .file
+            .strip_prefix("crates/")
+            .unwrap_or(&citation.file);
         let entry = entries.entry(&citation.equation).or_default();
         let items = entry.0[column].entry(file.to_owned()).or_default();
         items.extend(citation.item.clone());
@@ -41,7 +44,10 @@ pub fn write(citations: &[Citation], about: impl Fn(&Equation) -> (String, bool)
         let (topic, misprinted) = about(equation);
         let star = if misprinted { "\\*" } else { "" };
         let [code, tests, shown] = [code, tests, shown].map(cell);
-        let _ = writeln!(text, "| {equation}{star} | {topic} | {code} | {tests} | {shown} |");
+        let _ = writeln!(
+            text,
+            "| {equation}{star} | {topic} | {code} | {tests} | {shown} |"
+        );
     }
     text
 }
@@ -63,7 +69,9 @@ fn column(file: &str) -> Option<usize> {
 fn cell(places: Places) -> String {
     let files = places.into_iter().map(|(file, items)| {
         let names: Vec<_> = items.into_iter().map(|item| format!("`{item}`")).collect();
-        format!("`{file}` {}", names.join(", ")).trim_end().to_owned()
+        format!("`{file}` {}", names.join(", "))
+            .trim_end()
+            .to_owned()
     });
     files.collect::<Vec<_>>().join("; ")
 }

@@ -55,7 +55,9 @@ pub fn check() -> Result<()> {
     let mut wrong = sources.problems();
     let index = fs::read_to_string(workspace::root().join(INDEX)).unwrap_or_default();
     if index != sources.index() {
-        wrong.push(format!("{INDEX} is stale: run `cargo xtask sources --write`"));
+        wrong.push(format!(
+            "{INDEX} is stale: run `cargo xtask sources --write`"
+        ));
     }
     let done = sources.rows.iter().filter(|row| row.gap.is_none()).count();
     println!(

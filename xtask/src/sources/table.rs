@@ -66,7 +66,9 @@ impl Item {
         }
         let name = self.name.as_ref()?;
         let text = fs::read_to_string(path).unwrap_or_default();
-        let absent = name.split("::").find(|part| definition(&text, part).is_none())?;
+        let absent = name
+            .split("::")
+            .find(|part| definition(&text, part).is_none())?;
         Some(format!("`{}` defines no `{absent}`", self.file))
     }
 
@@ -90,7 +92,9 @@ impl Item {
 
 /// Where a name is defined.
 fn definition(text: &str, name: &str) -> Option<usize> {
-    let kinds = ["fn", "struct", "trait", "enum", "type", "mod", "const", "static"];
+    let kinds = [
+        "fn", "struct", "trait", "enum", "type", "mod", "const", "static",
+    ];
     kinds.into_iter().find_map(|kind| {
         let start = format!("{kind} {name}");
         text.match_indices(&start).find_map(|(at, found)| {
@@ -159,7 +163,10 @@ fn ranges(source: &str, author: &str) -> Result<Vec<(String, u32, u32)>> {
     for list in source.split('(').skip(1) {
         let list = list.split(')').next().unwrap_or_default();
         for range in list.split([';', ',']) {
-            let (from, to) = range.trim().split_once('-').unwrap_or((range.trim(), range.trim()));
+            let (from, to) = range
+                .trim()
+                .split_once('-')
+                .unwrap_or((range.trim(), range.trim()));
             let parse = |label: &str| -> Result<(String, u32)> {
                 let (chapter, number) = label.split_once('.').unwrap_or((author, label));
                 Ok((chapter.to_owned(), number.parse()?))
@@ -186,7 +193,10 @@ pub fn errata(text: &str) -> Vec<Erratum> {
         }
         found.push(Erratum {
             line,
-            equations: equations(equation).into_iter().map(|(_, equation)| equation).collect(),
+            equations: equations(equation)
+                .into_iter()
+                .map(|(_, equation)| equation)
+                .collect(),
             tests: items(tests),
         });
     }
@@ -230,7 +240,10 @@ mod tests {
         let found = ranges("K 4.2.2, A.1.4 (4.60-4.68; A.8-A.18)", "K").unwrap();
         let expected = [("4".to_owned(), 60, 68), ("A".to_owned(), 8, 18)];
         assert_eq!(found, expected);
-        assert_eq!(ranges("I 2.2 (12-31), Prop 2.1", "I").unwrap(), [("I".to_owned(), 12, 31)]);
+        assert_eq!(
+            ranges("I 2.2 (12-31), Prop 2.1", "I").unwrap(),
+            [("I".to_owned(), 12, 31)]
+        );
         assert!(ranges("K 3 (3.9-3.2)", "K").is_err());
     }
 
@@ -238,7 +251,15 @@ mod tests {
     fn names_are_of_the_file_before_them() {
         let found = items("`lie/src/a.rs` `f`, `g`; `lie/src/b.rs`");
         let texts: Vec<_> = found.iter().map(super::Item::text).collect();
-        assert_eq!(texts, ["lie/src/a.rs", "lie/src/a.rs f", "lie/src/a.rs g", "lie/src/b.rs"]);
+        assert_eq!(
+            texts,
+            [
+                "lie/src/a.rs",
+                "lie/src/a.rs f",
+                "lie/src/a.rs g",
+                "lie/src/b.rs"
+            ]
+        );
     }
 
     #[test]

@@ -35,6 +35,10 @@ pub(super) fn run(
     } else if summary.verdict() != Verdict::Flown {
         super::print(format!("{}\n", shown.headline()).as_bytes())?;
     }
+    if let Some(out) = &arguments.report {
+        let logs = (summary.vehicles.iter()).filter_map(|(_, summary)| summary.log.as_ref());
+        super::report::after_flight(&logs.collect::<Vec<_>>(), out.as_deref())?;
+    }
     Ok(exit)
 }
 

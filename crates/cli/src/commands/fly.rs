@@ -27,6 +27,7 @@ pub fn run(
         json: arguments.json,
         quiet: arguments.quiet,
         log: arguments.log.as_deref(),
+        report: arguments.report.as_ref(),
         plugin_dirs: &arguments.configuration.plugin_dir,
     };
     fly_and_tell(&configuration, &manner, terminal)
@@ -59,6 +60,8 @@ pub(super) struct Manner<'a> {
     pub quiet: bool,
     /// The log that the command line names.
     pub log: Option<&'a Path>,
+    /// A report is wanted: where, or beside the log.
+    pub report: Option<&'a Option<PathBuf>>,
     pub plugin_dirs: &'a [PathBuf],
 }
 
@@ -80,6 +83,10 @@ pub(super) fn fly_and_tell(
         super::print(shown.to_string().as_bytes())?;
     } else if summary.verdict != Verdict::Flown {
         super::print(format!("{}\n", shown.headline()).as_bytes())?;
+    }
+    if let Some(out) = manner.report {
+        let logs: Vec<_> = summary.log.as_ref().into_iter().collect();
+        super::report::after_flight(&logs, out.as_deref())?;
     }
     Ok(exit)
 }

@@ -12,6 +12,7 @@ mod fly;
 mod interruptions;
 mod manual;
 mod pace;
+mod report;
 mod serve;
 mod sweep;
 mod system;
@@ -45,6 +46,7 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         Some(Command::Tune(wish)) => tune::run(&options(arguments)?, wish),
         Some(Command::Serve(wish)) => serve::run(wish, options(arguments)?, arguments, terminal),
         Some(Command::Sweep(wish)) => sweep::run(wish, arguments, terminal),
+        Some(Command::Report(arguments)) => report::run(arguments),
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
         Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),

@@ -184,6 +184,7 @@ fn rerun(
         json: wish.json,
         quiet: arguments.quiet,
         log: Some(&log),
+        report: None,
         plugin_dirs: &arguments.configuration.plugin_dir,
     };
     fly::fly_and_tell(&plan.configuration(index)?, &manner, terminal)

@@ -3,6 +3,7 @@
 mod container;
 mod frames;
 mod head;
+mod messages;
 mod own;
 mod source;
 mod stream;
@@ -18,6 +19,7 @@ use fly_hal::{Description, ReferenceSource, Signal};
 use rustix::fs::OFlags;
 
 pub use frames::{Frame, Frames};
+pub use messages::{Message, Messages};
 pub use stream::Stream;
 pub use ulog::{MotorGeometry, Motors};
 
@@ -61,6 +63,15 @@ impl Kind {
             Self::Ulog => "PX4 ULog",
         }
     }
+
+    /// The kind of a file, by its first bytes.
+    ///
+    /// # Errors
+    /// [`LogError::Open`] for a file that cannot be read, [`LogError::UnknownKind`] for one that is no log.
+    pub fn of(path: impl AsRef<Path>) -> Result<Self, LogError> {
+        let path = path.as_ref();
+        kind(path, &open(path)?)
+    }
 }
 
 /// A recorded flight, with its ticks in memory or as a [`Stream`].
@@ -96,55 +107,14 @@ impl Recording<Stream> {
     /// [`LogError::Corrupt`] with the byte offset for a broken one, [`LogError::Memory`] for one that takes more than the options allow.
     pub fn stream(path: impl AsRef<Path>, options: &Options) -> Result<Self, LogError> {
         let path = path.as_ref();
-        let open = || -> io::Result<Source> {
-            // Opening a pipe must not wait for whoever writes to it.
-            let mut open = OpenOptions::new();
-            open.read(true)
-                .custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-            let file = open.open(path)?;
-            let found = file.metadata()?;
-            if found.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            if !found.is_file() {
-                return Err(io::Error::other(
-                    "expected a regular file, found a device, a pipe or a socket",
-                ));
-            }
-            Ok(Source::File(Arc::new(file), found.len()))
-        };
-        let source = open().map_err(|source| LogError::Open {
-            path: path.into(),
-            source,
-        })?;
-        Self::from_source(path, source, options)
+        Self::from_source(path, open(path)?, options)
     }
 
     fn from_source(path: &Path, source: Source, options: &Options) -> Result<Self, LogError> {
-        let mut head = Vec::new();
-        source
-            .read(0, 16, &mut head)
-            .map_err(|source| LogError::Open {
-                path: path.into(),
-                source,
-            })?;
-        // A file that is truncated within the magic bytes is still recognised.
-        let magic = |magic: &[u8]| {
-            !head.is_empty() && magic.starts_with(&head[..head.len().min(magic.len())])
-        };
-        if magic(mcap::MAGIC) {
-            return own::open(path, source, options);
+        match kind(path, &source)? {
+            Kind::Own => own::open(path, source, options),
+            Kind::Ulog => ulog::open(path, &source, options),
         }
-        if magic(&ulog::MAGIC) {
-            return ulog::open(path, &source, options);
-        }
-        Err(LogError::UnknownKind {
-            path: path.into(),
-            first_bytes: match head.as_slice() {
-                [] => "an empty file".to_owned(),
-                first => container::hex(first),
-            },
-        })
     }
 }
 
@@ -172,6 +142,56 @@ impl Recording {
             _ => 0.0,
         }
     }
+}
+
+/// An open file; opening a pipe does not wait for whoever writes to it.
+fn open(path: &Path) -> Result<Source, LogError> {
+    let open = || -> io::Result<Source> {
+        let mut open = OpenOptions::new();
+        open.read(true)
+            .custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+        let file = open.open(path)?;
+        let found = file.metadata()?;
+        if found.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !found.is_file() {
+            return Err(io::Error::other(
+                "expected a regular file, found a device, a pipe or a socket",
+            ));
+        }
+        Ok(Source::File(Arc::new(file), found.len()))
+    };
+    open().map_err(|source| LogError::Open {
+        path: path.into(),
+        source,
+    })
+}
+
+/// The kind of a file, by its first bytes; one that is truncated within them is still recognised.
+fn kind(path: &Path, source: &Source) -> Result<Kind, LogError> {
+    let mut head = Vec::new();
+    source
+        .read(0, 16, &mut head)
+        .map_err(|source| LogError::Open {
+            path: path.into(),
+            source,
+        })?;
+    let magic =
+        |magic: &[u8]| !head.is_empty() && magic.starts_with(&head[..head.len().min(magic.len())]);
+    if magic(mcap::MAGIC) {
+        return Ok(Kind::Own);
+    }
+    if magic(&ulog::MAGIC) {
+        return Ok(Kind::Ulog);
+    }
+    Err(LogError::UnknownKind {
+        path: path.into(),
+        first_bytes: match head.as_slice() {
+            [] => "an empty file".to_owned(),
+            first => container::hex(first),
+        },
+    })
 }
 
 /// The description of a recording with these signals and groups.

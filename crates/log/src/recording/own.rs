@@ -20,9 +20,9 @@ use crate::schema::fly;
 use crate::{RunMetadata, Status};
 
 /// Share of the memory for one record: it is there packed and unpacked, and the configuration several times.
-const RECORDS: u64 = 16;
+pub const RECORDS: u64 = 16;
 /// Bytes that are unpacked for each byte of a file: ten times what logs need.
-const RATIO: u64 = 256;
+pub const RATIO: u64 = 256;
 
 /// Opens an MCAP file of this program: checks all of it once.
 pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<Stream>, LogError> {

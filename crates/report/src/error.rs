@@ -1,0 +1,38 @@
+//! Errors of reports.
+
+use std::path::PathBuf;
+
+use fly_log::LogError;
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A message of the log is not what its topic says.
+    #[error("`{}` is corrupt: expected a message of `{topic}`, found {found}", path.display())]
+    Message {
+        /// The log.
+        path: PathBuf,
+        /// The topic.
+        topic: String,
+        /// What was found.
+        found: String,
+    },
+    /// The log holds no tick.
+    #[error("`{}` has nothing to report: it holds no frame{reason}", path.display())]
+    Empty {
+        /// The log.
+        path: PathBuf,
+        /// Why, if that is known: `; truncated at …`.
+        reason: String,
+    },
+    /// There is nothing to write a report of.
+    #[error("expected at least one log to report, found none")]
+    NoLog,
+    /// The page cannot be put together.
+    #[error("cannot put the report together: {0}")]
+    Page(#[from] std::io::Error),
+}

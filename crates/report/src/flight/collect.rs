@@ -1,0 +1,465 @@
+//! Rows into columns, numbers and spectra.
+
+use std::path::Path;
+
+use fly_lie::SO3;
+use fly_log::Kind;
+use nalgebra::{Vector3, Vector4};
+
+use super::row::{Pose, Row};
+use super::{Event, Flight, Spectrum, Statistics};
+use crate::error::ReportError;
+use crate::grid::{Grid, Keep};
+use crate::scene::Scene;
+use crate::spectrum::Welch;
+
+/// Most cells of a plot: many times the dots of a screen, so that zooming in shows more.
+const CELLS: usize = 1 << 15;
+/// Most poses of a body.
+const POSES: usize = 1 << 14;
+/// Most messages that are kept.
+const EVENTS: usize = 1000;
+/// A gap of the data lasts at least so many steps, and so long, s.
+const GAP: (f64, f64) = (4.0, 0.05);
+/// Modes in which the controller flies: its errors count.
+const FLYING: [&str; 5] = ["disarmed", "armed", "flying", "holding", "paused"];
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// The columns of a quantity with several components, added when it first comes.
+#[derive(Debug)]
+struct Series {
+    name: &'static str,
+    /// Names of its components; numbers where there is none.
+    parts: Vec<String>,
+    columns: Vec<usize>,
+}
+
+impl Series {
+    fn numbered(name: &'static str) -> Self {
+        Self::named(name, &[])
+    }
+
+    fn named(name: &'static str, parts: &[&str]) -> Self {
+        Self {
+            name,
+            parts: parts.iter().map(|part| (*part).to_owned()).collect(),
+            columns: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, grid: &mut Grid, values: &[f64]) {
+        for i in self.columns.len()..values.len() {
+            let number = i.to_string();
+            let part = self.parts.get(i).unwrap_or(&number);
+            self.columns
+                .push(grid.column(&format!("{}.{part}", self.name)));
+        }
+        for (&column, &value) in self.columns.iter().zip(values) {
+            grid.put(column, value);
+        }
+    }
+}
+
+/// All quantities that are plotted.
+#[derive(Debug)]
+struct Columns {
+    position: Series,
+    reference: Series,
+    true_position: Series,
+    error: Series,
+    attitude_error: Series,
+    velocity: Series,
+    reference_velocity: Series,
+    rates: Series,
+    reference_rates: Series,
+    joints: [Series; 2],
+    joint_rates: [Series; 2],
+    commands: Series,
+    actual: Series,
+    energy: Series,
+    energy_rate: Series,
+    disturbance: Series,
+    thrust_scale: Series,
+    allocation: Series,
+    wind: Series,
+    deviations: Series,
+    voltage: Series,
+    age: Series,
+}
+
+impl Columns {
+    fn new() -> Self {
+        let axes = |name| Series::named(name, &AXES);
+        Self {
+            position: axes("position"),
+            reference: axes("reference"),
+            true_position: axes("true_position"),
+            error: Series::named("error", &["norm", "x", "y", "z"]),
+            attitude_error: Series::named("attitude_error", &["angle", "x", "y", "z"]),
+            velocity: axes("velocity"),
+            reference_velocity: axes("reference_velocity"),
+            rates: axes("rate"),
+            reference_rates: axes("reference_rate"),
+            joints: ["joint", "joint_reference"].map(Series::numbered),
+            joint_rates: ["joint_rate", "joint_rate_reference"].map(Series::numbered),
+            commands: Series::numbered("command"),
+            actual: Series::numbered("actual"),
+            energy: Series::named("energy", &["W", "T", "V", "allowed"]),
+            energy_rate: Series::named("energy_rate", &["measured", "allowed"]),
+            disturbance: Series::numbered("disturbance"),
+            thrust_scale: Series::named("thrust", &["scale"]),
+            allocation: Series::named("allocation", &["active", "iterations"]),
+            wind: axes("wind"),
+            deviations: Series::named("deviation", &["attitude", "velocity", "position"]),
+            voltage: Series::named("battery", &["voltage"]),
+            age: Series::named("measurement", &["age"]),
+        }
+    }
+}
+
+/// Takes the rows of a flight.
+#[derive(Debug)]
+pub struct Collector {
+    pub flight: Flight,
+    columns: Columns,
+    bodies: [Series; 2],
+    /// Time of a step, s.
+    step: f64,
+    /// Of the rates, and of the commands.
+    spectra: [Vec<Welch>; 2],
+    rate: f64,
+    before: Option<f64>,
+    place: Option<[f64; 3]>,
+    /// Logarithm of what theory allows of W, and when it was.
+    allowed: Option<(f64, f64)>,
+}
+
+impl Collector {
+    /// For a flight with this rate, Hz.
+    pub fn new(path: &Path, kind: Kind, rate: f64, scene: Scene) -> Self {
+        let step = rate.recip();
+        Self {
+            flight: Flight {
+                path: path.into(),
+                kind,
+                name: String::new(),
+                header: None,
+                run: None,
+                system: None,
+                scene,
+                plots: Grid::new(Keep::Extremes, step, CELLS),
+                track: Grid::new(Keep::First, step, POSES),
+                commands: Vec::new(),
+                limits: Vec::new(),
+                spectra: Vec::new(),
+                modes: Vec::new(),
+                gaps: Vec::new(),
+                events: Vec::new(),
+                more_events: 0,
+                span: [0.0; 2],
+                statistics: Statistics::default(),
+                notes: Vec::new(),
+            },
+            columns: Columns::new(),
+            bodies: ["pose", "reference"].map(Series::numbered),
+            step,
+            spectra: [Vec::new(), Vec::new()],
+            rate,
+            before: None,
+            place: None,
+            allowed: None,
+        }
+    }
+
+    /// Takes a message of the flight.
+    pub fn event(&mut self, event: Event) {
+        if self.flight.events.len() < EVENTS {
+            self.flight.events.push(event);
+        } else {
+            self.flight.more_events += 1;
+        }
+    }
+
+    /// Takes a tick.
+    pub fn row(&mut self, row: &Row) {
+        let time = row.time;
+        self.flight.statistics.ticks += 1;
+        self.flight.statistics.without_data += u64::from(!row.fresh);
+        if let Some(before) = self.before {
+            if time - before > (GAP.0 * self.step).max(GAP.1) {
+                self.flight.gaps.push([before, time]);
+                self.spectra.iter_mut().flatten().for_each(Welch::gap);
+            }
+        } else {
+            self.flight.span[0] = time;
+        }
+        self.before = Some(time);
+        self.flight.span[1] = time;
+        self.flight.plots.go_to(time);
+        self.flight.track.go_to(time);
+
+        self.poses(row);
+        self.motion(row);
+        self.inputs(row);
+        self.control(row);
+        let (columns, plots) = (&mut self.columns, &mut self.flight.plots);
+        if let Some(wind) = &row.wind {
+            columns.wind.put(plots, wind);
+        }
+        if let Some(deviations) = &row.deviations {
+            columns.deviations.put(plots, deviations);
+        }
+        columns.voltage.put(plots, row.voltage.as_slice());
+        columns.age.put(plots, row.age.as_slice());
+    }
+
+    fn poses(&mut self, row: &Row) {
+        for (series, poses) in self
+            .bodies
+            .iter_mut()
+            .zip([&row.bodies, &row.reference_bodies])
+        {
+            series.put(&mut self.flight.track, poses.as_flattened());
+        }
+    }
+
+    fn motion(&mut self, row: &Row) {
+        let (columns, plots) = (&mut self.columns, &mut self.flight.plots);
+        let statistics = &mut self.flight.statistics;
+        if let Some(pose) = &row.pose {
+            columns.position.put(plots, &pose[..3]);
+        }
+        if let Some(pose) = &row.true_pose {
+            columns.true_position.put(plots, &pose[..3]);
+        }
+        if let Some(reference) = &row.reference {
+            columns.reference.put(plots, &reference[..3]);
+        }
+        let real = row.true_pose.or(row.pose);
+        if let (Some(at), Some(to)) = (&real, &row.reference) {
+            let (distance, angle) = difference(at, to);
+            let [x, y, z] = distance;
+            columns.error.put(plots, &[norm(&distance), x, y, z]);
+            let [x, y, z] = angle;
+            columns.attitude_error.put(plots, &[norm(&angle), x, y, z]);
+        }
+        if let Some(twist) = &row.twist {
+            columns.velocity.put(plots, &twist[..3]);
+            columns.rates.put(plots, &twist[3..]);
+            statistics.speed.add(row.time, norm(&twist[..3]));
+            statistics.rate.add(row.time, norm(&twist[3..]));
+        }
+        if let Some(twist) = &row.reference_twist {
+            columns.reference_velocity.put(plots, &twist[..3]);
+            columns.reference_rates.put(plots, &twist[3..]);
+        }
+        for i in 0..2 {
+            columns.joints[i].put(plots, &row.joints[i]);
+            columns.joint_rates[i].put(plots, &row.joint_rates[i]);
+        }
+        if let Some(at) = &real {
+            let place = [at[0], at[1], at[2]];
+            if let Some(before) = self.place.replace(place) {
+                let way: [f64; 3] = std::array::from_fn(|i| place[i] - before[i]);
+                let way = norm(&way);
+                statistics.path += if way.is_finite() { way } else { 0.0 };
+            }
+            let up = attitude(at).act(&Vector3::z()).z;
+            statistics.tilt.add(row.time, up.clamp(-1.0, 1.0).acos());
+        }
+        match &row.twist {
+            Some(twist) => self.spectrum(0, &twist[3..]),
+            None => self.spectrum(0, &row.joint_rates[0]),
+        }
+    }
+
+    fn inputs(&mut self, row: &Row) {
+        let (columns, plots) = (&mut self.columns, &mut self.flight.plots);
+        columns.commands.put(plots, &row.commands);
+        columns.actual.put(plots, &row.actual);
+        let mut thrust = None;
+        for ((name, _), value) in self.flight.commands.iter().zip(&row.commands) {
+            if name.ends_with(".thrust") {
+                *thrust.get_or_insert(0.0) += value;
+            }
+        }
+        if let Some(thrust) = thrust {
+            self.flight.statistics.thrust.add(row.time, thrust);
+        }
+        self.spectrum(1, &row.commands);
+    }
+
+    fn control(&mut self, row: &Row) {
+        let Some(control) = &row.control else {
+            self.allowed = None;
+            return;
+        };
+        let time = row.time;
+        if self
+            .flight
+            .modes
+            .last()
+            .is_none_or(|(_, mode)| *mode != control.mode)
+        {
+            self.flight.modes.push((time, control.mode.clone()));
+        }
+        let (columns, plots) = (&mut self.columns, &mut self.flight.plots);
+        // State feedback has no energies.
+        let energies = [
+            control.total_energy,
+            control.kinetic_energy,
+            control.potential_energy,
+        ];
+        let has_energy = energies != [0.0; 3];
+        let total = control.total_energy;
+        let rates = control.energy_rate.zip(control.expected_energy_rate);
+        if has_energy {
+            columns.energy.put(plots, &energies);
+        }
+        if let (Some((measured, expected)), true) = (rates, total > 0.0) {
+            // d ln W / dt <= expected / W: what W would come to if it fell as theory says, from the last time on that theory began to say so.
+            let (logarithm, last) = self.allowed.unwrap_or((total.ln(), time));
+            let logarithm = logarithm + expected / total * (time - last);
+            self.allowed = Some((logarithm, time));
+            columns
+                .energy
+                .put(plots, &[f64::NAN, f64::NAN, f64::NAN, logarithm.exp()]);
+            columns.energy_rate.put(plots, &[measured, expected]);
+        } else {
+            self.allowed = None;
+        }
+        columns.disturbance.put(plots, &control.disturbance);
+        columns
+            .thrust_scale
+            .put(plots, control.thrust_scale.as_slice());
+        let counts = [control.active_limits, control.iterations].map(f64::from);
+        columns.allocation.put(plots, &counts);
+
+        let several = self.flight.scene.bodies.len() > 1 || row.pose.is_none();
+        let statistics = &mut self.flight.statistics;
+        let errors = if several {
+            let errors = [control.position_error_norm, control.attitude_error];
+            columns.error.put(plots, &[errors[0]]);
+            columns.attitude_error.put(plots, &[errors[1]]);
+            Some(errors)
+        } else {
+            statistics.is_true = row.true_pose.is_some();
+            let real = row.true_pose.or(row.pose).zip(row.reference);
+            real.map(|(at, to)| {
+                let (distance, angle) = difference(&at, &to);
+                [norm(&distance), norm(&angle)]
+            })
+        };
+        if !(row.fresh && FLYING.contains(&control.mode.as_str())) {
+            return;
+        }
+        statistics.steps += 1;
+        statistics.saturated += u64::from(control.saturated);
+        statistics
+            .iterations
+            .add(time, f64::from(control.iterations));
+        if has_energy {
+            let [start, _] = statistics.energy.unwrap_or([total; 2]);
+            statistics.energy = Some([start, total]);
+        }
+        if let Some(errors) = errors {
+            for (magnitude, error) in statistics.errors.iter_mut().zip(errors) {
+                magnitude.add(time, error);
+            }
+        }
+    }
+
+    fn spectrum(&mut self, of: usize, values: &[f64]) {
+        let spectra = &mut self.spectra[of];
+        while spectra.len() < values.len() {
+            spectra.push(Welch::new(self.rate));
+        }
+        for (welch, value) in spectra.iter_mut().zip(values) {
+            welch.add(*value);
+        }
+    }
+
+    /// All that was taken.
+    ///
+    /// # Errors
+    /// There was no row.
+    pub fn finish(mut self) -> Result<Flight, ReportError> {
+        if self.before.is_none() {
+            return Err(ReportError::Empty {
+                path: self.flight.path,
+                reason: String::new(),
+            });
+        }
+        let of_body = self.flight.plots.find("rate.x").is_some();
+        let [rates, commands] = std::mem::take(&mut self.spectra);
+        let rates = rates
+            .into_iter()
+            .enumerate()
+            .map(|(i, welch)| match AXES.get(i) {
+                Some(axis) if of_body => (format!("rate.{axis}"), welch),
+                _ => (format!("joint_rate.{i}"), welch),
+            });
+        let commands = commands.into_iter().enumerate();
+        let commands = commands.map(|(i, welch)| (format!("command.{i}"), welch));
+        for (name, welch) in rates.chain(commands) {
+            let (frequencies, densities) = welch.finish();
+            if !frequencies.is_empty() {
+                self.flight.spectra.push(Spectrum {
+                    name,
+                    frequencies,
+                    densities,
+                });
+            }
+        }
+        let names = if self.flight.scene.bodies.len() > 1
+            || self.flight.plots.find("position.x").is_none()
+        {
+            [Some("sliding error"), Some("turning error")]
+        } else {
+            [Some("position error"), Some("attitude error")]
+        };
+        let plots = &self.flight.plots;
+        let statistics = &mut self.flight.statistics;
+        for (kind, name) in ["error.norm", "attitude_error.angle"]
+            .into_iter()
+            .enumerate()
+        {
+            // Some systems only turn, others only slide.
+            let largest = statistics.errors[kind].max();
+            let Some(largest) = largest.filter(|largest| *largest > 0.0) else {
+                continue;
+            };
+            statistics.error_names[kind] = names[kind];
+            let Some(column) = plots.find(name) else {
+                continue;
+            };
+            #[expect(clippy::cast_possible_truncation, reason = "to single precision")]
+            let bound = (0.02 * largest) as f32;
+            let last = column.high.iter().rposition(|value| *value > bound);
+            let first_inside = last.map_or(0, |last| last + 1);
+            // In the last tenth of the flight nothing settles that can be told from chance.
+            let time = first_inside as f64 * plots.width();
+            let [start, end] = self.flight.span;
+            statistics.settled[kind] =
+                (time <= end - 0.1 * (end - start)).then_some((time - start).max(0.0));
+        }
+        Ok(self.flight)
+    }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// The rotation of a pose.
+fn attitude(pose: &Pose) -> SO3<f64> {
+    SO3::from_quaternion(&Vector4::new(pose[3], pose[4], pose[5], pose[6]))
+}
+
+/// How far one pose is from another: displacement in the world (m), and the rotation vector that turns the second one into the first (rad, in its own axes).
+fn difference(at: &Pose, to: &Pose) -> ([f64; 3], [f64; 3]) {
+    let distance = std::array::from_fn(|i| at[i] - to[i]);
+    let turn = attitude(to).inverse() * attitude(at);
+    (distance, turn.log().into())
+}

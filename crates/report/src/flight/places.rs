@@ -1,0 +1,127 @@
+//! Where a frame holds what a report shows.
+
+use fly_hal::Signal;
+use fly_hal::signal::{TRUTH, group_names, truth};
+
+use super::row::{Pose, Row};
+
+/// Indices into a frame's values, and the group of each quantity.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    pose: Option<([usize; 7], usize)>,
+    twist: Option<([usize; 6], usize)>,
+    true_pose: Option<([usize; 7], usize)>,
+    true_bodies: Vec<([usize; 7], usize)>,
+    setpoint_position: Option<([usize; 3], usize)>,
+    setpoint_attitude: Option<([usize; 4], usize)>,
+    wind: Option<([usize; 3], usize)>,
+    voltage: Option<([usize; 1], usize)>,
+    actual: Vec<Option<usize>>,
+}
+
+impl Places {
+    /// Of frames of these signals, each with its index; what `commands` do is looked for among what a simulation tells.
+    pub fn new(signals: &[(usize, Signal)], groups: &[String], commands: &[Signal]) -> Self {
+        let find = |name: &str| signals.iter().find(|(_, signal)| signal.name == name);
+        let group_of = |signal: &Signal| {
+            let group = signal.group.unwrap_or_default();
+            group.min(groups.len().saturating_sub(1))
+        };
+        fn array<const N: usize>(places: &[usize]) -> Option<[usize; N]> {
+            places.try_into().ok()
+        }
+        // All components of some groups of names.
+        let all = |prefixes: &[&str]| -> Option<(Vec<usize>, usize)> {
+            let names = prefixes.iter().flat_map(|prefix| {
+                let (told, plain) = match prefix.strip_prefix("truth.") {
+                    Some(plain) => (true, plain),
+                    None => (false, *prefix),
+                };
+                let names = group_names(plain).into_iter();
+                names.map(move |name| if told { truth(&name) } else { name })
+            });
+            let found: Option<Vec<_>> = names.map(|name| find(&name)).collect();
+            let found = found?;
+            let group = group_of(&found.first()?.1);
+            Some((found.iter().map(|(place, _)| *place).collect(), group))
+        };
+        fn of<const N: usize>(found: Option<(Vec<usize>, usize)>) -> Option<([usize; N], usize)> {
+            let (places, group) = found?;
+            Some((array(&places)?, group))
+        }
+        let body = |i: usize| {
+            of(all(&[
+                &format!("{TRUTH}.body.{i}.position"),
+                &format!("{TRUTH}.body.{i}.quaternion"),
+            ]))
+        };
+        Self {
+            pose: of(all(&["pose.position", "pose.quaternion"])),
+            twist: of(all(&["twist.linear", "twist.angular"])),
+            true_pose: of(all(&["truth.pose.position", "truth.pose.quaternion"])),
+            true_bodies: (0..).map_while(body).collect(),
+            setpoint_position: of(all(&["setpoint.position"])),
+            setpoint_attitude: of(all(&["setpoint.quaternion"])),
+            wind: of(all(&["truth.wind"])).or_else(|| of(all(&["wind"]))),
+            voltage: find("battery.voltage").map(|(place, signal)| ([*place], group_of(signal))),
+            actual: (commands.iter())
+                .map(|command| find(&truth(&command.name)).map(|(place, _)| *place))
+                .collect(),
+        }
+    }
+
+    /// Takes what a frame tells beside the state: the truth, the air, the battery. `valid` and `stamps` are those of the groups (s, as the row's time).
+    pub fn read(&self, values: &[f64], valid: &[bool], stamps: &[f64], row: &mut Row) {
+        let is_valid = |group: usize| valid.get(group).copied().unwrap_or_default();
+        fn take<const N: usize>(
+            place: Option<&([usize; N], usize)>,
+            values: &[f64],
+            is_valid: impl Fn(usize) -> bool,
+        ) -> Option<[f64; N]> {
+            let (places, group) = place?;
+            let taken = places.map(|place| values.get(place).copied().unwrap_or(f64::NAN));
+            (is_valid(*group) && taken.iter().all(|value| value.is_finite())).then_some(taken)
+        }
+        row.true_pose = take(self.true_pose.as_ref(), values, is_valid);
+        let bodies = self.true_bodies.iter();
+        let bodies: Option<Vec<Pose>> = bodies
+            .map(|place| take(Some(place), values, is_valid))
+            .collect();
+        row.bodies.extend(bodies.unwrap_or_default());
+        row.wind = take(self.wind.as_ref(), values, is_valid);
+        row.voltage = take(self.voltage.as_ref(), values, is_valid).map(|[voltage]| voltage);
+        if self.actual.iter().any(Option::is_some) {
+            let place = |place: &Option<usize>| {
+                let value = place.and_then(|place| values.get(place));
+                value.copied().unwrap_or(f64::NAN)
+            };
+            row.actual.extend(self.actual.iter().map(place));
+        }
+        if let Some((_, group)) = self.pose {
+            let stamp = stamps.get(group).filter(|_| is_valid(group));
+            row.age = stamp.map(|stamp| row.time - stamp);
+        }
+    }
+
+    /// Takes the measured state and the recorded setpoints.
+    pub fn read_state(&self, values: &[f64], valid: &[bool], row: &mut Row) {
+        fn take<const N: usize>(
+            place: Option<&([usize; N], usize)>,
+            values: &[f64],
+            valid: &[bool],
+        ) -> Option<[f64; N]> {
+            let (places, group) = place?;
+            let taken = places.map(|place| values.get(place).copied().unwrap_or(f64::NAN));
+            let valid = valid.get(*group).copied().unwrap_or_default();
+            (valid && taken.iter().all(|value| value.is_finite())).then_some(taken)
+        }
+        row.pose = take(self.pose.as_ref(), values, valid);
+        row.twist = take(self.twist.as_ref(), values, valid);
+        let position = take(self.setpoint_position.as_ref(), values, valid);
+        if let Some([x, y, z]) = position {
+            let attitude = take(self.setpoint_attitude.as_ref(), values, valid);
+            let [w, i, j, k] = attitude.unwrap_or([1.0, 0.0, 0.0, 0.0]);
+            row.reference = Some([x, y, z, w, i, j, k]);
+        }
+    }
+}

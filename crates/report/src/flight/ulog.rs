@@ -1,0 +1,126 @@
+//! Reads a PX4 ULog: what was flown, and by which setpoints and motors. There are no energies and no verdict.
+
+use std::path::Path;
+
+use fly_log::{Kind, LogError, Motors, Options, Recording, Status};
+
+use super::Flight;
+use super::collect::Collector;
+use super::places::Places;
+use super::row::Row;
+use crate::error::ReportError;
+use crate::scene::{RotorShape, Scene, Shape};
+
+/// Reads all of it.
+///
+/// # Errors
+/// As [`Flight::open`].
+pub fn read(path: &Path) -> Result<Flight, ReportError> {
+    let options = Options {
+        allow_truncated: true,
+        ..Options::default()
+    };
+    let mut recording = Recording::stream(path, &options)?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let (count, duration) = (recording.frames.len(), recording.duration());
+    let rate = if duration > 0.0 {
+        (count.saturating_sub(1)) as f64 / duration
+    } else {
+        1.0
+    };
+    let motors = recording.motors.as_ref();
+    let scene = motors.map_or_else(
+        || Scene::unknown(vec![name.to_string()]),
+        |motors| of_motors(&name, motors),
+    );
+    let signals: Vec<_> = recording
+        .description
+        .signals
+        .iter()
+        .cloned()
+        .enumerate()
+        .collect();
+    let places = Places::new(&signals, &recording.description.groups, &[]);
+    let mut collector = Collector::new(path, Kind::Ulog, rate, scene);
+    let flight = &mut collector.flight;
+    flight.name = name.to_string();
+    let count = motors.map_or(0, |motors| motors.count);
+    flight.commands = (0..count)
+        .map(|i| (format!("motor {i}"), "1".to_owned()))
+        .collect();
+    flight.limits = vec![[0.0, 1.0]; count];
+    flight.notes = (recording.notes.iter())
+        .map(|(what, text)| format!("{what}: {text}"))
+        .chain(
+            recording
+                .skipped
+                .iter()
+                .map(|line| format!("damaged: {line}")),
+        )
+        .collect();
+    let start = recording.frames.first();
+    let mut row = Row::default();
+    let (mut valid, mut stamps) = (Vec::new(), Vec::new());
+    loop {
+        let frame = recording.frames.read().map_err(|source| LogError::Open {
+            path: path.into(),
+            source,
+        })?;
+        let Some(frame) = frame else { break };
+        let seconds = |time: i64| time.saturating_sub(start) as f64 * 1e-9;
+        row.clear(seconds(frame.time));
+        row.fresh = frame.status == Status::Fresh;
+        valid.clear();
+        valid.extend(frame.groups.iter().map(|group| group.valid));
+        stamps.clear();
+        stamps.extend(frame.groups.iter().map(|group| seconds(group.stamp)));
+        places.read(frame.values, &valid, &stamps, &mut row);
+        places.read_state(frame.values, &valid, &mut row);
+        row.bodies.extend(row.pose);
+        row.reference_bodies.extend(row.reference);
+        row.commands.extend_from_slice(frame.motors);
+        collector.row(&row);
+    }
+    // Nobody flew by this program's law, but setpoints were to be followed.
+    collector.finish()
+}
+
+/// The craft that a ULog's parameters describe: where its motors are.
+fn of_motors(name: &str, motors: &Motors) -> Scene {
+    let mut scene = Scene::unknown(vec![name.to_owned()]);
+    let reach = |x: f64, y: f64| x.hypot(y);
+    let all = motors.geometry.iter().map(|motor| reach(motor.x, motor.y));
+    let size = all.fold(0.0, f64::max);
+    if size <= 0.0 || !size.is_finite() {
+        return scene;
+    }
+    scene.size = size;
+    let side = 0.22 * size;
+    let hub = Shape::Box {
+        center: [0.0; 3],
+        edges: [
+            [1.35 * side, 0.0, 0.0],
+            [0.0, side, 0.0],
+            [0.0, 0.0, 0.42 * side],
+        ],
+    };
+    let bars = motors.geometry.iter().map(|motor| Shape::Bar {
+        from: [0.0; 3],
+        to: [motor.x, motor.y, 0.0],
+        radius: 0.035 * size,
+    });
+    scene.bodies[0].shapes = std::iter::once(hub).chain(bars).collect();
+    let rotors = motors.geometry.iter().enumerate();
+    scene.rotors = rotors
+        .map(|(i, motor)| RotorShape {
+            name: format!("motor {i}"),
+            body: 0,
+            position: [motor.x, motor.y, 0.0],
+            axis: [0.0, 0.0, 1.0],
+            tilt: None,
+            radius: 0.55 * size,
+            most: 1.0,
+        })
+        .collect();
+    scene
+}

@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+
+mod blob;
+mod error;
+pub mod flight;
+pub mod grid;
+mod panels;
+mod report;
+pub mod scene;
+pub mod spectrum;
+
+pub use error::ReportError;
+pub use flight::Flight;
+pub use report::report;

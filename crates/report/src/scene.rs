@@ -1,0 +1,286 @@
+//! What a vehicle looks like, as far as its description tells.
+//!
+//! A description has masses and joints, not surfaces. Bars stand from a body's origin to what is fixed to it: its rotors and the joints of the bodies that
+//! it carries. A body that carries nothing is the box of even density that has its inertia.
+
+use fly_mechanics::System;
+use fly_mechanics::multibody::{BodyId, JointKind};
+use nalgebra::{Matrix3, Vector3};
+use serde::Serialize;
+
+type Point = [f64; 3];
+
+/// The shapes of all bodies, each in its body's frame, m.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Scene {
+    /// The bodies, in the order of the poses.
+    pub bodies: Vec<BodyShapes>,
+    /// What gives thrust.
+    pub rotors: Vec<RotorShape>,
+    /// What hangs between two bodies; `None` is the world.
+    pub ropes: Vec<RopeShape>,
+    /// A length that is typical of the vehicle, m.
+    pub size: f64,
+}
+
+/// A body.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct BodyShapes {
+    /// Its name.
+    pub name: String,
+    /// What it is made of.
+    pub shapes: Vec<Shape>,
+}
+
+/// A solid.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Shape {
+    /// A round bar between two points.
+    Bar {
+        /// One end.
+        from: Point,
+        /// The other end.
+        to: Point,
+        /// Its radius.
+        radius: f64,
+    },
+    /// A box.
+    Box {
+        /// Its middle.
+        center: Point,
+        /// Its half edges, as vectors.
+        edges: [Point; 3],
+    },
+    /// A ball.
+    Ball {
+        /// Its middle.
+        center: Point,
+        /// Its radius.
+        radius: f64,
+    },
+    /// A joint: a drum about its axis.
+    Drum {
+        /// Its middle.
+        center: Point,
+        /// Its axis, of length one.
+        axis: Point,
+        /// Its radius.
+        radius: f64,
+        /// Its length.
+        length: f64,
+    },
+}
+
+/// A rotor.
+#[derive(Clone, Debug, Serialize)]
+pub struct RotorShape {
+    /// Its name.
+    pub name: String,
+    /// Number of the body that carries it.
+    pub body: usize,
+    /// Its middle.
+    pub position: Point,
+    /// Direction of its thrust without tilt, of length one.
+    pub axis: Point,
+    /// Axis of its tilt, of length one.
+    pub tilt: Option<Point>,
+    /// Radius of its disc.
+    pub radius: f64,
+    /// Its largest thrust, N.
+    pub most: f64,
+}
+
+/// A rope.
+#[derive(Clone, Debug, Serialize)]
+pub struct RopeShape {
+    /// Number of the body at each end; `None` is the world.
+    pub bodies: [Option<usize>; 2],
+    /// Where it is tied to them.
+    pub points: [Point; 2],
+}
+
+/// Thickness of a bar by its length.
+const SLENDER: f64 = 0.035;
+
+impl Scene {
+    /// Of a described system.
+    pub fn new(system: &System) -> Self {
+        let model = &system.model;
+        let inputs = &system.inputs;
+        let rotors = || inputs.rotors().as_slice().iter().zip(inputs.carriers());
+        let mut bodies = Vec::new();
+        let mut size: f64 = 0.0;
+        for body in model.bodies() {
+            let carried: Vec<Vector3<f64>> = (model.bodies())
+                .filter(|child| model.parent(*child) == Some(body))
+                .filter_map(|child| Some(model.placement(child)?.translation))
+                .collect();
+            let lifted: Vec<Vector3<f64>> = rotors()
+                .filter(|(_, carrier)| **carrier == body)
+                .map(|(rotor, _)| rotor.position)
+                .collect();
+            let points: Vec<Vector3<f64>> = carried.iter().chain(&lifted).copied().collect();
+            let longest = points.iter().map(Vector3::norm).fold(0.0, f64::max);
+            let mut shapes = Vec::new();
+            for point in points.iter().filter(|point| point.norm() > 1e-3 * longest) {
+                shapes.push(Shape::Bar {
+                    from: [0.0; 3],
+                    to: (*point).into(),
+                    radius: SLENDER * longest.max(point.norm()),
+                });
+            }
+            let free = model.parent(body) == Some(BodyId::WORLD)
+                && matches!(
+                    model.joint(body).map(|joint| joint.kind()),
+                    Some(JointKind::Free(_))
+                );
+            let bulk = inertia_box(system, body);
+            if free && longest > 0.0 {
+                // A hub, flat where the rotors are in a plane.
+                let side = 0.22 * longest;
+                shapes.push(Shape::Box {
+                    center: [0.0; 3],
+                    edges: [
+                        [1.35 * side, 0.0, 0.0],
+                        [0.0, side, 0.0],
+                        [0.0, 0.0, 0.42 * side],
+                    ],
+                });
+            } else if points.iter().all(|point| point.norm() < 1e-6) {
+                if let Some((center, edges)) = bulk {
+                    let half = edges.iter().map(Vector3::norm).fold(0.0, f64::max);
+                    // What hangs far from its joint hangs by a bar.
+                    if center.norm() > 1.2 * half {
+                        shapes.push(Shape::Bar {
+                            from: [0.0; 3],
+                            to: center.into(),
+                            radius: 0.012 * center.norm(),
+                        });
+                    }
+                    size = size.max(center.norm() + half);
+                    shapes.push(Shape::Box {
+                        center: center.into(),
+                        edges: edges.map(Into::into),
+                    });
+                }
+            }
+            size = size.max(longest);
+            bodies.push(BodyShapes {
+                name: model.name(body).to_owned(),
+                shapes,
+            });
+        }
+        for (shapes, body) in bodies.iter_mut().zip(model.bodies()) {
+            shapes.shapes.extend(joint(system, body, size));
+        }
+        let index = |body: BodyId| model.bodies().position(|other| other == body);
+        let discs = rotors().map(|(rotor, carrier)| {
+            let nearest = rotors()
+                .filter(|(other, body)| *body == carrier && other.position != rotor.position)
+                .map(|(other, _)| (other.position - rotor.position).norm())
+                .filter(|distance| *distance > 0.05 * size)
+                .fold(f64::INFINITY, f64::min);
+            let radius = if nearest.is_finite() {
+                (0.42 * nearest).min(0.62 * size)
+            } else {
+                0.4 * size.max(rotor.position.norm())
+            };
+            RotorShape {
+                name: rotor.name.clone(),
+                body: index(*carrier).unwrap_or_default(),
+                position: rotor.position.into(),
+                axis: rotor.axis.normalize().into(),
+                tilt: rotor.tilt.as_ref().map(|tilt| tilt.axis.normalize().into()),
+                radius,
+                most: rotor.thrust[1].abs().max(rotor.thrust[0].abs()),
+            }
+        });
+        Self {
+            rotors: discs.collect(),
+            ropes: (system.ropes.iter())
+                .map(|rope| RopeShape {
+                    bodies: [index(rope.a), index(rope.b)],
+                    points: [rope.point_in_a.into(), rope.point_in_b.into()],
+                })
+                .collect(),
+            bodies,
+            size: if size > 0.0 { size } else { 1.0 },
+        }
+    }
+
+    /// Where nothing describes the vehicle: a small craft with a nose.
+    pub fn unknown(bodies: Vec<String>) -> Self {
+        let craft = || {
+            vec![
+                Shape::Box {
+                    center: [0.0; 3],
+                    edges: [[0.18, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.0, 0.04]],
+                },
+                Shape::Bar {
+                    from: [0.0; 3],
+                    to: [0.3, 0.0, 0.0],
+                    radius: 0.02,
+                },
+            ]
+        };
+        Self {
+            bodies: (bodies.into_iter())
+                .map(|name| BodyShapes {
+                    name,
+                    shapes: craft(),
+                })
+                .collect(),
+            size: 0.3,
+            ..Self::default()
+        }
+    }
+}
+
+/// Middle and half edges of the box of even density with a body's inertia; a small cube for a point mass, nothing without mass.
+fn inertia_box(system: &System, body: BodyId) -> Option<(Vector3<f64>, [Vector3<f64>; 3])> {
+    let inertia = system.model.inertia(body)?;
+    let mass = inertia.mass();
+    if mass <= 0.0 {
+        return None;
+    }
+    let principal = inertia.principal();
+    let moments = principal.moments;
+    // m (b^2 + c^2) / 12 about the first axis, and so on; never thinner than a cube of water's density would be by five.
+    let cube = (mass / 1000.0).cbrt() / 2.0;
+    let axes: Matrix3<f64> = *principal.pose.rotation.matrix();
+    let half = |i: usize| {
+        let square = 6.0 * (moments.sum() - 2.0 * moments[i]) / mass;
+        (square.max(0.0).sqrt() / 2.0).max(0.2 * cube)
+    };
+    let halves = [0, 1, 2].map(half);
+    let is_point = halves.iter().all(|length| *length <= 0.2 * cube);
+    let edges = [0, 1, 2].map(|i| axes.column(i) * if is_point { cube } else { halves[i] });
+    Some((principal.pose.translation, edges))
+}
+
+/// A drum about the axis of a joint that turns, a ball for one that turns about any, in the frame of the body that it carries.
+fn joint(system: &System, body: BodyId, size: f64) -> Option<Shape> {
+    let joint = system.model.joint(body)?;
+    let axis = joint.axes().matrix().column(2).into_owned();
+    let radius = 0.055 * size;
+    match joint.kind() {
+        JointKind::Revolute(_) | JointKind::Screw { .. } | JointKind::Cylindrical(_) => {
+            // A propeller's bearing is smaller than an arm's elbow.
+            let carries = (system.inputs.carriers()).contains(&body);
+            Some(Shape::Drum {
+                center: [0.0; 3],
+                axis: axis.into(),
+                radius: if carries { 0.5 * radius } else { radius },
+                length: if carries { radius } else { 2.2 * radius },
+            })
+        }
+        JointKind::Spherical(_) | JointKind::AbsoluteSpherical(_) | JointKind::Universal { .. } => {
+            Some(Shape::Ball {
+                center: [0.0; 3],
+                radius: 0.6 * radius,
+            })
+        }
+        _ => None,
+    }
+}
