@@ -97,6 +97,9 @@ where
     failed: Option<Failure>,
     /// Whether somebody tells which inputs are applied.
     is_told: bool,
+    /// Whether the next step's state is predicted, not measured, and how long none was measured, s.
+    is_predicted: bool,
+    unobserved: f64,
     /// The input that balances a disturbance under state feedback.
     balance: DVector<f64>,
     /// The limits without and with bounds of inputs that have changed, see [`set_input_bounds`](Self::set_input_bounds).
@@ -192,6 +195,8 @@ where
             failures: None,
             failed: None,
             is_told: false,
+            is_predicted: false,
+            unobserved: 0.0,
             balance: DVector::zeros(p),
             limits: None,
             bounded: None,
@@ -215,6 +220,15 @@ where
         let free = self.plant.tilts().map(|[x, _]| x - 3);
         self.observer = Some(DisturbanceObserver::new(n, p, free, bandwidth)?);
         Ok(self)
+    }
+
+    /// The same for a vehicle whose attitude somebody else controls, as an autopilot that is told attitudes or angular velocities: which torques its rotors give is
+    /// not known then, so that the observer of disturbances finds forces alone, and no failure of an actuator is looked for. To be called last.
+    #[must_use]
+    pub fn above_an_inner_loop(mut self) -> Self {
+        self.observer = self.observer.map(DisturbanceObserver::of_force);
+        self.failures = None;
+        self
     }
 
     /// The same with commands that lead actuators which lag, see [`lead`](crate::lead). Without a lag, or with the part 0, it changes nothing.
@@ -597,6 +611,12 @@ where
             return;
         };
         let (plant, step) = (&mut self.plant, &self.step);
+        if std::mem::take(&mut self.is_predicted) {
+            self.unobserved += elapsed;
+            plant.bias(state);
+            return;
+        }
+        let elapsed = elapsed + std::mem::take(&mut self.unobserved);
         if !self.is_told {
             observer.set_applied(Some(step.input.as_slice()));
         }
@@ -630,6 +650,12 @@ where
         if let Some(observer) = &mut self.observer {
             observer.set_applied(input);
         }
+    }
+
+    /// Tells that the next step's state is predicted: the observer of disturbances waits for the next measured one, and for the input that was applied
+    /// [until then](Self::set_applied). Holds for one step.
+    pub fn skip_observation(&mut self) {
+        self.is_predicted = true;
     }
 
     /// Tells what the actuators do now, or will do when this step's commands act: thrusts, tilts and efforts, p numbers in the order of the commands; with `None`

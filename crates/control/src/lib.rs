@@ -139,6 +139,8 @@ mod reach;
 #[cfg(feature = "systems")]
 mod rest;
 #[cfg(feature = "systems")]
+pub mod setpoints;
+#[cfg(feature = "systems")]
 pub mod spin;
 #[cfg(feature = "systems")]
 mod step_error;

@@ -36,6 +36,8 @@ where
     bandwidth: f64,
     /// Place of the three linear velocities of the one free body.
     free: Option<usize>,
+    /// Whether nothing is known of the moment that is applied to the free body.
+    of_force: bool,
     /// Mean input since the last observation.
     applied: DVector<f64>,
     is_applied_known: bool,
@@ -115,6 +117,7 @@ where
         Ok(Self {
             bandwidth,
             free,
+            of_force: false,
             applied: DVector::zeros(p),
             is_applied_known: false,
             last: sample.clone(),
@@ -129,6 +132,13 @@ where
             change: zero.clone(),
             trend: zero,
         })
+    }
+
+    /// The same where nothing is known of the moment that is applied to the free body, since somebody else controls its attitude: the estimate has none.
+    #[must_use]
+    pub fn of_force(mut self) -> Self {
+        self.of_force = true;
+        self
     }
 }
 
@@ -258,8 +268,13 @@ where
             self.scale = scale;
         }
         self.world += R * rest;
+        let known = if self.of_force {
+            free..free + 6
+        } else {
+            free..free + 3
+        };
         for (i, (r, e)) in (self.force.iter_mut().zip(&self.innovation)).enumerate() {
-            if !(free..free + 3).contains(&i) {
+            if !known.contains(&i) {
                 *r += part * e;
             }
         }

@@ -1,0 +1,303 @@
+//! From what a law asks of a body to what an autopilot takes: angular velocity or attitude with a collective thrust, or a point of a trajectory.
+//!
+//! An autopilot closes the inner loops itself: its rate loop turns the body with an angular velocity w_s, its attitude loop asks that loop for
+//! `w_s = k log(R^-1 R_s)`. [`InnerLoop`] inverts both, so that the body's angular acceleration is that of the [law](crate::law).
+//!
+//! # Rates
+//!
+//! A rate loop that responds like a first-order lag, `w' = (w_s - w)/T`, gives the angular acceleration a that the law asks for when it is told
+//!
+//! ```text
+//! w_s = w + T a
+//! ```
+//!
+//! a is that of the whole input u0 (5.86b), `M^-1 (B u0 - b + r)`, r what an observer of disturbances has found: which torques the rotors can give is
+//! decided by whoever drives them.
+//!
+//! # Attitude
+//!
+//! The attitude that makes an attitude loop of the gain k ask for w_s:
+//!
+//! ```text
+//! R_s = R exp(w_s/k)
+//! ```
+//!
+//! On the reference w_s is its angular velocity and R_s leads it by `w/k`, so that the loop's lag is made up for. Beside it the law's feedback of attitude and angular velocity
+//! is replaced by the loop's own as far as both agree. The alternative, to command the attitude of the asked force, leaves the loop's lag in: it
+//! needs lower gains of the position.
+//!
+//! # Trajectory
+//!
+//! Position and velocity of the reference, and its heading. An autopilot leans for the acceleration that it is told, which takes its attitude loop the time `1/k + T`. It is told
+//! that of the reference so much later, as far as the reference leans for it:
+//!
+//! ```text
+//! a = r'' + (1/k + T) |r'' - a_G| R (omega x e_z)
+//! ```
+//!
+//! # Bodies that can push to all sides
+//!
+//! Such a law asks for side forces, which an autopilot with one collective thrust does not give. The body then leans: the attitude becomes the nearest to the
+//! reference's in which z points along the force, approached with the gain k, and the thrust is the force's part along the present z.
+#![allow(non_snake_case)]
+
+use fly_lie::SO3;
+use fly_lie::operators::{angular, linear};
+use fly_mechanics::State;
+use nalgebra::{Vector3, Vector6};
+
+use crate::controller::Controller;
+use crate::plant::{FreeBodyPlant, Plant};
+use crate::reference::ReferencePoint;
+
+/// What a law asks of a body in one step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Demand {
+    /// The attitude R when the setpoints act, world from body.
+    pub attitude: SO3<f64>,
+    /// The angular velocity then, rad/s, body frame.
+    pub angular_velocity: Vector3<f64>,
+    /// The force of the inputs, N, body frame.
+    pub force: Vector3<f64>,
+    /// The angular acceleration that the law asks for, rad/s^2, body frame.
+    pub angular_acceleration: Vector3<f64>,
+    /// Whether the law may ask for a force in any direction of the body, rather than along z alone.
+    pub is_fully_actuated: bool,
+    /// The acceleration of free fall, m/s^2, world.
+    pub gravity: Vector3<f64>,
+    /// The reference that is followed now.
+    pub reference: ReferencePoint,
+}
+
+impl Demand {
+    /// Of the last step of a controller, which was in this `state` and follows this reference now.
+    pub fn new(controller: &Controller, state: &State<f64>, reference: &ReferencePoint) -> Self {
+        let (plant, step) = (controller.plant(), controller.last());
+        let (body, B) = (plant.body(), plant.input_matrix());
+        let (mut wrench, mut asked) = (Vector6::zeros(), Vector6::zeros());
+        for ((column, u), u0) in B
+            .column_iter()
+            .zip(step.intended())
+            .zip(step.unconstrained.iter())
+        {
+            wrench.axpy(u, &column, 1.0);
+            asked.axpy(*u0, &column, 1.0);
+        }
+        let mut b = body.bias(state);
+        if let Some(observer) = controller.disturbance() {
+            let uncompensated = b;
+            observer.compensate(&uncompensated, state.pose.rotation.matrix(), &mut b);
+        }
+        let acceleration = body.inverse_mass_matrix() * (asked - b);
+        Self {
+            attitude: state.pose.rotation,
+            angular_velocity: angular(&state.twist),
+            force: linear(&wrench),
+            angular_acceleration: angular(&acceleration),
+            is_fully_actuated: is_fully_actuated(plant),
+            gravity: *body.gravity(),
+            reference: *reference,
+        }
+    }
+}
+
+fn is_fully_actuated(plant: &FreeBodyPlant) -> bool {
+    plant.lean_law().is_none()
+}
+
+/// The inner loops of an autopilot, and what they may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InnerLoop {
+    /// Gain k of the attitude loop, 1/s.
+    pub attitude_gain: f64,
+    /// Response time T of the rate loop, s.
+    pub response_time: f64,
+    /// Largest angular velocity, of roll and pitch together, and of yaw, rad/s.
+    pub largest_rate: f64,
+    /// Largest tilt of an attitude, rad.
+    pub largest_tilt: f64,
+    /// Least and largest collective thrust, N.
+    pub thrust: [f64; 2],
+}
+
+/// Angular velocity and collective thrust.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatesSetpoint {
+    /// rad/s, body frame.
+    pub angular_velocity: Vector3<f64>,
+    /// Along body z, N.
+    pub thrust: f64,
+}
+
+/// Attitude and collective thrust.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttitudeSetpoint {
+    /// World from body.
+    pub attitude: SO3<f64>,
+    /// Along body z, N.
+    pub thrust: f64,
+}
+
+impl InnerLoop {
+    /// What the rate loop is told.
+    pub fn rates(&self, demand: &Demand) -> RatesSetpoint {
+        RatesSetpoint {
+            angular_velocity: self.angular_velocity(demand),
+            thrust: self.thrust(demand.force.z),
+        }
+    }
+
+    /// What the attitude loop is told.
+    pub fn attitude(&self, demand: &Demand) -> AttitudeSetpoint {
+        let lead = self.angular_velocity(demand) / self.attitude_gain;
+        AttitudeSetpoint {
+            attitude: self.within_tilt(&(demand.attitude * SO3::exp(&lead))),
+            thrust: self.thrust(demand.force.z),
+        }
+    }
+
+    /// What the rate loop is told to turn `from` an attitude `to` another one, while the thrust is this, N.
+    pub fn rates_towards(&self, from: &SO3<f64>, to: &SO3<f64>, thrust: f64) -> RatesSetpoint {
+        let error = (from.inverse() * *to).log();
+        RatesSetpoint {
+            angular_velocity: self.within_rate(error * self.attitude_gain),
+            thrust: self.thrust(thrust),
+        }
+    }
+
+    /// What the position loop is told; `yaw` is that of the setpoint before, rad, see [`TrajectorySetpoint::new`].
+    pub fn trajectory(&self, demand: &Demand, yaw: f64) -> TrajectorySetpoint {
+        let mut told = TrajectorySetpoint::new(&demand.reference, yaw);
+        if !demand.is_fully_actuated {
+            let lag = self.attitude_gain.recip() + self.response_time;
+            let R = &demand.reference.pose.rotation;
+            let turning = angular(&demand.reference.twist).cross(&Vector3::z());
+            told.acceleration +=
+                R.act(&turning) * ((told.acceleration - demand.gravity).norm() * lag);
+        }
+        told
+    }
+
+    fn angular_velocity(&self, demand: &Demand) -> Vector3<f64> {
+        let wanted = if demand.is_fully_actuated {
+            let R = &demand.attitude;
+            let error = R.inverse() * self.leaning(demand);
+            let reference = &demand.reference;
+            let turned = (R.inverse() * reference.pose.rotation).act(&angular(&reference.twist));
+            turned + error.log() * self.attitude_gain
+        } else {
+            demand.angular_velocity + demand.angular_acceleration * self.response_time
+        };
+        self.within_rate(wanted)
+    }
+
+    /// The attitude nearest to the reference's in which z points along the force, as far as the tilt may be.
+    fn leaning(&self, demand: &Demand) -> SO3<f64> {
+        let reference = &demand.reference.pose.rotation;
+        let force = demand.attitude.act(&demand.force);
+        let norm = force.norm();
+        // Without a thrust nothing says where it should point.
+        if norm <= self.thrust[0] || norm <= 0.0 {
+            return self.within_tilt(reference);
+        }
+        let z = reference.act(&Vector3::z());
+        self.within_tilt(&(arc(&z, &(force / norm)) * *reference))
+    }
+
+    /// The nearest attitude that is not tilted too much.
+    fn within_tilt(&self, attitude: &SO3<f64>) -> SO3<f64> {
+        let z = attitude.act(&Vector3::z());
+        let tilt = z.xy().norm().atan2(z.z);
+        if tilt <= self.largest_tilt {
+            return *attitude;
+        }
+        let back = arc(&z, &Vector3::z()).log();
+        let part = (tilt - self.largest_tilt) / tilt;
+        SO3::exp(&(back * part)) * *attitude
+    }
+
+    fn within_rate(&self, rate: Vector3<f64>) -> Vector3<f64> {
+        let most = self.largest_rate;
+        let sideways = rate.xy().norm();
+        let part = if sideways > most {
+            most / sideways
+        } else {
+            1.0
+        };
+        Vector3::new(rate.x * part, rate.y * part, rate.z.clamp(-most, most))
+    }
+
+    fn thrust(&self, thrust: f64) -> f64 {
+        let [least, most] = self.thrust;
+        // NaN stays.
+        thrust.max(least).min(most) + 0.0 * thrust
+    }
+}
+
+/// The smallest rotation that turns the unit vector a to b; about x where they are opposite.
+fn arc(a: &Vector3<f64>, b: &Vector3<f64>) -> SO3<f64> {
+    let (axis, cos) = (a.cross(b), a.dot(b));
+    let sin = axis.norm();
+    if sin > SMALL {
+        return SO3::exp(&(axis * (sin.atan2(cos) / sin)));
+    }
+    if cos > 0.0 {
+        return SO3::identity();
+    }
+    let other = if a.x.abs() < 0.5 {
+        Vector3::x()
+    } else {
+        Vector3::y()
+    };
+    SO3::exp(&(a.cross(&other).normalize() * std::f64::consts::PI))
+}
+
+/// What counts as parallel, rad.
+const SMALL: f64 = 1e-9;
+
+/// A point of a trajectory and a heading, in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrajectorySetpoint {
+    /// m.
+    pub position: Vector3<f64>,
+    /// m/s.
+    pub velocity: Vector3<f64>,
+    /// m/s^2.
+    pub acceleration: Vector3<f64>,
+    /// Angle of the body's x axis about the world's z axis, rad, -pi to pi.
+    pub yaw: f64,
+    /// Its rate, rad/s.
+    pub yaw_rate: f64,
+}
+
+/// Below this part of its length seen from above, the body's x axis shows no heading.
+const VERTICAL: f64 = 0.05;
+
+impl TrajectorySetpoint {
+    /// Of the body's origin on a reference. Where its x axis is within 3 degrees of the vertical there is no heading: it stays `yaw`, rad, that of the setpoint
+    /// before.
+    pub fn new(reference: &ReferencePoint, yaw: f64) -> Self {
+        let R = reference.pose.rotation.matrix();
+        let (v, w) = (linear(&reference.twist), angular(&reference.twist));
+        // r' = R v, r'' = R (v' + w x v), x' = R (w x e_x).
+        let x = R.column(0);
+        let x_rate = R * w.cross(&Vector3::x());
+        let seen = x[0] * x[0] + x[1] * x[1];
+        let (yaw, yaw_rate) = if seen > VERTICAL * VERTICAL {
+            let rate = (x[0] * x_rate.y - x[1] * x_rate.x) / seen;
+            (x[1].atan2(x[0]), rate)
+        } else {
+            (yaw, 0.0)
+        };
+        Self {
+            position: reference.pose.translation,
+            velocity: R * v,
+            acceleration: R * (linear(&reference.acceleration) + w.cross(&v)),
+            yaw,
+            yaw_rate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
