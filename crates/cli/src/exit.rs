@@ -32,6 +32,10 @@ pub enum Exit {
     Crashed = 7,
     /// A call of the backend did not return.
     Hung = 8,
+    /// Somebody took the vehicle.
+    TakenOver = 9,
+    /// Nothing was armed: the user did not confirm it, or nobody could be asked.
+    NotConfirmed = 10,
     /// The user ended the flight before its end: 128 + SIGINT, as in shells.
     Interrupted = 130,
 }
@@ -49,6 +53,8 @@ Exit codes:
   6  diverged: the loop lost its reference
   7  crashed: the vehicle hit the ground
   8  a call of the backend did not return
+  9  somebody took the vehicle, as a pilot who changes its mode
+  10 nothing was armed: --arm was not confirmed
   130  interrupted before the end";
 }
 
@@ -63,6 +69,7 @@ impl From<&Summary> for Exit {
             Verdict::SafetyStop => Self::SafetyStop,
             Verdict::Diverged => Self::Diverged,
             Verdict::Crashed => Self::Crashed,
+            Verdict::TakenOver => Self::TakenOver,
             Verdict::BackendFailed => Self::Backend,
             Verdict::InternalError => Self::Internal,
         }
@@ -173,6 +180,7 @@ impl From<&FlightError> for Exit {
             FlightError::Backend(_)
             | FlightError::Binding(_)
             | FlightError::NoSetpoints { .. }
+            | FlightError::Setpoints { .. }
             | FlightError::Shadow { .. } => Self::Backend,
             _ => Self::Internal,
         }

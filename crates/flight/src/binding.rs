@@ -1,6 +1,6 @@
 //! Resolves signal names to indices, once, before the flight.
 
-use fly_hal::Description;
+use fly_hal::{CommandSet, Description};
 
 /// Where a frame carries one group: the indices of its values and of its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,9 @@ pub struct StateBinding {
 pub struct Binding {
     /// The groups of the state, in the order of the state predictor.
     pub state: Vec<StateBinding>,
-    /// For each command of the backend, the index of the vehicle's command.
+    /// What the backend's commands set.
+    pub set: CommandSet,
+    /// For each command of the backend, the index of the vehicle's command, or of the [name](CommandSet::names) of a setpoint.
     pub commands: Vec<usize>,
 }
 
@@ -111,13 +113,21 @@ pub enum BindingError {
         /// The vehicle's commands.
         vehicle: Vec<String>,
     },
+    /// The backend's commands are no set of setpoints, or several.
+    #[error("{message}; {help}", help = help.as_deref().unwrap_or("expected one kind of them"))]
+    NoSet {
+        /// What is wrong.
+        message: String,
+        /// What a set is.
+        help: Option<String>,
+    },
 }
 
 impl Binding {
-    /// Binds the groups of the state and the vehicle's `commands` to a backend's signals.
+    /// Binds the groups of the state, and the vehicle's `commands` or what the backend takes instead, to a backend's signals.
     ///
     /// # Errors
-    /// A measurement or a command is missing, or the backend expects a command that the vehicle does not have.
+    /// A measurement or a command is missing, or the backend expects a command that the vehicle does not have, or a mixture of commands.
     pub fn new(
         backend: &str,
         description: &Description,
@@ -129,6 +139,21 @@ impl Binding {
             .commands()
             .map(|signal| signal.name.clone())
             .collect();
+        let set = description
+            .command_set()
+            .map_err(|error| BindingError::NoSet {
+                message: format!("`{backend}`: {}", error.message),
+                help: error.help,
+            })?;
+        if set != CommandSet::Actuators {
+            let names = set.names();
+            let place = |name: &String| names.iter().position(|known| known == name);
+            return Ok(Self {
+                state,
+                set,
+                commands: offered.iter().filter_map(place).collect(),
+            });
+        }
         let lacks = |of: &[String], from: &[String]| -> Vec<String> {
             of.iter()
                 .filter(|name| !from.contains(name))
@@ -155,10 +180,14 @@ impl Binding {
             .iter()
             .filter_map(|name| commands.iter().position(|command| command == name))
             .collect();
-        Ok(Self { state, commands })
+        Ok(Self {
+            state,
+            set,
+            commands,
+        })
     }
 
-    /// Puts the vehicle's commands into the backend's order.
+    /// Puts the vehicle's commands, or setpoints, into the backend's order.
     pub fn order_commands(&self, commands: &[f64], ordered: &mut [f64]) {
         for (to, from) in ordered.iter_mut().zip(&self.commands) {
             *to = commands[*from];
@@ -210,6 +239,16 @@ pub fn bind(description: &Description, group: &str) -> Option<GroupBinding> {
         binding.length += 1;
     }
     Some(binding)
+}
+
+/// The binding of one number of a canonical group; `None` unless the backend has it.
+pub fn bind_part(description: &Description, group: &str, component: &str) -> Option<GroupBinding> {
+    let value = description.value_index(&format!("{group}.{component}"))?;
+    Some(GroupBinding {
+        group: description.find_group(group)?,
+        values: [value, 0, 0, 0],
+        length: 1,
+    })
 }
 
 /// "`a`, `b`"; "nothing" when there is none.
@@ -309,6 +348,35 @@ mod tests {
                 "the backend `test` does not measure `joint.2.position`, `joint.2.velocity`;"
             ),
             "{error}"
+        );
+    }
+
+    #[test]
+    fn setpoints_are_bound_in_any_order() {
+        let names: Vec<&str> = (CommandSet::Rates.names().iter().rev().copied()).collect();
+        let description = describe(&body().each_ref().map(String::as_str), &names);
+        let binding = Binding::new("test", &description, &body(), &vehicle()).expect("rates");
+        assert_eq!(binding.set, CommandSet::Rates);
+        let mut ordered = [0.0; 4];
+        binding.order_commands(&[1.0, 2.0, 3.0, 9.0], &mut ordered);
+        assert_eq!(ordered, [9.0, 3.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn half_a_set_and_a_mixture_are_refused() {
+        let check = |signals: &[&str], expected: &str| {
+            let description = describe(&body().each_ref().map(String::as_str), signals);
+            let error = Binding::new("radio", &description, &body(), &vehicle());
+            let error = error.expect_err(expected).to_string();
+            assert!(error.starts_with(expected), "{error}");
+        };
+        check(
+            &["command.thrust", "command.angular_velocity.x"],
+            "`radio`: the backend's commands are no complete set: found `command.thrust`, `command.angular_velocity.x`; the sets are attitude: ",
+        );
+        check(
+            &["rotor.0.thrust", "command.thrust"],
+            "`radio`: the backend takes both `command.thrust` and `rotor.0.thrust`",
         );
     }
 

@@ -47,6 +47,18 @@ pub enum FlightError {
         /// The system's name.
         system: String,
     },
+    /// Setpoints for a system, whose law knows no attitude to take.
+    #[error(
+        "the backend `{backend}` takes setpoints ({set}), which a vehicle of one body flown by the law of `[controller]` has, but not `{system}`"
+    )]
+    Setpoints {
+        /// The backend's name.
+        backend: String,
+        /// What it takes.
+        set: &'static str,
+        /// The system's name.
+        system: String,
+    },
     /// The backend could not be found, loaded, started or armed.
     #[error(transparent)]
     Backend(ConfigError),

@@ -87,6 +87,9 @@ impl Flight<'_> {
         if self.link.is_landing_past_a_call() && !self.mode().is_over() {
             self.pilot.hung(tick.time);
         }
+        if self.link.is_taken() {
+            self.pilot.taken(tick.time);
+        }
         // Decide. The wall clock only measures times; nothing on the control path reads it.
         let before = Instant::now();
         self.cycle = Some(before);
@@ -157,13 +160,14 @@ impl Flight<'_> {
             }
             Action::Wait => (false, self.waited_too_long(time)),
             Action::Arm => (false, self.arm(time)),
+            Action::TakeOff => (false, self.take_off(time)),
             Action::Pause => (false, None),
             Action::Stop => (false, Some(self.stopped())),
         }
     }
 
     fn write(&mut self, time: i64) -> (bool, Option<End>) {
-        let Some(commands) = self.pilot.commands() else {
+        let Some(commands) = self.pilot.told() else {
             return (false, None);
         };
         match self.link.write(time, commands, self.pilot.binding()) {
@@ -189,14 +193,34 @@ impl Flight<'_> {
 
     /// How the flight has ended after the supervisor has ended it.
     fn stopped(&mut self) -> End {
+        if self.link.is_taken() {
+            return End::TakenOver;
+        }
         let error = self.link.take_error().map(End::Backend);
         (self.ending.take()).unwrap_or_else(|| error.unwrap_or(End::SafetyStop))
     }
 
     fn arm(&mut self, time: i64) -> Option<End> {
         match self.link.arm() {
+            Ok(true) if self.pilot.climb().is_some() => {
+                self.pilot.take_off(time);
+                None
+            }
             Ok(true) => {
                 self.pilot.armed(time);
+                None
+            }
+            Ok(false) => None,
+            Err(message) => Some(End::Backend(message)),
+        }
+    }
+
+    fn take_off(&mut self, time: i64) -> Option<End> {
+        match self.link.take_off(self.pilot.climb().unwrap_or(0.0)) {
+            Ok(true) => {
+                if self.pilot.has_climbed() {
+                    self.pilot.armed(time);
+                }
                 None
             }
             Ok(false) => None,
@@ -212,7 +236,7 @@ impl Flight<'_> {
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
         if self.pilot.state().is_some() && self.pilot.doubt().is_none() {
-            let [distance, angle] = self.pilot.errors();
+            let [distance, angle] = self.pilot.start_errors();
             return Some(End::Backend(format!(
                 "not armed: the reference begins {distance:.2} m and {:.0} deg away from the vehicle after {waited:.1} s \
                  (`safety.start_distance`, `safety.start_angle_deg`)",
@@ -234,7 +258,7 @@ impl Flight<'_> {
     /// Whether the configured duration has passed. It neither ends a failsafe nor a flight without a complete frame.
     fn is_over(&self, time: i64) -> bool {
         let mode = self.mode();
-        if mode.is_failsafe() || matches!(mode, Mode::Disarmed | Mode::Arming) {
+        if mode.is_failsafe() || mode.is_before_flight() {
             return false;
         }
         let Some((start, duration)) = self.pilot.start().zip(self.duration) else {
@@ -320,11 +344,17 @@ impl Flight<'_> {
             (_, Mode::Landing) => tracing::error!("{at:.3} s: {why}landing"),
             (_, Mode::Ended) => match event.trigger {
                 Some(Trigger::TouchedDown) => tracing::warn!("{at:.3} s: on the ground"),
+                Some(Trigger::Taken) => {
+                    tracing::error!(
+                        "{at:.3} s: somebody took the vehicle: it is told nothing any more"
+                    );
+                }
                 Some(Trigger::Terminate) => tracing::error!("{at:.3} s: {why}terminating"),
                 Some(Trigger::Landed) => {}
                 _ => tracing::error!("{at:.3} s: {why}the flight ends before its first command"),
             },
-            (Mode::Disarmed | Mode::Arming | Mode::Armed | Mode::Flying, _)
+            (_, Mode::TakingOff) => tracing::info!("{at:.3} s: taking off"),
+            (Mode::Disarmed | Mode::Arming | Mode::TakingOff | Mode::Armed | Mode::Flying, _)
                 if event.trigger.is_some() => {}
             _ => tracing::warn!("{at:.3} s: {why}flying on"),
         }

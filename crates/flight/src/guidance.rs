@@ -10,6 +10,7 @@ use fly_control::governor::Governor;
 use fly_control::inputs::ReferenceInputs;
 use fly_control::plant::{PlantError, SystemPlant};
 use fly_control::predictor::StatePredictor;
+use fly_control::setpoints::Demand;
 use fly_control::spin::{SpinDesign, SpinLaw};
 use fly_control::{Controller, InputBoundsError, ReferencePoint, Step, SystemPoint, Trajectory};
 use fly_hal::Frame;
@@ -50,6 +51,8 @@ enum Plant {
         /// Now, and when the next commands act.
         point: ReferencePoint,
         aim: ReferencePoint,
+        /// What the law has followed, now.
+        followed: ReferencePoint,
         ahead: Option<FlightReference>,
         vehicle: Box<Vehicle>,
         /// Descent rate of the failsafe, m/s.
@@ -96,6 +99,7 @@ impl Guidance {
                 joint: *joint.expect("a vehicle has a body"),
                 point: at_rest,
                 aim: at_rest,
+                followed: at_rest,
                 ahead: None,
                 vehicle: Box::new(vehicle.clone()),
                 descent_rate,
@@ -290,11 +294,13 @@ impl Guidance {
             joint,
             point,
             aim,
+            followed,
             failsafe: Some(failsafe),
             ..
         } = &mut self.plant
         {
             *point = failsafe.at(time);
+            *followed = *point;
             *aim = failsafe.at(time + self.delay);
             write(joint, point, &mut self.point);
         }
@@ -352,6 +358,14 @@ impl Guidance {
         match &mut self.plant {
             Plant::Vehicle { controller, .. } => controller.set_applied(input),
             Plant::System { controller, .. } => controller.set_applied(input),
+        }
+    }
+
+    /// Tells the controller that the next step's state is predicted, see [`Controller::skip_observation`].
+    pub fn skip_observation(&mut self) {
+        match &mut self.plant {
+            Plant::Vehicle { controller, .. } => controller.skip_observation(),
+            Plant::System { controller, .. } => controller.skip_observation(),
         }
     }
 
@@ -419,6 +433,7 @@ impl Guidance {
                 governor,
                 point,
                 aim,
+                followed: now,
                 joint,
                 failsafe,
                 ..
@@ -441,6 +456,7 @@ impl Guidance {
                     }
                     None => (*aim, false),
                 };
+                *now = if is_led { followed } else { *point };
                 controller.step_after(elapsed, &state, &followed);
                 // What is followed leans against what was found.
                 let plant = controller.plant();
@@ -491,6 +507,32 @@ impl Guidance {
             Ok(step)
         } else {
             Err(Fault::Controller)
+        }
+    }
+
+    /// What the law asks of the vehicle in its last step, where the `predictor` had [looked ahead](StatePredictor::look_ahead); `None` for a system.
+    pub fn demand(&self, predictor: &StatePredictor) -> Option<Demand> {
+        match &self.plant {
+            Plant::Vehicle {
+                controller,
+                followed,
+                ..
+            } => {
+                let state = of_motion(predictor.tracked_motion_ahead());
+                Some(Demand::new(controller, &state, followed))
+            }
+            Plant::System { .. } => None,
+        }
+    }
+
+    /// The thrust of a failsafe whose law has no result, N: a little less than the weight; `None` for a system.
+    pub fn thrust_without_law(&self) -> Option<f64> {
+        match &self.plant {
+            Plant::Vehicle { vehicle, .. } => {
+                let body = &vehicle.body;
+                Some(CARRIED * body.inertia().mass() * body.gravity().norm())
+            }
+            Plant::System { .. } => None,
         }
     }
 

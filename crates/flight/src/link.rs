@@ -6,7 +6,7 @@ mod request;
 
 pub(crate) use request::Landing;
 
-use crate::binding::Binding;
+use crate::binding::{Binding, GroupBinding, bind_part};
 use crate::pilot::{Reading, seconds};
 use crate::supervisor::Fault;
 use crate::timeline::Timeline;
@@ -70,6 +70,12 @@ pub(crate) struct Link {
     handed_back: bool,
     /// When (ns of the monotonic clock) the vehicle was asked to be armed.
     arming_since: Option<i64>,
+    /// When (ns of the monotonic clock) it was asked to take off, and whether it has.
+    taking_off: Option<(i64, bool)>,
+    /// Whether frames tell that somebody took the vehicle.
+    control: Option<GroupBinding>,
+    /// Whether somebody did: nothing is told or asked any more.
+    given_away: bool,
     /// For a real vehicle that is commanded.
     watchdog: Option<Watchdog>,
     timeouts: Timeouts,
@@ -82,6 +88,8 @@ pub(crate) struct Timeouts {
     pub hang: i64,
     /// How long the vehicle may take to be armed, to be disarmed, or to begin to land.
     pub answer: i64,
+    /// How long it may take to take off.
+    pub take_off: i64,
 }
 
 /// How long a read or a write that is overdue may still take before it is given up, ns.
@@ -128,6 +136,9 @@ impl Link {
             commanded_at: None,
             handed_back: false,
             arming_since: None,
+            taking_off: None,
+            control: bind_part(description, "vehicle", "control"),
+            given_away: false,
             watchdog,
             timeouts,
             instance,

@@ -13,7 +13,9 @@ use super::guidance::Guidance;
 use super::health::{ActuatorEvent, Health, Source};
 use super::limits;
 use super::observation::Observation;
+use super::setpoints::Setpoints;
 use super::supervisor::{Action, Event, Fault, Mode, Response, Supervisor};
+use super::take_off::StartHeight;
 
 /// Nanoseconds as seconds.
 pub fn seconds(nanoseconds: i64) -> f64 {
@@ -39,6 +41,8 @@ pub struct Parts {
     pub binding: Binding,
     /// Reference and control law.
     pub guidance: Guidance,
+    /// What the backend is told in the place of the vehicle's commands, if it does not take those.
+    pub setpoints: Option<Setpoints>,
     /// What the backend tells about its actuators, if it does.
     pub health: Option<Health>,
     /// Decides what happens when frames fail.
@@ -51,6 +55,8 @@ pub struct Parts {
     pub descent_rate: f64,
     /// How far (m, rad) from a vehicle that must be armed its reference may begin.
     pub start_tolerance: [f64; 2],
+    /// How a vehicle that must be armed takes off by itself, if it does.
+    pub take_off: Option<StartHeight>,
     /// The limits of the flight; `None` where what flies is not ours.
     pub envelope: Option<Envelope>,
     /// The ground, if its height is known and what flies is ours.
@@ -82,8 +88,13 @@ pub struct Pilot {
     commands: Vec<f64>,
     candidate: Vec<f64>,
     commanded: bool,
-    /// What is known of the inputs since the controller last ran.
+    /// What is known of the inputs since the controller last ran, above an inner loop since the velocity was last measured.
     applied: Applied,
+    /// Which group of the state is the velocity of the body, and whether it was measured since the controller last ran.
+    velocity: Option<usize>,
+    is_velocity_new: bool,
+    /// How far the vehicle is to climb by itself once it is armed, m.
+    climb: f64,
     /// When the failsafe that is followed began, and whether it descends.
     failsafe: Option<(i64, bool)>,
     /// Since when the vehicle has rested on the ground, as far as is known.
@@ -103,6 +114,8 @@ pub struct Pilot {
     crashed: bool,
 }
 
+/// The group of the velocity of a body.
+const LINEAR_VELOCITY: &str = "twist.linear";
 /// A descending vehicle that sinks at less than this part of the descent rate …
 const STUCK: f64 = 0.5;
 /// … while its rotors carry less than this part of its weight …
@@ -125,7 +138,10 @@ impl Pilot {
     /// A pilot that has not seen a frame.
     pub fn new(parts: Parts) -> Self {
         let commands = vec![f64::NAN; parts.predictor.system().inputs.input_dim()];
+        let groups = parts.predictor.groups();
         Self {
+            velocity: groups.iter().position(|group| group == LINEAR_VELOCITY),
+            is_velocity_new: false,
             observation: Observation::new(&parts.binding),
             stamps: vec![i64::MIN; parts.binding.state.len()],
             parts,
@@ -138,6 +154,7 @@ impl Pilot {
             applied: Applied::new(commands.len()),
             commands,
             commanded: false,
+            climb: 0.0,
             failsafe: None,
             grounded_since: None,
             errors: [0.0; 2],
@@ -165,9 +182,11 @@ impl Pilot {
         if verdict.is_ok()
             && self.parts.supervisor.waits_to_arm()
             && self.parts.guidance.evaluate(0.0, frame).is_ok()
-            && self.is_at_start()
         {
-            decision.action = self.parts.supervisor.arm(time);
+            self.climb = self.climb_to_start(frame);
+            if self.is_at_start() {
+                decision.action = self.parts.supervisor.arm(time);
+            }
         }
         if decision.action == Action::Control {
             self.start.get_or_insert(time);
@@ -198,9 +217,58 @@ impl Pilot {
         decision
     }
 
+    /// How far the vehicle must climb by itself to where the reference begins, m; 0 where it does not.
+    fn climb_to_start(&self, frame: &Frame) -> f64 {
+        let (parts, predictor) = (&self.parts, &self.parts.predictor);
+        let Some(((body, take_off), (pose, _))) =
+            (predictor.tracked().zip(parts.take_off)).zip(predictor.tracked_motion())
+        else {
+            return 0.0;
+        };
+        let from = pose.translation.z;
+        let start = predictor.pose(body, &self.point().configuration);
+        let low = parts.ground_height.map(|ground| from <= ground + CLEARANCE);
+        take_off.climb(frame, from, start.translation.z, low)
+    }
+
+    /// Distance (m) and angle (rad) between where the reference begins and where the vehicle is, once it has climbed as far as it must.
+    pub fn start_errors(&self) -> [f64; 2] {
+        let (predictor, reference) = (&self.parts.predictor, &self.point().configuration);
+        match predictor.tracked().filter(|_| self.climb > 0.0) {
+            Some(body) => {
+                let x = predictor.configuration();
+                let [mut away, angle] = predictor.body_error(body, x, reference);
+                away.z += self.climb;
+                [away.norm(), angle.norm()]
+            }
+            None => self.errors(),
+        }
+    }
+
+    /// How far the vehicle must climb by itself now that it is armed, m, if it must.
+    pub fn climb(&self) -> Option<f64> {
+        Some(self.climb).filter(|height| *height > 0.0)
+    }
+
+    /// The vehicle is armed at `time` (ns), and takes off by itself.
+    pub fn take_off(&mut self, time: i64) {
+        self.parts.supervisor.take_off(time);
+    }
+
+    /// The vehicle has climbed. Returns whether the reference begins where it is.
+    pub fn has_climbed(&mut self) -> bool {
+        self.climb = 0.0;
+        self.is_at_start()
+    }
+
+    /// Somebody took the vehicle.
+    pub fn taken(&mut self, time: i64) {
+        self.parts.supervisor.taken(time);
+    }
+
     /// Whether the reference that was evaluated begins near the vehicle.
     pub fn is_at_start(&self) -> bool {
-        let (errors, tolerance) = (self.errors(), self.parts.start_tolerance);
+        let (errors, tolerance) = (self.start_errors(), self.parts.start_tolerance);
         errors
             .iter()
             .zip(tolerance)
@@ -251,7 +319,14 @@ impl Pilot {
 
     /// Puts the commands into force that need no law; they are inside their limits.
     fn command_without_law(&mut self) {
-        let parts = &self.parts;
+        let parts = &mut self.parts;
+        if let Some(setpoints) = &mut parts.setpoints
+            && let Some(demand) = parts.guidance.demand(&parts.predictor)
+            && let Some(thrust) = parts.guidance.thrust_without_law()
+        {
+            // What is in force stays only where not even the attitude is finite.
+            let _ = setpoints.follow_without_law(&demand, thrust);
+        }
         let inputs = &parts.predictor.system().inputs;
         // The law's last commands are not needed any more.
         let mut input = std::mem::take(&mut self.candidate);
@@ -284,8 +359,14 @@ impl Pilot {
         // A repeated measurement is old: the state is predicted instead.
         let predicted = self.known && modelled && (verdict.is_err() || !all_new);
         if predicted {
-            parts.predictor.predict(&self.commands, elapsed);
-            self.applied.forget();
+            if parts.setpoints.is_some() {
+                self.applied.begin(&parts.predictor);
+                parts.predictor.predict(&self.commands, elapsed);
+                self.applied.end(&parts.predictor, elapsed);
+            } else {
+                parts.predictor.predict(&self.commands, elapsed);
+                self.applied.forget();
+            }
         } else if verdict.is_ok() {
             if modelled {
                 parts.predictor.advance_actuators(&self.commands, elapsed);
@@ -316,6 +397,7 @@ impl Pilot {
         for group in self.observation.news(&mut self.stamps) {
             let numbers = parts.binding.state[group].group.numbers(&frame.values);
             parts.predictor.measure(group, &numbers);
+            self.is_velocity_new |= Some(group) == self.velocity;
         }
         verdict
     }
@@ -332,8 +414,17 @@ impl Pilot {
         let elapsed = seconds(time.saturating_sub(self.controlled));
         self.controlled = time;
         let on_ground = stands(parts);
-        let applied = self.applied.take().filter(|_| !on_ground);
-        parts.guidance.set_applied(applied);
+        let is_velocity_new = std::mem::take(&mut self.is_velocity_new);
+        match &parts.setpoints {
+            // Telemetry is slower than the loop: what was applied between two measurements counts.
+            Some(_) if !is_velocity_new => parts.guidance.skip_observation(),
+            setpoints => {
+                // Who follows a trajectory by itself applies what nobody knows.
+                let is_known = setpoints.as_ref().is_none_or(|it| !it.are_a_trajectory());
+                let applied = self.applied.take().filter(|_| !on_ground && is_known);
+                parts.guidance.set_applied(applied);
+            }
+        }
         let step = parts.guidance.step(elapsed, &mut parts.predictor);
         let inputs = &parts.predictor.system().inputs;
         let checked = step.and_then(|step| {
@@ -342,6 +433,13 @@ impl Pilot {
                 health.complete(&mut self.candidate, inputs);
             }
             limits::check(&self.candidate, inputs.command_limits())
+        });
+        let checked = checked.and_then(|()| match &mut parts.setpoints {
+            Some(setpoints) => {
+                let demand = parts.guidance.demand(&parts.predictor);
+                demand.map_or(Err(Fault::Controller), |demand| setpoints.follow(&demand))
+            }
+            None => Ok(()),
         });
         match checked {
             Ok(()) => {
@@ -534,6 +632,8 @@ struct Applied {
     input: Vec<f64>,
     /// Of one tick.
     of_tick: Vec<f64>,
+    /// At its beginning.
+    before: Vec<f64>,
     /// s; `None` if some of the inputs are not known.
     time: Option<f64>,
     /// The recorded commands of the last frame; NaN before the first.
@@ -545,6 +645,7 @@ impl Applied {
         Self {
             input: vec![0.0; inputs],
             of_tick: vec![0.0; inputs],
+            before: vec![0.0; inputs],
             time: Some(0.0),
             recorded: vec![f64::NAN; inputs],
         }
@@ -558,6 +659,24 @@ impl Applied {
         inputs.input_from_commands(predictor.mean_actuators(), &mut self.of_tick);
         for (sum, input) in self.input.iter_mut().zip(&self.of_tick) {
             *sum += input * elapsed;
+        }
+    }
+
+    /// Before a tick is predicted.
+    fn begin(&mut self, predictor: &StatePredictor) {
+        let inputs = &predictor.system().inputs;
+        inputs.input_from_commands(predictor.actuators(), &mut self.before);
+    }
+
+    /// After it: what the actuators gave by the model, in the mean of both ends.
+    fn end(&mut self, predictor: &StatePredictor, elapsed: f64) {
+        let Some(time) = &mut self.time else { return };
+        *time += elapsed;
+        let inputs = &predictor.system().inputs;
+        inputs.input_from_commands(predictor.actuators(), &mut self.of_tick);
+        let ends = self.before.iter().zip(&self.of_tick);
+        for (sum, (before, after)) in self.input.iter_mut().zip(ends) {
+            *sum += 0.5 * (before + after) * elapsed;
         }
     }
 
@@ -583,6 +702,13 @@ impl Pilot {
     /// The commands in force, in the vehicle's order; `None` before the first.
     pub fn commands(&self) -> Option<&[f64]> {
         self.commanded.then_some(self.commands.as_slice())
+    }
+
+    /// What the backend is told: the [commands](Self::commands), or the setpoints in their place, in the order of their set; `None` before the first.
+    pub fn told(&self) -> Option<&[f64]> {
+        let setpoints = self.parts.setpoints.as_ref();
+        self.commands()
+            .map(|commands| setpoints.map_or(commands, Setpoints::values))
     }
 
     /// The state that the controller used, measured or predicted; `None` before the first complete frame.

@@ -7,7 +7,7 @@ use fly_control::analysis::{AnalysisError, ClosedLoop};
 use fly_control::predictor::StatePredictor;
 use fly_control::settings::{RecordedSettings, ReferenceSettings};
 use fly_hal::signal::recorded_command;
-use fly_hal::{Clock, Description, Instance, PluginInfo, ReferenceSource};
+use fly_hal::{Clock, CommandSet, Description, Instance, PluginInfo, ReferenceSource};
 use fly_log::{FlightHeader, Header, Pace};
 use fly_mechanics::Vehicle;
 
@@ -26,8 +26,10 @@ use crate::link::{Link, Timeouts};
 use crate::pilot::{Parts, Pilot};
 use crate::recorder::{self, Recorder};
 use crate::reference::FlightReference;
+use crate::setpoints::Setpoints;
 use crate::sink::Sink;
 use crate::supervisor::{OnLoss, Policy, Response, Supervisor};
+use crate::take_off::StartHeight;
 use crate::timeline::Timeline;
 use crate::tracking::Tracking;
 use crate::truth::Truth;
@@ -78,6 +80,7 @@ impl<'a> Flight<'a> {
         let commands = system.inputs.command_names();
         let (estimation, given) = estimation(configuration, &info.name, description)?;
         let binding = Binding::new(&info.name, &given, &predictor.groups(), commands)?;
+        let is_direct = binding.set == CommandSet::Actuators;
 
         let notes = notes(configuration, &backend);
         let section = &configuration.flight;
@@ -88,7 +91,8 @@ impl<'a> Flight<'a> {
             Clock::Stepped => Pace::Stepped,
         };
         let solver = configuration.controller.allocation;
-        let energy = (!is_shadow).then(|| EnergyWatch::new(&mut guidance, commands.len()));
+        let energy =
+            (!is_shadow && is_direct).then(|| EnergyWatch::new(&mut guidance, commands.len()));
         let bodies = system.model.bodies().count();
         let recorder = Recorder::begin(
             sink,
@@ -109,7 +113,13 @@ impl<'a> Flight<'a> {
         let is_ours = !recording && (!is_real_time || backend.is_armed());
         let envelope = is_ours.then(|| envelope(configuration, settling));
         let ground = ground(safety, description, is_real_time).filter(|_| is_ours);
-        let (health, guidance) = health(configuration, description, guidance, is_shadow);
+        // Who takes setpoints makes up for failures by itself.
+        let (health, guidance) = if is_direct {
+            health(configuration, description, guidance, is_shadow)
+        } else {
+            (None, guidance)
+        };
+        let setpoints = Setpoints::new(binding.set, &configuration.setpoints, &system.inputs);
         let pilot = Pilot::new(Parts {
             envelope,
             ground,
@@ -117,10 +127,12 @@ impl<'a> Flight<'a> {
             binding,
             health,
             guidance,
+            setpoints,
             supervisor,
             stale_after: nanoseconds(safety.stale_ms * 1e-3),
             ground_height: safety.ground_height,
             descent_rate: safety.descent_rate,
+            take_off: StartHeight::new(section.take_off, &given),
             start_tolerance: [safety.start_distance, safety.start_angle_deg.to_radians()],
             recorded: (is_shadow && configuration.controller.observer().is_some())
                 .then(|| recorded_commands(description, commands))
@@ -131,6 +143,7 @@ impl<'a> Flight<'a> {
         let timeouts = Timeouts {
             hang: nanoseconds(safety.hang_ms * 1e-3),
             answer: nanoseconds(safety.answer_time),
+            take_off: nanoseconds(safety.take_off_time),
         };
         let link = Link::start(backend, timeline, timeouts)
             .map_err(|error| backend::explain(configuration, &error))?;
@@ -275,8 +288,8 @@ fn header(
     }
 }
 
-/// The failsafe: what follows where frames are lost, or where a limit is exceeded and nothing else is said.
-fn usual_response(configuration: &Configuration) -> Response {
+/// What follows where frames are lost, or where a limit is exceeded and nothing else is said.
+pub fn usual_response(configuration: &Configuration) -> Response {
     let usual = match configuration.flown() {
         Flown::Vehicle(_) => Response::Descend,
         Flown::System(_) => Response::Hold,
@@ -317,6 +330,11 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
         Flown::Vehicle(vehicle) => {
             let (kind, reference) = reference(configuration, vehicle, backend)?;
             let controller = configuration.build_controller(vehicle)?;
+            let takes = backend.description().command_set();
+            let controller = match takes {
+                Ok(set) if set != CommandSet::Actuators => controller.above_an_inner_loop(),
+                _ => controller,
+            };
             let (system, model) = (&configuration.system, &configuration.system.model);
             let rate = configuration.safety.descent_rate;
             let level = model.neutral_configuration();
@@ -339,6 +357,15 @@ fn guidance(configuration: &Configuration, backend: &Instance) -> Result<Guided,
             })
         }
         Flown::System(system) => {
+            if let Ok(set) = backend.description().command_set()
+                && set != CommandSet::Actuators
+            {
+                return Err(FlightError::Setpoints {
+                    backend: backend.info().name.clone(),
+                    set: set.name(),
+                    system: system.name.clone(),
+                });
+            }
             if backend.description().wants_reference == ReferenceSource::Recorded {
                 return Err(FlightError::Shadow {
                     backend: backend.info().name.clone(),

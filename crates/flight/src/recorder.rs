@@ -6,7 +6,7 @@ use fly_control::allocation::{Outcome, Solver};
 use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
 use fly_control::settings::AllocationMethod;
-use fly_hal::{Description, Frame};
+use fly_hal::{CommandSet, Description, Frame};
 use fly_lie::SE3;
 use fly_log::{
     Control, Energies, Header, LogError, Pace, Reference, Row, RunMetadata, State, Status,
@@ -60,9 +60,12 @@ pub(crate) fn header(description: &Description, system: &System) -> Header {
     // The pose of the tracked body is the whole configuration of one body.
     let several = model.body_count() > 1 || Measurements::tracked(model).is_none();
     let of_several = |count: usize| if several { count } else { 0 };
-    // Commands in the model's order, which is that of the rows.
-    let commands = inputs.command_names().iter();
-    let commands = commands.filter_map(|name| description.commands().find(|s| s.name == *name));
+    // Commands in the order of the rows: the model's, or that of the set of setpoints.
+    let setpoints = description.command_set().map_or(&[][..], CommandSet::names);
+    let names = inputs.command_names().iter().map(String::as_str);
+    let commands = names
+        .chain(setpoints.iter().copied())
+        .filter_map(|name| description.commands().find(|s| s.name == name));
     Header {
         description: Description {
             signals: description
@@ -196,7 +199,7 @@ impl<'a> Recorder<'a> {
         if let (true, Some(comparison), Some(commands)) = (
             decision.action.commands(),
             &mut self.comparison,
-            pilot.commands(),
+            pilot.told(),
         ) {
             comparison.record(&frame.values, commands);
         }
@@ -247,7 +250,7 @@ impl<'a> Recorder<'a> {
             }),
             control,
             estimate,
-            commands: pilot.commands().filter(|_| sent),
+            commands: pilot.told().filter(|_| sent),
         });
     }
 

@@ -122,6 +122,8 @@ pub struct Supervisor {
     unsent_since: Option<i64>,
     /// When (frame time, ns) and why the present failsafe began.
     failsafe: Option<(i64, Fault)>,
+    /// Frame time of the last good frame during a failsafe.
+    last_frame: i64,
     /// Frame time since which frames have been good again during a failsafe.
     good_since: Option<i64>,
     /// Frame time since which the law has failed during a failsafe.
@@ -140,6 +142,7 @@ impl Supervisor {
             last_good: 0,
             unsent_since: None,
             failsafe: None,
+            last_frame: 0,
             good_since: None,
             lawless_since: None,
             report: Report::default(),
@@ -193,7 +196,17 @@ impl Supervisor {
         self.go(time, Trigger::Arm, None)
     }
 
-    /// The vehicle is armed.
+    /// The vehicle is armed, and must take off by itself.
+    pub fn take_off(&mut self, time: i64) -> Action {
+        self.go(time, Trigger::TakeOff, None)
+    }
+
+    /// Somebody took the vehicle, which was commanded or about to be.
+    pub fn taken(&mut self, time: i64) -> Action {
+        self.go(time, Trigger::Taken, Some(Fault::Taken))
+    }
+
+    /// The vehicle is armed, and where it must be.
     pub fn armed(&mut self, time: i64) -> Action {
         self.last_good = time;
         self.go(time, Trigger::Armed, None)
@@ -285,9 +298,7 @@ impl Supervisor {
     fn lost(&mut self, time: i64, fault: Fault) -> Action {
         let held = time.saturating_sub(self.last_good) < self.policy.hold;
         match self.policy.on_loss {
-            _ if held || matches!(self.mode, Mode::Disarmed | Mode::Arming) => {
-                self.go(time, Trigger::Fault, Some(fault))
-            }
+            _ if held || self.mode.is_before_flight() => self.go(time, Trigger::Fault, Some(fault)),
             OnLoss::Skip => self.go(time, Trigger::Skip, Some(fault)),
             OnLoss::Respond(response) => self.respond(time, fault, response),
         }
@@ -302,9 +313,16 @@ impl Supervisor {
             return self.go(time, Trigger::Expired, None);
         }
         if let Err(fault) = frame {
-            self.good_since = None;
+            // Between two frames of a real vehicle's telemetry there are ticks without one.
+            let is_between = self.policy.must_arm
+                && fault == Fault::Missing
+                && time.saturating_sub(self.last_frame) < self.policy.hold;
+            if !is_between {
+                self.good_since = None;
+            }
             return self.go(time, Trigger::Fault, Some(fault));
         }
+        self.last_frame = time;
         let since = *self.good_since.get_or_insert(time);
         let back = time.saturating_sub(since) >= self.policy.hold;
         let may_resume = cause.is_of_frames() && self.mode != Mode::Landing;

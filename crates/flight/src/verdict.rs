@@ -12,6 +12,8 @@ pub enum End {
     Interrupted,
     /// The supervisor ended it.
     SafetyStop,
+    /// Somebody took the vehicle, as a pilot who changes its mode.
+    TakenOver,
     /// The backend failed, with this message.
     Backend(String),
     /// This program failed, with this message: a defect.
@@ -32,6 +34,8 @@ pub enum Verdict {
     Diverged,
     /// It hit the ground.
     Crashed,
+    /// Somebody took the vehicle.
+    TakenOver,
     /// The backend failed.
     BackendFailed,
     /// This program failed: a defect.
@@ -54,12 +58,13 @@ pub(crate) struct Evidence {
 
 impl Verdict {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Flown,
         Self::Interrupted,
         Self::SafetyStop,
         Self::Diverged,
         Self::Crashed,
+        Self::TakenOver,
         Self::BackendFailed,
         Self::InternalError,
     ];
@@ -72,6 +77,7 @@ impl Verdict {
             End::Panicked(_) => Self::InternalError,
             End::Backend(_) => Self::BackendFailed,
             End::SafetyStop => Self::SafetyStop,
+            End::TakenOver => Self::TakenOver,
             End::Completed | End::OutOfFrames | End::Interrupted if evidence.given_up => {
                 Self::SafetyStop
             }
@@ -88,6 +94,7 @@ impl Verdict {
             Self::SafetyStop => "safety_stop",
             Self::Diverged => "diverged",
             Self::Crashed => "crashed",
+            Self::TakenOver => "taken_over",
             Self::BackendFailed => "backend_failed",
             Self::InternalError => "internal_error",
         }
@@ -103,6 +110,7 @@ impl Verdict {
             (Self::SafetyStop, _) => "SAFETY STOP".to_owned(),
             (Self::Diverged, _) => "DIVERGED".to_owned(),
             (Self::Crashed, _) => "CRASHED".to_owned(),
+            (Self::TakenOver, _) => "TAKEN OVER: somebody else flies the vehicle".to_owned(),
             (Self::BackendFailed, End::Backend(message)) => format!("BACKEND FAILED ({message})"),
             (Self::BackendFailed, _) => "BACKEND FAILED".to_owned(),
             (Self::InternalError, End::Panicked(message)) => format!("INTERNAL ERROR ({message})"),
@@ -144,6 +152,7 @@ mod tests {
             (&End::Completed, given_up, Verdict::SafetyStop),
             (&End::Interrupted, given_up, Verdict::SafetyStop),
             (&backend, given_up, Verdict::BackendFailed),
+            (&End::TakenOver, given_up, Verdict::TakenOver),
             (&End::SafetyStop, diverged, Verdict::Diverged),
             (&End::SafetyStop, crashed, Verdict::Crashed),
             (&backend, crashed, Verdict::Crashed),

@@ -27,6 +27,8 @@ pub enum Call {
     Write,
     /// `arm`, or `poll` after it.
     Arm,
+    /// `take_off`, or `poll` after it.
+    TakeOff,
     /// `disarm`.
     Disarm,
     /// `request`, or `poll` after it.
@@ -36,10 +38,11 @@ pub enum Call {
 }
 
 impl Call {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Read,
         Self::Write,
         Self::Arm,
+        Self::TakeOff,
         Self::Disarm,
         Self::Request,
         Self::Stop,
@@ -51,6 +54,7 @@ impl Call {
             Self::Read => "read",
             Self::Write => "write",
             Self::Arm => "arm",
+            Self::TakeOff => "take_off",
             Self::Disarm => "disarm",
             Self::Request => "request",
             Self::Stop => "stop",
@@ -67,12 +71,16 @@ pub struct Hang {
     pub overdue: Duration,
     /// Whether the vehicle was told to land, past the call.
     pub landing: bool,
+    /// Whether the vehicle is somebody else's, who took it.
+    pub given_away: bool,
 }
 
 impl fmt::Display for Hang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let call = self.call.name();
-        let told = if self.landing {
+        let told = if self.given_away {
+            "the vehicle was taken over before"
+        } else if self.landing {
             "the vehicle was told to land"
         } else {
             "LAND failed: the vehicle may be airborne and uncommanded"
@@ -102,6 +110,8 @@ struct Shared {
     /// Whether it was.
     landing: AtomicBool,
     over: AtomicBool,
+    /// Whether the vehicle is not ours any more: it is told nothing.
+    given_away: AtomicBool,
     give_up: Mutex<Option<GiveUp>>,
 }
 
@@ -118,6 +128,7 @@ impl Watchdog {
             alarm: AtomicBool::new(false),
             landing: AtomicBool::new(false),
             over: AtomicBool::new(false),
+            given_away: AtomicBool::new(false),
             give_up: Mutex::new(None),
         });
         let named = |name: &str| thread::Builder::new().name(name.into());
@@ -157,6 +168,11 @@ impl Watchdog {
         // Whoever returned can be commanded again.
         self.shared.alarm.store(false, Ordering::Release);
         result
+    }
+
+    /// From here on the vehicle is told nothing. Calls are still watched.
+    pub fn give_away(&self) {
+        self.shared.given_away.store(true, Ordering::Release);
     }
 
     /// Whether the vehicle was told to land.
@@ -211,6 +227,9 @@ impl Shared {
         let Some(teller) = teller else {
             return;
         };
+        if self.given_away.load(Ordering::Acquire) {
+            return;
+        }
         self.alarm.store(true, Ordering::Release);
         teller.unpark();
         let until = monotonic_now().saturating_add(ANSWER);
@@ -224,7 +243,7 @@ impl Shared {
         while !self.over.load(Ordering::Acquire) && !self.landing.load(Ordering::Acquire) {
             if !self.alarm.load(Ordering::Acquire) {
                 thread::park();
-            } else if line.request(Request::Land) {
+            } else if !self.given_away.load(Ordering::Acquire) && line.request(Request::Land) {
                 self.landing.store(true, Ordering::Release);
             } else {
                 nap(IDLE);
@@ -238,6 +257,7 @@ impl Shared {
             call: Call::ALL.get(call).copied().unwrap_or(Call::Read),
             overdue: Duration::from_nanos(overdue.unsigned_abs()),
             landing: self.landing.load(Ordering::Acquire),
+            given_away: self.given_away.load(Ordering::Acquire),
         }
     }
 }

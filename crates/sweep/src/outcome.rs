@@ -135,6 +135,7 @@ fn flown(summary: &Summary, code: u8) -> Vec<Cell> {
         End::OutOfFrames => ("out_of_frames", None),
         End::Interrupted => ("interrupted", None),
         End::SafetyStop => ("safety_stop", None),
+        End::TakenOver => ("taken_over", None),
         End::Backend(message) => ("backend", Some(message)),
         End::Panicked(message) => ("panicked", Some(message)),
     };

@@ -476,7 +476,7 @@ error: unknown key `flight.duraton`
  --> plan.toml:4:1
   |
 4 | \"flight.duraton\" = { values = [1.0] }
-  | ^^^^^^^^^^^^^^^^ expected `duration`, `rate_hz`, `seed` or `log`
+  | ^^^^^^^^^^^^^^^^ expected `duration`, `rate_hz`, `seed`, `take_off` or `log`
   |
   = help: did you mean `duration`?",
     );

@@ -15,6 +15,7 @@ use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::document::{Document, Fragment, Options};
 use super::estimator::EstimatorSection;
 use super::sections::{self, BackendSection, FlightSection, SafetySection};
+use super::setpoints::SetpointsSection;
 use super::source::{Origin, Source};
 use super::tolerance::Tolerance;
 use super::vehicle::{self, Described};
@@ -29,6 +30,7 @@ const SECTIONS: &[&str] = &[
     "reference",
     "estimator",
     "safety",
+    "setpoints",
     "backend",
     "serve",
 ];
@@ -56,6 +58,8 @@ pub struct Configuration {
     pub estimator: Option<EstimatorSection>,
     /// `[safety]`.
     pub safety: SafetySection,
+    /// `[setpoints]`.
+    pub setpoints: SetpointsSection,
     /// `[backend]` and the chosen plugin's table.
     pub backend: BackendSection,
 }
@@ -109,6 +113,7 @@ impl Configuration {
         let reference = problems.take(reference::read(&document));
         let tolerance = problems.take(Tolerance::read(&document));
         let estimator = problems.take(EstimatorSection::read(&document));
+        let setpoints = problems.take(SetpointsSection::read(&document));
         problems.finish()?;
         let (
             Some((flight, safety, backend)),
@@ -121,8 +126,9 @@ impl Configuration {
             Some(reference),
             Some(tolerance),
             Some(estimator),
+            Some(setpoints),
         ) = (
-            sections, vehicle, controller, reference, tolerance, estimator,
+            sections, vehicle, controller, reference, tolerance, estimator, setpoints,
         )
         else {
             return Err(Diagnostic::new("the configuration could not be read").into());
@@ -138,6 +144,7 @@ impl Configuration {
             tolerance,
             estimator,
             safety,
+            setpoints,
             backend,
         };
         configuration.check_descent()?;

@@ -9,6 +9,7 @@ use super::document::{Document, Fragment, backend_table};
 use super::limits::LimitsSection;
 use super::section::{out_of_range, section};
 use super::source::Origin;
+use super::take_off::TakeOff;
 use crate::supervisor::Response;
 
 /// The longest flight, s: 31 years. Time is counted in 64-bit nanoseconds, which end after nine times that.
@@ -28,6 +29,9 @@ pub struct FlightSection {
     /// Seed of all random numbers. Default 0.
     #[serde(default)]
     pub seed: u64,
+    /// Whether a real vehicle that stands takes off by itself once it is armed. Default `None`.
+    #[serde(default)]
+    pub take_off: TakeOff,
     /// The log file. Without it `<config>-<UTC time>.mcap` in the current folder. Replaced when it exists.
     #[serde(default)]
     pub log: Option<PathBuf>,
@@ -43,6 +47,7 @@ impl Default for FlightSection {
             duration: None,
             rate_hz: default_rate(),
             seed: 0,
+            take_off: TakeOff::None,
             log: None,
         }
     }
@@ -113,6 +118,8 @@ pub struct SafetySection {
     pub hang_ms: f64,
     /// How long a real vehicle may take to be armed, to be disarmed, or to begin to land, s, at most 600. Default 10.
     pub answer_time: f64,
+    /// How long a real vehicle may take to take off by itself, s, at most 600. Default 30.
+    pub take_off_time: f64,
     /// A measurement older than this counts as stale, ms, at most 10 000. Default 100.
     pub stale_ms: f64,
     /// What the flight must not exceed, and what follows.
@@ -132,6 +139,7 @@ impl Default for SafetySection {
             start_angle_deg: 30.0,
             hang_ms: 80.0,
             answer_time: 10.0,
+            take_off_time: 30.0,
             stale_ms: 100.0,
             limits: LimitsSection::default(),
         }
@@ -159,6 +167,7 @@ impl SafetySection {
             ("safety.max_descent_time", safety.max_descent_time, 3600.0),
             ("safety.stale_ms", safety.stale_ms, 10_000.0),
             ("safety.answer_time", safety.answer_time, 600.0),
+            ("safety.take_off_time", safety.take_off_time, 600.0),
             ("safety.start_distance", safety.start_distance, 1e4),
             ("safety.start_angle_deg", safety.start_angle_deg, 180.0),
         ] {

@@ -195,7 +195,7 @@ impl<'a> Fleet<'a> {
         let usual = |mode| {
             matches!(
                 mode,
-                Mode::Disarmed | Mode::Arming | Mode::Armed | Mode::Flying
+                Mode::Disarmed | Mode::Arming | Mode::TakingOff | Mode::Armed | Mode::Flying
             )
         };
         self.vehicles

@@ -29,11 +29,37 @@ impl Timeouts {
     /// the air has no more time than any other, but a plugin without `poll` may wait for the vehicle in it.
     fn times(self, call: Call) -> [i64; 2] {
         let now = monotonic_now();
-        let last = now.saturating_add(self.answer);
+        let last = now.saturating_add(match call {
+            Call::TakeOff => self.take_off,
+            _ => self.answer,
+        });
         match call {
             Call::Request => [now.saturating_add(self.hang), last],
             _ => [last, last],
         }
+    }
+}
+
+/// # A vehicle that somebody took
+impl Link {
+    /// Whether somebody has taken the vehicle since it was asked to be armed, as the last frame tells. From then on it is told nothing, whoever tries: no
+    /// commands, no landing, neither by the watchdog nor by the handlers of signals.
+    pub fn is_taken(&mut self) -> bool {
+        if self.given_away {
+            return true;
+        }
+        let Some(control) = self.control.filter(|_| self.arming_since.is_some()) else {
+            return false;
+        };
+        let valid = self.frame.groups[control.group].valid;
+        if valid && self.frame.values[control.values[0]] < 0.5 {
+            self.given_away = true;
+            self.instance.give_away();
+            if let Some(watchdog) = &self.watchdog {
+                watchdog.give_away();
+            }
+        }
+        self.given_away
     }
 }
 
@@ -58,6 +84,39 @@ impl Link {
         };
         let progress = progress.map_err(|error| format!("ARM failed: {error}"))?;
         Ok(progress == Progress::Done)
+    }
+
+    /// Begins to let the vehicle climb by `height` m, or asks how far that is. Returns whether it is there.
+    ///
+    /// # Errors
+    /// The vehicle refused, or has taken too long.
+    pub fn take_off(&mut self, height: f64) -> Result<bool, String> {
+        let failed = |error| format!("TAKE-OFF failed: {error}");
+        let Some((since, is_up)) = self.taking_off else {
+            let now = monotonic_now();
+            let begun = self.begin(Call::TakeOff, |instance| instance.take_off(height));
+            let progress = begun.map_err(failed)?;
+            // From here on it may be in the air.
+            self.commanded = true;
+            self.taking_off = Some((now, progress == Progress::Done));
+            return Ok(progress == Progress::Done);
+        };
+        if !is_up {
+            let is_up = self.poll(Call::TakeOff).map_err(failed)? == Progress::Done;
+            self.taking_off = Some((since, is_up));
+        }
+        if monotonic_now().saturating_sub(since) > self.timeouts.take_off {
+            let allowed = self.timeouts.take_off as f64 / 1e9;
+            let what = if is_up {
+                "is not at the beginning of the reference"
+            } else {
+                "has not taken off"
+            };
+            return Err(format!(
+                "the vehicle {what} after {allowed} s (`safety.take_off_time`)"
+            ));
+        }
+        Ok(self.taking_off.is_some_and(|(_, is_up)| is_up))
     }
 
     /// Asks the backend at `time` (ns) to land by itself, or how far that is; after a refusal again from time to time.
@@ -159,7 +218,7 @@ impl Link {
         if std::mem::replace(&mut self.handed_back, true) {
             return failures;
         }
-        if self.is_commanding() {
+        if self.is_commanding() && !self.given_away {
             failures.extend(self.release_control(terminated, grounded).err());
         }
         let times = self.timeouts.times(Call::Stop);

@@ -126,6 +126,8 @@ impl Bench {
         let pilot = Pilot::new(Parts {
             health: None,
             guidance,
+            setpoints: None,
+            take_off: None,
             supervisor: Supervisor::new(policy),
             stale_after: 20 * MS,
             ground_height: None,

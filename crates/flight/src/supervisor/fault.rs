@@ -49,6 +49,8 @@ pub enum Fault {
     Limit(Limit),
     /// The user, or the end of the flight, asks for a landing.
     Requested,
+    /// Somebody took the vehicle.
+    Taken,
 }
 
 /// A part of the estimated state.
@@ -97,7 +99,8 @@ impl Fault {
             | Self::Unsent
             | Self::Hung
             | Self::Limit(_)
-            | Self::Requested => false,
+            | Self::Requested
+            | Self::Taken => false,
         }
     }
 
@@ -142,6 +145,7 @@ impl Fault {
             Self::Hung => f.write_str("a call of the backend did not return in time"),
             Self::Limit(limit) => write!(f, "the limit of the {} is exceeded", limit.name()),
             Self::Requested => f.write_str("a landing is requested"),
+            Self::Taken => f.write_str("somebody took the vehicle"),
         })
     }
 }

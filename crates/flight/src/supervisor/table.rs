@@ -11,6 +11,8 @@ pub enum Mode {
     Disarmed,
     /// The vehicle is being armed; nothing is sent.
     Arming,
+    /// The armed vehicle takes off by itself; nothing is sent.
+    TakingOff,
     /// The first complete frame has come, and there is nothing left to arm; the first command is still to come.
     Armed,
     /// Frames are good and the controller flies.
@@ -36,7 +38,9 @@ pub enum Trigger {
     Ready,
     /// A complete frame, the vehicle must be armed, and the reference begins near it.
     Arm,
-    /// The vehicle is armed.
+    /// The vehicle is armed, and must take off by itself.
+    TakeOff,
+    /// The vehicle is armed, and where it must be.
     Armed,
     /// A complete frame.
     Good,
@@ -62,6 +66,8 @@ pub enum Trigger {
     TouchedDown,
     /// The backend lands by itself from here on, or nothing real is in the air.
     Landed,
+    /// Somebody took the vehicle, as a pilot who changes its mode.
+    Taken,
 }
 
 /// The action of a tick.
@@ -71,6 +77,8 @@ pub enum Action {
     Wait,
     /// Begin to arm the vehicle, or ask how far that is.
     Arm,
+    /// Begin the take-off, or ask how far that is.
+    TakeOff,
     /// Run the controller on the measured state with the flight's reference.
     Control,
     /// Send the last command again.
@@ -111,7 +119,7 @@ const fn row(from: Mode, trigger: Trigger, to: Mode, action: Action) -> Transiti
 pub const TABLE: &[Transition] = {
     use Mode as M;
     use Trigger as T;
-    use Action::{Arm, Control, Failsafe, Hold, Pause, Stop, Wait};
+    use Action::{Arm, Control, Failsafe, Hold, Pause, Stop, TakeOff, Wait};
     &[
         row(M::Disarmed, T::Ready, M::Armed, Control),
         row(M::Disarmed, T::Good, M::Disarmed, Wait),
@@ -122,7 +130,15 @@ pub const TABLE: &[Transition] = {
         row(M::Arming, T::Good, M::Arming, Arm),
         row(M::Arming, T::Fault, M::Arming, Arm),
         row(M::Arming, T::Armed, M::Armed, Wait),
+        row(M::Arming, T::TakeOff, M::TakingOff, TakeOff),
         row(M::Arming, T::Land, M::Ended, Stop),
+        row(M::Arming, T::Taken, M::Ended, Stop),
+
+        row(M::TakingOff, T::Good, M::TakingOff, TakeOff),
+        row(M::TakingOff, T::Fault, M::TakingOff, TakeOff),
+        row(M::TakingOff, T::Armed, M::Armed, Wait),
+        row(M::TakingOff, T::Land, M::Landing, Failsafe),
+        row(M::TakingOff, T::Taken, M::Ended, Stop),
 
         row(M::Armed, T::Good, M::Armed, Control),
         row(M::Armed, T::Fault, M::Armed, Wait),
@@ -132,6 +148,7 @@ pub const TABLE: &[Transition] = {
         row(M::Armed, T::Descend, M::Ended, Stop),
         row(M::Armed, T::Land, M::Ended, Stop),
         row(M::Armed, T::Terminate, M::Ended, Stop),
+        row(M::Armed, T::Taken, M::Ended, Stop),
 
         row(M::Flying, T::Good, M::Flying, Control),
         row(M::Flying, T::Fault, M::Holding, Hold),
@@ -141,6 +158,7 @@ pub const TABLE: &[Transition] = {
         row(M::Flying, T::Descend, M::Descending, Failsafe),
         row(M::Flying, T::Land, M::Landing, Failsafe),
         row(M::Flying, T::Terminate, M::Ended, Stop),
+        row(M::Flying, T::Taken, M::Ended, Stop),
 
         row(M::Holding, T::Good, M::Holding, Control),
         row(M::Holding, T::Fault, M::Holding, Hold),
@@ -150,6 +168,7 @@ pub const TABLE: &[Transition] = {
         row(M::Holding, T::Descend, M::Descending, Failsafe),
         row(M::Holding, T::Land, M::Landing, Failsafe),
         row(M::Holding, T::Terminate, M::Ended, Stop),
+        row(M::Holding, T::Taken, M::Ended, Stop),
 
         row(M::Paused, T::Good, M::Paused, Control),
         row(M::Paused, T::Fault, M::Paused, Pause),
@@ -166,6 +185,7 @@ pub const TABLE: &[Transition] = {
         row(M::HoldPosition, T::Terminate, M::Ended, Stop),
         row(M::HoldPosition, T::Expired, M::Landing, Failsafe),
         row(M::HoldPosition, T::TouchedDown, M::Ended, Stop),
+        row(M::HoldPosition, T::Taken, M::Ended, Stop),
 
         row(M::Descending, T::Good, M::Descending, Failsafe),
         row(M::Descending, T::Fault, M::Descending, Failsafe),
@@ -176,6 +196,7 @@ pub const TABLE: &[Transition] = {
         row(M::Descending, T::Terminate, M::Ended, Stop),
         row(M::Descending, T::Expired, M::Landing, Failsafe),
         row(M::Descending, T::TouchedDown, M::Ended, Stop),
+        row(M::Descending, T::Taken, M::Ended, Stop),
 
         row(M::Landing, T::Good, M::Landing, Failsafe),
         row(M::Landing, T::Fault, M::Landing, Failsafe),
@@ -185,6 +206,7 @@ pub const TABLE: &[Transition] = {
         row(M::Landing, T::Terminate, M::Ended, Stop),
         row(M::Landing, T::TouchedDown, M::Ended, Stop),
         row(M::Landing, T::Landed, M::Ended, Stop),
+        row(M::Landing, T::Taken, M::Ended, Stop),
     ]
 };
 
@@ -209,9 +231,10 @@ pub fn next(from: Mode, trigger: Trigger) -> Option<(Mode, Action)> {
 
 impl Mode {
     /// All modes, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Disarmed,
         Self::Arming,
+        Self::TakingOff,
         Self::Armed,
         Self::Flying,
         Self::Holding,
@@ -227,6 +250,11 @@ impl Mode {
         matches!(self, Self::HoldPosition | Self::Descending | Self::Landing)
     }
 
+    /// Whether the vehicle is not ours to fly yet: it is not armed, or takes off by itself.
+    pub fn is_before_flight(self) -> bool {
+        matches!(self, Self::Disarmed | Self::Arming | Self::TakingOff)
+    }
+
     /// Whether the vehicle lands by itself, or the flight has ended.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Landing | Self::Ended)
@@ -237,6 +265,7 @@ impl Mode {
         match self {
             Self::Disarmed | Self::Armed => Action::Wait,
             Self::Arming => Action::Arm,
+            Self::TakingOff => Action::TakeOff,
             Self::Flying => Action::Control,
             Self::Holding => Action::Hold,
             Self::Paused => Action::Pause,
@@ -250,6 +279,7 @@ impl Mode {
         match self {
             Self::Disarmed => "disarmed",
             Self::Arming => "arming",
+            Self::TakingOff => "taking_off",
             Self::Armed => "armed",
             Self::Flying => "flying",
             Self::Holding => "holding",
@@ -264,9 +294,10 @@ impl Mode {
 
 impl Trigger {
     /// All triggers, in the order of their numbers.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Ready,
         Self::Arm,
+        Self::TakeOff,
         Self::Armed,
         Self::Good,
         Self::Fault,
@@ -280,6 +311,7 @@ impl Trigger {
         Self::Expired,
         Self::TouchedDown,
         Self::Landed,
+        Self::Taken,
     ];
 
     /// Its name in the documentation.
@@ -287,6 +319,7 @@ impl Trigger {
         match self {
             Self::Ready => "ready",
             Self::Arm => "arm",
+            Self::TakeOff => "take off",
             Self::Armed => "armed",
             Self::Good => "good frame",
             Self::Fault => "fault",
@@ -300,6 +333,7 @@ impl Trigger {
             Self::Expired => "expired",
             Self::TouchedDown => "touched down",
             Self::Landed => "landed",
+            Self::Taken => "taken over",
         }
     }
 }
@@ -315,6 +349,7 @@ impl Action {
         match self {
             Self::Wait => "wait",
             Self::Arm => "arm",
+            Self::TakeOff => "take off",
             Self::Control => "control",
             Self::Hold => "repeat the last command",
             Self::Pause => "skip the tick",

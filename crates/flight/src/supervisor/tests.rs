@@ -47,6 +47,7 @@ fn run(supervisor: &mut Supervisor, ticks: &str) -> String {
             match action {
                 Action::Wait => 'W',
                 Action::Arm => 'A',
+                Action::TakeOff => 'T',
                 Action::Control => 'C',
                 Action::Hold => 'H',
                 Action::Pause => 'P',
@@ -143,6 +144,23 @@ fn frames_that_come_back_end_the_descent_that_they_began() {
     for tick in 3..30 {
         assert_eq!(limited.frame(tick * 10 * MS, Ok(())), Action::Failsafe);
     }
+}
+
+/// Telemetry that is slower than the loop comes back as well.
+#[test]
+fn slow_telemetry_of_a_real_vehicle_ends_the_descent_too() {
+    let policy = Policy {
+        resume: true,
+        must_arm: true,
+        ..policy(OnLoss::Respond(Response::Descend), 1000 * MS)
+    };
+    let mut supervisor = Supervisor::new(policy);
+    supervisor.arm(0);
+    supervisor.armed(0);
+    // A frame every 20 ms, a loss of 70 ms, one frame alone, another loss, and every 20 ms again.
+    let ticks = ".x.xxxxxxx.xxxxxxxx.x.x.x.x.x.x";
+    let expected = ["CHCHHHH", &"F".repeat(18), "CHCHCH"].concat();
+    assert_eq!(run(&mut supervisor, ticks), expected);
 }
 
 #[test]

@@ -7,3 +7,4 @@ mod fleet;
 mod many;
 mod objects;
 mod panics;
+mod setpoints;

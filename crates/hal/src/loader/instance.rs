@@ -346,6 +346,14 @@ impl Instance {
         Some(EmergencyLine(Arc::clone(&self.emergency)))
     }
 
+    /// From here on no [emergency line](Self::emergency) of this instance reaches the vehicle, whoever holds one: it is somebody else's.
+    pub fn give_away(&self) {
+        *self
+            .emergency
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Lines for the summary after a flight; empty if the plugin has none or fails.
     pub fn report(&mut self) -> Vec<(String, String)> {
         let mut lines: Vec<(String, String)> = Vec::new();

@@ -44,7 +44,7 @@ error: unknown key `flight.rate`
  --> --set:1:14
   |
 1 | --set flight.rate=250
-  |              ^^^^ expected `duration`, `rate_hz`, `seed` or `log`
+  |              ^^^^ expected `duration`, `rate_hz`, `seed`, `take_off` or `log`
   |
   = help: did you mean `rate_hz`?
 ",
@@ -181,7 +181,7 @@ error: this describes bodies, not a flight
  --> brick.toml:3:2
   |
 3 | [bodies.core]
-  |  ^^^^^^ expected the sections flight, vehicle, controller, reference, estimator, safety, backend
+  |  ^^^^^^ expected the sections flight, vehicle, controller, reference, estimator, safety, setpoints, backend
   |
   = help: `fly system` prints such a file, `fly tune` designs a controller for it; a flight names it: `[vehicle]` with `file = \"PATH\"`
 ");

@@ -13,7 +13,7 @@ error: unknown key `flight.duraton`
  --> flight.toml:2:1
   |
 2 | duraton = 2.0
-  | ^^^^^^^ expected `duration`, `rate_hz`, `seed` or `log`
+  | ^^^^^^^ expected `duration`, `rate_hz`, `seed`, `take_off` or `log`
   |
   = help: did you mean `duration`?
 ",
@@ -31,11 +31,56 @@ error: unknown key `saftey`
   --> flight.toml:15:2
    |
 15 | [saftey]
-   |  ^^^^^^ expected one of the sections flight, vehicle, controller, reference, estimator, safety, backend
+   |  ^^^^^^ expected one of the sections flight, vehicle, controller, reference, estimator, safety, setpoints, backend
    |
    = help: did you mean `safety`?
 ",
     );
+}
+
+#[test]
+fn a_take_off_is_a_height_or_none() {
+    for (value, expected) in [
+        (
+            "-1.5",
+            "expected true, false, or a height of more than 0, at most 1000 m, found -1.5",
+        ),
+        (
+            "\"high\"",
+            "expected true, false, or a height in m, found the string \"high\"",
+        ),
+    ] {
+        let folder = folder();
+        let text = FLIGHT.replace("[vehicle]", &format!("take_off = {value}\n\n[vehicle]"));
+        folder.write("flight.toml", &text);
+        let (_, messages) = folder.ends(&["check", "--config", "flight.toml"], 2);
+        crate::common::contains(&messages, expected);
+        crate::common::contains(&messages, "flight.toml:");
+    }
+}
+
+#[test]
+fn inner_loops_have_limits() {
+    let folder = folder();
+    let keys = "[setpoints]\nattitude_gain = 0\nmax_tilt_deg = 200\nrate = 1\n";
+    folder.write("flight.toml", &format!("{FLIGHT}\n{keys}"));
+    let (_, messages) = folder.ends(&["check", "--config", "flight.toml"], 2);
+    crate::common::contains(
+        &messages,
+        "expected `attitude_gain`, `rate_time`, `max_rate_deg` or `max_tilt_deg`",
+    );
+    folder.write(
+        "flight.toml",
+        &format!("{FLIGHT}\n{}", keys.replace("rate = 1\n", "")),
+    );
+    let (_, messages) = folder.ends(&["check", "--config", "flight.toml"], 2);
+    for expected in [
+        "`setpoints.attitude_gain` is out of range",
+        "expected more than 0, at most 100, found 0",
+        "expected more than 0, at most 180, found 200",
+    ] {
+        crate::common::contains(&messages, expected);
+    }
 }
 
 #[test]
@@ -147,7 +192,7 @@ error: unknown key `safety.hold`
   --> flight.toml:16:1
    |
 16 | hold = 50
-   | ^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `answer_time`, `stale_ms` or `limits`
+   | ^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `answer_time`, `take_off_time`, `stale_ms` or `limits`
    |
    = help: did you mean `hold_ms`?
 

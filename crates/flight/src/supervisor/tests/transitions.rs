@@ -6,7 +6,7 @@ use super::*;
 fn in_mode(mode: Mode) -> Supervisor {
     let policy = Policy {
         resume: true,
-        must_arm: mode == Mode::Arming,
+        must_arm: matches!(mode, Mode::Arming | Mode::TakingOff),
         ..policy(OnLoss::Respond(Response::Descend), 1000 * MS)
     };
     let mut supervisor = Supervisor::new(policy);
@@ -14,12 +14,16 @@ fn in_mode(mode: Mode) -> Supervisor {
         return supervisor;
     }
     supervisor.frame(0, Ok(()));
-    if !matches!(mode, Mode::Arming | Mode::Armed) {
+    if !matches!(mode, Mode::Arming | Mode::TakingOff | Mode::Armed) {
         supervisor.commanded(0);
     }
     match mode {
         Mode::Arming => {
             supervisor.arm(0);
+        }
+        Mode::TakingOff => {
+            supervisor.arm(0);
+            supervisor.take_off(0);
         }
         Mode::Holding => {
             supervisor.frame(0, Err(Fault::Missing));
@@ -62,7 +66,9 @@ fn cause(supervisor: &mut Supervisor, trigger: Trigger, time: i64) -> Action {
             supervisor.frame(time, Ok(()))
         }
         Trigger::Arm => supervisor.arm(time),
+        Trigger::TakeOff => supervisor.take_off(time),
         Trigger::Armed => supervisor.armed(time),
+        Trigger::Taken => supervisor.taken(time),
         Trigger::Fault => supervisor.frame(time, Err(fault)),
         Trigger::Commanded => {
             supervisor.commanded(time);
@@ -127,7 +133,7 @@ fn only_terminate_stops_the_motors() {
 }
 
 #[test]
-fn in_the_air_nothing_but_ground_landing_and_termination_ends_a_flight() {
+fn in_the_air_only_the_ground_a_landing_a_termination_and_a_pilot_end_a_flight() {
     for row in TABLE.iter().filter(|row| row.to == Mode::Ended) {
         let airborne = !matches!(
             row.from,
@@ -135,7 +141,7 @@ fn in_the_air_nothing_but_ground_landing_and_termination_ends_a_flight() {
         );
         let allowed = matches!(
             row.trigger,
-            Trigger::Terminate | Trigger::TouchedDown | Trigger::Landed
+            Trigger::Terminate | Trigger::TouchedDown | Trigger::Landed | Trigger::Taken
         );
         assert!(!airborne || allowed, "{row:?}");
     }
