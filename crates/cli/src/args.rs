@@ -45,9 +45,13 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub report: Option<Option<PathBuf>>,
 
-    /// Arm a real vehicle and send it commands; without it no command is sent
+    /// Arm a real vehicle and send it commands, after a question; without it no command is sent
     #[arg(long)]
     pub arm: bool,
+
+    /// Arm without the question, for scripts
+    #[arg(long)]
+    pub yes: bool,
 
     /// Refuse to fly where the closed loop has little or nothing to spare, instead of only warning
     #[arg(long)]

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fly_flight::supervisor::Mode;
-use fly_flight::{Destination, End, Flight, FlightError, McapFile, Summary, Verdict, backend};
+use fly_flight::{Destination, End, Flight, McapFile, Summary, Verdict, backend};
 use fly_hal::{CrashGuard, SearchPath};
 
 use super::as_flown;
+use super::consent;
 use super::interruptions::Interruptions;
 use crate::args::Arguments;
 use crate::config::{Configuration, Document, FlightSection};
@@ -24,6 +25,7 @@ pub fn run(
     object(&configuration, arguments)?;
     let manner = Manner {
         arm: arguments.arm,
+        yes: arguments.yes,
         json: arguments.json,
         quiet: arguments.quiet,
         log: arguments.log.as_deref(),
@@ -55,6 +57,8 @@ pub(super) fn object(configuration: &Configuration, arguments: &Arguments) -> Re
 pub(super) struct Manner<'a> {
     /// A real vehicle may move.
     pub arm: bool,
+    /// Without asking.
+    pub yes: bool,
     /// The summary as data.
     pub json: bool,
     pub quiet: bool,
@@ -97,10 +101,12 @@ fn fly(
     configuration: &Configuration,
     manner: &Manner,
     terminal: &Terminal,
-) -> Result<Summary, FlightError> {
-    let interruptions = Interruptions::watch(manner.arm);
+) -> Result<Summary, Failure> {
     let search = SearchPath::standard(manner.plugin_dirs.iter().cloned());
     let backend = backend::load(configuration, &search, manner.arm)?;
+    // Ctrl-C at the question ends the command.
+    consent::ask(configuration, backend.instance(), manner.yes)?;
+    let interruptions = Interruptions::watch(manner.arm);
     let mut log = McapFile::new(destination(
         &configuration.document,
         &configuration.flight,
@@ -138,7 +144,7 @@ fn fly(
         if let Some(progress) = &progress {
             let alarm = !matches!(
                 flight.mode(),
-                Mode::Disarmed | Mode::Arming | Mode::Armed | Mode::Flying
+                Mode::Disarmed | Mode::Arming | Mode::TakingOff | Mode::Armed | Mode::Flying
             );
             progress.update(flight.flight_time(), flight.errors(), alarm);
         }

@@ -7,6 +7,7 @@ mod backends;
 mod check;
 mod configs;
 mod conformance;
+mod consent;
 mod fleet;
 mod fly;
 mod interruptions;

@@ -181,6 +181,7 @@ fn rerun(
     let log = log.unwrap_or_else(|| out(plan, wish, &format!("-{index}"), "mcap"));
     let manner = Manner {
         arm: false,
+        yes: false,
         json: wish.json,
         quiet: arguments.quiet,
         log: Some(&log),

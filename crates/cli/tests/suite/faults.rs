@@ -185,7 +185,14 @@ fn start(fault: &Fault, folder: &Folder, library: &Path, journal: &Path) -> Chil
         command.arg(fly);
     }
     command
-        .args(["--config", &config, "--arm", "--log", "flight.mcap"])
+        .args([
+            "--config",
+            &config,
+            "--arm",
+            "--yes",
+            "--log",
+            "flight.mcap",
+        ])
         .args(["--set", "safety.max_descent_time=0.5"])
         .args(["--set", "safety.answer_time=1"])
         .args(fault.set)

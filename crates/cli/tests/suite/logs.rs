@@ -231,7 +231,10 @@ fn a_kill_costs_at_most_a_tenth_of_a_second() {
     for round in 0..rounds {
         let log = format!("{round}.mcap");
         let _ = fs::remove_file(&trace);
-        let mut flight = start(&folder, &["--config", &config, "--arm", "--log", &log]);
+        let mut flight = start(
+            &folder,
+            &["--config", &config, "--arm", "--yes", "--log", &log],
+        );
         wait_for(trace.clone());
         let moment = RandomState::new().hash_one(round) % 400;
         std::thread::sleep(Duration::from_millis(100 + moment));

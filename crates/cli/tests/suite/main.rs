@@ -4,6 +4,7 @@ mod as_flown;
 mod bad_input;
 mod baselines;
 mod batteries;
+mod commanding;
 mod commands;
 mod common;
 mod compare;

@@ -119,7 +119,17 @@ fn with_arm_every_tick_is_sent_at_the_rate_of_the_flight() {
     let folder = Folder::new();
     let config = configuration(&folder, 0.5);
     let began = Instant::now();
-    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    let (summary, _) = folder.ends(
+        &[
+            "--config",
+            &config,
+            "--arm",
+            "--yes",
+            "--log",
+            "flight.mcap",
+        ],
+        0,
+    );
     assert!(
         began.elapsed() >= Duration::from_millis(500),
         "flown in {:?}",
@@ -145,7 +155,14 @@ fn ctrl_c_ends_in_order() {
     let config = configuration(&folder, 60.0);
     for signal in ["-INT", "-TERM"] {
         let mut flight = Command::new(env!("CARGO_BIN_EXE_fly"))
-            .args(["--config", &config, "--arm", "--log", "flight.mcap"])
+            .args([
+                "--config",
+                &config,
+                "--arm",
+                "--yes",
+                "--log",
+                "flight.mcap",
+            ])
             .current_dir(folder.path("."))
             .env("FLY_PLUGIN_PATH", folder.plugin_path())
             .stdout(Stdio::piped())
@@ -209,7 +226,17 @@ fn a_log_that_cannot_be_finished_costs_the_log_and_not_the_flight() {
 fn a_flight_that_is_over_leaves_a_vehicle_that_lands() {
     let folder = Folder::new();
     let config = configuration(&folder, 0.3);
-    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    let (summary, _) = folder.ends(
+        &[
+            "--config",
+            &config,
+            "--arm",
+            "--yes",
+            "--log",
+            "flight.mcap",
+        ],
+        0,
+    );
     common::contains(&summary, "land 1, terminate 0, disarm 0");
 }
 
@@ -217,7 +244,17 @@ fn a_flight_that_is_over_leaves_a_vehicle_that_lands() {
 fn a_vehicle_without_a_complete_frame_is_never_armed() {
     let folder = Folder::new();
     let config = configuration_with(&folder, 1.0, &["-DSEES=false"]);
-    let (summary, _) = folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 3);
+    let (summary, _) = folder.ends(
+        &[
+            "--config",
+            &config,
+            "--arm",
+            "--yes",
+            "--log",
+            "flight.mcap",
+        ],
+        3,
+    );
     common::contains(&summary, "no complete frame came within");
     common::contains(&summary, "armed 0 times");
     common::contains(&summary, "land 0, terminate 0, disarm 0");
@@ -228,8 +265,17 @@ fn commands_lost_for_a_moment_do_not_end_the_flight() {
     let folder = Folder::new();
     let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=23"];
     let config = configuration_with(&folder, 0.5, &deaf);
-    let (summary, messages) =
-        folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    let (summary, messages) = folder.ends(
+        &[
+            "--config",
+            &config,
+            "--arm",
+            "--yes",
+            "--log",
+            "flight.mcap",
+        ],
+        0,
+    );
     common::begins(&summary, "statue: flown after ");
     common::contains(&summary, "3 commands were not sent by the backend");
     assert_eq!(
@@ -248,6 +294,7 @@ fn a_dead_line_ends_in_a_landing() {
         "--config",
         &config,
         "--arm",
+        "--yes",
         "--set",
         "safety.max_descent_time=0.5",
         "--log",
@@ -266,11 +313,25 @@ fn a_dead_line_ends_in_a_landing() {
 fn a_plugin_of_the_first_minor_version_is_armed_and_lands() {
     let folder = Folder::new();
     let config = configuration_with(&folder, 0.3, &["-DOLD"]);
-    let (summary, messages) =
-        folder.ends(&["--config", &config, "--arm", "--log", "flight.mcap"], 0);
+    let (summary, messages) = folder.ends(
+        &[
+            "--config",
+            &config,
+            "--arm",
+            "--yes",
+            "--log",
+            "flight.mcap",
+        ],
+        0,
+    );
     common::contains(&summary, "armed 1 times");
     common::contains(&summary, "land 1, terminate 0, disarm 0");
-    assert_eq!(messages, "", "nothing to complain about");
+    let (_, complaints) = messages.split_once("on loss").expect("what will fly where");
+    assert_eq!(
+        complaints.lines().count(),
+        1,
+        "nothing to complain about: {messages}"
+    );
 }
 
 #[test]
@@ -279,7 +340,7 @@ fn motors_are_stopped_in_the_air_only_by_those_who_want_it() {
     let deaf = ["-DDEAF_FROM=20", "-DDEAF_UNTIL=1000000"];
     let config = configuration_with(&folder, 60.0, &deaf);
     let terminate = ["--set", "safety.then=terminate", "--log", "flight.mcap"];
-    let arguments = [&["--config", &config, "--arm"], &terminate[..]].concat();
+    let arguments = [&["--config", &config, "--arm", "--yes"], &terminate[..]].concat();
     let (summary, messages) = folder.ends(&arguments, 3);
     common::contains(
         &messages,

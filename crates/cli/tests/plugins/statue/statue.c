@@ -1,7 +1,7 @@
 /* A quadcopter that keeps its own clock and never moves: it counts what it is told. For the tests of fly.
  *
  * $STATUE_FAULT names what goes wrong, half a second after the first command or in the call of that name; $STATUE_FOR how many reads or
- * writes long (for ever, without it). With -DOLD it is a plugin of 3.0, with -DMUTE one without `emergency`. With -DHEIGHT=1.0 it begins so high, m, and moves up and down as its -DMASS and its thrusts say, down to the ground at 0. $STATUE_JOURNAL is a file to which it writes when (ns of CLOCK_MONOTONIC) it was told what. */
+ * writes long (for ever, without it). With -DPILOT it tells who controls it and takes off by itself. With -DOLD it is a plugin of 3.0, with -DMUTE one without `emergency`. With -DHEIGHT=1.0 it begins so high, m, and moves up and down as its -DMASS and its thrusts say, down to the ground at 0. $STATUE_JOURNAL is a file to which it writes when (ns of CLOCK_MONOTONIC) it was told what. */
 #define _GNU_SOURCE
 #include "fly_plugin.h"
 
@@ -33,11 +33,11 @@ static void trace(int64_t time) {
 
 struct statue {
     int64_t start, first_write, last, moved;
-    double height, speed, thrust;
+    double height, speed, thrust, climb;
     unsigned reads, writes, arms, stops, disarms, requests[4], faults, most, polls;
     const char *fault;
     int journal;
-    atomic_bool begun;
+    atomic_bool begun, gone;
 };
 
 /* The reads and writes of a fault begin so long after the first command, ns. */
@@ -47,6 +47,9 @@ static const FlyHost *host;
 
 static const FlyText groups[] = {
     TEXT("pose.position"), TEXT("pose.quaternion"), TEXT("twist.linear"), TEXT("twist.angular"),
+#ifdef PILOT
+    TEXT("vehicle"),
+#endif
 };
 
 static const FlySignal signals[] = {
@@ -59,6 +62,10 @@ static const FlySignal signals[] = {
     MEASUREMENT("twist.angular.z", "rad/s", 3),   COMMAND("rotor.0.thrust"),
     COMMAND("rotor.1.thrust"),                    COMMAND("rotor.2.thrust"),
     COMMAND("rotor.3.thrust"),
+#ifdef PILOT
+    { TEXT("vehicle.armed"), TEXT("1"), FLY_CLASS_AUXILIARY, 4 },
+    { TEXT("vehicle.control"), TEXT("1"), FLY_CLASS_AUXILIARY, 4 },
+#endif
 };
 
 static int64_t now(void) {
@@ -212,6 +219,18 @@ static int32_t read_frame(void *instance, int64_t deadline, FlyFrame *frame, Fly
     move(self, now());
     frame->values[2] = self->height;
     frame->values[9] = self->speed;
+#ifdef PILOT
+    if (self->climb > self->height)
+        self->height += 0.01;
+    frame->values[2] = self->height;
+    frame->values[13] = self->arms > 0;
+    bool taken = strikes(self, "taken") || strikes(self, "taken, hang in stop") ||
+                 (self->arms > 0 && fault_is(self, "taken while arming")) ||
+                 (self->climb > 0.0 && fault_is(self, "taken while taking off"));
+    if (taken && !atomic_exchange(&self->gone, true))
+        note(self, "taken");
+    frame->values[14] = !taken;
+#endif
     bool stale = strikes(self, "stale data"), invalid = strikes(self, "invalid data");
     if (strikes(self, "data that is not finite"))
         frame->values[0] = 0.0 / 0.0;
@@ -300,8 +319,32 @@ static int32_t request(void *instance, uint32_t request, FlyError *error) {
 static int32_t poll_progress(void *instance, FlyError *error) {
     struct statue *self = instance;
     (void)error;
+    if (fault_is(self, "taken while arming"))
+        return FLY_NOTHING;
+    if (self->climb > self->height)
+        return FLY_NOTHING;
     return ++self->polls % 5 == 0 ? FLY_OK : FLY_NOTHING;
 }
+
+#ifdef PILOT
+static int32_t take_off(void *instance, double height, FlyError *error) {
+    static const char cannot[] = "the pre-flight checks fail";
+    struct statue *self = instance;
+    char text[32];
+    if (fault_is(self, "no take-off")) {
+        if (error) {
+            error->kind = FLY_ERROR_REFUSED;
+            memcpy(error->buffer, cannot, sizeof cannot - 1);
+            error->message_length = sizeof cannot - 1;
+        }
+        return FLY_FAILED;
+    }
+    snprintf(text, sizeof text, "take off %.3f", height);
+    note(self, text);
+    self->climb = fault_is(self, "endless take-off") ? 1e9 : self->height + height;
+    return FLY_OK;
+}
+#endif
 
 /* A line of its own to the vehicle: it needs nothing of the instance but the journal. */
 #ifdef MUTE
@@ -322,7 +365,7 @@ static int32_t stop(void *instance, FlyError *error) {
     (void)error;
     self->stops++;
     note(self, "stop");
-    if (fault_is(self, "hang in stop"))
+    if (fault_is(self, "hang in stop") || fault_is(self, "taken, hang in stop"))
         hang(self);
     return FLY_OK;
 }
@@ -367,6 +410,9 @@ static const FlyPlugin plugin = {
     .poll = poll_progress,
 #ifndef MUTE
     .emergency = emergency,
+#endif
+#ifdef PILOT
+    .take_off = take_off,
 #endif
 #endif
 };

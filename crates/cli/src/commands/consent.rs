@@ -1,0 +1,168 @@
+//! What will fly where, and the user's word that it may.
+
+use std::fmt::{self, Display, Write as _};
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use fly_control::{Reference, ReferencePoint, Trajectory};
+use fly_flight::supervisor::Response;
+use fly_hal::{Clock, CommandSet, Instance, ReferenceSource};
+
+use crate::config::{Configuration, Flown, TakeOff};
+use crate::exit::{Exit, Failure};
+use crate::telemetry::Table;
+
+/// What the user must type.
+const YES: &str = "yes";
+
+/// Says what will fly where, and asks for the user's word, where commands move a real vehicle: on a terminal once, unless it was given on the
+/// command line (`yes`). Simulations are never asked for.
+///
+/// # Errors
+/// The user did not agree, or nobody can be asked.
+pub(super) fn ask(
+    configuration: &Configuration,
+    backend: &Instance,
+    yes: bool,
+) -> Result<(), Failure> {
+    if backend.clock() != Clock::RealTime || !backend.is_armed() {
+        return Ok(());
+    }
+    let plan = plan(configuration, backend)?;
+    let mut out = io::stderr().lock();
+    // Who cannot be told cannot be asked; that is found out below.
+    let _ = write!(out, "--arm: a real vehicle will be armed and flown\n{plan}");
+    if yes {
+        return Ok(());
+    }
+    let refused = |why: &str| Failure::new(Exit::NotConfirmed, why);
+    if !io::stdin().is_terminal() || !out.is_terminal() {
+        return Err(refused(
+            "nothing was armed: --arm asks on a terminal, and there is none; scripts say --yes",
+        ));
+    }
+    let _ = write!(out, "Type `{YES}` to arm and fly it: ").and_then(|()| out.flush());
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    if answer.trim() == YES {
+        Ok(())
+    } else {
+        Err(refused("nothing was armed: the answer was not `yes`"))
+    }
+}
+
+/// What will fly where, in lines.
+fn plan(configuration: &Configuration, backend: &Instance) -> Result<Table, Failure> {
+    let (flight, safety) = (&configuration.flight, &configuration.safety);
+    let mut table = Table::default();
+    let mut line = |what: &str, finding: &dyn Display| table.lines(what, [finding.to_string()]);
+    line("vehicle", &vehicle(configuration));
+    let info = backend.info();
+    line("backend", &format_args!("{} {}", info.name, info.version));
+    for setting in link(configuration) {
+        line("", &setting);
+    }
+    line("commands", &commands(backend));
+    line("reference", &reference(configuration, backend)?);
+    line(
+        "begins",
+        &format_args!(
+            "within {} m and {} degrees of the vehicle; {}",
+            safety.start_distance,
+            safety.start_angle_deg,
+            match flight.take_off {
+                TakeOff::None => "it does not take off by itself".to_owned(),
+                TakeOff::ToReference => "where it stands it takes off to there".to_owned(),
+                TakeOff::To(height) => format!("where it stands it takes off to {height} m above"),
+            }
+        ),
+    );
+    match flight.duration {
+        Some(duration) => line("ends", &format_args!("after {duration} s: it lands")),
+        None => line("ends", &"with its reference, or by Ctrl-C: it lands"),
+    }
+    line("limits", &limits(configuration));
+    let then = words(fly_flight::usual_response(configuration));
+    line(
+        "on loss",
+        &format_args!(
+            "of frames for longer than {} ms: {then}; a pilot who changes the mode has the vehicle at once",
+            safety.hold_ms
+        ),
+    );
+    Ok(table)
+}
+
+fn vehicle(configuration: &Configuration) -> String {
+    match configuration.flown() {
+        Flown::Vehicle(vehicle) => {
+            let mass = vehicle.body.inertia().mass();
+            format!("{}, {mass} kg", configuration.system.name)
+        }
+        Flown::System(system) => system.name.clone(),
+    }
+}
+
+/// The plugin's own table, line by line.
+fn link(configuration: &Configuration) -> Vec<String> {
+    let text = configuration.backend.table.text();
+    let lines = text.lines().map(str::trim);
+    let told = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '[']));
+    told.map(str::to_owned).collect()
+}
+
+fn commands(backend: &Instance) -> String {
+    match backend.description().command_set() {
+        Ok(CommandSet::Attitude) => "attitude and thrust".to_owned(),
+        Ok(CommandSet::Rates) => "angular velocity and thrust".to_owned(),
+        Ok(CommandSet::Trajectory) => "position, velocity, acceleration and yaw".to_owned(),
+        // The flight will say what is wrong with a mixture.
+        Ok(CommandSet::Actuators) | Err(_) => {
+            let names = backend.description().commands();
+            let names: Vec<&str> = names.map(|signal| signal.name.as_str()).collect();
+            names.join(", ")
+        }
+    }
+}
+
+fn reference(configuration: &Configuration, backend: &Instance) -> Result<String, Failure> {
+    let mut text = configuration.reference.kind().to_owned();
+    let is_recorded = backend.description().wants_reference == ReferenceSource::Recorded;
+    if let (Flown::Vehicle(vehicle), false) = (configuration.flown(), is_recorded)
+        && let Reference::Planned(mut path) = configuration.build_reference(vehicle)?
+    {
+        let mut start = ReferencePoint::default();
+        if path.at(0.0, &mut start).is_ok() {
+            let r = start.pose.translation;
+            // Writing to a string cannot fail.
+            let _ = write!(text, " from ({:.2}, {:.2}, {:.2}) m", r.x, r.y, r.z);
+        }
+    }
+    Ok(text)
+}
+
+/// The limits of the flight and what follows.
+fn limits(configuration: &Configuration) -> impl Display {
+    let usual = fly_flight::usual_response(configuration);
+    let bounds = configuration.safety.limits.bounds(usual);
+    fmt::from_fn(move |f| {
+        if bounds.is_empty() {
+            return f.write_str("none but those that follow from the loop (`[safety.limits]`)");
+        }
+        for (index, bound) in bounds.iter().enumerate() {
+            let gap = if index == 0 { "" } else { ", " };
+            let then = words(bound.then.unwrap_or(usual));
+            write!(f, "{gap}{}: {then}", bound.limit.name())?;
+        }
+        Ok(())
+    })
+}
+
+fn words(response: Response) -> &'static str {
+    match response {
+        Response::Warn => "a warning",
+        Response::Hold => "holds its position",
+        Response::Descend => "levels and descends",
+        Response::Land => "lands",
+        Response::Terminate => "STOPS ITS MOTORS",
+    }
+}
