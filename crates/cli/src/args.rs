@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fly_flight::Verdict;
+use fly_mavlink::Address;
 use fly_sweep::Shard;
 use nalgebra::Complex;
 
@@ -52,6 +53,15 @@ pub struct Arguments {
     /// Arm without the question, for scripts
     #[arg(long)]
     pub yes: bool,
+    /// Show the flight to a ground station: udpout:127.0.0.1:14550, tcpin:0.0.0.0:5760, …; may be repeated
+    ///
+    /// It is told everything and obeyed in nothing. A simulation then keeps pace with real time (--speed).
+    #[arg(long, value_name = "LINK")]
+    pub mavlink_out: Vec<Address>,
+
+    /// A simulation or a replay goes so many times as fast as real time; 0: as fast as it can [default: 0, with --mavlink-out 1]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, value_parser = not_negative)]
+    pub speed: Option<f64>,
 
     /// Refuse to fly where the closed loop has little or nothing to spare, instead of only warning
     #[arg(long)]

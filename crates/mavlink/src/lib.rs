@@ -14,7 +14,8 @@
 //! With the feature `backend`:
 //! - [`backend`]: a vehicle as a backend of `fly-hal`, for the plugins that define a kind of vehicle;
 //! - [`hil`]: what autopilots and their simulators exchange;
-//! - [`outputs`]: which output of an autopilot drives which actuator, and how.
+//! - [`outputs`]: which output of an autopilot drives which actuator, and how;
+//! - [`publish`]: shows a flight to ground stations.
 
 pub mod frames;
 
@@ -32,6 +33,8 @@ mod link;
 mod newest;
 #[cfg(feature = "backend")]
 pub mod outputs;
+#[cfg(feature = "backend")]
+pub mod publish;
 #[cfg(feature = "links")]
 mod signing;
 #[cfg(feature = "links")]

@@ -19,6 +19,11 @@ pub(super) fn run(
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
+    if !arguments.mavlink_out.is_empty() || arguments.speed.is_some() {
+        let message =
+            "--mavlink-out and --speed are for one vehicle; this configuration has several";
+        return Err(Failure::new(Exit::Usage, message));
+    }
     for vehicle in &configuration.vehicles {
         object(&vehicle.configuration, arguments)?;
     }

@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use fly_flight::supervisor::Mode;
 use fly_flight::{Destination, End, Flight, McapFile, Summary, Verdict, backend};
-use fly_hal::{CrashGuard, SearchPath};
+use fly_hal::{Clock, CrashGuard, SearchPath};
+use fly_mavlink::Address;
 
 use super::as_flown;
 use super::consent;
 use super::interruptions::Interruptions;
+use super::pace::Pace;
+use super::shown::Shown;
 use crate::args::Arguments;
 use crate::config::{Configuration, Document, FlightSection};
 use crate::exit::{Exit, Failure};
-use crate::telemetry::{Data, Progress, Shown, Terminal};
+use crate::telemetry::{Data, Progress, Shown as Printed, Terminal};
 
 /// Flies the configuration and prints the summary.
 pub fn run(
@@ -31,6 +34,8 @@ pub fn run(
         log: arguments.log.as_deref(),
         report: arguments.report.as_ref(),
         plugin_dirs: &arguments.configuration.plugin_dir,
+        stations: &arguments.mavlink_out,
+        speed: arguments.speed,
     };
     fly_and_tell(&configuration, &manner, terminal)
 }
@@ -67,6 +72,10 @@ pub(super) struct Manner<'a> {
     /// A report is wanted: where, or beside the log.
     pub report: Option<&'a Option<PathBuf>>,
     pub plugin_dirs: &'a [PathBuf],
+    /// Ground stations that see it.
+    pub stations: &'a [Address],
+    /// How fast a simulation goes, in real times.
+    pub speed: Option<f64>,
 }
 
 /// Flies, and prints the summary.
@@ -78,7 +87,7 @@ pub(super) fn fly_and_tell(
     let summary = fly(configuration, manner, terminal)?;
     terminal.flush();
     let exit = Exit::from(&summary);
-    let shown = Shown(&summary);
+    let shown = Printed(&summary);
     if manner.json {
         let text = serde_json::to_string_pretty(&Data::new(&summary, exit))
             .map_err(|error| Failure::new(Exit::Internal, error))?;
@@ -107,11 +116,16 @@ fn fly(
     // Ctrl-C at the question ends the command.
     consent::ask(configuration, backend.instance(), manner.yes)?;
     let interruptions = Interruptions::watch(manner.arm);
-    let mut log = McapFile::new(destination(
-        &configuration.document,
-        &configuration.flight,
-        manner.log,
-    ));
+    let mut pace = pace(manner, backend.instance().clock());
+    let mut log = Shown::new(
+        McapFile::new(destination(
+            &configuration.document,
+            &configuration.flight,
+            manner.log,
+        )),
+        configuration,
+        manner.stations,
+    )?;
     let mut flight = Flight::new(configuration, backend, &mut log)?;
     let line = flight.emergency();
     let guard = line.as_ref().map(CrashGuard::new).transpose();
@@ -148,8 +162,18 @@ fn fly(
             );
             progress.update(flight.flight_time(), flight.errors(), alarm);
         }
+        pace.wait(flight.flight_time());
     };
     Ok(flight.finish(end))
+}
+
+/// People who look at a simulation see it as fast as it would be.
+fn pace(manner: &Manner, clock: Clock) -> Pace {
+    let usual = if manner.stations.is_empty() { 0.0 } else { 1.0 };
+    match clock {
+        Clock::Stepped => Pace::new(manner.speed.unwrap_or(usual)),
+        Clock::RealTime => Pace::new(0.0),
+    }
 }
 
 /// Where the log goes: as the command line or the configuration says, else to a new file

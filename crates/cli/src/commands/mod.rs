@@ -15,6 +15,7 @@ mod manual;
 mod pace;
 mod report;
 mod serve;
+mod shown;
 mod sweep;
 mod system;
 mod tune;

@@ -187,6 +187,8 @@ fn rerun(
         log: Some(&log),
         report: None,
         plugin_dirs: &arguments.configuration.plugin_dir,
+        stations: &[],
+        speed: None,
     };
     fly::fly_and_tell(&plan.configuration(index)?, &manner, terminal)
 }

@@ -16,6 +16,7 @@ mod faults;
 mod fleets;
 mod flights;
 mod ground;
+mod ground_stations;
 mod hostile;
 mod limits;
 mod logs;

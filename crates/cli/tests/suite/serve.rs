@@ -327,3 +327,97 @@ fn what_cannot_be_served_is_said() {
     let (_, errors) = folder.ends(&["serve", "--as", "px5", "--config", "quadcopter.toml"], 2);
     contains(&errors, "px4, ardupilot");
 }
+
+/// A script's word that a simulated vehicle may be armed, where the command asks for it.
+fn consent(folder: &Folder) -> Vec<&'static str> {
+    let (help, _) = folder.ends(&["--help"], 0);
+    let asks = help.contains("--yes");
+    ["--arm", "--yes"]
+        .into_iter()
+        .take(1 + usize::from(asks))
+        .collect()
+}
+
+/// Root mean square and largest errors of position (m) and attitude (rad) in a summary.
+fn errors(summary: &str) -> [f64; 2] {
+    let data: serde_json::Value = serde_json::from_str(summary).unwrap();
+    assert_eq!(data["verdict"], "flown", "{summary}");
+    ["position", "attitude"].map(|what| data["errors"][0][what]["rms"].as_f64().unwrap())
+}
+
+/// The plant in one process, its controller in another: as good as both in one.
+#[test]
+fn our_own_controller_flies_the_served_plant_as_the_simulation() {
+    let folder = Folder::new();
+    for (name, seconds) in [("quadcopter", "12"), ("tricopter", "5")] {
+        let config = format!("{name}.toml");
+        let duration = format!("flight.duration={seconds}");
+        let flown = ["--config", &config, "--set", &duration, "--json"];
+        let (plain, _) = folder.ends(&[&flown[..], &["--log", "plain.mcap"]].concat(), 0);
+        let service = Service::start(
+            &folder,
+            &[
+                "--config",
+                &config,
+                "--as",
+                "px4",
+                "--speed",
+                "0",
+                "--rate",
+                "500",
+                "--log",
+                "plant.mcap",
+            ],
+        );
+        let link = format!("backend.{name}.link=tcpout:127.0.0.1:{}", service.port);
+        let command = format!("backend.{name}.command=hil");
+        let mut arguments = flown.to_vec();
+        arguments.extend([
+            "--backend",
+            name,
+            "--set",
+            &command,
+            "--set",
+            &link,
+            "--log",
+            "hil.mcap",
+        ]);
+        // Both configurations begin far from their reference.
+        arguments.extend(["--set", "safety.start_angle_deg=180"]);
+        arguments.extend(consent(&folder));
+        let began = Instant::now();
+        let (hil, said) = folder.ends(&arguments, 0);
+        let took = began.elapsed().as_secs_f64();
+        let (summary, _) = service.interrupt();
+        let (plain, hil) = (errors(&plain), errors(&hil));
+        println!("{name}: {plain:?} alone, {hil:?} served, {took:.1} s\n{said}{summary}");
+        let limits = [
+            (plain[0] * 1.1).max(plain[0] + 0.02),
+            (plain[1] * 1.1).max(plain[1] + 0.02),
+        ];
+        assert!(
+            hil[0] <= limits[0] && hil[1] <= limits[1],
+            "{plain:?} {hil:?}"
+        );
+        assert!(
+            hil[0] >= 0.8 * plain[0],
+            "another flight: {plain:?} {hil:?}"
+        );
+        contains(&summary, "1 connections");
+        assert!(!summary.contains("no message"), "{summary}");
+    }
+}
+
+#[test]
+fn a_controller_without_a_simulator_says_so() {
+    let folder = Folder::new();
+    let mut arguments = vec!["--config", "quadcopter.toml", "--backend", "quadcopter"];
+    arguments.extend(["--set", "backend.quadcopter.command=hil"]);
+    arguments.extend(["--set", "backend.quadcopter.link=tcpout:127.0.0.1:1"]);
+    arguments.extend(["--set", "backend.quadcopter.connect_timeout=0.2"]);
+    let (_, said) = folder.ends(&arguments, 3);
+    contains(&said, "no simulator answers at 127.0.0.1:1");
+    contains(&said, "`fly serve --as px4` is one");
+    let (_, said) = folder.ends(&arguments[..6], 2);
+    contains(&said, "expected `tcpout:HOST:PORT`");
+}

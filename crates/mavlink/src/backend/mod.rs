@@ -1,6 +1,6 @@
 //! A MAVLink vehicle as a backend, for the plugins that define a kind of vehicle.
 //!
-//! A plugin is an [`Airframe`] and one line, `fly_hal::export_backend!(MavlinkVehicle<MyAirframe>)`: see `crates/plugins/quadcopter`.
+//! A plugin is an [`Airframe`] and one line, `fly_hal::export_backend!(AnyVehicle<MyAirframe>)`: see `crates/plugins/quadcopter`.
 //!
 //! # Signals
 //!
@@ -12,6 +12,8 @@
 //! | `vehicle.control` | 0 once the mode of a commanded vehicle was changed by somebody else | after 5 s |
 //!
 //! # Commands
+//!
+//! With `command = "hil"` we are the autopilot: see [`HilVehicle`].
 //!
 //! The key `command` says which [set](fly_hal::CommandSet) is taken: attitude and thrust, angular velocity and thrust, or points of a trajectory.
 //! Without [`armed`](fly_hal::Configuration::armed) they are dropped, and only our heartbeat and requests for messages are sent to the vehicle; with
@@ -27,8 +29,10 @@
 //! far as the vehicle's clock can be mapped to ours ([`crate::SenderClock`]).
 
 mod airframe;
+mod any;
 mod autopilot;
 mod frame;
+mod hil;
 mod preflight;
 mod session;
 mod setpoint;
@@ -37,6 +41,8 @@ mod thrust;
 mod vehicle;
 
 pub use airframe::Airframe;
+pub use any::AnyVehicle;
+pub use hil::HilVehicle;
 pub use vehicle::MavlinkVehicle;
 
 /// The kinds of vehicle that a heartbeat may name.

@@ -14,7 +14,7 @@
 //! signing_key = "fly.key"      # signs what is sent and refuses what is not signed; see the crate's README
 //! signing_link = 0             # our number of this link, 0 to 255, where several share a key
 //! any_type = false             # true: only warn when the vehicle is of another kind
-//! command = "attitude"         # what it is commanded by: "attitude", "rates" or "trajectory"
+//! command = "attitude"         # what it is commanded by: "attitude", "rates" or "trajectory"; "hil": the simulator whose autopilot we are
 //! setpoint_rate_hz = 200.0     # at most so many setpoints a second
 //! hover_thrust = 0.4           # the autopilot's thrust in hover, 0 to 1; without: measured after the take-off, before that its parameter
 //! thrust_curve = 0.0           # 0: the autopilot linearises its thrust; 1: thrust goes with the square of the command
@@ -164,7 +164,7 @@ fn command(name: Option<Spanned<String>>) -> Result<CommandSet, Error> {
         .find(|set| set.name() == name.get_ref());
     found.ok_or_else(|| {
         Error::configuration(format!(
-            "`command` is \"{}\", expected \"attitude\", \"rates\" or \"trajectory\"",
+            "`command` is \"{}\", expected \"attitude\", \"rates\", \"trajectory\" or \"hil\"",
             name.get_ref()
         ))
         .in_configuration(name.span())

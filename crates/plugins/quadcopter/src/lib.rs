@@ -3,7 +3,7 @@
 //! It reads the vehicle's state and, armed, commands a PX4 or an ArduCopter: see [`fly_mavlink::backend`].
 
 use fly_hal::{Clock, Info};
-use fly_mavlink::backend::{Airframe, MavType, MavlinkVehicle};
+use fly_mavlink::backend::{Airframe, AnyVehicle, MavType};
 
 /// Rotors that do not tilt, as many as the model has.
 pub struct Quadcopter;
@@ -30,4 +30,4 @@ impl Airframe for Quadcopter {
     const ROTORS: Option<usize> = None;
 }
 
-fly_hal::export_backend!(MavlinkVehicle<Quadcopter>);
+fly_hal::export_backend!(AnyVehicle<Quadcopter>);

@@ -3,7 +3,7 @@
 //! It reads the vehicle's state and, armed, commands a PX4 or an ArduCopter: see [`fly_mavlink::backend`].
 
 use fly_hal::{Clock, Info};
-use fly_mavlink::backend::{Airframe, MavType, MavlinkVehicle};
+use fly_mavlink::backend::{Airframe, AnyVehicle, MavType};
 
 /// Three rotors that tilt.
 pub struct Tricopter;
@@ -22,4 +22,4 @@ impl Airframe for Tricopter {
     const ROTORS: Option<usize> = Some(3);
 }
 
-fly_hal::export_backend!(MavlinkVehicle<Tricopter>);
+fly_hal::export_backend!(AnyVehicle<Tricopter>);

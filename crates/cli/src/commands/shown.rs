@@ -1,0 +1,284 @@
+//! A flight that ground stations see while it is logged.
+
+use fly_flight::supervisor::Mode;
+use fly_flight::{LogError, LogSummary, McapFile, Message, Sink};
+use fly_hal::Description;
+use fly_log::{Header, Pace, Reference, Row, RunMetadata, State};
+use fly_mavlink::Address;
+use fly_mavlink::backend::MavType;
+use fly_mavlink::dialect::MavSeverity;
+use fly_mavlink::frames::rotate;
+use fly_mavlink::hil::{Fix, Motion, Origin};
+use fly_mavlink::outputs::{Autopilot, OutputMap};
+use fly_mavlink::publish::{About, Phase, Publication, Seen, Target};
+
+use crate::config::Configuration;
+use crate::exit::{Exit, Failure};
+
+/// The log, and beside it the flight as ground stations see it.
+pub struct Shown {
+    log: McapFile,
+    stations: Option<Stations>,
+}
+
+struct Stations {
+    publication: Publication,
+    outputs: Option<OutputMap>,
+    /// Which controls are thrusts.
+    thrusts: Vec<usize>,
+    places: Places,
+    /// Of each mode of the supervisor: how the flight fares, and what is said when it begins.
+    modes: Vec<(Phase, String)>,
+    mode: Option<u8>,
+    controls: [f32; 32],
+}
+
+/// Where rows have what a ground station shows.
+#[derive(Default)]
+struct Places {
+    battery: Option<(usize, [usize; 2])>,
+    armed: Option<(usize, usize)>,
+    airspeed: Option<(usize, usize)>,
+    position: Option<(usize, [usize; 3])>,
+    velocity: Option<(usize, [usize; 3])>,
+}
+
+impl Shown {
+    /// Opens the links.
+    ///
+    /// # Errors
+    /// One cannot be opened.
+    pub fn new(
+        log: McapFile,
+        configuration: &Configuration,
+        stations: &[Address],
+    ) -> Result<Self, Failure> {
+        if stations.is_empty() {
+            return Ok(Self {
+                log,
+                stations: None,
+            });
+        }
+        let inputs = &configuration.system.inputs;
+        let outputs = OutputMap::new(inputs, Autopilot::Px4, None, &[]).ok();
+        let names = inputs.command_names().iter();
+        let thrusts = (outputs.iter().flat_map(OutputMap::channels))
+            .zip(names)
+            .filter(|(_, name)| name.ends_with(".thrust"))
+            .map(|(channel, _)| channel - 1)
+            .collect();
+        let about = About {
+            system: 1,
+            kind: kind(inputs.rotors().as_slice().len()),
+            origin: origin(configuration)?,
+        };
+        let publication = Publication::open(stations, &about)
+            .map_err(|error| Failure::new(Exit::Usage, format_args!("--mavlink-out: {error}")))?;
+        Ok(Self {
+            log,
+            stations: Some(Stations {
+                publication,
+                outputs,
+                thrusts,
+                places: Places::default(),
+                modes: Vec::new(),
+                mode: None,
+                controls: [0.0; 32],
+            }),
+        })
+    }
+}
+
+/// `[serve] origin`, which says the same to autopilots.
+fn origin(configuration: &Configuration) -> Result<Origin, Failure> {
+    let table = configuration.document.table("serve.origin");
+    let origin = table.map(|table| table.decode::<Origin>()).transpose()?;
+    Ok(origin.unwrap_or_default())
+}
+
+/// What has so many rotors.
+fn kind(rotors: usize) -> MavType {
+    match rotors {
+        2 => MavType::MAV_TYPE_COAXIAL,
+        3 => MavType::MAV_TYPE_TRICOPTER,
+        4 => MavType::MAV_TYPE_QUADROTOR,
+        6 => MavType::MAV_TYPE_HEXAROTOR,
+        8 => MavType::MAV_TYPE_OCTOROTOR,
+        12 => MavType::MAV_TYPE_DODECAROTOR,
+        _ => MavType::MAV_TYPE_GENERIC,
+    }
+}
+
+impl Sink for Shown {
+    fn begin(&mut self, header: &Header, pace: Pace) -> Result<(), LogError> {
+        if let Some(stations) = &mut self.stations {
+            stations.begin(header);
+        }
+        self.log.begin(header, pace)
+    }
+
+    fn row(&mut self, row: &Row) {
+        self.log.row(row);
+        if let Some(stations) = &mut self.stations {
+            stations.row(row);
+        }
+    }
+
+    fn message(&mut self, time: i64, message: Message) {
+        if let Some(stations) = &mut self.stations {
+            stations.message(&message);
+        }
+        self.log.message(time, message);
+    }
+
+    fn finish(&mut self, run: RunMetadata) -> Option<LogSummary> {
+        if let Some(stations) = self.stations.take() {
+            for (address, statistics) in stations.publication.finish() {
+                tracing::info!("{address}: {statistics}");
+            }
+        }
+        self.log.finish(run)
+    }
+}
+
+impl Stations {
+    fn begin(&mut self, header: &Header) {
+        self.places = Places::bind(&header.description);
+        self.modes = (header.modes.iter())
+            .map(|name| (phase(name), format!("mode: {name}")))
+            .collect();
+    }
+
+    fn row(&mut self, row: &Row) {
+        let phase = self.modes.get(usize::from(row.mode));
+        if self.mode.replace(row.mode) != Some(row.mode)
+            && let Some((_, said)) = phase
+        {
+            (self.publication).say(MavSeverity::MAV_SEVERITY_INFO, said);
+        }
+        let phase = phase.map_or(Phase::default(), |(phase, _)| *phase);
+        if let (Some(outputs), Some(commands)) = (&self.outputs, row.commands) {
+            outputs.controls_of_commands(commands, &mut self.controls);
+        }
+        let count = self.thrusts.len().max(1) as f64;
+        let all = self.thrusts.iter().map(|i| f64::from(self.controls[*i]));
+        let thrust = all.sum::<f64>() / count;
+        let (places, controls) = (&self.places, &self.controls);
+        let output_count = self.outputs.as_ref().map_or(0, |o| o.channels().count());
+        self.publication.show(|seen| {
+            *seen = Seen {
+                time: Some(row.time),
+                motion: row.state.map(|state| motion(&state)),
+                target: (row.control.as_ref())
+                    .and_then(|control| control.reference)
+                    .map(|reference| target(&reference)),
+                thrust: Some(thrust),
+                outputs: *controls,
+                output_count,
+                battery: places.battery.and_then(|at| vector(at, row)),
+                fix: (places.position.and_then(|at| vector(at, row)))
+                    .zip(places.velocity.and_then(|at| vector(at, row)))
+                    .map(|(position, velocity)| Fix { position, velocity }),
+                airspeed: places
+                    .airspeed
+                    .and_then(|(group, place)| vector((group, [place]), row))
+                    .map(|[speed]| speed),
+                armed: places
+                    .armed
+                    .and_then(|(group, place)| vector((group, [place]), row))
+                    .map_or(phase != Phase::Standby && phase != Phase::Over, |[it]| {
+                        it > 0.5
+                    }),
+                phase,
+                mode: row.mode.into(),
+            };
+        });
+    }
+
+    /// What the flight says of itself, and what is worse than that.
+    fn message(&mut self, message: &Message) {
+        let severity = match message.level {
+            tracing::Level::ERROR => MavSeverity::MAV_SEVERITY_ERROR,
+            tracing::Level::WARN => MavSeverity::MAV_SEVERITY_WARNING,
+            tracing::Level::INFO if message.target.starts_with("fly_flight") => {
+                MavSeverity::MAV_SEVERITY_INFO
+            }
+            _ => return,
+        };
+        self.publication.say(severity, message.text);
+    }
+}
+
+fn phase(mode: &str) -> Phase {
+    let known = Mode::ALL.into_iter().find(|known| known.name() == mode);
+    match known {
+        Some(Mode::Flying | Mode::Armed | Mode::Paused) => Phase::Flying,
+        Some(Mode::Holding | Mode::HoldPosition | Mode::Descending) => Phase::Failsafe,
+        Some(Mode::Landing) => Phase::Landing,
+        Some(Mode::Ended) => Phase::Over,
+        _ => Phase::Standby,
+    }
+}
+
+impl Places {
+    fn bind(description: &Description) -> Self {
+        let place = |name: &str| description.value_index(name);
+        let group = |name: &str| description.find_group(name);
+        let three = |name: &str| -> Option<(usize, [usize; 3])> {
+            let [x, y, z] = ["x", "y", "z"].map(|axis| place(&format!("{name}.{axis}")));
+            Some((group(name)?, [x?, y?, z?]))
+        };
+        let battery = [place("battery.voltage"), place("battery.remaining")];
+        Self {
+            battery: group("battery").and_then(|at| Some((at, [battery[0]?, battery[1]?]))),
+            armed: group("vehicle").zip(place("vehicle.armed")),
+            airspeed: group("airspeed").zip(place("airspeed.speed")),
+            position: three("gnss.position"),
+            velocity: three("gnss.velocity"),
+        }
+    }
+}
+
+/// The numbers of a group that is valid.
+fn vector<const N: usize>((group, places): (usize, [usize; N]), row: &Row) -> Option<[f64; N]> {
+    let valid = row.groups.get(group).is_some_and(|group| group.valid);
+    valid.then(|| places.map(|place| row.values[place]))
+}
+
+fn motion(state: &State) -> Motion {
+    let [x, y, z, w, i, j, k] = state.pose;
+    let [vx, vy, vz, p, q, r] = state.twist;
+    Motion {
+        position: [x, y, z],
+        attitude: [w, i, j, k],
+        velocity: rotate([w, i, j, k], [vx, vy, vz]),
+        angular_velocity: [p, q, r],
+    }
+}
+
+fn target(reference: &Reference) -> Target {
+    let Motion {
+        position,
+        attitude,
+        velocity,
+        angular_velocity,
+    } = motion(&State {
+        pose: reference.pose,
+        twist: reference.twist,
+    });
+    // The twist's components change by themselves, and with the axes that they are along.
+    let [vx, vy, vz, p, q, r] = reference.twist;
+    let [ax, ay, az, ..] = reference.acceleration;
+    let turned = [
+        ax + q * vz - r * vy,
+        ay + r * vx - p * vz,
+        az + p * vy - q * vx,
+    ];
+    Target {
+        position,
+        attitude,
+        velocity,
+        acceleration: rotate(attitude, turned),
+        angular_velocity,
+    }
+}

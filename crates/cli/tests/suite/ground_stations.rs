@@ -1,0 +1,253 @@
+//! `--mavlink-out`: the real command, seen by a ground station that is a program of its own.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::common::{Folder, contains};
+use crate::serve::python;
+
+/// Numbers of a message.
+fn numbers<const N: usize>(message: &Value, names: [&str; N]) -> [f64; N] {
+    names.map(|name| {
+        message[name]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{name} of {message}"))
+    })
+}
+
+#[track_caller]
+fn close<const N: usize>(found: [f64; N], expected: [f64; N], tolerance: f64, what: &str) {
+    for (a, b) in found.iter().zip(expected) {
+        assert!(
+            (a - b).abs() <= tolerance,
+            "{what}: {found:?} is not {expected:?}"
+        );
+    }
+}
+
+#[test]
+fn a_ground_station_sees_what_the_log_has_and_is_obeyed_in_nothing() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/station.py");
+    let mut station = Command::new(python)
+        .arg(script)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(station.stdout.take().unwrap());
+    let mut port = String::new();
+    said.read_line(&mut port).unwrap();
+    let link = format!("udpout:127.0.0.1:{}", port.trim());
+    let began = Instant::now();
+    // Somebody else does not listen; that holds up nobody.
+    folder.flies(&[
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "flight.duration=4",
+        "--log",
+        "shown.mcap",
+        "--mavlink-out",
+        &link,
+        "--mavlink-out",
+        "tcpout:127.0.0.1:1",
+        "--mavlink-out",
+        "udpout:127.0.0.1:9",
+    ]);
+    let took = began.elapsed().as_secs_f64();
+    assert!((4.0..9.0).contains(&took), "in real time: {took} s");
+    let mut text = String::new();
+    said.read_to_string(&mut text).unwrap();
+    assert!(station.wait().unwrap().success());
+    let seen: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(seen["bad"], 0);
+    let came = |kind: &str| -> Vec<Value> {
+        let all = seen["came"][kind].as_array().cloned().unwrap_or_default();
+        assert!(!all.is_empty(), "no {kind}");
+        all
+    };
+    for (kind, least) in [
+        ("HEARTBEAT", 4),
+        ("SYS_STATUS", 4),
+        ("EXTENDED_SYS_STATE", 4),
+        ("HOME_POSITION", 1),
+        ("ATTITUDE_QUATERNION", 100),
+        ("ATTITUDE", 50),
+        ("LOCAL_POSITION_NED", 50),
+        ("GLOBAL_POSITION_INT", 20),
+        ("GPS_RAW_INT", 10),
+        ("VFR_HUD", 20),
+        ("SERVO_OUTPUT_RAW", 20),
+        ("ACTUATOR_OUTPUT_STATUS", 20),
+        ("POSITION_TARGET_LOCAL_NED", 50),
+        ("ATTITUDE_TARGET", 50),
+        ("STATUSTEXT", 2),
+    ] {
+        let found = came(kind).len();
+        assert!(found >= least, "{found} of {kind}");
+    }
+    let heartbeat = &came("HEARTBEAT")[2];
+    assert_eq!(heartbeat["from"], serde_json::json!([1, 1]));
+    // MAV_TYPE_QUADROTOR, armed.
+    assert_eq!(
+        (
+            &heartbeat["type"],
+            heartbeat["base_mode"].as_u64().unwrap() & 128
+        ),
+        (&2.into(), 128)
+    );
+    let texts: Vec<_> = came("STATUSTEXT")
+        .iter()
+        .map(|text| text["text"].to_string())
+        .collect();
+    assert!(
+        texts.iter().any(|text| text.contains("mode: flying")),
+        "{texts:?}"
+    );
+
+    // Nothing was obeyed, everything answered.
+    let acks = came("COMMAND_ACK");
+    let result = |command: u64| {
+        let ack = acks.iter().find(|ack| ack["command"] == command).unwrap();
+        ack["result"].as_u64().unwrap()
+    };
+    assert_eq!([result(400), result(185), result(512)], [3, 3, 0]);
+    assert_eq!(came("PARAM_VALUE")[0]["param_count"], 0);
+    assert_eq!(came("MISSION_COUNT")[0]["count"], 0);
+    came("AUTOPILOT_VERSION");
+
+    // What was seen is what was logged.
+    let options = fly_log::Options::default();
+    let log = fly_log::Recording::open(folder.path("shown.mcap"), &options).unwrap();
+    let place = |name: &str| log.description.value_index(name).unwrap();
+    let (position, attitude) = (place("pose.position.x"), place("pose.quaternion.w"));
+    let (linear, angular) = (place("twist.linear.x"), place("twist.angular.x"));
+    let at = |message: &Value| {
+        let milliseconds = message["time_boot_ms"].as_i64().unwrap();
+        let found = log
+            .frames
+            .iter()
+            .find(|frame| frame.time / 1_000_000 == milliseconds);
+        found.map(|frame| frame.values.to_vec())
+    };
+    let mut compared = 0;
+    for message in came("LOCAL_POSITION_NED") {
+        let Some(values) = at(&message) else { continue };
+        let [x, y, z] = [values[position], values[position + 1], values[position + 2]];
+        close(
+            numbers(&message, ["x", "y", "z"]),
+            [x, -y, -z],
+            1e-6,
+            "position",
+        );
+        let q: [f64; 4] = values[attitude..attitude + 4].try_into().unwrap();
+        let v: [f64; 3] = values[linear..linear + 3].try_into().unwrap();
+        let rotation = nalgebra::UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(
+            q[0], q[1], q[2], q[3],
+        ));
+        let v = rotation * nalgebra::Vector3::from(v);
+        close(
+            numbers(&message, ["vx", "vy", "vz"]),
+            [v.x, -v.y, -v.z],
+            1e-5,
+            "velocity",
+        );
+        compared += 1;
+    }
+    assert!(compared >= 50, "{compared} positions were compared");
+    for message in came("ATTITUDE_QUATERNION") {
+        let Some(values) = at(&message) else { continue };
+        let q = &values[attitude..attitude + 4];
+        close(
+            numbers(&message, ["q1", "q2", "q3", "q4"]),
+            [q[0], q[1], -q[2], -q[3]],
+            1e-6,
+            "attitude",
+        );
+        let w = &values[angular..angular + 3];
+        close(
+            numbers(&message, ["rollspeed", "pitchspeed", "yawspeed"]),
+            [w[0], -w[1], -w[2]],
+            1e-5,
+            "rates",
+        );
+    }
+    let global = &came("GLOBAL_POSITION_INT")[5];
+    let values = at(global).unwrap();
+    close(
+        numbers(global, ["alt", "relative_alt"]),
+        [
+            488_000.0 + 1e3 * values[position + 2],
+            1e3 * values[position + 2],
+        ],
+        1.0,
+        "altitude",
+    );
+    let north = (global["lat"].as_f64().unwrap() * 1e-7 - 47.397_742).to_radians() * 6_371_000.0;
+    assert!(
+        (north - values[position]).abs() < 0.01,
+        "{north} m to the north"
+    );
+    // The reference at the time of the message, from the configuration's own formula.
+    let target = &came("POSITION_TARGET_LOCAL_NED")[60];
+    let t = target["time_boot_ms"].as_f64().unwrap() * 1e-3;
+    let wave = |a: f64, w: f64, p: f64| {
+        (
+            a * (w * t + p).sin(),
+            a * w * (w * t + p).cos(),
+            -a * w * w * (w * t + p).sin(),
+        )
+    };
+    let (x, y, z) = (
+        wave(1.5, 1.1, 0.0),
+        wave(1.0, 1.6, 0.5),
+        wave(0.4, 0.8, 1.0),
+    );
+    close(
+        numbers(target, ["x", "y", "z"]),
+        [x.0, -y.0, -z.0],
+        1e-3,
+        "target",
+    );
+    close(
+        numbers(target, ["vx", "vy", "vz"]),
+        [x.1, -y.1, -z.1],
+        1e-3,
+        "its velocity",
+    );
+    close(
+        numbers(target, ["afx", "afy", "afz"]),
+        [x.2, -y.2, -z.2],
+        1e-3,
+        "its acceleration",
+    );
+}
+
+/// Without people who look a simulation goes as fast as it can, and with a speed as fast as that.
+#[test]
+fn speed_is_asked_for() {
+    let folder = Folder::new();
+    let began = Instant::now();
+    folder.flies(&[
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "flight.duration=2",
+        "--log",
+        "a.mcap",
+        "--speed",
+        "2",
+    ]);
+    let took = began.elapsed().as_secs_f64();
+    assert!((1.0..4.0).contains(&took), "{took} s");
+    let (_, said) = folder.ends(
+        &["--config", "quadcopter.toml", "--mavlink-out", "udp:1"],
+        2,
+    );
+    contains(&said, "is not a kind of link");
+}

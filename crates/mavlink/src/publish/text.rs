@@ -1,0 +1,84 @@
+//! Texts for people, in pieces of 50 bytes.
+
+use crate::dialect::{MavMessage, MavSeverity, STATUSTEXT_DATA};
+
+/// A text that allocates nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Text {
+    severity: MavSeverity,
+    bytes: [u8; MOST],
+    length: usize,
+}
+
+/// The longest text, bytes: four pieces.
+const MOST: usize = 4 * PIECE;
+const PIECE: usize = 50;
+
+impl Text {
+    /// Cut off where it is too long, between two characters.
+    pub fn new(severity: MavSeverity, text: &str) -> Self {
+        let length = text.floor_char_boundary(MOST);
+        let mut bytes = [0; MOST];
+        bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Self {
+            severity,
+            bytes,
+            length,
+        }
+    }
+
+    /// One message, or several with the same number of which each has 50 bytes.
+    pub fn messages(&self) -> impl Iterator<Item = MavMessage> + '_ {
+        let bytes = &self.bytes[..self.length];
+        // Pieces belong together by a number that is not 0.
+        let sum = bytes.iter().fold(self.length, |sum, byte| {
+            sum.wrapping_mul(31).wrapping_add(usize::from(*byte))
+        });
+        let id = if self.length > PIECE {
+            u16::try_from(sum % 65_535).unwrap_or(0) + 1
+        } else {
+            0
+        };
+        bytes.chunks(PIECE).enumerate().map(move |(index, piece)| {
+            let mut text = [0; PIECE];
+            text[..piece.len()].copy_from_slice(piece);
+            MavMessage::STATUSTEXT(STATUSTEXT_DATA {
+                severity: self.severity,
+                text: text.into(),
+                id,
+                chunk_seq: u8::try_from(index).unwrap_or(u8::MAX),
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_come_in_numbered_pieces() {
+        let pieces = |text: &str| {
+            let text = Text::new(MavSeverity::MAV_SEVERITY_INFO, text);
+            let messages: Vec<_> = text.messages().collect();
+            messages
+        };
+        assert_eq!(pieces("").len(), 0);
+        let MavMessage::STATUSTEXT(one) = &pieces("landing")[0] else {
+            panic!("no text")
+        };
+        assert_eq!(
+            (one.id, one.chunk_seq, one.text.to_str().unwrap()),
+            (0, 0, "landing")
+        );
+        let long = "é".repeat(120);
+        let all = pieces(&long);
+        assert_eq!(all.len(), 4);
+        for (index, piece) in all.iter().enumerate() {
+            let MavMessage::STATUSTEXT(piece) = piece else {
+                panic!("no text")
+            };
+            assert!(piece.id > 0 && usize::from(piece.chunk_seq) == index);
+        }
+    }
+}
