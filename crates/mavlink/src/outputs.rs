@@ -349,21 +349,22 @@ fn in_order(
 fn numbered(inputs: &Inputs, autopilot: Autopilot, notes: &mut Vec<String>) -> Vec<usize> {
     let rotors = inputs.rotors().as_slice();
     if let Some((layout, channels, wrong)) = layout(inputs) {
-        if wrong.is_empty() {
-            return channels;
-        }
-        let mut note = format!(
-            "the rotors stand as in {}'s quad {layout}, but {} the other way round",
-            autopilot.name(),
-            match wrong.as_slice() {
-                [one] => format!("`{one}` turns"),
-                several => format!("`{}` turn", several.join("`, `")),
-            }
-        );
-        if autopilot == Autopilot::Px4 {
-            let _ = write!(note, ": set {}", moments(inputs, &channels));
-        }
-        notes.push(note);
+        let turning = match wrong.as_slice() {
+            [] => String::new(),
+            [one] => format!(", but `{one}` turns the other way round"),
+            several => format!(", but `{}` turn the other way round", several.join("`, `")),
+        };
+        let told = match autopilot {
+            // Its usual quad X.
+            _ if layout == "X" && wrong.is_empty() => return channels,
+            Autopilot::Px4 => format!("; PX4 has to know {}", geometry(inputs, &channels)),
+            Autopilot::Ardupilot if layout == "X" => "; FRAME_TYPE is 1".to_owned(),
+            Autopilot::Ardupilot => "; FRAME_TYPE is 0".to_owned(),
+        };
+        let name = autopilot.name();
+        notes.push(format!(
+            "the rotors stand as in {name}'s quad {layout}{turning}{told}"
+        ));
         return channels;
     }
     let names = inputs.command_names();
@@ -384,7 +385,10 @@ fn numbered(inputs: &Inputs, autopilot: Autopilot, notes: &mut Vec<String>) -> V
         listed.join(", ")
     );
     if autopilot == Autopilot::Px4 && !rotors.is_empty() {
-        let _ = write!(note, "; PX4 has to know {}", geometry(inputs));
+        let thrusts = names.iter().zip(&channels);
+        let thrusts = thrusts.filter(|(name, _)| name.ends_with(".thrust"));
+        let thrusts: Vec<usize> = thrusts.map(|(_, channel)| *channel).collect();
+        let _ = write!(note, "; PX4 has to know {}", geometry(inputs, &thrusts));
     }
     notes.push(note);
     channels
@@ -425,19 +429,13 @@ fn apart(a: f64, b: f64) -> f64 {
     d.min(360.0 - d)
 }
 
-/// PX4's parameters of the rotors' senses.
-fn moments(inputs: &Inputs, channels: &[usize]) -> String {
-    let all: Vec<String> = (inputs.rotors().as_slice().iter().zip(channels))
-        .map(|(rotor, channel)| format!("CA_ROTOR{channel}_KM {}", -rotor.drag_ratio))
-        .collect();
-    all.join(", ")
-}
-
-/// PX4's parameters of rotors that are numbered in order.
-fn geometry(inputs: &Inputs) -> String {
+/// PX4's parameters of rotors with these channels, from 0.
+fn geometry(inputs: &Inputs, channels: &[usize]) -> String {
     let rotors = inputs.rotors().as_slice();
+    let mut numbered: Vec<_> = channels.iter().zip(rotors).collect();
+    numbered.sort_by_key(|(channel, _)| **channel);
     let mut text = format!("CA_ROTOR_COUNT {}", rotors.len());
-    for (i, rotor) in rotors.iter().enumerate() {
+    for (i, rotor) in numbered {
         let p = rotor.position;
         let _ = write!(
             text,
@@ -514,7 +512,9 @@ mod tests {
             "{note}"
         );
         assert!(
-            note.contains("CA_ROTOR2_KM 0.016, CA_ROTOR1_KM -0.016"),
+            note.contains(
+                "CA_ROTOR2_PX 0.18 CA_ROTOR2_PY 0 CA_ROTOR2_KM 0.016, CA_ROTOR3_PX -0.18"
+            ),
             "{note}"
         );
         let one = OutputMap::new(
@@ -525,7 +525,7 @@ mod tests {
         );
         let note = one.unwrap().notes()[0].clone();
         assert!(
-            note.ends_with("but `r3` turns the other way round"),
+            note.ends_with("but `r3` turns the other way round; FRAME_TYPE is 1"),
             "{note}"
         );
     }
