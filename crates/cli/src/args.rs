@@ -250,6 +250,11 @@ pub struct SweepArguments {
     #[arg(long, conflicts_with_all = ["merge", "rerun"])]
     pub restart: bool,
 
+    /// Go on with journals, or merge them, that another build of this version began, whose physics may
+    /// differ
+    #[arg(long)]
+    pub any_build: bool,
+
     /// Fly every n-th flight alone, from the i-th on, into a journal of its own
     #[arg(long, value_name = "i/n", conflicts_with_all = ["merge", "rerun", "fail_on", "json"])]
     pub shard: Option<Shard>,
@@ -258,7 +263,8 @@ pub struct SweepArguments {
     #[arg(long, value_name = "JOURNAL", num_args = 1.., conflicts_with = "rerun")]
     pub merge: Vec<PathBuf>,
 
-    /// Fly this flight alone, exactly as in the campaign, with a log and its summary
+    /// Fly this flight alone, exactly as in the campaign, with a log and its summary, and say where it
+    /// differs from its row in the journal
     #[arg(long, value_name = "INDEX")]
     pub rerun: Option<u64>,
 

@@ -36,6 +36,8 @@ pub enum Exit {
     TakenOver = 9,
     /// Nothing was armed: the user did not confirm it, or nobody could be asked.
     NotConfirmed = 10,
+    /// Another `fly sweep` writes the same journal: wait, and try again (EX_TEMPFAIL of sysexits).
+    Busy = 75,
     /// The user ended the flight before its end: 128 + SIGINT, as in shells.
     Interrupted = 130,
 }
@@ -55,6 +57,7 @@ Exit codes:
   8  a call of the backend did not return
   9  somebody took the vehicle, as a pilot who changes its mode
   10 nothing was armed: --arm was not confirmed
+  75 another campaign writes the same journal: try again later
   130  interrupted before the end";
 }
 
@@ -205,7 +208,12 @@ impl From<SweepError> for Failure {
     fn from(error: SweepError) -> Self {
         match error {
             SweepError::Flight(error) => error.into(),
-            SweepError::File { .. } | SweepError::Table(_) => Self::new(Exit::Internal, error),
+            SweepError::Busy { .. } => Self::new(Exit::Busy, error),
+            SweepError::File { .. }
+            | SweepError::Table(_)
+            | SweepError::NoLocks { .. }
+            | SweepError::Machine { .. }
+            | SweepError::Threads { .. } => Self::new(Exit::Internal, error),
             _ => Self::new(Exit::Usage, error),
         }
     }

@@ -186,6 +186,7 @@ pub fn explain<'a>(configuration: impl Into<Setup<'a>>, error: &fly_hal::Error) 
     if let Some(help) = &error.help {
         diagnostic = diagnostic.help(help.as_str());
     }
+    diagnostic.unreadable = error.kind == ErrorKind::Io;
     if error.kind == ErrorKind::Configuration {
         FlightError::Configuration(diagnostic.into())
     } else {
@@ -221,5 +222,5 @@ pub fn not_loaded<'a>(configuration: impl Into<Setup<'a>>, error: LoadError) -> 
         }
         other => located(other.to_string()),
     };
-    FlightError::Backend(diagnostic.into())
+    FlightError::Backend(diagnostic.unreadable().into())
 }

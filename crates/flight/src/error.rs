@@ -91,6 +91,17 @@ pub enum FlightError {
 }
 
 impl FlightError {
+    /// Whether a file could not be read, or a plugin not be loaded: the same flight may begin at another time, or on another machine.
+    pub fn is_unreadable(&self) -> bool {
+        match self {
+            Self::Configuration(error) | Self::Backend(error) => {
+                (error.diagnostics().iter()).any(|diagnostic| diagnostic.unreadable)
+            }
+            Self::Vehicle { error, .. } => error.is_unreadable(),
+            _ => false,
+        }
+    }
+
     /// The same of one of several vehicles. Errors of a configuration tell their place.
     pub(crate) fn of_vehicle(name: &str, error: Self) -> Self {
         match error {

@@ -40,6 +40,45 @@ pub enum SweepError {
         /// The file.
         path: PathBuf,
     },
+    /// The file system keeps no locks.
+    #[error(
+        "`{}` cannot be locked: {error}. Two campaigns could write it at once, so none does: choose a folder on a file system with locks by --out (Lustre: mounted with `flock`)", path.display()
+    )]
+    NoLocks {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Another build began it.
+    #[error(
+        "`{}` was begun by another build of this version of `fly`, whose rows may have other physics: it has {found}, this one is {expected}; go on with that build, \
+         drop its rows with --restart, or mix both with --any-build", path.display()
+    )]
+    OtherBuild {
+        /// The file.
+        path: PathBuf,
+        /// Which one began it.
+        found: String,
+        /// Which one this is.
+        expected: String,
+    },
+    /// Files of a flight cannot be read, or its plugin not be loaded, though the plan is right.
+    #[error("flight {index} cannot begin, and the plan is not to blame: {error}\nThe campaign stops here: what was finished is in `{}`, and the same command flies on", path.display())]
+    Machine {
+        /// The flight.
+        index: u64,
+        /// The journal.
+        path: PathBuf,
+        /// Why not.
+        error: Box<FlightError>,
+    },
+    /// No thread could be started.
+    #[error("no thread can be started: {error}")]
+    Threads {
+        /// What the system says.
+        error: std::io::Error,
+    },
     /// The journal is of another plan.
     #[error(
         "`{}` is the journal of another plan: {difference}; fly that plan on, choose another name with --out, or drop its rows with --restart", path.display()

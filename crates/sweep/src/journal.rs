@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cell::{Cell, take};
 use crate::error::SweepError;
-use crate::plan::Plan;
+use crate::plan::{Plan, split_build};
 use crate::shard::Shard;
 
 const MAGIC: &[u8; 8] = b"FLYSWEP1";
@@ -23,13 +23,15 @@ const HEAD: usize = 8;
 /// No record is longer, bytes.
 const LONGEST: usize = 1 << 26;
 
-/// A journal of a plan's flights, or of a part of them. It is locked as long as it is open.
+/// A journal of a plan's flights, or of a part of them. It is locked as long as it is open: by `flock`, which local disks, NFS from Linux 2.6.12 on, and
+/// Lustre mounted with `flock` keep for all machines.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    /// `None`: it was [closed](Self::close), and is opened for every row.
+    file: Option<File>,
     path: PathBuf,
     shard: Shard,
-    /// Where the record of each flight begins; 0: nowhere.
+    /// Where the record of each flight of the shard begins; 0: nowhere.
     offsets: Vec<u64>,
     rows: u64,
     end: u64,
@@ -45,14 +47,10 @@ impl Journal {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false);
         let file = file.open(path).map_err(SweepError::file(path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(SweepError::Busy { path: path.into() }),
-            Err(TryLockError::Error(error)) => return Err(SweepError::file(path)(error)),
-        }
+        locked(file.try_lock(), path)?;
         let mut journal = Self::scan(file, path, plan, restart)?;
         if journal.end == 0 {
-            journal.shard = shard;
+            journal.take_shard(shard, plan);
             journal.begin(plan).map_err(SweepError::file(path))?;
         } else if journal.shard != shard {
             return Err(SweepError::OtherShard {
@@ -61,8 +59,10 @@ impl Journal {
                 expected: shard,
             });
         } else if journal.cut > 0 {
-            let cut = journal.file.set_len(journal.end);
-            let cut = cut.and_then(|()| journal.file.sync_all());
+            let cut = journal.opened().and_then(|file| {
+                file.set_len(journal.end)?;
+                file.sync_all()
+            });
             cut.map_err(SweepError::file(path))?;
         }
         Ok(journal)
@@ -74,11 +74,7 @@ impl Journal {
     /// As for [`open`](Self::open).
     pub fn read(path: &Path, plan: &Plan) -> Result<Self, SweepError> {
         let file = File::open(path).map_err(SweepError::file(path))?;
-        match file.try_lock_shared() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(SweepError::Busy { path: path.into() }),
-            Err(TryLockError::Error(error)) => return Err(SweepError::file(path)(error)),
-        }
+        locked(file.try_lock_shared(), path)?;
         let journal = Self::scan(file, path, plan, false)?;
         if journal.end == 0 {
             return Err(SweepError::Foreign { path: path.into() });
@@ -89,17 +85,16 @@ impl Journal {
     /// Reads all records, or none. Without a whole header the end is 0.
     fn scan(file: File, path: &Path, plan: &Plan, none: bool) -> Result<Self, SweepError> {
         let length = file.metadata().map_err(SweepError::file(path))?.len();
-        let flights = usize::try_from(plan.flights()).unwrap_or(usize::MAX);
+        let input = file.try_clone().map_err(SweepError::file(path))?;
         let mut journal = Self {
-            file,
+            file: Some(file),
             path: path.to_owned(),
             shard: Shard::WHOLE,
-            offsets: vec![0; flights],
+            offsets: Vec::new(),
             rows: 0,
             end: 0,
             cut: length,
         };
-        let input = journal.file.try_clone().map_err(SweepError::file(path))?;
         let mut input = BufReader::new(input);
         input.rewind().map_err(SweepError::file(path))?;
         let mut magic = Vec::new();
@@ -123,13 +118,12 @@ impl Journal {
             }
             return Ok(journal);
         }
-        journal.shard = header(&record, path, plan)?;
+        journal.take_shard(header(&record, path, plan)?, plan);
         at += (HEAD + record.len()) as u64;
         while next(&mut input, &mut record).map_err(SweepError::file(path))? {
             let index = take(&mut record.as_slice()).map(u64::from_le_bytes);
-            let slot = index
-                .filter(|index| journal.shard.has(*index))
-                .and_then(|index| journal.offsets.get_mut(usize::try_from(index).ok()?));
+            let place = index.and_then(|index| journal.shard.place(index));
+            let slot = place.and_then(|place| journal.offsets.get_mut(place));
             match slot {
                 Some(slot) if *slot == 0 => *slot = at,
                 // Nobody writes these: not a journal's end.
@@ -143,6 +137,23 @@ impl Journal {
         Ok(journal)
     }
 
+    /// It is of this part of the plan.
+    fn take_shard(&mut self, shard: Shard, plan: &Plan) {
+        let count = usize::try_from(shard.count(plan.flights()));
+        self.shard = shard;
+        self.offsets = vec![0; count.unwrap_or(usize::MAX)];
+    }
+
+    /// Closes the file, and gives its lock up: rows are read by opening it again.
+    pub(crate) fn close(&mut self) {
+        self.file = None;
+    }
+
+    fn opened(&self) -> std::io::Result<&File> {
+        let closed = || std::io::Error::other("it was closed");
+        self.file.as_ref().ok_or_else(closed)
+    }
+
     /// Writes the header.
     fn begin(&mut self, plan: &Plan) -> std::io::Result<()> {
         let mut payload = Vec::new();
@@ -152,10 +163,11 @@ impl Journal {
         payload.extend(plan.identity().as_bytes());
         let mut bytes = MAGIC.to_vec();
         frame(&payload, &mut bytes);
-        self.file.set_len(0)?;
-        self.file.seek(SeekFrom::Start(0))?;
-        self.file.write_all(&bytes)?;
-        self.file.sync_all()?;
+        let mut file = self.opened()?;
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
         // The file's name is kept by its folder.
         let folder = self.path.parent().filter(|it| !it.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
@@ -176,18 +188,16 @@ impl Journal {
             for cell in cells {
                 cell.encode(&mut payload);
             }
-            if let Some(slot) = usize::try_from(*index)
-                .ok()
-                .and_then(|at| self.offsets.get_mut(at))
-            {
+            let place = self.shard.place(*index);
+            if let Some(slot) = place.and_then(|at| self.offsets.get_mut(at)) {
                 *slot = self.end + bytes.len() as u64;
             }
             frame(&payload, &mut bytes);
         }
-        let written = self
-            .file
-            .write_all_at(&bytes, self.end)
-            .and_then(|()| self.file.sync_data());
+        let written = self.opened().and_then(|file| {
+            file.write_all_at(&bytes, self.end)?;
+            file.sync_data()
+        });
         written.map_err(SweepError::file(&self.path))?;
         self.end += bytes.len() as u64;
         self.rows += rows.len() as u64;
@@ -223,7 +233,7 @@ impl Journal {
     }
 
     fn offset(&self, index: u64) -> Option<u64> {
-        let offset = self.offsets.get(usize::try_from(index).ok()?)?;
+        let offset = self.offsets.get(self.shard.place(index)?)?;
         (*offset > 0).then_some(*offset)
     }
 
@@ -236,20 +246,28 @@ impl Journal {
             return Ok(None);
         };
         let read = || -> std::io::Result<Option<Vec<Cell>>> {
+            let again;
+            let file = if let Some(file) = &self.file {
+                file
+            } else {
+                again = File::open(&self.path)?;
+                &again
+            };
             let mut head = [0; HEAD];
-            self.file.read_exact_at(&mut head, offset)?;
+            file.read_exact_at(&mut head, offset)?;
             let Some((length, sum)) = split(head) else {
                 return Ok(None);
             };
             let mut payload = vec![0; length];
-            self.file
-                .read_exact_at(&mut payload, offset + HEAD as u64)?;
-            let mut rest = payload.get(8..).unwrap_or_default();
+            file.read_exact_at(&mut payload, offset + HEAD as u64)?;
+            let mut rest = payload.as_slice();
+            // Somebody may have written another one since it was closed.
+            let is_it = take(&mut rest).map(u64::from_le_bytes) == Some(index);
             let mut cells = Vec::new();
             while let Some(cell) = Cell::decode(&mut rest) {
                 cells.push(cell);
             }
-            Ok((crc32fast::hash(&payload) == sum && rest.is_empty()).then_some(cells))
+            Ok((crc32fast::hash(&payload) == sum && is_it && rest.is_empty()).then_some(cells))
         };
         let row = read().map_err(SweepError::file(&self.path))?;
         row.map(Some).ok_or_else(|| {
@@ -257,6 +275,32 @@ impl Journal {
             SweepError::file(&self.path)(error)
         })
     }
+}
+
+/// Whether it could be locked.
+fn locked(tried: Result<(), TryLockError>, path: &Path) -> Result<(), SweepError> {
+    let path = || path.to_owned();
+    match tried {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(SweepError::Busy { path: path() }),
+        Err(TryLockError::Error(error)) if keeps_no_locks(&error) => Err(SweepError::NoLocks {
+            path: path(),
+            error,
+        }),
+        Err(TryLockError::Error(error)) => Err(SweepError::File {
+            path: path(),
+            error,
+        }),
+    }
+}
+
+/// Whether a file system says that it has no locks, or that whoever keeps them cannot be reached.
+fn keeps_no_locks(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let number = error.raw_os_error().map(Errno::from_raw_os_error);
+    error.kind() == ErrorKind::Unsupported
+        || number
+            .is_some_and(|number| [Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOLCK].contains(&number))
 }
 
 /// Appends a record.
@@ -307,11 +351,22 @@ fn header(record: &[u8], path: &Path, plan: &Plan) -> Result<Shard, SweepError> 
     let parts = number().zip(number()).ok_or_else(foreign)?;
     let shard = Shard::of_parts(parts.into()).ok_or_else(foreign)?;
     let identity = std::str::from_utf8(rest).map_err(|_| foreign())?;
-    if identity == plan.identity() {
-        return Ok(shard);
+    let (build, identity) = split_build(identity);
+    let (own, expected) = split_build(plan.identity());
+    if identity == expected {
+        return match (build, own) {
+            (Some(found), Some(expected)) if found != expected && !plan.mixes_builds() => {
+                Err(SweepError::OtherBuild {
+                    path: path.into(),
+                    found: found.to_owned(),
+                    expected: expected.to_owned(),
+                })
+            }
+            _ => Ok(shard),
+        };
     }
     let mut found = identity.lines();
-    let mut expected = plan.identity().lines();
+    let mut expected = expected.lines();
     let difference = loop {
         match (found.next(), expected.next()) {
             (found, expected) if found != expected => {
@@ -331,4 +386,31 @@ fn header(record: &[u8], path: &Path, plan: &Plan) -> Result<Shard, SweepError> 
         path: path.into(),
         difference,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    /// A file system without locks cannot be made here; what it answers can.
+    #[test]
+    fn a_file_system_without_locks_is_refused_aloud() {
+        let path = Path::new("/lustre/plan.journal");
+        for number in [Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOLCK] {
+            let error = std::io::Error::from_raw_os_error(number.raw_os_error());
+            let told = locked(Err(TryLockError::Error(error)), path).unwrap_err();
+            assert!(matches!(told, SweepError::NoLocks { .. }), "{told:?}");
+            let told = told.to_string();
+            assert!(
+                told.contains("`/lustre/plan.journal` cannot be locked"),
+                "{told}"
+            );
+        }
+        let other = std::io::Error::from_raw_os_error(Errno::IO.raw_os_error());
+        let told = locked(Err(TryLockError::Error(other)), path).unwrap_err();
+        assert!(matches!(told, SweepError::File { .. }), "{told:?}");
+        assert!(locked(Ok(()), path).is_ok());
+    }
 }

@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod again;
 mod cell;
 mod error;
+mod fingerprint;
 mod journal;
 mod outcome;
 mod plan;
@@ -12,8 +14,10 @@ mod run;
 mod shard;
 mod table;
 
+pub use again::{Difference, differences};
 pub use cell::{Cell, Column, Kind};
 pub use error::SweepError;
+pub use fingerprint::fingerprint;
 pub use journal::Journal;
 pub use outcome::{ExitCodes, NOT_FLOWN};
 pub use plan::{Plan, PlanOptions};

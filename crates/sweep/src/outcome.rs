@@ -85,16 +85,9 @@ pub(crate) fn columns() -> Vec<Column> {
 
 /// Its cells, in the order of [`columns`].
 pub(crate) fn cells(outcome: &Outcome, codes: ExitCodes) -> Vec<Cell> {
-    let text = |text: &str| match text {
-        "" => Cell::Null,
-        text => Cell::Text(text.to_owned()),
-    };
     match outcome {
-        Outcome::Flown(summary) => flown(summary, (codes.flown)(summary)),
-        Outcome::NotFlown(error) => {
-            let code = (codes.not_flown)(error);
-            unflown(text(NOT_FLOWN), code, text(&one_line(error)))
-        }
+        Outcome::Flown(summary) => of_flight(Ok(summary), codes),
+        Outcome::NotFlown(error) => of_flight(Err(error), codes),
         Outcome::Panicked(message) => {
             let end = End::Panicked(message.clone());
             let summary = Summary {
@@ -108,6 +101,24 @@ pub(crate) fn cells(outcome: &Outcome, codes: ExitCodes) -> Vec<Cell> {
     }
 }
 
+/// Those of a flight, or of one that could not begin.
+pub(crate) fn of_flight(flight: Result<&Summary, &FlightError>, codes: ExitCodes) -> Vec<Cell> {
+    match flight {
+        Ok(summary) => flown(summary, (codes.flown)(summary)),
+        Err(error) => {
+            let code = (codes.not_flown)(error);
+            unflown(text(NOT_FLOWN), code, text(&one_line(error)))
+        }
+    }
+}
+
+fn text(text: &str) -> Cell {
+    match text {
+        "" => Cell::Null,
+        text => Cell::Text(text.to_owned()),
+    }
+}
+
 fn unflown(verdict: Cell, code: u8, message: Cell) -> Vec<Cell> {
     let mut cells = vec![verdict, Cell::Null, Cell::Integer(i64::from(code)), message];
     cells.resize(FIRST.len() + 2 * ERROR.len() + LAST.len(), Cell::Null);
@@ -115,11 +126,11 @@ fn unflown(verdict: Cell, code: u8, message: Cell) -> Vec<Cell> {
 }
 
 /// The first problem in one line.
-fn one_line(error: &FlightError) -> String {
+pub(crate) fn one_line(error: &FlightError) -> String {
     match error {
         FlightError::Configuration(error) | FlightError::Backend(error) => {
             let first = error.diagnostics().first();
-            first.map_or_else(String::new, |first| match first.label.as_str() {
+            first.map_or_else(String::new, |first| match &*first.label {
                 "" => first.title.clone(),
                 label => format!("{}: {label}", first.title),
             })

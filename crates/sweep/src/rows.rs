@@ -1,5 +1,6 @@
 //! The rows of a campaign in the order of their index.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use crate::cell::{Cell, Column, Kind};
@@ -13,7 +14,13 @@ use crate::plan::Plan;
 pub struct Rows<'a> {
     plan: &'a Plan,
     journals: Vec<Journal>,
+    /// Those of every shard, and in how many shards campaigns were divided: mostly one number.
+    of_shard: HashMap<[u32; 2], Vec<usize>>,
+    divisions: BTreeSet<u32>,
 }
+
+/// So many journals stay open; of more, the others are opened anew for every row.
+const OPEN: usize = 128;
 
 impl<'a> Rows<'a> {
     /// Of these journals, which must have every flight of the plan exactly once.
@@ -21,9 +28,20 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// Flights are missing, or are there twice.
     pub fn new(plan: &'a Plan, journals: Vec<Journal>) -> Result<Self, SweepError> {
+        let mut rows = Self {
+            plan,
+            journals,
+            of_shard: HashMap::new(),
+            divisions: BTreeSet::new(),
+        };
+        for (place, journal) in rows.journals.iter().enumerate() {
+            let [number, of] = journal.shard().parts();
+            rows.of_shard.entry([number, of]).or_default().push(place);
+            rows.divisions.insert(of);
+        }
         let (mut missing, mut first) = (0, None);
         for index in 0..plan.flights() {
-            let mut with = journals.iter().filter(|journal| journal.has(index));
+            let mut with = rows.with(index);
             match (with.next(), with.next()) {
                 (Some(_), None) => {}
                 (Some(one), Some(other)) => {
@@ -44,10 +62,20 @@ impl<'a> Rows<'a> {
                 missing,
                 of: plan.flights(),
                 first,
-                shards: remedy(&journals, first),
+                shards: remedy(&rows.journals, first),
             });
         }
-        Ok(Self { plan, journals })
+        Ok(rows)
+    }
+
+    /// The journals that have this flight.
+    fn with(&self, index: u64) -> impl Iterator<Item = &Journal> {
+        let shards = self.divisions.iter().filter_map(move |of| {
+            let number = index % u64::from(*of) + 1;
+            self.of_shard.get(&[u32::try_from(number).ok()?, *of])
+        });
+        let journals = shards.flatten().map(|place| &self.journals[*place]);
+        journals.filter(move |journal| journal.has(index))
     }
 
     /// Reads the journals of a plan's shards.
@@ -55,8 +83,14 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// A journal is not of this plan, or cannot be read; flights are missing, or are there twice.
     pub fn merge(plan: &'a Plan, paths: &[PathBuf]) -> Result<Self, SweepError> {
-        let journals = paths.iter().map(|path| Journal::read(path, plan));
-        Self::new(plan, journals.collect::<Result<_, _>>()?)
+        let journals = paths.iter().enumerate().map(|(place, path)| {
+            let mut journal = Journal::read(path, plan)?;
+            if place >= OPEN {
+                journal.close();
+            }
+            Ok(journal)
+        });
+        Self::new(plan, journals.collect::<Result<_, SweepError>>()?)
     }
 
     /// How many there are.
@@ -86,7 +120,7 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// It cannot be read.
     pub fn row(&self, index: u64) -> Result<Vec<Cell>, SweepError> {
-        for journal in &self.journals {
+        for journal in self.with(index) {
             if let Some(outcome) = journal.row(index)? {
                 let mut cells = vec![Cell::count(index)];
                 cells.extend(self.plan.parameters(index));

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,7 +63,7 @@ impl Campaign<'_> {
     /// Flies everything of the journal's part of the plan that it does not have. `progress` is told how many flights it has, now and then.
     ///
     /// # Errors
-    /// The journal cannot be written.
+    /// The journal cannot be written; files of a flight cannot be read, or its plugin not be loaded, though the plan has been checked. What was finished is in the journal.
     pub fn run(
         &self,
         journal: &mut Journal,
@@ -80,10 +81,19 @@ impl Campaign<'_> {
         let plugin = self.plugin();
         let (rows, finished) = mpsc::sync_channel(2 * BATCH);
         let mut speed = std::thread::scope(|scope| {
-            for _ in 0..self.jobs.max(1) {
+            for count in 0..self.jobs.max(1) {
                 let rows = rows.clone();
                 let (next, failed, plugin) = (&next, &failed, plugin.as_ref());
-                scope.spawn(move || self.work(next, failed, plugin, &rows));
+                let path = journal.path().to_owned();
+                let work = move || self.work(next, failed, plugin, &path, &rows);
+                match std::thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(_) => {}
+                    Err(error) if count == 0 => return Err(SweepError::Threads { error }),
+                    Err(error) => {
+                        tracing::warn!("{count} threads fly, no more can be started: {error}");
+                        break;
+                    }
+                }
             }
             drop(rows);
             let written = write(journal, &finished, progress);
@@ -109,7 +119,8 @@ impl Campaign<'_> {
         next: &Mutex<impl Iterator<Item = u64>>,
         failed: &AtomicBool,
         plugin: Option<&(String, Plugin)>,
-        rows: &SyncSender<Finished>,
+        journal: &Path,
+        rows: &SyncSender<Result<Finished, SweepError>>,
     ) {
         // The messages of thousands of flights help nobody; those of one are seen when it is flown again.
         let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
@@ -120,6 +131,15 @@ impl Campaign<'_> {
             let outcome = match flown {
                 Ok(Ok(Some(summary))) => Outcome::Flown(Box::new(summary)),
                 Ok(Ok(None)) => return,
+                // The plan was checked: what it names was there.
+                Ok(Err(error)) if error.is_unreadable() => {
+                    let _ = rows.send(Err(SweepError::Machine {
+                        index,
+                        path: journal.to_owned(),
+                        error: Box::new(error),
+                    }));
+                    return;
+                }
                 Ok(Err(error)) => Outcome::NotFlown(error),
                 Err(payload) => Outcome::Panicked(words(&*payload)),
             };
@@ -132,7 +152,7 @@ impl Campaign<'_> {
                 cells: outcome::cells(&outcome, self.codes),
                 flight_time,
             };
-            if rows.send(row).is_err() {
+            if rows.send(Ok(row)).is_err() {
                 return;
             }
         }
@@ -180,16 +200,16 @@ fn fly(
 /// Writes rows as they come, several at once.
 fn write(
     journal: &mut Journal,
-    finished: &Receiver<Finished>,
+    finished: &Receiver<Result<Finished, SweepError>>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Speed, SweepError> {
     let mut speed = Speed::default();
     let mut batch = Vec::with_capacity(BATCH);
     let mut due = Instant::now() + PERIOD;
-    let mut over = false;
+    let (mut over, mut failure) = (false, None);
     while !over {
         match finished.recv_timeout(due.saturating_duration_since(Instant::now())) {
-            Ok(row) => {
+            Ok(Ok(row)) => {
                 if batch.is_empty() {
                     due = Instant::now() + PERIOD;
                 }
@@ -197,6 +217,7 @@ fn write(
                 speed.flight_time += row.flight_time;
                 batch.push((row.index, row.cells));
             }
+            Ok(Err(error)) => (over, failure) = (true, Some(error)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => over = true,
         }
@@ -209,7 +230,10 @@ fn write(
             progress(journal.rows());
         }
     }
-    Ok(speed)
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(speed),
+    }
 }
 
 /// Time of all cores that this process has used, s.

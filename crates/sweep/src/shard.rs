@@ -19,6 +19,18 @@ impl Shard {
         index % u64::from(self.of) == u64::from(self.number - 1)
     }
 
+    /// Which of its flights that of this index is; `None` if it flies it not.
+    pub(crate) fn place(self, index: u64) -> Option<usize> {
+        self.has(index)
+            .then(|| usize::try_from(index / u64::from(self.of)).ok())
+            .flatten()
+    }
+
+    /// How many flights it has in a campaign of so many.
+    pub fn count(self, flights: u64) -> u64 {
+        (flights.saturating_sub(u64::from(self.number - 1))).div_ceil(u64::from(self.of))
+    }
+
     /// Its flights in a campaign of so many.
     pub fn indices(self, flights: u64) -> impl Iterator<Item = u64> {
         (u64::from(self.number - 1)..flights).step_by(self.of as usize)
@@ -68,6 +80,11 @@ mod tests {
         for number in 1..=3 {
             let shard: Shard = format!("{number}/3").parse().unwrap();
             assert!(shard.indices(11).all(|index| shard.has(index)));
+            assert_eq!(shard.indices(11).count() as u64, shard.count(11));
+            for (place, index) in shard.indices(11).enumerate() {
+                assert_eq!(shard.place(index), Some(place));
+                assert_eq!(shard.place(index + 1), None);
+            }
             all.extend(shard.indices(11));
         }
         all.sort_unstable();

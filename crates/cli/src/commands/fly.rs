@@ -85,11 +85,20 @@ pub(super) fn fly_and_tell(
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     let summary = fly(configuration, manner, terminal)?;
+    tell(&summary, manner, terminal)
+}
+
+/// Prints the summary of a flight.
+pub(super) fn tell(
+    summary: &Summary,
+    manner: &Manner,
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
     terminal.flush();
-    let exit = Exit::from(&summary);
-    let shown = Printed(&summary);
+    let exit = Exit::from(summary);
+    let shown = Printed(summary);
     if manner.json {
-        let text = serde_json::to_string_pretty(&Data::new(&summary, exit))
+        let text = serde_json::to_string_pretty(&Data::new(summary, exit))
             .map_err(|error| Failure::new(Exit::Internal, error))?;
         super::print(format!("{text}\n").as_bytes())?;
     } else if !manner.quiet {
@@ -106,7 +115,7 @@ pub(super) fn fly_and_tell(
 
 /// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM, SIGHUP, …): then a vehicle that was commanded lands,
 /// the log is finished and the backend is stopped.
-fn fly(
+pub(super) fn fly(
     configuration: &Configuration,
     manner: &Manner,
     terminal: &Terminal,

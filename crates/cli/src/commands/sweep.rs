@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use fly_flight::{FlightError, Summary, backend};
 use fly_hal::SearchPath;
 use fly_sweep::{
     Campaign, ExitCodes, Journal, Plan, PlanOptions, Results, Rows, Shard, Speed, SweepError,
-    write_csv, write_parquet,
+    differences, fingerprint, write_csv, write_parquet,
 };
 
 use super::fly::{self, Manner};
@@ -28,6 +29,9 @@ pub fn run(
         flights: wish.flights,
         seed: wish.seed,
     })?;
+    let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
+    let build = build(&plan, &search)?;
+    let plan = plan.built_by(&build, wish.any_build);
     if let Some(index) = wish.rerun {
         return rerun(&plan, index, wish, arguments, terminal);
     }
@@ -35,7 +39,6 @@ pub fn run(
         let rows = Rows::merge(&plan, &wish.merge)?;
         return tell(&plan, &rows, wish, arguments, None);
     }
-    let search = SearchPath::standard(arguments.configuration.plugin_dir.iter().cloned());
     plan.check(&search)?;
     let shard = wish.shard.unwrap_or(Shard::WHOLE);
     let path = out(&plan, wish, &shard.suffix(), "journal");
@@ -52,10 +55,7 @@ pub fn run(
         plan: &plan,
         search: &search,
         jobs: wish.jobs.map_or_else(cores, usize::from),
-        codes: ExitCodes {
-            flown: |summary| Exit::from(summary) as u8,
-            not_flown: |error| Exit::from(error) as u8,
-        },
+        codes: CODES,
         stop: interruptions.flag(),
     };
     let all = shard.indices(plan.flights()).count() as u64;
@@ -89,6 +89,34 @@ pub fn run(
         super::print(text.as_bytes())?;
     }
     Ok(Exit::Flown)
+}
+
+/// What `fly` would end with.
+const CODES: ExitCodes = ExitCodes {
+    flown: |summary| Exit::from(summary) as u8,
+    not_flown: |error| Exit::from(error) as u8,
+};
+
+/// This build: the running program, and the plugin that the plan's configuration chooses.
+fn build(plan: &Plan, search: &SearchPath) -> Result<String, Failure> {
+    let read = |path: &Path| {
+        fingerprint(path).map_err(|error| SweepError::File {
+            path: path.to_owned(),
+            error,
+        })
+    };
+    // What runs, also if its file has been replaced since.
+    let running = Path::new("/proc/self/exe");
+    let program = if running.exists() {
+        read(running)?
+    } else {
+        read(&std::env::current_exe()?)?
+    };
+    let configuration = plan.base()?;
+    let plugin = backend::plugin(&configuration, search)?;
+    let file = read(plugin.path())?;
+    let name = &configuration.backend.plugin;
+    Ok(format!("fly {program}, {name} {file}"))
 }
 
 /// The configuration and flags of the command line.
@@ -190,5 +218,94 @@ fn rerun(
         stations: &[],
         speed: None,
     };
-    fly::fly_and_tell(&plan.configuration(index)?, &manner, terminal)
+    let configuration = plan.configuration(index);
+    let flown = configuration
+        .map_err(FlightError::from)
+        .and_then(|configuration| fly::fly(&configuration, &manner, terminal));
+    let same = compare(plan, index, wish, flown.as_ref());
+    let exit = fly::tell(&flown?, &manner, terminal)?;
+    if !arguments.quiet && !wish.json {
+        for path in same {
+            let path = path.display();
+            let text = format!("  row               the same in `{path}`, number for number\n");
+            super::print(text.as_bytes())?;
+        }
+    }
+    Ok(exit)
+}
+
+/// The journals that have this flight as a row of the same numbers; warns of those that have it otherwise.
+fn compare(
+    plan: &Plan,
+    index: u64,
+    wish: &SweepArguments,
+    now: Result<&Summary, &FlightError>,
+) -> Vec<PathBuf> {
+    let mut same = Vec::new();
+    for path in journals(&out(plan, wish, "", "journal")) {
+        let shown = path.display();
+        let journal = match Journal::read(&path, plan) {
+            Ok(journal) => journal,
+            Err(SweepError::OtherPlan { difference, .. }) => {
+                tracing::warn!(
+                    "not compared with `{shown}`, the journal of another plan: {difference}"
+                );
+                continue;
+            }
+            Err(SweepError::OtherBuild {
+                found, expected, ..
+            }) => {
+                tracing::warn!(
+                    "not compared with `{shown}`, which another build began: it has {found}, this one is {expected}; --any-build compares"
+                );
+                continue;
+            }
+            Err(error) => {
+                tracing::warn!("not compared with its row: {error}");
+                continue;
+            }
+        };
+        match differences(&journal, index, now, CODES) {
+            Ok(None) => {}
+            Ok(Some(differences)) if differences.is_empty() => {
+                same.push(path);
+            }
+            Ok(Some(differences)) => {
+                let all = differences.iter();
+                let all = all.map(|it| format!("{} was {}, is {}", it.column, it.row, it.now));
+                let all: Vec<String> = all.collect();
+                tracing::warn!(
+                    "flight {index} is not its row in `{shown}`: {}",
+                    all.join("; ")
+                );
+            }
+            Err(error) => tracing::warn!("not compared with its row: {error}"),
+        }
+    }
+    same
+}
+
+/// The journals of a campaign that are there: of the whole one, of its shards.
+fn journals(whole: &Path) -> Vec<PathBuf> {
+    let folder = whole.parent().filter(|it| !it.as_os_str().is_empty());
+    let stem = whole.file_stem().unwrap_or_default().to_string_lossy();
+    let is_shard = |name: &str| {
+        let rest = name.strip_prefix(&*stem)?.strip_suffix(".journal")?;
+        let (number, of) = rest.strip_prefix('-')?.split_once("-of-")?;
+        format!("{number}/{of}").parse::<Shard>().ok()
+    };
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter();
+    let entries = entries
+        .flatten()
+        .flatten()
+        .map(|entry| whole.with_file_name(entry.file_name()));
+    let mut all: Vec<PathBuf> = entries
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            is_shard(&name).is_some()
+        })
+        .collect();
+    all.sort();
+    all.extend(whole.is_file().then(|| whole.to_owned()));
+    all
 }

@@ -32,6 +32,7 @@ mod sensors;
 mod serve;
 mod simulated_faults;
 mod spinning;
+mod sweep_troubles;
 mod sweeps;
 mod systems;
 mod trust;

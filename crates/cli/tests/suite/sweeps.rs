@@ -36,12 +36,12 @@ fn folder() -> Folder {
 }
 
 /// Parquet and CSV of a campaign.
-fn tables(folder: &Folder, name: &str) -> [Vec<u8>; 2] {
+pub(super) fn tables(folder: &Folder, name: &str) -> [Vec<u8>; 2] {
     ["parquet", "csv"].map(|end| std::fs::read(folder.path(&format!("{name}.{end}"))).unwrap())
 }
 
 /// The lines of a table as pairs of column and value.
-fn rows(folder: &Folder, name: &str) -> Vec<Vec<(String, String)>> {
+pub(super) fn rows(folder: &Folder, name: &str) -> Vec<Vec<(String, String)>> {
     let text = std::fs::read_to_string(folder.path(&format!("{name}.csv"))).unwrap();
     let mut lines = text.lines().map(split);
     let names = lines.next().unwrap();
@@ -63,7 +63,7 @@ fn split(line: &str) -> Vec<String> {
     cells
 }
 
-fn cell<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
+pub(super) fn cell<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
     let found = row.iter().find(|(column, _)| column == name);
     &found.unwrap_or_else(|| panic!("no column {name}")).1
 }
@@ -246,8 +246,9 @@ fn kill(rounds: u32) {
         random ^= random << 17;
         std::thread::sleep(Duration::from_millis(random % 400));
         child.kill().unwrap();
-        if child.wait().unwrap().code().is_some() {
+        if let Some(code) = child.wait().unwrap().code() {
             // It was over before: begin anew.
+            assert_eq!(code, 0, "it failed by itself");
             std::fs::remove_file(&journal).unwrap();
             before.clear();
             continue;
@@ -389,7 +390,7 @@ fn another_plan_another_file_and_another_campaign_are_refused() {
     open.try_lock().unwrap();
     folder.fails(
         &["sweep", "plan.toml", "--shard", "2/9"],
-        2,
+        75,
         "error: `plan-2-of-9.journal` is being written by another `fly sweep`: wait for it, or choose another name with --out\n",
     );
 }

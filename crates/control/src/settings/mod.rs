@@ -73,6 +73,8 @@ pub struct SettingsError {
     pub message: String,
     /// The name that is not known, where that is what is wrong.
     pub unknown: Option<UnknownName>,
+    /// Whether a file could not be read: the machine may be to blame, not what is written.
+    pub unreadable: bool,
 }
 
 /// A name that is not known, as a value or as the last part of a key.
@@ -91,6 +93,7 @@ impl SettingsError {
             key: key.into(),
             message: message.into(),
             unknown: None,
+            unreadable: false,
         }
     }
 

@@ -42,6 +42,10 @@ pub(super) fn explain(document: &Document, section: &str, error: &SettingsError)
         Some(place) => diagnostic.at(place, error.message.as_str()),
         None => diagnostic.note(error.message.as_str()),
     };
+    let diagnostic = Diagnostic {
+        unreadable: error.unreadable,
+        ..diagnostic
+    };
     match &error.unknown {
         Some(unknown) => {
             let known: Vec<&str> = unknown.known.iter().map(String::as_str).collect();

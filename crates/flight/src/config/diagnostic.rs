@@ -17,11 +17,13 @@ pub struct Diagnostic {
     /// Where.
     pub place: Option<Place>,
     /// What stands beside the caret: expected and found.
-    pub label: String,
+    pub label: Box<str>,
     /// Facts that help to understand it.
     pub notes: Vec<String>,
     /// What to do about it.
     pub help: Vec<String>,
+    /// Whether something could not be read or loaded: the machine may be to blame, not what is written.
+    pub unreadable: bool,
 }
 
 /// # Building
@@ -31,9 +33,10 @@ impl Diagnostic {
         Self {
             title: title.into(),
             place: None,
-            label: String::new(),
+            label: Box::default(),
             notes: Vec::new(),
             help: Vec::new(),
+            unreadable: false,
         }
     }
 
@@ -41,7 +44,7 @@ impl Diagnostic {
     #[must_use]
     pub fn at(mut self, place: Place, label: impl Into<String>) -> Self {
         self.place = Some(place);
-        self.label = label.into();
+        self.label = label.into().into();
         self
     }
 
@@ -56,6 +59,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
+        self
+    }
+
+    /// Says that something could not be read or loaded.
+    #[must_use]
+    pub fn unreadable(mut self) -> Self {
+        self.unreadable = true;
         self
     }
 

@@ -26,6 +26,11 @@ const SEED: &str = "flight.seed";
 /// Most flights of a campaign: its journal is found by an index in memory.
 const MOST_FLIGHTS: u64 = 10_000_000;
 
+/// Beside the values of so many flights a value that is wrong is tried, before the plan is called wrong.
+const OTHERS: u64 = 16;
+/// So many combinations that are wrong are told before the flights.
+const WARNINGS: usize = 5;
+
 /// What the command line says about a plan.
 #[derive(Debug, Clone, Default)]
 pub struct PlanOptions {
@@ -53,6 +58,7 @@ pub struct Plan {
     points: u64,
     seed: u64,
     identity: String,
+    mixes_builds: bool,
 }
 
 /// # Reading
@@ -110,9 +116,22 @@ impl Plan {
             points,
             seed: options.seed.or(written.seed).unwrap_or(0),
             identity: String::new(),
+            mixes_builds: false,
         };
         plan.identity = plan.identify()?;
         Ok(plan)
+    }
+
+    /// The same flown by this build of the program, which its [identity](Self::identity) tells from now on; `mixes`: journals of other builds are taken as well.
+    #[must_use]
+    pub fn built_by(mut self, build: &str, mixes: bool) -> Self {
+        self.identity = format!("{BUILD}{build}\n{}", self.identity);
+        self.mixes_builds = mixes;
+        self
+    }
+
+    pub(crate) fn mixes_builds(&self) -> bool {
+        self.mixes_builds
     }
 
     /// Everything that a row depends on, as text.
@@ -133,27 +152,72 @@ impl Plan {
     }
 
     /// Looks at the whole plan before anything flies: the configuration, and every key with every value that was written out,
-    /// with the ends of every range, else with a draw. Values that are wrong only together are found in their flights.
+    /// with the ends of every range, else with a draw. A value that is wrong alone and beside what every flight that is looked at draws for the other keys is a mistake of the plan. Values that are wrong
+    /// only together are warned of, and their flights become rows that say so.
     ///
     /// # Errors
     /// Everything that is wrong, with its place; the backend cannot be loaded, or is not a simulation.
     pub fn check(&self, search: &SearchPath) -> Result<(), FlightError> {
         self.try_with(&self.fixed, search)?;
-        // What a backend warns of it has said once.
-        let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
-        let first = self.drawn(0);
         let mut found: Vec<Diagnostic> = Vec::new();
+        let mut together: Vec<String> = Vec::new();
+        {
+            // What a backend warns of it has said once.
+            let _silent = tracing::dispatcher::set_default(&tracing::Dispatch::none());
+            self.check_values(search, &mut found, &mut together)?;
+        }
+        for text in together {
+            tracing::warn!("{text}");
+        }
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(FlightError::Configuration(found.into()))
+        }
+    }
+
+    /// Every value beside those of the first flight; where it is wrong there, alone and beside those of others.
+    fn check_values(
+        &self,
+        search: &SearchPath,
+        found: &mut Vec<Diagnostic>,
+        together: &mut Vec<String>,
+    ) -> Result<(), FlightError> {
+        let others = self.others();
         for (place, variation) in self.varied.iter().enumerate() {
             for (cells, assignment) in variation.trials(self.seed) {
                 let computed = assignment.value.is_some();
-                let mut all = first.assignments.clone();
-                all[self.fixed.len() + place] = assignment;
-                let Err(error) = self.try_with(&all, search) else {
+                let beside = |flight: u64| {
+                    let mut all = self.drawn(flight).assignments;
+                    all[self.fixed.len() + place] = assignment.clone();
+                    all
+                };
+                let Err(error) = self.try_with(&beside(0), search) else {
                     continue;
                 };
                 let FlightError::Configuration(error) = error else {
                     return Err(error);
                 };
+                if error.diagnostics().iter().any(|one| one.unreadable) {
+                    return Err(FlightError::Configuration(error));
+                }
+                let mut alone = self.fixed.clone();
+                alone.push(assignment.clone());
+                let fits = |all: &[Assignment]| self.try_with(all, search).is_ok();
+                if fits(&alone) || others.iter().any(|flight| fits(&beside(*flight))) {
+                    let own = format!("`{}` = {}", variation.key, variation::toml(&cells));
+                    let others = self.told(0, place);
+                    let why = outcome::one_line(&FlightError::Configuration(error));
+                    let beside = if others.is_empty() { "" } else { " with " };
+                    let text = format!(
+                        "{own} cannot be flown{beside}{others}: {why}; such flights become rows with the verdict `{}`",
+                        outcome::NOT_FLOWN
+                    );
+                    if together.len() < WARNINGS {
+                        together.push(text);
+                    }
+                    continue;
+                }
                 for diagnostic in error.diagnostics() {
                     let same = |other: &Diagnostic| {
                         let span = |it: &Diagnostic| it.place.as_ref().map(|at| at.span.clone());
@@ -172,11 +236,29 @@ impl Plan {
                 }
             }
         }
-        if found.is_empty() {
-            Ok(())
-        } else {
-            Err(FlightError::Configuration(found.into()))
-        }
+        Ok(())
+    }
+
+    /// Flights that stand for all, but the first: as many as [`OTHERS`], evenly over the plan.
+    fn others(&self) -> Vec<u64> {
+        let count = OTHERS.min(self.flights());
+        let mut all: Vec<u64> = (1..=count)
+            .map(|i| (self.flights() - 1) * i / count)
+            .collect();
+        all.dedup();
+        all
+    }
+
+    /// What a flight draws for all keys but one, in words.
+    fn told(&self, flight: u64, but: usize) -> String {
+        let points = self.points_of(flight);
+        let all = self.varied.iter().zip(points).enumerate();
+        let others = all.filter(|(place, _)| *place != but);
+        let words = others.map(|(_, (variation, point))| {
+            let cells = variation.cells(point, self.seed, flight);
+            format!("`{}` = {}", variation.key, variation::toml(&cells))
+        });
+        words.collect::<Vec<_>>().join(", ")
     }
 
     fn try_with(&self, all: &[Assignment], search: &SearchPath) -> Result<(), FlightError> {
@@ -193,6 +275,17 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// How the line of an identity begins that names the build.
+const BUILD: &str = "build = ";
+
+/// The build that an identity names, and the rest of it.
+pub(crate) fn split_build(identity: &str) -> (Option<&str>, &str) {
+    let named = identity
+        .strip_prefix(BUILD)
+        .and_then(|rest| rest.split_once('\n'));
+    named.map_or((None, identity), |(build, rest)| (Some(build), rest))
 }
 
 /// What one flight sets.
@@ -236,6 +329,14 @@ impl Plan {
         self.drawn(index).cells
     }
 
+    /// The configuration before anything is varied.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, with its place.
+    pub fn base(&self) -> Result<Configuration, ConfigError> {
+        Configuration::read(self.template.with(&self.fixed)?)
+    }
+
     /// The configuration of a flight.
     ///
     /// # Errors
@@ -250,7 +351,8 @@ impl Plan {
         self.varied.iter().all(|one| one.key != SEED)
     }
 
-    fn drawn(&self, index: u64) -> Drawn {
+    /// The point of every key's grid in a flight.
+    fn points_of(&self, index: u64) -> Vec<u64> {
         let mut point = index / self.flights;
         // The last one changes fastest.
         let mut points = vec![0; self.varied.len()];
@@ -258,6 +360,11 @@ impl Plan {
             *own = point % variation.points();
             point /= variation.points();
         }
+        points
+    }
+
+    fn drawn(&self, index: u64) -> Drawn {
+        let points = self.points_of(index);
         let mut drawn = Drawn {
             cells: Vec::new(),
             assignments: self.fixed.clone(),

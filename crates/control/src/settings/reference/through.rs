@@ -1,5 +1,6 @@
 //! References through points and samples, in the section `[reference]`.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use fly_mechanics::System;
@@ -141,7 +142,15 @@ impl SampledSettings {
     }
 
     fn text(&self) -> Result<String, SettingsError> {
-        read_text(&self.file).map_err(|error| self.failed(&error))
+        // What is no text is the user's mistake.
+        let unreadable = |error: &std::io::Error| {
+            let kind = error.kind();
+            kind != ErrorKind::InvalidData && kind != ErrorKind::IsADirectory
+        };
+        read_text(&self.file).map_err(|error| SettingsError {
+            unreadable: unreadable(&error),
+            ..self.failed(&error)
+        })
     }
 
     fn failed(&self, why: &dyn std::fmt::Display) -> SettingsError {
