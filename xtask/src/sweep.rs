@@ -5,6 +5,7 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Dask's cluster, and an independent reader of Parquet.
 const PACKAGES: [&str; 2] = ["distributed==2026.8.0", "pyarrow==26.0.1"];
@@ -78,7 +79,7 @@ fn cluster(python: &Path) -> Result<()> {
     let script = workspace::root().join("contrib/dask_sweep.py");
     with_plugins(
         Command::new(python)
-            .arg(script)
+            .arg(&script)
             .arg(&plan)
             .args(["--shards", "5", "--workers", "2"])
             .arg("--fly")
@@ -93,5 +94,133 @@ fn cluster(python: &Path) -> Result<()> {
     }
     with_plugins(Command::new(python).args(["-c", COMPARE, "plan.parquet", "plan.csv"]))?;
     println!("Dask: 40 flights in 5 shards give the table of one process; pyarrow reads it");
+    arguments(python, &script, &folder)?;
+
+    // The same with a worker that is killed while it flies.
+    fs::write(
+        folder.join("long.toml"),
+        PLAN.replace("flights = 20", "flights = 1500"),
+    )?;
+    let mut child = Command::new(python)
+        .arg(&script)
+        .args(["long.toml", "--shards", "4", "--workers", "2", "--fly"])
+        .arg(&built.fly)
+        .current_dir(&folder)
+        .env("FLY_PLUGIN_PATH", &built.plugins)
+        .spawn()
+        .context("it did not start")?;
+    let killed = kill_a_worker(child.id(), &folder);
+    let status = child.wait()?;
+    let orphan = killed?;
+    if !status.success() {
+        bail!("with a killed worker the script ended with {status}");
+    }
+    with_plugins(Command::new(&built.fly).args(["sweep", "long.toml", "--out", "long-alone"]))?;
+    for end in ["parquet", "csv"] {
+        let read = |name: &str| fs::read(folder.join(format!("{name}.{end}")));
+        if read("long")? != read("long-alone")? {
+            bail!("the {end} of the cluster with a killed worker is not that of one process");
+        }
+    }
+    println!(
+        "Dask: a worker was killed, its `fly` ({orphan}) ended within 2 s, and the table is the same"
+    );
     Ok(())
+}
+
+/// What the script refuses.
+fn arguments(python: &Path, script: &Path, folder: &Path) -> Result<()> {
+    for (given, expected) in [
+        (&["plan.toml", "--shard", "1/2"][..], "stands behind `--`"),
+        (&["plan.toml", "--set", "a=1"], "stands behind `--`"),
+        (
+            &["plan.toml", "--", "--jobs=2"],
+            "this script sets --jobs itself",
+        ),
+        (&["plan.toml", "--shards", "0"], "at least 1 shard"),
+    ] {
+        let output = Command::new(python)
+            .arg(script)
+            .args(given)
+            .current_dir(folder)
+            .output()?;
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.code() != Some(2) || !told.contains(expected) {
+            bail!(
+                "{given:?}: expected {expected:?}, found {}: {told}",
+                output.status
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Waits until a `fly` below this process flies, kills its parent, the worker, and returns its number once it has ended too.
+fn kill_a_worker(script: u32, folder: &Path) -> Result<u32> {
+    let end = Instant::now() + Duration::from_secs(60);
+    let (worker, fly) = loop {
+        if Instant::now() > end {
+            bail!("no worker flew within 60 s");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        let flies = processes()?
+            .into_iter()
+            .find(|(_, parent, name)| name == "fly" && ancestors(*parent).contains(&script));
+        let has_rows = |entry: fs::DirEntry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.starts_with("long-") && entry.metadata().is_ok_and(|it| it.len() > 30_000)
+        };
+        if let Some((fly, worker, _)) = flies
+            && fs::read_dir(folder)?.flatten().any(has_rows)
+        {
+            break (worker, fly);
+        }
+    };
+    let status = Command::new("kill")
+        .args(["-KILL", &worker.to_string()])
+        .status()?;
+    if !status.success() {
+        bail!("the worker {worker} could not be killed");
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    let left = processes()?
+        .into_iter()
+        .any(|(id, _, name)| id == fly && name == "fly");
+    if left {
+        bail!("the `fly` {fly} of the killed worker {worker} flies on");
+    }
+    Ok(fly)
+}
+
+/// Number, parent and name of every process.
+fn processes() -> Result<Vec<(u32, u32, String)>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/proc")?.flatten() {
+        let Ok(id) = entry.file_name().to_string_lossy().parse() else {
+            continue;
+        };
+        all.extend(process(id));
+    }
+    Ok(all)
+}
+
+/// Of one that has not ended.
+fn process(id: u32) -> Option<(u32, u32, String)> {
+    let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name stands in brackets, and may hold some itself.
+    let (before, after) = text.rsplit_once(')')?;
+    let name = before.split_once('(')?.1.to_owned();
+    let mut parts = after.split_whitespace();
+    let is_there = parts.next()? != "Z";
+    let parent = parts.next()?.parse().ok()?;
+    is_there.then_some((id, parent, name))
+}
+
+/// A process and those above it.
+fn ancestors(of: u32) -> Vec<u32> {
+    let mut all = vec![of];
+    while let Some((_, parent, _)) = all.last().and_then(|id| process(*id)) {
+        all.push(parent);
+    }
+    all
 }
