@@ -297,7 +297,7 @@ const STIFF: &str = "limits = false
 #[test]
 fn our_controller_keeps_to_the_reference_flights() {
     for (plant, bounds) in [
-        ("no_aero", [2.0, 2.0, 2.0, 23.0, 2.0]),
+        ("no_aero", [2.0, 2.0, 2.0, 12.0, 2.0]),
         ("aero", [10.0, 20.0, 10.0, 60.0, 10.0]),
     ] {
         for (name, bound) in NAMES.iter().zip(bounds) {
