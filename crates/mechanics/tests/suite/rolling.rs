@@ -203,7 +203,7 @@ fn maximal_coordinates_give_the_same_motion_and_force() {
     }
 }
 
-/// (B.27), corrected, word for word: the centre of mass in the ellipsoid's centre.
+/// (B.27) word for word, with p of (B.24) corrected: the centre of mass in the ellipsoid's centre.
 #[test]
 fn the_dissertation_gives_the_same_motion() {
     let (m, axes) = (1.4, [0.3, 0.45, 0.6]);
