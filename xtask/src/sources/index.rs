@@ -37,7 +37,8 @@ pub fn write(citations: &[Citation], about: impl Fn(&Equation) -> (String, bool)
          Every numbered equation that the code, its tests, examples and documents cite, and where. `cargo xtask sources --write` writes this page. \
          [sources.md](sources.md) has all sections of the sources by topic, with what is missing; a star marks an equation whose print is wrong, \
          see [errata.md](errata.md).\n\n\
-         Konz is the dissertation, From I and II are the two papers; titles in [sources.md](sources.md). Paths are below `crates/` or the root.\n\n\
+         Konz is the dissertation, From I and II are the two papers; titles in [sources.md](sources.md). Paths are below `crates/` or the root. \
+         Where no test cites an equation, those of its topic's row in [sources.md](sources.md) hold it.\n\n\
          | equation | topic | code | tests | shown in |\n|---|---|---|---|---|\n",
     );
     for (equation, Entry([code, tests, shown])) in entries {
