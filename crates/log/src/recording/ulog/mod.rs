@@ -85,9 +85,12 @@ fn description() -> Description {
     let groups = GROUPS
         .into_iter()
         .try_fold(Description::new(), Description::with_group);
-    groups
+    let mut description = groups
         .expect("the groups are canonical")
-        .with_reference(ReferenceSource::Recorded)
+        .with_reference(ReferenceSource::Recorded);
+    // What is said to a vehicle that is commanded: a log does not tell it.
+    (description.signals).retain(|signal| signal.name != "vehicle.control");
+    description
 }
 
 /// Opens a ULog file: reads the topics, and resamples them when their frames are asked for.
