@@ -49,6 +49,7 @@ Tasks:
                          (--write: into it); then 12 times six flights at once, and 50 flights killed, whose logs must be there
   redundant              the law of 100 000 random vehicles with redundant inputs against the least-error accelerations
   sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
+  peers                  fly PX4 and ArduCopter made of pymavlink (PyPI), over links with every fault
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
   install [--root DIR] [--native]
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
         Some("recovery") => recovery::run(&rest),
         Some("redundant") => redundant::run(&rest),
         Some("sweep") => sweep::run(&rest),
+        Some("peers") => peers::run(&rest),
         Some("mutate") => mutate::run(&rest),
         Some("install") => install::run(&rest),
         Some("layers") => layers::run(&rest),

@@ -1,6 +1,6 @@
 //! Peers from PyPI, in folders below `target/`: Pinocchio beside our benchmarks, and Python with what a task needs.
 
-use crate::{bench, tools, workspace};
+use crate::{Failure, Outcome, bench, tools, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,28 @@ const BOOST: [&str; 4] = [
     "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 ];
+
+/// `cargo xtask peers`: flights with autopilots made of pymavlink, of which the tests fly some.
+pub fn run(arguments: &[String]) -> Outcome {
+    if let Some(extra) = arguments.first() {
+        return Err(Failure::Usage(format!(
+            "`peers` takes nothing, found `{extra}`"
+        )));
+    }
+    let mut command = workspace::cargo_at_root()?;
+    command
+        .args([
+            "test",
+            "--package",
+            "fly-plugin-quadcopter",
+            "--test",
+            "suite",
+        ])
+        .args(["--", "--include-ignored", "--nocapture", "--test-threads=1"])
+        .arg("commanding::");
+    let status = command.status().context("cargo did not start")?;
+    Ok(workspace::exit_code(status))
+}
 
 /// Measures Pinocchio by a program with the source beside one of our benchmarks, and returns what it prints; says why where that cannot be done.
 ///

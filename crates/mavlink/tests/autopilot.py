@@ -35,6 +35,8 @@ import time
 from pymavlink.dialects.v20 import ardupilotmega as MAV
 
 G = 9.80665
+SO_TIMESTAMPNS = 35
+STEP = 0.004  # s
 OPTIONS = {
     key: float(value) for key, value in (line.split("=") for line in sys.argv[3:])
 }
@@ -101,6 +103,8 @@ class Wire:
     def __init__(self, host, port):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
+        # When a datagram came, and not when this program got round to it.
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.socket.setblocking(False)
         self.to = (host, port)
         self.out, self.into, self.count = [], [], 0
@@ -143,11 +147,16 @@ class Wire:
         """Datagrams that are due, and when they really came."""
         while True:
             try:
-                data = self.socket.recv(4096)
+                data, ancillary, _, _ = self.socket.recvmsg(4096, 64)
             except OSError:
                 break
+            came = now
+            for level, kind, stamp in ancillary:
+                if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
+                    seconds, nanoseconds = struct.unpack("qq", stamp[:16])
+                    came = seconds + nanoseconds * 1e-9 - (time.time() - time.monotonic())
             if now >= self.quiet_until:
-                self.queue(self.into, 1, data, now, now)
+                self.queue(self.into, 1, data, now, came)
         while self.into and self.into[0][0] <= now:
             _, _, data, came = heapq.heappop(self.into)
             yield data, came
@@ -202,7 +211,7 @@ class Autopilot:
         self.done = set()
         self.report = {
             "modes": [], "armed": 0, "setpoints": {}, "oldest_ms": 0, "ignored": 0, "refused": [], "commands": {},
-            "top": 0.0, "bad": 0, "forced": 0, "touchdown": 0.0, "gap_ms": 0.0, "parameters": {}, "types": {},
+            "top": 0.0, "stall_ms": 0.0, "bad": 0, "forced": 0, "touchdown": 0.0, "gap_ms": 0.0, "parameters": {}, "types": {},
         }
         self.ints = (
             {"COM_OBL_RC_ACT": 0, "COM_RC_IN_MODE": 3, "COM_RCL_EXCEPT": 0, "NAV_RCL_ACT": 2, "NAV_DLL_ACT": 0}
@@ -555,15 +564,17 @@ class Autopilot:
                 self.acks.remove(ack)
                 self.send(MAV.MAVLink_command_ack_message(ack[1], ack[2]))
             self.events()
-            while last + 0.002 <= self.now:
-                last += 0.002
+            # A program that had to wait for its turn has flown meanwhile with what it knew.
+            self.report["stall_ms"] = max(self.report["stall_ms"], 1000 * (self.now - last))
+            while last + STEP <= self.now:
+                last += STEP
                 rates, self.u = self.control() if self.armed else ((0, 0, 0), 0.0)
                 before, speed = self.vehicle.landed, self.vehicle.v[2]
-                self.vehicle.step(0.002, self.armed, rates, self.u)
+                self.vehicle.step(STEP, self.armed, rates, self.u)
                 if self.vehicle.landed and not before:
                     self.report["touchdown"] = max(self.report["touchdown"], speed)
             self.telemetry()
-            time.sleep(0.002)
+            time.sleep(STEP)
 
 
 def main():

@@ -131,6 +131,27 @@ fn signed_frame(name: &str, fields: &str, time: u64) -> Option<Vec<u8>> {
     Some(unhex(frame.trim()))
 }
 
+/// A heartbeat is sent, with pymavlink's signature where the link has to be opened by one. Returns the answer to the question what a parameter was,
+/// which comes before it is set.
+fn greet(peer: &mut UdpPeer, signed: bool) -> Option<Vec<u8>> {
+    let heard = "\"type\":2,\"autopilot\":12,\"base_mode\":0,\"custom_mode\":0,\"system_status\":3,\"mavlink_version\":3";
+    let read = "\"param_id\":\"GUID_TIMEOUT\",\"param_value\":3.0,\"param_type\":9,\"param_count\":1,\"param_index\":65535";
+    if signed {
+        let time = 10_u64.pow(5) * (jan_2015() - 2);
+        peer.send_bytes(&signed_frame("HEARTBEAT", heard, time)?);
+        return signed_frame("PARAM_VALUE", read, time + 1);
+    }
+    peer.send(&heartbeat(QUAD, false));
+    let value = fly_mavlink::dialect::PARAM_VALUE_DATA {
+        param_value: 3.0,
+        param_count: 1,
+        param_index: u16::MAX,
+        param_id: "GUID_TIMEOUT".into(),
+        param_type: ParameterValue::F32(0.0).kind(),
+    };
+    Some(peer.framer.frame(&MavMessage::PARAM_VALUE(value)))
+}
+
 /// Sends everything and compares the frames of the socket with those of pymavlink.
 fn compare_with_pymavlink(signed: bool) {
     let folder = tempfile::tempdir().unwrap();
@@ -146,34 +167,11 @@ fn compare_with_pymavlink(signed: bool) {
         ..VehicleSettings::default()
     };
     let (mut vehicle, mut peer) = open(&settings);
-    let heard = "\"type\":2,\"autopilot\":12,\"base_mode\":0,\"custom_mode\":0,\"system_status\":3,\"mavlink_version\":3";
-    let read = "\"param_id\":\"GUID_TIMEOUT\",\"param_value\":3.0,\"param_type\":9,\"param_count\":1,\"param_index\":65535";
-    let mut answer = None;
-    if signed {
-        // pymavlink's signature opens the link.
-        let time = 10_u64.pow(5) * (jan_2015() - 2);
-        let Some(frame) = signed_frame("HEARTBEAT", heard, time) else {
-            return;
-        };
-        peer.send_bytes(&frame);
-        answer = signed_frame("PARAM_VALUE", read, time + 1);
-    } else {
-        peer.send(&heartbeat(QUAD, false));
-    }
+    let Some(answer) = greet(&mut peer, signed) else {
+        return;
+    };
     vehicle.find(within(10.0)).unwrap();
     send_everything(&mut vehicle);
-    // What a parameter was is asked for before it is set.
-    let answer = answer.unwrap_or_else(|| {
-        peer.framer.frame(&MavMessage::PARAM_VALUE(
-            fly_mavlink::dialect::PARAM_VALUE_DATA {
-                param_value: 3.0,
-                param_count: 1,
-                param_index: u16::MAX,
-                param_id: "GUID_TIMEOUT".into(),
-                param_type: ParameterValue::F32(0.0).kind(),
-            },
-        ))
-    });
     peer.send_bytes(&answer);
     let expected = expected();
     let mut frames: Vec<Option<Vec<u8>>> = vec![None; expected.len()];

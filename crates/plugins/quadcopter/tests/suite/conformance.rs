@@ -24,6 +24,7 @@ fn check(text: String) -> Report {
 /// One after the other: the last check counts what this process holds.
 #[test]
 fn the_plugin_conforms() {
+    let _alone = crate::ALONE.write();
     let nobody = check(format!(
         "link = 'udpin:127.0.0.1:{}'\nconnect_timeout = 0.05",
         free_port()

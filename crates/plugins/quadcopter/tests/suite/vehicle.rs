@@ -27,6 +27,7 @@ fn listening() -> (String, SocketAddr) {
 
 #[test]
 fn frames_are_in_our_frames() {
+    let _alone = crate::ALONE.write();
     let (text, at) = listening();
     let _flying = Flying::udp(QUAD, 1, 1000, at);
     let mut instance = start(NAME, &text);
@@ -284,6 +285,7 @@ fn the_commands_are_those_of_the_set() {
 
 #[test]
 fn a_vehicle_that_does_not_come_is_waited_for_no_longer_than_configured() {
+    let _alone = crate::ALONE.write();
     let (text, _) = listening();
     let mut instance = configure(NAME, &format!("{text}connect_timeout = 0.4\n")).unwrap();
     let begin = Instant::now();
@@ -311,6 +313,7 @@ fn a_vehicle_that_does_not_come_is_waited_for_no_longer_than_configured() {
 
 #[test]
 fn a_read_ends_at_its_deadline() {
+    let _alone = crate::ALONE.write();
     let (text, at) = listening();
     let flying = Flying::udp(QUAD, 1, 1000, at);
     let mut instance = load(NAME)
