@@ -35,6 +35,7 @@ pub(crate) enum Written {
 }
 
 /// A started backend and the clock of the flight.
+#[allow(clippy::struct_excessive_bools)] // each stands for itself
 pub(crate) struct Link {
     instance: Instance,
     frame: Frame,

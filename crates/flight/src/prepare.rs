@@ -113,11 +113,10 @@ impl<'a> Flight<'a> {
         let is_ours = !recording && (!is_real_time || backend.is_armed());
         let envelope = is_ours.then(|| envelope(configuration, settling));
         let ground = ground(safety, description, is_real_time).filter(|_| is_ours);
-        // Who takes setpoints makes up for failures by itself.
-        let (health, guidance) = if is_direct {
-            health(configuration, description, guidance, is_shadow)
-        } else {
-            (None, guidance)
+        let (health, guidance) = match binding.set {
+            CommandSet::Actuators => health(configuration, description, guidance, is_shadow),
+            // Who takes setpoints makes up for failures by itself.
+            _ => (None, guidance),
         };
         let setpoints = Setpoints::new(binding.set, &configuration.setpoints, &system.inputs);
         let pilot = Pilot::new(Parts {
@@ -140,12 +139,7 @@ impl<'a> Flight<'a> {
             is_shadow,
         });
         let timeline = Timeline::new(section.step_ns(), longest_gap(configuration), recording);
-        let timeouts = Timeouts {
-            hang: nanoseconds(safety.hang_ms * 1e-3),
-            answer: nanoseconds(safety.answer_time),
-            take_off: nanoseconds(safety.take_off_time),
-        };
-        let link = Link::start(backend, timeline, timeouts)
+        let link = Link::start(backend, timeline, timeouts(safety))
             .map_err(|error| backend::explain(configuration, &error))?;
         Ok(Self {
             name: configuration.document.name().to_owned(),
@@ -166,6 +160,15 @@ impl<'a> Flight<'a> {
             began: Instant::now(),
             wall_start: jiff::Timestamp::now(),
         })
+    }
+}
+
+/// How long a real vehicle's backend may take.
+fn timeouts(safety: &SafetySection) -> Timeouts {
+    Timeouts {
+        hang: nanoseconds(safety.hang_ms * 1e-3),
+        answer: nanoseconds(safety.answer_time),
+        take_off: nanoseconds(safety.take_off_time),
     }
 }
 
