@@ -47,6 +47,7 @@ Tasks:
                          (--write: into it)
   faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md
                          (--write: into it); then 12 times six flights at once, and 50 flights killed, whose logs must be there
+  punctual               wake-up times and latencies of a flight at 500 Hz with every core busy
   redundant              the law of 100 000 random vehicles with redundant inputs against the least-error accelerations
   sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
   peers                  fly PX4 and ArduCopter made of pymavlink (PyPI), over links with every fault
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         Some("compare") => page::run("compare", "compare::every_controller_in_every_world", &rest),
         Some("faults") => page::run("faults", "faults::every_fault_one_by_one", &rest)
             .and_then(page::logs_of_many_flights),
+        Some("punctual") => page::run("punctual", "real_time::times_with_every_core_busy", &rest),
         Some("recovery") => recovery::run(&rest),
         Some("redundant") => redundant::run(&rest),
         Some("sweep") => sweep::run(&rest),

@@ -422,7 +422,10 @@ impl Flight<'_> {
             self.notes.push(failure);
         }
         let flight_time = self.flight_time();
+        let pace = self.link.take_pace();
         let mut summary = Summary {
+            wake_up: pace.wake_up,
+            latency: pace.latency,
             name: self.name.clone(),
             verdict,
             flight_time,

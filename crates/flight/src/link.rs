@@ -2,8 +2,10 @@
 
 use fly_hal::{Clock, Deadline, Error, ErrorKind, Frame, GroupStatus, Instance, ReadOutcome};
 
+mod pace;
 mod request;
 
+pub(crate) use pace::Pace;
 pub(crate) use request::Landing;
 
 use crate::binding::{Binding, GroupBinding, bind_part};
@@ -49,6 +51,8 @@ pub(crate) struct Link {
     /// When the last read came back, ns of the monotonic clock.
     returned: i64,
     ticks: u64,
+    /// Of a real vehicle's backend.
+    pace: Pace,
     /// Commands in the backend's order.
     ordered: Vec<f64>,
     /// The first error since the last good frame.
@@ -127,6 +131,7 @@ impl Link {
                 Clock::Stepped => 0,
             },
             ticks: 0,
+            pace: Pace::new(description),
             read_error: None,
             untold: None,
             write_error: None,
@@ -183,6 +188,10 @@ impl Link {
         let passed = self.passed();
         let now = self.now();
         self.returned = now;
+        if self.is_real_time() {
+            let is_fresh = matches!(outcome, Ok(Some(Ok(_))));
+            self.pace.woken(now.saturating_sub(self.deadline), is_fresh);
+        }
         let late = self.is_real_time() && now > self.deadline.saturating_add(self.timeline.step());
         let (time, reading) = match outcome {
             Ok(Some(Ok(time))) => {
@@ -300,6 +309,10 @@ impl Link {
             Ok(()) => {
                 self.write_error = None;
                 self.commanded_at = Some(self.now());
+                if self.is_real_time() {
+                    self.pace
+                        .sent(&self.frame, self.now().saturating_sub(self.returned));
+                }
                 Ok(Written::PassedOn)
             }
             // The vehicle may be airborne, and a link that drops one message may deliver the next.
@@ -393,6 +406,11 @@ impl Link {
         } else {
             0.0
         }
+    }
+
+    /// How punctual the loop was; empty but for a real vehicle's backend.
+    pub fn take_pace(&mut self) -> Pace {
+        std::mem::take(&mut self.pace)
     }
 
     /// How many reads and writes failed.

@@ -73,6 +73,10 @@ pub struct Summary {
     pub cycle_times: Histogram,
     /// Cycles that took longer than the time between two frames.
     pub deadline_misses: u64,
+    /// How late the loop woke up, of a real vehicle's backend: how long after their deadline reads came back that waited for it.
+    pub wake_up: Histogram,
+    /// From the newest measurement of a frame until the backend had taken the commands that answer it; of a real vehicle's backend.
+    pub latency: Histogram,
     /// The reference, in words.
     pub reference: String,
     /// Interventions of the supervisor.

@@ -37,6 +37,7 @@ mod error;
 mod frame;
 mod group_status;
 pub mod loader;
+pub mod real_time;
 #[cfg(feature = "toml")]
 mod settings;
 pub mod signal;

@@ -13,6 +13,7 @@ use super::consent;
 use super::interruptions::Interruptions;
 use super::pace::Pace;
 use super::shown::Shown;
+use super::real_time;
 use crate::args::Arguments;
 use crate::config::{Configuration, Document, FlightSection};
 use crate::exit::{Exit, Failure};
@@ -153,6 +154,9 @@ pub(super) fn fly(
         shown.flush();
         std::process::exit(Exit::Hung as i32);
     });
+    if let Some(section) = &configuration.flight.real_time {
+        real_time::prepare(section);
+    }
     let progress = (!manner.quiet).then(|| Progress::start(flight.duration(), terminal));
     let progress = progress.flatten();
     let end = loop {

@@ -16,6 +16,7 @@ mod pace;
 mod report;
 mod serve;
 mod shown;
+mod real_time;
 mod sweep;
 mod system;
 mod tune;

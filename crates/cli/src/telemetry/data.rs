@@ -43,6 +43,8 @@ pub struct Data<'a> {
     step_time: Option<Times>,
     cycle_time: Option<Times>,
     deadline_misses: u64,
+    wake_up: Option<Times>,
+    latency: Option<Times>,
     supervisor: Supervisor<'a>,
     replay: Option<Replay<'a>>,
     log: Option<Log<'a>>,
@@ -146,6 +148,7 @@ struct Times {
     count: u64,
     median: f64,
     p99: f64,
+    p999: f64,
     max: f64,
 }
 
@@ -156,6 +159,7 @@ impl Times {
             count: histogram.count(),
             median: seconds(histogram.percentile(0.5)?),
             p99: seconds(histogram.percentile(0.99)?),
+            p999: seconds(histogram.percentile(0.999)?),
             max: seconds(histogram.max()),
         })
     }
@@ -314,6 +318,8 @@ impl<'a> Data<'a> {
             step_time: Times::of(&summary.step_times),
             cycle_time: Times::of(&summary.cycle_times),
             deadline_misses: summary.deadline_misses,
+            wake_up: Times::of(&summary.wake_up),
+            latency: Times::of(&summary.latency),
             supervisor: Supervisor {
                 dropouts: interventions.dropouts,
                 longest_dropout: interventions.longest_dropout,

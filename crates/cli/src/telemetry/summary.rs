@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fly_flight::{
-    Comparison, DisturbanceReport, ErrorSource, Interventions, Summary, TrackingError,
+    Comparison, DisturbanceReport, ErrorSource, Histogram, Interventions, Summary, TrackingError,
 };
 
 use super::table::{Table, duration, significant};
@@ -139,6 +139,12 @@ fn disturbance(table: &mut Table, report: &DisturbanceReport) {
     table.row("", std::iter::once(thrust).chain(hover));
 }
 
+/// Median, p99 and p99.9, ns.
+fn percentiles(times: &Histogram) -> Option<[u64; 3]> {
+    let at = |fraction| times.percentile(fraction);
+    Some([at(0.5)?, at(0.99)?, at(0.999)?])
+}
+
 /// How long steps and cycles took, and how fast a simulation was.
 fn times(table: &mut Table, summary: &Summary) {
     if let (Some(median), Some(p99)) = (
@@ -169,6 +175,19 @@ fn times(table: &mut Table, summary: &Summary) {
                 format!("max {}", duration(cycles.max())),
             ],
         );
+    }
+    for (label, times) in [("wake-up", &summary.wake_up), ("latency", &summary.latency)] {
+        if let Some([median, p99, p999]) = percentiles(times) {
+            table.row(
+                label,
+                [
+                    format!("median {}", duration(median)),
+                    format!("p99 {}", duration(p99)),
+                    format!("p99.9 {}", duration(p999)),
+                    format!("max {}", duration(times.max())),
+                ],
+            );
+        }
     }
     if !summary.real_time && summary.wall_time > 0.0 {
         table.row(

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use common::Folder;
@@ -347,4 +348,84 @@ fn motors_are_stopped_in_the_air_only_by_those_who_want_it() {
         "the backend does not send the commands: terminating",
     );
     common::contains(&summary, "land 0, terminate 1, disarm 0");
+}
+
+/// With both cores busy or not: what was asked for is there, or is told in one warning, and the times are told.
+#[test]
+fn a_punctual_flight_tells_how_punctual_it_was() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 0.5);
+    let arguments = ["--config", &config, "--arm", "--yes", "--json"];
+    let punctual = ["--set", "flight.real_time={ core = 0 }", "--log", "f.mcap"];
+    let (summary, messages) = folder.ends(&[&arguments[..], &punctual].concat(), 0);
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("data");
+    for times in ["wake_up", "latency"] {
+        let times = &summary[times];
+        let at = |key: &str| {
+            times[key]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{key} of {times}"))
+        };
+        assert!(times["count"].as_u64().expect("a count") > 50, "{times}");
+        assert!(at("median") <= at("p99") && at("p99") <= at("p999") && at("p999") <= at("max"));
+        assert!(at("max") < 1.0, "{times}");
+    }
+    let denied = messages.matches("the system does not permit").count();
+    assert!(denied <= 1, "{messages}");
+    // A core that no machine has.
+    let nowhere = [
+        "--set",
+        "flight.real_time={ core = 100000 }",
+        "--log",
+        "f.mcap",
+    ];
+    let (_, messages) = folder.ends(&[&arguments[..], &nowhere].concat(), 0);
+    common::contains(&messages, "core 100000");
+    common::contains(&messages, "`nproc` tells how many there are");
+}
+
+#[test]
+#[ignore = "with every core busy, for half a minute: cargo xtask punctual"]
+fn times_with_every_core_busy() {
+    let folder = Folder::new();
+    let config = configuration(&folder, 10.0);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        println!(
+            "| `[flight.real_time]` | | median, us | p99, us | p99.9, us | largest, us | deadlines missed |"
+        );
+        println!("|---|---|---|---|---|---|---|");
+        for (name, set) in [
+            ("none", "flight.seed=1"),
+            ("with it", "flight.real_time={}"),
+        ] {
+            let arguments = [
+                "--config", &config, "--arm", "--yes", "--json", "--set", set,
+            ];
+            let log = ["--log", "flight.mcap"];
+            let (summary, _) = folder.ends(&[&arguments[..], &log].concat(), 0);
+            let summary: serde_json::Value = serde_json::from_str(&summary).expect("data");
+            for times in ["wake_up", "latency"] {
+                let at = |key: &str| 1e6 * summary[times][key].as_f64().expect("a time");
+                println!(
+                    "| {name} | {times} | {:.0} | {:.0} | {:.0} | {:.0} | {} of {} |",
+                    at("median"),
+                    at("p99"),
+                    at("p999"),
+                    at("max"),
+                    summary["deadline_misses"],
+                    summary["cycle_time"]["count"]
+                );
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+    });
 }

@@ -47,7 +47,7 @@ pub use limits::{
 };
 pub use locate::sweep;
 pub use model::{Model, check_sections, controller_in};
-pub use sections::{BackendSection, FlightSection, SafetySection};
+pub use sections::{BackendSection, FlightSection, RealTimeSection, SafetySection};
 pub use setpoints::SetpointsSection;
 pub use source::{Origin, Place, Source};
 pub use system::system;

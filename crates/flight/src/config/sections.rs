@@ -32,9 +32,34 @@ pub struct FlightSection {
     /// Whether a real vehicle that stands takes off by itself once it is armed. Default `None`.
     #[serde(default)]
     pub take_off: TakeOff,
+    /// What makes the loop punctual where the system permits it; nothing without it.
+    #[serde(default)]
+    pub real_time: Option<RealTimeSection>,
     /// The log file. Without it `<config>-<UTC time>.mcap` in the current folder. Replaced when it exists.
     #[serde(default)]
     pub log: Option<PathBuf>,
+}
+
+/// `[flight.real_time]`: what makes the loop punctual.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RealTimeSection {
+    /// Priority of `SCHED_FIFO`, 1 to 99; 0: none. Default 50.
+    pub priority: u8,
+    /// Whether the memory of the process is locked. Default true.
+    pub lock_memory: bool,
+    /// The core on which the loop runs alone with what others run there. Default any.
+    pub core: Option<usize>,
+}
+
+impl Default for RealTimeSection {
+    fn default() -> Self {
+        Self {
+            priority: 50,
+            lock_memory: true,
+            core: None,
+        }
+    }
 }
 
 fn default_rate() -> f64 {
@@ -48,6 +73,7 @@ impl Default for FlightSection {
             rate_hz: default_rate(),
             seed: 0,
             take_off: TakeOff::None,
+            real_time: None,
             log: None,
         }
     }
@@ -72,6 +98,14 @@ impl FlightSection {
                 "flight.rate_hz",
                 "expected 1 to 10000 Hz",
                 flight.rate_hz,
+            ));
+        }
+        if let Some(real_time) = flight.real_time.as_ref().filter(|it| it.priority > 99) {
+            problems.push(out_of_range(
+                document,
+                "flight.real_time.priority",
+                "expected 0 to 99",
+                real_time.priority.into(),
             ));
         }
         if let Some(duration) = flight.duration

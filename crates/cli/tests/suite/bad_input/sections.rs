@@ -13,7 +13,7 @@ error: unknown key `flight.duraton`
  --> flight.toml:2:1
   |
 2 | duraton = 2.0
-  | ^^^^^^^ expected `duration`, `rate_hz`, `seed`, `take_off` or `log`
+  | ^^^^^^^ expected `duration`, `rate_hz`, `seed`, `take_off`, `real_time` or `log`
   |
   = help: did you mean `duration`?
 ",

@@ -1,0 +1,88 @@
+//! How punctual the loop is.
+
+use fly_hal::{Class, Description, Frame};
+
+use crate::histogram::Histogram;
+
+/// Times of a loop over a real vehicle's backend.
+#[derive(Debug, Clone, Default)]
+pub struct Pace {
+    /// How late reads came back that waited until their deadline.
+    pub wake_up: Histogram,
+    /// From the newest measurement of a frame, by its stamp, until the backend had taken the commands that answer it.
+    pub latency: Histogram,
+    /// The groups with measurements.
+    measured: Vec<usize>,
+    /// Whether the last read brought a frame.
+    is_fresh: bool,
+}
+
+impl Pace {
+    /// Of a backend with these signals.
+    pub fn new(description: &Description) -> Self {
+        let measurements = (description.signals.iter())
+            .filter(|signal| signal.class == Class::Measurement)
+            .filter_map(|signal| signal.group);
+        let mut measured: Vec<usize> = measurements.collect();
+        measured.sort_unstable();
+        measured.dedup();
+        Self {
+            measured,
+            ..Self::default()
+        }
+    }
+
+    /// A read came back so long after its deadline, ns; before it, nobody waited that long.
+    pub fn woken(&mut self, late: i64, is_fresh: bool) {
+        self.is_fresh = is_fresh;
+        if let Ok(late) = u64::try_from(late) {
+            self.wake_up.record(late);
+        }
+    }
+
+    /// The commands that answer this frame were taken so long after it was read, ns. What repeats older commands does not count.
+    pub fn sent(&mut self, frame: &Frame, after: i64) {
+        let groups = self.measured.iter().map(|group| frame.groups[*group]);
+        let newest = groups
+            .filter(|group| group.valid)
+            .map(|group| group.stamp)
+            .max();
+        let Some(newest) = newest.filter(|_| self.is_fresh) else {
+            return;
+        };
+        let age = frame.time.saturating_sub(newest).saturating_add(after);
+        if let Ok(age) = u64::try_from(age) {
+            self.latency.record(age);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fly_hal::GroupStatus;
+
+    use super::*;
+
+    #[test]
+    fn latency_counts_from_the_newest_measurement_of_a_new_frame() {
+        let description = Description::new()
+            .with_group("battery")
+            .and_then(|description| description.with_group("pose.position"))
+            .and_then(|description| description.with_group("twist.linear"))
+            .expect("canonical names");
+        let mut pace = Pace::new(&description);
+        let mut frame = description.frame();
+        frame.time = 100_000;
+        let stamps = [(99_999, true), (60_000, true), (90_000, false)];
+        for (group, (stamp, valid)) in frame.groups.iter_mut().zip(stamps) {
+            *group = GroupStatus { stamp, valid };
+        }
+        // The battery is no measurement, and the velocity is not valid.
+        pace.woken(-5, true);
+        pace.sent(&frame, 100);
+        pace.woken(7, false);
+        pace.sent(&frame, 100);
+        assert_eq!((pace.latency.count(), pace.latency.max()), (1, 40_100));
+        assert_eq!((pace.wake_up.count(), pace.wake_up.max()), (1, 7));
+    }
+}
