@@ -251,3 +251,77 @@ fn speed_is_asked_for() {
     );
     contains(&said, "is not a kind of link");
 }
+
+/// The ground stations that people have. They are large: `cargo test -p fly --test suite -- --ignored ground_stations`.
+#[test]
+#[ignore = "installs MAVSDK and MAVProxy from PyPI, some hundred MB"]
+fn mavsdk_and_mavproxy_see_the_flight() {
+    let packages = ["mavsdk<4", "MAVProxy==1.8.75"];
+    let python =
+        match fly_testing::python(env!("CARGO_TARGET_TMPDIR"), &packages, "mavsdk, MAVProxy") {
+            Ok(python) => python,
+            Err(why) => return fly_testing::skip(format!("MAVSDK and MAVProxy: {why}")),
+        };
+    let folder = Folder::new();
+    let ports = [0, 0].map(|_| {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.local_addr().unwrap().port()
+    });
+    let links = ports.map(|port| format!("udpout:127.0.0.1:{port}"));
+    let mut proxy = Command::new(&python)
+        .arg(python.with_file_name("mavproxy.py"))
+        .arg(format!("--master=udpin:127.0.0.1:{}", ports[1]))
+        .current_dir(folder.path("."))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/mavsdk_station.py");
+    let sdk = Command::new(&python)
+        .arg(script)
+        .arg(ports[0].to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    folder.flies(&[
+        "--config",
+        "quadcopter.toml",
+        "--set",
+        "flight.duration=25",
+        "--log",
+        "seen.mcap",
+        "--mavlink-out",
+        &links[0],
+        "--mavlink-out",
+        &links[1],
+    ]);
+    let output = sdk.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    println!("{seen}");
+    assert_eq!(
+        (&seen["armed"], &seen["in_air"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(seen["disarm"], "UNSUPPORTED");
+    close(
+        numbers(&seen, ["latitude", "longitude"]),
+        [47.397_742, 8.545_594],
+        1e-4,
+        "place",
+    );
+    close(
+        numbers(&seen, ["altitude", "norm"]),
+        [488.0, 1.0],
+        1.0,
+        "altitude, norm",
+    );
+    let _ = proxy.kill();
+    let said = proxy.wait_with_output().unwrap().stdout;
+    let said = String::from_utf8_lossy(&said);
+    println!("{said}");
+    for word in ["Detected vehicle 1:1", "ARMED"] {
+        contains(&said, word);
+    }
+    assert!(!said.contains("breach"), "{said}");
+}

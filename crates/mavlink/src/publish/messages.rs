@@ -55,9 +55,10 @@ pub(super) fn sys_status(seen: &Seen) -> MavMessage {
     MavMessage::SYS_STATUS(SYS_STATUS_DATA {
         onboard_control_sensors_present: present,
         onboard_control_sensors_enabled: present,
+        // What is not there is not broken: MAVProxy would take it for a breach.
         onboard_control_sensors_health: match seen.motion {
-            Some(_) => present,
-            None => present - control,
+            Some(_) => MavSysStatusSensor::all(),
+            None => MavSysStatusSensor::all() - control,
         },
         voltage_battery: if voltage.is_finite() {
             unsigned(voltage * 1e3)
