@@ -246,13 +246,13 @@ fn vector<const N: usize>((group, places): (usize, [usize; N]), row: &Row) -> Op
 }
 
 fn motion(state: &State) -> Motion {
-    let [x, y, z, w, i, j, k] = state.pose;
-    let [vx, vy, vz, p, q, r] = state.twist;
+    let [x, y, z, attitude @ ..] = state.pose;
+    let [vx, vy, vz, angular_velocity @ ..] = state.twist;
     Motion {
         position: [x, y, z],
-        attitude: [w, i, j, k],
-        velocity: rotate([w, i, j, k], [vx, vy, vz]),
-        angular_velocity: [p, q, r],
+        attitude,
+        velocity: rotate(attitude, [vx, vy, vz]),
+        angular_velocity,
     }
 }
 

@@ -9,6 +9,7 @@
 mod frame;
 mod settings;
 
+use std::fmt::Write as _;
 use std::io;
 use std::marker::PhantomData;
 use std::net::TcpStream;
@@ -226,7 +227,7 @@ impl<A: Airframe> Backend for HilVehicle<A> {
                 (counts.bad, "frames were no message"),
             ] {
                 if count > 0 {
-                    text += &format!(", {count} {what}");
+                    let _ = write!(text, ", {count} {what}");
                 }
             }
             lines.push(("lockstep".to_owned(), text));
