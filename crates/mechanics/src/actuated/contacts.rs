@@ -9,7 +9,7 @@ use nalgebra::{Cholesky, DMatrix, Matrix6xX, Vector2, Vector3, Vector6};
 use super::stops::JointStops;
 use crate::contact::{ContactPoint, Ground};
 use crate::multibody::{BodyId, Frame, Model, Workspace};
-use crate::{System, TiltServo, wrench_of_force};
+use crate::{Rope, System, TiltServo, wrench_of_force};
 
 /// All contacts of a system with the ground. Only the construction allocates.
 #[derive(Clone, Debug)]
@@ -152,8 +152,8 @@ impl GroundContacts {
     }
 }
 
-/// The highest angular frequency (rad/s) of the springs of all contacts, stops and servos of a system in this configuration, as if all of them touched at once, and along the ground as
-/// stiff as the stiffest direction: `sqrt(max eig M^-1 J^T K J)`. Those that are not linear count with the stiffness of an impact at `speed` (m/s). `None` without any, and where no mass
+/// The highest angular frequency (rad/s) of the springs of all contacts, stops, ropes and servos of a system in this configuration, as if all of them touched at once, along the ground as
+/// stiff as the stiffest direction, and ropes alike in all directions: `sqrt(max eig M^-1 J^T K J)`. Those that are not linear count with the stiffness of an impact at `speed` (m/s). `None` without any, and where no mass
 /// moves.
 pub fn contact_frequency(
     system: &System,
@@ -171,10 +171,11 @@ pub fn contact_frequency(
             .tangent_stiffness(system.model.mass(), speed);
         (ground, normal.max(ground.friction.stiffness))
     });
-    largest(system, points, &joints, x).map(f64::sqrt)
+    let ropes = |rope: &Rope| rope.compliance.stiffness();
+    largest(system, points, &joints, ropes, x).map(f64::sqrt)
 }
 
-/// The fastest rate (1/s) at which contacts, stops and servos change: a step of RK4 times this rate should be at most 1. It is the largest of the [frequency](contact_frequency) `w`, of
+/// The fastest rate (1/s) at which contacts, stops, ropes and servos change: a step of RK4 times this rate should be at most 1. It is the largest of the [frequency](contact_frequency) `w`, of
 /// `w sqrt(c v / 4)` (Hunt and Crossley's damping in an impact at `speed` v, m/s; of stops rad/s), of `1 / 2 tau` of the bristles, and half of the largest eigenvalue of `M^-1 J^T C J` with the
 /// damping of bristles and servos. `None` as there.
 pub fn contact_rate(
@@ -187,7 +188,8 @@ pub fn contact_rate(
     let touching = ground.filter(|_| !system.contacts.is_empty());
     let stops = JointStops::new(system);
     let dampings = (stops.compliances().map(|(_, stop)| stop.damping()))
-        .chain(touching.map(|ground| ground.compliance.damping()));
+        .chain(touching.map(|ground| ground.compliance.damping()))
+        .chain((system.ropes.iter()).map(|rope| rope.compliance.damping()));
     let damping = dampings.fold(0.0, f64::max);
     let rate = frequency * (0.25 * damping * speed).sqrt().max(1.0);
     let relaxing = touching.map_or(0.0, |ground| 0.5 / ground.friction.relaxation);
@@ -197,7 +199,7 @@ pub fn contact_rate(
         let friction = ground.friction;
         (ground, friction.stiffness * friction.relaxation)
     });
-    let damped = largest(system, points, &joints, x).map_or(0.0, |most| 0.5 * most);
+    let damped = largest(system, points, &joints, |_| 0.0, x).map_or(0.0, |most| 0.5 * most);
     Some(rate.max(relaxing).max(damped))
 }
 
@@ -210,11 +212,12 @@ fn servos(system: &System) -> impl Iterator<Item = (usize, &TiltServo)> {
         .map(move |servo| (velocity(servo), servo))
 }
 
-/// The largest eigenvalue of `M^-1 J^T W J` with the weight of all contact points, alike in all directions, and the weights of velocities; `None` if it is not above zero.
+/// The largest eigenvalue of `M^-1 J^T W J` with the weight of all contact points, alike in all directions, the weights of velocities, and those of ropes between their ends, alike in all directions; `None` if it is not above zero.
 fn largest(
     system: &System,
     points: Option<(&Ground, f64)>,
     joints: &[(usize, f64)],
+    ropes: impl Fn(&Rope) -> f64,
     x: &[f64],
 ) -> Option<f64> {
     let model = &system.model;
@@ -236,6 +239,20 @@ fn largest(
             let of_point = J.rows(0, 3);
             weights += of_point.transpose() * of_point * weight;
         }
+    }
+    let end = |body: BodyId, point: Vector3<f64>| {
+        let mut J = Matrix6xX::zeros(n);
+        if body == BodyId::WORLD {
+            return J.fixed_rows::<3>(0).into_owned();
+        }
+        let offset = SE3::new(SO3::identity(), point);
+        workspace.jacobian(BodyId::WORLD, Frame::new(body, offset), &mut J);
+        let into_world = workspace.pose(BodyId::WORLD, body).rotation;
+        into_world.matrix() * J.fixed_rows::<3>(0)
+    };
+    for rope in &system.ropes {
+        let between = end(rope.b, rope.point_in_b) - end(rope.a, rope.point_in_a);
+        weights += between.transpose() * &between * ropes(rope);
     }
     let mut mass_matrix = DMatrix::zeros(n, n);
     model.mass_matrix(&mut workspace, x, &mut mass_matrix);

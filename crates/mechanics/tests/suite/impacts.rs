@@ -153,6 +153,41 @@ fn an_undamped_ground_gives_back_what_it_got() {
     }
 }
 
+/// Two masses on a rope: `sqrt(k (1 / m + 1 / M))` along it, and the same for every direction; its steps are asked for as those of a stop.
+#[test]
+fn ropes_ask_for_short_steps() {
+    let text = "name = 'pair'
+        gravity = [0, 0, 0]
+        [bodies.near]
+        mass = 0.5
+        inertia = [1, 1, 1]
+        [bodies.far]
+        mass = 2.0
+        inertia = [1, 1, 1]
+        [[ropes]]
+        from = 'near'
+        to = 'far'
+        length = 1.0
+        stiffness = 800.0";
+    let system = System::from_toml(text).expect("two bodies");
+    let x = system.model.neutral_configuration();
+    let found = contact_frequency(&system, None, &x, 5.0).expect("a rope");
+    let expected = (800.0_f64 * (1.0 / 0.5 + 1.0 / 2.0)).sqrt();
+    assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    // It becomes straight with 1 m/s.
+    sweep(
+        "rope",
+        |step| Run::new(&system, step, None),
+        found,
+        |run, way| {
+            run.state.configuration[12] = 1.0 - way;
+            run.state.velocity[0] = -0.8;
+            run.state.velocity[6] = 0.2;
+        },
+        |run| run.state.velocity[0] - run.state.velocity[6],
+    );
+}
+
 /// Thrown with spin onto undamped ground, corners beating upon it one after another and together.
 #[test]
 fn a_tumbling_box_gains_nothing() {

@@ -146,7 +146,7 @@ pub(super) fn plant(
     if step > longest {
         let needed = (1.0 / rate_hz / longest).ceil();
         let message = format!(
-            "expected simulation steps of at most {longest:.3e} s for the stiffness and damping of contacts and stops{by}, found {step} s"
+            "expected simulation steps of at most {longest:.3e} s for the stiffness and damping of contacts, stops and ropes{by}, found {step} s"
         );
         let help = if needed > 1000.0 {
             "they are too stiff for the masses that move on them".to_owned()

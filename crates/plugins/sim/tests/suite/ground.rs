@@ -204,7 +204,7 @@ fn steps_suit_what_is_left_after_a_fault_of_masses() {
     Run::new(whole, STOOL).fly(10, &[0.0]);
     let (told, help) = message(&text(5e4, 2), STOOL);
     assert!(
-        told.contains("stops with the masses of a fault, found"),
+        told.contains("ropes with the masses of a fault, found"),
         "{told}"
     );
     let help = help.expect("a way out");
@@ -235,5 +235,5 @@ fn a_joint_rests_on_its_stop() {
     let missing = 100.0 * (q - 0.5) - 0.5 * 9.81 * 0.2 * q.cos();
     assert!(missing.abs() < 1e-6, "{q} {missing}");
     let (text, _) = message("", &flap("{ stiffness = 1e6 }"));
-    assert!(text.contains("contacts and stops"), "{text}");
+    assert!(text.contains("contacts, stops and ropes"), "{text}");
 }
