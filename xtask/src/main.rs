@@ -14,6 +14,7 @@ mod ratios;
 mod readme;
 mod recovery;
 mod redundant;
+mod report;
 mod sources;
 mod sweep;
 mod test;
@@ -49,6 +50,8 @@ Tasks:
                          (--write: into it); then 12 times six flights at once, and 50 flights killed, whose logs must be there
   punctual               wake-up times and latencies of a flight at 500 Hz with every core busy
   redundant              the law of 100 000 random vehicles with redundant inputs against the least-error accelerations
+  report                 fly, write reports, and look at them in Chromium by playwright-core (npm): drawn, moving, linked,
+                         offline, at 390 and 1440 px, light and dark; pictures in target/report
   sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
   peers                  fly PX4 and ArduCopter made of pymavlink (PyPI), over links with every fault
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
@@ -77,6 +80,7 @@ fn main() -> ExitCode {
         Some("punctual") => page::run("punctual", "real_time::times_with_every_core_busy", &rest),
         Some("recovery") => recovery::run(&rest),
         Some("redundant") => redundant::run(&rest),
+        Some("report") => report::run(&rest),
         Some("sweep") => sweep::run(&rest),
         Some("peers") => peers::run(&rest),
         Some("mutate") => mutate::run(&rest),

@@ -81,6 +81,11 @@ impl<'a> Verdict<'a> {
                 tone: "unknown",
             },
             Some(text) => Self { text, tone: "bad" },
+            None if flight.run.is_some() => Self {
+                // Of the world of a fleet: its vehicles have theirs.
+                text: "recorded, without a verdict of its own",
+                tone: "unknown",
+            },
             None if flight.header.is_some() => Self {
                 text: "not finished",
                 tone: "unknown",

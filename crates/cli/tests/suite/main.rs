@@ -27,6 +27,7 @@ mod redundant;
 mod reference_flights;
 mod references;
 mod replay;
+mod report;
 mod safety;
 mod sensors;
 mod serve;

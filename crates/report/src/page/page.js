@@ -89,8 +89,10 @@ function heading(page, flights) {
     add(row, 'th', '', number.label + (number.unit ? ', ' + number.unit : '')).scope = 'row';
     const values = flights.map((flight) => flight.numbers.find((own) => own.key === key)?.value ?? NaN);
     const known = values.filter(Number.isFinite);
-    const best = number.less_is_better && known.length > 1 && new Set(known).size > 1 ? Math.min(...known) : NaN;
-    values.forEach((value) => add(row, 'td', 'number' + (value === best ? ' best' : ''), significant(value, 4)));
+    // What reads the same is the same.
+    const texts = values.map((value) => significant(value, 4));
+    const best = number.less_is_better && known.length > 1 && new Set(texts).size > 1 ? significant(Math.min(...known), 4) : null;
+    texts.forEach((text) => add(row, 'td', 'number' + (text === best ? ' best' : ''), text));
   }
 }
 
@@ -173,7 +175,9 @@ function panels(page, flights, kind, view, toLine) {
     for (const panel of flight[kind]) {
       const own = merged.get(panel.key) || { panel, lines: [] };
       merged.set(panel.key, own);
-      own.lines.push(...panel.lines.map((line) => toLine(flight, line)).filter(Boolean));
+      // Side by side, what waits to be asked for would crowd out what is compared.
+      const wanted = panel.lines.filter((line) => flights.length === 1 || (!line.hidden && (line.stroke === 'solid' || flight.index === 0)));
+      own.lines.push(...wanted.map((line) => toLine(flight, line)).filter(Boolean));
     }
   }
   for (const { panel, lines } of merged.values()) if (lines.length) grid.append(new Plot(panel, lines, view).element);
@@ -204,8 +208,8 @@ function spectrumLine(flight, line, count) {
 function overlaid(flight, line, count) {
   if (count === 1) return { ...line };
   return {
-    ...line, label: `${flight.label}: ${line.label}`, stroke: STROKES[flight.index % 4],
-    hidden: line.hidden || line.stroke !== 'solid' || flight.index > 3,
+    ...line, label: `${flight.label}: ${line.label}`, stroke: line.stroke === 'solid' ? STROKES[flight.index % 4] : line.stroke,
+    hidden: line.stroke !== 'solid' || flight.index > 3,
   };
 }
 

@@ -49,7 +49,7 @@ class Plot {
   constructor(panel, lines, view) {
     Object.assign(this, { panel, lines, view });
     this.element = document.createElement('section');
-    this.element.className = 'plot';
+    this.element.className = view.log ? 'plot spectrum' : 'plot';
     const head = add(this.element, 'div', 'head');
     add(head, 'h3', '', panel.title);
     if (panel.unit) add(head, 'span', 'soft small', panel.unit);
@@ -220,7 +220,7 @@ class Plot {
     c.lineWidth = line.stroke === 'solid' ? 1.5 : 1.25;
     c.setLineDash(DASHES[line.stroke]);
     c.beginPath();
-    let open = false, at = -1, low = Infinity, high = -Infinity, entry = 0, exit = 0;
+    let open = false, broken = false, at = -1, low = Infinity, high = -Infinity, entry = 0, exit = 0, before = -Infinity;
     const flush = () => {
       if (at < 0) return;
       const x = box.x + at;
@@ -233,7 +233,7 @@ class Plot {
     const fine = box.w * 1.5 > last - first;
     for (let i = first; i < last; i++) {
       const a = line.low[i] * line.scale, b = line.high[i] * line.scale;
-      if (!(a <= b || b <= a)) { if (fine || at < 0) { flush(); open = false; } continue; }
+      if (!(a <= b || b <= a)) { if (fine) open = false; else broken = true; continue; }
       if (fine) {
         const x = X(line.x(i));
         if (open) c.lineTo(x, Y(a)); else { c.moveTo(x, Y(a)); if (a === b) c.lineTo(x + 0.01, Y(a)); }
@@ -243,9 +243,12 @@ class Plot {
       }
       const dot = Math.round(X(line.x(i)) - box.x);
       if (dot !== at) {
-        if (at >= 0 && dot - at > 3) { flush(); open = false; } else flush();
+        flush();
+        // Cells without a number under one dot are no gap that can be seen.
+        if (broken && dot - before > 1) open = false;
+        [broken, before] = [false, dot];
         at = dot; low = a; high = b; entry = a; exit = b;
-      } else { low = Math.min(low, a, b); high = Math.max(high, a, b); exit = b; }
+      } else { broken = false; low = Math.min(low, a, b); high = Math.max(high, a, b); exit = b; }
     }
     flush();
     c.stroke();
@@ -263,6 +266,8 @@ class Plot {
       c.fillStyle = paint.gap;
       c.fillRect(Math.min(a, b), MARGIN.top, Math.abs(b - a), h - MARGIN.top - MARGIN.bottom);
     }
+    // Over frequency there is no cursor.
+    if (view.log) return;
     if (view.at >= view.low && view.at <= view.high) {
       const x = Math.round(this.X(view.at)) + 0.5;
       c.strokeStyle = paint.focus;

@@ -1,5 +1,7 @@
 // The vehicle in motion: solids drawn far to near on a 2D canvas, which prints, needs no graphics card, and stays sharp.
 
+/** How long the path stays bright, s. */
+const TRAIL = 20;
 const LIGHT = unit([0.35, -0.5, 0.8]);
 
 /** An RGB colour as three numbers, from any that a canvas understands. */
@@ -53,7 +55,10 @@ class Stage {
       for (let i = 0; i < 60; i++) {
         for (let body = 0; body < flight.scene.bodies.length; body++) {
           const pose = flight.pose(0, body, flight.span[0] + (flight.duration * i) / 59);
-          if (pose) take(pose.r);
+          if (!pose) continue;
+          take(pose.r);
+          // What reaches far from its joint, such as a pole.
+          if (!flight.free && i % 6 === 0) this.models[f][body].forEach(({ points }) => points.forEach((p) => take(plus(pose.r, turn(pose.q, p)))));
         }
       }
     });
@@ -181,7 +186,8 @@ class Stage {
       polyline(flown.map((point) => point.at), own, 1.5);
       c.globalAlpha = 1;
       const now = flight.pose(0, flight.lead, time);
-      const past = flown.filter((point) => point.time <= time).map((point) => point.at);
+      // Of a long flight the last stretch is bright.
+      const past = flown.filter((point) => point.time <= time && point.time > time - TRAIL).map((point) => point.at);
       polyline(now ? [...past, now.r] : past, own, 2.25);
       if (now && flight.free) polyline([now.r, [now.r[0], now.r[1], this.floor]], paint.faint, 1, [2, 3]);
       const center = now ? now.r : [0, 0, 0];

@@ -1,0 +1,169 @@
+//! `fly report`, and `--report` after a flight.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{self, Folder, contains};
+
+/// What a page shows, but for the arrays.
+fn contents(folder: &Folder, page: &str) -> Value {
+    let text = fs::read_to_string(folder.path(page)).unwrap();
+    let (_, rest) = text.split_once(r#"id="contents">"#).unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+fn number(flight: &Value, key: &str) -> f64 {
+    let numbers = flight["numbers"].as_array().unwrap().iter();
+    let mut found = numbers.filter(|number| number["key"] == key);
+    let found = found.next().unwrap_or_else(|| panic!("no {key}"));
+    found["value"].as_f64().unwrap()
+}
+
+/// The report reckons from the log what the flight reckoned while it flew.
+#[test]
+fn its_numbers_are_those_of_the_summary() {
+    for (configuration, kinds) in [
+        ("quadcopter.toml", &["distance", "angle"][..]),
+        ("tricopter.toml", &["distance", "angle"]),
+        ("examples/arm-joints.toml", &["angle"]),
+        ("examples/cart-pole.toml", &["distance", "angle"]),
+    ] {
+        let folder = Folder::new();
+        let text = folder.flies(&[
+            "--config",
+            configuration,
+            "--set",
+            "flight.duration=2",
+            "--log",
+            "flight.mcap",
+            "--report",
+            "--json",
+        ]);
+        let summary: Value = serde_json::from_str(&text).unwrap();
+        let contents = contents(&folder, "flight.html");
+        let flight = &contents["flights"][0];
+        assert_eq!(flight["verdict"]["text"], "flown");
+        for kind in kinds {
+            let (error, scale) = match *kind {
+                "distance" => ("position_error", 1.0),
+                _ => ("attitude_error", 1_f64.to_degrees()),
+            };
+            for what in ["rms", "max"] {
+                let expected = summary[error][what].as_f64().unwrap() * scale;
+                let found = number(flight, &format!("{kind}_{what}"));
+                assert!(
+                    (found - expected).abs() < 1e-6 * expected.max(1e-3),
+                    "{configuration}: {error} {what} {found}, summary {expected}"
+                );
+            }
+        }
+        let steps = summary["steps"].as_f64().unwrap();
+        let saturated = 100.0 * summary["saturated_steps"].as_f64().unwrap() / steps;
+        assert!((number(flight, "saturated") - saturated).abs() < 1e-9);
+        if let Some(end) = summary["energy"]["end"].as_f64().filter(|end| *end != 0.0) {
+            assert_eq!(number(flight, "energy_end"), end);
+        }
+    }
+}
+
+#[test]
+fn logs_are_laid_over_each_other() {
+    let folder = Folder::new();
+    for (log, transport) in [("a.mcap", "adjoint"), ("b.mcap", "centred")] {
+        let set = format!("controller.transport={transport}");
+        let short = "flight.duration=0.5";
+        folder.flies(&[
+            "-q",
+            "--config",
+            "quadcopter.toml",
+            "--set",
+            &set,
+            "--set",
+            short,
+            "--log",
+            log,
+        ]);
+    }
+    assert_eq!(folder.flies(&["report", "a.mcap"]), "a.html\n");
+    assert_eq!(
+        folder.flies(&["report", "a.mcap", "b.mcap"]),
+        "report.html\n"
+    );
+    let flights = contents(&folder, "report.html")["flights"].clone();
+    assert_eq!(flights.as_array().unwrap().len(), 2);
+    // An older report is replaced, nothing else is.
+    folder.flies(&["report", "b.mcap", "-o", "a.html"]);
+    let log = fs::read(folder.path("a.mcap")).unwrap();
+    let (_, error) = folder.ends(&["report", "a.mcap", "-o", "a.mcap"], 2);
+    contains(&error, "expected nothing there or an HTML page");
+    assert_eq!(fs::read(folder.path("a.mcap")).unwrap(), log);
+}
+
+#[test]
+fn what_is_no_log_is_refused() {
+    let folder = Folder::new();
+    let (_, error) = folder.ends(&["report", "missing.mcap"], 2);
+    contains(&error, "cannot read the log `missing.mcap`");
+    folder.write("notes.txt", "my notes");
+    let (_, error) = folder.ends(&["report", "notes.txt"], 2);
+    contains(&error, "is not a flight log");
+    assert_eq!(folder.files(), ["notes.txt"]);
+    folder.ends(&["report"], 2);
+}
+
+/// A flight that crashes has its report, and keeps its exit code.
+#[test]
+fn a_crash_is_reported() {
+    let folder = Folder::new();
+    let dead = |rotor: u32| {
+        format!(
+            "{{ kind='dead', actuator='rotor.{rotor}.thrust', from=0.5, until=inf, reported=false }}"
+        )
+    };
+    let dead: Vec<String> = (0..4).map(dead).collect();
+    let faults = format!("backend.sim.faults=[{}]", dead.join(", "));
+    let arguments = [
+        "-q",
+        "--config",
+        "examples/quadcopter-hover.toml",
+        "--set",
+        "backend.sim.ground.height=-1.5",
+        "--set",
+        &faults,
+        "--log",
+        "crash.mcap",
+        "--report",
+        "crash.html",
+    ];
+    folder.ends(&arguments, 7);
+    let contents = contents(&folder, "crash.html");
+    let verdict = &contents["flights"][0]["verdict"];
+    assert_eq!([&verdict["text"], &verdict["tone"]], ["CRASHED", "bad"]);
+}
+
+/// All vehicles of a fleet stand in one report.
+#[test]
+fn a_fleet_has_one_report() {
+    let folder = Folder::new();
+    folder.flies(&[
+        "-q",
+        "--config",
+        "fleets/side-by-side.toml",
+        "--set",
+        "flight.duration=0.5",
+        "--log",
+        "fleet.mcap",
+        "--report",
+        "fleet.html",
+    ]);
+    let contents = contents(&folder, "fleet.html");
+    let flights = contents["flights"].as_array().unwrap();
+    assert!(flights.len() > 1);
+    // The log of the world has bodies and no controller.
+    folder.flies(&["report", "fleet.mcap", "-o", "world.html"]);
+    common::begins(
+        &fs::read_to_string(folder.path("world.html")).unwrap(),
+        "<!doctype html>",
+    );
+}

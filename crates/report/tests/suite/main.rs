@@ -1,0 +1,6 @@
+//! Reports of logs that are written here.
+
+mod common;
+mod grid;
+mod logs;
+mod page;

@@ -1,0 +1,131 @@
+//! `cargo xtask report`: flies some configurations, writes their reports, and looks at them in a real browser.
+//!
+//! The browser is Debian's Chromium, driven by `playwright-core` from npm, at the version and with the checksum of the committed lock, in a folder below
+//! `target/`. Where one of them is missing, the reports are written and nobody looks at them, which is said.
+
+use crate::{Failure, Outcome, tools, workspace};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// What is flown, with what is changed of it.
+const FLIGHTS: [(&str, &[&str]); 5] = [
+    ("quadcopter.toml", &[]),
+    ("tricopter.toml", &[]),
+    ("examples/arm-joints.toml", &[]),
+    ("examples/quadcopter-wind.toml", &[]),
+    // Its rotors die, and it falls.
+    (
+        "examples/quadcopter-hover.toml",
+        &["backend.sim.ground.height=-1.5", DEAD],
+    ),
+];
+
+/// All rotors of a quadcopter.
+const DEAD: &str = "backend.sim.faults=[\
+    { kind='dead', actuator='rotor.0.thrust', from=3, until=inf, reported=false },\
+    { kind='dead', actuator='rotor.1.thrust', from=3, until=inf, reported=false },\
+    { kind='dead', actuator='rotor.2.thrust', from=3, until=inf, reported=false },\
+    { kind='dead', actuator='rotor.3.thrust', from=3, until=inf, reported=false }]";
+
+/// Where the browser's driver is described.
+const DRIVER: &str = "crates/report/tests/browser";
+
+/// Flies, reports, looks.
+pub fn run(arguments: &[String]) -> Outcome {
+    if let Some(extra) = arguments.first() {
+        let message = format!("`report` takes no arguments, found `{extra}`");
+        return Err(Failure::Usage(message));
+    }
+    let folder = workspace::target_dir()?.join("report");
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let reports = write(&folder)?;
+    match look(&folder, &reports)? {
+        None => Ok(ExitCode::SUCCESS),
+        Some(missing) => {
+            println!("SKIPPED: nobody looked at the reports: {missing}");
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// The reports of all flights, and one of the first two together.
+fn write(folder: &Path) -> Result<Vec<PathBuf>> {
+    let workspace::Built { fly, plugins } = workspace::build()?;
+    let (mut logs, mut reports) = (Vec::new(), Vec::new());
+    for (configuration, changes) in FLIGHTS {
+        let name = Path::new(configuration).with_extension("mcap");
+        let log = folder.join(name.file_name().unwrap_or_default());
+        let mut command = Command::new(&fly);
+        command.env("FLY_PLUGIN_PATH", &plugins).arg("-q");
+        command
+            .arg("--config")
+            .arg(workspace::root().join("configs").join(configuration));
+        command.arg("--log").arg(&log).arg("--report");
+        for change in changes {
+            command.args(["--set", change]);
+        }
+        // A flight may crash: there is a report all the same.
+        command.status().context("fly did not start")?;
+        let report = log.with_extension("html");
+        if !report.is_file() {
+            bail!("{configuration} left no report at {}", report.display());
+        }
+        logs.push(log);
+        reports.push(report);
+    }
+    let both = folder.join("two-flights.html");
+    let status = Command::new(&fly)
+        .arg("report")
+        .args(&logs[..2])
+        .arg("-o")
+        .arg(&both)
+        .status();
+    if !status.context("fly did not start")?.success() {
+        bail!("there is no report of two flights");
+    }
+    reports.push(both);
+    Ok(reports)
+}
+
+/// Looks at them in a browser; returns what is missing for that.
+fn look(folder: &Path, reports: &[PathBuf]) -> Result<Option<String>> {
+    let chromium = Path::new("/usr/bin/chromium");
+    if !chromium.is_file() {
+        return Ok(Some(
+            "/usr/bin/chromium is not there (Debian's package `chromium`)".into(),
+        ));
+    }
+    for program in ["node", "npm"] {
+        if !tools::has(program) {
+            return Ok(Some(format!("`{program}` is not there")));
+        }
+    }
+    let source = workspace::root().join(DRIVER);
+    let driver = workspace::target_dir()?.join("peers").join("playwright");
+    fs::create_dir_all(&driver)?;
+    for file in ["package.json", "package-lock.json"] {
+        fs::copy(source.join(file), driver.join(file))
+            .with_context(|| format!("{file} cannot be copied"))?;
+    }
+    let installed = Command::new("npm")
+        .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
+        .current_dir(&driver)
+        .status();
+    if !installed.context("npm did not start")?.success() {
+        return Ok(Some("npm could not install playwright-core".into()));
+    }
+    let status = Command::new("node")
+        .arg(source.join("check.mjs"))
+        .args([chromium, folder])
+        .args(reports)
+        .current_dir(&driver)
+        .status()
+        .context("node did not start")?;
+    if !status.success() {
+        bail!("a report is not as it should be");
+    }
+    println!("pictures are in {}", folder.display());
+    Ok(None)
+}
