@@ -7,6 +7,7 @@ own until its standard input ends, then prints what happened as JSON.
 
 hover=0.4 curve=0.0   thrust in hover, and r(u) = curve u^2 + (1 - curve) u of the real motors
 mass=1.0              how heavy it is, of what the hover's thrust carries
+heading=0.4           where it heads for at first, rad
 options=0             GUID_OPTIONS
 kind=2                MAV_TYPE
 system=1
@@ -167,7 +168,8 @@ class Vehicle:
 
     def __init__(self):
         self.p, self.v = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
-        self.q, self.w = (math.cos(0.2), 0, 0, math.sin(0.2)), [0.0, 0.0, 0.0]
+        half = option("heading", 0.4) / 2
+        self.q, self.w = (math.cos(half), 0, 0, math.sin(half)), [0.0, 0.0, 0.0]
         self.lift = 0.0  # m/s^2 along the body's -z
         self.landed = True
 

@@ -215,3 +215,24 @@ fn mutated_traffic_does_not_pass_a_signed_link() {
     assert_eq!(statistics.messages, 0);
     assert!(statistics.unsigned > 1_000 && statistics.bad_signatures > 100);
 }
+
+/// What a late heartbeat says of the mode holds no more.
+#[test]
+fn messages_that_were_overtaken_are_known_by_their_count() {
+    let (mut observer, ..) = observer();
+    let mut overtaken = |ms: i64, sequence| {
+        observer.is_overtaken(&Received {
+            arrival: ms * 1_000_000,
+            system: 1,
+            component: 1,
+            sequence,
+            message: MavMessage::HEARTBEAT(HEARTBEAT_DATA::default()),
+        })
+    };
+    assert!(!overtaken(0, 250));
+    assert!(!overtaken(1, 3), "across the wrap");
+    assert!(overtaken(2, 251) && overtaken(3, 2));
+    assert!(!overtaken(4, 3), "sent twice, or not counted at all");
+    assert!(!overtaken(5, 4));
+    assert!(!overtaken(1500, 1), "after a silence it may count anew");
+}
