@@ -1,6 +1,7 @@
 //! The tests of `fly`: one program, so that they link once.
 
 mod as_flown;
+mod autopilots;
 mod bad_input;
 mod baselines;
 mod batteries;
