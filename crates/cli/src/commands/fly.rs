@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fly_flight::supervisor::Mode;
-use fly_flight::{Destination, End, Flight, McapFile, Summary, Verdict, backend};
+use fly_flight::backend::{self, Backend};
+use fly_flight::{Destination, End, Flight, FlightError, McapFile, Sink, Summary, Verdict};
 use fly_hal::{Clock, CrashGuard, SearchPath};
 use fly_mavlink::Address;
 
@@ -114,29 +115,54 @@ pub(super) fn tell(
     Ok(exit)
 }
 
-/// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM, SIGHUP, …): then a vehicle that was commanded lands,
-/// the log is finished and the backend is stopped.
-pub(super) fn fly(
+fn fly(
     configuration: &Configuration,
     manner: &Manner,
     terminal: &Terminal,
 ) -> Result<Summary, Failure> {
-    let search = SearchPath::standard(manner.plugin_dirs.iter().cloned());
-    let backend = backend::load(configuration, &search, manner.arm)?;
+    let backend = load(configuration, manner)?;
     // Ctrl-C at the question ends the command.
     consent::ask(configuration, backend.instance(), manner.yes)?;
+    let mut log = Shown::new(log(configuration, manner), configuration, manner.stations)?;
+    Ok(fly_into(configuration, backend, &mut log, manner, terminal)?)
+}
+
+/// Flies a simulation that nobody else sees.
+pub(super) fn fly_alone(
+    configuration: &Configuration,
+    manner: &Manner,
+    terminal: &Terminal,
+) -> Result<Summary, FlightError> {
+    let backend = load(configuration, manner)?;
+    let mut log = log(configuration, manner);
+    fly_into(configuration, backend, &mut log, manner, terminal)
+}
+
+fn load(configuration: &Configuration, manner: &Manner) -> Result<Backend, FlightError> {
+    let search = SearchPath::standard(manner.plugin_dirs.iter().cloned());
+    backend::load(configuration, &search, manner.arm)
+}
+
+fn log(configuration: &Configuration, manner: &Manner) -> McapFile {
+    McapFile::new(destination(
+        &configuration.document,
+        &configuration.flight,
+        manner.log,
+    ))
+}
+
+/// Flies until the end, or until the user interrupts it (Ctrl-C, SIGTERM, SIGHUP, …): then a vehicle that was commanded lands,
+/// the log is finished and the backend is stopped.
+fn fly_into(
+    configuration: &Configuration,
+    backend: Backend,
+    log: &mut dyn Sink,
+    manner: &Manner,
+    terminal: &Terminal,
+) -> Result<Summary, FlightError> {
     let interruptions = Interruptions::watch(manner.arm);
     let mut pace = pace(manner, backend.instance().clock());
-    let mut log = Shown::new(
-        McapFile::new(destination(
-            &configuration.document,
-            &configuration.flight,
-            manner.log,
-        )),
-        configuration,
-        manner.stations,
-    )?;
-    let mut flight = Flight::new(configuration, backend, &mut log)?;
+    let mut flight = Flight::new(configuration, backend, log)?;
     let line = flight.emergency();
     let guard = line.as_ref().map(CrashGuard::new).transpose();
     let _guard = guard.unwrap_or_else(|error| {

@@ -221,7 +221,7 @@ fn rerun(
     let configuration = plan.configuration(index);
     let flown = configuration
         .map_err(FlightError::from)
-        .and_then(|configuration| fly::fly(&configuration, &manner, terminal));
+        .and_then(|configuration| fly::fly_alone(&configuration, &manner, terminal));
     let same = compare(plan, index, wish, flown.as_ref());
     let exit = fly::tell(&flown?, &manner, terminal)?;
     if !arguments.quiet && !wish.json {
