@@ -8,6 +8,8 @@ mod joints;
 mod opening;
 mod plugin;
 mod propulsion;
+mod sensor_errors;
+mod sensor_samples;
 mod sensors;
 mod system;
 mod wind;
