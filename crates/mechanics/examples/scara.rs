@@ -127,12 +127,9 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         -slope * xi[0] * xi[0],
     ];
     println!("c    [N m] {c:10.6?}\n   by hand {by_hand:10.6?}");
-    let expected = [first, THETA[1] + a, THETA[1] + a, THETA[1]];
-    assert!(M.iter().zip(expected).all(|(m, e)| (m - e).abs() < 1e-13));
-    assert!(c.iter().zip(by_hand).all(|(c, e)| (c - e).abs() < 1e-13));
 
     println!(
-        "\nwhere the second potential vanishes its Hessian has the determinant (l1 l2 sin theta_2)^2: that of the tool's Jacobian, squared"
+        "\nwith 1 kg at the tool the desired mass matrix has the determinant (l1 l2 sin theta_2)^2"
     );
     for (k, model) in desired()?.iter().enumerate() {
         println!(
@@ -142,11 +139,6 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         let points = critical_points(model)?;
         assert_eq!(points.len(), [4, 6][k]);
         for (x, value, [least, most]) in points {
-            if k == 1 && value < 1e-12 {
-                // (5.129); the print has sin theta_2.
-                let determinant = L[0] * L[1] * x[1].sin();
-                assert!((least * most - determinant * determinant).abs() < 1e-12);
-            }
             let kind = if least > 0.0 {
                 "minimum"
             } else if most > 0.0 {
