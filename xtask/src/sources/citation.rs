@@ -120,11 +120,12 @@ pub fn equations(text: &str) -> Vec<(usize, Equation)> {
         let Some((list, close)) = list(&text[open + 1..], &whose) else {
             continue;
         };
-        if chained && is_range(gap) {
-            if let (Some((_, from)), Some(to)) = (found.last().cloned(), list.first()) {
-                let between = between(&from, to);
-                found.extend(between.into_iter().map(|equation| (open, equation)));
-            }
+        if chained
+            && is_range(gap)
+            && let (Some((_, from)), Some(to)) = (found.last(), list.first())
+        {
+            let between = between(from, to);
+            found.extend(between.into_iter().map(|equation| (open, equation)));
         }
         last = (whose.clone(), open + 1 + close);
         if whose != "RBDA" {
@@ -163,12 +164,9 @@ fn is_range(gap: &str) -> bool {
 }
 
 fn is_conjunction(gap: &str) -> bool {
-    let gap = gap.replace("//", " ");
-    let words = gap.split_whitespace();
-    let joins = ["-", "–", "to", "and", "or", ",", "=", ";", "/", "!"];
-    words
-        .into_iter()
-        .all(|word| joins.contains(&word.trim_matches('/')) || word == "/")
+    let joins = ["", "-", "–", "to", "and", "or", ",", "=", ";", "!"];
+    // The second line of a comment begins with slashes.
+    (gap.split_whitespace()).all(|word| joins.contains(&word.trim_matches('/')))
 }
 
 /// A list up to its closing parenthesis, and how long that is.
@@ -215,24 +213,15 @@ fn label<'a>(text: &'a str, whose: &str, last: Option<&Equation>) -> Option<(Equ
         let is_word = text.chars().nth(1).is_some_and(char::is_alphanumeric);
         usize::from(is_part && !is_word)
     };
-    if let Some(last) = last {
-        if part(text) == 1 {
-            return Some((
-                Equation::new(&last.chapter, last.number, &text[..1]),
-                &text[1..],
-            ));
-        }
+    if let (Some(last), 1) = (last, part(text)) {
+        let (part, after) = text.split_at(1);
+        return Some((Equation::new(&last.chapter, last.number, part), after));
     }
     let head = text.chars().next()?;
     let (chapter, rest) = match text[head.len_utf8()..].strip_prefix('.') {
         Some(rest) if "2345AB".contains(head) => (&text[..1], rest),
         None if whose.starts_with('I') => (whose, text),
-        _ => {
-            return match digits(text) {
-                n @ 1.. if whose.starts_with('I') => number(whose, text, n, part(&text[n..])),
-                _ => None,
-            };
-        }
+        _ => return None,
     };
     let n = digits(rest);
     if n == 0 || rest.starts_with('0') {
