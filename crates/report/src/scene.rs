@@ -4,7 +4,7 @@
 //! it carries. A body that carries nothing is the box of even density that has its inertia.
 
 use fly_mechanics::System;
-use fly_mechanics::multibody::{BodyId, JointKind};
+use fly_mechanics::multibody::{BodyId, Joint, JointKind};
 use nalgebra::{Matrix3, Vector3};
 use serde::Serialize;
 
@@ -131,10 +131,7 @@ impl Scene {
                 });
             }
             let free = model.parent(body) == Some(BodyId::WORLD)
-                && matches!(
-                    model.joint(body).map(|joint| joint.kind()),
-                    Some(JointKind::Free(_))
-                );
+                && matches!(model.joint(body).map(Joint::kind), Some(JointKind::Free(_)));
             let bulk = inertia_box(system, body);
             if free && longest > 0.0 {
                 // A hub, flat where the rotors are in a plane.
@@ -175,29 +172,8 @@ impl Scene {
             shapes.shapes.extend(joint(system, body, size));
         }
         let index = |body: BodyId| model.bodies().position(|other| other == body);
-        let discs = rotors().map(|(rotor, carrier)| {
-            let nearest = rotors()
-                .filter(|(other, body)| *body == carrier && other.position != rotor.position)
-                .map(|(other, _)| (other.position - rotor.position).norm())
-                .filter(|distance| *distance > 0.05 * size)
-                .fold(f64::INFINITY, f64::min);
-            let radius = if nearest.is_finite() {
-                (0.42 * nearest).min(0.62 * size)
-            } else {
-                0.4 * size.max(rotor.position.norm())
-            };
-            RotorShape {
-                name: rotor.name.clone(),
-                body: index(*carrier).unwrap_or_default(),
-                position: rotor.position.into(),
-                axis: rotor.axis.normalize().into(),
-                tilt: rotor.tilt.as_ref().map(|tilt| tilt.axis.normalize().into()),
-                radius,
-                most: rotor.thrust[1].abs().max(rotor.thrust[0].abs()),
-            }
-        });
         Self {
-            rotors: discs.collect(),
+            rotors: discs(system, size),
             ropes: (system.ropes.iter())
                 .map(|rope| RopeShape {
                     bodies: [index(rope.a), index(rope.b)],
@@ -235,6 +211,36 @@ impl Scene {
             ..Self::default()
         }
     }
+}
+
+/// The discs of all rotors of a vehicle of this size: as large as described, else as their neighbours leave room for.
+fn discs(system: &System, size: f64) -> Vec<RotorShape> {
+    let (model, inputs) = (&system.model, &system.inputs);
+    let index = |body: BodyId| model.bodies().position(|other| other == body);
+    let rotors = || inputs.rotors().as_slice().iter().zip(inputs.carriers());
+    let discs = rotors().map(|(rotor, carrier)| {
+        let nearest = rotors()
+            .filter(|(other, body)| *body == carrier && other.position != rotor.position)
+            .map(|(other, _)| (other.position - rotor.position).norm())
+            .filter(|distance| *distance > 0.05 * size)
+            .fold(f64::INFINITY, f64::min);
+        let free = if nearest.is_finite() {
+            (0.42 * nearest).min(0.62 * size)
+        } else {
+            0.4 * size.max(rotor.position.norm())
+        };
+        let radius = rotor.propeller.radius.unwrap_or(free);
+        RotorShape {
+            name: rotor.name.clone(),
+            body: index(*carrier).unwrap_or_default(),
+            position: rotor.position.into(),
+            axis: rotor.axis.normalize().into(),
+            tilt: rotor.tilt.as_ref().map(|tilt| tilt.axis.normalize().into()),
+            radius,
+            most: rotor.thrust[1].abs().max(rotor.thrust[0].abs()),
+        }
+    });
+    discs.collect()
 }
 
 /// Middle and half edges of the box of even density with a body's inertia; a small cube for a point mass, nothing without mass.

@@ -27,9 +27,6 @@ impl Places {
             let group = signal.group.unwrap_or_default();
             group.min(groups.len().saturating_sub(1))
         };
-        fn array<const N: usize>(places: &[usize]) -> Option<[usize; N]> {
-            places.try_into().ok()
-        }
         // All components of some groups of names.
         let all = |prefixes: &[&str]| -> Option<(Vec<usize>, usize)> {
             let names = prefixes.iter().flat_map(|prefix| {
@@ -45,10 +42,6 @@ impl Places {
             let group = group_of(&found.first()?.1);
             Some((found.iter().map(|(place, _)| *place).collect(), group))
         };
-        fn of<const N: usize>(found: Option<(Vec<usize>, usize)>) -> Option<([usize; N], usize)> {
-            let (places, group) = found?;
-            Some((array(&places)?, group))
-        }
         let body = |i: usize| {
             of(all(&[
                 &format!("{TRUTH}.body.{i}.position"),
@@ -72,24 +65,14 @@ impl Places {
 
     /// Takes what a frame tells beside the state: the truth, the air, the battery. `valid` and `stamps` are those of the groups (s, as the row's time).
     pub fn read(&self, values: &[f64], valid: &[bool], stamps: &[f64], row: &mut Row) {
-        let is_valid = |group: usize| valid.get(group).copied().unwrap_or_default();
-        fn take<const N: usize>(
-            place: Option<&([usize; N], usize)>,
-            values: &[f64],
-            is_valid: impl Fn(usize) -> bool,
-        ) -> Option<[f64; N]> {
-            let (places, group) = place?;
-            let taken = places.map(|place| values.get(place).copied().unwrap_or(f64::NAN));
-            (is_valid(*group) && taken.iter().all(|value| value.is_finite())).then_some(taken)
-        }
-        row.true_pose = take(self.true_pose.as_ref(), values, is_valid);
+        row.true_pose = take(self.true_pose.as_ref(), values, valid);
         let bodies = self.true_bodies.iter();
         let bodies: Option<Vec<Pose>> = bodies
-            .map(|place| take(Some(place), values, is_valid))
+            .map(|place| take(Some(place), values, valid))
             .collect();
         row.bodies.extend(bodies.unwrap_or_default());
-        row.wind = take(self.wind.as_ref(), values, is_valid);
-        row.voltage = take(self.voltage.as_ref(), values, is_valid).map(|[voltage]| voltage);
+        row.wind = take(self.wind.as_ref(), values, valid);
+        row.voltage = take(self.voltage.as_ref(), values, valid).map(|[voltage]| voltage);
         if self.actual.iter().any(Option::is_some) {
             let place = |place: &Option<usize>| {
                 let value = place.and_then(|place| values.get(place));
@@ -98,23 +81,15 @@ impl Places {
             row.actual.extend(self.actual.iter().map(place));
         }
         if let Some((_, group)) = self.pose {
-            let stamp = stamps.get(group).filter(|_| is_valid(group));
+            let stamp = stamps
+                .get(group)
+                .filter(|_| valid.get(group) == Some(&true));
             row.age = stamp.map(|stamp| row.time - stamp);
         }
     }
 
     /// Takes the measured state and the recorded setpoints.
     pub fn read_state(&self, values: &[f64], valid: &[bool], row: &mut Row) {
-        fn take<const N: usize>(
-            place: Option<&([usize; N], usize)>,
-            values: &[f64],
-            valid: &[bool],
-        ) -> Option<[f64; N]> {
-            let (places, group) = place?;
-            let taken = places.map(|place| values.get(place).copied().unwrap_or(f64::NAN));
-            let valid = valid.get(*group).copied().unwrap_or_default();
-            (valid && taken.iter().all(|value| value.is_finite())).then_some(taken)
-        }
         row.pose = take(self.pose.as_ref(), values, valid);
         row.twist = take(self.twist.as_ref(), values, valid);
         let position = take(self.setpoint_position.as_ref(), values, valid);
@@ -124,4 +99,22 @@ impl Places {
             row.reference = Some([x, y, z, w, i, j, k]);
         }
     }
+}
+
+/// The places of so many components, and their group.
+fn of<const N: usize>(found: Option<(Vec<usize>, usize)>) -> Option<([usize; N], usize)> {
+    let (places, group) = found?;
+    Some((places.try_into().ok()?, group))
+}
+
+/// The values at some places, if their group is valid and all of them are numbers.
+fn take<const N: usize>(
+    place: Option<&([usize; N], usize)>,
+    values: &[f64],
+    valid: &[bool],
+) -> Option<[f64; N]> {
+    let (places, group) = place?;
+    let taken = places.map(|place| values.get(place).copied().unwrap_or(f64::NAN));
+    let valid = valid.get(*group).copied().unwrap_or_default();
+    (valid && taken.iter().all(|value| value.is_finite())).then_some(taken)
 }
