@@ -157,7 +157,7 @@ fn arguments(python: &Path, script: &Path, folder: &Path) -> Result<()> {
 
 /// Waits until a `fly` below this process flies, kills its parent, the worker, and returns its number once it has ended too.
 fn kill_a_worker(script: u32, folder: &Path) -> Result<u32> {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     let (worker, fly) = loop {
         if Instant::now() > end {
             bail!("no worker flew within 60 s");

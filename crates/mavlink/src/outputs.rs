@@ -239,7 +239,11 @@ impl Output {
             settings.min.unwrap_or(1000.0),
             settings.max.unwrap_or(2000.0),
         );
-        let middle = if two_sided { (min + max) / 2.0 } else { min };
+        let middle = if two_sided {
+            f64::midpoint(min, max)
+        } else {
+            min
+        };
         let trim = settings.trim.unwrap_or(middle);
         let in_range = [min, trim, max]
             .iter()

@@ -4,6 +4,15 @@ use serde::Serialize;
 
 use crate::flight::{Flight, single_joints};
 
+/// Key, title, unit and note of a panel, and its lines: column, label and number of the colour.
+type Plain<'a> = (
+    &'a str,
+    &'a str,
+    &'static str,
+    &'static str,
+    &'a [(&'a str, &'a str, usize)],
+);
+
 /// A plot over time, or of a spectrum.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Panel {
@@ -249,13 +258,7 @@ fn beside(flight: &Flight) -> Vec<Panel> {
             .collect(),
         ..Panel::default()
     });
-    let plain: [(
-        &str,
-        &str,
-        &'static str,
-        &'static str,
-        &[(&str, &str, usize)],
-    ); 6] = [
+    let plain: [Plain; 6] = [
         (
             "thrust_scale",
             "Thrust by that of the model",

@@ -144,23 +144,23 @@ impl Scene {
                         [0.0, 0.0, 0.42 * side],
                     ],
                 });
-            } else if points.iter().all(|point| point.norm() < 1e-6) {
-                if let Some((center, edges)) = bulk {
-                    let half = edges.iter().map(Vector3::norm).fold(0.0, f64::max);
-                    // What hangs far from its joint hangs by a bar.
-                    if center.norm() > 1.2 * half {
-                        shapes.push(Shape::Bar {
-                            from: [0.0; 3],
-                            to: center.into(),
-                            radius: 0.012 * center.norm(),
-                        });
-                    }
-                    size = size.max(center.norm() + half);
-                    shapes.push(Shape::Box {
-                        center: center.into(),
-                        edges: edges.map(Into::into),
+            } else if points.iter().all(|point| point.norm() < 1e-6)
+                && let Some((center, edges)) = bulk
+            {
+                let half = edges.iter().map(Vector3::norm).fold(0.0, f64::max);
+                // What hangs far from its joint hangs by a bar.
+                if center.norm() > 1.2 * half {
+                    shapes.push(Shape::Bar {
+                        from: [0.0; 3],
+                        to: center.into(),
+                        radius: 0.012 * center.norm(),
                     });
                 }
+                size = size.max(center.norm() + half);
+                shapes.push(Shape::Box {
+                    center: center.into(),
+                    edges: edges.map(Into::into),
+                });
             }
             size = size.max(longest);
             bodies.push(BodyShapes {

@@ -66,7 +66,9 @@ pub struct Citation {
 /// All citations of a file: of a source in its comments, of other files everywhere.
 pub fn of_file(file: &str, text: &str) -> Vec<Citation> {
     let lines: Vec<&str> = text.lines().collect();
-    let is_source = file.ends_with(".rs");
+    let is_source = std::path::Path::new(file)
+        .extension()
+        .is_some_and(|kind| kind == "rs");
     let said: Vec<&str> = lines.iter().map(|line| said(line, is_source)).collect();
     let mut found = Vec::new();
     let mut start = 0;

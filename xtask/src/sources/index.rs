@@ -63,7 +63,8 @@ fn column(file: &str) -> Option<usize> {
         (file != super::ERRATA).then_some(2)
     } else {
         // READMEs, the map of the code and the changes lead to code that is cited itself.
-        (!file.ends_with(".md")).then_some(0)
+        let kind = std::path::Path::new(file).extension();
+        kind.is_none_or(|kind| kind != "md").then_some(0)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fly_flight::supervisor::Mode;
 use fly_flight::backend::{self, Backend};
+use fly_flight::supervisor::Mode;
 use fly_flight::{Destination, End, Flight, FlightError, McapFile, Sink, Summary, Verdict};
 use fly_hal::{Clock, CrashGuard, SearchPath};
 use fly_mavlink::Address;
@@ -13,8 +13,8 @@ use super::as_flown;
 use super::consent;
 use super::interruptions::Interruptions;
 use super::pace::Pace;
-use super::shown::Shown;
 use super::real_time;
+use super::shown::Shown;
 use crate::args::Arguments;
 use crate::config::{Configuration, Document, FlightSection};
 use crate::exit::{Exit, Failure};
@@ -124,7 +124,13 @@ fn fly(
     // Ctrl-C at the question ends the command.
     consent::ask(configuration, backend.instance(), manner.yes)?;
     let mut log = Shown::new(log(configuration, manner), configuration, manner.stations)?;
-    Ok(fly_into(configuration, backend, &mut log, manner, terminal)?)
+    Ok(fly_into(
+        configuration,
+        backend,
+        &mut log,
+        manner,
+        terminal,
+    )?)
 }
 
 /// Flies a simulation that nobody else sees.

@@ -66,11 +66,20 @@ fn a_ground_station_sees_what_the_log_has_and_is_obeyed_in_nothing() {
     assert!(station.wait().unwrap().success());
     let seen: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(seen["bad"], 0);
-    let came = |kind: &str| -> Vec<Value> {
-        let all = seen["came"][kind].as_array().cloned().unwrap_or_default();
-        assert!(!all.is_empty(), "no {kind}");
-        all
-    };
+    everything_came_and_nothing_was_obeyed(&seen);
+    what_was_seen_is_what_was_logged(&seen, &folder.path("shown.mcap"));
+    the_target_is_the_reference(&seen);
+}
+
+/// All messages of a kind.
+fn came(seen: &Value, kind: &str) -> Vec<Value> {
+    let all = seen["came"][kind].as_array().cloned().unwrap_or_default();
+    assert!(!all.is_empty(), "no {kind}");
+    all
+}
+
+fn everything_came_and_nothing_was_obeyed(seen: &Value) {
+    let came = |kind| came(seen, kind);
     for (kind, least) in [
         ("HEARTBEAT", 4),
         ("SYS_STATUS", 4),
@@ -120,10 +129,12 @@ fn a_ground_station_sees_what_the_log_has_and_is_obeyed_in_nothing() {
     assert_eq!(came("PARAM_VALUE")[0]["param_count"], 0);
     assert_eq!(came("MISSION_COUNT")[0]["count"], 0);
     came("AUTOPILOT_VERSION");
+}
 
-    // What was seen is what was logged.
+fn what_was_seen_is_what_was_logged(seen: &Value, log: &Path) {
+    let came = |kind| came(seen, kind);
     let options = fly_log::Options::default();
-    let log = fly_log::Recording::open(folder.path("shown.mcap"), &options).unwrap();
+    let log = fly_log::Recording::open(log, &options).unwrap();
     let place = |name: &str| log.description.value_index(name).unwrap();
     let (position, attitude) = (place("pose.position.x"), place("pose.quaternion.w"));
     let (linear, angular) = (place("twist.linear.x"), place("twist.angular.x"));
@@ -193,7 +204,11 @@ fn a_ground_station_sees_what_the_log_has_and_is_obeyed_in_nothing() {
         (north - values[position]).abs() < 0.01,
         "{north} m to the north"
     );
-    // The reference at the time of the message, from the configuration's own formula.
+}
+
+/// At the time of the message, from the configuration's own formula.
+fn the_target_is_the_reference(seen: &Value) {
+    let came = |kind| came(seen, kind);
     let target = &came("POSITION_TARGET_LOCAL_NED")[60];
     let t = target["time_boot_ms"].as_f64().unwrap() * 1e-3;
     let wave = |a: f64, w: f64, p: f64| {

@@ -304,7 +304,7 @@ fn another_thrust_is_found_and_made_up_for() {
     // Whoever follows a trajectory by himself makes up for it by himself.
     let observed = ["controller.disturbance.bandwidth=4"];
     let (summary, rms, _) = fly(CommandSet::Trajectory, &observed, |autopilot| {
-        autopilot.scale = 0.9
+        autopilot.scale = 0.9;
     });
     assert!(rms < 0.3, "{rms} m");
     assert_eq!(summary.disturbance.expect("an observer").force, [0.0; 6]);

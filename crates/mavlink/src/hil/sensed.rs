@@ -87,7 +87,7 @@ pub struct Sensors {
 /// A group of a frame: its index, the places of its values, the stamp of the last sample.
 #[derive(Clone, Debug)]
 struct Group<const N: usize> {
-    group: usize,
+    status: usize,
     values: [usize; N],
     last: Option<i64>,
 }
@@ -164,7 +164,7 @@ impl<const N: usize> Group<N> {
             *value = description.value_index(&names.next()?)?;
         }
         Some(Self {
-            group: description.find_group(name)?,
+            status: description.find_group(name)?,
             values,
             last: None,
         })
@@ -172,7 +172,7 @@ impl<const N: usize> Group<N> {
 
     /// A valid sample that is newer than the last one.
     fn take(&mut self, frame: &Frame) -> Option<[f64; N]> {
-        let status = frame.groups[self.group];
+        let status = frame.groups[self.status];
         if !status.valid || self.last == Some(status.stamp) {
             return None;
         }

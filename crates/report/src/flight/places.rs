@@ -34,7 +34,7 @@ impl Places {
                     Some(plain) => (true, plain),
                     None => (false, *prefix),
                 };
-                let names = group_names(plain).into_iter();
+                let names = group_names(plain);
                 names.map(move |name| if told { truth(&name) } else { name })
             });
             let found: Option<Vec<_>> = names.map(|name| find(&name)).collect();

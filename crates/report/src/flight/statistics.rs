@@ -86,51 +86,37 @@ pub struct Statistics {
     pub iterations: Magnitude,
 }
 
+/// Whether less is better.
+const LESS: Option<bool> = Some(true);
+
+/// Adds a number that exists.
+fn push(
+    numbers: &mut Vec<Number>,
+    key: &'static str,
+    label: String,
+    value: Option<f64>,
+    unit: &'static str,
+    less_is_better: Option<bool>,
+) {
+    if let Some(value) = value.filter(|value| value.is_finite()) {
+        numbers.push(Number {
+            key,
+            label,
+            value,
+            unit,
+            less_is_better,
+        });
+    }
+}
+
 impl Statistics {
     /// The numbers that exist, in their order.
     pub fn numbers(&self) -> Vec<Number> {
-        const LESS: Option<bool> = Some(true);
         let mut numbers = Vec::new();
         let mut add = |key, label: String, value: Option<f64>, unit, less_is_better| {
-            if let Some(value) = value.filter(|value| value.is_finite()) {
-                numbers.push(Number {
-                    key,
-                    label,
-                    value,
-                    unit,
-                    less_is_better,
-                });
-            }
+            push(&mut numbers, key, label, value, unit, less_is_better);
         };
-        let degrees = f64::to_degrees;
-        let keys = [
-            ["distance_rms", "distance_max", "distance_settled"],
-            ["angle_rms", "angle_max", "angle_settled"],
-        ];
-        for (kind, [rms, max, settled]) in keys.into_iter().enumerate() {
-            let Some(name) = self.error_names[kind] else {
-                continue;
-            };
-            let error = &self.errors[kind];
-            let unit = ["m", "°"][kind];
-            let shown = |value: f64| if kind == 0 { value } else { degrees(value) };
-            add(
-                rms,
-                format!("{name}, rms"),
-                error.rms().map(shown),
-                unit,
-                LESS,
-            );
-            add(
-                max,
-                format!("{name}, max"),
-                error.max().map(shown),
-                unit,
-                LESS,
-            );
-            let label = format!("{name} within 2 % after");
-            add(settled, label, self.settled[kind], "s", LESS);
-        }
+        self.add_errors(&mut add);
         let share = (self.steps > 0).then(|| 100.0 * self.saturated as f64 / self.steps as f64);
         add(
             "saturated",
@@ -170,7 +156,7 @@ impl Statistics {
             "rad/s",
             None,
         );
-        let tilt = self.tilt.max().map(degrees);
+        let tilt = self.tilt.max().map(f64::to_degrees);
         add("tilt", "tilt, max".into(), tilt, "°", None);
         let path = (self.path > 0.0).then_some(self.path);
         add("path", "length of the path".into(), path, "m", None);
@@ -191,5 +177,41 @@ impl Statistics {
             LESS,
         );
         numbers
+    }
+
+    /// Those of the errors, by their kinds.
+    fn add_errors(
+        &self,
+        add: &mut impl FnMut(&'static str, String, Option<f64>, &'static str, Option<bool>),
+    ) {
+        let degrees = f64::to_degrees;
+        let keys = [
+            ["distance_rms", "distance_max", "distance_settled"],
+            ["angle_rms", "angle_max", "angle_settled"],
+        ];
+        for (kind, [rms, max, settled]) in keys.into_iter().enumerate() {
+            let Some(name) = self.error_names[kind] else {
+                continue;
+            };
+            let error = &self.errors[kind];
+            let unit = ["m", "°"][kind];
+            let shown = |value: f64| if kind == 0 { value } else { degrees(value) };
+            add(
+                rms,
+                format!("{name}, rms"),
+                error.rms().map(shown),
+                unit,
+                LESS,
+            );
+            add(
+                max,
+                format!("{name}, max"),
+                error.max().map(shown),
+                unit,
+                LESS,
+            );
+            let label = format!("{name} within 2 % after");
+            add(settled, label, self.settled[kind], "s", LESS);
+        }
     }
 }

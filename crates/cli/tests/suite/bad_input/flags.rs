@@ -181,7 +181,7 @@ error: this describes bodies, not a flight
  --> brick.toml:3:2
   |
 3 | [bodies.core]
-  |  ^^^^^^ expected the sections flight, vehicle, controller, reference, estimator, safety, setpoints, backend
+  |  ^^^^^^ expected the sections flight, vehicle, controller, reference, estimator, safety, setpoints, backend, serve
   |
   = help: `fly system` prints such a file, `fly tune` designs a controller for it; a flight names it: `[vehicle]` with `file = \"PATH\"`
 ");

@@ -31,7 +31,7 @@ error: unknown key `saftey`
   --> flight.toml:15:2
    |
 15 | [saftey]
-   |  ^^^^^^ expected one of the sections flight, vehicle, controller, reference, estimator, safety, setpoints, backend
+   |  ^^^^^^ expected one of the sections flight, vehicle, controller, reference, estimator, safety, setpoints, backend, serve
    |
    = help: did you mean `safety`?
 ",

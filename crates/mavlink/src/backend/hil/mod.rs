@@ -158,7 +158,7 @@ impl<A: Airframe> Backend for HilVehicle<A> {
         let left = deadline.0.saturating_sub(monotonic_now()).max(0);
         let left = Duration::from_nanos(u64::try_from(left).unwrap_or(0));
         let until = Instant::now() + left + LATE;
-        let Some(time) = simulator.tick(until).map_err(lost)? else {
+        let Some(time) = simulator.tick(until).map_err(|error| lost(&error))? else {
             self.gaps += 1;
             if simulator.last.elapsed() > SILENCE {
                 let message = format!("the simulator is silent for {} s", SILENCE.as_secs());
@@ -247,7 +247,7 @@ impl<A: Airframe> HilVehicle<A> {
         };
         let controls = px4::controls(time, self.controls, self.armed);
         (simulator.wire).queue(&MavMessage::HIL_ACTUATOR_CONTROLS(controls));
-        simulator.wire.flush().map_err(lost)
+        simulator.wire.flush().map_err(|error| lost(&error))
     }
 
     fn release(&mut self) {
@@ -285,11 +285,11 @@ impl Simulator {
     }
 }
 
-fn lost(error: io::Error) -> Error {
+fn lost(error: &io::Error) -> Error {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         Error::new(ErrorKind::Io, "the simulator closed the connection")
     } else {
-        Error::io("the simulator", &error)
+        Error::io("the simulator", error)
     }
 }
 
