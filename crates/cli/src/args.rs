@@ -302,7 +302,7 @@ pub struct ServeArguments {
     #[arg(long, value_name = "ADDRESS")]
     pub address: Option<SocketAddr>,
 
-    /// Steps of the simulation a second [default: [serve] rate_hz, else 250 for px4, 1000 for ardupilot]
+    /// Steps of the simulation a second [default: rate_hz of the section serve, else 250 for px4, 1000 for ardupilot]
     #[arg(long, value_name = "HZ")]
     pub rate: Option<f64>,
 
