@@ -1,7 +1,7 @@
 //! Shows a flight to ground stations: QGroundControl, MAVProxy, MAVSDK. It tells and answers, and obeys nobody.
 //!
 //! The flight's thread puts what is to be seen into a triple buffer and never waits. A thread of the publication reads the newest of it
-//! [`TICK`] by tick, makes messages of it at their own rates and hands them to the links, whose writers drop what nobody takes.
+//! tick by tick, makes messages of it at their own rates and hands them to the links, whose writers drop what nobody takes.
 
 mod answers;
 mod messages;
