@@ -141,9 +141,8 @@ impl Settings {
                 "Hz",
             )?
             .unwrap_or(200.0),
-            hover_thrust: within("hover_thrust", table.hover_thrust, 0.05..=0.95, "of 1")?,
-            thrust_curve: within("thrust_curve", table.thrust_curve, 0.0..=1.0, "of 1")?
-                .unwrap_or(0.0),
+            hover_thrust: within("hover_thrust", table.hover_thrust, 0.05..=0.95, "")?,
+            thrust_curve: within("thrust_curve", table.thrust_curve, 0.0..=1.0, "")?.unwrap_or(0.0),
             thrust_limits: limits(table.thrust_limits)?,
             set_parameters: table.set_parameters,
             parameters_file: table
@@ -227,7 +226,8 @@ fn number(name: &str, value: Option<Spanned<i64>>) -> Result<Option<u8>, Error> 
     }
 }
 
-fn within(
+/// A number in a range, of this unit; none for numbers without.
+pub(super) fn within(
     name: &str,
     value: Option<Spanned<f64>>,
     range: RangeInclusive<f64>,
@@ -235,13 +235,16 @@ fn within(
 ) -> Result<Option<f64>, Error> {
     match value {
         // A NaN is in no range.
-        Some(value) if !range.contains(value.get_ref()) => Err(Error::configuration(format!(
-            "`{name}` is {} {unit}, expected {} to {} {unit}",
-            value.get_ref(),
-            range.start(),
-            range.end()
-        ))
-        .in_configuration(value.span())),
+        Some(value) if !range.contains(value.get_ref()) => {
+            let space = if unit.is_empty() { "" } else { " " };
+            Err(Error::configuration(format!(
+                "`{name}` is {}{space}{unit}, expected {} to {}{space}{unit}",
+                value.get_ref(),
+                range.start(),
+                range.end()
+            ))
+            .in_configuration(value.span()))
+        }
         value => Ok(value.map(Spanned::into_inner)),
     }
 }
@@ -361,7 +364,7 @@ mod tests {
         );
         check(
             "hover_thrust = 2.0",
-            "`hover_thrust` is 2 of 1, expected 0.05 to 0.95 of 1",
+            "`hover_thrust` is 2, expected 0.05 to 0.95",
             "2.0",
         );
         check(

@@ -200,9 +200,9 @@ impl Session<'_, '_> {
         sent: Instant,
         due: Instant,
     ) -> Result<(), Gone> {
-        let patience = sent + REPLY;
+        let deadline = sent + REPLY;
         loop {
-            let until = if connection.lockstep { patience } else { due };
+            let until = if connection.lockstep { deadline } else { due };
             // Ctrl-C does not wait for an autopilot that hangs.
             let look = until.min(Instant::now() + LOOK);
             let Some(message) = connection.wire.receive(Some(look))? else {

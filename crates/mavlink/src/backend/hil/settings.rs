@@ -19,6 +19,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
+use crate::backend::settings::within;
 use crate::hil::Origin;
 use crate::outputs::OutputSettings;
 use crate::{Address, AddressError, HostPort};
@@ -100,7 +101,7 @@ impl Settings {
                 return refused(error.to_string());
             }
         };
-        let wait = number("connect_timeout", table.connect_timeout, 0.01, 3600.0)?;
+        let wait = within("connect_timeout", table.connect_timeout, 0.01..=3600.0, "s")?;
         let origin = table
             .origin
             .unwrap_or_else(|| Spanned::new(0..0, Origin::default()));
@@ -113,30 +114,11 @@ impl Settings {
             simulator,
             connect_timeout: Duration::from_secs_f64(wait.unwrap_or(10.0)),
             origin: *origin.get_ref(),
-            curve: number("thrust_curve", table.thrust_curve, 0.0, 1.0)?,
+            curve: within("thrust_curve", table.thrust_curve, 0.0..=1.0, "")?,
             outputs: table
                 .outputs
                 .unwrap_or_else(|| Spanned::new(0..0, Vec::new())),
         })
-    }
-}
-
-fn number(
-    name: &str,
-    value: Option<Spanned<f64>>,
-    least: f64,
-    most: f64,
-) -> Result<Option<f64>, Error> {
-    match value {
-        // A NaN is in no range.
-        Some(value) if !(least..=most).contains(value.get_ref()) => {
-            let message = format!(
-                "`{name}` is {}, expected {least} to {most}",
-                value.get_ref()
-            );
-            Err(Error::configuration(message).in_configuration(value.span()))
-        }
-        value => Ok(value.map(Spanned::into_inner)),
     }
 }
 

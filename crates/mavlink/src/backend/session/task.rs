@@ -92,10 +92,10 @@ pub(super) enum Step {
 }
 
 impl Sent {
-    fn new(now: i64, patience: i64) -> Self {
+    fn new(now: i64, timeout: i64) -> Self {
         Self {
             begun: now,
-            until: now.saturating_add(patience),
+            until: now.saturating_add(timeout),
             ticket: None,
             next: now,
             refused: None,
@@ -171,13 +171,13 @@ impl Task {
 
     #[expect(clippy::cast_possible_truncation, reason = "some minutes at most")]
     pub fn take_off((from, yaw): (Vector, f64), height: f64, now: i64) -> Self {
-        let patience = SPOOL.saturating_add((height / CLIMB * 1e9) as i64);
+        let timeout = SPOOL.saturating_add((height / CLIMB * 1e9) as i64);
         Self::TakeOff(TakeOff {
             from,
             yaw,
             height,
             begun: now,
-            sent: Sent::new(now, patience),
+            sent: Sent::new(now, timeout),
             steady: None,
         })
     }
@@ -188,8 +188,8 @@ impl Task {
     }
 
     pub fn disarm(force: bool, now: i64) -> Self {
-        let patience = if force { LANDING } else { DISARMING };
-        let sent = Sent::new(now, patience);
+        let timeout = if force { LANDING } else { DISARMING };
+        let sent = Sent::new(now, timeout);
         Self::Disarm { force, sent }
     }
 
@@ -309,12 +309,12 @@ impl Session {
                 }
                 // A refusal is final, unless the vehicle's own checks are still under way.
                 let final_refusal = arm.sent.refused.is_some_and(|(at, _)| {
-                    let patience = if self.health.is_unready() {
+                    let timeout = if self.health.is_unready() {
                         ARMING
                     } else {
                         REASONS
                     };
-                    now >= at.saturating_add(patience)
+                    now >= at.saturating_add(timeout)
                 });
                 if final_refusal || now >= arm.sent.until {
                     self.stream = Stream::None;
