@@ -184,6 +184,11 @@ pub enum Command {
     /// The simulation of --config (sensors, ground, faults) takes its commands from the autopilot and goes on in
     /// step with it. Ctrl-C ends it. docs/hil.md has the commands on both sides.
     Serve(ServeArguments),
+    /// Show which output drives what; move one actuator at a time of a real vehicle without propellers
+    ///
+    /// The vehicle of --config over the link of --backend quadcopter or tricopter must not be armed. The autopilot's own
+    /// timeout ends every move. docs/vehicles.md says what must be set on it.
+    Actuators(ActuatorsArguments),
     /// Show flights as one HTML page: numbers, plots, and the vehicle in motion
     ///
     /// Reads logs of this program and PX4's ULogs; several are laid over each other. The page needs no network.
@@ -289,6 +294,55 @@ fn verdict(name: &str) -> Result<&'static str, String> {
         let names: Vec<&str> = Verdict::ALL.map(Verdict::name).to_vec();
         format!("expected {} or {}", names.join(", "), fly_sweep::NOT_FLOWN)
     })
+}
+
+/// What is done with the actuators.
+#[derive(Debug, Args)]
+pub struct ActuatorsArguments {
+    /// What is done.
+    #[command(subcommand)]
+    pub action: ActuatorsAction,
+
+    /// Move them without the question, for scripts
+    #[arg(long, global = true)]
+    pub yes: bool,
+}
+
+/// What is done with the actuators.
+#[derive(Debug, Subcommand)]
+pub enum ActuatorsAction {
+    /// List them: output, pulse widths, direction, limits, and what the autopilots call them
+    List,
+    /// Move one, after a question
+    Test {
+        /// Its command (rotor.0.thrust, rotor.0.tilt), or its rotor (rear, "rear tilt")
+        name: String,
+        /// How far and for how long.
+        #[command(flatten)]
+        moved: MoveArguments,
+    },
+    /// Move one after the other, after a question
+    Sweep {
+        /// How far and for how long.
+        #[command(flatten)]
+        moved: MoveArguments,
+    },
+}
+
+/// How far and for how long.
+#[derive(Debug, Args)]
+pub struct MoveArguments {
+    /// Part of full output, 0 to 1 of motors, -1 to 1 of servos [default: 0.1 of motors, 0.3 and then -0.3 of servos]
+    #[arg(long, value_name = "PART", allow_negative_numbers = true, value_parser = part)]
+    pub value: Option<f64>,
+
+    /// For so many seconds, 0.1 to 3
+    #[arg(long, value_name = "S", default_value = "1", value_parser = crate::commands::actuators::seconds)]
+    pub seconds: f64,
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    number(text, "a number from -1 to 1", |x| (-1.0..=1.0).contains(&x))
 }
 
 /// Whose plant it is, where, and how fast.

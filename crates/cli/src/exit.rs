@@ -34,7 +34,7 @@ pub enum Exit {
     Hung = 8,
     /// Somebody took the vehicle.
     TakenOver = 9,
-    /// Nothing was armed: the user did not confirm it, or nobody could be asked.
+    /// Nothing was armed or moved: the user did not confirm it, or nobody could be asked.
     NotConfirmed = 10,
     /// Another `fly sweep` writes the same journal: wait, and try again (EX_TEMPFAIL of sysexits).
     Busy = 75,
@@ -56,7 +56,7 @@ Exit codes:
   7  crashed: the vehicle hit the ground
   8  a call of the backend did not return
   9  somebody took the vehicle, as a pilot who changes its mode
-  10 nothing was armed: --arm was not confirmed
+  10 nothing was armed or moved: it was not confirmed
   75 another campaign writes the same journal: try again later
   130  interrupted before the end";
 }

@@ -46,9 +46,9 @@ pub struct OutputSettings {
 #[error("{0}")]
 pub struct OutputError(pub String);
 
-/// One output.
+/// One output, and how it drives its actuator.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Output {
+pub struct Output {
     /// From 0.
     channel: usize,
     /// Whether u is -1 to 1.
@@ -165,6 +165,11 @@ impl OutputMap {
         self.outputs.iter().map(|output| output.channel + 1)
     }
 
+    /// The outputs, in the order of the commands.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
     /// The commands of these controls (HIL: 0 to 1, -1 to 1), within the limits of the vehicle. What is not finite or not there counts as 0.
     pub fn commands_of_controls(&self, controls: &[f32], commands: &mut [f64]) {
         for (output, command) in self.outputs.iter().zip(commands) {
@@ -206,6 +211,58 @@ impl OutputMap {
                 *pulse = width;
             }
         }
+    }
+}
+
+/// # One actuator, as somebody looks at it
+///
+/// A *part* is that of full output in the sense of the model: 0 to 1, or -1 to 1 where it drives in two directions. Parts beyond the
+/// limits of the command are those of the limits.
+impl Output {
+    /// The autopilot's output, from 1.
+    pub fn channel(&self) -> usize {
+        self.channel + 1
+    }
+
+    /// Whether it drives in two directions, as a tilt does.
+    pub fn is_two_sided(&self) -> bool {
+        self.two_sided
+    }
+
+    /// Whether it drives the other way round.
+    pub fn is_reversed(&self) -> bool {
+        self.reversed
+    }
+
+    /// Smallest and largest value of the command: N, rad, N m.
+    pub fn limits(&self) -> [f64; 2] {
+        self.limits
+    }
+
+    /// The part that is driven where this one is asked for.
+    pub fn within_limits(&self, part: f64) -> f64 {
+        // Every actuator may rest.
+        let [low, high] = self.limits;
+        let part = if part.is_finite() { part } else { 0.0 };
+        let part = part.clamp(self.part(low.min(0.0)), self.part(high.max(0.0)));
+        part.clamp(self.lowest(), 1.0)
+    }
+
+    /// The autopilot's control of a part: 0 to 1, or -1 to 1.
+    pub fn control_of_part(&self, part: f64) -> f64 {
+        self.turned(self.within_limits(part))
+    }
+
+    /// The pulse width of a part, µs.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 500 to 2500
+    pub fn pulse_of_part(&self, part: f64) -> u16 {
+        self.pulse_of_control(self.control_of_part(part)).round() as u16
+    }
+
+    /// The value of a part, by the curve: N, rad, N m.
+    pub fn value_of_part(&self, part: f64) -> f64 {
+        let (c, part) = (self.curve, self.within_limits(part));
+        self.full * part * (1.0 - c + c * part.abs())
     }
 }
 
@@ -285,16 +342,21 @@ impl Output {
     }
 
     fn control(&self, value: f64) -> f64 {
-        let part = (value.abs() / self.full).min(1.0);
+        self.turned(self.part(value).clamp(self.lowest(), 1.0))
+    }
+
+    /// The u of a value before it is turned round, -1 to 1.
+    fn part(&self, value: f64) -> f64 {
+        let wanted = (value.abs() / self.full).min(1.0);
         let c = self.curve;
-        // The root of c u² + (1 - c) u = part in a form that holds at c = 0.
+        // The root of c u² + (1 - c) u = wanted in a form that holds at c = 0.
         let linear = 1.0 - c;
-        let size = if part == 0.0 {
+        let size = if wanted == 0.0 {
             0.0
         } else {
-            2.0 * part / (linear + (linear * linear + 4.0 * c * part).sqrt())
+            2.0 * wanted / (linear + (linear * linear + 4.0 * c * wanted).sqrt())
         };
-        self.turned((size * value.signum()).clamp(self.lowest(), 1.0))
+        size * value.signum()
     }
 
     fn control_of_pulse(&self, pulse: f64) -> f64 {

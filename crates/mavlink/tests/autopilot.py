@@ -11,6 +11,8 @@ heading=0.4           where it heads for at first, rad
 options=0             GUID_OPTIONS
 kind=2                MAV_TYPE
 system=1
+already_armed=0       armed from the start
+safety=0 mot_test=1 servo4=0   on a bench: a safety switch that is on, COM_MOT_TEST_EN, SERVO4_FUNCTION
 refuse_arming=0       refuse to arm, with a reason
 refuse_modes=0        so many changes of the mode are refused
 ack_loss=0.0          this part of the acknowledgements is never sent
@@ -216,9 +218,9 @@ class Autopilot:
             "top": 0.0, "stall_ms": 0.0, "bad": 0, "forced": 0, "touchdown": 0.0, "gap_ms": 0.0, "parameters": {}, "types": {},
         }
         self.ints = (
-            {"COM_OBL_RC_ACT": 0, "COM_RC_IN_MODE": 3, "COM_RCL_EXCEPT": 0, "NAV_RCL_ACT": 2, "NAV_DLL_ACT": 0}
+            {"COM_OBL_RC_ACT": 0, "COM_RC_IN_MODE": 3, "COM_RCL_EXCEPT": 0, "NAV_RCL_ACT": 2, "NAV_DLL_ACT": 0, "COM_MOT_TEST_EN": int(option("mot_test", 1))}
             if PX4
-            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1}
+            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1, "SERVO1_FUNCTION": 33, "SERVO4_FUNCTION": int(option("servo4", 0))}
         )
         self.floats = (
             {"COM_OF_LOSS_T": 1.0, "COM_DISARM_PRFLT": 10.0, "MPC_THR_HOVER": 0.5, "THR_MDL_FAC": 0.0}
@@ -229,7 +231,7 @@ class Autopilot:
     def start(self):
         """As after a power-up."""
         self.boot = time.monotonic() - 5.0
-        self.mode, self.armed, self.armed_at = (PILOT if PX4 else PILOT), False, 0.0
+        self.mode, self.armed, self.armed_at = PILOT, option("already_armed", 0) > 0, 0.0
         self.target = None  # what it follows, with its kind
         self.heard = -1e9
         self.recent = []
@@ -415,6 +417,33 @@ class Autopilot:
             if ready:
                 self.takeoff_to, self.target = m.param7, None
             self.acknowledge(m.command, OK if ready else FAILED)
+        elif m.command in (310, 209, 184, 183):
+            self.bench(m)
+        else:
+            self.acknowledge(m.command, MAV.MAV_RESULT_UNSUPPORTED)
+
+    def bench(self, m):
+        """Actuators on a bench: PX4's Commander, ArduCopter's motor test and servo events."""
+        params = [None if math.isnan(p) else round(p, 4) for p in (m.param1, m.param2, m.param3, m.param4, m.param5, m.param6, m.param7)]
+        self.report.setdefault("bench", []).append([m.command, params])
+        function = int(m.param5 + 0.5)
+        if m.command == 310 and PX4:
+            if self.armed or self.ints["COM_MOT_TEST_EN"] != 1 or option("safety", 0):
+                self.acknowledge(m.command, MAV.MAV_RESULT_DENIED)
+            else:
+                known = 1 <= function <= 12 or 33 <= function <= 40
+                self.acknowledge(m.command, MAV.MAV_RESULT_ACCEPTED if known else MAV.MAV_RESULT_UNSUPPORTED)
+        elif m.command == 209 and not PX4:
+            if option("safety", 0):
+                self.say("Motor Test: Safety switch")
+                self.acknowledge(m.command, MAV.MAV_RESULT_FAILED)
+            else:
+                self.acknowledge(m.command, MAV.MAV_RESULT_ACCEPTED)
+        elif m.command in (183, 184) and not PX4:
+            used = self.ints.get("SERVO%d_FUNCTION" % int(m.param1), 0) > 1
+            if used:
+                self.say("ServoRelayEvent: Channel %d is already in use" % int(m.param1), MAV.MAV_SEVERITY_INFO)
+            self.acknowledge(m.command, MAV.MAV_RESULT_FAILED if used else MAV.MAV_RESULT_ACCEPTED)
         else:
             self.acknowledge(m.command, MAV.MAV_RESULT_UNSUPPORTED)
 

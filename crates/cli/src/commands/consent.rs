@@ -28,25 +28,46 @@ pub(super) fn ask(
         return Ok(());
     }
     let plan = plan(configuration, backend)?;
+    agree(
+        &format!("--arm: a real vehicle will be armed and flown\n{plan}"),
+        "arm and fly",
+        yes,
+    )
+}
+
+/// Shows what will happen, and asks once on a terminal whether it may, unless the user's word is on the command line (`yes`).
+///
+/// # Errors
+/// The user did not agree, or nobody can be asked.
+pub(super) fn agree(plan: &str, what: &str, yes: bool) -> Result<(), Failure> {
     let mut out = io::stderr().lock();
     // Who cannot be told cannot be asked; that is found out below.
-    let _ = write!(out, "--arm: a real vehicle will be armed and flown\n{plan}");
+    let _ = write!(out, "{plan}");
     if yes {
         return Ok(());
     }
-    let refused = |why: &str| Failure::new(Exit::NotConfirmed, why);
+    let (flag, done) = match what {
+        "move" => ("this", "moved"),
+        _ => ("--arm", "armed"),
+    };
+    let refused = |why: &str| {
+        Failure::new(
+            Exit::NotConfirmed,
+            format_args!("nothing was {done}: {why}"),
+        )
+    };
     if !io::stdin().is_terminal() || !out.is_terminal() {
-        return Err(refused(
-            "nothing was armed: --arm asks on a terminal, and there is none; scripts say --yes",
-        ));
+        return Err(refused(&format!(
+            "{flag} asks on a terminal, and there is none; scripts say --yes"
+        )));
     }
-    let _ = write!(out, "Type `{YES}` to arm and fly it: ").and_then(|()| out.flush());
+    let _ = write!(out, "Type `{YES}` to {what} it: ").and_then(|()| out.flush());
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     if answer.trim() == YES {
         Ok(())
     } else {
-        Err(refused("nothing was armed: the answer was not `yes`"))
+        Err(refused("the answer was not `yes`"))
     }
 }
 

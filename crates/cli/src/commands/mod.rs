@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Write as _};
 
+pub(crate) mod actuators;
 mod as_flown;
 mod backends;
 mod check;
@@ -48,6 +49,9 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         }
         Some(Command::Tune(wish)) => tune::run(&options(arguments)?, wish),
         Some(Command::Serve(wish)) => serve::run(wish, options(arguments)?, arguments, terminal),
+        Some(Command::Actuators(wish)) => {
+            actuators::run(wish, &options(arguments)?, wish.yes || arguments.yes)
+        }
         Some(Command::Sweep(wish)) => sweep::run(wish, arguments, terminal),
         Some(Command::Report(arguments)) => report::run(arguments),
         Some(Command::System(arguments)) => system::run(arguments),

@@ -2,7 +2,7 @@
 
 #[path = "../../../mavlink/tests/suite/common/python.rs"]
 #[allow(dead_code)]
-mod python;
+pub mod python;
 
 use std::net::UdpSocket;
 use std::process::{Command, Output};

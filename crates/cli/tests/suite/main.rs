@@ -1,5 +1,6 @@
 //! The tests of `fly`: one program, so that they link once.
 
+mod actuators;
 mod as_flown;
 mod autopilots;
 mod bad_input;

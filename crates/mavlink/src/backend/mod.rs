@@ -13,7 +13,7 @@
 //!
 //! # Commands
 //!
-//! With `command = "hil"` we are the autopilot: see [`HilVehicle`].
+//! With `command = "hil"` we are the autopilot: see [`HilVehicle`]. [`bench`] moves one actuator at a time.
 //!
 //! The key `command` says which [set](fly_hal::CommandSet) is taken: attitude and thrust, angular velocity and thrust, or points of a trajectory.
 //! Without [`armed`](fly_hal::Configuration::armed) they are dropped, and only our heartbeat and requests for messages are sent to the vehicle; with
@@ -31,6 +31,7 @@
 mod airframe;
 mod any;
 mod autopilot;
+pub mod bench;
 mod frame;
 mod hil;
 mod preflight;

@@ -20,6 +20,7 @@
 //! thrust_curve = 0.0           # 0: the autopilot linearises its thrust; 1: thrust goes with the square of the command
 //! thrust_limits = [0.03, 0.95] # of the autopilot's thrust
 //! set_parameters = false       # true: parameters that are wrong are set for the flight
+//! outputs = [{ command = "rotor.0.thrust", channel = 1 }] # which output drives what, for `fly actuators`; without as PX4 numbers its motors
 //! parameters_file = "old.txt"  # where their old values are kept meanwhile; without: in the user's folder for states
 //! ```
 
@@ -27,6 +28,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::outputs::OutputSettings;
 use crate::{Address, AddressError, Identity, LinkSettings, SigningSettings, VehicleSettings};
 use fly_hal::{CommandSet, Configuration, Error};
 use serde::Deserialize;
@@ -59,6 +61,7 @@ struct Table {
     #[serde(default)]
     set_parameters: bool,
     parameters_file: Option<Spanned<String>>,
+    outputs: Option<Spanned<Vec<OutputSettings>>>,
 }
 
 /// Where ground stations listen, to this machine alone: whoever reaches an open port can claim to be the vehicle.
@@ -83,6 +86,7 @@ pub(crate) struct Settings {
     pub thrust_limits: [f64; 2],
     pub set_parameters: bool,
     pub parameters_file: Option<PathBuf>,
+    pub outputs: Spanned<Vec<OutputSettings>>,
 }
 
 impl Settings {
@@ -149,6 +153,7 @@ impl Settings {
                 .parameters_file
                 .map(|path| configuration.resolve_path(path.span().start, path.get_ref()))
                 .transpose()?,
+            outputs: (table.outputs).unwrap_or_else(|| Spanned::new(0..0, Vec::new())),
         })
     }
 }
@@ -158,6 +163,16 @@ fn command(name: Option<Spanned<String>>) -> Result<CommandSet, Error> {
     let Some(name) = name else {
         return Ok(CommandSet::Attitude);
     };
+    if name.get_ref() == CommandSet::Actuators.name() {
+        return Err(Error::configuration(
+            "`command` is \"actuators\", and no autopilot takes rotors and tilts one by one in flight: PX4 has dropped \
+             SET_ACTUATOR_CONTROL_TARGET, ArduPilot never had it",
+        )
+        .in_configuration(name.span())
+        .with_help(
+            "fly by \"attitude\", \"rates\" or \"trajectory\"; \"hil\" commands them in a simulator; `fly actuators` moves one at a time on a bench",
+        ));
+    }
     let found = CommandSet::SETPOINTS
         .into_iter()
         .find(|set| set.name() == name.get_ref());
@@ -361,6 +376,16 @@ mod tests {
             "command = 'thrust'",
             "`command` is \"thrust\", expected \"attitude\"",
             "'thrust'",
+        );
+        check(
+            "command = 'actuators'",
+            "no autopilot takes rotors and tilts one by one in flight",
+            "'actuators'",
+        );
+        check(
+            "outputs = [{ command = 'rotor.0.thrust', chanel = 1 }]",
+            "unknown key `chanel`",
+            "chanel",
         );
         check(
             "hover_thrust = 2.0",

@@ -5,5 +5,5 @@ mod parameters;
 mod record;
 
 pub(crate) use health::Health;
-pub(crate) use parameters::{Parameters, Requirement, Rule};
+pub(crate) use parameters::{Parameters, Requirement, Rule, read as read_parameters};
 pub(crate) use record::Record;

@@ -8,8 +8,14 @@ use fly_hal::{Error, ErrorKind, monotonic_now};
 use super::Record;
 use crate::{ParameterOutcome, ParameterValue, Ticket, Vehicle};
 
-/// For how long parameters are asked for, ns; a vehicle does not answer for those that it does not have.
+/// For how long parameters are asked for at most, ns.
 const PATIENCE: i64 = 3_000_000_000;
+
+/// An answer to the first question comes within this, ns; it is asked again after 0.4 s.
+const AT_ONCE: i64 = 380_000_000;
+
+/// After three questions without an answer, on a link that lost none of the others, a parameter is not there, ns.
+const QUIET: i64 = 1_200_000_000;
 
 /// Between two looks.
 const NAP: Duration = Duration::from_millis(5);
@@ -258,7 +264,10 @@ impl Parameters {
 }
 
 /// Reads some; `None` for those that do not come.
-fn read(vehicle: &mut Vehicle, names: &[&str]) -> Result<Vec<Option<ParameterValue>>, Error> {
+pub(crate) fn read(
+    vehicle: &mut Vehicle,
+    names: &[&str],
+) -> Result<Vec<Option<ParameterValue>>, Error> {
     let now = monotonic_now();
     let deadline = now.saturating_add(PATIENCE);
     let mut tickets = Vec::new();
@@ -291,14 +300,23 @@ fn set(
     Ok(outcomes.pop().unwrap_or(ParameterOutcome::Unknown))
 }
 
-/// Waits until all are final, which their deadlines see to. What has not come is given up early once nothing comes any more:
-/// a parameter that a vehicle does not have is never answered for.
+/// Waits until all are final, which their deadlines see to, or until those that are not are given up: a parameter that a vehicle lacks is not answered
+/// for by older firmware (newer says `PARAM_ERROR`). On a link that has answered every other question at once, [`QUIET`] is enough.
 fn wait(vehicle: &mut Vehicle, tickets: &[Ticket]) -> Result<Vec<ParameterOutcome>, Error> {
+    let begun = monotonic_now();
+    let (mut answered, mut at_once) = (0, true);
     loop {
-        vehicle.poll(monotonic_now());
+        let now = monotonic_now();
+        vehicle.poll(now);
         let parameters = vehicle.parameters().map_err(unusable)?;
         let outcomes: Vec<_> = tickets.iter().map(|t| parameters.outcome(*t)).collect();
-        if outcomes.iter().all(ParameterOutcome::is_final) {
+        let finished = outcomes.iter().filter(|o| o.is_final()).count();
+        if finished > answered {
+            answered = finished;
+            at_once &= now.saturating_sub(begun) < AT_ONCE;
+        }
+        let given_up = at_once && answered > 0 && now.saturating_sub(begun) > QUIET;
+        if finished == tickets.len() || given_up {
             return Ok(outcomes);
         }
         std::thread::sleep(NAP);

@@ -1,0 +1,215 @@
+//! `fly actuators`: which output drives what, and one actuator at a time on a bench.
+
+use std::io::{self, Write as _};
+use std::sync::atomic::Ordering;
+
+use fly_flight::backend;
+use fly_mavlink::backend::bench::{Actuator, Bench, BenchError, Connection, LONGEST};
+
+use super::consent;
+use super::interruptions::Interruptions;
+use crate::args::{ActuatorsAction, ActuatorsArguments, MoveArguments};
+use crate::config::{Configuration, Document, Options};
+use crate::exit::{Exit, Failure};
+use crate::telemetry::Table;
+
+/// Backends whose vehicles have an autopilot with outputs.
+const BACKENDS: [&str; 2] = ["quadcopter", "tricopter"];
+
+/// What a motor and a servo are moved to where nobody says it: parts of full output.
+const MOTOR: f64 = 0.1;
+const SERVO: f64 = 0.3;
+
+/// Lists the actuators, or moves one after the other.
+///
+/// # Errors
+/// The configuration is wrong, the user did not agree, or the vehicle did not do what it was told.
+pub fn run(wish: &ActuatorsArguments, options: &Options, yes: bool) -> Result<Exit, Failure> {
+    let configuration = Configuration::read(Document::load(options)?)?;
+    let bench = bench(&configuration)?;
+    for note in bench.notes() {
+        tracing::warn!("{note}");
+    }
+    let (actuators, moved) = match &wish.action {
+        ActuatorsAction::List => {
+            super::print(table(bench.actuators()).to_string().as_bytes())?;
+            return Ok(Exit::Flown);
+        }
+        ActuatorsAction::Test { name, moved } => (vec![named(&bench, name)?], moved),
+        ActuatorsAction::Sweep { moved } => (bench.actuators().iter().collect(), moved),
+    };
+    let moves: Vec<(&Actuator, f64)> = (actuators.into_iter())
+        .flat_map(|actuator| parts(actuator, moved).map(move |part| (actuator, part)))
+        .collect();
+    let mut plan = Table::default();
+    plan.row(
+        "vehicle",
+        [format!(
+            "{} on {}",
+            configuration.system.name,
+            bench.address()
+        )],
+    );
+    for (actuator, part) in &moves {
+        plan.row("moves", [told(actuator, *part, moved.seconds)]);
+    }
+    consent::agree(
+        &format!("one actuator at a time will move: TAKE THE PROPELLERS OFF\n{plan}"),
+        "move",
+        yes,
+    )?;
+    let interruptions = Interruptions::watch(false);
+    let mut connection = bench.connect().map_err(failure)?;
+    let _ = writeln!(io::stderr(), "{}", connection.name());
+    for (actuator, part) in moves {
+        if !one(
+            &mut connection,
+            actuator,
+            part,
+            moved.seconds,
+            &interruptions,
+        )? {
+            return Ok(Exit::Interrupted);
+        }
+    }
+    Ok(Exit::Flown)
+}
+
+/// Moves one and says so; whether it was not interrupted.
+fn one(
+    connection: &mut Connection,
+    actuator: &Actuator,
+    part: f64,
+    seconds: f64,
+    interruptions: &Interruptions,
+) -> Result<bool, Failure> {
+    let tested = connection
+        .test(actuator, part, seconds, interruptions.flag())
+        .map_err(failure)?;
+    let line = format!("moved {}\n", told(actuator, tested.part, tested.seconds));
+    super::print(line.as_bytes())?;
+    Ok(!interruptions.flag().load(Ordering::Relaxed))
+}
+
+fn bench(configuration: &Configuration) -> Result<Bench, Failure> {
+    let section = &configuration.backend;
+    if !BACKENDS.contains(&section.plugin.as_str()) {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!(
+                "the backend `{}` has no outputs that could be tested; expected one of a real vehicle: --backend {}",
+                section.plugin,
+                BACKENDS.join(" or --backend ")
+            ),
+        ));
+    }
+    let table = &section.table;
+    let resolve = |offset: usize, path: &str| backend::resolve(table, offset, path);
+    let given = fly_hal::Configuration {
+        rate_hz: configuration.flight.rate_hz,
+        resolve: &resolve,
+        ..fly_hal::Configuration::new(table.text(), configuration.vehicle_text.text())
+    };
+    Bench::new(&given, &configuration.system.inputs)
+        .map_err(|error| backend::explain(configuration, &error).into())
+}
+
+fn named<'a>(bench: &'a Bench, name: &str) -> Result<&'a Actuator, Failure> {
+    bench.find(name).ok_or_else(|| {
+        let names: Vec<&str> = (bench.actuators().iter())
+            .map(|actuator| actuator.command.as_str())
+            .collect();
+        Failure::new(
+            Exit::Usage,
+            format_args!(
+                "there is no actuator `{name}`; the vehicle has {}",
+                names.join(", ")
+            ),
+        )
+    })
+}
+
+/// The parts of full output that one is moved to, one after the other.
+fn parts(actuator: &Actuator, moved: &MoveArguments) -> impl Iterator<Item = f64> {
+    let usual = if actuator.is_motor() { MOTOR } else { SERVO };
+    let part = moved.value.unwrap_or(usual);
+    // A servo that nobody gives a value for goes to both sides.
+    let back = moved.value.is_none() && actuator.output.is_two_sided();
+    let output = actuator.output;
+    [Some(part), back.then_some(-part)]
+        .into_iter()
+        .flatten()
+        .map(move |part| output.within_limits(part))
+}
+
+fn told(actuator: &Actuator, part: f64, seconds: f64) -> String {
+    let value = if actuator.is_motor() {
+        "SPINS".to_owned()
+    } else if actuator.is_tilt() {
+        format!(
+            "{:+.1} deg",
+            actuator.output.value_of_part(part).to_degrees()
+        )
+    } else {
+        format!("{:+.3}", actuator.output.value_of_part(part))
+    };
+    let rotor = actuator.rotor.as_deref().unwrap_or("motor");
+    format!(
+        "{} ({rotor}) to {:+.0} % of full output for {seconds:.1} s: {value}",
+        actuator.command,
+        100.0 * part
+    )
+}
+
+fn table(actuators: &[Actuator]) -> Table {
+    let mut table = Table::default();
+    let heads = [
+        "rotor",
+        "output",
+        "PWM low, rest, full",
+        "direction",
+        "limits",
+        "PX4",
+        "ArduPilot",
+    ];
+    table.row("command", heads);
+    for actuator in actuators {
+        let output = &actuator.output;
+        let [low, rest, full] = [-1.0, 0.0, 1.0].map(|part| output.pulse_of_part(part));
+        let [least, most] = output.limits();
+        let limits = if actuator.is_tilt() {
+            format!("{:.1} to {:.1} deg", least.to_degrees(), most.to_degrees())
+        } else {
+            let unit = if actuator.is_motor() { "N" } else { "N m" };
+            format!("{least} to {most} {unit}")
+        };
+        table.row(
+            &actuator.command,
+            [
+                actuator.rotor.clone().unwrap_or_default(),
+                output.channel().to_string(),
+                format!("{low}, {rest}, {full} us"),
+                if output.is_reversed() {
+                    "reversed"
+                } else {
+                    "straight"
+                }
+                .to_owned(),
+                limits,
+                actuator.px4(),
+                actuator.ardupilot(),
+            ],
+        );
+    }
+    table
+}
+
+fn failure(error: BenchError) -> Failure {
+    Failure::new(Exit::Backend, error)
+}
+
+/// A number of s that an actuator may be moved.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|s| (0.1..=LONGEST).contains(s));
+    number.ok_or_else(|| format!("expected 0.1 to {LONGEST} s"))
+}

@@ -1,0 +1,178 @@
+//! `fly actuators` with autopilots made of pymavlink, which read every field of what they are told.
+
+use std::net::UdpSocket;
+
+use serde_json::{Value, json};
+
+use crate::autopilots::python::Script;
+use crate::common::{Folder, contains};
+
+/// Exit code, output, messages, and what the autopilot was told; `None` without pymavlink.
+fn moved(
+    autopilot: &str,
+    options: &[&str],
+    arguments: &[&str],
+) -> Option<(i32, String, String, Value)> {
+    let free = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let folder = Folder::new();
+    let options: Vec<&str> = options.iter().copied().chain(["kind=15"]).collect();
+    let peer = Script::autopilot(port, autopilot, &options)?;
+    let link = format!("backend.tricopter.link=\"udpin:127.0.0.1:{port}\"");
+    let common = [
+        "actuators",
+        "--config",
+        "tricopter",
+        "--backend",
+        "tricopter",
+        "--set",
+        &link,
+    ];
+    let output = folder.fly(&[&common[..], arguments].concat());
+    let report: Value = serde_json::from_str(&peer.report()).unwrap();
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    println!("{autopilot} {options:?} {arguments:?}\n{stdout}{stderr}\n{report}");
+    Some((
+        output.status.code().unwrap(),
+        stdout,
+        stderr,
+        report["bench"].clone(),
+    ))
+}
+
+#[test]
+fn the_channel_map_is_listed() {
+    let folder = Folder::new();
+    let list = |set: &[&str]| {
+        let common = [
+            "actuators",
+            "list",
+            "--config",
+            "tricopter",
+            "--backend",
+            "tricopter",
+        ];
+        folder.ends(&[&common[..], set].concat(), 0).0
+    };
+    let plain = list(&[]);
+    for expected in [
+        "rotor.0.thrust  front left   1       1000, 1000, 2000 us  straight",
+        "rotor.1.tilt    rear         5       1000, 1500, 2000 us  straight   -60.0 to 60.0 deg  Servo 2  SERVO5",
+        "Motor 3  motor test 1",
+    ] {
+        contains(&plain, expected);
+    }
+    let (_, messages) = folder.ends(&["actuators", "list", "--config", "tricopter"], 2);
+    contains(
+        &messages,
+        "the backend `sim` has no outputs that could be tested",
+    );
+}
+
+#[test]
+fn nothing_moves_without_the_users_word() {
+    let arguments = [
+        "actuators",
+        "test",
+        "rear",
+        "--config",
+        "tricopter",
+        "--backend",
+        "tricopter",
+    ];
+    let (_, messages) = Folder::new().ends(&arguments, 10);
+    contains(&messages, "TAKE THE PROPELLERS OFF");
+    contains(
+        &messages,
+        "rotor.1.thrust (rear) to +10 % of full output for 1.0 s: SPINS",
+    );
+    contains(
+        &messages,
+        "nothing was moved: this asks on a terminal, and there is none; scripts say --yes",
+    );
+}
+
+#[test]
+fn autopilots_move_one_actuator_and_stop_it() {
+    let quick = ["--seconds", "0.5", "--yes"];
+    let test =
+        |name: &'static str, more: &[&'static str]| [&["test", name][..], more, &quick].concat();
+    // PX4: value, timeout, function; then nothing and no timeout.
+    if let Some((code, stdout, stderr, told)) = moved("px4", &[], &test("rear", &[])) {
+        assert_eq!(code, 0, "{stderr}");
+        contains(&stdout, "moved rotor.1.thrust (rear) to +10 %");
+        assert_eq!(
+            told,
+            json!([
+                [310, [0.1, 0.5, 0.0, 0.0, 2.0, 0.0, 0.0]],
+                [310, [null, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0]],
+            ])
+        );
+    }
+    if let Some((code, _, stderr, told)) =
+        moved("px4", &[], &test("rotor.2.tilt", &["--value", "-0.5"]))
+    {
+        assert_eq!(code, 0, "{stderr}");
+        contains(&stderr, "-30.0 deg");
+        assert_eq!(told[0], json!([310, [-0.5, 0.5, 0.0, 0.0, 35.0, 0.0, 0.0]]));
+    }
+    // ArduCopter's tricopter: the front left motor is the fourth of the test; 1000 + 0.1 * 1000 us.
+    if let Some((code, _, stderr, told)) = moved("ardupilot", &[], &test("front left", &[])) {
+        assert_eq!(code, 0, "{stderr}");
+        assert_eq!(
+            told,
+            json!([
+                [209, [4.0, 1.0, 1100.0, 0.5, 1.0, 0.0, 0.0]],
+                [209, [4.0, 1.0, 1000.0, 0.0, 1.0, 0.0, 0.0]],
+            ])
+        );
+    }
+    // Half a period at 1500 + 0.3 * 500 us, then at rest; to the other side likewise.
+    if let Some((code, _, stderr, told)) = moved("ardupilot", &[], &test("front left tilt", &[])) {
+        assert_eq!(code, 0, "{stderr}");
+        let rest = json!([183, [4.0, 1500.0, 0.0, 0.0, 0.0, 0.0, 0.0]]);
+        let side = |pulse: f64| json!([184, [4.0, pulse, 1.0, 1.0, 0.0, 0.0, 0.0]]);
+        assert_eq!(told, json!([side(1650.0), rest, side(1350.0), rest]));
+    }
+}
+
+#[test]
+fn refusals_say_what_is_missing() {
+    let check = |autopilot: &str, options: &[&str], name: &str, expected: &str| {
+        let arguments = ["test", name, "--seconds", "0.5", "--yes"];
+        let Some((code, _, messages, told)) = moved(autopilot, options, &arguments) else {
+            return;
+        };
+        assert_eq!(code, 3, "{messages}");
+        contains(&messages, expected);
+        let most = if options[0] == "safety=1" { 1 } else { 0 };
+        assert_eq!(told.as_array().map_or(0, Vec::len), most, "{told}");
+    };
+    check(
+        "px4",
+        &["mot_test=0"],
+        "rear",
+        "COM_MOT_TEST_EN is 0, expected 1",
+    );
+    check("px4", &["already_armed=1"], "rear", "the vehicle is armed");
+    check(
+        "px4",
+        &["safety=1"],
+        "rear",
+        "the vehicle refused to move `rotor.1.thrust` (denied): PX4 denies it while",
+    );
+    check(
+        "ardupilot",
+        &["safety=1"],
+        "front left",
+        "(failed), saying: Motor Test: Safety switch: ArduCopter tests motors",
+    );
+    check(
+        "ardupilot",
+        &["servo4=37"],
+        "front left tilt",
+        "SERVO4_FUNCTION is 37, expected 0 (none)",
+    );
+}
