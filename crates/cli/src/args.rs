@@ -7,6 +7,7 @@ use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fly_flight::Verdict;
 use fly_mavlink::Address;
+use fly_mavlink::backend::bench::LONGEST;
 use fly_sweep::Shard;
 use nalgebra::Complex;
 
@@ -337,8 +338,13 @@ pub struct MoveArguments {
     pub value: Option<f64>,
 
     /// For so many seconds, 0.1 to 3
-    #[arg(long, value_name = "S", default_value = "1", value_parser = crate::commands::actuators::seconds)]
+    #[arg(long, value_name = "S", default_value = "1", value_parser = test_seconds)]
     pub seconds: f64,
+}
+
+fn test_seconds(text: &str) -> Result<f64, String> {
+    let expected = format!("0.1 to {LONGEST} s");
+    number(text, &expected, |s| (0.1..=LONGEST).contains(&s))
 }
 
 fn part(text: &str) -> Result<f64, String> {

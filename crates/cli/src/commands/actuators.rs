@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::sync::atomic::Ordering;
 
 use fly_flight::backend;
-use fly_mavlink::backend::bench::{Actuator, Bench, BenchError, Connection, LONGEST};
+use fly_mavlink::backend::bench::{Actuator, Bench, BenchError, Connection};
 
 use super::consent;
 use super::interruptions::Interruptions;
@@ -206,10 +206,4 @@ fn table(actuators: &[Actuator]) -> Table {
 
 fn failure(error: BenchError) -> Failure {
     Failure::new(Exit::Backend, error)
-}
-
-/// A number of s that an actuator may be moved.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|s| (0.1..=LONGEST).contains(s));
-    number.ok_or_else(|| format!("expected 0.1 to {LONGEST} s"))
 }

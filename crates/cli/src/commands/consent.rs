@@ -83,6 +83,15 @@ fn plan(configuration: &Configuration, backend: &Instance) -> Result<Table, Fail
         line("", &setting);
     }
     line("commands", &commands(backend));
+    let takes_setpoints =
+        (backend.description().command_set()).is_ok_and(|set| set != CommandSet::Actuators);
+    let rotors = configuration.system.inputs.rotors().as_slice();
+    if takes_setpoints && rotors.iter().any(|rotor| rotor.tilt.is_some()) {
+        line(
+            "",
+            &"the tilts of its rotors are the autopilot's: it leans to move sideways, and keeps no attitude beside",
+        );
+    }
     line("reference", &reference(configuration, backend)?);
     line(
         "begins",

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Write as _};
 
-pub(crate) mod actuators;
+mod actuators;
 mod as_flown;
 mod backends;
 mod check;

@@ -147,7 +147,7 @@ fn refusals_say_what_is_missing() {
         };
         assert_eq!(code, 3, "{messages}");
         contains(&messages, expected);
-        let most = if options[0] == "safety=1" { 1 } else { 0 };
+        let most = usize::from(options[0] == "safety=1");
         assert_eq!(told.as_array().map_or(0, Vec::len), most, "{told}");
     };
     check(
