@@ -20,26 +20,61 @@ struct Flown {
     report: Value,
 }
 
-/// Flies the shipped quadcopter with an autopilot; `None` where there is no pymavlink.
-fn fly(autopilot: &str, options: &[&str], set: &[&str]) -> Option<Flown> {
+/// From rest, above where it stands.
+const QUADCOPTER: (&str, &[&str]) = (
+    "quadcopter",
+    &[
+        "reference.phase=[1.5707963, 1.5707963, 1.5707963]",
+        "reference.offset=[-1.5, -1.0, 1.6]",
+        "reference.yaw_rate=0.0",
+    ],
+);
+const TRICOPTER: (&str, &[&str]) = (
+    "tricopter",
+    &[
+        "reference.phase=[1.5707963, 1.5707963, 1.5707963]",
+        "reference.offset=[-1.0, -0.7, 1.3]",
+        "reference.yaw_rate=0.0",
+        "reference.attitude_amplitude_deg=[0.0, 0.0, 0.0]",
+    ],
+);
+
+/// Flies a shipped vehicle with an autopilot; `None` where there is no pymavlink.
+fn fly(
+    (vehicle, reference): (&str, &[&str]),
+    autopilot: &str,
+    options: &[&str],
+    set: &[&str],
+) -> Option<Flown> {
     let port = UdpSocket::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
         .unwrap()
         .port();
     let folder = Folder::new();
-    let options: Vec<&str> = options.iter().copied().chain(["heading=0.0"]).collect();
+    let options: Vec<&str> = options
+        .iter()
+        .copied()
+        .chain([
+            "heading=0.0",
+            if vehicle == "tricopter" {
+                "kind=15"
+            } else {
+                "kind=2"
+            },
+        ])
+        .collect();
     let peer = Script::autopilot(port, autopilot, &options)?;
-    let link = format!("backend.quadcopter.link=\"udpin:127.0.0.1:{port}\"");
+    let link = format!("backend.{vehicle}.link=\"udpin:127.0.0.1:{port}\"");
     let kept = format!(
-        "backend.quadcopter.parameters_file=\"{}\"",
+        "backend.{vehicle}.parameters_file=\"{}\"",
         folder.path("parameters").display()
     );
     let mut arguments = vec![
         "--config",
-        "quadcopter",
+        vehicle,
         "--backend",
-        "quadcopter",
+        vehicle,
         "--arm",
         "--yes",
         "--json",
@@ -47,18 +82,14 @@ fn fly(autopilot: &str, options: &[&str], set: &[&str]) -> Option<Flown> {
         "--log",
         "flight.mcap",
     ];
-    // From rest, above where it stands.
     let common = [
         link.as_str(),
         &kept,
         "flight.take_off=true",
         "flight.rate_hz=100",
         "flight.duration=12",
-        "reference.phase=[1.5707963, 1.5707963, 1.5707963]",
-        "reference.offset=[-1.5, -1.0, 1.6]",
-        "reference.yaw_rate=0.0",
     ];
-    for value in common.iter().chain(set) {
+    for value in common.iter().chain(reference).chain(set) {
         arguments.extend(["--set", value]);
     }
     let output = Command::new(env!("CARGO_BIN_EXE_fly"))
@@ -72,7 +103,7 @@ fn fly(autopilot: &str, options: &[&str], set: &[&str]) -> Option<Flown> {
     std::thread::sleep(std::time::Duration::from_secs(6));
     let report = peer.report();
     println!(
-        "{autopilot} {options:?} {set:?}: {}\n{report}\n{}",
+        "{vehicle} {autopilot} {options:?} {set:?}: {}\n{report}\n{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
@@ -84,10 +115,10 @@ fn fly(autopilot: &str, options: &[&str], set: &[&str]) -> Option<Flown> {
 }
 
 /// The same again where other programs have kept the autopilot's from its work.
-fn fly_in_time(autopilot: &str, set: &str) -> Option<Flown> {
-    let set = format!("backend.quadcopter.command=\"{set}\"");
+fn fly_in_time(vehicle: (&str, &[&str]), autopilot: &str, set: &str) -> Option<Flown> {
+    let set = format!("backend.{}.command=\"{set}\"", vehicle.0);
     for _ in 0..3 {
-        let flown = fly(autopilot, &[], &[&set])?;
+        let flown = fly(vehicle, autopilot, &[], &[&set])?;
         if flown.report["stall_ms"].as_f64().unwrap() < 60.0 {
             return Some(flown);
         }
@@ -100,33 +131,56 @@ fn fly_in_time(autopilot: &str, set: &str) -> Option<Flown> {
 #[test]
 fn autopilots_are_flown_by_every_set_of_commands() {
     let cases = [
-        ("px4", "attitude", 0.15),
-        ("px4", "rates", 0.1),
-        ("px4", "trajectory", 0.3),
-        ("ardupilot", "attitude", 0.15),
+        (QUADCOPTER, "px4", "attitude", 0.15),
+        (QUADCOPTER, "px4", "rates", 0.1),
+        (QUADCOPTER, "px4", "trajectory", 0.3),
+        (QUADCOPTER, "ardupilot", "attitude", 0.15),
     ];
+    fly_all(&cases, a_pilot_has_it_at_once);
+}
+
+/// It leans: the autopilot takes one thrust.
+#[test]
+fn a_tricopter_is_flown_by_every_set_of_commands() {
+    let cases = [
+        (TRICOPTER, "px4", "attitude", 0.15),
+        (TRICOPTER, "px4", "rates", 0.1),
+        (TRICOPTER, "px4", "trajectory", 0.3),
+        (TRICOPTER, "ardupilot", "rates", 0.1),
+    ];
+    fly_all(&cases, || {});
+}
+
+type Case = (
+    (&'static str, &'static [&'static str]),
+    &'static str,
+    &'static str,
+    f64,
+);
+
+fn fly_all(cases: &[Case], beside: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
-        for (autopilot, set, tolerance) in cases {
+        for &(vehicle, autopilot, set, tolerance) in cases {
             scope.spawn(move || {
-                let Some(flown) = fly_in_time(autopilot, set) else {
+                let Some(flown) = fly_in_time(vehicle, autopilot, set) else {
                     return;
                 };
                 assert_eq!(flown.output.status.code(), Some(0));
                 assert_eq!(flown.summary["verdict"], "flown");
                 let rms = flown.summary["position_error"]["rms"].as_f64().unwrap();
-                assert!(rms < tolerance, "{autopilot} {set}: {rms} m");
+                assert!(rms < tolerance, "{} {autopilot} {set}: {rms} m", vehicle.0);
                 assert_eq!(flown.report["armed"], 1);
                 assert_eq!(flown.report["landed"], true);
                 assert_eq!(flown.report["armed_at_end"], false);
                 assert_eq!(flown.report["forced"], 0);
             });
         }
-        scope.spawn(a_pilot_has_it_at_once);
+        scope.spawn(beside);
     });
 }
 
 fn a_pilot_has_it_at_once() {
-    let Some(flown) = fly("px4", &["pilot=6"], &[]) else {
+    let Some(flown) = fly(QUADCOPTER, "px4", &["pilot=6"], &[]) else {
         return;
     };
     assert_eq!(flown.output.status.code(), Some(9));
