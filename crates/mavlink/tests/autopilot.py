@@ -215,7 +215,7 @@ class Autopilot:
         self.done = set()
         self.report = {
             "modes": [], "armed": 0, "setpoints": {}, "oldest_ms": 0, "ignored": 0, "refused": [], "commands": {},
-            "top": 0.0, "stall_ms": 0.0, "bad": 0, "forced": 0, "touchdown": 0.0, "gap_ms": 0.0, "parameters": {}, "types": {},
+            "top": 0.0, "stall_ms": 0.0, "bad": 0, "forced": 0, "touchdown": 0.0, "gap_ms": 0.0, "parameters": {}, "types": {}, "set_armed": [],
         }
         self.ints = (
             {"COM_OBL_RC_ACT": 0, "COM_RC_IN_MODE": 3, "COM_RCL_EXCEPT": 0, "NAV_RCL_ACT": 2, "NAV_DLL_ACT": 0, "COM_MOT_TEST_EN": int(option("mot_test", 1))}
@@ -466,6 +466,8 @@ class Autopilot:
 
     def set_parameter(self, m):
         name = m.param_id.rstrip("\0")
+        if self.armed:
+            self.report["set_armed"].append(name)
         if name in self.ints and m.param_type == MAV.MAV_PARAM_TYPE_INT32:
             self.ints[name] = struct.unpack("<i", struct.pack("<f", m.param_value))[0] if PX4 else int(m.param_value)
             self.report["parameters"].setdefault(name, []).append(self.ints[name])

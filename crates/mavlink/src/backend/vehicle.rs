@@ -26,6 +26,9 @@ use super::thrust::ThrustMap;
 /// How long `start` waits for the state after the heartbeat, ns. A missing state is not an error: without a GPS fix there is no position.
 const STATE_WAIT: i64 = 3_000_000_000;
 
+/// How long `stop` waits for a vehicle that lands, ns: parameters are not set back in the air. The host gives up on a `stop` after `answer_time`, 10 s.
+const LANDING_WAIT: i64 = 6_000_000_000;
+
 /// What a vehicle that is commanded is asked for besides: the message's number and how often, Hz. Its mode must be known soon, and its own thrust
 /// is that of the hover.
 const MESSAGES: [(u32, f64); 6] = [
@@ -195,9 +198,13 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             return Ok(());
         };
         if let Some(commanded) = &mut connected.commanded {
-            let restored = Parameters::restore(&mut connected.vehicle, &commanded.record);
+            let restored = if commanded.waits_for_landing(&mut connected.vehicle) {
+                Parameters::restore(&mut connected.vehicle, &commanded.record)
+            } else {
+                Parameters::remaining(&commanded.record)
+            };
             for line in &restored {
-                tracing::info!("{line}");
+                tracing::warn!("{line}");
             }
             commanded.parameters.restored.extend(restored);
         }
@@ -448,6 +455,24 @@ impl Connected {
 }
 
 impl Commanded {
+    /// Waits until a vehicle that lands has disarmed, for at most [`LANDING_WAIT`], if something is to be set back. Returns whether it is disarmed.
+    fn waits_for_landing(&mut self, vehicle: &mut Vehicle) -> bool {
+        let until = monotonic_now().saturating_add(LANDING_WAIT);
+        loop {
+            let now = monotonic_now();
+            let state = vehicle.wait(now.saturating_add(20_000_000), |_| false);
+            self.session.run(vehicle, &state, now);
+            if !self.session.health.is_armed() {
+                return true;
+            }
+            // What somebody else flies is not waited for, nor is what nobody changed.
+            let nothing = self.record.read().is_ok_and(|old| old.is_empty());
+            if nothing || self.session.lost().is_some() || now >= until {
+                return false;
+            }
+        }
+    }
+
     fn report(&self, set: &str, line: &mut impl FnMut(&str, String)) {
         let counts = self.session.counts;
         line(

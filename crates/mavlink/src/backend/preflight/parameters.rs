@@ -244,6 +244,21 @@ impl Parameters {
         said
     }
 
+    /// What is left changed, since the vehicle is armed: one line each. The file stays, and the next start sets it back.
+    pub fn remaining(record: &Record) -> Vec<String> {
+        let old = match record.read() {
+            Ok(old) => old,
+            Err(error) => return vec![error.message],
+        };
+        (old.iter())
+            .map(|(name, before, ours)| {
+                format!(
+                    "{name} remains {ours}, was {before}: the vehicle is still armed, and the next start sets it back"
+                )
+            })
+            .collect()
+    }
+
     /// What keeps the vehicle from being armed.
     pub fn faults(&self) -> impl Iterator<Item = String> + '_ {
         let faulty =

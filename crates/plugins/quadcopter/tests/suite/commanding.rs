@@ -359,13 +359,14 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 10] = [
+    let cases: [fn(); 11] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
         a_link_that_returns_may_bring_another_mode,
         a_refusal_is_told_with_its_reason,
         wrong_parameters_are_not_flown_with,
+        parameters_are_set_back_on_the_ground,
         lost_acknowledgements_and_refused_modes_are_got_over,
         a_hanging_call_is_landed_past,
         motors_are_stopped_in_the_air_when_they_must,
@@ -418,6 +419,12 @@ fn a_pilot_takes_over() {
     assert_eq!(report["modes"], serde_json::json!([0, 4]));
     assert_eq!(report["armed_at_end"], true);
     assert_eq!(report["forced"], 0);
+    // Nothing is changed under somebody else's hands.
+    assert_eq!(report["ints"]["COM_RCL_EXCEPT"], 4);
+    let (_, said) = (lines.iter())
+        .find(|(name, _)| name == "parameters set back")
+        .unwrap();
+    assert!(said.contains("COM_RCL_EXCEPT remains 4, was 0"), "{said}");
     // What was under way when the mode changed, up to the heartbeat that told it.
     let ignored = report["ignored"].as_f64().unwrap();
     assert!(ignored < 60.0, "{ignored} setpoints after the pilot had it");
@@ -524,6 +531,26 @@ fn wrong_parameters_are_not_flown_with() {
         said,
         "GUID_OPTIONS = 1 again, was 0; DISARM_DELAY is 10, which was not set here: left as it is"
     );
+}
+
+/// The host ends while the vehicle still lands.
+fn parameters_are_set_back_on_the_ground() {
+    let Some(flight) = Flight::new("ardupilot", &[], "set_parameters = true\n") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    flight.arm().unwrap();
+    flight.take_off().unwrap();
+    flight.instance.request(Request::Land).unwrap();
+    flight.complete(10).unwrap();
+    assert_eq!(flight.value("vehicle.armed"), 1.0);
+    let (report, _) = flight.end();
+    assert_eq!(report["armed_at_end"], false);
+    assert_eq!(
+        report["parameters"]["GUID_OPTIONS"],
+        serde_json::json!([8, 0])
+    );
+    assert_eq!(report["set_armed"], serde_json::json!([]));
 }
 
 fn lost_acknowledgements_and_refused_modes_are_got_over() {
