@@ -11,6 +11,13 @@ use fly_mavlink::backend::bench::LONGEST;
 use fly_sweep::Shard;
 use nalgebra::Complex;
 
+mod log;
+
+pub use log::{
+    CheckArguments, CutArguments, DiffArguments, ExportArguments, Format, InfoArguments,
+    LogCommand, Output,
+};
+
 use crate::config::Options;
 use crate::exit::Exit;
 
@@ -21,6 +28,7 @@ Examples:
   fly --config mine.toml --backend replay --set backend.replay.log=flight.mcap
   fly check --config mine.toml                              is everything in order?
   fly report flight.mcap                                    look at a flight: one HTML page
+  fly log export flight.mcap --to parquet                   its numbers for other programs
   fly sweep sweeps/quadcopter.toml                          a thousand flights into one table
   fly tune --config mine.toml --bandwidth 2 --write mine.toml   parameters for a bandwidth of 2 rad/s";
 
@@ -194,6 +202,9 @@ pub enum Command {
     ///
     /// Reads logs of this program and PX4's ULogs; several are laid over each other. The page needs no network.
     Report(ReportArguments),
+    /// Look into logs: what is in them, whether they are whole; export, cut and compare them
+    #[command(subcommand)]
+    Log(LogCommand),
     /// List the backends that are found, their files and signals
     Backends,
     /// Run the conformance suite on a backend plugin

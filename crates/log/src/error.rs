@@ -129,6 +129,16 @@ pub enum LogError {
         /// Frames before it.
         frames: usize,
     },
+    /// A message of the log is not what its topic says.
+    #[error("`{}` is corrupt: expected a message of `{topic}`, found {found}", path.display())]
+    Message {
+        /// The file.
+        path: PathBuf,
+        /// The topic.
+        topic: String,
+        /// What was found.
+        found: String,
+    },
     /// Reading the log would take too much memory.
     #[error(
         "`{}` takes more than {most} bytes to read: {what}; allow more (`memory_mb`) if the log can be trusted", path.display()

@@ -11,7 +11,9 @@ pub use error::LogError;
 pub use header::{FlightHeader, Header};
 pub use metadata::RunMetadata;
 pub use recording::{
-    Frame, Frames, Kind, Message, Messages, MotorGeometry, Motors, Options, Recording, Stream,
+    Check, Copied, Damage, Difference, Differences, Fault, Frame, Frames, Gap, Kind, Message,
+    Messages, MotorGeometry, Motors, NonFinite, Options, Recording, Rows, Stream, Survey, TableRow,
+    Topic, convert, copy, longest_step,
 };
 pub use writer::{
     Control, Destination, Energies, Level, Pace, Pushed, Reference, Row, State, Stats, Status,

@@ -30,6 +30,9 @@ pub const COMMANDS: &str = "fly.commands";
 /// The record of the run, the only part that may differ between two runs of one configuration.
 pub const RUN: &str = "fly.run";
 
+/// Record of a log that is a part of another one: of which, from and to what flight time.
+pub const CUT: &str = "fly.cut";
+
 /// The record of the run: all that depends on the machine. It has a fixed length, so that the rest of the log depends only on
 /// configuration and seed.
 #[derive(Clone, Debug, Default, PartialEq)]

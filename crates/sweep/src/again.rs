@@ -2,10 +2,10 @@
 
 use fly_flight::{FlightError, Summary};
 
-use crate::cell::Cell;
 use crate::error::SweepError;
 use crate::journal::Journal;
 use crate::outcome::{self, ExitCodes};
+use fly_table::Cell;
 
 /// A cell of a row that differs when the flight is flown again.
 #[derive(Debug, Clone, PartialEq)]

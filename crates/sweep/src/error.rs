@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fly_flight::FlightError;
 use fly_flight::config::ConfigError;
+use fly_table::TableError;
 
 use crate::shard::Shard;
 
@@ -145,5 +146,15 @@ impl SweepError {
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self::File { path, error }
+    }
+}
+
+impl From<TableError> for SweepError {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::File { path, error } => Self::File { path, error },
+            TableError::Table(why) => Self::Table(why),
+            other => Self::Table(other.to_string()),
+        }
     }
 }

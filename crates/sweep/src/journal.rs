@@ -12,10 +12,10 @@ use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::cell::{Cell, take};
 use crate::error::SweepError;
 use crate::plan::{Plan, split_build};
 use crate::shard::Shard;
+use fly_table::{Cell, take};
 
 const MAGIC: &[u8; 8] = b"FLYSWEP1";
 /// Length and checksum.

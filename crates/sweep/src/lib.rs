@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod again;
-mod cell;
 mod error;
 mod fingerprint;
 mod journal;
@@ -15,9 +14,9 @@ mod shard;
 mod table;
 
 pub use again::{Difference, differences};
-pub use cell::{Cell, Column, Kind};
 pub use error::SweepError;
 pub use fingerprint::fingerprint;
+pub use fly_table::{Cell, Column, Kind};
 pub use journal::Journal;
 pub use outcome::{ExitCodes, NOT_FLOWN};
 pub use plan::{Plan, PlanOptions};

@@ -2,7 +2,7 @@
 
 use fly_flight::{End, FlightError, Summary, TrackingError, Verdict};
 
-use crate::cell::{Cell, Column, Kind};
+use fly_table::{Cell, Column, Kind};
 
 /// The verdict of a flight that did not begin.
 pub const NOT_FLOWN: &str = "not_flown";
@@ -66,17 +66,12 @@ const LAST: [Column_; 14] = [
 
 /// The columns of an outcome; the names are those of the summary as data.
 pub(crate) fn columns() -> Vec<Column> {
-    let column = |&(name, kind, unit): &Column_| Column {
-        name: name.to_owned(),
-        kind,
-        unit,
-    };
+    let column = |&(name, kind, unit): &Column_| Column::new(name, kind, unit);
     let errors = [("position_error", "m"), ("attitude_error", "rad")];
     let errors = errors.iter().flat_map(|(error, unit)| {
-        ERROR.iter().map(move |what| Column {
-            name: format!("{error}.{what}"),
-            kind: Kind::Float,
-            unit: if what.contains("time") { "s" } else { unit },
+        ERROR.iter().map(move |what| {
+            let unit = if what.contains("time") { "s" } else { unit };
+            Column::new(format!("{error}.{what}"), Kind::Float, unit)
         })
     });
     let first = FIRST.iter().map(column);

@@ -1,11 +1,12 @@
 //! What a campaign comes to: verdicts, percentiles of the errors, the worst flights.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::cell::Cell;
 use crate::error::SweepError;
 use crate::outcome::NOT_FLOWN;
 use crate::rows::Rows;
+use fly_table::Cell;
 
 /// The columns whose percentiles are told.
 const ERRORS: [&str; 8] = [
@@ -49,7 +50,7 @@ pub struct Percentiles {
     /// The column's name.
     pub name: String,
     /// Its unit.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     /// So many flights have it.
     pub count: u64,
     /// Half of them are at most so large,
@@ -126,7 +127,7 @@ impl Results {
             let rank = |percent: usize| values[(values.len() * percent).div_ceil(100).max(1) - 1];
             results.percentiles.push(Percentiles {
                 name: name.to_owned(),
-                unit: place(name).map_or("", |place| columns[place].unit),
+                unit: place(name).map_or("".into(), |place| columns[place].unit.clone()),
                 count: values.len() as u64,
                 p50: rank(50),
                 p90: rank(90),

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use crate::cell::{Cell, Column, Kind};
 use crate::error::SweepError;
 use crate::journal::Journal;
 use crate::outcome;
 use crate::plan::Plan;
+use fly_table::{Cell, Column, Kind};
 
 /// All rows of a plan, in one journal or in those of its shards. They are read one by one: their number takes no memory.
 #[derive(Debug)]
@@ -105,11 +105,7 @@ impl<'a> Rows<'a> {
 
     /// The columns: the index, what is varied, then what became of it.
     pub fn columns(&self) -> Vec<Column> {
-        let mut columns = vec![Column {
-            name: "index".to_owned(),
-            kind: Kind::Integer,
-            unit: "",
-        }];
+        let mut columns = vec![Column::new("index", Kind::Integer, "")];
         columns.extend(self.plan.columns());
         columns.extend(outcome::columns());
         columns

@@ -13,11 +13,11 @@ use fly_flight::config::Configuration;
 use fly_flight::{Discard, Flight, FlightError, Summary, backend};
 use fly_hal::{Plugin, SearchPath};
 
-use crate::cell::Cell;
 use crate::error::SweepError;
 use crate::journal::Journal;
 use crate::outcome::{self, ExitCodes, Outcome};
 use crate::plan::Plan;
+use fly_table::Cell;
 
 /// Rows are synced once there are so many,
 const BATCH: usize = 64;

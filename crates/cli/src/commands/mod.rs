@@ -12,6 +12,7 @@ mod consent;
 mod fleet;
 mod fly;
 mod interruptions;
+mod log;
 mod manual;
 mod pace;
 mod real_time;
@@ -54,6 +55,7 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         }
         Some(Command::Sweep(wish)) => sweep::run(wish, arguments, terminal),
         Some(Command::Report(arguments)) => report::run(arguments),
+        Some(Command::Log(command)) => log::run(command),
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
         Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),

@@ -21,6 +21,7 @@ mod ground;
 mod ground_stations;
 mod hostile;
 mod limits;
+mod log_commands;
 mod logs;
 mod misbehaviour;
 mod mutations;

@@ -9,7 +9,7 @@ mod damage;
 use std::io;
 use std::ops::Range;
 
-use mcap::records::{Metadata, Record, op};
+use mcap::records::{Channel, Metadata, Record, op};
 
 use super::source::{Source, Window};
 use chunk::unpack;
@@ -32,15 +32,23 @@ pub struct Limits {
 /// A record that is read.
 pub enum Part {
     Metadata(Metadata),
-    Channel {
-        id: u16,
-        topic: String,
-    },
-    /// Its data are at this place of the [`chunk`](Container::data).
+    Schema(Schema),
+    Channel(Channel),
+    /// At this flight time, ns. Its data are at this place of the [`chunk`](Container::data).
     Message {
         channel: u16,
+        time: u64,
         data: Range<usize>,
     },
+}
+
+/// What the messages of a channel are.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pub id: u16,
+    pub name: String,
+    pub encoding: String,
+    pub data: Vec<u8>,
 }
 
 /// Why a part is refused: what was expected, and what was found.
@@ -86,6 +94,11 @@ impl Container {
             work: 0,
             damage: Damage::default(),
         }
+    }
+
+    /// Size of the file, bytes.
+    pub fn len(&self) -> u64 {
+        self.window.len()
     }
 
     /// Passes over the chunks.
@@ -200,13 +213,13 @@ impl Container {
                 self.refuse(("a message in a chunk".into(), "one outside".into()));
                 Ok(None)
             }
-            op::METADATA | op::CHANNEL if size > self.limits.record => {
+            op::METADATA | op::CHANNEL | op::SCHEMA if size > self.limits.record => {
                 let most = self.limits.record;
                 let expected = format!("a {} of at most {most} bytes", name(opcode));
                 self.refuse((expected, format!("{size} bytes")));
                 Ok(None)
             }
-            op::METADATA | op::CHANNEL => {
+            op::METADATA | op::CHANNEL | op::SCHEMA => {
                 let size = index(size);
                 let body = self.window.from(at + HEAD as u64, size)?;
                 self.data.extend_from_slice(&body[..size]);
@@ -427,25 +440,31 @@ fn inner_size(opcode: u8, body: &[u8]) -> Option<u64> {
 /// The part in a record, if it is one that is read; `start` is where its body is in the data.
 fn part(opcode: u8, body: &[u8], start: usize) -> Result<Option<Part>, Refusal> {
     Ok(Some(match opcode {
-        op::METADATA | op::CHANNEL => match mcap::parse_record(opcode, body) {
+        op::METADATA | op::CHANNEL | op::SCHEMA => match mcap::parse_record(opcode, body) {
             Ok(Record::Metadata(metadata)) => Part::Metadata(metadata),
-            Ok(Record::Channel(channel)) => Part::Channel {
-                id: channel.id,
-                topic: channel.topic,
-            },
+            Ok(Record::Channel(channel)) => Part::Channel(channel),
+            Ok(Record::Schema { header, data }) => Part::Schema(Schema {
+                id: header.id,
+                name: header.name,
+                encoding: header.encoding,
+                data: data.into_owned(),
+            }),
             Ok(_) => return Ok(None),
             Err(error) => return Err((format!("a {}", name(opcode)), error.to_string())),
         },
         // Channel, sequence number, two times.
         op::MESSAGE => {
             let fixed = body.len().checked_sub(2 + 4 + 8 + 8);
-            let (Some(channel), Some(length)) = (body.first_chunk(), fixed) else {
+            let time = body.get(2 + 4..).and_then(<[u8]>::first_chunk);
+            let (Some(channel), Some(time), Some(length)) = (body.first_chunk(), time, fixed)
+            else {
                 let found = format!("{} bytes", body.len());
                 return Err(("a message of at least 22 bytes".into(), found));
             };
             let end = start + body.len();
             Part::Message {
                 channel: u16::from_le_bytes(*channel),
+                time: u64::from_le_bytes(*time),
                 data: end - length..end,
             }
         }

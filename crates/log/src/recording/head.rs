@@ -75,6 +75,12 @@ impl Head {
         self.records.insert(record.name.clone(), record);
     }
 
+    /// The records that every log has, in the order in which their checksum is reckoned; `None` if one is missing.
+    pub fn records(&self) -> Option<Vec<&Metadata>> {
+        let names = [LOG, CONFIGURATION, VEHICLE, SIGNALS, GROUPS, COMMANDS];
+        names.iter().map(|&name| self.records.get(name)).collect()
+    }
+
     /// Whether it is a log of this program at all.
     pub fn is_own(&self) -> bool {
         self.records.contains_key(LOG)

@@ -7,7 +7,7 @@ use fly_hal::Signal;
 use fly_hal::signal::recorded_command;
 
 use super::Options;
-use super::container::{Container, Limits, Part};
+use super::container::{Container, Damage, Limits, Part};
 use super::head::Head;
 use super::own::{RATIO, RECORDS};
 use crate::error::LogError;
@@ -19,6 +19,10 @@ use crate::{FlightHeader, RunMetadata};
 pub struct Message<'a> {
     /// Its topic, such as `/fly/control`.
     pub topic: &'a str,
+    /// Number of its channel: topics of one log differ in it.
+    pub channel: u16,
+    /// Flight time, ns.
+    pub time: u64,
     /// The message, encoded as protobuf.
     pub data: &'a [u8],
 }
@@ -108,19 +112,38 @@ impl Messages {
                 Some(Part::Metadata(record)) if record.name == RUN => {
                     self.run = Some(RunMetadata::from_map(&record.metadata));
                 }
-                Some(Part::Metadata(_)) => {}
-                Some(Part::Channel { id, topic }) => {
-                    self.topics.insert(id, topic);
+                Some(Part::Metadata(_) | Part::Schema(_)) => {}
+                Some(Part::Channel(channel)) => {
+                    self.topics.insert(channel.id, channel.topic);
                 }
-                Some(Part::Message { channel, data }) => {
+                Some(Part::Message {
+                    channel,
+                    time,
+                    data,
+                }) => {
                     if self.topics.contains_key(&channel) {
                         let topic = &self.topics[&channel];
                         let data = self.container.data(data);
-                        return Ok(Some(Message { topic, data }));
+                        return Ok(Some(Message {
+                            topic,
+                            channel,
+                            time,
+                            data,
+                        }));
                     }
                 }
             }
         }
+    }
+
+    /// Size of the file, bytes.
+    pub fn bytes(&self) -> u64 {
+        self.container.len()
+    }
+
+    /// What was passed over so far.
+    pub const fn damage(&self) -> &Damage {
+        &self.container.damage
     }
 
     /// What was passed over so far, one line each; empty for an intact log.

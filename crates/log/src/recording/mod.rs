@@ -1,12 +1,18 @@
 //! Reads recorded flights: logs of this program and PX4's ULog.
 
+mod check;
 mod container;
+mod convert;
+mod copy;
+mod difference;
 mod frames;
 mod head;
 mod messages;
 mod own;
+mod rows;
 mod source;
 mod stream;
+mod survey;
 mod ulog;
 
 use std::fs::OpenOptions;
@@ -18,9 +24,16 @@ use std::sync::Arc;
 use fly_hal::{Description, ReferenceSource, Signal};
 use rustix::fs::OFlags;
 
+pub use check::{Check, Gap, NonFinite, longest_step};
+pub use container::{Damage, Fault};
+pub use convert::convert;
+pub use copy::{Copied, copy};
+pub use difference::{Difference, Differences};
 pub use frames::{Frame, Frames};
 pub use messages::{Message, Messages};
+pub use rows::{Row as TableRow, Rows};
 pub use stream::Stream;
+pub use survey::{Survey, Topic};
 pub use ulog::{MotorGeometry, Motors};
 
 use crate::error::LogError;

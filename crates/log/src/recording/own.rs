@@ -56,27 +56,12 @@ pub fn open(path: &Path, source: Source, options: &Options) -> Result<Recording<
     if let Some(fault) = damage.faults.first()
         && (span.count == 0 || !options.allow_truncated)
     {
-        let (path, offset, expected) = (path.into(), fault.offset, fault.expected.clone());
-        return Err(match fault.found.clone() {
-            None => LogError::Truncated {
-                path,
-                offset,
-                expected,
-                frames: span.count,
-            },
+        return Err(match fault.found {
+            None => fault.refuse(path, span.count),
             Some(_) if !head.is_own() => {
-                return Err(LogError::other_mcap(
-                    &path,
-                    head.shape().err().unwrap_or_default(),
-                ));
+                LogError::other_mcap(path, head.shape().err().unwrap_or_default())
             }
-            Some(found) => LogError::Corrupt {
-                path,
-                offset,
-                expected,
-                found,
-                frames: before_damage.unwrap_or(span.count),
-            },
+            Some(_) => fault.refuse(path, before_damage.unwrap_or(span.count)),
         });
     }
     let shape = shape.map_err(|refusal| LogError::other_mcap(path, refusal))?;
@@ -179,17 +164,17 @@ impl Reader {
                     self.run = Some(RunMetadata::from_map(&metadata.metadata));
                     Ok(())
                 }
-                Part::Metadata(_) => Ok(()),
-                Part::Channel { id, topic } => {
-                    let topic = match topic.as_str() {
+                Part::Metadata(_) | Part::Schema(_) => Ok(()),
+                Part::Channel(channel) => {
+                    let topic = match channel.topic.as_str() {
                         "/fly/frame" => Topic::Frame,
                         "/fly/command" => Topic::Command,
                         _ => Topic::Other,
                     };
-                    self.topics.insert(id, topic);
+                    self.topics.insert(channel.id, topic);
                     Ok(())
                 }
-                Part::Message { channel, data } => match self.topics.get(&channel) {
+                Part::Message { channel, data, .. } => match self.topics.get(&channel) {
                     Some(Topic::Frame) => self.decode(data).map(|()| self.has_next = true),
                     Some(Topic::Command) if has_current => self.attach(data),
                     _ => Ok(()),

@@ -61,6 +61,17 @@ const COMMANDS: usize = 8;
 const SYSTEM_STATE: usize = 9;
 const SYSTEM_REFERENCE: usize = 10;
 
+/// How every log of this program is written.
+pub fn options() -> WriteOptions {
+    WriteOptions::new()
+        .compression(Some(Compression::Lz4))
+        .profile(PROFILE)
+        .library(concat!("fly-log ", env!("CARGO_PKG_VERSION")))
+        .chunk_size(Some(CHUNK_BYTES))
+        // It would cover the record of the run, and the rest of the file must be reproducible.
+        .calculate_data_section_crc(false)
+}
+
 /// Writes the messages of rows and events.
 pub struct Encoder<W: Write + Seek> {
     mcap: mcap::Writer<W>,
@@ -86,14 +97,7 @@ pub struct Encoder<W: Write + Seek> {
 impl<W: Write + Seek> Encoder<W> {
     /// Writes the header's records and declares the channels.
     pub fn new(writer: W, header: &Header) -> Result<Self, McapError> {
-        let mut mcap = WriteOptions::new()
-            .compression(Some(Compression::Lz4))
-            .profile(PROFILE)
-            .library(concat!("fly-log ", env!("CARGO_PKG_VERSION")))
-            .chunk_size(Some(CHUNK_BYTES))
-            // It would cover the record of the run, and the rest of the file must be reproducible.
-            .calculate_data_section_crc(false)
-            .create(writer)?;
+        let mut mcap = options().create(writer)?;
         let head = header_records(header);
         for record in &head {
             mcap.write_metadata(record)?;

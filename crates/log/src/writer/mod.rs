@@ -25,8 +25,9 @@ use crate::error::LogError;
 use crate::{Header, RunMetadata};
 use chunks::{Chunking, Written};
 use claim::Claim;
-use encode::Encoder;
-use layout::{Buffers, Item, Layout};
+pub(crate) use encode::{Encoder, options as mcap_options};
+pub(crate) use layout::Item;
+use layout::{Buffers, Layout};
 
 /// Rows that the queue holds.
 const QUEUE_ROWS: usize = 1024;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fly_lie::SO3;
-use fly_log::Kind;
+use fly_log::{Kind, longest_step};
 use nalgebra::{Vector3, Vector4};
 
 use super::row::{Pose, Row};
@@ -19,8 +19,6 @@ const CELLS: usize = 1 << 15;
 const POSES: usize = 1 << 14;
 /// Most messages that are kept.
 const EVENTS: usize = 1000;
-/// A gap of the data lasts at least so many steps, and so long, s.
-const GAP: (f64, f64) = (4.0, 0.05);
 /// Modes in which the controller flies: its errors count.
 const FLYING: [&str; 5] = ["disarmed", "armed", "flying", "holding", "paused"];
 
@@ -187,7 +185,7 @@ impl Collector {
         self.flight.statistics.ticks += 1;
         self.flight.statistics.without_data += u64::from(!row.fresh);
         if let Some(before) = self.before {
-            if time - before > (GAP.0 * self.step).max(GAP.1) {
+            if time - before > longest_step(self.step) {
                 self.flight.gaps.push([before, time]);
                 self.spectra.iter_mut().flatten().for_each(Welch::gap);
             }

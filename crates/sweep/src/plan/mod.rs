@@ -15,9 +15,9 @@ use fly_flight::config::{
 use fly_flight::{FlightError, backend};
 use fly_hal::{Clock, SearchPath};
 
-use crate::cell::{Cell, Column, Kind};
 use crate::outcome;
 use crate::random::Stream;
+use fly_table::{Cell, Column, Kind};
 use variation::Variation;
 
 /// The key of the seed that every flight gets.
@@ -318,7 +318,7 @@ impl Plan {
             columns.push(Column {
                 name: SEED.to_owned(),
                 kind: Kind::Integer,
-                unit: "",
+                unit: "".into(),
             });
         }
         columns
@@ -380,7 +380,7 @@ impl Plan {
             drawn.assignments.push(Assignment {
                 key: SEED.to_owned(),
                 key_place: generated(),
-                value: Some(seed.toml()),
+                value: Some(variation::value(&seed)),
                 place: generated(),
             });
             drawn.cells.push(seed);

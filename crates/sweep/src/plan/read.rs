@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::variation::{Distribution, Values, Variation};
-use crate::cell::{Cell, Kind};
+use fly_table::{Cell, Kind};
 
 /// The keys of a plan.
 const KEYS: &str = "`config`, `flights`, `seed`, `set` or `vary`";

@@ -2,8 +2,8 @@
 
 use fly_flight::config::{Assignment, Place};
 
-use crate::cell::{Cell, Column, Kind};
 use crate::random::Stream;
+use fly_table::{Cell, Column, Kind};
 
 /// A key of the configuration and its values.
 #[derive(Debug, Clone)]
@@ -154,7 +154,7 @@ impl Variation {
                 self.key.clone()
             },
             kind,
-            unit: "",
+            unit: "".into(),
         };
         kinds.into_iter().enumerate().map(column).collect()
     }
@@ -233,12 +233,23 @@ fn at<T>(all: &[T], point: u64) -> Option<&T> {
     all.get(usize::try_from(point).ok()?)
 }
 
+/// A cell as a value in TOML; nothing as an empty text.
+pub(crate) fn value(cell: &Cell) -> String {
+    match cell {
+        Cell::Null => String::new(),
+        // With a point or an exponent: a whole number would be another type.
+        Cell::Float(number) => format!("{number:?}"),
+        Cell::Text(text) => toml::Value::from(text.as_str()).to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// One value, or an array of several.
 pub(crate) fn toml(cells: &[Cell]) -> String {
     match cells {
-        [one] => one.toml(),
+        [one] => value(one),
         several => {
-            let parts: Vec<String> = several.iter().map(Cell::toml).collect();
+            let parts: Vec<String> = several.iter().map(value).collect();
             format!("[{}]", parts.join(", "))
         }
     }

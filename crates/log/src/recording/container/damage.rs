@@ -1,5 +1,9 @@
 //! What is not as it should be in a file.
 
+use std::path::Path;
+
+use crate::error::LogError;
+
 /// Faults of which each is described.
 const DESCRIBED: usize = 20;
 
@@ -15,6 +19,26 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// The error of a file that begins with this fault, after so many whole ticks.
+    pub(in crate::recording) fn refuse(&self, path: &Path, frames: usize) -> LogError {
+        let (path, offset, expected) = (path.into(), self.offset, self.expected.clone());
+        match self.found.clone() {
+            None => LogError::Truncated {
+                path,
+                offset,
+                expected,
+                frames,
+            },
+            Some(found) => LogError::Corrupt {
+                path,
+                offset,
+                expected,
+                found,
+                frames,
+            },
+        }
+    }
+
     pub(super) fn truncated(offset: u64, expected: impl Into<String>) -> Self {
         Self {
             offset,

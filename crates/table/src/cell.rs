@@ -1,9 +1,11 @@
 //! What a table holds.
 
+use std::borrow::Cow;
+
 /// One value of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Not there: a number that is not defined for this flight.
+    /// Not there: a number that is not defined in this row.
     Null,
     /// A number.
     Float(f64),
@@ -36,12 +38,23 @@ pub struct Column {
     /// What its cells hold.
     pub kind: Kind,
     /// Their unit; empty where there is none, or where the documentation of a key tells it.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
+}
+
+impl Column {
+    /// A column of this name, kind and unit.
+    pub fn new(name: impl Into<String>, kind: Kind, unit: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            unit: unit.into(),
+        }
+    }
 }
 
 impl Cell {
     /// A number, if it is finite.
-    pub(crate) fn finite(number: impl Into<Option<f64>>) -> Self {
+    pub fn finite(number: impl Into<Option<f64>>) -> Self {
         match number.into() {
             Some(number) if f64::is_finite(number) => Self::Float(number),
             _ => Self::Null,
@@ -49,7 +62,7 @@ impl Cell {
     }
 
     /// A count.
-    pub(crate) fn count(number: u64) -> Self {
+    pub fn count(number: u64) -> Self {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
 
@@ -59,18 +72,6 @@ impl Cell {
             Self::Float(number) => Some(*number),
             Self::Integer(number) => Some(*number as f64),
             _ => None,
-        }
-    }
-
-    /// As a value in TOML; nothing as an empty text.
-    pub(crate) fn toml(&self) -> String {
-        match self {
-            Self::Null => String::new(),
-            // With a point or an exponent: a whole number would be another type.
-            Self::Float(number) => format!("{number:?}"),
-            Self::Integer(number) => number.to_string(),
-            Self::Boolean(value) => value.to_string(),
-            Self::Text(text) => toml::Value::from(text.as_str()).to_string(),
         }
     }
 }
@@ -91,7 +92,7 @@ impl std::fmt::Display for Cell {
 /// # Bytes
 impl Cell {
     /// Appends its bytes: a tag, then the value, little-endian.
-    pub(crate) fn encode(&self, to: &mut Vec<u8>) {
+    pub fn encode(&self, to: &mut Vec<u8>) {
         match self {
             Self::Null => to.push(0),
             Self::Float(number) => {
@@ -114,7 +115,7 @@ impl Cell {
     }
 
     /// Reads one cell and moves on behind it; `None` if the bytes are none.
-    pub(crate) fn decode(from: &mut &[u8]) -> Option<Self> {
+    pub fn decode(from: &mut &[u8]) -> Option<Self> {
         let (tag, rest) = from.split_first()?;
         *from = rest;
         Some(match tag {
@@ -134,7 +135,7 @@ impl Cell {
 }
 
 /// The next bytes.
-pub(crate) fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
+pub fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
     let (bytes, rest) = from.split_first_chunk()?;
     *from = rest;
     Some(*bytes)

@@ -11,52 +11,78 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use crate::cell::{Cell, Column, Kind};
-use crate::error::SweepError;
-use crate::rows::Rows;
+use crate::file::TableError;
+use crate::{Cell, Column, Kind};
 
-/// So many rows are held in memory at once.
-const GROUP: u64 = 4096;
+/// So many cells are held in memory at once, some ten megabytes.
+const CELLS: usize = 1 << 19;
 
-impl From<ParquetError> for SweepError {
+impl From<ParquetError> for TableError {
     fn from(error: ParquetError) -> Self {
         Self::Table(error.to_string())
     }
 }
 
-pub(super) fn write(rows: &Rows<'_>, to: impl Write + Send) -> Result<(), SweepError> {
-    let columns = rows.columns();
+pub fn write<E: From<TableError>>(
+    columns: &[Column],
+    metadata: &[(String, String)],
+    mut rows: impl Iterator<Item = Result<Vec<Cell>, E>>,
+    to: impl Write + Send,
+) -> Result<(), E> {
+    let mut writer = start(columns, metadata, to)?;
+    let most = (CELLS / columns.len().max(1)).max(1);
+    loop {
+        let group = rows.by_ref().take(most).collect::<Result<Vec<_>, E>>()?;
+        if group.is_empty() {
+            break;
+        }
+        write_group(columns, &group, &mut writer)?;
+    }
+    writer.close().map_err(TableError::from)?;
+    Ok(())
+}
+
+/// The head of the file: schema and metadata.
+fn start<W: Write + Send>(
+    columns: &[Column],
+    metadata: &[(String, String)],
+    to: W,
+) -> Result<SerializedFileWriter<W>, TableError> {
     let units = (columns.iter())
         .filter(|column| !column.unit.is_empty())
-        .map(|column| KeyValue::new(format!("unit.{}", column.name), column.unit.to_owned()));
+        .map(|column| KeyValue::new(format!("unit.{}", column.name), column.unit.to_string()));
+    let metadata = (metadata.iter()).map(|(key, text)| KeyValue::new(key.clone(), text.clone()));
     let properties = WriterProperties::builder()
         .set_created_by(concat!("fly ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(units.collect()))
+        .set_key_value_metadata(Some(units.chain(metadata).collect()))
         .build();
     let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
     let schema = Type::group_type_builder("flights")
         .with_fields(fields)
         .build()?;
-    let mut writer = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))?;
-    let mut from = 0;
-    while from < rows.len() {
-        let to = rows.len().min(from + GROUP);
-        let group = (from..to).map(|index| rows.row(index));
-        let group = group.collect::<Result<Vec<_>, _>>()?;
-        let mut place = 0;
-        let mut out = writer.next_row_group()?;
-        while let Some(mut column) = out.next_column()? {
-            let cells = group
-                .iter()
-                .map(|row| row.get(place).unwrap_or(&Cell::Null));
-            fill(columns[place].kind, cells, &mut column)?;
-            column.close()?;
-            place += 1;
-        }
-        out.close()?;
-        from = to;
+    Ok(SerializedFileWriter::new(
+        to,
+        Arc::new(schema),
+        Arc::new(properties),
+    )?)
+}
+
+fn write_group<W: Write + Send>(
+    columns: &[Column],
+    group: &[Vec<Cell>],
+    writer: &mut SerializedFileWriter<W>,
+) -> Result<(), TableError> {
+    let mut place = 0;
+    let mut out = writer.next_row_group()?;
+    while let Some(mut column) = out.next_column()? {
+        let cells = group
+            .iter()
+            .map(|row| row.get(place).unwrap_or(&Cell::Null));
+        fill(columns[place].kind, cells, &mut column)?;
+        column.close()?;
+        place += 1;
     }
-    writer.close()?;
+    out.close()?;
     Ok(())
 }
 

@@ -1,0 +1,149 @@
+//! The arguments of `fly log`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// What is done with logs.
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// Say what is in a log: flight, duration, topics and their rates, the record of the run
+    Info(InfoArguments),
+    /// Look for damage, times that go backwards, gaps and values that are not finite
+    ///
+    /// Exit code 0 if the log is sound, 5 if something was found, 2 if it cannot be read at all.
+    Check(CheckArguments),
+    /// Write a log as a table (CSV, Parquet) or as MCAP
+    ///
+    /// A row for each tick, a column for each number; `fly log info LOG --signals` lists them. CSV has the units in the names of its columns, Parquet in its metadata, `unit.NAME`. --to
+    /// mcap makes a whole log of one that is damaged (--allow-damaged), and a log of this program of a PX4 ULog.
+    Export(ExportArguments),
+    /// Cut a part out of a log, into a log of its own
+    ///
+    /// Times stay as they are. Logs of this program only; a ULog is first made one: fly log export LOG --to mcap.
+    Cut(CutArguments),
+    /// Say where two logs differ: of each column the rms, the largest difference and the first one
+    ///
+    /// Rows are compared at the same flight time. Exit code 0 if the logs are equal, 5 if they differ. The record of the run does not count.
+    Diff(DiffArguments),
+}
+
+/// Which log.
+#[derive(Debug, Args)]
+pub struct InfoArguments {
+    /// A log of this program, or a PX4 ULog
+    pub log: PathBuf,
+
+    /// List the columns of its table and their units instead
+    #[arg(long)]
+    pub signals: bool,
+
+    /// Print JSON instead (docs/logs.md lists its keys)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which log.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// A log of this program, or a PX4 ULog
+    pub log: PathBuf,
+
+    /// Print JSON instead (docs/logs.md lists its keys)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A format that logs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Comma-separated values: names with units, then a line for each tick
+    Csv,
+    /// Apache Parquet: typed columns, units in the metadata, numbers bit for bit
+    Parquet,
+    /// A log of this program
+    Mcap,
+}
+
+impl Format {
+    /// The end of a file's name.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+            Self::Mcap => "mcap",
+        }
+    }
+}
+
+/// What is written where.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// The new file [default: beside the log, by its name]
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Replace a file that is there; the log itself is never replaced
+    #[arg(long)]
+    pub overwrite: bool,
+
+    /// Take what is whole of a damaged log
+    #[arg(long)]
+    pub allow_damaged: bool,
+}
+
+/// Which log, and its new format.
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// A log of this program, or a PX4 ULog
+    pub log: PathBuf,
+
+    /// The format
+    #[arg(long, value_name = "FORMAT")]
+    pub to: Format,
+
+    /// Where it goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Which part of which log.
+#[derive(Debug, Args)]
+pub struct CutArguments {
+    /// A log of this program
+    pub log: PathBuf,
+
+    /// The first flight time of the part, s [default: the beginning]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = super::not_negative)]
+    pub from: Option<f64>,
+
+    /// The last flight time of the part, s [default: the end]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = super::not_negative)]
+    pub to: Option<f64>,
+
+    /// Where it goes.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Which logs.
+#[derive(Debug, Args)]
+pub struct DiffArguments {
+    /// A log
+    pub first: PathBuf,
+
+    /// Another log
+    pub second: PathBuf,
+
+    /// Numbers that are no further apart than this count as equal, each in its unit
+    #[arg(long, value_name = "X", default_value = "0", allow_negative_numbers = true, value_parser = super::not_negative)]
+    pub tolerance: f64,
+
+    /// Compare what is whole of damaged logs
+    #[arg(long)]
+    pub allow_damaged: bool,
+
+    /// Print JSON instead (docs/logs.md lists its keys)
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,60 @@
+//! `fly log cut`: a part of a log, as a log of its own.
+
+use fly_log::{Kind, Rows};
+
+use super::{export, options, output};
+use crate::args::CutArguments;
+use crate::exit::{Exit, Failure};
+
+/// Writes the part, and prints the file's name and how many ticks it has.
+///
+/// # Errors
+/// The log cannot be read, there is nothing within these times, or the file cannot be written.
+pub fn run(arguments: &CutArguments) -> Result<Exit, Failure> {
+    let log = &arguments.log;
+    let refuse = |why: String| Err(Failure::new(Exit::Usage, why));
+    if Kind::of(log)? == Kind::Ulog {
+        let log = log.display();
+        return refuse(format!(
+            "`{log}` is a PX4 ULog, and only logs of this program are cut; make it one with `fly log export {log} --to mcap`"
+        ));
+    }
+    let (from, to) = (
+        arguments.from.unwrap_or(0.0),
+        arguments.to.unwrap_or(f64::INFINITY),
+    );
+    if from > to {
+        return refuse(format!(
+            "expected --from before --to, found {from} s and {to} s"
+        ));
+    }
+    let out = output::place(&arguments.output, log, log.with_extension("cut.mcap"))?;
+    let options = options(arguments.output.allow_damaged);
+    // Refuses what is damaged, unless it may be.
+    let survey = fly_log::Survey::of(log, &options)?;
+    Rows::open(log, &options)?;
+    let times = nanoseconds(from)..=nanoseconds(to);
+    if let Some(frames) = survey.topic("/fly/frame")
+        && (*times.start() > frames.last || *times.end() < frames.first)
+    {
+        let [first, last] = [frames.first, frames.last].map(|time| time as f64 * 1e-9);
+        return refuse(format!(
+            "`{}` has no tick from {from} s to {to} s: it lasts from {first:.3} s to {last:.3} s",
+            log.display()
+        ));
+    }
+    let copied = export::copy(log, &options, times, &out)?;
+    output::warn(&copied.skipped);
+    let text = format!("{}: {} ticks\n", out.display(), copied.ticks);
+    crate::commands::print(text.as_bytes())?;
+    Ok(Exit::Flown)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and the cast saturates"
+)]
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
+}

@@ -1,0 +1,97 @@
+//! `fly log export`: the numbers of a log for other programs.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use fly_log::{Kind, Recording, Rows};
+use fly_table::{Column, write_csv, write_parquet};
+
+use super::{options, output};
+use crate::args::{ExportArguments, Format};
+use crate::exit::Exit;
+use crate::exit::Failure;
+
+/// Writes the log in another format, and prints the file's name.
+///
+/// # Errors
+/// The log cannot be read, or the file not be written.
+pub fn run(arguments: &ExportArguments) -> Result<Exit, Failure> {
+    let (log, format) = (&arguments.log, arguments.to);
+    let kind = Kind::of(log)?;
+    // Beside an MCAP file the same name is taken by the log itself.
+    let beside = match (kind, format) {
+        (Kind::Own, Format::Mcap) => log.with_extension("whole.mcap"),
+        _ => log.with_extension(format.extension()),
+    };
+    let out = output::place(&arguments.output, log, beside)?;
+    let options = options(arguments.output.allow_damaged);
+    match (format, kind) {
+        (Format::Mcap, Kind::Own) => {
+            // Refuses what is damaged, unless it may be.
+            Rows::open(log, &options)?;
+            let copied = copy(log, &options, 0..=u64::MAX, &out)?;
+            output::warn(&copied.skipped);
+        }
+        (Format::Mcap, Kind::Ulog) => {
+            let recording = Recording::stream(log, &options)?;
+            output::warn(&recording.skipped);
+            fly_table::whole(&out, |file| {
+                let file = BufWriter::new(File::try_clone(file.as_file())?);
+                fly_log::convert(recording, file).map_err(Failure::from)
+            })?;
+        }
+        (Format::Csv | Format::Parquet, _) => table(log, &options, format, &out)?,
+    }
+    crate::commands::print(format!("{}\n", out.display()).as_bytes())?;
+    Ok(Exit::Flown)
+}
+
+/// Writes the part of a log within these flight times (ns) to a file.
+pub(super) fn copy(
+    log: &Path,
+    options: &fly_log::Options,
+    times: std::ops::RangeInclusive<u64>,
+    out: &PathBuf,
+) -> Result<fly_log::Copied, Failure> {
+    fly_table::whole(out, |file| {
+        let file = BufWriter::new(File::try_clone(file.as_file())?);
+        fly_log::copy(log, options, &times, file).map_err(Failure::from)
+    })
+}
+
+fn table(
+    log: &Path,
+    options: &fly_log::Options,
+    format: Format,
+    out: &Path,
+) -> Result<(), Failure> {
+    let mut rows = Rows::open(log, options)?;
+    let columns = rows.columns().to_vec();
+    let read = std::iter::from_fn(|| rows.read().transpose());
+    let read = read.map(|row| row.map(|row| row.cells).map_err(Failure::from));
+    match format {
+        Format::Csv => write_csv(&named_with_units(columns), read, out)?,
+        _ => {
+            let name = log.file_name().unwrap_or_default().to_string_lossy();
+            let metadata = [("fly.log".to_owned(), name.into_owned())];
+            write_parquet::<Failure>(&columns, &metadata, read, out)?;
+        }
+    }
+    output::warn(&rows.skipped());
+    Ok(())
+}
+
+/// CSV has no metadata: `time [s]`.
+fn named_with_units(columns: Vec<Column>) -> Vec<Column> {
+    let name = |column: Column| {
+        let Column { name, kind, unit } = column;
+        let name = if unit.is_empty() {
+            name
+        } else {
+            format!("{name} [{unit}]")
+        };
+        Column { name, kind, unit }
+    };
+    columns.into_iter().map(name).collect()
+}

@@ -1,0 +1,199 @@
+//! `fly log info`: what is in a log.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use fly_log::{Kind, Recording, Rows, RunMetadata, Survey};
+use serde_json::json;
+
+use super::options;
+use crate::args::InfoArguments;
+use crate::exit::{Exit, Failure};
+
+/// Prints what is in a log.
+///
+/// # Errors
+/// It cannot be read.
+pub fn run(arguments: &InfoArguments) -> Result<Exit, Failure> {
+    let log = &arguments.log;
+    let text = if arguments.signals {
+        signals(log, arguments.json)?
+    } else {
+        match Kind::of(log)? {
+            Kind::Own => own(log, arguments.json)?,
+            Kind::Ulog => ulog(log, arguments.json)?,
+        }
+    };
+    crate::commands::print(text.as_bytes())?;
+    Ok(Exit::Flown)
+}
+
+/// The columns of its table.
+fn signals(log: &Path, json: bool) -> Result<String, Failure> {
+    let rows = Rows::open(log, &options(true))?;
+    if json {
+        let columns = rows.columns().iter();
+        let columns = columns.map(|column| json!({ "name": column.name, "unit": column.unit }));
+        return Ok(format!("{:#}\n", json!(columns.collect::<Vec<_>>())));
+    }
+    let width = rows.columns().iter().map(|column| column.name.len()).max();
+    let width = width.unwrap_or_default();
+    let mut text = String::new();
+    for column in rows.columns() {
+        let line = format!("{:width$}  {}", column.name, column.unit);
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    Ok(text)
+}
+
+fn own(log: &Path, json: bool) -> Result<String, Failure> {
+    let survey = Survey::of(log, &options(true))?;
+    let ticks = survey.topic("/fly/frame");
+    let seconds = |ns: u64| ns as f64 * 1e-9;
+    let span = ticks.map_or([0.0; 2], |frames| {
+        [seconds(frames.first), seconds(frames.last)]
+    });
+    let count = ticks.map_or(0, |frames| frames.messages);
+    let header = &survey.header;
+    let damaged = survey.damage.lines();
+    if json {
+        let topics = survey.topics.iter().map(|topic| {
+            json!({
+                "name": topic.name, "messages": topic.messages, "bytes": topic.bytes,
+                "rate_hz": topic.rate(), "first": seconds(topic.first), "last": seconds(topic.last),
+            })
+        });
+        let run = survey.run.as_ref().map(|run| {
+            json!({
+                "outcome": run.outcome, "wall_start": run.wall_start, "host": run.host, "versions": run.versions,
+                "step_median": seconds(run.step_median), "step_p99": seconds(run.step_p99),
+                "step_max": seconds(run.step_max), "real_time_factor": run.real_time_factor,
+            })
+        });
+        let all = json!({
+            "kind": Kind::Own.name(), "bytes": survey.bytes, "ticks": count, "first": span[0], "last": span[1],
+            "vehicle": header.vehicle_name, "backend": header.backend, "rate_hz": header.rate_hz, "seed": header.seed,
+            "topics": topics.collect::<Vec<_>>(), "run": run, "damage": damaged,
+        });
+        return Ok(format!("{all:#}\n"));
+    }
+    let mut text = String::new();
+    let mut line = |label: &str, value: String| {
+        let _ = writeln!(text, "{label:10} {value}");
+    };
+    line("log", format!("{}, {}", log.display(), Kind::Own.name()));
+    line("size", size(survey.bytes));
+    line("vehicle", header.vehicle_name.clone());
+    line(
+        "backend",
+        format!("{}, seed {}", header.backend, header.seed),
+    );
+    line("flight", flight(span, count, Some(header.rate_hz)));
+    match &survey.run {
+        Some(run) => run_lines(run, &mut line),
+        None => line(
+            "outcome",
+            "not finished: the flight was killed, or goes on".into(),
+        ),
+    }
+    for damage in &damaged {
+        line("damage", damage.clone());
+    }
+    let width = survey.topics.iter().map(|topic| topic.name.len()).max();
+    let width = width.unwrap_or(0).max("topic".len());
+    let _ = writeln!(
+        text,
+        "\n{:width$} {:>9} {:>9} {:>10}",
+        "topic", "messages", "Hz", "size"
+    );
+    for topic in &survey.topics {
+        let rate = topic
+            .rate()
+            .map_or_else(String::new, |rate| format!("{rate:.1}"));
+        let bytes = size(topic.bytes);
+        let _ = writeln!(
+            text,
+            "{:width$} {:>9} {rate:>9} {bytes:>10}",
+            topic.name, topic.messages
+        );
+    }
+    Ok(text)
+}
+
+fn run_lines(run: &RunMetadata, line: &mut impl FnMut(&str, String)) {
+    if !run.outcome.is_empty() {
+        line("outcome", run.outcome.clone());
+    }
+    if !run.wall_start.is_empty() {
+        line("began", run.wall_start.clone());
+    }
+    if run.step_max > 0 {
+        let us = |ns: u64| ns as f64 * 1e-3;
+        let [median, p99, max] = [run.step_median, run.step_p99, run.step_max].map(us);
+        line(
+            "steps",
+            format!("median {median:.1} µs, 99 % {p99:.1} µs, max {max:.1} µs"),
+        );
+    }
+    if run.real_time_factor > 0.0 {
+        line(
+            "speed",
+            format!("{:.1} times real time", run.real_time_factor),
+        );
+    }
+    if !run.host.is_empty() {
+        line("host", run.host.clone());
+    }
+    if !run.versions.is_empty() {
+        line("versions", run.versions.clone());
+    }
+}
+
+fn ulog(log: &Path, json: bool) -> Result<String, Failure> {
+    let recording = Recording::stream(log, &options(true))?;
+    let bytes = std::fs::metadata(log)?.len();
+    let (count, duration) = (recording.frames.len(), recording.duration());
+    if json {
+        let notes: Vec<_> = recording
+            .notes
+            .iter()
+            .map(|(name, text)| json!({ "name": name, "text": text }))
+            .collect();
+        let all = json!({
+            "kind": Kind::Ulog.name(), "bytes": bytes, "ticks": count, "first": 0.0, "last": duration,
+            "notes": notes, "damage": recording.skipped,
+        });
+        return Ok(format!("{all:#}\n"));
+    }
+    let mut text = String::new();
+    let mut line = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label:16} {value}");
+    };
+    line("log", &format!("{}, {}", log.display(), Kind::Ulog.name()));
+    line("size", &size(bytes));
+    line("flight", &flight([0.0, duration], count as u64, None));
+    for (name, note) in &recording.notes {
+        line(name, note);
+    }
+    for damage in &recording.skipped {
+        line("damage", damage);
+    }
+    Ok(text)
+}
+
+fn flight([first, last]: [f64; 2], ticks: u64, rate: Option<f64>) -> String {
+    let rate = rate.map_or_else(String::new, |rate| format!(" at {rate} Hz"));
+    format!(
+        "{:.3} s, from {first:.3} s to {last:.3} s, {ticks} ticks{rate}",
+        last - first
+    )
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1000 => format!("{bytes} B"),
+        1000..1_000_000 => format!("{:.1} kB", bytes as f64 * 1e-3),
+        _ => format!("{:.1} MB", bytes as f64 * 1e-6),
+    }
+}

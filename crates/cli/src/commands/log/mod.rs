@@ -1,0 +1,58 @@
+//! `fly log`: what is in a log, whether it is whole, and its numbers for other programs.
+
+mod check;
+mod cut;
+mod diff;
+mod export;
+mod info;
+mod output;
+
+use fly_log::{LogError, Options};
+use fly_table::TableError;
+
+use crate::args::LogCommand;
+use crate::exit::{Exit, Failure};
+
+/// Runs one of the commands.
+///
+/// # Errors
+/// A log that cannot be read, or a file that cannot be written.
+pub fn run(command: &LogCommand) -> Result<Exit, Failure> {
+    match command {
+        LogCommand::Info(arguments) => info::run(arguments),
+        LogCommand::Check(arguments) => check::run(arguments),
+        LogCommand::Export(arguments) => export::run(arguments),
+        LogCommand::Cut(arguments) => cut::run(arguments),
+        LogCommand::Diff(arguments) => diff::run(arguments),
+    }
+}
+
+fn options(allow_truncated: bool) -> Options {
+    Options {
+        allow_truncated,
+        ..Options::default()
+    }
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Create { .. } | LogError::Write { .. } | LogError::Shape { .. } => {
+                Self::new(Exit::Internal, error)
+            }
+            LogError::Truncated { .. } | LogError::Corrupt { .. } => Self::new(
+                Exit::Usage,
+                format_args!(
+                    "{error}\n\n`fly log check` tells more; --allow-damaged takes what is whole."
+                ),
+            ),
+            _ => Self::new(Exit::Usage, error),
+        }
+    }
+}
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Self {
+        Self::new(Exit::Internal, error)
+    }
+}

@@ -1,0 +1,44 @@
+//! Where a new file goes, and what must not be lost there.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::args::Output;
+use crate::exit::{Exit, Failure};
+
+/// The place of a file made of `log`, by default `beside`; refused if it is the log itself, or another file that may not be replaced.
+///
+/// # Errors
+/// The place is taken.
+pub fn place(output: &Output, log: &Path, beside: PathBuf) -> Result<PathBuf, Failure> {
+    let out = output.out.clone().unwrap_or(beside);
+    let refuse = |why: &str| {
+        let message = format!("cannot write `{}`: {why}", out.display());
+        Err(Failure::new(Exit::Usage, message))
+    };
+    let identity = |path: &Path| {
+        fs::metadata(path)
+            .ok()
+            .map(|found| (found.dev(), found.ino()))
+    };
+    if let Some(found) = identity(&out) {
+        if Some(found) == identity(log) {
+            return refuse("it is the log that is read; name another file with --out");
+        }
+        if out.is_dir() {
+            return refuse("it is a folder; name a file with --out");
+        }
+        if !output.overwrite {
+            return refuse("there is a file; name another one with --out, or add --overwrite");
+        }
+    }
+    Ok(out)
+}
+
+/// Tells what of a damaged log is not in the new file.
+pub fn warn(skipped: &[String]) {
+    for line in skipped {
+        tracing::warn!("damaged log: {line}");
+    }
+}

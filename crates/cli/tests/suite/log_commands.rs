@@ -1,0 +1,252 @@
+//! `fly log`: what is in a log, whether it is whole, its numbers for other programs.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::{Folder, contains};
+
+fn flight(log: &str, settings: &[&str]) -> Folder {
+    let folder = Folder::new();
+    fly(&folder, log, settings);
+    folder
+}
+
+fn fly(folder: &Folder, log: &str, settings: &[&str]) {
+    let mut arguments = vec!["-q", "--config", "quadcopter.toml", "--log", log];
+    for set in ["flight.duration=1"].iter().chain(settings) {
+        arguments.extend(["--set", *set]);
+    }
+    folder.flies(&arguments);
+}
+
+fn json(folder: &Folder, arguments: &[&str], code: i32) -> Value {
+    serde_json::from_str(&folder.ends(arguments, code).0).unwrap()
+}
+
+#[test]
+fn info_tells_topics_and_columns() {
+    let folder = flight("a.mcap", &[]);
+    let text = folder.flies(&["log", "info", "a.mcap"]);
+    contains(
+        &text,
+        "flight     0.998 s, from 0.000 s to 0.998 s, 500 ticks at 500 Hz",
+    );
+    contains(&text, "outcome    flown");
+    let info = json(&folder, &["log", "info", "a.mcap", "--json"], 0);
+    assert_eq!(info["ticks"], 500);
+    let topics = info["topics"].as_array().unwrap();
+    let frames = topics
+        .iter()
+        .find(|topic| topic["name"] == "/fly/frame")
+        .unwrap();
+    assert_eq!(frames["messages"], 500);
+    assert!((frames["rate_hz"].as_f64().unwrap() - 500.0).abs() < 1e-9);
+    let columns = folder.flies(&["log", "info", "a.mcap", "--signals"]);
+    let unit = |name: &str| {
+        let line = columns
+            .lines()
+            .find(|line| line.split(' ').next() == Some(name));
+        line.unwrap_or_else(|| panic!("no {name}"))
+            .split_whitespace()
+            .nth(1)
+            .map(str::to_owned)
+    };
+    assert_eq!(unit("pose.position.x").as_deref(), Some("m"));
+    assert_eq!(unit("command.rotor.3.thrust").as_deref(), Some("N"));
+    assert_eq!(unit("control.total_energy").as_deref(), Some("J"));
+}
+
+#[test]
+fn check_finds_damage_with_its_byte() {
+    let folder = flight("a.mcap", &[]);
+    contains(
+        &folder.flies(&["log", "check", "a.mcap"]),
+        "the log is sound",
+    );
+    let whole = fs::read(folder.path("a.mcap")).unwrap();
+    // A byte within the packed data of a chunk.
+    let packed = whole
+        .windows(7)
+        .position(|w| w == b"\x03\0\0\0lz4")
+        .unwrap();
+    let mut damaged = whole.clone();
+    damaged[packed + 200] ^= 0x55;
+    fs::write(folder.path("damaged.mcap"), &damaged).unwrap();
+    let found = json(&folder, &["log", "check", "damaged.mcap", "--json"], 5);
+    let byte = found["damage"][0]["byte"].as_u64().unwrap();
+    // The chunk's opcode, length, times, size and checksum stand before the name of its compression.
+    assert_eq!(byte, packed as u64 - (9 + 8 + 8 + 8 + 4));
+    assert!(found["ticks"].as_u64().unwrap() < 500);
+    assert!(found["gaps"]["count"] == 0 || found["gaps"]["first"][0]["from"].is_number());
+    // Others take what is whole of it only if they are told to.
+    let (_, error) = folder.ends(&["log", "export", "damaged.mcap", "--to", "csv"], 2);
+    contains(&error, "--allow-damaged");
+    folder.flies(&[
+        "log",
+        "export",
+        "damaged.mcap",
+        "--to",
+        "mcap",
+        "--allow-damaged",
+    ]);
+    folder.flies(&["log", "check", "damaged.whole.mcap"]);
+
+    fs::write(folder.path("cut.mcap"), &whole[..whole.len() / 2]).unwrap();
+    let found = json(&folder, &["log", "check", "cut.mcap", "--json"], 5);
+    assert_eq!([&found["finished"], &found["sound"]], [false, false]);
+    folder.ends(&["log", "check", "missing.mcap"], 2);
+}
+
+/// The numbers of a CSV read back as those of the log; the new file is the log's only once it is whole.
+#[test]
+fn exports_hold_the_numbers_of_the_log() {
+    let folder = flight("a.mcap", &[]);
+    assert_eq!(
+        folder.flies(&["log", "export", "a.mcap", "--to", "csv"]),
+        "a.csv\n"
+    );
+    let text = fs::read_to_string(folder.path("a.csv")).unwrap();
+    let names: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let place = names
+        .iter()
+        .position(|name| *name == "pose.position.x [m]")
+        .unwrap();
+    let recording =
+        fly_log::Recording::open(folder.path("a.mcap"), &fly_log::Options::default()).unwrap();
+    let signals = &recording.description.signals;
+    let signal = signals
+        .iter()
+        .position(|signal| signal.name == "pose.position.x")
+        .unwrap();
+    let mut count = 0;
+    for (line, frame) in text.lines().skip(1).zip(recording.frames.iter()) {
+        let value: f64 = line.split(',').nth(place).unwrap().parse().unwrap();
+        assert_eq!(value.to_bits(), frame.values[signal].to_bits());
+        count += 1;
+    }
+    assert_eq!((count, text.lines().count()), (500, 501));
+    // What is there stays, the log itself in any case.
+    let (_, error) = folder.ends(&["log", "export", "a.mcap", "--to", "csv"], 2);
+    contains(&error, "--overwrite");
+    folder.flies(&["log", "export", "a.mcap", "--to", "csv", "--overwrite"]);
+    let log = fs::read(folder.path("a.mcap")).unwrap();
+    let (_, error) = folder.ends(
+        &[
+            "log",
+            "export",
+            "a.mcap",
+            "--to",
+            "csv",
+            "-o",
+            "a.mcap",
+            "--overwrite",
+        ],
+        2,
+    );
+    contains(&error, "it is the log that is read");
+    assert_eq!(fs::read(folder.path("a.mcap")).unwrap(), log);
+    assert_eq!(folder.files(), ["a.csv", "a.mcap"]);
+}
+
+/// pyarrow reads what was written: units, and every bit of a signal.
+#[test]
+fn pyarrow_reads_the_parquet() {
+    const READER: &str = r#"
+import struct, sys
+import pyarrow.parquet as parquet
+table = parquet.read_table(sys.argv[1])
+metadata = parquet.read_metadata(sys.argv[1]).metadata
+print(metadata[b"unit.pose.position.x"].decode(), metadata[b"unit.control.total_energy"].decode(), table.num_rows)
+for value in table["pose.position.x"].to_pylist():
+    print(struct.pack(">d", value).hex())
+"#;
+    let python =
+        match fly_testing::python(env!("CARGO_TARGET_TMPDIR"), &["pyarrow"], "pyarrow.parquet") {
+            Ok(python) => python,
+            Err(why) => return fly_testing::skip(format!("PyPI's pyarrow: {why}")),
+        };
+    let folder = flight("a.mcap", &[]);
+    folder.flies(&["log", "export", "a.mcap", "--to", "parquet"]);
+    let output = Command::new(python)
+        .args(["-c", READER])
+        .arg(folder.path("a.parquet"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let recording =
+        fly_log::Recording::open(folder.path("a.mcap"), &fly_log::Options::default()).unwrap();
+    let signals = &recording.description.signals;
+    let signal = signals
+        .iter()
+        .position(|signal| signal.name == "pose.position.x")
+        .unwrap();
+    let mut expected = vec!["m J 500".to_owned()];
+    expected.extend(
+        recording
+            .frames
+            .iter()
+            .map(|frame| format!("{:016x}", frame.values[signal].to_bits())),
+    );
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_part_is_a_log_of_its_own() {
+    let folder = flight("a.mcap", &[]);
+    let text = folder.flies(&["log", "cut", "a.mcap", "--from", "0.2", "--to", "0.4"]);
+    // 0.2, 0.202, …, 0.4 s.
+    assert_eq!(text, "a.cut.mcap: 101 ticks\n");
+    folder.flies(&["log", "check", "a.cut.mcap"]);
+    folder.flies(&["report", "a.cut.mcap"]);
+    let found = json(
+        &folder,
+        &["log", "diff", "a.mcap", "a.cut.mcap", "--json"],
+        5,
+    );
+    assert_eq!(found["rows"], 101);
+    assert_eq!(found["rows_alone"], serde_json::json!([399, 0]));
+    assert_eq!(found["differences"], serde_json::json!([]));
+    let (_, error) = folder.ends(&["log", "cut", "a.mcap", "--from", "5", "-o", "b.mcap"], 2);
+    contains(&error, "it lasts from 0.000 s to 0.998 s");
+    let (_, error) = folder.ends(
+        &[
+            "log", "cut", "a.mcap", "--from", "0.5", "--to", "0.1", "-o", "b.mcap",
+        ],
+        2,
+    );
+    contains(&error, "expected --from before --to");
+}
+
+#[test]
+fn diff_says_where_two_flights_part() {
+    let folder = flight("a.mcap", &[]);
+    fly(&folder, "b.mcap", &[]);
+    contains(
+        &folder.flies(&["log", "diff", "a.mcap", "b.mcap"]),
+        "equal: 500 common ticks",
+    );
+    fly(&folder, "c.mcap", &["controller.transport=centred"]);
+    let found = json(&folder, &["log", "diff", "a.mcap", "c.mcap", "--json"], 5);
+    let differences = found["differences"].as_array().unwrap();
+    let one = |name: &str| {
+        differences
+            .iter()
+            .find(|one| one["column"] == name)
+            .unwrap()
+    };
+    // The state at the start is the same, and the first inputs may differ already.
+    assert!(one("state.position.x")["first"].as_f64().unwrap() > 0.0);
+    assert!(
+        one("state.position.x")["rms"].as_f64().unwrap()
+            <= one("state.position.x")["max"].as_f64().unwrap()
+    );
+    assert!(differences.iter().all(|one| one["column"] != "time"));
+    folder.flies(&["log", "diff", "a.mcap", "c.mcap", "--tolerance", "1e9"]);
+}

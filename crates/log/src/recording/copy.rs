@@ -1,0 +1,163 @@
+//! A part of a log of this program, or all that is whole of a damaged one, as a log of its own.
+
+use std::collections::BTreeMap;
+use std::io::{Seek, Write};
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use mcap::records::{Channel, MessageHeader, Metadata};
+
+use super::Options;
+use super::container::{Container, Limits, Part, Schema};
+use super::head::Head;
+use super::own::{RATIO, RECORDS};
+use crate::error::LogError;
+use crate::metadata::{CUT, FORMAT, RUN};
+use crate::writer::mcap_options;
+
+/// What was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copied {
+    /// Messages in the copy.
+    pub messages: u64,
+    /// Ticks in the copy.
+    pub ticks: u64,
+    /// Messages of the log that are not in the copy, because they are earlier or later.
+    pub left_out: u64,
+    /// What was damaged and passed over, one line each.
+    pub skipped: Vec<String>,
+}
+
+/// Writes the messages of `log` within these flight times (ns) as a log: with its header, its record of the run, and a record of what it was cut from. Times
+/// stay as they are.
+///
+/// # Errors
+/// [`LogError::Open`] for a log that cannot be read, [`LogError::UnknownKind`] and [`LogError::OtherMcap`] for one that is no log of this program,
+/// [`LogError::Format`] for one of a later version, [`LogError::Write`] if `to` cannot be written.
+pub fn copy(
+    log: &Path,
+    options: &Options,
+    times: &RangeInclusive<u64>,
+    to: impl Write + Seek,
+) -> Result<Copied, LogError> {
+    let unreadable = |source| LogError::Open {
+        path: log.into(),
+        source,
+    };
+    let source = super::open(log)?;
+    let limits = Limits {
+        record: options.memory / RECORDS,
+        ratio: RATIO,
+    };
+    let head = Head::read(&source, limits).map_err(unreadable)?;
+    if let Some(found) = head.other_format {
+        return Err(LogError::Format {
+            path: log.into(),
+            expected: FORMAT,
+            found,
+        });
+    }
+    let whole = head.shape().map(drop);
+    whole.map_err(|refusal| LogError::other_mcap(log, refusal))?;
+    let records: Vec<Metadata> = head.records().into_iter().flatten().cloned().collect();
+    // Channels may be declared after their messages: at the end of a log whose first chunk is damaged.
+    let mut declared = Declared::default();
+    let mut run = None;
+    let mut container = Container::new(source.clone(), limits);
+    while let Some(part) = container.next().map_err(unreadable)? {
+        match part {
+            Part::Schema(schema) => drop(declared.schemas.insert(schema.id, schema)),
+            Part::Channel(channel) => drop(declared.channels.insert(channel.id, channel)),
+            Part::Metadata(record) if record.name == RUN => run = Some(record),
+            Part::Metadata(_) | Part::Message { .. } => {}
+        }
+    }
+    let mut copied = Copied {
+        skipped: container.damage.lines(),
+        ..Copied::default()
+    };
+    let failed = |error: mcap::McapError| LogError::Write {
+        path: log.into(),
+        reason: error.to_string(),
+    };
+    let mut writer = mcap_options().create(to).map_err(failed)?;
+    for record in &records {
+        writer.write_metadata(record).map_err(failed)?;
+    }
+    declared.write(&mut writer).map_err(failed)?;
+    let mut container = Container::new(source, limits);
+    let mut sequence = 0;
+    while let Some(part) = container.next().map_err(unreadable)? {
+        let Part::Message {
+            channel,
+            time,
+            data,
+        } = part
+        else {
+            continue;
+        };
+        let Some(known) = declared.channels.get(&channel) else {
+            continue;
+        };
+        if !times.contains(&time) {
+            copied.left_out += 1;
+            continue;
+        }
+        if known.topic == "/fly/frame" {
+            sequence = u32::try_from(copied.ticks).unwrap_or(u32::MAX);
+            copied.ticks += 1;
+        }
+        let header = MessageHeader {
+            channel_id: channel,
+            sequence,
+            log_time: time,
+            publish_time: time,
+        };
+        writer
+            .write_to_known_channel(&header, container.data(data))
+            .map_err(failed)?;
+        copied.messages += 1;
+    }
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    let of = [
+        ("log", name.into_owned()),
+        ("from_ns", times.start().to_string()),
+        ("to_ns", times.end().to_string()),
+    ];
+    let cut = Metadata {
+        name: CUT.to_owned(),
+        metadata: BTreeMap::from(of.map(|(key, text)| (key.to_owned(), text))),
+    };
+    for record in records.iter().chain(&run).chain([&cut]) {
+        writer.write_metadata(record).map_err(failed)?;
+    }
+    writer.finish().map_err(failed)?;
+    Ok(copied)
+}
+
+/// What a log declares.
+#[derive(Default)]
+struct Declared {
+    schemas: BTreeMap<u16, Schema>,
+    channels: BTreeMap<u16, Channel>,
+}
+
+impl Declared {
+    /// Declares the same, with the same numbers.
+    fn write<W: Write + Seek>(&self, to: &mut mcap::Writer<W>) -> Result<(), mcap::McapError> {
+        for (id, schema) in &self.schemas {
+            to.add_schema_with_id(*id, &schema.name, &schema.encoding, &schema.data)?;
+        }
+        for (id, channel) in &self.channels {
+            let Channel {
+                schema_id,
+                topic,
+                message_encoding,
+                metadata,
+                ..
+            } = channel;
+            to.add_channel_with_id(*id, *schema_id, topic, message_encoding, metadata)?;
+        }
+        Ok(())
+    }
+}

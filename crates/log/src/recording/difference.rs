@@ -1,0 +1,145 @@
+//! Where two logs differ.
+
+use std::path::Path;
+
+use fly_table::{Cell, Column};
+
+use super::rows::Row;
+use super::{Options, Rows};
+use crate::error::LogError;
+
+/// How one column of two logs differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The column's name.
+    pub column: String,
+    /// Its unit.
+    pub unit: String,
+    /// Rows in which it differs.
+    pub count: u64,
+    /// Flight time of the first one, s.
+    pub first: f64,
+    /// Root mean square of the differences over all common rows in which both have a finite number; `None` without one.
+    pub rms: Option<f64>,
+    /// The largest of them.
+    pub max: Option<f64>,
+}
+
+/// How two logs differ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Differences {
+    /// Rows of the same flight time.
+    pub rows: u64,
+    /// Rows that only the first or only the second log has.
+    pub alone: [u64; 2],
+    /// Columns that only the first or only the second log has.
+    pub columns: [Vec<String>; 2],
+    /// Columns of both.
+    pub common: usize,
+    /// The common columns that differ.
+    pub found: Vec<Difference>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    first: f64,
+    squares: f64,
+    numbers: u64,
+    max: f64,
+}
+
+impl Differences {
+    /// Compares two logs, row by row of the same flight time and column by column of the same name. Numbers differ if they are further apart than
+    /// `tolerance`; two that are not a number are equal.
+    ///
+    /// # Errors
+    /// As [`Rows::open`].
+    pub fn of(logs: [&Path; 2], options: &Options, tolerance: f64) -> Result<Self, LogError> {
+        let [mut a, mut b] = [Rows::open(logs[0], options)?, Rows::open(logs[1], options)?];
+        let names = |of: &[Column], other: &[Column]| -> Vec<String> {
+            let alone = |column: &&Column| !other.iter().any(|c| c.name == column.name);
+            of.iter().filter(alone).map(|c| c.name.clone()).collect()
+        };
+        let columns = [
+            names(a.columns(), b.columns()),
+            names(b.columns(), a.columns()),
+        ];
+        let common: Vec<(usize, usize)> = (a.columns().iter().enumerate())
+            .filter_map(|(i, column)| {
+                let same = |other: &Column| other.name == column.name;
+                Some((i, b.columns().iter().position(same)?))
+            })
+            .collect();
+        let mut all = Self {
+            columns,
+            common: common.len(),
+            ..Self::default()
+        };
+        let mut sums = vec![Sum::default(); common.len()];
+        let (mut left, mut right) = (a.read()?, b.read()?);
+        loop {
+            match (&left, &right) {
+                (None, None) => break,
+                (Some(one), Some(other)) if one.time == other.time => {
+                    all.rows += 1;
+                    compare(one, other, &common, tolerance, &mut sums);
+                    (left, right) = (a.read()?, b.read()?);
+                }
+                (Some(one), other) if other.as_ref().is_none_or(|o| one.time < o.time) => {
+                    all.alone[0] += 1;
+                    left = a.read()?;
+                }
+                _ => {
+                    all.alone[1] += 1;
+                    right = b.read()?;
+                }
+            }
+        }
+        let found = common.iter().zip(&sums).filter(|(_, sum)| sum.count > 0);
+        all.found = found
+            .map(|(&(i, _), sum)| {
+                let column = &a.columns()[i];
+                let has = sum.numbers > 0;
+                Difference {
+                    column: column.name.clone(),
+                    unit: column.unit.to_string(),
+                    count: sum.count,
+                    first: sum.first,
+                    rms: has.then(|| (sum.squares / sum.numbers as f64).sqrt()),
+                    max: has.then_some(sum.max),
+                }
+            })
+            .collect();
+        Ok(all)
+    }
+
+    /// Whether the logs hold the same.
+    pub fn is_equal(&self) -> bool {
+        self.found.is_empty() && self.alone == [0; 2] && self.columns.iter().all(Vec::is_empty)
+    }
+}
+
+fn compare(one: &Row, other: &Row, common: &[(usize, usize)], tolerance: f64, sums: &mut [Sum]) {
+    for (&(i, j), sum) in common.iter().zip(sums) {
+        let (a, b) = (&one.cells[i], &other.cells[j]);
+        let differs = match (a.number(), b.number()) {
+            (Some(x), Some(y)) if x.is_finite() && y.is_finite() => {
+                let distance = (x - y).abs();
+                sum.squares += distance * distance;
+                sum.numbers += 1;
+                sum.max = sum.max.max(distance);
+                // Integers beyond 2^53 differ although their nearest floats do not.
+                distance > tolerance || (matches!(a, Cell::Integer(_)) && a != b && tolerance < 1.0)
+            }
+            (Some(x), Some(y)) => x != y && !(x.is_nan() && y.is_nan()),
+            _ => a != b,
+        };
+        if differs {
+            if sum.count == 0 {
+                sum.first = one.time as f64 * 1e-9;
+            }
+            sum.count += 1;
+        }
+    }
+}

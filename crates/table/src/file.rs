@@ -1,0 +1,82 @@
+//! Tables as files. A file is written as a whole or not at all.
+
+use std::fs::Permissions;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::{Cell, Column, csv, parquet};
+
+/// Why a table cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The file cannot be created, written, or put into its place.
+    #[error("cannot write `{}`: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// The table cannot be put together.
+    #[error("cannot write the table: {0}")]
+    Table(String),
+}
+
+impl TableError {
+    fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::File { path, error }
+    }
+}
+
+/// Writes comma-separated values: a line of names, then a line for each row. Numbers read back exactly; what is not there is empty.
+///
+/// # Errors
+/// The file cannot be written, or `rows` has an error.
+pub fn write_csv<E: From<TableError>>(
+    columns: &[Column],
+    rows: impl Iterator<Item = Result<Vec<Cell>, E>>,
+    path: &Path,
+) -> Result<(), E> {
+    whole(path, |file| csv::write(columns, rows, file))
+}
+
+/// Writes Apache Parquet: uncompressed, every column optional, its unit as the metadata `unit.NAME`; `metadata` are further pairs of a key and a text.
+///
+/// # Errors
+/// The file cannot be written, or `rows` has an error.
+pub fn write_parquet<E: From<TableError>>(
+    columns: &[Column],
+    metadata: &[(String, String)],
+    rows: impl Iterator<Item = Result<Vec<Cell>, E>>,
+    path: &Path,
+) -> Result<(), E> {
+    whole(path, |file| parquet::write(columns, metadata, rows, file))
+}
+
+/// Writes beside the file, then puts it into its place: whoever looks there sees what was there before, or the whole new file.
+///
+/// # Errors
+/// The file cannot be written, or `write` has an error.
+pub fn whole<T, E: From<TableError>>(
+    path: &Path,
+    write: impl FnOnce(&mut NamedTempFile) -> Result<T, E>,
+) -> Result<T, E> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    // As any file: less what the user's mask forbids.
+    builder.permissions(Permissions::from_mode(0o666));
+    let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+    let mut file = file.map_err(TableError::file(path))?;
+    let written = write(&mut file)?;
+    let synced = file.flush().and_then(|()| file.as_file().sync_all());
+    synced.map_err(TableError::file(path))?;
+    match file.persist(path) {
+        Ok(_) => Ok(written),
+        Err(error) => Err(TableError::file(path)(error.error).into()),
+    }
+}

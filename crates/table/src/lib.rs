@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod cell;
+#[cfg(feature = "files")]
+mod csv;
+#[cfg(feature = "files")]
+mod file;
+#[cfg(feature = "files")]
+mod parquet;
+
+pub use cell::{Cell, Column, Kind, take};
+#[cfg(feature = "files")]
+pub use file::{TableError, whole, write_csv, write_parquet};
