@@ -31,17 +31,17 @@ fn info_tells_topics_and_columns() {
     let text = folder.flies(&["log", "info", "a.mcap"]);
     contains(
         &text,
-        "flight     0.998 s, from 0.000 s to 0.998 s, 500 ticks at 500 Hz",
+        "flight     1.000 s, from 0.000 s to 1.000 s, 501 ticks at 500 Hz",
     );
     contains(&text, "outcome    flown");
     let info = json(&folder, &["log", "info", "a.mcap", "--json"], 0);
-    assert_eq!(info["ticks"], 500);
+    assert_eq!(info["ticks"], 501);
     let topics = info["topics"].as_array().unwrap();
     let frames = topics
         .iter()
         .find(|topic| topic["name"] == "/fly/frame")
         .unwrap();
-    assert_eq!(frames["messages"], 500);
+    assert_eq!(frames["messages"], 501);
     assert!((frames["rate_hz"].as_f64().unwrap() - 500.0).abs() < 1e-9);
     let columns = folder.flies(&["log", "info", "a.mcap", "--signals"]);
     let unit = |name: &str| {
@@ -78,7 +78,7 @@ fn check_finds_damage_with_its_byte() {
     let byte = found["damage"][0]["byte"].as_u64().unwrap();
     // The chunk's opcode, length, times, size and checksum stand before the name of its compression.
     assert_eq!(byte, packed as u64 - (9 + 8 + 8 + 8 + 4));
-    assert!(found["ticks"].as_u64().unwrap() < 500);
+    assert!(found["ticks"].as_u64().unwrap() < 501);
     assert!(found["gaps"]["count"] == 0 || found["gaps"]["first"][0]["from"].is_number());
     // Others take what is whole of it only if they are told to.
     let (_, error) = folder.ends(&["log", "export", "damaged.mcap", "--to", "csv"], 2);
@@ -126,7 +126,7 @@ fn exports_hold_the_numbers_of_the_log() {
         assert_eq!(value.to_bits(), frame.values[signal].to_bits());
         count += 1;
     }
-    assert_eq!((count, text.lines().count()), (500, 501));
+    assert_eq!((count, text.lines().count()), (501, 502));
     // What is there stays, the log itself in any case.
     let (_, error) = folder.ends(&["log", "export", "a.mcap", "--to", "csv"], 2);
     contains(&error, "--overwrite");
@@ -187,7 +187,7 @@ for value in table["pose.position.x"].to_pylist():
         .iter()
         .position(|signal| signal.name == "pose.position.x")
         .unwrap();
-    let mut expected = vec!["m J 500".to_owned()];
+    let mut expected = vec!["m J 501".to_owned()];
     expected.extend(
         recording
             .frames
@@ -211,10 +211,10 @@ fn a_part_is_a_log_of_its_own() {
         5,
     );
     assert_eq!(found["rows"], 101);
-    assert_eq!(found["rows_alone"], serde_json::json!([399, 0]));
+    assert_eq!(found["rows_alone"], serde_json::json!([400, 0]));
     assert_eq!(found["differences"], serde_json::json!([]));
     let (_, error) = folder.ends(&["log", "cut", "a.mcap", "--from", "5", "-o", "b.mcap"], 2);
-    contains(&error, "it lasts from 0.000 s to 0.998 s");
+    contains(&error, "it lasts from 0.000 s to 1.000 s");
     let (_, error) = folder.ends(
         &[
             "log", "cut", "a.mcap", "--from", "0.5", "--to", "0.1", "-o", "b.mcap",
@@ -230,7 +230,7 @@ fn diff_says_where_two_flights_part() {
     fly(&folder, "b.mcap", &[]);
     contains(
         &folder.flies(&["log", "diff", "a.mcap", "b.mcap"]),
-        "equal: 500 common ticks",
+        "equal: 501 common ticks",
     );
     fly(&folder, "c.mcap", &["controller.transport=centred"]);
     let found = json(&folder, &["log", "diff", "a.mcap", "c.mcap", "--json"], 5);
