@@ -232,7 +232,7 @@ fn diff_says_where_two_flights_part() {
         &folder.flies(&["log", "diff", "a.mcap", "b.mcap"]),
         "equal: 501 common ticks",
     );
-    fly(&folder, "c.mcap", &["controller.transport=centred"]);
+    fly(&folder, "c.mcap", &["controller.transport=adjoint"]);
     let found = json(&folder, &["log", "diff", "a.mcap", "c.mcap", "--json"], 5);
     let differences = found["differences"].as_array().unwrap();
     let one = |name: &str| {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fly_log::{Kind, Recording, Rows};
 use fly_table::{Column, write_csv, write_parquet};
@@ -52,7 +52,7 @@ pub(super) fn copy(
     log: &Path,
     options: &fly_log::Options,
     times: std::ops::RangeInclusive<u64>,
-    out: &PathBuf,
+    out: &Path,
 ) -> Result<fly_log::Copied, Failure> {
     fly_table::whole(out, |file| {
         let file = BufWriter::new(File::try_clone(file.as_file())?);
@@ -70,13 +70,12 @@ fn table(
     let columns = rows.columns().to_vec();
     let read = std::iter::from_fn(|| rows.read().transpose());
     let read = read.map(|row| row.map(|row| row.cells).map_err(Failure::from));
-    match format {
-        Format::Csv => write_csv(&named_with_units(columns), read, out)?,
-        _ => {
-            let name = log.file_name().unwrap_or_default().to_string_lossy();
-            let metadata = [("fly.log".to_owned(), name.into_owned())];
-            write_parquet::<Failure>(&columns, &metadata, read, out)?;
-        }
+    if format == Format::Csv {
+        write_csv(&named_with_units(columns), read, out)?;
+    } else {
+        let name = log.file_name().unwrap_or_default().to_string_lossy();
+        let metadata = [("fly.log".to_owned(), name.into_owned())];
+        write_parquet::<Failure>(&columns, &metadata, read, out)?;
     }
     output::warn(&rows.skipped());
     Ok(())
