@@ -13,7 +13,7 @@
 //!
 //! # Commands
 //!
-//! With `command = "hil"` we are the autopilot: see [`HilVehicle`]. [`bench`] moves one actuator at a time.
+//! With `command = "hil"` we are the autopilot: see [`HilVehicle`]. [`mod@bench`] moves one actuator at a time.
 //!
 //! The key `command` says which [set](fly_hal::CommandSet) is taken: attitude and thrust, angular velocity and thrust, or points of a trajectory.
 //! Without [`armed`](fly_hal::Configuration::armed) they are dropped, and only our heartbeat and requests for messages are sent to the vehicle; with
