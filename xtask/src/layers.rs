@@ -27,15 +27,17 @@ pub fn run(arguments: &[String]) -> Outcome {
 }
 
 /// The folders of the crates whose modules are held to it.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 14] = [
     "cli",
     "control",
+    "figures",
     "flight",
     "hal",
     "lie",
     "log",
     "mavlink",
     "mechanics",
+    "plot",
     "plugins/replay",
     "plugins/sim",
     "report",

@@ -4,7 +4,10 @@
 //! build are there (see [`tools`]), and installs them where it may.
 
 mod bench;
+mod book;
+mod figures;
 mod fly;
+mod gallery;
 mod install;
 mod layers;
 mod mutate;
@@ -48,18 +51,23 @@ Tasks:
                          (--write: into it)
   faults [--write]       inject every fault while the command flies, with every core busy: the table of docs/safety.md
                          (--write: into it); then 12 times six flights at once, and 50 flights killed, whose logs must be there
+  figures [--check] [NAME...]
+                         compute and draw the figures of the documentation, SVG in docs/figures (--check: compare)
   punctual               wake-up times and latencies of a flight at 500 Hz with every core busy
   redundant              the law of 100 000 random vehicles with redundant inputs against the least-error accelerations
   report                 fly, write reports, and look at them in Chromium by playwright-core (npm): drawn, moving, linked,
                          offline, at 390 and 1440 px, light and dark; pictures in target/report
+  gallery                a picture of the report of every shipped flight, in docs/gallery.md
   sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
-  peers                  fly PX4 and ArduCopter made of pymavlink (PyPI), over links with every fault
+  peers                  fly PX4 and ArduCopter made of pymavlink (PyPI) over links with every fault, signed links and serial lines; show
+                         flights to MAVSDK and MAVProxy; 10^8 bytes of mutated traffic
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
   install [--root DIR] [--native]
                          install `fly`, its plugins, completions and man pages below DIR
                          (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo); --native: for this
                          machine's instruction set alone, which simulates faster
+  book                   docs/SUMMARY.md's pages as a book of HTML pages, links checked, below target/book
   generate [--check]     write the generated files anew: protobuf code, C header
   env                    print the shell lines that plain cargo needs to build on this machine
   help                   print this
@@ -75,6 +83,7 @@ fn main() -> ExitCode {
         Some("test") => test::run(&rest),
         Some("bench") => bench::run(&rest),
         Some("compare") => page::run("compare", "compare::every_controller_in_every_world", &rest),
+        Some("figures") => figures::run(&rest),
         Some("faults") => page::run("faults", "faults::every_fault_one_by_one", &rest)
             .and_then(page::logs_of_many_flights),
         Some("punctual") => page::run("punctual", "real_time::times_with_every_core_busy", &rest),
@@ -87,6 +96,8 @@ fn main() -> ExitCode {
         Some("install") => install::run(&rest),
         Some("layers") => layers::run(&rest),
         Some("sources") => sources::run(&rest),
+        Some("gallery") => gallery::run(&rest),
+        Some("book") => book::run(&rest),
         Some("generate") => run_generate(&rest),
         Some("env") => tools::print_environment(),
         Some("help" | "--help" | "-h") => {

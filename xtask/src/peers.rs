@@ -4,7 +4,7 @@ use crate::{Failure, Outcome, bench, tools, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// Pinocchio with its headers, and those of Eigen, which it needs.
 const PACKAGES: [&str; 2] = ["pin==4.1.0", "cmeel-eigen==3.4.1"];
@@ -27,26 +27,58 @@ const BOOST: [&str; 4] = [
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 ];
 
-/// `cargo xtask peers`: flights with autopilots made of pymavlink, of which the tests fly some.
+/// What is tested with peers: the package, which of its test programs, and which of its tests.
+const TESTS: [(&[&str], &[&str]); 3] = [
+    (
+        &[
+            "--package",
+            "fly-mavlink",
+            "--all-features",
+            "--lib",
+            "--test",
+            "suite",
+        ],
+        &["mutated", "pymavlink", "serial::", "faults"],
+    ),
+    (
+        &["--package", "fly-plugin-quadcopter", "--test", "suite"],
+        &["commanding::"],
+    ),
+    (
+        &["--package", "fly", "--test", "suite"],
+        &[
+            "autopilots::",
+            "links::",
+            "actuators::",
+            "ground_stations::",
+            "serve::",
+        ],
+    ),
+];
+
+/// `cargo xtask peers`: flights with autopilots made of pymavlink, of which the tests fly some, MAVSDK and MAVProxy as ground stations, and 10^8 bytes of
+/// mutated traffic.
 pub fn run(arguments: &[String]) -> Outcome {
     if let Some(extra) = arguments.first() {
         return Err(Failure::Usage(format!(
             "`peers` takes nothing, found `{extra}`"
         )));
     }
-    let mut command = workspace::cargo_at_root()?;
-    command
-        .args([
-            "test",
-            "--package",
-            "fly-plugin-quadcopter",
-            "--test",
-            "suite",
-        ])
-        .args(["--", "--include-ignored", "--nocapture", "--test-threads=1"])
-        .arg("commanding::");
-    let status = command.status().context("cargo did not start")?;
-    Ok(workspace::exit_code(status))
+    let mut outcome = ExitCode::SUCCESS;
+    for (program, tests) in TESTS {
+        let mut command = workspace::cargo_at_root()?;
+        // One failure does not keep the others from being found.
+        command
+            .args(["test", "--no-fail-fast"])
+            .args(program)
+            .args(["--", "--include-ignored", "--nocapture", "--test-threads=1"])
+            .args(tests);
+        let status = command.status().context("cargo did not start")?;
+        if !status.success() {
+            outcome = workspace::exit_code(status);
+        }
+    }
+    Ok(outcome)
 }
 
 /// Measures Pinocchio by a program with the source beside one of our benchmarks, and returns what it prints; says why where that cannot be done.

@@ -1,44 +1,62 @@
-//! Every command of the README, run.
+//! Every command of the README and of the tutorial, run.
 
-use crate::workspace;
+use crate::workspace::{self, Built};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The test command itself: running it here would not end.
 const TEST: &str = "cargo xtask test";
 
-/// Runs the lines of the README's `sh` blocks in order, in the root of the
-/// workspace, with the command and the plugins that the tests were run with, and removes the logs that they leave there.
+/// Runs the commands of both with what the tests were run with.
 pub fn run() -> Result<()> {
     let root = workspace::root();
-    let path = root.join("README.md");
+    let before = logs()?;
+    commands_of("README.md", root, &[])?;
+    for log in logs()?.difference(&before) {
+        fs::remove_file(log).with_context(|| format!("{} cannot be removed", log.display()))?;
+    }
+    // Who reads the tutorial has installed the command, and works in a folder of his own.
+    let folder = workspace::target_dir()?.join("tutorial");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("{}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("{}", folder.display()))?;
+    let Built { fly, plugins } = workspace::built_by_tests()?;
+    let programs = fly.parent().map(Path::to_path_buf).into_iter();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(programs.chain(std::env::split_paths(&path)))
+        .context("PATH cannot be extended")?;
+    let installed = [("PATH", path), ("FLY_PLUGIN_PATH", plugins.into())];
+    commands_of("docs/tutorial.md", &folder, &installed)
+}
+
+/// Runs the lines of a page's `sh` blocks in order.
+fn commands_of(page: &str, folder: &Path, installed: &[(&str, std::ffi::OsString)]) -> Result<()> {
+    let path = workspace::root().join(page);
     let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
     let commands: Vec<&str> = commands(&text).filter(|line| *line != TEST).collect();
     if commands.is_empty() {
-        bail!("{}: no command was found in a ```sh block", path.display());
+        bail!("{page}: no command was found in a ```sh block");
     }
-    let before = logs()?;
     let environment = crate::tools::ensure()?;
     for line in &commands {
-        println!("README: {line}");
+        println!("{page}: {line}");
         let status = Command::new("bash")
             .args(["-e", "-c", line])
             .envs(environment.iter().cloned())
             .env(workspace::TESTED, "1")
-            .current_dir(root)
+            .envs(installed.iter().cloned())
+            .current_dir(folder)
             .status()
             .context("bash did not start")?;
         if !status.success() {
-            bail!("the README's command `{line}` ended with {status}");
+            bail!("{page}: the command `{line}` ended with {status}");
         }
     }
-    for log in logs()?.difference(&before) {
-        fs::remove_file(log).with_context(|| format!("{} cannot be removed", log.display()))?;
-    }
-    println!("README: {} commands ran", commands.len());
+    println!("{page}: {} commands ran", commands.len());
     Ok(())
 }
 

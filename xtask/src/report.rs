@@ -3,7 +3,8 @@
 //! The browser is Debian's Chromium, driven by `playwright-core` from npm, at the version and with the checksum of the committed lock, in a folder below
 //! `target/`. Where one of them is missing, the reports are written and nobody looks at them, which is said.
 
-use crate::{Failure, Outcome, tools, workspace};
+use crate::workspace::{self, Built};
+use crate::{Failure, Outcome, tools};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,31 +53,16 @@ pub fn run(arguments: &[String]) -> Outcome {
 
 /// The reports of all flights, and one of the first two together.
 fn write(folder: &Path) -> Result<Vec<PathBuf>> {
-    let workspace::Built { fly, plugins } = workspace::build()?;
+    let built = workspace::build()?;
     let (mut logs, mut reports) = (Vec::new(), Vec::new());
     for (configuration, changes) in FLIGHTS {
         let name = Path::new(configuration).with_extension("mcap");
         let log = folder.join(name.file_name().unwrap_or_default());
-        let mut command = Command::new(&fly);
-        command.env("FLY_PLUGIN_PATH", &plugins).arg("-q");
-        command
-            .arg("--config")
-            .arg(workspace::root().join("configs").join(configuration));
-        command.arg("--log").arg(&log).arg("--report");
-        for change in changes {
-            command.args(["--set", change]);
-        }
-        // A flight may crash: there is a report all the same.
-        command.status().context("fly did not start")?;
-        let report = log.with_extension("html");
-        if !report.is_file() {
-            bail!("{configuration} left no report at {}", report.display());
-        }
+        reports.push(fly_and_report(&built, configuration, changes, &log)?);
         logs.push(log);
-        reports.push(report);
     }
     let both = folder.join("two-flights.html");
-    let status = Command::new(&fly)
+    let status = Command::new(&built.fly)
         .arg("report")
         .args(&logs[..2])
         .arg("-o")
@@ -89,8 +75,43 @@ fn write(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(reports)
 }
 
+/// Flies a shipped configuration, with changes, and returns its report.
+pub fn fly_and_report(
+    built: &Built,
+    configuration: &str,
+    changes: &[&str],
+    log: &Path,
+) -> Result<PathBuf> {
+    let mut command = Command::new(&built.fly);
+    command.env("FLY_PLUGIN_PATH", &built.plugins).arg("-q");
+    command
+        .arg("--config")
+        .arg(workspace::root().join("configs").join(configuration));
+    command.arg("--log").arg(log).arg("--report");
+    for change in changes {
+        command.args(["--set", change]);
+    }
+    // A flight may crash: there is a report all the same.
+    command.status().context("fly did not start")?;
+    let report = log.with_extension("html");
+    if !report.is_file() {
+        bail!("{configuration} left no report at {}", report.display());
+    }
+    Ok(report)
+}
+
 /// Looks at them in a browser; returns what is missing for that.
 fn look(folder: &Path, reports: &[PathBuf]) -> Result<Option<String>> {
+    let missing =
+        browse("check.mjs", folder, reports).context("a report is not as it should be")?;
+    if missing.is_none() {
+        println!("pictures are in {}", folder.display());
+    }
+    Ok(missing)
+}
+
+/// Runs a script on reports in a browser; returns what is missing for that.
+pub fn browse(script: &str, folder: &Path, reports: &[PathBuf]) -> Result<Option<String>> {
     let chromium = Path::new("/usr/bin/chromium");
     if !chromium.is_file() {
         return Ok(Some(
@@ -117,15 +138,14 @@ fn look(folder: &Path, reports: &[PathBuf]) -> Result<Option<String>> {
         return Ok(Some("npm could not install playwright-core".into()));
     }
     let status = Command::new("node")
-        .arg(source.join("check.mjs"))
+        .arg(source.join(script))
         .args([chromium, folder])
         .args(reports)
         .current_dir(&driver)
         .status()
         .context("node did not start")?;
     if !status.success() {
-        bail!("a report is not as it should be");
+        bail!("{script} ended with {status}");
     }
-    println!("pictures are in {}", folder.display());
     Ok(None)
 }

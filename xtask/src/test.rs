@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold, cheapest first.
 
-use crate::{Failure, Outcome, layers, readme, sources, workspace};
+use crate::{Failure, Outcome, book, layers, readme, sources, workspace};
 use anyhow::{Context, bail};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -48,6 +48,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     let start = Instant::now();
     step("layers", layers::check)?;
     step("sources", sources::check)?;
+    step("links", || book::check().map(drop))?;
     for (name, arguments) in STEPS {
         step(name, || {
             let status = workspace::cargo_at_root()?

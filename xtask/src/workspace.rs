@@ -66,6 +66,15 @@ pub struct Built {
 /// What cargo is told to build for this machine's own instruction set.
 pub const NATIVE: [&str; 2] = ["--config", "build.rustflags=['-Ctarget-cpu=native']"];
 
+/// The command and the plugins that the tests were run with.
+pub fn built_by_tests() -> Result<Built> {
+    let folder = target_dir()?.join("debug");
+    Ok(Built {
+        fly: folder.join("fly"),
+        plugins: folder.join("deps"),
+    })
+}
+
 /// Builds the command and the plugins (the default members), optimised.
 pub fn build() -> Result<Built> {
     build_with(&[])
@@ -74,11 +83,7 @@ pub fn build() -> Result<Built> {
 /// The same with more arguments for cargo.
 pub fn build_with(arguments: &[&str]) -> Result<Built> {
     if std::env::var_os(TESTED).is_some() {
-        let folder = target_dir()?.join("debug");
-        return Ok(Built {
-            fly: folder.join("fly"),
-            plugins: folder.join("deps"),
-        });
+        return built_by_tests();
     }
     let status = cargo_at_root()?
         .args(["build", "--release"])

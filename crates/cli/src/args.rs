@@ -11,12 +11,17 @@ use fly_mavlink::backend::bench::LONGEST;
 use fly_sweep::Shard;
 use nalgebra::Complex;
 
+mod compare;
 mod log;
+mod plot;
 
+pub use compare::CompareArguments;
 pub use log::{
     CheckArguments, CutArguments, DiffArguments, ExportArguments, Format, InfoArguments,
     LogCommand, Output,
 };
+
+pub use plot::{PlotArguments, ThemeName};
 
 use crate::config::Options;
 use crate::exit::Exit;
@@ -28,7 +33,9 @@ Examples:
   fly --config mine.toml --backend replay --set backend.replay.log=flight.mcap
   fly check --config mine.toml                              is everything in order?
   fly report flight.mcap                                    look at a flight: one HTML page
+  fly plot flight.mcap -o flight.png                        a picture of it
   fly log export flight.mcap --to parquet                   its numbers for other programs
+  fly compare mine.toml --with controller.approach=particle  two controllers side by side
   fly sweep sweeps/quadcopter.toml                          a thousand flights into one table
   fly tune --config mine.toml --bandwidth 2 --write mine.toml   parameters for a bandwidth of 2 rad/s";
 
@@ -198,10 +205,19 @@ pub enum Command {
     /// The vehicle of --config over the link of --backend quadcopter or tricopter must not be armed. The autopilot's own
     /// timeout ends every move. docs/vehicles.md says what must be set on it.
     Actuators(ActuatorsArguments),
+    /// Fly the same flight under several controllers or settings: one table, one report
+    ///
+    /// Configurations, or one of them with changes (--with), are flown one after the other, in simulation. Exit code 0 once all
+    /// are flown, whatever their verdicts.
+    Compare(CompareArguments),
     /// Show flights as one HTML page: numbers, plots, and the vehicle in motion
     ///
     /// Reads logs of this program and PX4's ULogs; several are laid over each other. The page needs no network.
     Report(ReportArguments),
+    /// Draw flights as one picture, SVG or PNG: the panels of a report, or chosen columns
+    ///
+    /// Reads logs of this program and PX4's ULogs. `fly log info LOG --signals` lists the columns. docs/plots.md shows examples.
+    Plot(PlotArguments),
     /// Look into logs: what is in them, whether they are whole; export, cut and compare them
     #[command(subcommand)]
     Log(LogCommand),

@@ -74,6 +74,20 @@ impl<const N: usize> Jet<N> {
         Self(self.0.map(|a| a * factor))
     }
 
+    /// `sin(rate t + phase)` at the time t, where `angle = rate t + phase`: the sine of [`linear`](Self::linear).
+    #[inline]
+    pub fn sine(angle: f64, rate: f64) -> Self {
+        let mut sine = [0.0; N];
+        let mut both = angle.sin_cos();
+        for (k, sine) in sine.iter_mut().enumerate() {
+            *sine = both.0;
+            // s' = w c and c' = -w s, coefficient by coefficient.
+            let part = rate / (k + 1) as f64;
+            both = (part * both.1, -(part * both.0));
+        }
+        Self(sine)
+    }
+
     /// Sine and cosine.
     pub fn sin_cos(self) -> (Self, Self) {
         let (mut s, mut c) = ([0.0; N], [0.0; N]);
@@ -109,6 +123,7 @@ impl<const N: usize> Jet<N> {
 
 impl<const N: usize> Add for Jet<N> {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(std::array::from_fn(|k| self.0[k] + other.0[k]))
     }
@@ -116,6 +131,7 @@ impl<const N: usize> Add for Jet<N> {
 
 impl<const N: usize> Sub for Jet<N> {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(std::array::from_fn(|k| self.0[k] - other.0[k]))
     }
@@ -130,6 +146,7 @@ impl<const N: usize> Neg for Jet<N> {
 
 impl<const N: usize> Mul for Jet<N> {
     type Output = Self;
+    #[inline]
     fn mul(self, other: Self) -> Self {
         // Plain loops: the compiler unrolls them, an iterator's sum it calls.
         let mut product = [0.0; N];
@@ -146,11 +163,19 @@ impl<const N: usize> Mul for Jet<N> {
 pub type Jet3<const N: usize> = [Jet<N>; 3];
 
 /// Scalar product.
+#[inline]
 pub fn dot<const N: usize>(a: &Jet3<N>, b: &Jet3<N>) -> Jet<N> {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
+/// The value of the scalar product alone.
+#[inline]
+pub fn dot_value<const N: usize>(a: &Jet3<N>, b: &Jet3<N>) -> f64 {
+    a[0].0[0] * b[0].0[0] + a[1].0[0] * b[1].0[0] + a[2].0[0] * b[2].0[0]
+}
+
 /// Vector product.
+#[inline]
 pub fn cross<const N: usize>(a: &Jet3<N>, b: &Jet3<N>) -> Jet3<N> {
     [
         a[1] * b[2] - a[2] * b[1],
@@ -160,6 +185,7 @@ pub fn cross<const N: usize>(a: &Jet3<N>, b: &Jet3<N>) -> Jet3<N> {
 }
 
 /// The vector divided by its length, which must not be zero.
+#[inline]
 pub fn normalized<const N: usize>(a: &Jet3<N>) -> Jet3<N> {
     let inverse = dot(a, a).inverse_sqrt();
     a.map(|a| a * inverse)
@@ -196,6 +222,12 @@ mod tests {
                 "{k}"
             );
         }
+    }
+
+    #[test]
+    fn a_sine_is_that_of_a_linear_function() {
+        let (sine, _) = Jet::<5>::linear(0.7, -3.0).sin_cos();
+        assert_eq!(Jet::sine(0.7, -3.0), sine);
     }
 
     #[test]

@@ -79,6 +79,7 @@
 //! | `systems` | bodies and systems of `fly-mechanics`: [`Controller`], [`trajectory`], [`analysis`], [`design`], … |
 //! | `settings` | all of it from a configuration: [`settings`], [`tuning`] |
 //! | `osqp` | the OSQP solver, which needs cmake |
+//! | `geometry` | desired energies of one's own, differentiated by dual numbers: `template::FunctionTemplate` |
 //!
 //! All are on by default, and each brings those above that it needs. Firmware takes none: the same code, see
 //! [`examples/firmware.rs`](https://docs.rs/crate/fly-control/latest/source/examples/firmware.rs).
@@ -108,6 +109,8 @@ pub use sizes::Sizes;
 pub mod analysis;
 #[cfg(feature = "systems")]
 pub mod baselines;
+#[cfg(feature = "systems")]
+mod constrained;
 #[cfg(feature = "systems")]
 mod controller;
 #[cfg(feature = "systems")]

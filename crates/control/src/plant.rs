@@ -3,6 +3,7 @@
 
 use fly_lie::SE3;
 use fly_mechanics::integrate::SystemState;
+use fly_mechanics::multibody::constraints::{ConstraintSetError, EvaluatedState};
 use fly_mechanics::multibody::{BodyId, JointKind, Model, Workspace};
 use fly_mechanics::{FreeBody, Inputs, State, System};
 use nalgebra::{
@@ -11,6 +12,7 @@ use nalgebra::{
 };
 
 use crate::ReferencePoint;
+use crate::constrained::Projection;
 use crate::disturbance::Lean;
 use crate::kinematics::OneBody;
 use crate::law::{Law, LawError};
@@ -322,6 +324,10 @@ impl Plant for FreeBodyPlant {
 }
 
 /// A system of bodies with rotors and motors. M and B change with the configuration.
+///
+/// What [rolls](fly_mechanics::multibody::constraints::Rolling) is one like others, with the same velocities: M, b and B are those of a system without constraints that moves the
+/// same, `P M P + I - P`, `P (b + M a) - a` and `P B` with the projector P onto the velocities that do not slip and the acceleration a that rolling demands; so it is with the
+/// desired motion.
 #[derive(Clone)]
 pub struct SystemPlant {
     model: Model<f64>,
@@ -337,6 +343,8 @@ pub struct SystemPlant {
     load: Vector3<f64>,
     /// Which inputs are fixed, if any, and their forces.
     fixed: Option<(Vec<Option<f64>>, DVector<f64>)>,
+    /// `None` unless something rolls.
+    projection: Option<Projection>,
 }
 
 /// Why a system cannot be the model of a controller.
@@ -348,6 +356,9 @@ pub enum PlantError {
         /// The system's name.
         system: String,
     },
+    /// A constraint cannot be.
+    #[error(transparent)]
+    Constraint(#[from] ConstraintSetError),
     /// Loops are closed or joints coupled.
     #[error(
         "a controller's model is a tree of bodies, but `{system}` has {key}: leave them out of the model and describe them in the plant that is \
@@ -382,7 +393,9 @@ impl SystemPlant {
             return Err(PlantError::NoInputs { system: name() });
         }
         let model = system.model.clone();
+        let projection = Projection::new(system)?;
         Ok(Self {
+            projection,
             inputs: system.inputs.clone(),
             actual: Workspace::new(&model),
             reference: Workspace::new(&model),
@@ -451,6 +464,17 @@ impl Plant for SystemPlant {
             fix(&mut self.input_matrix, fixed, force);
         }
         model.mass_matrix(&mut self.actual, x, &mut self.mass_matrix);
+        if let Some(projection) = &mut self.projection {
+            projection.update(&EvaluatedState {
+                model,
+                workspace: &self.actual,
+                configuration: x,
+                velocity: xi,
+                time: 0.0,
+            });
+            projection.mass_matrix(&mut self.mass_matrix);
+            projection.columns(&mut self.input_matrix);
+        }
     }
 
     fn pursue(
@@ -471,6 +495,9 @@ impl Plant for SystemPlant {
             Strategy::Matrices(template) => {
                 let (actual, reference) = (&self.actual, &mut self.reference);
                 template.evaluate(model, actual, xi, reference, &goal, desired);
+            }
+            Strategy::User(template) => {
+                template.evaluate(model, &self.actual, (x, xi), &goal, desired)?;
             }
             Strategy::Euclidean(template) => {
                 template.evaluate(model, &self.actual, M, (x, xi), &goal, desired);
@@ -496,6 +523,9 @@ impl Plant for SystemPlant {
                 return Ok(Pursuit::Input);
             }
         }
+        if let Some(projection) = &mut self.projection {
+            projection.template(&mut desired.mass_matrix, &mut desired.bias);
+        }
         Ok(Pursuit::Motion)
     }
 
@@ -512,6 +542,9 @@ impl Plant for SystemPlant {
             .bias(&mut self.actual, x, xi, self.bias.as_mut_slice());
         if let Some((_, force)) = &self.fixed {
             self.bias -= force;
+        }
+        if let Some(projection) = &mut self.projection {
+            projection.bias(&mut self.bias);
         }
         &self.bias
     }

@@ -300,16 +300,19 @@ impl StatePredictor {
     fn settle_all(&mut self, commands: &[f64], duration: f64, part: f64) {
         let lags = self.system.inputs.time_constants();
         let actual = &mut self.motion.velocity[self.system.model.dof()..];
+        let mut missing = OfLag::default();
         for (((mean, actual), command), lag) in
             (self.mean.iter_mut().zip(&*actual).zip(commands)).zip(lags)
         {
             // The mean of the exact solution; what has no lag does what is commanded.
-            let ratio = duration / lag;
-            let missing = if *lag > 0.0 && ratio > 0.0 {
-                -(-ratio).exp_m1() / ratio
-            } else {
-                0.0
-            };
+            let missing = missing.of(*lag, |lag| {
+                let ratio = duration / lag;
+                if lag > 0.0 && ratio > 0.0 {
+                    -(-ratio).exp_m1() / ratio
+                } else {
+                    0.0
+                }
+            });
             *mean += part * (command + (actual - command) * missing);
         }
         settle(actual, commands, lags, duration, f64::INFINITY);
@@ -436,10 +439,29 @@ pub(crate) fn settle(
     duration: f64,
     slowest: f64,
 ) {
+    let mut left = OfLag::default();
     for ((actual, command), lag) in actual.iter_mut().zip(commands).zip(lags) {
         // Without lag they do what is commanded, whatever is noted of them.
         if *lag > 0.0 && *lag < slowest {
-            *actual = command + (*actual - command) * (-duration / lag).exp();
+            let left = left.of(*lag, |lag| (-duration / lag).exp());
+            *actual = command + (*actual - command) * left;
+        }
+    }
+}
+
+/// A function of the last lag: actuators that stand side by side lag alike, mostly.
+#[derive(Default)]
+struct OfLag(Option<[f64; 2]>);
+
+impl OfLag {
+    fn of(&mut self, lag: f64, function: impl Fn(f64) -> f64) -> f64 {
+        match self.0 {
+            Some([known, value]) if known == lag => value,
+            _ => {
+                let value = function(lag);
+                self.0 = Some([lag, value]);
+                value
+            }
         }
     }
 }

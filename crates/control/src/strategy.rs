@@ -3,7 +3,7 @@
 use fly_mechanics::multibody::Model;
 
 use crate::baselines::{EuclideanTemplate, Multirotor, RestFeedback};
-use crate::template::{MatrixTemplate, Template};
+use crate::template::{MatrixTemplate, SystemTemplate, Template};
 
 /// What a controller of a [system](crate::plant::SystemPlant) pursues.
 pub enum Strategy {
@@ -11,6 +11,8 @@ pub enum Strategy {
     Template(Template<Model<f64>>),
     /// The same of energies that have all numbers of 6 x 6 matrices.
     Matrices(MatrixTemplate),
+    /// A closed loop of one's own.
+    User(Box<dyn SystemTemplate>),
     /// The closed loop of springs and dampers between joint coordinates: joint PD, computed torque, linear control.
     Euclidean(EuclideanTemplate),
     /// Linear state feedback about a reference at rest.
@@ -34,6 +36,12 @@ impl From<Template<Model<f64>>> for Strategy {
 impl From<MatrixTemplate> for Strategy {
     fn from(template: MatrixTemplate) -> Self {
         Self::Matrices(template)
+    }
+}
+
+impl From<Box<dyn SystemTemplate>> for Strategy {
+    fn from(template: Box<dyn SystemTemplate>) -> Self {
+        Self::User(template)
     }
 }
 

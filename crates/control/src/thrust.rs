@@ -28,7 +28,7 @@ use fly_mechanics::FreeBody;
 use nalgebra::{Matrix3, Vector3};
 
 use crate::ReferencePoint;
-use crate::jet::{Jet, Jet3, cross, derivative, dot, normalized};
+use crate::jet::{Jet, Jet3, cross, derivative, dot_value, normalized};
 
 /// A specific thrust below this (m/s^2), or an angle below it (rad) between thrust and side, defines no attitude.
 pub(crate) const SINGULAR_THRUST: f64 = 1e-3;
@@ -99,21 +99,21 @@ pub fn level() -> SpecificThrust {
 /// The attitude with this specific thrust and body y as near to `side` as that allows; `None` where that is singular.
 pub fn attitude(thrust: &SpecificThrust, side: &Jet3<3>) -> Option<Attitude> {
     let [a_x, a_y, a_z] = thrust;
-    let [of_x, of_y] = [a_x, a_y].map(|a| dot(a, a).value());
+    let [of_x, of_y] = [a_x, a_y].map(|a| dot_value(a, a));
     let across = cross(side, a_x);
-    let lateral = SINGULAR * dot(side, side).value() * of_x;
-    if !above(of_x.min(of_y), SINGULAR) || !above(dot(&across, &across).value(), lateral) {
+    let lateral = SINGULAR * dot_value(side, side) * of_x;
+    if !above(of_x.min(of_y), SINGULAR) || !above(dot_value(&across, &across), lateral) {
         return None;
     }
     let b1 = normalized(&across);
     let along = cross(a_y, &b1);
-    if !above(dot(&along, &along).value(), SINGULAR * of_y) {
+    if !above(dot_value(&along, &along), SINGULAR * of_y) {
         return None;
     }
     let b2 = normalized(&along);
     let b3 = cross(&b1, &b2);
     // Without drag both are positive.
-    let (to_side, along_z) = (dot(&b2, side).value(), dot(&b3, a_z).value());
+    let (to_side, along_z) = (dot_value(&b2, side), dot_value(&b3, a_z));
     let turned = |b: Jet3<3>, turn: bool| if turn { b.map(|x| -x) } else { b };
     Some([
         turned(b1, (to_side < 0.0) != (along_z < 0.0)),
@@ -133,8 +133,8 @@ pub fn attitude_forward(thrust: &SpecificThrust, forward: &Jet3<3>) -> Option<At
 
 /// The least specific thrust in the equations that define the attitude, and along body z of that attitude, m/s^2.
 pub fn least_thrust(thrust: &SpecificThrust, attitude: Option<&Attitude>) -> f64 {
-    let [of_x, of_y, of_z] = thrust.each_ref().map(|a| dot(a, a).value().sqrt());
-    let along_z = attitude.map_or(of_z, |[_, _, b3]| dot(b3, &thrust[2]).value());
+    let [of_x, of_y, of_z] = thrust.each_ref().map(|a| dot_value(a, a).sqrt());
+    let along_z = attitude.map_or(of_z, |[_, _, b3]| dot_value(b3, &thrust[2]));
     along_z.min(of_x).min(of_y)
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use fly_control::analysis::Attainable;
 use fly_hal::EmergencyLine;
-use fly_log::RunMetadata;
+use fly_log::{RunMetadata, Timing};
 
 use crate::envelope::Exceeded;
 use crate::estimation::Estimation;
@@ -34,8 +34,10 @@ pub struct Flight<'a> {
     pub(crate) reference: String,
     /// Flight time at which it ends, ns.
     pub(crate) duration: Option<i64>,
-    /// How long to wait for the first complete frame, ns.
+    /// How long to wait for the first complete frame, ns, …
     pub(crate) first_frame_timeout: Option<i64>,
+    /// … from when the vehicle was ready for it, armed and where it must be, ns; from the first tick before that.
+    pub(crate) ready_since: Option<i64>,
     pub(crate) link: Link,
     /// Finds the state from raw sensors, where it is configured.
     pub(crate) estimation: Option<Estimation>,
@@ -207,7 +209,7 @@ impl Flight<'_> {
                 None
             }
             Ok(true) => {
-                self.pilot.armed(time);
+                self.ready(time);
                 None
             }
             Ok(false) => None,
@@ -215,11 +217,17 @@ impl Flight<'_> {
         }
     }
 
+    /// The vehicle is armed, and where it must be.
+    fn ready(&mut self, time: i64) {
+        self.ready_since = Some(time);
+        self.pilot.armed(time);
+    }
+
     fn take_off(&mut self, time: i64) -> Option<End> {
         match self.link.take_off(self.pilot.climb().unwrap_or(0.0)) {
             Ok(true) => {
                 if self.pilot.has_climbed() {
-                    self.pilot.armed(time);
+                    self.ready(time);
                 }
                 None
             }
@@ -232,7 +240,10 @@ impl Flight<'_> {
         if let Some(message) = self.link.take_read_error() {
             return Some(End::Backend(message));
         }
-        let waited = self.link.since_first(time);
+        let waited = match self.ready_since {
+            Some(since) => seconds(time.saturating_sub(since)),
+            None => self.link.since_first(time),
+        };
         let timeout = self.first_frame_timeout.map(seconds);
         timeout.filter(|timeout| waited > *timeout)?;
         if self.pilot.state().is_some() && self.pilot.doubt().is_none() {
@@ -341,6 +352,9 @@ impl Flight<'_> {
             (_, Mode::Landing) if event.fault == Some(Fault::Requested) => {
                 tracing::info!("{at:.3} s: landing");
             }
+            (_, Mode::Landing) if event.trigger == Some(Trigger::Blind) => {
+                tracing::error!("{at:.3} s: {why}flown on the model alone for too long: landing");
+            }
             (_, Mode::Landing) => tracing::error!("{at:.3} s: {why}landing"),
             (_, Mode::Ended) => match event.trigger {
                 Some(Trigger::TouchedDown) => tracing::warn!("{at:.3} s: on the ground"),
@@ -424,8 +438,11 @@ impl Flight<'_> {
         let flight_time = self.flight_time();
         let pace = self.link.take_pace();
         let mut summary = Summary {
-            wake_up: pace.wake_up,
-            latency: pace.latency,
+            timing: Timing {
+                wake_up: pace.wake_up,
+                latency: pace.latency,
+                ..Timing::default()
+            },
             name: self.name.clone(),
             verdict,
             flight_time,

@@ -14,7 +14,7 @@ use fly_control::setpoints::Demand;
 use fly_control::spin::{SpinDesign, SpinLaw};
 use fly_control::{Controller, InputBoundsError, ReferencePoint, Step, SystemPoint, Trajectory};
 use fly_hal::Frame;
-use fly_lie::SE3;
+use fly_lie::{SE3, SO3};
 use fly_mechanics::multibody::{Joint, Model};
 use fly_mechanics::{State, System, Vehicle};
 use nalgebra::{DMatrix, DVector, Vector3, Vector6};
@@ -54,6 +54,8 @@ enum Plant {
         /// What the law has followed, now.
         followed: ReferencePoint,
         ahead: Option<FlightReference>,
+        /// By what the reference is moved and turned, where it begins elsewhere than its own numbers say.
+        moved: Option<SE3<f64>>,
         vehicle: Box<Vehicle>,
         /// Descent rate of the failsafe, m/s.
         descent_rate: f64,
@@ -68,6 +70,12 @@ enum Plant {
         ahead: Option<(Box<dyn Trajectory<SystemPoint>>, SystemPoint)>,
         rest_inputs: ReferenceInputs<SystemPlant>,
     },
+}
+
+/// The angle of the body's x axis about the world's z axis, rad.
+fn heading(attitude: &SO3<f64>) -> f64 {
+    let x = attitude.act(&Vector3::x());
+    x.y.atan2(x.x)
 }
 
 /// The part of its weight that a vehicle carries where it descends without its law.
@@ -101,6 +109,7 @@ impl Guidance {
                 aim: at_rest,
                 followed: at_rest,
                 ahead: None,
+                moved: None,
                 vehicle: Box::new(vehicle.clone()),
                 descent_rate,
                 failsafe: None,
@@ -209,6 +218,7 @@ impl Guidance {
                 point,
                 aim,
                 ahead,
+                moved,
                 governor,
                 failsafe,
                 ..
@@ -217,20 +227,30 @@ impl Guidance {
                 if let (Some(_), Some(governor)) = (failsafe.take(), governor) {
                     governor.restart();
                 }
-                if let Err(error) = reference.at(time, frame, point)
-                    && is_first
-                {
-                    self.reported[0] = true;
-                    tracing::warn!("{error}: the reference holds its last point meanwhile");
+                // Twists and their rates are those of the body, and stay.
+                let moved = *moved;
+                let moves = |point: &mut ReferencePoint| {
+                    if let Some(moved) = moved {
+                        point.pose = moved * point.pose;
+                    }
+                };
+                match reference.at(time, frame, point) {
+                    Ok(()) => moves(point),
+                    Err(error) if is_first => {
+                        self.reported[0] = true;
+                        tracing::warn!("{error}: the reference holds its last point meanwhile");
+                    }
+                    Err(_) => {}
+                }
+                let ahead = ahead
+                    .as_mut()
+                    .map(|it| it.at(time + self.delay, frame, aim));
+                match ahead {
+                    Some(Ok(())) => moves(aim),
+                    // It will be told when it is there.
+                    _ => *aim = *point,
                 }
                 write(joint, point, &mut self.point);
-                *aim = *point;
-                if let Some(ahead) = ahead
-                    && ahead.at(time + self.delay, frame, aim).is_err()
-                {
-                    // It will be told when it is there.
-                    *aim = *point;
-                }
             }
             Plant::System {
                 reference, ahead, ..
@@ -249,6 +269,31 @@ impl Guidance {
             }
         }
         Ok(())
+    }
+
+    /// Moves the reference of a vehicle, which was [evaluated](Self::evaluate) at its beginning, so that it begins at the place of this pose with its heading, however
+    /// it is tilted there; a system's stays.
+    pub fn begin_at(&mut self, start: &SE3<f64>) {
+        let Plant::Vehicle {
+            joint,
+            point,
+            aim,
+            moved,
+            ..
+        } = &mut self.plant
+        else {
+            return;
+        };
+        let turn = heading(&start.rotation) - heading(&point.pose.rotation);
+        let turn = SO3::exp(&(Vector3::z() * turn));
+        let more = SE3::new(turn, start.translation - turn.act(&point.pose.translation));
+        point.pose = more * point.pose;
+        aim.pose = more * aim.pose;
+        *moved = Some(match moved {
+            Some(moved) => more * *moved,
+            None => more,
+        });
+        write(joint, point, &mut self.point);
     }
 
     /// Begins a failsafe in the present state: a vehicle is levelled where it is, and sinks if it `descends`; a system is held.

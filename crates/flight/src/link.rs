@@ -79,6 +79,8 @@ pub(crate) struct Link {
     taking_off: Option<(i64, bool)>,
     /// Whether frames tell that somebody took the vehicle.
     control: Option<GroupBinding>,
+    /// Whether frames tell that the vehicle is armed.
+    armed: Option<GroupBinding>,
     /// Whether somebody did: nothing is told or asked any more.
     given_away: bool,
     /// For a real vehicle that is commanded.
@@ -95,6 +97,8 @@ pub(crate) struct Timeouts {
     pub answer: i64,
     /// How long it may take to take off.
     pub take_off: i64,
+    /// How long the end waits for a vehicle that lands.
+    pub landing: i64,
 }
 
 /// How long a read or a write that is overdue may still take before it is given up, ns.
@@ -144,6 +148,7 @@ impl Link {
             arming_since: None,
             taking_off: None,
             control: bind_part(description, "vehicle", "control"),
+            armed: bind_part(description, "vehicle", "armed"),
             given_away: false,
             watchdog,
             timeouts,

@@ -6,6 +6,8 @@ use fly_control::disturbance::Failure;
 use fly_control::governor::Governor;
 use fly_control::predictor::StatePredictor;
 use fly_hal::Frame;
+use fly_lie::SE3;
+use nalgebra::Vector3;
 
 use super::binding::Binding;
 use super::envelope::{Bound, Ending, Envelope, Exceeded, Following, Ground, Observed};
@@ -57,6 +59,8 @@ pub struct Parts {
     pub start_tolerance: [f64; 2],
     /// How a vehicle that must be armed takes off by itself, if it does.
     pub take_off: Option<StartHeight>,
+    /// Whether the reference begins where the vehicle is.
+    pub is_relative: bool,
     /// The limits of the flight; `None` where what flies is not ours.
     pub envelope: Option<Envelope>,
     /// The ground, if its height is known and what flies is ours.
@@ -172,6 +176,9 @@ impl Pilot {
         let verdict = self.observe(time, reading, frame);
         if !matches!(reading, Reading::Nothing(_)) {
             self.watch_actuators(frame);
+            if let Some(setpoints) = &mut self.parts.setpoints {
+                setpoints.listen(frame);
+            }
         }
         self.watch_failures();
         let crash = self.watch_ground(frame, reading == Reading::Fresh);
@@ -184,13 +191,21 @@ impl Pilot {
             && self.parts.guidance.evaluate(0.0, frame).is_ok()
         {
             self.climb = self.climb_to_start(frame);
+            self.begin_here();
             if self.is_at_start() {
                 decision.action = self.parts.supervisor.arm(time);
             }
         }
         if decision.action == Action::Control {
-            self.start.get_or_insert(time);
+            let is_first = self.start.replace(self.start.unwrap_or(time)).is_none();
             self.failsafe = None;
+            // One that had to be armed began there.
+            if is_first
+                && !self.parts.supervisor.must_arm()
+                && self.parts.guidance.evaluate(0.0, frame).is_ok()
+            {
+                self.begin_here();
+            }
             let flight_time = self.flight_time(time);
             decision = match self.parts.guidance.evaluate(flight_time, frame) {
                 Ok(()) => self.control(time),
@@ -229,6 +244,23 @@ impl Pilot {
         let start = predictor.pose(body, &self.point().configuration);
         let low = parts.ground_height.map(|ground| from <= ground + CLEARANCE);
         take_off.climb(frame, from, start.translation.z, low)
+    }
+
+    /// Moves the reference, evaluated at its beginning, to where the vehicle is once it has climbed as far as it must, if it is to begin there.
+    fn begin_here(&mut self) {
+        let Parts {
+            predictor,
+            guidance,
+            is_relative: true,
+            ..
+        } = &mut self.parts
+        else {
+            return;
+        };
+        if let Some((pose, _)) = predictor.tracked_motion() {
+            let place = pose.translation + Vector3::z() * self.climb;
+            guidance.begin_at(&SE3::new(pose.rotation, place));
+        }
     }
 
     /// Distance (m) and angle (rad) between where the reference begins and where the vehicle is, once it has climbed as far as it must.

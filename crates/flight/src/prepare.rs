@@ -67,16 +67,7 @@ impl<'a> Flight<'a> {
             settling,
         } = guidance(configuration, &backend)?;
         let system = &configuration.system;
-        let predictor = StatePredictor::new(system).map_err(|error| FlightError::Model {
-            system: system.name.clone(),
-            error,
-        })?;
-        // What is replayed does not wait for our commands, and may have begun in flight.
-        let predictor = if is_shadow {
-            predictor.from_first_commands()
-        } else {
-            predictor.with_delay(configuration.controller.actuators.delay)
-        };
+        let predictor = predictor(configuration, is_shadow)?;
         let commands = system.inputs.command_names();
         let (estimation, given) = estimation(configuration, &info.name, description)?;
         let binding = Binding::new(&info.name, &given, &predictor.groups(), commands)?;
@@ -118,7 +109,12 @@ impl<'a> Flight<'a> {
             // Who takes setpoints makes up for failures by itself.
             _ => (None, guidance),
         };
-        let setpoints = Setpoints::new(binding.set, &configuration.setpoints, &system.inputs);
+        let setpoints = Setpoints::new(
+            binding.set,
+            &configuration.setpoints,
+            &system.inputs,
+            &given,
+        );
         let pilot = Pilot::new(Parts {
             envelope,
             ground,
@@ -132,6 +128,7 @@ impl<'a> Flight<'a> {
             ground_height: safety.ground_height,
             descent_rate: safety.descent_rate,
             take_off: StartHeight::new(section.take_off, &given),
+            is_relative: section.relative && !is_shadow,
             start_tolerance: [safety.start_distance, safety.start_angle_deg.to_radians()],
             recorded: (is_shadow && configuration.controller.observer().is_some())
                 .then(|| recorded_commands(description, commands))
@@ -146,6 +143,7 @@ impl<'a> Flight<'a> {
             reference,
             duration: duration.map(nanoseconds),
             first_frame_timeout: (!is_shadow).then_some(FIRST_FRAME_TIMEOUT),
+            ready_since: None,
             link,
             estimation,
             groups: given.groups,
@@ -163,12 +161,31 @@ impl<'a> Flight<'a> {
     }
 }
 
+/// The state between measurements and when commands act.
+fn predictor(
+    configuration: &Configuration,
+    is_shadow: bool,
+) -> Result<StatePredictor, FlightError> {
+    let system = &configuration.system;
+    let predictor = StatePredictor::new(system).map_err(|error| FlightError::Model {
+        system: system.name.clone(),
+        error,
+    })?;
+    // What is replayed does not wait for our commands, and may have begun in flight.
+    Ok(if is_shadow {
+        predictor.from_first_commands()
+    } else {
+        predictor.with_delay(configuration.controller.actuators.delay)
+    })
+}
+
 /// How long a real vehicle's backend may take.
 fn timeouts(safety: &SafetySection) -> Timeouts {
     Timeouts {
         hang: nanoseconds(safety.hang_ms * 1e-3),
         answer: nanoseconds(safety.answer_time),
         take_off: nanoseconds(safety.take_off_time),
+        landing: nanoseconds(safety.landing_time),
     }
 }
 
@@ -472,6 +489,7 @@ fn policy(configuration: &Configuration, is_shadow: bool, backend: &Instance) ->
         },
         longest_gap: longest_gap(configuration),
         longest_failsafe: nanoseconds(safety.max_descent_time),
+        longest_blind: nanoseconds(safety.max_blind_time),
         resume: safety.resume,
         must_arm: backend.clock() == Clock::RealTime && backend.is_armed(),
     }

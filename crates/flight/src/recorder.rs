@@ -9,15 +9,14 @@ use fly_control::settings::AllocationMethod;
 use fly_hal::{CommandSet, Description, Frame};
 use fly_lie::SE3;
 use fly_log::{
-    Control, Energies, Header, LogError, Pace, Reference, Row, RunMetadata, State, Status,
-    SystemReference, SystemState,
+    Control, Energies, Header, Histogram, LogError, Pace, Reference, Row, RunMetadata, State,
+    Status, SystemReference, SystemState,
 };
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 
 use crate::energy::EnergyWatch;
 use crate::estimation::Estimation;
-use crate::histogram::Histogram;
 use crate::link::Tick;
 use crate::messages::Message;
 use crate::pilot::{Decision, Pilot, Reading};
@@ -256,7 +255,10 @@ impl<'a> Recorder<'a> {
 
     /// Finishes the sink and adds what was counted to the summary.
     pub fn finish(&mut self, run: RunMetadata, summary: &mut Summary) {
+        summary.timing.cycles = std::mem::take(&mut self.cycle_times);
+        summary.timing.deadline_misses = self.deadline_misses;
         summary.log = self.sink.finish(RunMetadata {
+            timing: summary.real_time.then(|| summary.timing.clone()),
             step_median: self.step_times.percentile(0.5).unwrap_or(0),
             step_p99: self.step_times.percentile(0.99).unwrap_or(0),
             step_max: self.step_times.max(),
@@ -264,8 +266,6 @@ impl<'a> Recorder<'a> {
         });
         summary.statistics = std::mem::take(&mut self.statistics);
         summary.step_times = std::mem::take(&mut self.step_times);
-        summary.cycle_times = std::mem::take(&mut self.cycle_times);
-        summary.deadline_misses = self.deadline_misses;
         summary.errors = self.tracking.finish();
         summary.error_source = match self.truth {
             Some(_) => ErrorSource::True,

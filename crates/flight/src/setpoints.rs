@@ -1,10 +1,11 @@
 //! What a backend that does not take the actuators' commands is told instead.
 
 use fly_control::setpoints::{AttitudeSetpoint, Demand, InnerLoop, RatesSetpoint};
-use fly_hal::CommandSet;
+use fly_hal::{CommandSet, Description, Frame};
 use fly_lie::SO3;
 use fly_mechanics::Inputs;
 
+use crate::binding::{GroupBinding, bind_part};
 use crate::config::SetpointsSection;
 use crate::supervisor::Fault;
 
@@ -14,17 +15,28 @@ pub struct Setpoints {
     inner: InnerLoop,
     /// No [actuators](CommandSet::Actuators).
     set: CommandSet,
+    /// Where frames tell the gains of the attitude loop, of roll and pitch and of yaw, if nobody else has said what they are.
+    told: [Option<GroupBinding>; 2],
     values: Vec<f64>,
     /// Where a heading cannot be seen it stays, rad.
     yaw: f64,
 }
+
+/// What the gains of an attitude loop are where nobody tells, 1/s: PX4's.
+const ATTITUDE_GAIN: f64 = 6.5;
+const YAW_GAIN: f64 = 2.8;
 
 /// The last component of the names of thrusts.
 const THRUST: &str = ".thrust";
 
 impl Setpoints {
     /// Of this set, for a vehicle with these inputs; `None` for the actuators, which are commanded as they are.
-    pub fn new(set: CommandSet, section: &SetpointsSection, inputs: &Inputs) -> Option<Self> {
+    pub fn new(
+        set: CommandSet,
+        section: &SetpointsSection,
+        inputs: &Inputs,
+        description: &Description,
+    ) -> Option<Self> {
         let names = inputs.command_names().iter();
         let thrusts = (names.zip(inputs.command_limits()))
             .filter(|(name, _)| name.ends_with(THRUST))
@@ -34,16 +46,33 @@ impl Setpoints {
         });
         (set != CommandSet::Actuators).then(|| Self {
             inner: InnerLoop {
-                attitude_gain: section.attitude_gain,
+                attitude_gain: section.attitude_gain.unwrap_or(ATTITUDE_GAIN),
+                yaw_gain: section.yaw_gain.unwrap_or(YAW_GAIN),
                 response_time: section.rate_time,
                 largest_rate: section.max_rate_deg.to_radians(),
                 largest_tilt: section.max_tilt_deg.to_radians(),
                 thrust,
             },
             set,
+            told: [
+                ("attitude_gain", section.attitude_gain),
+                ("yaw_gain", section.yaw_gain),
+            ]
+            .map(|(name, given)| bind_part(description, "inner", name).filter(|_| given.is_none())),
             values: vec![f64::NAN; set.names().len()],
             yaw: 0.0,
         })
+    }
+
+    /// Takes what the frame tells of the autopilot's loops.
+    pub fn listen(&mut self, frame: &Frame) {
+        let [attitude, yaw] = self.told.map(|told| {
+            let told = told.filter(|it| frame.groups[it.group].valid)?;
+            Some(frame.values[told.values[0]]).filter(|gain| *gain > 0.0 && gain.is_finite())
+        });
+        let inner = &mut self.inner;
+        inner.attitude_gain = attitude.unwrap_or(inner.attitude_gain);
+        inner.yaw_gain = yaw.unwrap_or(inner.yaw_gain);
     }
 
     /// Whether the autopilot follows a trajectory by itself, so that nobody knows which forces act.

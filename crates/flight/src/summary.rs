@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use fly_control::analysis::Report;
 use fly_control::predictor::StatePredictor;
 use fly_lie::operators::{angular, linear};
+use fly_log::{Histogram, Timing};
 
 use crate::disturbance::DisturbanceReport;
 use crate::envelope::Exceeded;
 use crate::estimation::EstimatorReport;
 use crate::health::ActuatorEvent;
-use crate::histogram::Histogram;
 use crate::replay::Comparison;
 use crate::statistics::FlightStatistics;
 use crate::tracking::TrackingError;
@@ -69,14 +69,8 @@ pub struct Summary {
     pub estimator: Option<EstimatorReport>,
     /// Times of the control steps.
     pub step_times: Histogram,
-    /// Times of whole cycles: from one frame until the loop waits for the next one.
-    pub cycle_times: Histogram,
-    /// Cycles that took longer than the time between two frames.
-    pub deadline_misses: u64,
-    /// How late the loop woke up, of a real vehicle's backend: how long after their deadline reads came back that waited for it.
-    pub wake_up: Histogram,
-    /// From the newest measurement of a frame until the backend had taken the commands that answer it; of a real vehicle's backend.
-    pub latency: Histogram,
+    /// How punctual it was; wake-up and latency of a real vehicle's backend alone.
+    pub timing: Timing,
     /// The reference, in words.
     pub reference: String,
     /// Interventions of the supervisor.

@@ -67,6 +67,8 @@ pub struct Policy {
     pub longest_gap: i64,
     /// After this long (ns) a failsafe becomes a landing.
     pub longest_failsafe: i64,
+    /// After this long (ns) without a good frame a failsafe, which flies on the model meanwhile, becomes a landing.
+    pub longest_blind: i64,
     /// Whether frames that come back end a failsafe that their loss began.
     pub resume: bool,
     /// Whether there is a vehicle that must be armed.
@@ -122,7 +124,7 @@ pub struct Supervisor {
     unsent_since: Option<i64>,
     /// When (frame time, ns) and why the present failsafe began.
     failsafe: Option<(i64, Fault)>,
-    /// Frame time of the last good frame during a failsafe.
+    /// Frame time of the last good frame.
     last_frame: i64,
     /// Frame time since which frames have been good again during a failsafe.
     good_since: Option<i64>,
@@ -172,6 +174,9 @@ impl Supervisor {
 impl Supervisor {
     /// A tick at `time` (ns) brought a usable frame, or a fault.
     pub fn frame(&mut self, time: i64, frame: Result<(), Fault>) -> Action {
+        if frame.is_ok() {
+            self.last_frame = time;
+        }
         if self.mode.is_failsafe() {
             return self.failsafe(time, frame);
         }
@@ -186,9 +191,14 @@ impl Supervisor {
         }
     }
 
+    /// Whether the vehicle must be armed before it is commanded.
+    pub fn must_arm(&self) -> bool {
+        self.policy.must_arm
+    }
+
     /// Whether a vehicle waits to be armed.
     pub fn waits_to_arm(&self) -> bool {
-        self.mode == Mode::Disarmed && self.policy.must_arm
+        self.mode == Mode::Disarmed && self.must_arm()
     }
 
     /// A complete frame at `time` (ns) shows that the reference begins near the vehicle, which must be armed.
@@ -308,9 +318,13 @@ impl Supervisor {
         let Some((began, cause)) = self.failsafe else {
             return self.go(time, Trigger::Fault, frame.err());
         };
-        if time.saturating_sub(began) >= self.policy.longest_failsafe && self.mode != Mode::Landing
-        {
-            return self.go(time, Trigger::Expired, None);
+        if self.mode != Mode::Landing {
+            if time.saturating_sub(began) >= self.policy.longest_failsafe {
+                return self.go(time, Trigger::Expired, None);
+            }
+            if time.saturating_sub(self.last_frame) >= self.policy.longest_blind {
+                return self.go(time, Trigger::Blind, frame.err());
+            }
         }
         if let Err(fault) = frame {
             // Between two frames of a real vehicle's telemetry there are ticks without one.
@@ -322,7 +336,6 @@ impl Supervisor {
             }
             return self.go(time, Trigger::Fault, Some(fault));
         }
-        self.last_frame = time;
         let since = *self.good_since.get_or_insert(time);
         let back = time.saturating_sub(since) >= self.policy.hold;
         let may_resume = cause.is_of_frames() && self.mode != Mode::Landing;

@@ -187,6 +187,8 @@ pub const TABLE: &[Canonical] = &{
         row(Auxiliary,   "battery",                   &["remaining"], "1",   "remaining charge, 0 to 1"),
         row(Auxiliary,   "vehicle",                   &["armed"],   "1",     "1: armed, 0: not"),
         row(Auxiliary,   "vehicle",                   &["control"], "1",     "1: the vehicle takes our commands, or has not been given to us yet; 0: somebody took it, as a pilot who changes the mode"),
+        row(Auxiliary,   "inner",                     &["attitude_gain"], "1/s", "gain of the vehicle's own attitude loop, of roll and pitch"),
+        row(Auxiliary,   "inner",                     &["yaw_gain"], "1/s",  "its gain of yaw"),
         row(Auxiliary,   "actuator.{i}",              &["health"],  "1",     "what is left of the actuator of the vehicle's command i: 1 works, 0 gives nothing"),
     ]
 };

@@ -72,6 +72,18 @@ pub trait Operator<T>:
     /// The map that changes nothing.
     fn identity() -> Self;
 
+    /// The map that takes the `j`-th unit vector to `column(j)`; of a direct product's columns, what is in the blocks on the diagonal.
+    ///
+    /// ```
+    /// use fly_lie::Operator;
+    /// use nalgebra::{Matrix2, Vector2};
+    ///
+    /// let turn = Matrix2::<f64>::new(0.0, -1.0, 1.0, 0.0);
+    /// let same: Matrix2<f64> = Operator::from_columns(|j| turn * Vector2::ith(j, 1.0));
+    /// assert_eq!(same, turn);
+    /// ```
+    fn from_columns(column: impl FnMut(usize) -> Self::Coordinates) -> Self;
+
     /// The map applied to a vector.
     ///
     /// ```
@@ -104,6 +116,14 @@ impl<T: RealField + Copy, const N: usize> Operator<T> for SMatrix<T, N, N> {
     #[inline]
     fn identity() -> Self {
         Self::identity()
+    }
+
+    fn from_columns(mut column: impl FnMut(usize) -> SVector<T, N>) -> Self {
+        let mut map = Self::zeros();
+        for (j, mut written) in map.column_iter_mut().enumerate() {
+            written.copy_from(&column(j));
+        }
+        map
     }
 
     #[inline]

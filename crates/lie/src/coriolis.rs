@@ -7,17 +7,44 @@
 //! ```
 //!
 //! From I writes it with a tilde over ad. Its (74), (93), (94) and Table 2 have lost the tilde (`ad` itself is another matrix), and Table 1 prints
-//! `+hat(p)` for SO(3), where (68) is right: `-hat(p)`. The tests compare with `ad` and with the power that C must not have.
+//! `+hat(p)` for SO(3), where (68) is right: `-hat(p)`. The tests compare with `ad`, with the derivatives of `S`, the right Jacobian, and with the power that
+//! C must not have.
+//!
+//! As C is skew-symmetric and M constant, `M_dot - 2 C` is skew-symmetric too, which is what passivity needs. Of systems of bodies only some of the matrices
+//! with the same `C v` are so: see `fly-mechanics`, `geometry`.
 
 use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, SMatrix, SVector, Vector3, Vector4, Vector6};
 
 use crate::operators::{angular, hat3, linear};
 use crate::{
-    LieGroup, Pair, Pitch, Product, Rn, SE2, SE3, SE23, SO2, SO3, Schoenflies, Screw,
-    UnitQuaternion,
+    CoordinateVector, LieGroup, Operator, Pair, Pitch, Product, Rn, SE2, SE3, SE23, SO2, SO3,
+    Schoenflies, Screw, UnitQuaternion,
 };
 
-/// A group whose Coriolis matrix is known in closed form: every one of this crate.
+/// The map `y_bar` with `x_bar y = y_bar x`, of a map `x_bar` that is linear in x (From I 5.1, 5.2): `y_bar_ij = d(x_bar)_ik/dx_j y_k`, (98).
+///
+/// It swaps the two vectors of a bilinear product, so that the matrix is that of the other.
+///
+/// ```
+/// use fly_lie::{SO3, swap};
+/// use nalgebra::{Matrix3, Vector3};
+///
+/// // x × y = -y × x
+/// let y = Vector3::new(0.3, -0.2, 0.5);
+/// let swapped: Matrix3<f64> = swap(SO3::<f64>::hat, &y);
+/// assert_eq!(swapped, -SO3::hat(&y));
+/// ```
+pub fn swap<T: RealField + Copy, O: Operator<T>>(
+    map: impl Fn(&O::Coordinates) -> O,
+    y: &O::Coordinates,
+) -> O {
+    let unit = |j| O::Coordinates::from_fn(|i| if i == j { T::one() } else { T::zero() });
+    O::from_columns(|j| map(&unit(j)).apply(y))
+}
+
+/// A group with the Coriolis matrix of a body that moves on it.
+///
+/// Any group has one, made of its bracket (From I, proposition 5.1); those of this crate state theirs in closed form.
 ///
 /// ```
 /// use fly_lie::{Coriolis, SO3};
@@ -30,8 +57,10 @@ use crate::{
 /// assert!(difference.norm() < 1e-15);
 /// ```
 pub trait Coriolis<T: RealField + Copy>: LieGroup<T> {
-    /// `C(p)` at the momentum `p = M v`, skew-symmetric.
-    fn coriolis(p: &Self::Tangent) -> Self::Operator;
+    /// `C(p)` at the momentum `p = M v`, skew-symmetric: the [`swap`] of `-ad(v)ᵀ p`, From I (108), (111), unless stated otherwise.
+    fn coriolis(p: &Self::Tangent) -> Self::Operator {
+        swap(|v| -Self::ad(v).transpose(), p)
+    }
 }
 
 /// From I (73), with (74) corrected: `[[0, -hat p_v], [-hat p_v, -hat p_omega]]`.

@@ -110,7 +110,7 @@ mod so3;
 mod wahba;
 
 pub use coordinates::{CoordinateVector, Operator};
-pub use coriolis::Coriolis;
+pub use coriolis::{Coriolis, swap};
 pub use decomposition::{
     SpecialPolar, SpecialSvd, kernel_projector, pseudo_inverse, range_projector, weighted_projector,
 };

@@ -18,10 +18,12 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 use core::ops::Mul;
 
-use nalgebra::{Matrix1, RealField, Vector1, Vector3, Vector6, convert};
+use nalgebra::{Matrix1, RealField, SMatrix, Vector1, Vector3, Vector6, convert};
 
 use crate::operators::{angular, join};
-use crate::{LieGroup, Pair, Product, Rn, SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion};
+use crate::{
+    CoordinateVector, LieGroup, Pair, Product, Rn, SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion,
+};
 
 /// A joint that slides along z.
 pub type Prismatic<T> = Rn<T, 1>;
@@ -71,6 +73,28 @@ pub trait Subgroup<T: RealField + Copy>: LieGroup<T> {
     /// assert_eq!(Prismatic::force(&wrench), Vector1::new(3.0), "the force along z");
     /// ```
     fn force(wrench: &Vector6<T>) -> Self::Tangent;
+
+    /// `H` itself, 6 x [`DOF`](LieGroup::DOF): `xi = H v`, and of a body with the inertia I `M = Hᵀ I H`, From I (58), (60). Another number of columns
+    /// does not compile.
+    ///
+    /// ```
+    /// use fly_lie::{Planar, Subgroup};
+    /// use nalgebra::{Matrix6, Matrix6x3, Vector3};
+    ///
+    /// // A disc of 2 kg and 0.5 kg m² that slides on a table.
+    /// let inertia = Matrix6::from_diagonal(&[2.0, 2.0, 2.0, 0.3, 0.3, 0.5].into());
+    /// let H: Matrix6x3<f64> = Planar::<f64>::selection_matrix();
+    /// assert_eq!((H.transpose() * inertia * H).diagonal(), Vector3::new(2.0, 2.0, 0.5));
+    /// ```
+    fn selection_matrix<const DOF: usize>() -> SMatrix<T, 6, DOF> {
+        const { assert!(DOF == Self::DOF, "one column for each velocity") };
+        let mut H = SMatrix::<T, 6, DOF>::zeros();
+        for (j, mut column) in H.column_iter_mut().enumerate() {
+            let unit = |i| if i == j { T::one() } else { T::zero() };
+            column.copy_from(&Self::twist(&Self::Tangent::from_fn(unit)));
+        }
+        H
+    }
 }
 
 /// The pitch of a [`Screw`]: how far it advances along z per radian.

@@ -115,6 +115,14 @@ impl<T: RealField + Copy, A: Operator<T>, B: Operator<T>> Operator<T> for Pair<A
         Self(A::identity(), B::identity())
     }
 
+    fn from_columns(mut column: impl FnMut(usize) -> Self::Coordinates) -> Self {
+        let first = A::from_columns(|j| column(j).0);
+        Self(
+            first,
+            B::from_columns(|j| column(A::Coordinates::DIM + j).1),
+        )
+    }
+
     #[inline]
     fn apply(&self, x: &Self::Coordinates) -> Self::Coordinates {
         Pair(self.0.apply(&x.0), self.1.apply(&x.1))

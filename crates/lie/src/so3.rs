@@ -259,6 +259,23 @@ impl<T: RealField + Copy> SO3<T> {
         second_order(w, T::one(), b, c)
     }
 
+    /// The left Jacobian times `v`, without the matrix:
+    ///
+    /// ```
+    /// use fly_lie::SO3;
+    /// use nalgebra::Vector3;
+    ///
+    /// let (w, v) = (Vector3::new(0.4, 0.5, 0.6), Vector3::new(0.3, 0.1, -0.5));
+    /// let product = SO3::<f64>::left_jacobian(&w) * v;
+    /// assert!((SO3::left_jacobian_times(&w, &v) - product).norm() < 1e-15);
+    /// ```
+    #[inline]
+    pub fn left_jacobian_times(w: &Vector3<T>, v: &Vector3<T>) -> Vector3<T> {
+        let (b, c) = Coefficients::of_left_jacobian(w.norm_squared());
+        let across = w.cross(v);
+        v + across * b + w.cross(&across) * c
+    }
+
     /// `J_r = J_l(-w)`: `d/dt exp(w) = exp(w) hat(J_r w_dot)`; the matrix S of From I (29).
     #[inline]
     pub fn right_jacobian(w: &Vector3<T>) -> Matrix3<T> {

@@ -2,19 +2,23 @@
 
 mod error;
 mod header;
+mod histogram;
 mod metadata;
 pub mod recording;
 pub mod schema;
+mod timing;
 mod writer;
 
 pub use error::LogError;
 pub use header::{FlightHeader, Header};
+pub use histogram::Histogram;
 pub use metadata::RunMetadata;
 pub use recording::{
     Check, Copied, Damage, Difference, Differences, Fault, Frame, Frames, Gap, Kind, Message,
     Messages, MotorGeometry, Motors, NonFinite, Options, Recording, Rows, Stream, Survey, TableRow,
     Topic, convert, copy, longest_step,
 };
+pub use timing::Timing;
 pub use writer::{
     Control, Destination, Energies, Level, Pace, Pushed, Reference, Row, State, Stats, Status,
     SystemReference, SystemState, Writer,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fly_hal::{Class, Signal};
 use mcap::records::Metadata;
 
-use crate::Header;
+use crate::{Header, Timing};
 
 /// Version of the log's layout; a reader refuses others.
 pub const FORMAT: u32 = 1;
@@ -29,11 +29,13 @@ pub const GROUPS: &str = "fly.groups";
 pub const COMMANDS: &str = "fly.commands";
 /// The record of the run, the only part that may differ between two runs of one configuration.
 pub const RUN: &str = "fly.run";
+/// Record with the histograms of a flight in real time, after [`RUN`].
+pub const TIMING: &str = "fly.timing";
 
 /// Record of a log that is a part of another one: of which, from and to what flight time.
 pub const CUT: &str = "fly.cut";
 
-/// The record of the run: all that depends on the machine. It has a fixed length, so that the rest of the log depends only on
+/// The record of the run: all that depends on the machine. Of a simulation it has a fixed length, so that the rest of the log depends only on
 /// configuration and seed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunMetadata {
@@ -53,6 +55,8 @@ pub struct RunMetadata {
     pub versions: String,
     /// How the flight ended.
     pub outcome: String,
+    /// How punctual a flight over a real vehicle was; `None` of a simulation, for which nobody waits.
+    pub timing: Option<Timing>,
 }
 
 /// Numbers of the channels `/fly/frame` and `/fly/command`, for a log whose declarations of channels are damaged.
@@ -64,9 +68,25 @@ const TEXT_WIDTH: usize = 192;
 const NUMBER_WIDTH: usize = 24;
 
 impl RunMetadata {
+    /// What a log holds of a run: the [record](Self::record), and one of its [`Timing`].
+    pub(crate) fn records(&self, dropped: u64) -> impl Iterator<Item = Metadata> {
+        let timing = self.timing.as_ref();
+        let timing = timing.map(|timing| record(TIMING, timing.pairs()));
+        std::iter::once(self.record(dropped)).chain(timing)
+    }
+
+    /// Takes a metadata record, if it is one of a run.
+    pub(crate) fn take(run: &mut Option<Self>, record: &Metadata) {
+        match (record.name.as_str(), run) {
+            (RUN, run) => *run = Some(Self::from_map(&record.metadata)),
+            (TIMING, Some(run)) => run.timing = Some(Timing::from_map(&record.metadata)),
+            _ => {}
+        }
+    }
+
     /// As an MCAP record whose length does not depend on its values: texts are padded with
     /// spaces, or cut. `dropped` is the number of rows and events lost in real time.
-    pub(crate) fn record(&self, dropped: u64) -> Metadata {
+    fn record(&self, dropped: u64) -> Metadata {
         let number = |text: String| fixed(&text, NUMBER_WIDTH);
         let text = |text: &str| fixed(text, TEXT_WIDTH);
         record(
@@ -89,7 +109,7 @@ impl RunMetadata {
     }
 
     /// The inverse of [`Self::record`]; missing keys keep their defaults.
-    pub(crate) fn from_map(map: &BTreeMap<String, String>) -> Self {
+    fn from_map(map: &BTreeMap<String, String>) -> Self {
         let text = |key: &str| map.get(key).map_or("", |text| text.trim_end_matches(' '));
         let number = |key: &str| text(key).parse().unwrap_or_default();
         Self {
@@ -101,6 +121,7 @@ impl RunMetadata {
             host: text("host").to_owned(),
             versions: text("versions").to_owned(),
             outcome: text("outcome").to_owned(),
+            timing: None,
         }
     }
 }

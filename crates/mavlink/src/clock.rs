@@ -2,10 +2,11 @@
 
 const SECOND: i64 = 1_000_000_000;
 
-/// How long the least transit delay is remembered before it may grow again, ns.
-///
-/// Two crystals drift apart by some 50 ppm, which is 1 ms in two windows.
-const WINDOW: i64 = 10 * SECOND;
+/// How long the least transit delay is looked for before it becomes a point of the line, ns.
+const SPAN: i64 = 2 * SECOND;
+
+/// The most by which a clock is slow or fast, as a part: crystals by some 0.00005, simulated autopilots by 0.01.
+const LARGEST_DRIFT: f64 = 0.02;
 
 /// Now, ns of `CLOCK_MONOTONIC`.
 pub fn monotonic() -> i64 {
@@ -15,7 +16,8 @@ pub fn monotonic() -> i64 {
 
 /// Maps a sender's time since boot to ns of `CLOCK_MONOTONIC`.
 ///
-/// The offset is the least `arrival - sender's time` seen in the last 10 to 20 s. It includes the least transit delay,
+/// Of every 2 s the least `arrival - sender's time` is kept; the offset follows the line through the last two of them, so that a
+/// clock that is slow or fast is followed. It includes the least transit delay,
 /// which cannot be distinguished from the offset with messages in one direction: a stamp is late by that delay (some ms over
 /// UDP or USB, some tens of ms over a telemetry radio), but without jitter, and never later than the
 /// message's arrival.
@@ -28,8 +30,8 @@ pub fn monotonic() -> i64 {
 #[derive(Clone, Debug, Default)]
 pub struct SenderClock {
     window: Option<Window>,
-    /// The offset by round trips, and its error.
-    known: Option<(i64, i64)>,
+    /// The transit delay by round trips, ns.
+    delay: i64,
 }
 
 /// A transit delay that no link has, ns: an offset by round trips that is further off is that of another clock.
@@ -38,11 +40,31 @@ const LONGEST_TRANSIT: i64 = SECOND / 2;
 /// Times since boot are whole ms, cut off.
 const RESOLUTION: i64 = SECOND / 1000;
 
+/// An offset at a time of the sender's clock.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    sent: i64,
+    offset: i64,
+}
+
+/// Offsets, as they change with the sender's time.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    through: Point,
+    slope: f64,
+}
+
 #[derive(Clone, Debug)]
 struct Window {
+    /// When the present span began, ns of `CLOCK_MONOTONIC`.
     opened: i64,
-    least: i64,
-    least_before: i64,
+    /// Its least offset, as it was …
+    least: Point,
+    /// … and against the line.
+    below: i64,
+    /// The least offset of the span before.
+    last: Option<Point>,
+    line: Line,
     newest: i64,
     last_arrival: i64,
 }
@@ -59,59 +81,122 @@ pub struct Mapped {
 impl SenderClock {
     /// Maps `sent` (ns on the sender's clock) of a message that arrived at `arrival` (ns of `CLOCK_MONOTONIC`).
     pub fn map(&mut self, sent: i64, arrival: i64) -> Mapped {
-        let offset = arrival.saturating_sub(sent);
-        let restarted = self
-            .window
-            .as_ref()
-            .is_some_and(|w| w.restarted(sent, offset, arrival));
-        if restarted {
-            self.window = None;
-            self.known = None;
-        }
-        let window = self.window.get_or_insert(Window {
-            opened: arrival,
-            least: offset,
-            least_before: offset,
-            newest: sent,
-            last_arrival: arrival,
-        });
-        if arrival - window.opened > WINDOW {
-            window.least_before = window.least;
-            window.least = offset;
-            window.opened = arrival;
-        }
-        window.least = window.least.min(offset);
-        window.newest = window.newest.max(sent);
-        window.last_arrival = arrival;
-        let least = window.least.min(window.least_before);
-        let offset = match self.known {
-            Some((known, error))
-                if (-(error + 2 * RESOLUTION)..=LONGEST_TRANSIT)
-                    .contains(&least.saturating_sub(known)) =>
-            {
-                known.min(least)
-            }
-            _ => least,
+        let seen = Point {
+            sent,
+            offset: arrival.saturating_sub(sent),
         };
+        let restarted = (self.window.as_ref()).is_some_and(|w| w.restarted(seen, arrival));
+        if restarted {
+            *self = Self::default();
+        }
+        let window = (self.window).get_or_insert_with(|| Window::new(seen, arrival));
+        window.take(seen, arrival);
+        let offset = window.least(sent).saturating_sub(self.delay);
         Mapped {
             stamp: sent.saturating_add(offset).min(arrival),
             restarted,
         }
     }
 
-    /// Takes the offset that round trips have found: `sent + offset` is `CLOCK_MONOTONIC`, within `error`, ns. It is used as
+    /// Takes the offset that round trips have found: `sent + offset` was `CLOCK_MONOTONIC` at the time `at` of that clock, within `error`, all in ns.
+    /// What the arrivals' offset has more is the transit delay. It is used as
     /// long as it agrees with the arrivals; the round trips of another clock, and of one that has restarted, do not.
-    pub fn correct(&mut self, offset: i64, error: i64) {
-        self.known = Some((offset, error.max(0)));
+    pub fn correct(&mut self, offset: i64, error: i64, at: i64) {
+        self.delay = 0;
+        if let Some(window) = &self.window {
+            let delay = (window.least(at.saturating_sub(offset))).saturating_sub(offset);
+            let plausible = -(error.max(0) + 2 * RESOLUTION)..=LONGEST_TRANSIT;
+            if plausible.contains(&delay) {
+                self.delay = delay.max(0);
+            }
+        }
+    }
+}
+
+impl Point {
+    /// The lower one.
+    fn min(self, other: Self) -> Self {
+        if other.offset < self.offset {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+impl Line {
+    fn level(through: Point) -> Self {
+        Self {
+            through,
+            slope: 0.0,
+        }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "the slope is small"
+    )]
+    fn at(&self, sent: i64) -> i64 {
+        let since = sent.saturating_sub(self.through.sent) as f64;
+        (self.through.offset).saturating_add((self.slope * since) as i64)
+    }
+
+    /// Through two points as far as a clock can be so slow or fast.
+    #[expect(clippy::cast_precision_loss, reason = "some seconds")]
+    fn through(from: Point, to: Point) -> Self {
+        let (run, rise) = (
+            to.sent.saturating_sub(from.sent) as f64,
+            to.offset.saturating_sub(from.offset) as f64,
+        );
+        let slope = if run > 0.0 { rise / run } else { 0.0 };
+        Self {
+            through: to,
+            slope: slope.clamp(-LARGEST_DRIFT, LARGEST_DRIFT),
+        }
     }
 }
 
 impl Window {
-    fn restarted(&self, sent: i64, offset: i64, arrival: i64) -> bool {
-        let went_back = self.newest.saturating_sub(sent) > SECOND;
-        let silent = arrival - self.last_arrival > SECOND;
-        let least = self.least.min(self.least_before);
-        went_back || (silent && offset.saturating_sub(least).saturating_abs() > SECOND / 2)
+    fn new(seen: Point, arrival: i64) -> Self {
+        Self {
+            opened: arrival,
+            least: seen,
+            below: 0,
+            last: None,
+            line: Line::level(seen),
+            newest: seen.sent,
+            last_arrival: arrival,
+        }
+    }
+
+    fn take(&mut self, seen: Point, arrival: i64) {
+        if arrival.saturating_sub(self.opened) > SPAN {
+            self.line = match self.last {
+                Some(last) => Line::through(last, self.least),
+                None => Line::level(self.least),
+            };
+            self.last = Some(self.least);
+            self.opened = arrival;
+            self.least = seen;
+            self.below = 0;
+        }
+        self.least = self.least.min(seen);
+        self.below = (self.below).min(seen.offset.saturating_sub(self.line.at(seen.sent)));
+        self.newest = self.newest.max(seen.sent);
+        self.last_arrival = arrival;
+    }
+
+    /// The least offset at a time of the sender's clock.
+    fn least(&self, sent: i64) -> i64 {
+        self.line.at(sent).saturating_add(self.below)
+    }
+
+    fn restarted(&self, seen: Point, arrival: i64) -> bool {
+        let went_back = self.newest.saturating_sub(seen.sent) > SECOND;
+        let silent = arrival.saturating_sub(self.last_arrival) > SECOND;
+        let off = seen.offset.saturating_sub(self.least(seen.sent));
+        went_back || (silent && off.saturating_abs() > SECOND / 2)
     }
 }
 
@@ -150,14 +235,14 @@ mod tests {
             map(&mut clock, i);
         }
         assert_eq!(map(&mut clock, 100), start + 30 * MS);
-        clock.correct(start + 2 * MS, 4 * MS);
+        clock.correct(start + 2 * MS, 4 * MS, start);
         assert_eq!(map(&mut clock, 101), start + 2 * MS);
         // Later than the messages came: only within its error, and never used.
-        clock.correct(start + 33 * MS, 4 * MS);
+        clock.correct(start + 33 * MS, 4 * MS, start);
         assert_eq!(map(&mut clock, 102), start + 30 * MS);
         // Another clock's.
         for other in [0, 10 * start, start + 40 * MS, start - SECOND] {
-            clock.correct(other, 4 * MS);
+            clock.correct(other, 4 * MS, start);
             assert_eq!(map(&mut clock, 103), start + 30 * MS);
         }
     }
@@ -173,6 +258,35 @@ mod tests {
                 arrival - mapped.stamp <= 5 * MS,
                 "{} ms late",
                 (arrival - mapped.stamp) / MS
+            );
+        }
+    }
+
+    /// As the clocks of simulated autopilots do: slow or fast by 1 %.
+    #[test]
+    fn a_slow_or_fast_clock_is_followed() {
+        for percent in [-1, 1] {
+            let mut clock = SenderClock::default();
+            let (mut latest, mut earliest) = (0, 0);
+            for i in 0..1500_i64 {
+                // Sent every 20 ms of this computer's clock, 3 ms to 43 ms ago, told in whole ms.
+                let truth = i * 20 * MS;
+                let arrival = truth + 3 * MS + (i * 7919 % 41) * MS;
+                let sent = i * 20 * (100 + percent) / 100 * MS;
+                let mapped = clock.map(sent, arrival);
+                if i % 50 == 1 {
+                    clock.correct(truth - sent, MS, truth);
+                }
+                assert!(mapped.stamp <= arrival && !mapped.restarted);
+                if i > 300 {
+                    let late = mapped.stamp - truth;
+                    (latest, earliest) = (late.max(latest), late.min(earliest));
+                }
+            }
+            // The quickest message comes once in 0.82 s, in which 8.2 ms are lost or gained; and whole ms.
+            assert!(
+                earliest > -10 * MS && latest < 10 * MS,
+                "{percent} %: stamps {earliest} to {latest} ns late"
             );
         }
     }

@@ -415,7 +415,11 @@ fn in_order(
 fn numbered(inputs: &Inputs, autopilot: Autopilot, notes: &mut Vec<String>) -> Vec<usize> {
     let rotors = inputs.rotors().as_slice();
     if let Some((layout, channels, wrong)) = layout(inputs) {
+        // ArduPilot has a plus whose rotors all turn the other way round.
+        let reversed =
+            autopilot == Autopilot::Ardupilot && layout == "plus" && wrong.len() == rotors.len();
         let turning = match wrong.as_slice() {
+            _ if reversed => String::new(),
             [] => String::new(),
             [one] => format!(", but `{one}` turns the other way round"),
             several => format!(", but `{}` turn the other way round", several.join("`, `")),
@@ -425,6 +429,7 @@ fn numbered(inputs: &Inputs, autopilot: Autopilot, notes: &mut Vec<String>) -> V
             _ if layout == "X" && wrong.is_empty() => return channels,
             Autopilot::Px4 => format!("; PX4 has to know {}", geometry(inputs, &channels)),
             Autopilot::Ardupilot if layout == "X" => "; FRAME_TYPE is 1".to_owned(),
+            Autopilot::Ardupilot if reversed => "; FRAME_TYPE is 6".to_owned(),
             Autopilot::Ardupilot => "; FRAME_TYPE is 0".to_owned(),
         };
         let name = autopilot.name();
@@ -583,6 +588,9 @@ mod tests {
             ),
             "{note}"
         );
+        let all = OutputMap::new(&quadcopter().inputs, Autopilot::Ardupilot, None, &[]);
+        let note = all.unwrap().notes()[0].clone();
+        assert!(note.ends_with("quad plus; FRAME_TYPE is 6"), "{note}");
         let one = OutputMap::new(
             &quad_x([1.0, -1.0, 1.0, 1.0]).inputs,
             Autopilot::Ardupilot,

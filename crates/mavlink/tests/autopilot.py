@@ -1,9 +1,10 @@
 """An autopilot with a vehicle behind it, which knows nothing of the code that it tests.
 
-usage: autopilot.py HOST:PORT px4|ardupilot [name=value ...]
+usage: autopilot.py HOST:PORT|serial:PATH:BAUD px4|ardupilot [name=value ...]
 
 What it refuses, ignores and gives up follows the sources of PX4 1.17 and ArduCopter 4.7. It talks UDP with HOST:PORT from a port of its
-own until its standard input ends, then prints what happened as JSON.
+own, or over a pseudo-terminal that it links to PATH and that carries no more bytes than a line of BAUD, until its standard input ends,
+then prints what happened as JSON.
 
 hover=0.4 curve=0.0   thrust in hover, and r(u) = curve u^2 + (1 - curve) u of the real motors
 mass=1.0              how heavy it is, of what the hover's thrust carries
@@ -20,28 +21,35 @@ ack_delay=0.0         s
 pilot=0.0             s after take-off a pilot changes the mode
 failsafe=0.0          s after take-off it returns by itself
 reboot=0.0            s after take-off it restarts
-quiet=0.0             s after take-off it is not heard for 1.5 s
-loss=0 dup=0 jitter=0 garbage=0 half=0 burst=0     faults of the link, both ways: parts of the datagrams, jitter in s, length of a burst
+quiet=0.0 quiet_for=1.5   s after take-off neither side hears the other, for so long; a pseudo-terminal is another one afterwards
+other=0 other_at=3.0  somebody else with this system number sends over the same link, from so many s after take-off on
+key=                  64 hexadecimal digits: everything is signed, and what is not is refused
+forger=0              somebody sends lies besides: unsigned, signed with another key, and what this autopilot has signed before
+loss=0 dup=0 jitter=0 garbage=0 half=0 burst=0     faults of the link, both ways: parts of the datagrams, jitter in s; after each loss nothing
+                      passes for up to `burst` s
 seed=1
 """
 
 import heapq
 import json
 import math
+import os
 import random
 import select
 import socket
 import struct
 import sys
 import time
+import tty
 
 from pymavlink.dialects.v20 import ardupilotmega as MAV
 
 G = 9.80665
 SO_TIMESTAMPNS = 35
 STEP = 0.004  # s
+KEY = "key"
 OPTIONS = {
-    key: float(value) for key, value in (line.split("=") for line in sys.argv[3:])
+    name: value if name == KEY else float(value) for name, value in (line.split("=") for line in sys.argv[3:])
 }
 
 
@@ -50,6 +58,9 @@ def option(name, default):
 
 
 PX4 = sys.argv[2] == "px4"
+# Of its attitude loop, 1/s: roll, pitch, yaw; and the time in which ArduCopter's own target turns to an attitude, s.
+GAINS = (6.5, 6.5, 2.8) if PX4 else (4.5, 4.5, 4.5)
+INPUT_TIME = 0.15
 COMMANDED, LAND, HOLD, RTL, PILOT = range(5)
 NUMBERS = (
     {COMMANDED: 6 << 16, LAND: 4 << 16 | 6 << 24, HOLD: 4 << 16 | 3 << 24, RTL: 4 << 16 | 5 << 24, PILOT: 3 << 16}
@@ -100,8 +111,16 @@ def attitude_of(z, yaw):
     return unit((w, (y[2] - z[1]) / (4 * w), (z[0] - x[2]) / (4 * w), (x[1] - y[0]) / (4 * w)))
 
 
-class Wire:
-    """UDP with faults; what is delayed may be overtaken."""
+def towards(q, target, rates, gains):
+    """The rates with which a proportional loop turns from q to a target that turns itself."""
+    w, x, y, z = q
+    error = multiply((w, -x, -y, -z), target)
+    sign = 2.0 if error[0] >= 0 else -2.0
+    return tuple(g * sign * e + r for g, e, r in zip(gains, error[1:], rates))
+
+
+class Datagrams:
+    """UDP."""
 
     def __init__(self, host, port):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -110,17 +129,104 @@ class Wire:
         self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.socket.setblocking(False)
         self.to = (host, port)
+
+    def put(self, data):
+        try:
+            self.socket.sendto(data, self.to)
+        except OSError:
+            pass
+
+    def get(self, now):
+        while True:
+            try:
+                data, ancillary, _, _ = self.socket.recvmsg(4096, 64)
+            except OSError:
+                return
+            came = now
+            for level, kind, stamp in ancillary:
+                if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
+                    seconds, nanoseconds = struct.unpack("qq", stamp[:16])
+                    came = seconds + nanoseconds * 1e-9 - (time.time() - time.monotonic())
+            yield data, came
+
+    def pump(self, now):
+        pass
+
+    def replug(self):
+        pass
+
+
+class Line:
+    """A pseudo-terminal that carries what a serial line does: ten bits a byte, and a buffer that takes no message for which it has no room."""
+
+    BUFFER = 2048
+
+    def __init__(self, path, baud):
+        self.path, self.rate = path, baud / 10
+        self.ends = ()
+        self.out, self.last, self.may_send, self.may_read = bytearray(), time.monotonic(), 0.0, 0.0
+        self.dropped = 0
+        self.replug()
+
+    def replug(self):
+        """Another device of the same name, as after a plug was pulled."""
+        for end in self.ends:
+            os.close(end)
+        self.out.clear()
+        self.ends = os.openpty()
+        tty.setraw(self.ends[1])
+        os.set_blocking(self.ends[0], False)
+        new = self.path + ".new"
+        os.symlink(os.ttyname(self.ends[1]), new)
+        os.rename(new, self.path)
+
+    def put(self, data):
+        if len(self.out) + len(data) > self.BUFFER:
+            self.dropped += 1
+        else:
+            self.out += data
+
+    def pump(self, now):
+        passed = self.rate * (now - self.last)
+        self.last = now
+        # An idle line saves nothing up, but for what this program is late.
+        most = 1 + 0.02 * self.rate
+        self.may_send = min(self.may_send + passed, most) if self.out else 0.0
+        self.may_read = min(self.may_read + passed, most)
+        count = min(int(self.may_send), len(self.out))
+        if count:
+            try:
+                count = os.write(self.ends[0], self.out[:count])
+            except OSError:
+                pass  # Nobody reads.
+            del self.out[:count]
+            self.may_send -= count
+
+    def get(self, now):
+        try:
+            data = os.read(self.ends[0], int(self.may_read)) if self.may_read >= 1 else b""
+        except OSError:
+            return
+        self.may_read -= len(data)
+        if data:
+            yield data, now
+
+
+class Wire:
+    """A transport with faults; what is delayed may be overtaken."""
+
+    def __init__(self, transport):
+        self.transport = transport
         self.out, self.into, self.count = [], [], 0
-        self.bursts = [0, 0]
+        self.bursts = [0.0, 0.0]
         self.quiet_until = 0.0
 
-    def faults(self, direction, data):
+    def faults(self, direction, data, now):
         """What becomes of a datagram: several, with their delays."""
-        if self.bursts[direction] > 0:
-            self.bursts[direction] -= 1
+        if now < self.bursts[direction]:
             return
         if RANDOM.random() < option("loss", 0):
-            self.bursts[direction] = int(option("burst", 0) * RANDOM.random())
+            self.bursts[direction] = now + option("burst", 0) * RANDOM.random()
             return
         for _ in range(2 if RANDOM.random() < option("dup", 0) else 1):
             if RANDOM.random() < option("garbage", 0):
@@ -130,7 +236,7 @@ class Wire:
             yield option("jitter", 0) * RANDOM.random(), data
 
     def queue(self, queue, direction, data, now, extra):
-        for delay, datagram in self.faults(direction, data):
+        for delay, datagram in self.faults(direction, data, now):
             self.count += 1
             heapq.heappush(queue, (now + delay, self.count, datagram, extra))
 
@@ -141,23 +247,12 @@ class Wire:
 
     def flush(self, now):
         while self.out and self.out[0][0] <= now:
-            try:
-                self.socket.sendto(heapq.heappop(self.out)[2], self.to)
-            except OSError:
-                pass
+            self.transport.put(heapq.heappop(self.out)[2])
+        self.transport.pump(now)
 
     def receive(self, now):
         """Datagrams that are due, and when they really came."""
-        while True:
-            try:
-                data, ancillary, _, _ = self.socket.recvmsg(4096, 64)
-            except OSError:
-                break
-            came = now
-            for level, kind, stamp in ancillary:
-                if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
-                    seconds, nanoseconds = struct.unpack("qq", stamp[:16])
-                    came = seconds + nanoseconds * 1e-9 - (time.time() - time.monotonic())
+        for data, came in self.transport.get(now):
             if now >= self.quiet_until:
                 self.queue(self.into, 1, data, now, came)
         while self.into and self.into[0][0] <= now:
@@ -202,16 +297,70 @@ class Vehicle:
             self.q = attitude_of((0, 0, 1), heading(self.q))
 
 
+def sign(mav, key):
+    """All that it sends is signed, and what it parses must be."""
+    mav.signing.secret_key = key
+    mav.signing.timestamp = int((time.time() - 1420070400) * 1e5)
+    mav.signing.sign_outgoing = True
+
+
+class Liar:
+    """Somebody who claims to be a vehicle that stands on its head elsewhere, not armed, in another mode."""
+
+    def __init__(self, system, key=None):
+        self.mav = MAV.MAVLink(None, srcSystem=system, srcComponent=1)
+        if key:
+            sign(self.mav, key)
+        self.boot = time.monotonic() - 1000.0
+
+    def lies(self, now):
+        boot_ms = int(1000 * (now - self.boot))
+        make = MAV.MAV_AUTOPILOT_PX4 if PX4 else MAV.MAV_AUTOPILOT_ARDUPILOTMEGA
+        for message in (
+            MAV.MAVLink_heartbeat_message(2, make, MAV.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED, NUMBERS[PILOT], MAV.MAV_STATE_STANDBY, 3),
+            MAV.MAVLink_attitude_quaternion_message(boot_ms, 0, 1, 0, 0, 3, 2, 1),
+            MAV.MAVLink_local_position_ned_message(boot_ms, 40, -30, -20, 5, 5, 5),
+        ):
+            yield message.pack(self.mav)
+            self.mav.seq = (self.mav.seq + 1) % 256
+
+
+class Forger:
+    """Somebody without the key, on the same link and beside it."""
+
+    def __init__(self, wire, system):
+        self.wire, self.due, self.signed, self.count = wire, 0.0, [], 0
+        self.liars = [Liar(system), Liar(system, bytes(32))]
+        to = wire.transport
+        self.beside = Datagrams(*to.to) if isinstance(to, Datagrams) else None
+
+    def forge(self, now):
+        if now < self.due or not self.signed:
+            return
+        self.due = now + 0.05
+        forged = [lie for liar in self.liars for lie in liar.lies(now)]
+        forged += RANDOM.choices(self.signed, k=3)
+        for data in forged:
+            self.count += 1
+            self.wire.transport.put(data)
+            if self.beside:
+                self.beside.put(data)
+
+
 class Autopilot:
     def __init__(self, wire):
         self.wire = wire
         self.mav = MAV.MAVLink(None, srcSystem=int(option("system", 1)), srcComponent=1)
         self.mav.robust_parsing = True
+        if option(KEY, ""):
+            sign(self.mav, bytes.fromhex(option(KEY, "")))
+        self.forger = Forger(wire, self.mav.srcSystem) if option("forger", 0) else None
+        self.other, self.other_due = None, 0.0
         self.mav.seq = RANDOM.randrange(256)
         self.vehicle = Vehicle()
         self.start()
         self.refuse_modes = option("refuse_modes", 0)
-        self.acks, self.took_off_at, self.texts = [], None, 0
+        self.acks, self.took_off_at, self.texts, self.unplugged = [], None, 0, False
         self.done = set()
         self.report = {
             "modes": [], "armed": 0, "setpoints": {}, "oldest_ms": 0, "ignored": 0, "refused": [], "commands": {},
@@ -220,12 +369,12 @@ class Autopilot:
         self.ints = (
             {"COM_OBL_RC_ACT": 0, "COM_RC_IN_MODE": 3, "COM_RCL_EXCEPT": 0, "NAV_RCL_ACT": 2, "NAV_DLL_ACT": 0, "COM_MOT_TEST_EN": int(option("mot_test", 1))}
             if PX4
-            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1, "SERVO1_FUNCTION": 33, "SERVO4_FUNCTION": int(option("servo4", 0))}
+            else {"GUID_OPTIONS": int(option("options", 0)), "FS_GCS_ENABLE": 0, "DISARM_DELAY": 10, "ATC_ANGLE_BOOST": 1, "ATC_RATE_FF_ENAB": 1, "SERVO1_FUNCTION": 33, "SERVO4_FUNCTION": int(option("servo4", 0))}
         )
         self.floats = (
-            {"COM_OF_LOSS_T": 1.0, "COM_DISARM_PRFLT": 10.0, "MPC_THR_HOVER": 0.5, "THR_MDL_FAC": 0.0}
+            {"COM_OF_LOSS_T": 1.0, "COM_DISARM_PRFLT": 10.0, "MPC_THR_HOVER": 0.5, "THR_MDL_FAC": 0.0, "MC_ROLL_P": GAINS[0], "MC_YAW_P": GAINS[2]}
             if PX4
-            else {"GUID_TIMEOUT": 3.0, "MOT_THST_HOVER": 0.35, "MOT_THST_EXPO": 0.65, "PILOT_THR_FILT": 0.0}
+            else {"GUID_TIMEOUT": 3.0, "MOT_THST_HOVER": 0.35, "MOT_THST_EXPO": 0.65, "PILOT_THR_FILT": 0.0, "ATC_ANG_RLL_P": GAINS[0], "ATC_ANG_YAW_P": GAINS[2], "ATC_INPUT_TC": INPUT_TIME}
         )
 
     def start(self):
@@ -237,6 +386,7 @@ class Autopilot:
         self.recent = []
         self.takeoff_to = None
         self.hold_at = None
+        self.shaped = None
         self.landed_at = None
         self.u = 0.0
         self.intervals = {0: 1.0, 1: 1.0}
@@ -246,7 +396,10 @@ class Autopilot:
 
     # What it says.
     def send(self, message):
-        self.wire.send(message.pack(self.mav), self.now)
+        data = message.pack(self.mav)
+        if self.forger:
+            self.forger.signed.append(data)
+        self.wire.send(data, self.now)
         self.mav.seq = (self.mav.seq + 1) % 256
 
     def say(self, text, severity=MAV.MAV_SEVERITY_CRITICAL):
@@ -500,7 +653,19 @@ class Autopilot:
             self.start()
             self.boot = self.now
         if happens("quiet"):
-            self.wire.quiet_until = self.now + 1.5
+            self.wire.quiet_until = self.now + option("quiet_for", 1.5)
+            self.unplugged = True
+        if self.unplugged and self.now >= self.wire.quiet_until:
+            self.unplugged = False
+            self.wire.transport.replug()
+        if option("other", 0) and since >= option("other_at", 3.0):
+            self.other = self.other or Liar(int(option("other", 0)))
+            if self.now >= self.other_due:
+                self.other_due = self.now + 0.05
+                for lie in self.other.lies(self.now):
+                    self.wire.send(lie, self.now)
+        if self.forger:
+            self.forger.forge(self.now)
         if self.armed and self.mode == COMMANDED:
             if PX4 and self.now - self.heard > self.floats["COM_OF_LOSS_T"]:
                 self.say("Failsafe activated: offboard signal lost")
@@ -540,6 +705,7 @@ class Autopilot:
                 return (0, 0, 0), 0.0
             return self.fly_to(*place)
         if target[0] == "rates":
+            self.shaped = None
             return target[1], self.thrust(target[2])
         _, q, rates, u = target
         return self.turn_to(q, rates), self.thrust(u, q)
@@ -580,11 +746,13 @@ class Autopilot:
         return self.turn_to(q, (0, 0, yaw_rate)), low
 
     def turn_to(self, q, rates):
-        w, x, y, z = self.vehicle.q
-        error = multiply((w, -x, -y, -z), q)
-        sign = 2.0 if error[0] >= 0 else -2.0
-        gains = (8.0, 8.0, 4.0)
-        return tuple(g * sign * e + r for g, e, r in zip(gains, error[1:], rates))
+        if PX4:
+            return towards(self.vehicle.q, q, rates, GAINS)
+        # A target of its own turns there, and the vehicle follows that with its rates.
+        target = self.vehicle.q if self.vehicle.landed or self.shaped is None else self.shaped
+        rates = towards(target, q, rates, 3 * (1 / INPUT_TIME,))
+        self.shaped = unit(multiply(target, (1, *(0.5 * STEP * c for c in rates))))
+        return towards(self.vehicle.q, self.shaped, rates, GAINS)
 
     def run(self):
         last = time.monotonic()
@@ -610,9 +778,16 @@ class Autopilot:
             time.sleep(STEP)
 
 
+def transport(place):
+    if place.startswith("serial:"):
+        _, path, baud = place.split(":")
+        return Line(path, int(baud))
+    host, port = place.split(":")
+    return Datagrams(host, int(port))
+
+
 def main():
-    host, port = sys.argv[1].split(":")
-    autopilot = Autopilot(Wire(host, int(port)))
+    autopilot = Autopilot(Wire(transport(sys.argv[1])))
 
     autopilot.run()
     report = autopilot.report
@@ -620,6 +795,8 @@ def main():
     report["landed"] = autopilot.vehicle.landed
     report["mode"] = autopilot.mode
     report["ints"] = autopilot.ints
+    report["forged"] = autopilot.forger.count if autopilot.forger else 0
+    report["unsent"] = getattr(autopilot.wire.transport, "dropped", 0)
     print(json.dumps(report), flush=True)
 
 

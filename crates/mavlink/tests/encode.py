@@ -7,7 +7,7 @@ writes the frame's bytes as hexadecimal digits.
 import json
 import sys
 
-from pymavlink.dialects.v20 import ardupilotmega as MAV
+from pymavlink.dialects.v20 import all as MAV
 
 for line in sys.stdin:
     wanted = json.loads(line)

@@ -1,6 +1,6 @@
 //! A body that slides on a table, drawn home by springs (Konz 5.7.4): its matrices by hand, and when translation and rotation mind each other.
 //!
-//! `cargo run -p fly-mechanics --example planar_body [paths.svg]`
+//! `cargo run -p fly-mechanics --example planar_body`
 
 // The source's symbols are the names here: M, K, V.
 #![allow(non_snake_case)]
@@ -12,8 +12,6 @@ use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 use fly_mechanics::multibody::{Body, Damper, EquationOfMotion, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{DMatrix, Matrix3, Vector3};
-
-mod plot;
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
@@ -36,7 +34,6 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         sideways(&curved)
     );
     assert!(sideways(&straight) < 1e-12 && sideways(&curved) > 0.1);
-    plot::save(["r_x [m]", "r_y [m]"], &[straight, curved])?;
     Ok(())
 }
 

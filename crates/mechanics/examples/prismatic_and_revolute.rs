@@ -4,7 +4,7 @@
 //! everywhere, where a law `Pi angle` jumps by a whole `2 pi Pi` behind the body's back. A body that is pushed hard turns over a few times
 //! and comes to rest.
 //!
-//! `cargo run -p fly-mechanics --example prismatic_and_revolute [phase_plane.svg]`
+//! `cargo run -p fly-mechanics --example prismatic_and_revolute`
 
 use std::error::Error;
 use std::f64::consts::{PI, TAU};
@@ -14,8 +14,6 @@ use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 use fly_mechanics::multibody::{Body, Damper, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{Matrix3, Vector3};
-
-mod plot;
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
@@ -106,12 +104,10 @@ fn hinge() -> Result<(), Box<dyn Error>> {
     println!(
         "  push [rad/s]   rests at [rad]   turns   kinetic energy given [J]   taken by the damper [J]"
     );
-    let mut curves = Vec::new();
     for push in [1.0, 3.0, 5.0, 7.0, 9.0] {
         let mut motion = SystemState::at_rest(&model);
         motion.velocity = vec![push, 0.0, 0.0];
         let mut turn = unforced(&model);
-        let mut curve = vec![[0.0, push]];
         let mut integrator = Adaptive::new(&model, Tolerance::default());
         for step in 1..=1600 {
             let until = 0.02 * f64::from(step);
@@ -120,14 +116,11 @@ fn hinge() -> Result<(), Box<dyn Error>> {
                 rates[1] = motion.velocity[0];
                 rates[2] = 0.8 * motion.velocity[0].powi(2);
             })?;
-            curve.push([motion.velocity[1], motion.velocity[0]]);
         }
         let (angle, taken) = (motion.velocity[1], motion.velocity[2]);
         let (turns, given) = ((angle / TAU).round() + 0.0, 0.5 * push * push);
         println!("  {push:12.1}   {angle:14.6}   {turns:5}   {given:24.6}   {taken:23.6}");
         assert!((angle - turns * TAU).abs() < 1e-4 && (taken - given).abs() < 1e-6);
-        curves.push(curve);
     }
-    plot::save(["angle [rad]", "[rad/s]"], &curves)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The two-link arm of every textbook: M, C and g by hand and by the recursions, what `M_dot - 2 C` means, and a swing.
 //!
-//! `cargo run -p fly-mechanics --example two_link_arm [swing.svg]`
+//! `cargo run -p fly-mechanics --example two_link_arm`
 
 // The source's symbols are the names here: M, K, V.
 #![allow(non_snake_case)]
@@ -14,8 +14,6 @@ use fly_mechanics::integrate::{Adaptive, SystemState, Tolerance, unforced};
 use fly_mechanics::multibody::projection;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use nalgebra::{DMatrix, Matrix2, Matrix3, Vector2, Vector3};
-
-mod plot;
 
 /// Lengths, distances of the centres of mass from the joints (m), masses (kg), moments about the centres (kg m²).
 const L: [f64; 2] = [0.5, 0.4];
@@ -106,7 +104,7 @@ fn swing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
     let lower = model.body_id("lower")?;
     let mut workspace = Workspace::new(model);
     let mut integrator = Adaptive::new(model, Tolerance::default());
-    let (mut path, mut start) = (Vec::new(), None);
+    let mut start = None;
     for step in 0..=300 {
         integrator.advance(model, &mut motion, 0.01 * f64::from(step), unforced(model))?;
         let q = &motion.configuration;
@@ -116,7 +114,6 @@ fn swing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
             .act(&(Vector3::x() * L[1]));
         let energy = workspace.energy(model);
         assert!((energy - *start.get_or_insert(energy)).abs() < 1e-7);
-        path.push([tip.x, tip.y]);
         if step % 30 == 0 {
             println!(
                 "  {:5.2}   {:9.5}  {:9.5}   {:9.5}   {:9.5}   {energy:10.7}",
@@ -124,6 +121,5 @@ fn swing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
             );
         }
     }
-    plot::save(["x of the tip [m]", "y [m]"], &[path])?;
     Ok(())
 }

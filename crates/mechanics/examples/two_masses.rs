@@ -1,6 +1,6 @@
 //! Two masses on one rail with a spring between them: a force on the first moves the second (Konz 5.8.1), and a wall stops it.
 //!
-//! `cargo run -p fly-mechanics --example two_masses [positions.svg]`
+//! `cargo run -p fly-mechanics --example two_masses`
 
 // The source's symbols are the names here: M, K, V.
 #![allow(non_snake_case)]
@@ -12,8 +12,6 @@ use fly_mechanics::integrate::{Adaptive, Direction, SystemState, Tolerance, forc
 use fly_mechanics::multibody::{Body, EquationOfMotion, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment};
 use nalgebra::{Matrix2, Matrix3, Vector3};
-
-mod plot;
 
 const MASSES: [f64; 2] = [2.0, 1.0];
 const STIFFNESS: f64 = 12.0;
@@ -101,7 +99,6 @@ fn bouncing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
     let mut motion = SystemState::at_rest(model);
     motion.velocity = vec![1.0, 1.0];
     let mut workspace = Workspace::new(model);
-    let mut curves = vec![Vec::new(), Vec::new()];
     let wall = [Direction::Falling];
     let mut integrator = Adaptive::new(model, Tolerance::default()).watching(&wall);
     for step in 1..=400 {
@@ -118,14 +115,10 @@ fn bouncing(model: &Model<f64>) -> Result<(), Box<dyn Error>> {
             println!("  {:13.9}   {speed:10.6}   {energy:.9}", motion.time);
             assert!((energy - 1.5).abs() < 1e-8 && motion.configuration[1] >= 1.0);
         }
-        for (curve, z) in curves.iter_mut().zip(&motion.configuration) {
-            curve.push([motion.time, *z]);
-        }
     }
     println!(
         "they fly away at {:.6} m/s and {:.6} m/s",
         motion.velocity[0], motion.velocity[1]
     );
-    plot::save(["t [s]", "z [m]"], &curves)?;
     Ok(())
 }

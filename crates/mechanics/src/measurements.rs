@@ -60,6 +60,8 @@ pub struct Measurements {
     groups: Vec<Measured>,
     dim: usize,
     tracked: Option<BodyId>,
+    /// Where the joint of the tracked body is in the world; `None` in its origin.
+    placement: Option<SE3<f64>>,
 }
 
 /// A group of numbers that are measured together.
@@ -106,10 +108,12 @@ impl Measurements {
     /// What is measured of this system. A `tracked` body that is not [free in the world](Self::is_free) is measured in its joint, as all are.
     pub fn new(model: &Model<f64>, tracked: Option<BodyId>) -> Self {
         let tracked = tracked.filter(|body| Self::is_free(model, *body));
+        let placement = tracked.and_then(|body| model.placement(body).copied());
         let mut all = Self {
             groups: Vec::new(),
             dim: 0,
             tracked,
+            placement: placement.filter(|placement| *placement != SE3::identity()),
         };
         for (name, quantity) in [
             ("pose.position", Quantity::Translation),
@@ -176,6 +180,8 @@ impl Measurements {
 
     /// Measures everything in a state: `values` has [`dim`](Self::dim) numbers.
     pub fn read(&self, model: &Model<f64>, x: &[f64], xi: &[f64], values: &mut [f64]) {
+        // The groups of a body follow each other.
+        let mut of_body = None;
         for group in &self.groups {
             let values = &mut values[group.range.clone()];
             let Some(joint) = model.joint(group.body) else {
@@ -183,6 +189,14 @@ impl Measurements {
             };
             let own_x = &x[model.config_range(group.body)];
             let own_xi = &xi[model.velocity_range(group.body)];
+            let mut pose = || match of_body {
+                Some((body, pose)) if body == group.body => pose,
+                _ => {
+                    let pose = self.pose(model, group.body, x);
+                    of_body = Some((group.body, pose));
+                    pose
+                }
+            };
             match group.quantity {
                 Quantity::Joint => {
                     let position = match joint.kind() {
@@ -191,20 +205,16 @@ impl Measurements {
                     };
                     values.copy_from_slice(&[position, own_xi[0]]);
                 }
-                Quantity::Translation => {
-                    let pose = self.pose(model, group.body, x);
-                    values.copy_from_slice(pose.translation.as_slice());
-                }
+                Quantity::Translation => values.copy_from_slice(pose().translation.as_slice()),
                 Quantity::Quaternion => {
-                    let pose = self.pose(model, group.body, x);
-                    values.copy_from_slice(pose.rotation.to_quaternion().as_slice());
+                    values.copy_from_slice(pose().rotation.to_quaternion().as_slice());
                 }
                 Quantity::Linear => {
-                    let twist = joint.subspace(own_x).twist(own_xi);
+                    let twist = joint.twist(own_x, own_xi);
                     values.copy_from_slice(linear(&twist).as_slice());
                 }
                 Quantity::Angular => {
-                    let twist = joint.subspace(own_x).twist(own_xi);
+                    let twist = joint.twist(own_x, own_xi);
                     values.copy_from_slice(angular(&twist).as_slice());
                 }
             }
@@ -217,13 +227,15 @@ impl Measurements {
             return SE3::identity();
         };
         let pose = joint.pose(&x[model.config_range(body)]);
-        self.placement(model, body) * pose
+        match self.placement(body) {
+            Some(placement) => *placement * pose,
+            None => pose,
+        }
     }
 
-    /// The joint's frame in the frame that the body is measured in.
-    fn placement(&self, model: &Model<f64>, body: BodyId) -> SE3<f64> {
-        let tracked = (self.tracked == Some(body)).then(|| model.placement(body).copied());
-        tracked.flatten().unwrap_or(SE3::identity())
+    /// The joint's frame in the frame that the body is measured in; `None` where they are one.
+    fn placement(&self, body: BodyId) -> Option<&SE3<f64>> {
+        (self.placement.as_ref()).filter(|_| self.tracked == Some(body))
     }
 }
 
@@ -266,15 +278,20 @@ impl Measurements {
                 xi[0] = values[1];
             }
             Quantity::Translation => {
-                let measured = Vector3::from_column_slice(&values[..3]);
-                let placement = self.placement(model, body);
-                joint.fit_translation(&placement.inverse().act(&measured), x);
+                let mut measured = Vector3::from_column_slice(&values[..3]);
+                if let Some(placement) = self.placement(body) {
+                    measured = placement.inverse().act(&measured);
+                }
+                joint.fit_translation(&measured, x);
             }
             Quantity::Quaternion => {
                 let measured = Vector4::from_column_slice(&values[..4]);
                 if let Some(unit) = measured.try_normalize(0.0) {
-                    let placement = self.placement(model, body).rotation;
-                    joint.fit_rotation(&(placement.inverse() * SO3::from_quaternion(&unit)), x);
+                    let mut rotation = SO3::from_quaternion(&unit);
+                    if let Some(placement) = self.placement(body) {
+                        rotation = placement.rotation.inverse() * rotation;
+                    }
+                    joint.fit_rotation(&rotation, x);
                 }
             }
             Quantity::Linear => joint.fit_linear(&Vector3::from_column_slice(&values[..3]), xi),

@@ -72,6 +72,7 @@ impl fmt::Display for System {
             (model.dampers().len(), "damper", "dampers"),
             (self.loops.len(), "loop", "loops"),
             (self.couplings.len(), "coupling", "couplings"),
+            (self.rolling.len(), "rolling contact", "rolling contacts"),
             (self.ropes.len(), "rope", "ropes"),
         ] {
             if number > 0 {

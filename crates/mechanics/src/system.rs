@@ -1,7 +1,9 @@
 //! A system as its description gives it.
 
 use crate::contact::{Compliance, ContactPoint};
-use crate::multibody::constraints::{ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure};
+use crate::multibody::constraints::{
+    ConstraintSet, ConstraintSetBuilder, Coupling, LoopClosure, Rolling,
+};
 use crate::multibody::{BodyId, JointKind, Model, ModelBuilder, ModelError};
 use crate::text::some;
 use crate::{Battery, Inputs, QuadraticDrag, Rope};
@@ -61,6 +63,8 @@ pub struct System {
     pub loops: Vec<LoopClosure<f64>>,
     /// Its gears and belts; see [`constraints`](Self::constraints).
     pub couplings: Vec<Coupling<f64>>,
+    /// Its wheels, skates and rolling bodies; see [`constraints`](Self::constraints).
+    pub rolling: Vec<Rolling<f64>>,
     /// Its ropes, which act in [`ActuatedDynamics`](crate::ActuatedDynamics); no controller and no reference knows them.
     pub ropes: Vec<Rope>,
     /// What the description says and the system leaves out, and what looks like a mistake but need not be one.
@@ -152,6 +156,7 @@ impl System {
             battery: None,
             loops: Vec::new(),
             couplings: Vec::new(),
+            rolling: Vec::new(),
             ropes: Vec::new(),
         }
     }
@@ -233,6 +238,7 @@ impl System {
             }
         }
         (extended.loops, extended.couplings) = (self.loops, self.couplings);
+        extended.rolling = self.rolling;
         extended.battery = self.battery;
         let found = std::mem::replace(&mut extended.notes, self.notes);
         let new = |note: &String| !extended.notes.contains(note);
@@ -285,7 +291,7 @@ impl System {
 
 /// # Constraints
 impl System {
-    /// Its loops and couplings, to be stabilised, joined by others and built.
+    /// Its loops, couplings and rolling bodies, to be stabilised, joined by others and built.
     ///
     /// ```
     /// use fly_mechanics::System;
@@ -321,21 +327,24 @@ impl System {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn constraints(&self) -> ConstraintSetBuilder<f64> {
-        constraints(&self.loops, &self.couplings)
+        constraints(&self.loops, &self.couplings, &self.rolling)
     }
 }
 
-/// Loops, then couplings.
+/// Loops, couplings, and what rolls, in this order.
 pub(crate) fn constraints(
     loops: &[LoopClosure<f64>],
     couplings: &[Coupling<f64>],
+    rolling: &[Rolling<f64>],
 ) -> ConstraintSetBuilder<f64> {
     let builder = loops
         .iter()
         .fold(ConstraintSet::builder(), |builder, closure| {
             builder.with(closure.clone())
         });
-    (couplings.iter()).fold(builder, |builder, coupling| builder.with(coupling.clone()))
+    let builder =
+        (couplings.iter()).fold(builder, |builder, coupling| builder.with(coupling.clone()));
+    (rolling.iter()).fold(builder, |builder, rolling| builder.with(rolling.clone()))
 }
 
 /// # Air

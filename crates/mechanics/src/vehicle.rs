@@ -94,10 +94,10 @@ pub enum VehicleError {
         /// The body.
         body: String,
     },
-    /// Loops are closed or joints coupled.
+    /// Loops are closed, joints coupled, or it rolls.
     #[error("a free body has neither `{key}` nor anything else that constrains its motion")]
     Constraints {
-        /// `loops` or `couplings`.
+        /// `loops`, `couplings` or `rolling`.
         key: &'static str,
     },
     /// It has motors in joints.
@@ -148,6 +148,7 @@ impl TryFrom<System> for Vehicle {
         for (key, count) in [
             ("loops", system.loops.len()),
             ("couplings", system.couplings.len()),
+            ("rolling", system.rolling.len()),
         ] {
             if count > 0 {
                 return Err(VehicleError::Constraints { key });

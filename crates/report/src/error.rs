@@ -29,6 +29,19 @@ pub enum ReportError {
         /// Why, if that is known: `; truncated at …`.
         reason: String,
     },
+    /// A signal that cannot be plotted.
+    #[error(
+        "cannot plot `{name}` of `{}`: expected numbers, found {found}\n`fly log info {} --signals` lists what there is",
+        path.display(), path.display()
+    )]
+    Signal {
+        /// The log.
+        path: PathBuf,
+        /// The signal's name, or a pattern.
+        name: String,
+        /// What was found.
+        found: String,
+    },
     /// There is nothing to write a report of.
     #[error("expected at least one log to report, found none")]
     NoLog,

@@ -5,6 +5,7 @@ mod error;
 pub mod flight;
 pub mod grid;
 mod panels;
+pub mod plot;
 mod report;
 pub mod scene;
 pub mod spectrum;

@@ -65,14 +65,16 @@ struct Shown<'a> {
 
 /// How the flight went.
 #[derive(Serialize)]
-struct Verdict<'a> {
-    text: &'a str,
+pub struct Verdict<'a> {
+    /// In words.
+    pub text: &'a str,
     /// `good`, `bad` or `unknown`.
-    tone: &'static str,
+    pub tone: &'static str,
 }
 
 impl<'a> Verdict<'a> {
-    fn of(flight: &'a Flight) -> Self {
+    /// Of a flight.
+    pub fn of(flight: &'a Flight) -> Self {
         let outcome = flight.run.as_ref().map(|run| run.outcome.as_str());
         match outcome.filter(|text| !text.is_empty()) {
             Some(text) if text.starts_with("flown") => Self { text, tone: "good" },
@@ -205,7 +207,7 @@ fn shown<'a>(flight: &'a Flight, blob: &mut Blob) -> Shown<'a> {
         file: flight.path.display().to_string(),
         verdict: Verdict::of(flight),
         facts: facts(flight),
-        numbers: numbers(flight),
+        numbers: flight.numbers(),
         notes: &flight.notes,
         span: flight.span,
         cell: plots.width(),
@@ -235,42 +237,6 @@ fn track_length(track: &Grid) -> usize {
         .map(|column| column.low.len())
         .max()
         .unwrap_or_default()
-}
-
-/// The numbers of the flight, and those of its run.
-fn numbers(flight: &Flight) -> Vec<Number> {
-    let mut numbers = flight.statistics.numbers();
-    let longest = flight
-        .gaps
-        .iter()
-        .map(|[from, to]| to - from)
-        .fold(0.0, f64::max);
-    if longest > 0.0 {
-        numbers.push(Number {
-            key: "gap",
-            label: "longest gap of the data".into(),
-            value: longest,
-            unit: "s",
-            less_is_better: Some(true),
-        });
-    }
-    if let Some(run) = flight.run.as_ref().filter(|run| run.step_max > 0) {
-        let times = [
-            ("step_median", "step time, median", run.step_median),
-            ("step_p99", "step time, 99th percentile", run.step_p99),
-            ("step_max", "step time, max", run.step_max),
-        ];
-        for (key, label, nanoseconds) in times {
-            numbers.push(Number {
-                key,
-                label: label.into(),
-                value: nanoseconds as f64 * 1e-3,
-                unit: "µs",
-                less_is_better: Some(true),
-            });
-        }
-    }
-    numbers
 }
 
 /// What the flight was, as pairs of a label and a text.

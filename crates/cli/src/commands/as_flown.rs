@@ -64,8 +64,8 @@ pub fn objections(configuration: &Configuration) -> Result<Vec<String>, ConfigEr
     let label = label(rate);
     let found = match found {
         Ok(found) => found,
-        // It begins on its way.
-        Err(AnalysisError::NotAtRest(_)) => Vec::new(),
+        // It begins on its way; what rolls always is.
+        Err(AnalysisError::NotAtRest(_) | AnalysisError::Rolls(_)) => Vec::new(),
         Err(error) => vec![Finding::Problem(error.to_string())],
     };
     Ok((found.into_iter())

@@ -3,15 +3,21 @@
 use std::path::Path;
 
 use fly_flight::fleet::{Fleet, FleetSummary};
-use fly_flight::{Destination, End, FlightError, McapFile, Verdict, backend};
+use fly_flight::{Destination, End, McapFile, Verdict, backend};
 use fly_hal::SearchPath;
+use fly_mavlink::Address;
 
 use super::fly::{destination, object};
 use super::interruptions::Interruptions;
+use super::pace::Pace;
+use super::shown::Shown;
 use crate::args::Arguments;
 use crate::config::FleetConfiguration;
 use crate::exit::{Exit, Failure};
 use crate::telemetry::{FleetData, Progress, ShownFleet, Terminal};
+
+/// System ids of vehicles; 255 is a ground station.
+const MOST_SHOWN: usize = 254;
 
 /// Flies all vehicles and prints the summaries.
 pub(super) fn run(
@@ -19,9 +25,19 @@ pub(super) fn run(
     arguments: &Arguments,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
-    if !arguments.mavlink_out.is_empty() || arguments.speed.is_some() {
-        let message =
-            "--mavlink-out and --speed are for one vehicle; this configuration has several";
+    // Whoever listens hears one vehicle.
+    let shared = |address: &&Address| !matches!(address, Address::UdpOut(_) | Address::TcpOut(_));
+    if let Some(address) = arguments.mavlink_out.iter().find(shared) {
+        let message = format!(
+            "--mavlink-out {address}: each of several vehicles has a link of its own, which goes out to the ground station; expected \
+             `udpout:HOST:PORT` or `tcpout:HOST:PORT`"
+        );
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    if configuration.vehicles.len() > MOST_SHOWN && !arguments.mavlink_out.is_empty() {
+        let message = format!(
+            "--mavlink-out shows at most {MOST_SHOWN} vehicles: MAVLink has no more system ids"
+        );
         return Err(Failure::new(Exit::Usage, message));
     }
     for vehicle in &configuration.vehicles {
@@ -52,7 +68,7 @@ fn fly(
     configuration: &FleetConfiguration,
     arguments: &Arguments,
     terminal: &Terminal,
-) -> Result<FleetSummary, FlightError> {
+) -> Result<FleetSummary, Failure> {
     let interruptions = Interruptions::watch(false);
     let folders = &arguments.configuration.plugin_dir;
     let search = SearchPath::standard(folders.iter().cloned());
@@ -62,15 +78,30 @@ fn fly(
         &configuration.flight,
         arguments.log.as_deref(),
     );
-    let mut logs: Vec<_> = (configuration.vehicles.iter())
-        .map(|vehicle| McapFile::new(of_vehicle(&of_world, &vehicle.name)))
-        .collect();
+    let stations = &arguments.mavlink_out;
+    let mut logs = Vec::with_capacity(configuration.vehicles.len());
+    for (vehicle, system) in configuration.vehicles.iter().zip(1..) {
+        let log = McapFile::new(of_vehicle(&of_world, &vehicle.name));
+        let system = u8::try_from(system).unwrap_or(u8::MAX);
+        let document = &configuration.document;
+        logs.push(Shown::new(
+            log,
+            &vehicle.configuration,
+            document,
+            stations,
+            system,
+        )?);
+    }
     let mut log = McapFile::new(of_world);
     let mut fleet = Fleet::new(configuration, world, &mut logs, &mut log)?;
     let duration = configuration.flight.duration;
     let progress = (!arguments.quiet).then(|| Progress::start(duration, terminal));
     let progress = progress.flatten();
+    // People look at it in real time.
+    let usual = if stations.is_empty() { 0.0 } else { 1.0 };
+    let mut pace = Pace::new(arguments.speed.unwrap_or(usual));
     while !fleet.tick() {
+        pace.wait(fleet.flight_time());
         if interruptions.interrupted() {
             fleet.end(&End::Interrupted);
         }

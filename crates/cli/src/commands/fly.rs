@@ -123,7 +123,9 @@ fn fly(
     let backend = load(configuration, manner)?;
     // Ctrl-C at the question ends the command.
     consent::ask(configuration, backend.instance(), manner.yes)?;
-    let mut log = Shown::new(log(configuration, manner), configuration, manner.stations)?;
+    let document = &configuration.document;
+    let log = log(configuration, manner);
+    let mut log = Shown::new(log, configuration, document, manner.stations, 1)?;
     Ok(fly_into(
         configuration,
         backend,
@@ -142,6 +144,33 @@ pub(super) fn fly_alone(
     let backend = load(configuration, manner)?;
     let mut log = log(configuration, manner);
     fly_into(configuration, backend, &mut log, manner, terminal)
+}
+
+/// Flies what moves nothing real: a simulation or a replay.
+///
+/// # Errors
+/// The backend has a clock of its own, or the flight does not begin.
+pub(super) fn fly_simulated(
+    configuration: &Configuration,
+    manner: &Manner,
+    terminal: &Terminal,
+) -> Result<Summary, Failure> {
+    let backend = load(configuration, manner)?;
+    if backend.instance().clock() == Clock::RealTime {
+        let plugin = &configuration.backend.plugin;
+        let message = format!(
+            "the backend `{plugin}` flies in real time: expected one that can be flown again from the same start, such as sim or replay"
+        );
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let mut log = log(configuration, manner);
+    Ok(fly_into(
+        configuration,
+        backend,
+        &mut log,
+        manner,
+        terminal,
+    )?)
 }
 
 fn load(configuration: &Configuration, manner: &Manner) -> Result<Backend, FlightError> {

@@ -6,6 +6,7 @@ mod actuators;
 mod as_flown;
 mod backends;
 mod check;
+mod compare;
 mod configs;
 mod conformance;
 mod consent;
@@ -15,6 +16,8 @@ mod interruptions;
 mod log;
 mod manual;
 mod pace;
+mod plot;
+mod product;
 mod real_time;
 mod report;
 mod serve;
@@ -54,7 +57,9 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
             actuators::run(wish, &options(arguments)?, wish.yes || arguments.yes)
         }
         Some(Command::Sweep(wish)) => sweep::run(wish, arguments, terminal),
+        Some(Command::Compare(wish)) => compare::run(wish, arguments, terminal),
         Some(Command::Report(arguments)) => report::run(arguments),
+        Some(Command::Plot(arguments)) => plot::run(arguments),
         Some(Command::Log(command)) => log::run(command),
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),

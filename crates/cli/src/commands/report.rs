@@ -1,19 +1,16 @@
 //! `fly report`: flights as one HTML page.
 
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use fly_flight::LogSummary;
 use fly_report::Flight;
 
+use super::product;
 use crate::args::ReportArguments;
 use crate::exit::{Exit, Failure};
 
 /// Where the report of several logs goes.
 const OF_SEVERAL: &str = "report.html";
-/// How a page begins.
-const PAGE: &[u8] = b"<!doctype html>";
 
 /// Reads the logs and writes the page.
 ///
@@ -52,49 +49,8 @@ pub(super) fn after_flight(logs: &[&LogSummary], out: Option<&Path>) -> Result<(
 
 fn write(logs: &[&Path], out: &Path) -> Result<(), Failure> {
     // Before a long log is read.
-    refuse_foreign(out)?;
+    product::refuse_foreign(out, &product::PAGE)?;
     let flights: Result<Vec<_>, _> = logs.iter().map(Flight::open).collect();
     let page = fly_report::report(&flights?)?;
-    replace(out, page.as_bytes()).map_err(|error| {
-        Failure::new(
-            Exit::Internal,
-            format_args!("cannot write the report `{}`: {error}", out.display()),
-        )
-    })
-}
-
-/// A report replaces a report, and nothing else: least of all the log that it is of.
-fn refuse_foreign(out: &Path) -> Result<(), Failure> {
-    let mut first = Vec::new();
-    let read =
-        File::open(out).and_then(|file| file.take(PAGE.len() as u64).read_to_end(&mut first));
-    if read.is_ok() && !first.is_empty() && !first.eq_ignore_ascii_case(PAGE) {
-        return Err(Failure::new(
-            Exit::Usage,
-            format_args!(
-                "cannot write the report `{}`: expected nothing there or an HTML page, which would be replaced, found another file; name \
-                 another place, or remove it",
-                out.display()
-            ),
-        ));
-    }
-    Ok(())
-}
-
-/// As a whole or not at all.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let permissions = std::fs::Permissions::from_mode(0o644);
-        file.as_file().set_permissions(permissions)?;
-    }
-    file.persist(path)?;
-    Ok(())
+    product::write(out, page.as_bytes())
 }

@@ -12,7 +12,7 @@ use fly_mavlink::hil::{Fix, Motion, Origin};
 use fly_mavlink::outputs::{Autopilot, OutputMap};
 use fly_mavlink::publish::{About, Phase, Publication, Seen, Target};
 
-use crate::config::Configuration;
+use crate::config::{Configuration, Document};
 use crate::exit::{Exit, Failure};
 
 /// The log, and beside it the flight as ground stations see it.
@@ -44,14 +44,16 @@ struct Places {
 }
 
 impl Shown {
-    /// Opens the links.
+    /// Opens the links. The vehicle has the system id `system`; the document tells where the world's origin is.
     ///
     /// # Errors
     /// One cannot be opened.
     pub fn new(
         log: McapFile,
         configuration: &Configuration,
+        document: &Document,
         stations: &[Address],
+        system: u8,
     ) -> Result<Self, Failure> {
         if stations.is_empty() {
             return Ok(Self {
@@ -68,9 +70,10 @@ impl Shown {
             .map(|(channel, _)| channel - 1)
             .collect();
         let about = About {
-            system: 1,
+            system,
             kind: kind(inputs.rotors().as_slice().len()),
-            origin: origin(configuration)?,
+            origin: origin(document)?,
+            modes: Mode::ALL.map(|mode| mode.name().to_owned()).into(),
         };
         let publication = Publication::open(stations, &about)
             .map_err(|error| Failure::new(Exit::Usage, format_args!("--mavlink-out: {error}")))?;
@@ -90,8 +93,8 @@ impl Shown {
 }
 
 /// `[serve] origin`, which says the same to autopilots.
-fn origin(configuration: &Configuration) -> Result<Origin, Failure> {
-    let table = configuration.document.table("serve.origin");
+fn origin(document: &Document) -> Result<Origin, Failure> {
+    let table = document.table("serve.origin");
     let origin = table.map(|table| table.decode::<Origin>()).transpose()?;
     Ok(origin.unwrap_or_default())
 }

@@ -160,7 +160,8 @@ fn times(table: &mut Table, summary: &Summary) {
             ],
         );
     }
-    let cycles = &summary.cycle_times;
+    let timing = &summary.timing;
+    let cycles = &timing.cycles;
     // Nobody waits for a simulation.
     if let (true, Some(p99)) = (summary.real_time, cycles.percentile(0.99)) {
         table.row(
@@ -168,7 +169,7 @@ fn times(table: &mut Table, summary: &Summary) {
             [
                 format!(
                     "missed {} of {} deadlines",
-                    summary.deadline_misses,
+                    timing.deadline_misses,
                     cycles.count()
                 ),
                 format!("p99 {}", duration(p99)),
@@ -176,7 +177,7 @@ fn times(table: &mut Table, summary: &Summary) {
             ],
         );
     }
-    for (label, times) in [("wake-up", &summary.wake_up), ("latency", &summary.latency)] {
+    for (label, times) in [("wake-up", &timing.wake_up), ("latency", &timing.latency)] {
         if let Some([median, p99, p999]) = percentiles(times) {
             table.row(
                 label,

@@ -13,7 +13,7 @@ import sys
 import time
 
 os.environ["MAVLINK20"] = "1"
-from pymavlink.dialects.v20 import common as mav  # noqa: E402
+from pymavlink.dialects.v20 import all as mav  # noqa: E402
 
 
 def main():
@@ -46,6 +46,7 @@ def main():
                 ours.heartbeat_encode(mav.MAV_TYPE_GCS, mav.MAV_AUTOPILOT_INVALID, 0, 0, 0),
                 ours.param_request_list_encode(1, 1),
                 ours.command_long_encode(1, 1, mav.MAV_CMD_REQUEST_MESSAGE, 0, 148, 0, 0, 0, 0, 0, 0),
+                ours.command_long_encode(1, 1, mav.MAV_CMD_REQUEST_MESSAGE, 0, 435, 0, 0, 0, 0, 0, 0),
                 ours.command_long_encode(1, 1, mav.MAV_CMD_COMPONENT_ARM_DISARM, 0, 0, 21196, 0, 0, 0, 0, 0),
                 ours.command_long_encode(1, 1, mav.MAV_CMD_DO_FLIGHTTERMINATION, 0, 1, 0, 0, 0, 0, 0, 0),
                 ours.mission_request_list_encode(1, 1),

@@ -14,12 +14,12 @@ fn moved(
     arguments: &[&str],
 ) -> Option<(i32, String, String, Value)> {
     let free = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let port = free.local_addr().unwrap().port();
+    let place = free.local_addr().unwrap().to_string();
     drop(free);
     let folder = Folder::new();
     let options: Vec<&str> = options.iter().copied().chain(["kind=15"]).collect();
-    let peer = Script::autopilot(port, autopilot, &options)?;
-    let link = format!("backend.tricopter.link=\"udpin:127.0.0.1:{port}\"");
+    let peer = Script::autopilot(&place, autopilot, &options)?;
+    let link = format!("backend.tricopter.link=\"udpin:{place}\"");
     let common = [
         "actuators",
         "--config",
@@ -136,6 +136,35 @@ fn autopilots_move_one_actuator_and_stop_it() {
         let side = |pulse: f64| json!([184, [4.0, pulse, 1.0, 1.0, 0.0, 0.0, 0.0]]);
         assert_eq!(told, json!([side(1650.0), rest, side(1350.0), rest]));
     }
+}
+
+/// A servo that is mounted the other way round, with limits and a middle of its own.
+#[test]
+fn directions_limits_and_trim_are_those_of_the_configuration() {
+    let outputs = "backend.tricopter.outputs=[\
+        { command = 'rotor.0.thrust', channel = 1 }, { command = 'rotor.1.thrust', channel = 2 }, { command = 'rotor.2.thrust', channel = 3 }, \
+        { command = 'rotor.0.tilt', channel = 4, reversed = true, min = 1100, trim = 1450, max = 1900 }, \
+        { command = 'rotor.1.tilt', channel = 5 }, { command = 'rotor.2.tilt', channel = 6 }]";
+    let list = [
+        "actuators",
+        "list",
+        "--config",
+        "tricopter",
+        "--backend",
+        "tricopter",
+    ];
+    let (listed, _) = Folder::new().ends(&[&list[..], &["--set", outputs]].concat(), 0);
+    contains(&listed, "1100, 1450, 1900 us  reversed");
+    let quick = ["test", "rotor.0.tilt", "--seconds", "0.5", "--yes"];
+    let arguments = [&quick[..], &["--set", outputs]].concat();
+    let Some((code, _, stderr, told)) = moved("ardupilot", &[], &arguments) else {
+        return;
+    };
+    assert_eq!(code, 0, "{stderr}");
+    // 0.3 of the way down to 1100, then up to 1900.
+    let rest = json!([183, [4.0, 1450.0, 0.0, 0.0, 0.0, 0.0, 0.0]]);
+    let side = |pulse: f64| json!([184, [4.0, pulse, 1.0, 1.0, 0.0, 0.0, 0.0]]);
+    assert_eq!(told, json!([side(1345.0), rest, side(1585.0), rest]));
 }
 
 #[test]

@@ -5,7 +5,8 @@
 pub mod python;
 
 use std::net::UdpSocket;
-use std::process::{Command, Output};
+use std::process::Output;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -13,15 +14,19 @@ use crate::common::Folder;
 use python::Script;
 
 /// What a flight left behind.
-struct Flown {
-    output: Output,
-    summary: Value,
+pub struct Flown {
+    pub output: Output,
+    pub summary: Value,
     /// What the autopilot has seen.
-    report: Value,
+    pub report: Value,
+    pub folder: Folder,
 }
 
+/// A vehicle that is shipped, and how its reference begins where it hovers.
+type Vehicle = (&'static str, &'static [&'static str]);
+
 /// From rest, above where it stands.
-const QUADCOPTER: (&str, &[&str]) = (
+pub const QUADCOPTER: Vehicle = (
     "quadcopter",
     &[
         "reference.phase=[1.5707963, 1.5707963, 1.5707963]",
@@ -29,7 +34,7 @@ const QUADCOPTER: (&str, &[&str]) = (
         "reference.yaw_rate=0.0",
     ],
 );
-const TRICOPTER: (&str, &[&str]) = (
+pub const TRICOPTER: Vehicle = (
     "tricopter",
     &[
         "reference.phase=[1.5707963, 1.5707963, 1.5707963]",
@@ -39,92 +44,148 @@ const TRICOPTER: (&str, &[&str]) = (
     ],
 );
 
-/// Flies a shipped vehicle with an autopilot; `None` where there is no pymavlink.
-fn fly(
-    (vehicle, reference): (&str, &[&str]),
-    autopilot: &str,
-    options: &[&str],
-    set: &[&str],
-) -> Option<Flown> {
-    let port = UdpSocket::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let folder = Folder::new();
-    let options: Vec<&str> = options
-        .iter()
-        .copied()
-        .chain([
-            "heading=0.0",
-            if vehicle == "tricopter" {
-                "kind=15"
-            } else {
-                "kind=2"
-            },
-        ])
-        .collect();
-    let peer = Script::autopilot(port, autopilot, &options)?;
-    let link = format!("backend.{vehicle}.link=\"udpin:127.0.0.1:{port}\"");
-    let kept = format!(
-        "backend.{vehicle}.parameters_file=\"{}\"",
-        folder.path("parameters").display()
-    );
-    let mut arguments = vec![
-        "--config",
-        vehicle,
-        "--backend",
-        vehicle,
-        "--arm",
-        "--yes",
-        "--json",
-        "--set-parameters",
-        "--log",
-        "flight.mcap",
-    ];
-    let common = [
-        link.as_str(),
-        &kept,
-        "flight.take_off=true",
-        "flight.rate_hz=100",
-        "flight.duration=12",
-    ];
-    for value in common.iter().chain(reference).chain(set) {
-        arguments.extend(["--set", value]);
-    }
-    let output = Command::new(env!("CARGO_BIN_EXE_fly"))
-        .args(&arguments)
-        .current_dir(folder.path("."))
-        .env("FLY_PLUGIN_PATH", folder.plugin_path())
-        .env_remove("RUST_LOG")
-        .output()
-        .unwrap();
-    // It lands and disarms by itself.
-    std::thread::sleep(std::time::Duration::from_secs(6));
-    let report = peer.report();
-    println!(
-        "{vehicle} {autopilot} {options:?} {set:?}: {}\n{report}\n{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Some(Flown {
-        summary: serde_json::from_slice(&output.stdout).unwrap_or_default(),
-        report: serde_json::from_str(&report).unwrap(),
-        output,
-    })
+/// What the command and the autopilot are connected by.
+#[derive(Clone, Copy, Debug)]
+pub enum Wire {
+    Udp,
+    /// A pseudo-terminal that carries so many symbols a second.
+    Serial(u32),
 }
 
-/// The same again where other programs have kept the autopilot's from its work.
-fn fly_in_time(vehicle: (&str, &[&str]), autopilot: &str, set: &str) -> Option<Flown> {
-    let set = format!("backend.{}.command=\"{set}\"", vehicle.0);
-    for _ in 0..3 {
-        let flown = fly(vehicle, autopilot, &[], &[&set])?;
-        if flown.report["stall_ms"].as_f64().unwrap() < 60.0 {
-            return Some(flown);
+/// A flight of a shipped vehicle with an autopilot.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight<'a> {
+    pub vehicle: Vehicle,
+    pub autopilot: &'a str,
+    pub wire: Wire,
+    /// Whether both sides sign.
+    pub signed: bool,
+    /// Of the autopilot.
+    pub options: &'a [&'a str],
+    /// Of the command: `key=value`.
+    pub set: &'a [&'a str],
+}
+
+impl Default for Flight<'_> {
+    fn default() -> Self {
+        Self {
+            vehicle: QUADCOPTER,
+            autopilot: "px4",
+            wire: Wire::Udp,
+            signed: false,
+            options: &[],
+            set: &[],
         }
     }
-    fly_testing::skip("a machine that is not too busy to fly in real time");
-    None
+}
+
+const KEY: &str = "00112233445566778899aabbccddeeff0123456789abcdef0123456789abcdef";
+
+impl Flight<'_> {
+    /// Flies it; `None` where there is no pymavlink.
+    pub fn fly(&self) -> Option<Flown> {
+        let (vehicle, reference) = self.vehicle;
+        let folder = Folder::new();
+        let (place, address) = match self.wire {
+            Wire::Udp => {
+                let free = UdpSocket::bind("127.0.0.1:0").unwrap();
+                let place = free.local_addr().unwrap().to_string();
+                (place.clone(), format!("udpin:{place}"))
+            }
+            Wire::Serial(baud) => {
+                let path = folder.path("ttyACM0");
+                let place = format!("serial:{}:{baud}", path.display());
+                (place.clone(), place)
+            }
+        };
+        let kind = if vehicle == "tricopter" {
+            "kind=15"
+        } else {
+            "kind=2"
+        };
+        let key = format!("key={KEY}");
+        let mut options = [self.options, &["heading=0.0", kind]].concat();
+        let mut set: Vec<String> = [
+            format!("link=\"{address}\""),
+            "parameters_file=\"parameters\"".to_owned(),
+        ]
+        .map(|value| format!("backend.{vehicle}.{value}"))
+        .into();
+        if self.signed {
+            options.push(&key);
+            folder.write("fly.key", KEY);
+            let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(folder.path("fly.key"), private).unwrap();
+            set.push(format!("backend.{vehicle}.signing_key=\"fly.key\""));
+        }
+        let peer = Script::autopilot(&place, self.autopilot, &options)?;
+        if let Wire::Serial(_) = self.wire {
+            let began = Instant::now();
+            while !folder.path("ttyACM0").exists() {
+                assert!(began.elapsed() < Duration::from_secs(10), "no terminal");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        let common = [
+            "flight.take_off=true",
+            "flight.rate_hz=100",
+            "flight.duration=12",
+        ];
+        let given = common.iter().chain(reference).chain(self.set);
+        set.extend(given.map(|&value| value.to_owned()));
+        let mut arguments = vec!["--config", vehicle, "--backend", vehicle, "--arm", "--yes"];
+        arguments.extend(["--json", "--set-parameters", "--log", "flight.mcap"]);
+        for value in &set {
+            arguments.extend(["--set", value]);
+        }
+        let output = folder.fly(&arguments);
+        // It lands and disarms by itself.
+        std::thread::sleep(Duration::from_secs(6));
+        let report = peer.report();
+        println!(
+            "{self:?}: {}\n{report}\n{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        Some(Flown {
+            summary: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+            report: serde_json::from_str(&report).unwrap(),
+            output,
+            folder,
+        })
+    }
+
+    /// The same again where other programs have kept the autopilot's from its work.
+    pub fn fly_in_time(&self) -> Option<Flown> {
+        for _ in 0..3 {
+            let flown = self.fly()?;
+            if flown.report["stall_ms"].as_f64().unwrap() < 60.0 {
+                return Some(flown);
+            }
+        }
+        fly_testing::skip("a machine that is not too busy to fly in real time");
+        None
+    }
+}
+
+impl Flown {
+    /// Root of the mean squared distance from the reference, m.
+    pub fn rms(&self) -> f64 {
+        self.summary["position_error"]["rms"].as_f64().unwrap()
+    }
+
+    /// What holds for every flight that ends as it should, this near to its reference.
+    #[track_caller]
+    pub fn is_flown(&self, tolerance: f64) {
+        assert_eq!(self.output.status.code(), Some(0));
+        assert_eq!(self.summary["verdict"], "flown");
+        let rms = self.rms();
+        assert!(rms < tolerance, "{rms} m");
+        assert_eq!(self.report["armed"], 1);
+        assert_eq!(self.report["landed"], true);
+        assert_eq!(self.report["armed_at_end"], false);
+        assert_eq!(self.report["forced"], 0);
+    }
 }
 
 /// At the same time, since they fly in real time.
@@ -146,33 +207,29 @@ fn a_tricopter_is_flown_by_every_set_of_commands() {
         (TRICOPTER, "px4", "attitude", 0.15),
         (TRICOPTER, "px4", "rates", 0.1),
         (TRICOPTER, "px4", "trajectory", 0.3),
+        (TRICOPTER, "ardupilot", "attitude", 0.15),
         (TRICOPTER, "ardupilot", "rates", 0.1),
+        (TRICOPTER, "ardupilot", "trajectory", 0.3),
     ];
     fly_all(&cases, || {});
 }
 
-type Case = (
-    (&'static str, &'static [&'static str]),
-    &'static str,
-    &'static str,
-    f64,
-);
+type Case = (Vehicle, &'static str, &'static str, f64);
 
 fn fly_all(cases: &[Case], beside: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         for &(vehicle, autopilot, set, tolerance) in cases {
             scope.spawn(move || {
-                let Some(flown) = fly_in_time(vehicle, autopilot, set) else {
-                    return;
+                let command = format!("backend.{}.command=\"{set}\"", vehicle.0);
+                let flight = Flight {
+                    vehicle,
+                    autopilot,
+                    set: &[&command],
+                    ..Flight::default()
                 };
-                assert_eq!(flown.output.status.code(), Some(0));
-                assert_eq!(flown.summary["verdict"], "flown");
-                let rms = flown.summary["position_error"]["rms"].as_f64().unwrap();
-                assert!(rms < tolerance, "{} {autopilot} {set}: {rms} m", vehicle.0);
-                assert_eq!(flown.report["armed"], 1);
-                assert_eq!(flown.report["landed"], true);
-                assert_eq!(flown.report["armed_at_end"], false);
-                assert_eq!(flown.report["forced"], 0);
+                if let Some(flown) = flight.fly_in_time() {
+                    flown.is_flown(tolerance);
+                }
             });
         }
         scope.spawn(beside);
@@ -180,7 +237,11 @@ fn fly_all(cases: &[Case], beside: impl FnOnce() + Send) {
 }
 
 fn a_pilot_has_it_at_once() {
-    let Some(flown) = fly(QUADCOPTER, "px4", &["pilot=6"], &[]) else {
+    let flight = Flight {
+        options: &["pilot=6"],
+        ..Flight::default()
+    };
+    let Some(flown) = flight.fly() else {
         return;
     };
     assert_eq!(flown.output.status.code(), Some(9));

@@ -236,6 +236,30 @@ fn a_planar_aircraft() {
     );
 }
 
+/// Konz, appendix B: on its path in the end, without slipping: what the wheels have turned is what the robot has turned.
+#[test]
+fn a_robot_on_wheels() {
+    let flight = Flight::new("differential-drive", &[]);
+    let heading = |t| {
+        let R = flight.attitude(t, "joint.0.quaternion");
+        R[(1, 0)].atan2(R[(0, 0)])
+    };
+    for i in 0..12 {
+        let t = f64::from(i);
+        let [left, right] = flight.at(t, ["joint.1.position", "joint.2.position"]);
+        // Wheels of 0.1 m, 0.4 m apart.
+        let turned = 0.1 * (right - left) / 0.4;
+        let slipped = (heading(t) - heading(0.0) - turned).sin();
+        assert!(slipped.abs() < 1e-6, "{t} {slipped}");
+    }
+    let t = 11.5_f64;
+    let [x, y] = flight.at(t, ["joint.0.translation.x", "joint.0.translation.y"]);
+    let away = (x - 2.0 * (0.5 * t).sin()).hypot(y - t.sin());
+    assert!(away < 0.01, "{away}");
+    let along = t.cos().atan2((0.5 * t).cos());
+    assert!((heading(t) - along).sin().abs() < 0.02);
+}
+
 // ---- With held inputs and limits
 
 /// Flies an example without the lag of its actuators and compares it with a golden motion under the same held inputs.
@@ -385,5 +409,5 @@ fn the_docs_show_what_is_printed() {
         }
         shown += 1;
     }
-    assert_eq!(shown, 28);
+    assert_eq!(shown, 29);
 }

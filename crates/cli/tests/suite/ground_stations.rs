@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -31,18 +31,10 @@ fn close<const N: usize>(found: [f64; N], expected: [f64; N], tolerance: f64, wh
 
 #[test]
 fn a_ground_station_sees_what_the_log_has_and_is_obeyed_in_nothing() {
-    let Some(python) = python() else { return };
+    let Some((mut station, mut said, link)) = station() else {
+        return;
+    };
     let folder = Folder::new();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/station.py");
-    let mut station = Command::new(python)
-        .arg(script)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = BufReader::new(station.stdout.take().unwrap());
-    let mut port = String::new();
-    said.read_line(&mut port).unwrap();
-    let link = format!("udpout:127.0.0.1:{}", port.trim());
     let began = Instant::now();
     // Somebody else does not listen; that holds up nobody.
     folder.flies(&[
@@ -129,6 +121,82 @@ fn everything_came_and_nothing_was_obeyed(seen: &Value) {
     assert_eq!(came("PARAM_VALUE")[0]["param_count"], 0);
     assert_eq!(came("MISSION_COUNT")[0]["count"], 0);
     came("AUTOPILOT_VERSION");
+    modes_have_names(seen);
+}
+
+/// The number of every heartbeat is that of a mode with a name.
+fn modes_have_names(seen: &Value) {
+    let name_of = |number: &Value| {
+        let modes = came(seen, "AVAILABLE_MODES");
+        let mode = modes.iter().find(|mode| mode["custom_mode"] == *number);
+        mode.map(|mode| mode["mode_name"].as_str().unwrap().to_owned())
+    };
+    for heartbeat in came(seen, "HEARTBEAT") {
+        assert!(name_of(&heartbeat["custom_mode"]).is_some(), "{heartbeat}");
+    }
+    let flying = &came(seen, "CURRENT_MODE")[2];
+    assert_eq!(name_of(&flying["custom_mode"]).unwrap(), "flying");
+}
+
+/// Starts a ground station; it, what it says, and a link to it.
+fn station() -> Option<(Child, BufReader<ChildStdout>, String)> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/station.py");
+    let mut station = Command::new(python()?)
+        .arg(script)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(station.stdout.take().unwrap());
+    let mut port = String::new();
+    said.read_line(&mut port).unwrap();
+    let link = format!("udpout:127.0.0.1:{}", port.trim());
+    Some((station, said, link))
+}
+
+/// Each is a vehicle of its own, where its own log has it.
+#[test]
+fn several_vehicles_are_seen_by_their_system_ids() {
+    let folder = Folder::new();
+    let config = ["--config", "fleets/side-by-side.toml"];
+    let listening = ["--mavlink-out", "udpin:127.0.0.1:0"];
+    let (_, said) = folder.ends(&[&config[..], &listening].concat(), 2);
+    contains(&said, "each of several vehicles has a link of its own");
+    let Some((mut station, mut said, link)) = station() else {
+        return;
+    };
+    let began = Instant::now();
+    let short = ["--set", "flight.duration=3", "--log", "pair.mcap"];
+    folder.flies(&[&config[..], &short, &["--mavlink-out", &link]].concat());
+    let took = began.elapsed().as_secs_f64();
+    assert!(took >= 3.0, "in real time: {took} s");
+    let mut text = String::new();
+    said.read_to_string(&mut text).unwrap();
+    assert!(station.wait().unwrap().success());
+    let seen: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(seen["bad"], 0);
+    for (system, log) in [(1, "pair-left.mcap"), (2, "pair-right.mcap")] {
+        let from = serde_json::json!([system, 1]);
+        let of = |kind| {
+            let mut all = came(&seen, kind);
+            all.retain(|message| message["from"] == from);
+            all
+        };
+        assert!(of("HEARTBEAT").len() >= 3, "system {system}");
+        assert!(of("ATTITUDE_QUATERNION").len() >= 60, "system {system}");
+        let log = folder.path(log);
+        let log = fly_log::Recording::open(log, &fly_log::Options::default()).unwrap();
+        let y = log.description.value_index("pose.position.y").unwrap();
+        let mut compared = 0;
+        for message in of("LOCAL_POSITION_NED") {
+            let at = message["time_boot_ms"].as_i64().unwrap();
+            let frame = log.frames.iter().find(|frame| frame.time / 1_000_000 == at);
+            if let Some(frame) = frame {
+                close(numbers(&message, ["y"]), [-frame.values[y]], 1e-5, "east");
+                compared += 1;
+            }
+        }
+        assert!(compared >= 30, "{compared} positions of system {system}");
+    }
 }
 
 fn what_was_seen_is_what_was_logged(seen: &Value, log: &Path) {
@@ -267,7 +335,7 @@ fn speed_is_asked_for() {
     contains(&said, "is not a kind of link");
 }
 
-/// The ground stations that people have. They are large: `cargo test -p fly --test suite -- --ignored ground_stations`.
+/// The ground stations that people have: `cargo xtask peers`.
 #[test]
 #[ignore = "installs MAVSDK and MAVProxy from PyPI, some hundred MB"]
 fn mavsdk_and_mavproxy_see_the_flight() {

@@ -370,6 +370,32 @@ fn a_punctual_flight_tells_how_punctual_it_was() {
         assert!(at("median") <= at("p99") && at("p99") <= at("p999") && at("p999") <= at("max"));
         assert!(at("max") < 1.0, "{times}");
     }
+    let (info, _) = folder.ends(&["log", "info", "--json", "f.mcap"], 0);
+    let info: serde_json::Value = serde_json::from_str(&info).expect("data");
+    let logged = &info["run"]["timing"];
+    assert_eq!(logged["deadline_misses"], summary["deadline_misses"]);
+    for (here, there) in [
+        ("wake_up", "wake_up"),
+        ("latency", "latency"),
+        ("cycle", "cycle_time"),
+    ] {
+        let (logged, told) = (&logged[here], &summary[there]);
+        for key in ["count", "median", "p99", "p999", "max"] {
+            assert_eq!(logged[key], told[key], "{here}: {key}");
+        }
+        let buckets = logged["buckets"].as_array().expect("buckets");
+        let count: u64 = buckets.iter().filter_map(|pair| pair[1].as_u64()).sum();
+        assert_eq!(Some(count), told["count"].as_u64());
+    }
+    let (info, _) = folder.ends(&["log", "info", "f.mcap"], 0);
+    for part in [
+        "wake-up    median",
+        "latency    median",
+        "99.9 %",
+        "deadlines  ",
+    ] {
+        common::contains(&info, part);
+    }
     let denied = messages.matches("the system does not permit").count();
     assert!(denied <= 1, "{messages}");
     // A core that no machine has.

@@ -408,6 +408,49 @@ fn our_own_controller_flies_the_served_plant_as_the_simulation() {
     }
 }
 
+/// From `HIL_SENSOR` and `HIL_GPS` alone: it takes off, flies its way and stands where that ends, 26 s later.
+#[test]
+fn our_own_controller_flies_on_the_raw_sensors_of_the_served_plant() {
+    let folder = Folder::new();
+    let flight = ["--config", "examples/quadcopter-take-off.toml"];
+    let sensors = "backend.sim.sensors={ imu = {}, barometer = {}, magnetometer = { field = [2e-5, 0, -4e-5] }, \
+                   gnss = { rate = 10, position_noise = [0.02, 0.02, 0.02], velocity_noise = [0.03, 0.03, 0.03] } }";
+    let served = [
+        "--as", "px4", "--speed", "0", "--rate", "500", "--set", sensors,
+    ];
+    let log = ["--log", "plant.mcap"];
+    let service = Service::start(&folder, &[&flight[..], &served, &log].concat());
+    let link = format!("backend.quadcopter.link=tcpout:127.0.0.1:{}", service.port);
+    let estimator = "estimator={ gnss = { position_noise = [0.03, 0.03, 0.03], velocity_noise = [0.05, 0.05, 0.05] }, \
+                     magnetometer = { field = [2e-5, 0, -4e-5] } }";
+    let mut arguments = [
+        &flight[..],
+        &["--backend", "quadcopter", "--json", "--log", "hil.mcap"],
+    ]
+    .concat();
+    arguments.extend(["--set", "backend.quadcopter.command=hil", "--set", &link]);
+    arguments.extend(["--set", estimator]);
+    arguments.extend(consent(&folder));
+    let (summary, said) = folder.ends(&arguments, 0);
+    let (served, _) = service.interrupt();
+    println!("{said}{summary}{served}");
+    let data: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(data["verdict"], "flown");
+    assert!(data["estimator"].is_object(), "{summary}");
+    let plant = folder.path("plant.mcap");
+    let plant = fly_log::Recording::open(plant, &fly_log::Options::default()).unwrap();
+    let place = ["x", "y", "z"].map(|axis| {
+        let name = format!("truth.pose.position.{axis}");
+        plant.description.value_index(&name).unwrap()
+    });
+    let heights = plant.frames.iter().map(|frame| frame.values[place[2]]);
+    let top = heights.fold(0.0, f64::max);
+    assert!((top - 1.5).abs() < 0.3, "{top} m high");
+    let last = plant.frames.iter().last().unwrap();
+    let [x, y, z] = place.map(|place| last.values[place]);
+    assert!((x - 2.0).hypot(y - 1.0) < 0.3 && z < 0.2, "[{x}, {y}, {z}]");
+}
+
 #[test]
 fn a_controller_without_a_simulator_says_so() {
     let folder = Folder::new();

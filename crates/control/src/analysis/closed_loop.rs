@@ -67,6 +67,11 @@ pub enum AnalysisError {
     /// The inputs cannot hold the system there.
     #[error(transparent)]
     NotAtRest(#[from] NotAtRest),
+    /// It rolls.
+    #[error(
+        "`{0}` rolls: no smooth law makes rest there stable, which has no poles (Brockett); expected a reference that moves"
+    )]
+    Rolls(String),
     /// There is no law.
     #[error(transparent)]
     Law(#[from] LawError),
@@ -137,6 +142,7 @@ impl LinearFeedback for Strategy {
         match self {
             Self::Template(template) => LinearModel::of_pairs(model, &at(), template.pairs()),
             Self::Matrices(template) => template.linear(model, &at()),
+            Self::User(template) => template.linear(model, x),
             Self::Euclidean(template) => template.linear(&linear.inertia),
             Self::Feedback(_) | Self::Multirotor(_) => {
                 let none = DMatrix::zeros(linear.dof(), linear.dof());
@@ -162,7 +168,7 @@ impl LinearFeedback for Strategy {
         match self {
             Self::Feedback(feedback) => Ok(feedback.gains(linear)?),
             Self::Multirotor(multirotor) => Ok(multirotor.linear_gains()),
-            Self::Template(_) | Self::Matrices(_) | Self::Euclidean(_) => {
+            Self::Template(_) | Self::Matrices(_) | Self::User(_) | Self::Euclidean(_) => {
                 Ok(linear.gains(&self.template(model, x, linear), weights)?)
             }
         }
@@ -187,6 +193,9 @@ impl ClosedLoop {
         P::Strategy: LinearFeedback,
         DefaultAllocator: Sizes<P::Dof, Dyn>,
     {
+        if !system.rolling.is_empty() {
+            return Err(AnalysisError::Rolls(system.name.clone()));
+        }
         let (model, inputs) = (&system.model, &system.inputs);
         let (linear, input) = LinearModel::of_system(model, inputs, configuration)?;
         let strategy = controller.strategy();

@@ -116,10 +116,13 @@ impl GovernorLimits {
         }
     }
 
+    /// An acceleration that the jerk does not build up and take away again between the fastest descent and the fastest climb is never used. It would only make
+    /// the way slow, which is as quick as the jerk that all of the acceleration needs.
     pub(super) fn along(&self) -> Bounds {
+        let usable = (self.jerk * (self.climb + self.descent)).sqrt();
         Bounds {
             speed: [self.climb, self.descent],
-            acceleration: [self.lift, self.sink],
+            acceleration: [self.lift, self.sink].map(|limit| limit.min(usable)),
             jerk: self.jerk,
         }
     }

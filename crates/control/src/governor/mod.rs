@@ -18,7 +18,7 @@
 //! | reach | The reference is never further from the vehicle than the [`Reach`], about where inputs saturate. Beyond it, position and velocity of the reference are drawn to the vehicle as far as that. |
 //! | half turn | An attitude error of more than 150 degrees is cut to 150 about the same axis. A half turn is an equilibrium of every smooth law; this leaves it, about the axis that the logarithm gives. |
 //! | spin | While the vehicle turns about its thrust by more than 1.5 rad/s faster than the goal, reach and largest attitude error shrink in inverse proportion: large errors would take all that the actuators have, and the spin would go on for ever. |
-//! | goals beyond the limits | are not slowed down once they are reached: the limits are those of the way there. |
+//! | goals beyond the limits | are not slowed down: the limits are those of the way there, which may add a quarter to what such a goal asks for by itself. |
 //!
 //! W of the law is that of the error from r_G. It falls as the theory says between two times at which the reference is drawn to the vehicle.
 #![allow(non_snake_case)]

@@ -7,12 +7,13 @@ use nalgebra::SVector;
 /// Without limits it obeys `(d/dt + lambda)^4 e = 0`, written as a cascade whose inner stages are limited (nested saturations):
 ///
 /// ```text
-/// v_c = clip(v_R - shape(|e|) e/|e|)          shape(s) = lambda/4 s, but at most the speed that a braking of a/2 takes to zero within s
-/// a_c = clip(a_R + 2/3 lambda (v_c - v))      v, a: of the goal and the offset together
+/// v_c = v_R - clip(shape(|e|) e/|e|)          shape(s) = lambda/4 s, but at most the speed that a braking of a/2 takes to zero within s
+/// a_c = a_R + clip(2/3 lambda (v_c - v))      v, a: of the goal and the offset together
 /// e'''' = 6 lambda^2 (a_c - a) - 4 lambda e'''
 /// ```
 ///
-/// The limits are those of the whole motion. A goal that is faster than they are is not slowed down, but nothing is added to it.
+/// The limits are those of the whole motion. Clipped is what the way adds to the goal's own motion, never that itself; where the goal alone comes near the limits
+/// or is beyond them, a quarter of it is left for the way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Offset<const N: usize> {
     /// e, e', e'', e'''.
@@ -39,6 +40,8 @@ const NOTHING: f64 = 1e-9;
 const BRAKING: f64 = 0.5;
 /// Largest jerk of the cascade in units of lambda times the acceleration by which `a_c` changes.
 const PEAK_JERK: f64 = 1.032;
+/// A goal that is itself near the limits, or beyond them, may be exceeded by this factor: what is left for the way there.
+const SPARE: f64 = 1.25;
 /// Longest step in units of 1/lambda.
 const LONGEST_STEP: f64 = 0.05;
 
@@ -118,10 +121,10 @@ impl<const N: usize> Offset<N> {
         } else {
             SVector::zeros()
         };
-        let v_c = clip(velocity + towards, bounds.speed, velocity);
-        let a_c = acceleration + (v_c - velocity - v) * (2.0 / 3.0 * lambda);
+        let v_c = clip(towards, bounds.speed, velocity);
+        let a_c = (v_c - v) * (2.0 / 3.0 * lambda);
         let a_c = clip(a_c, bounds.acceleration, acceleration);
-        self.fourth = (a_c - acceleration - a) * (6.0 * lambda * lambda) - j * (4.0 * lambda);
+        self.fourth = (a_c - a) * (6.0 * lambda * lambda) - j * (4.0 * lambda);
     }
 
     /// The fourth derivative is constant over a step, so this is exact.
@@ -137,21 +140,22 @@ impl<const N: usize> Offset<N> {
     }
 }
 
-/// The vector no longer than the limit, or than what the goal itself has.
+/// What is added to the goal's own motion: as much of `x` as keeps the sum within the limits, or within [`SPARE`] times the goal.
 fn clip<const N: usize>(
     x: SVector<f64, N>,
     limits: [f64; 2],
     goal: &SVector<f64, N>,
 ) -> SVector<f64, N> {
     if N == 1 {
-        let [up, down] = limits;
-        return x.map(|x| x.clamp(-down.max(-goal[0]), up.max(goal[0])));
+        let ([up, down], goal) = (limits, goal[0]);
+        let (low, high) = (-down.max(-SPARE * goal), up.max(SPARE * goal));
+        return x.map(|x| x.clamp(low - goal, high - goal));
     }
-    let limit = limits[0].max(goal.norm());
-    let length = x.norm();
-    if length > limit {
-        x * (limit / length)
-    } else {
-        x
-    }
+    let limit = limits[0].max(SPARE * goal.norm());
+    let (squared, along) = (x.norm_squared(), x.dot(goal));
+    // |goal + part x| = limit.
+    let room = limit * limit - goal.norm_squared();
+    let part = ((along * along + squared * room).sqrt() - along) / squared;
+    // Nothing is left of no vector.
+    if part < 1.0 { x * part } else { x }
 }

@@ -3,6 +3,7 @@ use fly_lie::SE3;
 
 const LOOPS: InnerLoop = InnerLoop {
     attitude_gain: 6.5,
+    yaw_gain: 2.8,
     response_time: 0.05,
     largest_rate: 4.0,
     largest_tilt: 0.8,
@@ -31,13 +32,43 @@ fn a_rate_loop_gives_the_angular_acceleration() {
     assert_eq!(told.thrust.to_bits(), 9.0_f64.to_bits());
 }
 
-/// A proportional attitude loop that is told so asks for the same rates.
+/// What a proportional attitude loop asks its rate loop for.
+fn asked(from: &SO3<f64>, told: &SO3<f64>) -> Vector3<f64> {
+    // As autopilots have it: the way of the thrust first, by the angle between both z axes; then what is left, about z.
+    let error = from.inverse() * *told;
+    let z = error.act(&Vector3::z());
+    let axis = Vector3::z().cross(&z);
+    let sin = axis.norm();
+    let tilt = if sin > 0.0 {
+        axis * (sin.atan2(z.z) / sin)
+    } else {
+        axis
+    };
+    let left = SO3::exp(&-tilt) * error;
+    let x = left.act(&Vector3::x());
+    Vector3::new(6.5 * tilt.x, 6.5 * tilt.y, 2.8 * x.y.atan2(x.x))
+}
+
+/// An attitude loop that is told so, slower in yaw, asks for the same rates.
 #[test]
 fn an_attitude_loop_asks_for_the_rates() {
-    let demand = demand();
+    let mut demand = demand();
+    for behind in [0.0, 0.3, -1.0] {
+        // A reference that turns, from whose heading the body is that far away.
+        let heading = demand.attitude * SO3::exp(&Vector3::new(0.0, 0.0, behind));
+        demand.reference.pose = SE3::new(heading, Vector3::zeros());
+        demand.reference.twist[5] = 0.5;
+        let told = LOOPS.attitude(&demand).attitude;
+        let asked = asked(&demand.attitude, &told);
+        let rates = LOOPS.rates(&demand).angular_velocity;
+        assert!((asked - rates).xy().norm() < 1e-12);
+        assert!((asked.z - (0.5 + 2.8 * behind)).abs() < 1e-12, "{asked}");
+    }
     let told = LOOPS.attitude(&demand).attitude;
-    let asked = (demand.attitude.inverse() * told).log() * LOOPS.attitude_gain;
-    assert!((asked - LOOPS.rates(&demand).angular_velocity).norm() < 1e-12);
+    let asked = asked(&demand.attitude, &told);
+    // And one that is to be turned by the rate loop alone turns as the attitude loop would.
+    let turned = LOOPS.rates_towards(&demand.attitude, &told, 9.0);
+    assert!((turned.angular_velocity - asked).norm() < 1e-12);
 }
 
 #[test]
@@ -85,11 +116,11 @@ fn a_fully_actuated_body_points_its_thrust_along_the_force() {
         reference: ReferencePoint::at_rest(SE3::new(heading, Vector3::zeros())),
         ..demand()
     };
-    // The attitude loop of the gain k, to its end.
+    // The attitude loop, to its end.
     let mut attitude = heading;
     for _ in 0..2000 {
         let told = LOOPS.attitude(&at(attitude)).attitude;
-        let rate = (attitude.inverse() * told).log() * LOOPS.attitude_gain;
+        let rate = asked(&attitude, &told);
         attitude = attitude * SO3::exp(&(rate * 2e-3));
     }
     let z = attitude.act(&Vector3::z());

@@ -15,7 +15,6 @@ use crate::Controller;
 #[cfg(feature = "osqp")]
 use crate::allocation::Osqp;
 use crate::allocation::{ActiveSet, AllocationError, Allocator, Limits};
-use crate::analysis::input_rank;
 use crate::disturbance::BandwidthError;
 use crate::inputs::ReferenceInputs;
 use crate::lead::{Lead, LeadError};
@@ -115,6 +114,13 @@ impl ControllerSettings {
             let message = "expected no such section: the limits are those of a vehicle of one free body with rotors, flown by its energies";
             return Err(SettingsError::new("limits", message).into());
         }
+        if !system.rolling.is_empty() && self.approach.template().is_none() {
+            let message = format!(
+                "expected particle, body or energy for a system that rolls, found {}",
+                self.approach.name()
+            );
+            return Err(SettingsError::new("approach", message).into());
+        }
         let plant = SystemPlant::new(system)?;
         let mut strategy = self.strategy(system)?;
         try_out(system, &mut strategy)?;
@@ -122,7 +128,7 @@ impl ControllerSettings {
         let interior = DVector::from_column_slice(system.inputs.interior());
         let limits = Limits::new(polytope.matrix.clone(), polytope.bound.clone(), interior)?;
         let controller = Controller::new(plant, strategy)?;
-        let redundant = input_rank(&system.model, &system.inputs) < system.inputs.input_dim();
+        let redundant = controller.plant().clone().input_rank() < system.inputs.input_dim();
         let mut inputs = ReferenceInputs::of_system(system)?;
         let neutral = system.model.neutral_configuration();
         let hover = || inputs.central_at(&neutral).input;

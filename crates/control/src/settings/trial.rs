@@ -2,13 +2,16 @@
 #![allow(non_snake_case)]
 
 use fly_mechanics::System;
+use fly_mechanics::multibody::constraints::EvaluatedState;
 use fly_mechanics::multibody::{Model, Workspace};
 use nalgebra::{DMatrix, DVector, Matrix6xX};
 
 use super::{ControllerError, SettingsError};
+use crate::constrained::Projection;
 use crate::law::{Law, LawError};
 use crate::lehmer::Lehmer;
 use crate::linear::LinearModel;
+use crate::plant::PlantError;
 use crate::strategy::Strategy;
 use crate::template::{Approach, Template};
 use crate::transport::TransportError;
@@ -27,7 +30,7 @@ const FIT: f64 = 1e-6;
 pub(super) fn try_out(system: &System, strategy: &mut Strategy) -> Result<(), ControllerError> {
     let mut numbers = Lehmer(20_211_105);
     let model = &system.model;
-    let mut trial = Trial::new(system);
+    let mut trial = Trial::new(system)?;
     let mut failure = None;
     let mut x = model.neutral_configuration();
     for _ in 0..=TRIALS {
@@ -59,18 +62,21 @@ struct Trial<'a> {
     mass_matrix: DMatrix<f64>,
     /// B.
     inputs: DMatrix<f64>,
+    /// `None` unless something rolls.
+    projection: Option<Projection>,
 }
 
 impl<'a> Trial<'a> {
-    fn new(system: &'a System) -> Self {
+    fn new(system: &'a System) -> Result<Self, PlantError> {
         let n = system.model.dof();
-        Self {
+        Ok(Self {
+            projection: Projection::new(system)?,
             actual: Workspace::new(&system.model),
             reference: Workspace::new(&system.model),
             mass_matrix: DMatrix::zeros(n, n),
             inputs: DMatrix::zeros(n, system.inputs.input_dim()),
             system,
-        }
+        })
     }
 
     fn place(&mut self, x: &[f64], goal: &[f64]) {
@@ -83,16 +89,36 @@ impl<'a> Trial<'a> {
         let mut J = Matrix6xX::zeros(model.dof());
         (self.system.inputs).input_matrix(&self.actual, &mut J, &mut self.inputs);
         model.mass_matrix(&mut self.actual, x, &mut self.mass_matrix);
+        if let Some(projection) = &mut self.projection {
+            projection.update(&EvaluatedState {
+                model,
+                workspace: &self.actual,
+                configuration: x,
+                velocity: &rest,
+                time: 0.0,
+            });
+            projection.mass_matrix(&mut self.mass_matrix);
+            projection.columns(&mut self.inputs);
+        }
+    }
+
+    /// What is left of the desired inertia where something rolls.
+    fn project(&mut self, mut sum: LinearModel) -> LinearModel {
+        if let Some(projection) = &mut self.projection {
+            projection.mass_matrix(&mut sum.inertia);
+        }
+        sum
     }
 
     /// What fails here but need not fail elsewhere.
     ///
     /// # Errors
     /// What must not fail anywhere.
-    fn run(&self, strategy: &mut Strategy) -> Result<Option<ControllerError>, ControllerError> {
+    fn run(&mut self, strategy: &mut Strategy) -> Result<Option<ControllerError>, ControllerError> {
         match strategy {
             Strategy::Template(template) => {
                 let sum = LinearModel::of_pairs(&self.system.model, &self.actual, template.pairs());
+                let sum = self.project(sum);
                 let lacks = match self.energies(&sum)? {
                     None if template.approach() == Approach::Energy => self.map(template)?,
                     lacks => lacks,
@@ -101,10 +127,14 @@ impl<'a> Trial<'a> {
             }
             Strategy::Matrices(template) => {
                 let sum = template.linear(&self.system.model, &self.actual);
+                let sum = self.project(sum);
                 let lacks = self.energies(&sum)?;
                 Ok(lacks.or(self.law(&sum.inertia).err().map(ControllerError::from)))
             }
-            Strategy::Euclidean(_) | Strategy::Feedback(_) | Strategy::Multirotor(_) => {
+            Strategy::User(_)
+            | Strategy::Euclidean(_)
+            | Strategy::Feedback(_)
+            | Strategy::Multirotor(_) => {
                 Ok(self.law(&self.mass_matrix).err().map(ControllerError::from))
             }
         }

@@ -58,7 +58,7 @@ pub struct SystemPair {
 }
 
 /// The reference of a system of bodies at one instant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemPoint {
     /// `x_R`, nu numbers.
     pub configuration: Vec<f64>,

@@ -26,7 +26,8 @@
 //! ```
 //!
 //! [`Template`] does this for any [`Kinematics`]: a vehicle, whose one pair (world, body) has J = I, or a system of bodies.
-//! `general` has energies with more parameters, and `MatrixTemplate` sums them up.
+//! `general` has energies with more parameters, and `MatrixTemplate` sums them up. `FunctionTemplate` takes any potential, metric and damping, as functions; any other template is a
+//! `SystemTemplate`.
 #![allow(non_snake_case)]
 
 pub mod body;
@@ -34,17 +35,27 @@ mod desired_motion;
 pub mod energy;
 #[cfg(feature = "systems")]
 pub mod general;
+#[cfg(feature = "geometry")]
+mod of_functions;
 #[cfg(feature = "systems")]
 mod of_matrices;
 #[cfg(feature = "systems")]
 mod of_model;
 pub mod particle;
+#[cfg(feature = "systems")]
+mod user;
 
 pub use crate::pair::{Pair, PairKinematics, Tracking};
 pub use crate::transport::Transport;
 pub use desired_motion::DesiredMotion;
+#[cfg(feature = "geometry")]
+pub use of_functions::{
+    EnergyBased, ErrorEnergies, ErrorMetric, FunctionTemplate, ParticleBased, PotentialError,
+};
 #[cfg(feature = "systems")]
 pub use of_matrices::{MatrixPair, MatrixTemplate};
+#[cfg(feature = "systems")]
+pub use user::SystemTemplate;
 
 use core::borrow::Borrow;
 

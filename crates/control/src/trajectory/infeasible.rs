@@ -29,6 +29,28 @@ pub enum Infeasible {
         /// What is left.
         distance: f64,
     },
+    /// What rolls would have to slip.
+    #[error(
+        "at {time:.2} s the motion slips by {speed:.2e} (m/s, rad/s): expected one along which everything rolls, such as a path of a point that does not go sideways"
+    )]
+    Slips {
+        /// When, s.
+        time: f64,
+        /// How fast.
+        speed: f64,
+    },
+    /// A path stands still, and so points nowhere.
+    #[error(
+        "at {time:.2} s the path moves at {speed:.2e} m/s: expected at least {least:e} m/s, as its direction is the heading"
+    )]
+    StandsStill {
+        /// When, s.
+        time: f64,
+        /// How fast it moves, m/s.
+        speed: f64,
+        /// How fast it must move, m/s.
+        least: f64,
+    },
     /// The Jacobian of the body is singular.
     #[error(
         "at {time} s the Jacobian of `{body}` is singular: lead the target around this configuration"

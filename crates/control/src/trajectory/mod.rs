@@ -5,8 +5,8 @@
 //! | point | what it is | trajectories |
 //! |---|---|---|
 //! | [`ReferencePoint`] | pose, twist and acceleration of a rigid body | [`Hover`], [`PathTrajectory`], [`HeadingAligned`], [`Independent`], [`Recorded`] |
-//! | [`SystemPoint`](crate::SystemPoint) | configuration, velocity and acceleration of a system | [`JointTrajectory`], [`InverseKinematics`], [`OnFreeJoint`] |
-//! | `[Jet<3>]` | coordinates of joints with two derivatives | [`Sinusoids`], [`Transfer`], [`JointSamples`], [`PlanarPath`], [`Pvtol`], [`TwoMasses`] |
+//! | [`SystemPoint`](crate::SystemPoint) | configuration, velocity and acceleration of a system | [`JointTrajectory`], [`InverseKinematics`], [`OnFreeJoint`], [`RollingTrajectory`] |
+//! | `[Jet<3>]` | coordinates of joints with two derivatives | [`Sinusoids`], [`Transfer`], [`JointSamples`], [`PlanarPath`], [`AlongPath`], [`Pvtol`], [`TwoMasses`] |
 //!
 //! Where nothing can follow, each of them returns [`Infeasible`] and leaves the point as it was; who flies decides what to do then.
 //!
@@ -45,6 +45,7 @@ pub mod joints;
 pub mod path;
 pub mod preview;
 mod recorded;
+mod rolling;
 mod single_body;
 mod sinusoid;
 mod smooth;
@@ -59,12 +60,13 @@ pub use hover::Hover;
 pub use independent::Independent;
 pub use infeasible::Infeasible;
 pub use inverse_kinematics::{InverseKinematics, NotDetermined, Target};
-pub use joints::{JointSamples, JointTrajectory, PlanarPath};
+pub use joints::{AlongPath, JointSamples, JointTrajectory, PlanarPath};
 pub use path::{
     BarrelRoll, Flip, FlipAxis, Headed, Helix, Lissajous, MinimumSnap, Moved, Path, PathPoint,
     Sampled, VerticalLoop, Waypoint, Waypoints,
 };
 pub use recorded::{Recorded, Setpoint};
+pub use rolling::RollingTrajectory;
 pub use single_body::{NotOneBody, merged_vehicle};
 pub use sinusoid::{Sinusoid, Sinusoids};
 pub use smooth::{PEAK_SPEED, peak_acceleration, shortest_duration, smooth, smooth_integral};

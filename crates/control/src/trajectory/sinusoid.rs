@@ -35,8 +35,11 @@ impl Sinusoid {
     /// Its value at the time `t` (s) with N - 1 derivatives.
     pub fn at<const N: usize>(&self, t: f64) -> Jet<N> {
         let w = self.angular_frequency;
-        let (sine, _) = Jet::linear(w * t + self.phase, w).sin_cos();
-        Jet::linear(self.offset + self.rate * t, self.rate) + sine.scale(self.amplitude)
+        let middle = Jet::linear(self.offset + self.rate * t, self.rate);
+        if self.amplitude == 0.0 {
+            return middle;
+        }
+        middle + Jet::sine(w * t + self.phase, w).scale(self.amplitude)
     }
 }
 

@@ -24,6 +24,16 @@ pub enum TransportError {
         /// The body b.
         body: String,
     },
+    /// Error coordinates do not tell how the system moves.
+    #[error(
+        "the error coordinates tell only {rank} of {dof} ways of moving apart here: keep away from this configuration, or use more of them, Konz (B.41)"
+    )]
+    ErrorCoordinates {
+        /// The rank of their Jacobian.
+        rank: usize,
+        /// n.
+        dof: usize,
+    },
     /// The map does not suit the potential: (5.43) is violated.
     #[error(
         "the transport map does not fit the potential: grad_R V + Q^T grad V should vanish, but reaches {error:e} where the gradient is {scale:e} \

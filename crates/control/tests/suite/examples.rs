@@ -5,67 +5,15 @@
 use std::f64::consts::{FRAC_PI_2, PI};
 
 use fly_control::system::{SystemPair, SystemReference};
-use fly_control::template::{Approach, DesiredMotion, Pair, Template, Transport};
-use fly_control::transport::{JointMap, PairMap, TransportMap};
+use fly_control::template::{Approach, Pair, Transport};
+use fly_control::transport::{JointMap, PairMap};
 use fly_lie::{SE3, SO3};
 use fly_mechanics::SecondMoment;
 use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
-use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
+use fly_mechanics::multibody::{Body, BodyId, Joint, Model};
 use nalgebra::{DVector, Matrix2, Matrix4, SymmetricEigen, Vector2, Vector3, Vector4};
 
-/// A moment in the plane: a weight in the origin and a moment about z, Konz 5.7.2, (5.109).
-fn planar(weight: f64, about_z: f64) -> Matrix4<f64> {
-    let p = about_z / 2.0;
-    Matrix4::from_diagonal(&Vector4::new(p, p, -p, weight))
-}
-
-/// A template with all that it needs.
-struct Desired {
-    model: Model<f64>,
-    template: Template<Model<f64>>,
-    actual: Workspace<f64>,
-    reference: Workspace<f64>,
-    motion: DesiredMotion,
-}
-
-impl Desired {
-    fn new(
-        model: Model<f64>,
-        approach: Approach,
-        pairs: Vec<SystemPair>,
-        map: Box<dyn TransportMap>,
-    ) -> Self {
-        Self {
-            template: Template::of_system(&model, approach, pairs, map),
-            actual: Workspace::new(&model),
-            reference: Workspace::new(&model),
-            motion: DesiredMotion::new(&model),
-            model,
-        }
-    }
-
-    fn at(&mut self, x: &[f64], xi: &[f64], goal: &SystemReference<'_>) -> &DesiredMotion {
-        self.actual.update(&self.model, x, xi);
-        self.actual.update_jacobians(&self.model);
-        self.template
-            .evaluate(
-                &self.model,
-                &self.actual,
-                xi,
-                &mut self.reference,
-                goal,
-                &mut self.motion,
-            )
-            .expect("a map");
-        &self.motion
-    }
-
-    fn acceleration(&mut self, x: &[f64], xi: &[f64], goal: &SystemReference<'_>) -> DVector<f64> {
-        let desired = self.at(x, xi, goal);
-        let mass = desired.mass_matrix.clone().cholesky();
-        -mass.expect("a desired mass").solve(&desired.bias)
-    }
-}
+use crate::desired::{Desired, hinges, planar};
 
 // ---- SCARA
 
@@ -345,21 +293,6 @@ fn a_fast_reference_needs_a_stiff_spring() {
 }
 
 // ---- Hinges, Konz 5.7.2, Fig. 5.4 and 5.5, and two of them, Fig. 5.1
-
-/// Hinges about parallel axes, one on the other, half a metre apart.
-fn hinges(count: usize) -> Model<f64> {
-    let apart = SE3::new(SO3::identity(), Vector3::new(0.5, 0.0, 0.0));
-    let mut builder = Model::builder();
-    for i in 0..count {
-        let hinge = Joint::revolute(Vector3::z()).expect("an axis");
-        let mut body = Body::new(i.to_string(), hinge);
-        if i > 0 {
-            body = body.parent((i - 1).to_string()).placed(apart);
-        }
-        builder = builder.body(body);
-    }
-    builder.build().expect("a model")
-}
 
 /// The template with a moment between each of these pairs of bodies; -1 is the world.
 fn between(count: usize, approach: Approach, pairs: &[[i32; 2]]) -> Desired {

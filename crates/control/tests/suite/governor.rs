@@ -116,6 +116,37 @@ fn from_anywhere_the_limits_are_kept_and_nothing_overshoots() {
     }
 }
 
+/// An acceleration that the jerk never lets it reach does not slow the way down.
+#[test]
+fn thrust_to_spare_makes_no_way_slow() {
+    let vehicle = vehicle();
+    let goal = ReferencePoint::at_rest(SE3::identity());
+    let below = State::at_rest(SE3::new(SO3::identity(), Vector3::z() * -5.0));
+    let [some, more] = [10.0, 50.0].map(|lift| {
+        let limits = GovernorLimits {
+            lift,
+            ..GovernorLimits::of_vehicle(&vehicle).unwrap()
+        };
+        let mut governor = Governor::new(&vehicle.body, AttitudeMode::ThrustAligned, limits, REACH);
+        let mut away = 0.0;
+        let end = follow(
+            &mut governor,
+            below,
+            [2e-3, 60.0],
+            |_| goal,
+            |time, point| {
+                if point.pose.translation.norm() > 0.1 {
+                    away = time;
+                }
+            },
+        );
+        assert_eq!(end, goal);
+        away
+    });
+    println!("within 0.1 m after {some:.2} s and {more:.2} s");
+    assert!(more < 1.25 * some);
+}
+
 /// Turning and accelerating, with wind resistance, towards a goal that moves.
 #[test]
 fn the_reference_is_a_motion_that_the_vehicle_can_follow() {

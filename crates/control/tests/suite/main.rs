@@ -4,9 +4,12 @@ mod allocation;
 mod allocations;
 mod analysis;
 mod baselines;
+mod closed_forms;
 mod common;
 mod covariance;
 mod design;
+#[path = "common/desired.rs"]
+mod desired;
 mod disturbance;
 mod drag;
 #[path = "common/eleven.rs"]
@@ -17,6 +20,7 @@ mod failure;
 mod fastest;
 mod firmware;
 mod flat_motions;
+mod functions;
 mod general;
 mod governor;
 mod in_code;
@@ -28,6 +32,7 @@ mod multirotor;
 mod optimal;
 mod plain_filter;
 mod redundant;
+mod rolling;
 mod sampled;
 mod settings;
 mod spin;

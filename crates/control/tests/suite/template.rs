@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{Random, SKEWED_PAIR, TRICOPTER, TRICOPTER_PAIR, controller};
+use common::{Random, SKEWED_PAIR, TRICOPTER, TRICOPTER_PAIR, controller, derivative};
 use fly_control::kinematics::OneBody;
 use fly_control::template::energy::connection;
 use fly_control::template::{DesiredMotion, Template, Tracking, Transport};
@@ -19,16 +19,6 @@ const APPROACHES: [&str; 4] = [
     "approach = 'energy'\ntransport = 'adjoint'\nallocation = 'none'",
     "approach = 'energy'\ntransport = 'centred'\nallocation = 'none'",
 ];
-
-/// Central difference of a function along a direction of the group, sixth power of the step negligible.
-fn derivative(f: impl Fn(f64) -> f64) -> f64 {
-    let h = 1e-3;
-    let difference = |h: f64| (f(h) - f(-h)) / (2.0 * h);
-    // Richardson twice: the error is of order h^6.
-    let (a, b, c) = (difference(h), difference(h / 2.0), difference(h / 4.0));
-    let (ab, bc) = ((4.0 * b - a) / 3.0, (4.0 * c - b) / 3.0);
-    (16.0 * bc - ab) / 15.0
-}
 
 /// A reference moves by its twist and acceleration, to the order that matters for a derivative.
 fn moved(reference: &ReferencePoint, t: f64) -> ReferencePoint {

@@ -32,6 +32,9 @@ pub struct FlightSection {
     /// Whether a real vehicle that stands takes off by itself once it is armed. Default `None`.
     #[serde(default)]
     pub take_off: TakeOff,
+    /// Whether the reference of a vehicle begins where the vehicle is, with its heading, rather than where its own numbers say. Default false.
+    #[serde(default)]
+    pub relative: bool,
     /// What makes the loop punctual where the system permits it; nothing without it.
     #[serde(default)]
     pub real_time: Option<RealTimeSection>,
@@ -73,6 +76,7 @@ impl Default for FlightSection {
             rate_hz: default_rate(),
             seed: 0,
             take_off: TakeOff::None,
+            relative: false,
             real_time: None,
             log: None,
         }
@@ -142,6 +146,9 @@ pub struct SafetySection {
     pub descent_rate: f64,
     /// How long a descent or a position hold may last before the backend is asked to land by itself, s, at most 3600. Default 30.
     pub max_descent_time: f64,
+    /// How long a failsafe may fly on the model alone, without a complete frame, before the backend is asked to land by itself, s, at most
+    /// 3600. Default 5.
+    pub max_blind_time: f64,
     /// Measured height at which a descent or position hold has reached the ground, m, of the one body that is free in the world.
     pub ground_height: Option<f64>,
     /// How far from a vehicle that is armed the reference may begin, m, at most 10 km. Default 1.
@@ -154,6 +161,8 @@ pub struct SafetySection {
     pub answer_time: f64,
     /// How long a real vehicle may take to take off by itself, s, at most 600. Default 30.
     pub take_off_time: f64,
+    /// How long the end of a flight waits for a real vehicle that lands to be disarmed, s, at most 600. Default 60.
+    pub landing_time: f64,
     /// A measurement older than this counts as stale, ms, at most 10 000. Default 100.
     pub stale_ms: f64,
     /// What the flight must not exceed, and what follows.
@@ -168,12 +177,14 @@ impl Default for SafetySection {
             resume: true,
             descent_rate: 0.5,
             max_descent_time: 30.0,
+            max_blind_time: 5.0,
             ground_height: None,
             start_distance: 1.0,
             start_angle_deg: 30.0,
             hang_ms: 80.0,
             answer_time: 10.0,
             take_off_time: 30.0,
+            landing_time: 60.0,
             stale_ms: 100.0,
             limits: LimitsSection::default(),
         }
@@ -199,9 +210,11 @@ impl SafetySection {
         for (key, value, most) in [
             ("safety.descent_rate", safety.descent_rate, 10.0),
             ("safety.max_descent_time", safety.max_descent_time, 3600.0),
+            ("safety.max_blind_time", safety.max_blind_time, 3600.0),
             ("safety.stale_ms", safety.stale_ms, 10_000.0),
             ("safety.answer_time", safety.answer_time, 600.0),
             ("safety.take_off_time", safety.take_off_time, 600.0),
+            ("safety.landing_time", safety.landing_time, 600.0),
             ("safety.start_distance", safety.start_distance, 1e4),
             ("safety.start_angle_deg", safety.start_angle_deg, 180.0),
         ] {

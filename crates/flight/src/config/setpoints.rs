@@ -10,8 +10,10 @@ use super::section::{out_of_range, section};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SetpointsSection {
-    /// Gain of its attitude loop, 1/s, more than 0, at most 100. Default 6.5.
-    pub attitude_gain: f64,
+    /// Gain of its attitude loop, of roll and pitch, 1/s, more than 0, at most 100. Default: what the vehicle tells, else 6.5.
+    pub attitude_gain: Option<f64>,
+    /// Its gain of yaw, 1/s, more than 0, at most 100. Default: what the vehicle tells, else 2.8.
+    pub yaw_gain: Option<f64>,
     /// Response time of its rate loop, s, more than 0, at most 1. Default 0.05.
     pub rate_time: f64,
     /// Largest angular velocity, deg/s, more than 0, at most 3600. Default 220.
@@ -23,7 +25,8 @@ pub struct SetpointsSection {
 impl Default for SetpointsSection {
     fn default() -> Self {
         Self {
-            attitude_gain: 6.5,
+            attitude_gain: None,
+            yaw_gain: None,
             rate_time: 0.05,
             max_rate_deg: 220.0,
             max_tilt_deg: 60.0,
@@ -40,10 +43,12 @@ impl SetpointsSection {
         let mut problems = Problems::default();
         for (key, value, most) in [
             ("attitude_gain", setpoints.attitude_gain, 100.0),
-            ("rate_time", setpoints.rate_time, 1.0),
-            ("max_rate_deg", setpoints.max_rate_deg, 3600.0),
-            ("max_tilt_deg", setpoints.max_tilt_deg, 180.0),
+            ("yaw_gain", setpoints.yaw_gain, 100.0),
+            ("rate_time", Some(setpoints.rate_time), 1.0),
+            ("max_rate_deg", Some(setpoints.max_rate_deg), 3600.0),
+            ("max_tilt_deg", Some(setpoints.max_tilt_deg), 180.0),
         ] {
+            let Some(value) = value else { continue };
             if !(value > 0.0 && value <= most) {
                 let expected = format!("expected more than 0, at most {most}");
                 let path = format!("setpoints.{key}");

@@ -1,8 +1,7 @@
 //! How punctual the loop is.
 
 use fly_hal::{Class, Description, Frame};
-
-use crate::histogram::Histogram;
+use fly_log::Histogram;
 
 /// Times of a loop over a real vehicle's backend.
 #[derive(Debug, Clone, Default)]

@@ -219,7 +219,8 @@ impl Link {
             return failures;
         }
         if self.is_commanding() && !self.given_away {
-            failures.extend(self.release_control(terminated, grounded).err());
+            let released = self.release_control(terminated, grounded);
+            failures.extend(released.err().or_else(|| self.wait_until_landed().err()));
         }
         let times = self.timeouts.times(Call::Stop);
         let instance = &mut self.instance;
@@ -265,6 +266,35 @@ impl Link {
             Err(error) if !self.land_past_the_calls() => Err(format!(
                 "LAND failed: the vehicle may be airborne and uncommanded: {error}"
             )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until a vehicle that lands is disarmed, as far as frames tell that it is armed.
+    fn wait_until_landed(&mut self) -> Result<(), String> {
+        let Some(armed) = self.armed.filter(|_| self.is_commanding_a_vehicle()) else {
+            return Ok(());
+        };
+        let until = monotonic_now().saturating_add(self.timeouts.landing);
+        // Nothing is commanded any more: reads alone are watched.
+        self.commanded_at = None;
+        let mut is_told = false;
+        while self.frame.groups[armed.group].valid && self.frame.values[armed.values[0]] > 0.5 {
+            if !std::mem::replace(&mut is_told, true) {
+                tracing::info!("waiting for the vehicle to land");
+            }
+            if monotonic_now() > until {
+                let waited = self.timeouts.landing as f64 / 1e9;
+                return Err(format!(
+                    "the vehicle is still armed {waited} s after it was told to land (`safety.landing_time`)"
+                ));
+            }
+            if self.read().is_none() || self.is_taken() {
+                return Ok(());
+            }
+        }
+        match (is_told, self.frame.groups[armed.group].valid) {
+            (true, false) => Err("the vehicle is not heard any more: it may still land".to_owned()),
             _ => Ok(()),
         }
     }

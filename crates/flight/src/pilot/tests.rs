@@ -78,6 +78,7 @@ fn policy(on_loss: OnLoss) -> Policy {
         on_loss,
         longest_gap: i64::MAX,
         longest_failsafe: 4000 * MS,
+        longest_blind: i64::MAX,
         resume: false,
         must_arm: false,
     }
@@ -128,6 +129,7 @@ impl Bench {
             guidance,
             setpoints: None,
             take_off: None,
+            is_relative: false,
             supervisor: Supervisor::new(policy),
             stale_after: 20 * MS,
             ground_height: None,

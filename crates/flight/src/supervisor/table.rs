@@ -62,6 +62,8 @@ pub enum Trigger {
     Resume,
     /// The failsafe has lasted for `safety.max_descent_time`.
     Expired,
+    /// No complete frame has come for `safety.max_blind_time`: the failsafe has flown on the model alone.
+    Blind,
     /// The vehicle stands on the ground.
     TouchedDown,
     /// The backend lands by itself from here on, or nothing real is in the air.
@@ -184,6 +186,7 @@ pub const TABLE: &[Transition] = {
         row(M::HoldPosition, T::Land, M::Landing, Failsafe),
         row(M::HoldPosition, T::Terminate, M::Ended, Stop),
         row(M::HoldPosition, T::Expired, M::Landing, Failsafe),
+        row(M::HoldPosition, T::Blind, M::Landing, Failsafe),
         row(M::HoldPosition, T::TouchedDown, M::Ended, Stop),
         row(M::HoldPosition, T::Taken, M::Ended, Stop),
 
@@ -195,6 +198,7 @@ pub const TABLE: &[Transition] = {
         row(M::Descending, T::Land, M::Landing, Failsafe),
         row(M::Descending, T::Terminate, M::Ended, Stop),
         row(M::Descending, T::Expired, M::Landing, Failsafe),
+        row(M::Descending, T::Blind, M::Landing, Failsafe),
         row(M::Descending, T::TouchedDown, M::Ended, Stop),
         row(M::Descending, T::Taken, M::Ended, Stop),
 
@@ -294,7 +298,7 @@ impl Mode {
 
 impl Trigger {
     /// All triggers, in the order of their numbers.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Ready,
         Self::Arm,
         Self::TakeOff,
@@ -309,6 +313,7 @@ impl Trigger {
         Self::Terminate,
         Self::Resume,
         Self::Expired,
+        Self::Blind,
         Self::TouchedDown,
         Self::Landed,
         Self::Taken,
@@ -331,6 +336,7 @@ impl Trigger {
             Self::Terminate => "terminate",
             Self::Resume => "resume",
             Self::Expired => "expired",
+            Self::Blind => "blind",
             Self::TouchedDown => "touched down",
             Self::Landed => "landed",
             Self::Taken => "taken over",

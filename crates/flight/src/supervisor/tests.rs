@@ -12,6 +12,7 @@ fn policy(on_loss: OnLoss, longest_failsafe: i64) -> Policy {
         on_loss,
         longest_gap: i64::MAX,
         longest_failsafe,
+        longest_blind: i64::MAX,
         resume: false,
         must_arm: false,
     }
@@ -94,6 +95,33 @@ fn a_failsafe_that_lasts_too_long_becomes_a_landing() {
         assert_eq!(supervisor.mode(), Mode::Landing);
         assert_eq!(supervisor.landed(120 * MS), Action::Stop);
         assert!(!supervisor.report().terminated);
+    }
+}
+
+/// What counts is how long nothing was seen, whatever began the failsafe.
+#[test]
+fn a_failsafe_that_flies_blind_for_too_long_becomes_a_landing() {
+    for response in [Response::Hold, Response::Descend] {
+        let blind = |began: Fault| {
+            let mut supervisor = Supervisor::new(Policy {
+                longest_blind: 100 * MS,
+                ..policy(OnLoss::Respond(response), i64::MAX)
+            });
+            run(&mut supervisor, ".");
+            supervisor.respond(0, began, response);
+            supervisor
+        };
+        // A frame in between is enough, though it does not end the failsafe.
+        let mut supervisor = blind(Fault::Missing);
+        assert_eq!(run(&mut supervisor, ".xxxxxxxxx.xxxxxxxxx"), "F".repeat(20));
+        assert_ne!(supervisor.mode(), Mode::Landing);
+        supervisor.frame(200 * MS, Err(Fault::Missing));
+        assert_eq!(supervisor.mode(), Mode::Landing);
+        let mut limited = blind(Fault::Limit(Limit::Tilt));
+        run(&mut limited, "xxxxxxxxxx");
+        assert_ne!(limited.mode(), Mode::Landing);
+        limited.frame(100 * MS, Err(Fault::Stale(0)));
+        assert_eq!(limited.mode(), Mode::Landing);
     }
 }
 

@@ -8,3 +8,5 @@ mod many;
 mod objects;
 mod panics;
 mod setpoints;
+mod statue;
+mod take_off;

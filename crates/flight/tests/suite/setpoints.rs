@@ -14,8 +14,8 @@ use nalgebra::{Vector3, Vector4};
 use crate::common;
 
 const GRAVITY: f64 = 9.81;
-/// Of the attitude loop, 1/s.
-const ATTITUDE_GAIN: f64 = 6.5;
+/// Of the attitude loop, 1/s: roll, pitch and yaw.
+const ATTITUDE_GAINS: [f64; 3] = [6.5, 6.5, 2.8];
 /// Largest angular velocity, rad/s.
 const LARGEST_RATE: f64 = 3.84;
 /// Of thrust, s.
@@ -128,7 +128,7 @@ impl Autopilot {
     fn turn_to(&self, wanted: &SO3<f64>) -> Vector3<f64> {
         let q = (self.pose.rotation.inverse() * *wanted).to_quaternion();
         let sign = if q[0] < 0.0 { -2.0 } else { 2.0 };
-        Vector3::new(q[1], q[2], q[3]) * (sign * ATTITUDE_GAIN)
+        Vector3::from_fn(|i, _| sign * ATTITUDE_GAINS[i] * q[i + 1])
     }
 
     fn advance(&mut self, duration: f64) {
@@ -271,6 +271,33 @@ fn the_lissajous_is_tracked_with_each_set() {
                 "{set:?}, {rate_time} s, thrust {scale}: {rms} m"
             );
         }
+    }
+}
+
+/// The curve goes on from where the vehicle is as it goes from its own beginning, turned as a whole.
+#[test]
+fn a_relative_reference_is_moved_and_turned() {
+    // Level at its beginning, where nothing accelerates sideways.
+    let settings = ["flight.relative=true", "reference.phase=[0, 0, 1]"];
+    let (turn, place) = (
+        SO3::exp(&Vector3::new(0.0, 0.0, 1.2)),
+        Vector3::new(30.0, -40.0, 5.0),
+    );
+    let (summary, _, track) = fly(CommandSet::Attitude, &settings, |autopilot| {
+        autopilot.pose = SE3::new(turn, place);
+    });
+    assert_eq!(summary.verdict, Verdict::Flown);
+    let curve = |time: f64| {
+        let (a, w, phase) = ([1.5, 1.0, 0.4], [1.1, 1.6, 0.8], [0.0, 0.0, 1.0]);
+        Vector3::from_fn(|i, _| a[i] * f64::sin(w[i] * time + phase[i]))
+    };
+    for (time, position, attitude) in track.lock().unwrap().iter().filter(|it| it.0 > 4.0) {
+        let expected = place + turn.act(&(curve(*time) - curve(0.0)));
+        let away = (position - expected).norm();
+        assert!(away < 0.15, "{away} m at {time} s");
+        let x = turn.inverse().act(&attitude.act(&Vector3::x()));
+        let turned = SO3::exp(&Vector3::new(0.0, 0.0, -0.5 * time)).act(&x);
+        assert!(turned.y.atan2(turned.x).abs() < 0.2, "{x} at {time} s");
     }
 }
 

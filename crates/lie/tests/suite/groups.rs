@@ -5,7 +5,10 @@
 use std::f64::consts::PI;
 
 use fly_lie::operators::{ad, bracket, coadjoint_bracket, hat3};
-use fly_lie::{NotInGroup, SE2, SE3, SO2, SO3, Subgroup, UnitQuaternion, angular_first};
+use fly_lie::{
+    CoordinateVector, Coriolis, NotInGroup, Operator, SE2, SE3, SO2, SO3, Subgroup, UnitQuaternion,
+    angular_first,
+};
 use nalgebra::{Matrix3, Matrix4, Matrix6, SMatrix, SVector, Vector3, Vector4, Vector6};
 use num_dual::Dual64;
 
@@ -67,9 +70,12 @@ fn operators_are_those_of_the_matrices() {
     }
 }
 
-/// Every subgroup moves as SE(3) does along its selection matrix, and its force is the power's dual.
-fn is_a_subgroup<G: Subgroup<f64>>(samples: impl Iterator<Item = G::Tangent>) {
-    use fly_lie::{CoordinateVector, Operator};
+/// Every subgroup moves as SE(3) does along its selection matrix H, its force is the power's dual, and its Coriolis matrix is `H^T C H`: a body that
+/// is held to the subgroup keeps the part of its equations that the reaction does not enter (From I 4).
+fn is_a_subgroup<const DOF: usize, G: Subgroup<f64> + Coriolis<f64>>(
+    samples: impl Iterator<Item = G::Tangent>,
+) {
+    let H = G::selection_matrix::<DOF>();
     let wrench = Vector6::new(0.3, -1.0, 0.7, 0.2, 0.9, -0.4);
     let mut count = 0;
     for v in samples {
@@ -83,6 +89,15 @@ fn is_a_subgroup<G: Subgroup<f64>>(samples: impl Iterator<Item = G::Tangent>) {
             .map(|i| G::force(&wrench).entry(i) * v.entry(i))
             .sum();
         assert!((power - dual).abs() < 1e-14);
+        let columns = (0..DOF).map(|j| H.column(j) * v.entry(j));
+        close(columns.sum::<Vector6<f64>>(), G::twist(&v), 0.0);
+        let held = H.transpose() * SE3::coriolis(&wrench) * H;
+        let C = G::coriolis(&G::force(&wrench));
+        for i in 0..DOF {
+            for j in 0..DOF {
+                assert_eq!(C.entry(i, j), held[(i, j)]);
+            }
+        }
         let moved = G::exp(&v).adjoint().apply(&v);
         close(
             SE3::exp(&G::twist(&v)).adjoint() * G::twist(&v),
@@ -97,8 +112,7 @@ fn is_a_subgroup<G: Subgroup<f64>>(samples: impl Iterator<Item = G::Tangent>) {
 #[test]
 fn lower_pairs_are_subgroups() {
     use fly_lie::{
-        CoordinateVector, Cylindrical, Pitch, Planar, Prismatic, Revolute, Rn, Schoenflies, Screw,
-        Spherical,
+        Cylindrical, Pitch, Planar, Prismatic, Revolute, Rn, Schoenflies, Screw, Spherical,
     };
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Thread;
@@ -108,16 +122,16 @@ fn lower_pairs_are_subgroups() {
     fn samples<C: CoordinateVector<f64>>() -> impl Iterator<Item = C> {
         (0..50).map(|k| C::from_fn(|i| 1.7 * f64::from(3 * k + 1).mul_add(0.7, i as f64).sin()))
     }
-    is_a_subgroup::<Prismatic<f64>>(samples());
-    is_a_subgroup::<Revolute<f64>>(samples());
-    is_a_subgroup::<Screw<f64, Thread>>(samples());
-    is_a_subgroup::<Cylindrical<f64>>(samples());
-    is_a_subgroup::<Planar<f64>>(samples());
-    is_a_subgroup::<Spherical<f64>>(samples());
-    is_a_subgroup::<UnitQuaternion<f64>>(samples());
-    is_a_subgroup::<Schoenflies<f64>>(samples());
-    is_a_subgroup::<Rn<f64, 3>>(samples());
-    is_a_subgroup::<SE3<f64>>(samples());
+    is_a_subgroup::<1, Prismatic<f64>>(samples());
+    is_a_subgroup::<1, Revolute<f64>>(samples());
+    is_a_subgroup::<1, Screw<f64, Thread>>(samples());
+    is_a_subgroup::<2, Cylindrical<f64>>(samples());
+    is_a_subgroup::<3, Planar<f64>>(samples());
+    is_a_subgroup::<3, Spherical<f64>>(samples());
+    is_a_subgroup::<3, UnitQuaternion<f64>>(samples());
+    is_a_subgroup::<4, Schoenflies<f64>>(samples());
+    is_a_subgroup::<3, Rn<f64, 3>>(samples());
+    is_a_subgroup::<6, SE3<f64>>(samples());
 }
 
 /// `q` and `-q` are one rotation: they compare equal, and what is returned has `w >= 0`, wherever it comes from.

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use fly_lie::{
     CoordinateVector, Coriolis, LieGroup, Operator, Pitch, Product, Rn, SE2, SE3, SE23, SO2, SO3,
-    Schoenflies, Screw, UnitQuaternion,
+    Schoenflies, Screw, UnitQuaternion, swap,
 };
 use nalgebra::{RealField, convert};
 use num_dual::Dual64;
@@ -330,6 +330,57 @@ fn derivatives<G: LieGroup<f64>, D: LieGroup<Dual64>>(
     }
 }
 
+/// The Coriolis matrices of Table 1 against what they come from: the bracket, and the derivatives of `S`, the right Jacobian.
+fn coriolis_matrices<G: Coriolis<f64>, D: LieGroup<Dual64>>(
+    xs: &[Sample<G::Tangent>],
+    tolerance: f64,
+) {
+    let n = G::DOF;
+    let unit = |k| G::Tangent::from_fn(|i| f64::from(u8::from(i == k)));
+    let zero = G::Tangent::from_fn(|_| 0.0);
+    // dS/dphi_k
+    let derivatives = |phi: &G::Tangent| -> Vec<D::Operator> {
+        let along = |k| D::right_jacobian(&dual(phi, &unit(k)));
+        (0..n).map(along).collect()
+    };
+    let at_zero = derivatives(&zero);
+    for (i, (phi, angle)) in xs.iter().enumerate() {
+        let (p, _) = &xs[(7 * i + 5) % xs.len()];
+        let (v, _) = &xs[(5 * i + 3) % xs.len()];
+        let C = G::coriolis(p);
+        let from_ad: G::Operator = swap(|v| -G::ad(v).transpose(), p);
+        same_map("proposition 5.1", &C, &from_ad, 0.0);
+
+        let sum = |entry: &dyn Fn(usize) -> f64| (0..n).map(|k| entry(k) * p.entry(k)).sum::<f64>();
+        let d = |k: usize, i, j| at_zero[k].entry(i, j).eps;
+        for i in 0..n {
+            for j in 0..n {
+                let (this, swapped) = (&|k| d(j, k, i), &|k| d(i, k, j));
+                near("(57)", C.entry(i, j), sum(this) - sum(swapped), 2e-15);
+                near("lemma 5.3", sum(this), -sum(swapped), 2e-15);
+                // What was published before it: (33), (35) and (36), which is not C.
+                let before = sum(&|k| d(k, j, i)) - sum(&|k| d(i, j, k));
+                near("(36)", before, -G::ad(p).entry(j, i), 2e-15);
+            }
+        }
+
+        // (54), which is the same at every phi where S has an inverse.
+        if *angle < 3.5 {
+            let dS = derivatives(phi);
+            let inverse = G::right_jacobian_inverse(phi);
+            let inner = |l: usize, m: usize| {
+                let entry = |s: usize| dS[m].entry(s, l).eps - dS[l].entry(s, m).eps;
+                (0..n).map(|s| entry(s) * p.entry(s)).sum::<f64>()
+            };
+            // S^-T inner S^-1 v
+            let u = inverse.apply(v);
+            let row = |l| (0..n).map(|m| inner(l, m) * u.entry(m)).sum();
+            let force = inverse.transpose().apply(&G::Tangent::from_fn(row));
+            same("(54)", &force, &C.apply(v), 300.0 * tolerance);
+        }
+    }
+}
+
 /// A bound of the rotation in `x`, from the trace of its adjoint's symmetric part.
 fn largest_rotation<G: LieGroup<f64>>(x: &G::Tangent) -> f64 {
     let W = G::ad(x);
@@ -349,6 +400,66 @@ struct Thread;
 impl Pitch for Thread {
     const PITCH: f64 = 0.3;
 }
+
+/// A group that this crate does not have, for which nothing is stated but its bracket: Heisenberg's, by its exponential coordinates `[p, q, z]`, the matrices
+/// `[[1, p, z + p q/2], [0, 1, q], [0, 0, 1]]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Heisenberg<T>(nalgebra::Vector3<T>);
+
+impl<T: RealField + Copy> std::ops::Mul for Heisenberg<T> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self(self.0 + other.0 + Self::ad(&self.0) * other.0 * convert::<f64, T>(0.5))
+    }
+}
+
+impl<T: RealField + Copy> LieGroup<T> for Heisenberg<T> {
+    type Tangent = nalgebra::Vector3<T>;
+    type Operator = nalgebra::Matrix3<T>;
+    type Algebra = nalgebra::Vector3<T>;
+    type Point = nalgebra::Vector2<T>;
+
+    fn identity() -> Self {
+        Self(nalgebra::Vector3::zeros())
+    }
+    fn inverse(&self) -> Self {
+        Self(-self.0)
+    }
+    fn act(&self, point: &Self::Point) -> Self::Point {
+        let [p, q, z] = self.0.into();
+        let half: T = convert(0.5);
+        nalgebra::Vector2::new(point.x + p * point.y + z + p * q * half, point.y + q)
+    }
+    fn hat(x: &Self::Tangent) -> Self::Algebra {
+        *x
+    }
+    fn vee(X: &Self::Algebra) -> Self::Tangent {
+        *X
+    }
+    fn exp(x: &Self::Tangent) -> Self {
+        Self(*x)
+    }
+    fn log(&self) -> Self::Tangent {
+        self.0
+    }
+    fn left_jacobian(x: &Self::Tangent) -> Self::Operator {
+        Self::Operator::identity() + Self::ad(x) * convert::<f64, T>(0.5)
+    }
+    fn left_jacobian_inverse(x: &Self::Tangent) -> Self::Operator {
+        Self::Operator::identity() - Self::ad(x) * convert::<f64, T>(0.5)
+    }
+    fn adjoint(&self) -> Self::Operator {
+        Self::Operator::identity() + Self::ad(&self.0)
+    }
+    fn ad(x: &Self::Tangent) -> Self::Operator {
+        let mut ad = Self::Operator::zeros();
+        (ad[(2, 0)], ad[(2, 1)]) = (-x.y, x.x);
+        ad
+    }
+}
+
+impl<T: RealField + Copy> Coriolis<T> for Heisenberg<T> {}
 
 /// The suite for one group: laws with three scalars, derivatives with dual numbers.
 macro_rules! suite {
@@ -384,6 +495,11 @@ macro_rules! suite {
                 let tolerance = 5.0 * $tolerance;
                 assert!(derivatives::<Double, Dual>(&samples(ROTATIONS), tolerance).is_enough());
             }
+
+            #[test]
+            fn coriolis_matrices_come_from_the_bracket() {
+                coriolis_matrices::<Double, Dual>(&samples(ROTATIONS), $tolerance);
+            }
         }
     };
 }
@@ -398,6 +514,7 @@ suite!(schoenflies, T => Schoenflies<T>, [3..4], 3e-14);
 suite!(r1, T => Rn<T, 1>, [], 1e-14);
 suite!(r2, T => Rn<T, 2>, [], 1e-14);
 suite!(r3, T => Rn<T, 3>, [], 1e-14);
+suite!(heisenberg, T => Heisenberg<T>, [], 3e-14);
 suite!(screw, T => Screw<T, Thread>, [], 1e-14);
 suite!(cylindrical, T => Product<SO2<T>, Rn<T, 1>>, [0..1], 1e-14);
 suite!(product, T => Product<SE3<T>, Product<SO2<T>, Product<SO3<T>, Rn<T, 2>>>>, [3..6, 6..7, 7..10], 4e-14);
@@ -416,4 +533,27 @@ fn too_few_samples_are_noticed() {
         .take(ENOUGH)
         .collect();
     assert!(!laws::<f64, SO3<f64>>(&half_turns, 6e-15).is_enough());
+}
+
+/// (33), (37): what was published before From I, and what is wrong with it. A body moves without forces: in truth it keeps its energy and its momentum in
+/// space, `Ad(g)^-T p`; by (37) it gains energy, and a spinning body's momentum turns the wrong way.
+#[test]
+fn the_historical_coriolis_matrix_is_wrong() {
+    use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
+    let M = Matrix6::from_diagonal(&[2.0, 2.5, 3.0, 0.3, 0.4, 0.5].into());
+    let v = Vector6::<f64>::new(0.3, 0.2, 0.5, 1.0, -0.7, 0.4);
+    let p = M * v;
+    let before = -SE3::ad(&p).transpose() * v;
+    let right = SE3::coriolis(&p) * v;
+    // The rate of the energy is the power v . M v_dot = -v . C v.
+    assert!(v.dot(&right).abs() < 1e-15);
+    assert!(v.dot(&before).abs() > 0.1, "{}", v.dot(&before));
+
+    let M = Matrix3::from_diagonal(&Vector3::new(0.3, 0.4, 0.5));
+    let w = Vector3::new(1.0, -0.7, 0.4);
+    // The rate of the momentum in space is R (p_dot + w × p), of which p_dot = -C w.
+    let rate = |C: Matrix3<f64>| w.cross(&(M * w)) - C * w;
+    assert_eq!(rate(SO3::coriolis(&(M * w))), Vector3::zeros());
+    let before = rate(-SO3::ad(&(M * w)).transpose());
+    assert!((before - w.cross(&(M * w)) * 2.0).norm() < 1e-16);
 }

@@ -12,7 +12,7 @@ use super::container::{Container, Limits, Part, Schema};
 use super::head::Head;
 use super::own::{RATIO, RECORDS};
 use crate::error::LogError;
-use crate::metadata::{CUT, FORMAT, RUN};
+use crate::metadata::{CUT, FORMAT, RUN, TIMING};
 use crate::writer::mcap_options;
 
 /// What was copied.
@@ -62,13 +62,15 @@ pub fn copy(
     let records: Vec<Metadata> = head.records().into_iter().flatten().cloned().collect();
     // Channels may be declared after their messages: at the end of a log whose first chunk is damaged.
     let mut declared = Declared::default();
-    let mut run = None;
+    let mut run = Vec::new();
     let mut container = Container::new(source.clone(), limits);
     while let Some(part) = container.next().map_err(unreadable)? {
         match part {
             Part::Schema(schema) => drop(declared.schemas.insert(schema.id, schema)),
             Part::Channel(channel) => drop(declared.channels.insert(channel.id, channel)),
-            Part::Metadata(record) if record.name == RUN => run = Some(record),
+            Part::Metadata(record) if [RUN, TIMING].contains(&record.name.as_str()) => {
+                run.push(record);
+            }
             Part::Metadata(_) | Part::Message { .. } => {}
         }
     }

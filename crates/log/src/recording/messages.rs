@@ -11,7 +11,7 @@ use super::container::{Container, Damage, Limits, Part};
 use super::head::Head;
 use super::own::{RATIO, RECORDS};
 use crate::error::LogError;
-use crate::metadata::{FORMAT, RUN};
+use crate::metadata::FORMAT;
 use crate::{FlightHeader, RunMetadata};
 
 /// A message of a log: one of [`schema`](crate::schema), by its topic.
@@ -109,10 +109,8 @@ impl Messages {
             })?;
             match part {
                 None => return Ok(None),
-                Some(Part::Metadata(record)) if record.name == RUN => {
-                    self.run = Some(RunMetadata::from_map(&record.metadata));
-                }
-                Some(Part::Metadata(_) | Part::Schema(_)) => {}
+                Some(Part::Metadata(record)) => RunMetadata::take(&mut self.run, &record),
+                Some(Part::Schema(_)) => {}
                 Some(Part::Channel(channel)) => {
                     self.topics.insert(channel.id, channel.topic);
                 }

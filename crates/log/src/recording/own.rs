@@ -15,7 +15,7 @@ use super::source::Source;
 use super::stream::{Span, Stream, Ticks};
 use super::{Kind, Options, Recording};
 use crate::error::LogError;
-use crate::metadata::{CHANNELS, FORMAT, RUN};
+use crate::metadata::{CHANNELS, FORMAT};
 use crate::schema::fly;
 use crate::{RunMetadata, Status};
 
@@ -160,11 +160,11 @@ impl Reader {
         std::mem::swap(&mut self.current, &mut self.next);
         while let Some(part) = self.container.next()? {
             let taken = match part {
-                Part::Metadata(metadata) if metadata.name == RUN => {
-                    self.run = Some(RunMetadata::from_map(&metadata.metadata));
+                Part::Metadata(record) => {
+                    RunMetadata::take(&mut self.run, &record);
                     Ok(())
                 }
-                Part::Metadata(_) | Part::Schema(_) => Ok(()),
+                Part::Schema(_) => Ok(()),
                 Part::Channel(channel) => {
                     let topic = match channel.topic.as_str() {
                         "/fly/frame" => Topic::Frame,

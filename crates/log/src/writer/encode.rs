@@ -194,7 +194,9 @@ impl<W: Write + Seek> Encoder<W> {
             self.mcap.write_metadata(record)?;
         }
         if let Some((run, dropped)) = run {
-            self.mcap.write_metadata(&run.record(*dropped))?;
+            for record in run.records(*dropped) {
+                self.mcap.write_metadata(&record)?;
+            }
         }
         self.mcap.finish()?;
         Ok(self.mcap.into_inner())

@@ -5,8 +5,8 @@ use crate::common;
 use common::{Tick, header, write};
 use fly_log::schema::{fly, foxglove};
 use fly_log::{
-    Control, LogError, Options, Pace, Pushed, Recording, RunMetadata, SystemReference, SystemState,
-    Writer,
+    Control, LogError, Options, Pace, Pushed, Recording, RunMetadata, Survey, SystemReference,
+    SystemState, Timing, Writer,
 };
 use prost::Message as _;
 
@@ -20,7 +20,36 @@ fn run(text: &str, step: u64) -> RunMetadata {
         host: text.into(),
         versions: text.repeat(50),
         outcome: String::new(),
+        timing: None,
     }
+}
+
+#[test]
+fn how_punctual_a_flight_was_is_read_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let [log, part] = ["log.mcap", "part.mcap"].map(|name| folder.path().join(name));
+    let mut timing = Timing {
+        deadline_misses: 3,
+        ..Timing::default()
+    };
+    for late in [70_000, 90_000, 2_000_000, 5_123_456_789] {
+        timing.wake_up.record(late);
+        timing.latency.record(2 * late);
+    }
+    let run = RunMetadata {
+        timing: Some(timing.clone()),
+        ..run("real", 7)
+    };
+    write(&log, 100, run);
+    let file = std::fs::File::create(&part).unwrap();
+    fly_log::copy(&log, &Options::default(), &(0..=100_000_000), file).unwrap();
+    for path in [&log, &part] {
+        let read = Survey::of(path, &Options::default()).unwrap().run.unwrap();
+        assert_eq!(read.timing.as_ref(), Some(&timing), "{}", path.display());
+        assert_eq!(read.host, "real");
+    }
+    let whole = Recording::open(&log, &Options::default()).unwrap();
+    assert_eq!(whole.run.unwrap().timing, Some(timing));
 }
 
 /// Start and end of the record of the run in a file, found by its name.

@@ -18,13 +18,14 @@ pub trait Airframe: Send + 'static {
 const STANDARD_GRAVITY: f64 = 9.806_65;
 
 /// The groups of a frame, in its order.
-pub(crate) const GROUPS: [&str; 6] = [
+pub(crate) const GROUPS: [&str; 7] = [
     "pose.position",
     "pose.quaternion",
     "twist.linear",
     "twist.angular",
     "battery",
     "vehicle",
+    "inner",
 ];
 
 /// The signals: the state, and the commands of the set.

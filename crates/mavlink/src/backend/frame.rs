@@ -15,6 +15,7 @@ const LINEAR: (usize, usize) = (2, 7);
 const ANGULAR: (usize, usize) = (3, 10);
 const BATTERY: (usize, usize) = (4, 13);
 const VEHICLE: (usize, usize) = (5, 15);
+const INNER: (usize, usize) = (6, 17);
 
 /// Fills frames.
 pub(crate) struct Filler {
@@ -22,15 +23,22 @@ pub(crate) struct Filler {
     pub origin: i64,
     /// After this a measurement is stale, ns.
     pub stale: i64,
+    /// The gains of the vehicle's attitude loop, of roll and pitch and of yaw, 1/s, if it tells them.
+    gains: Option<Sample<[f64; 2]>>,
     /// The newest stamp of each group that the host has been given, ns since the start.
     given: [Option<i64>; GROUPS.len()],
 }
 
 impl Filler {
-    pub fn new(origin: i64, stale: i64) -> Self {
+    pub fn new(origin: i64, stale: i64, gains: Option<[f64; 2]>) -> Self {
         Self {
             origin,
             stale,
+            gains: gains.map(|value| Sample {
+                value,
+                stamp: origin,
+                arrival: origin,
+            }),
             given: [None; GROUPS.len()],
         }
     }
@@ -74,6 +82,8 @@ impl Filler {
             arrival: heartbeat.arrival,
         });
         put.group(VEHICLE, armed.as_ref(), SLOW);
+        let gains = put.filler.gains;
+        put.group(INNER, gains.as_ref(), i64::MAX);
         put.fresh
     }
 }
@@ -150,16 +160,16 @@ mod tests {
         })
     }
 
-    fn valid(frame: &Frame) -> [bool; 6] {
+    fn valid(frame: &Frame) -> [bool; 7] {
         std::array::from_fn(|group| frame.groups[group].valid)
     }
 
     #[test]
     fn a_frame_is_fresh_only_when_something_is_new() {
-        let (mut state, mut frame) = (Telemetry::default(), Frame::new(17, 6));
-        let mut filler = Filler::new(1000 * MS, 200 * MS);
+        let (mut state, mut frame) = (Telemetry::default(), Frame::new(19, 7));
+        let mut filler = Filler::new(1000 * MS, 200 * MS, None);
         assert!(!filler.fill(&state, 1.0, 1001 * MS, &mut frame.as_mut()));
-        assert_eq!((frame.time, valid(&frame)), (MS, [false; 6]));
+        assert_eq!((frame.time, valid(&frame)), (MS, [false; 7]));
 
         // The charge is known and the voltage is not: news once, and not valid.
         let charge = SYS_STATUS_DATA {
@@ -174,14 +184,17 @@ mod tests {
         take(&mut state, 1010 * MS, position(0));
         assert!(filler.fill(&state, 1.0, 1011 * MS, &mut frame.as_mut()));
         assert!(!filler.fill(&state, 1.0, 1012 * MS, &mut frame.as_mut()));
-        assert_eq!(valid(&frame), [true, false, false, false, false, false]);
+        assert_eq!(
+            valid(&frame),
+            [true, false, false, false, false, false, false]
+        );
         assert_eq!(frame.groups[0].stamp, 10 * MS);
     }
 
     #[test]
     fn each_group_goes_stale_by_itself_and_the_body_velocity_with_the_attitude() {
-        let (mut state, mut frame) = (Telemetry::default(), Frame::new(17, 6));
-        let mut filler = Filler::new(0, 200 * MS);
+        let (mut state, mut frame) = (Telemetry::default(), Frame::new(19, 7));
+        let mut filler = Filler::new(0, 200 * MS, Some([6.5, 2.8]));
         take(&mut state, 1000 * MS, attitude(0));
         take(&mut state, 1150 * MS, position(150));
         filler.fill(&state, 1.0, 1160 * MS, &mut frame.as_mut());
@@ -189,5 +202,12 @@ mod tests {
         filler.fill(&state, 1.0, 1250 * MS, &mut frame.as_mut());
         assert_eq!(valid(&frame)[..4], [true, false, false, false]);
         assert_eq!(frame.groups[1].stamp, 1000 * MS);
+        // What does not change is told once, and holds.
+        assert_eq!(
+            (valid(&frame)[6], &frame.values[17..]),
+            (true, &[6.5, 2.8][..])
+        );
+        assert!(!filler.fill(&state, 1.0, 9000 * MS, &mut frame.as_mut()));
+        assert!(valid(&frame)[6]);
     }
 }

@@ -10,6 +10,7 @@
 //! | `battery.*` | valid if the vehicle knows both voltage and charge | after 5 s |
 //! | `vehicle.armed` | heartbeat | after 5 s |
 //! | `vehicle.control` | 0 once the mode of a commanded vehicle was changed by somebody else | after 5 s |
+//! | `inner.*` | the parameters of a commanded vehicle that tell them | never |
 //!
 //! # Commands
 //!
@@ -32,6 +33,8 @@ mod airframe;
 mod any;
 mod autopilot;
 pub mod bench;
+mod capacity;
+mod curve;
 mod frame;
 mod hil;
 mod preflight;

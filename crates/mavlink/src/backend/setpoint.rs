@@ -80,7 +80,7 @@ impl Setpoint {
 }
 
 /// What it takes to turn thrust into an autopilot's.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scaling {
     pub map: ThrustMap,
     /// Whether the autopilot divides the thrust by the cosine of the tilt (`ATC_ANGLE_BOOST`).
@@ -205,13 +205,14 @@ fn cosine_of_tilt(attitude: Quaternion) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::curve::Curve;
 
     fn scaling(boosts: bool) -> Scaling {
         Scaling {
             map: ThrustMap {
                 weight: 10.0,
                 hover: 0.5,
-                curve: 0.0,
+                curve: Curve::Quadratic(0.0),
                 limits: [0.0, 1.0],
             },
             boosts,

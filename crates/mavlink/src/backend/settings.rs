@@ -7,6 +7,7 @@
 //! own_system = 255             # our system number
 //! own_component = 190          # our component number: 190 a ground station, 191 a companion computer
 //! connect_timeout = 10.0       # s, for the first heartbeat
+//! ready_timeout = 60.0         # s, for a vehicle that is to be commanded to know where it is; ArduPilot also to pass its checks
 //! stale_after = 0.5            # s, after which a measurement is no longer valid
 //! attitude_rate_hz = 50.0      # how often the attitude is asked for; 0: not at all
 //! position_rate_hz = 30.0      # how often position and velocity are asked for; 0: not at all
@@ -15,9 +16,10 @@
 //! signing_link = 0             # our number of this link, 0 to 255, where several share a key
 //! any_type = false             # true: only warn when the vehicle is of another kind
 //! command = "attitude"         # what it is commanded by: "attitude", "rates" or "trajectory"; "hil": the simulator whose autopilot we are
-//! setpoint_rate_hz = 200.0     # at most so many setpoints a second
+//! setpoint_rate_hz = 200.0     # at most so many setpoints a second; without: 200, or as many as a serial line carries
 //! hover_thrust = 0.4           # the autopilot's thrust in hover, 0 to 1; without: measured after the take-off, before that its parameter
-//! thrust_curve = 0.0           # 0: the autopilot linearises its thrust; 1: thrust goes with the square of the command
+//! thrust_curve = 0.0           # 0: the autopilot linearises its thrust; 1: thrust goes with the square of the command; or what was measured:
+//!                              # [[0.2, 1.5], [0.5, 7.2], [0.8, 15.1]], points of command and force in N
 //! thrust_limits = [0.03, 0.95] # of the autopilot's thrust
 //! set_parameters = false       # true: parameters that are wrong are set for the flight
 //! outputs = [{ command = "rotor.0.thrust", channel = 1 }] # which output drives what, for `fly actuators`; without as PX4 numbers its motors
@@ -28,6 +30,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::curve::{Curve, CurveSettings};
 use crate::outputs::OutputSettings;
 use crate::{Address, AddressError, Identity, LinkSettings, SigningSettings, VehicleSettings};
 use fly_hal::{CommandSet, Configuration, Error};
@@ -44,6 +47,7 @@ struct Table {
     own_system: Option<Spanned<i64>>,
     own_component: Option<Spanned<i64>>,
     connect_timeout: Option<Spanned<f64>>,
+    ready_timeout: Option<Spanned<f64>>,
     stale_after: Option<Spanned<f64>>,
     attitude_rate_hz: Option<Spanned<f64>>,
     position_rate_hz: Option<Spanned<f64>>,
@@ -56,7 +60,7 @@ struct Table {
     command: Option<Spanned<String>>,
     setpoint_rate_hz: Option<Spanned<f64>>,
     hover_thrust: Option<Spanned<f64>>,
-    thrust_curve: Option<Spanned<f64>>,
+    thrust_curve: Option<Spanned<CurveSettings>>,
     thrust_limits: Option<Spanned<[f64; 2]>>,
     #[serde(default)]
     set_parameters: bool,
@@ -75,14 +79,15 @@ pub(crate) struct Settings {
     pub address: Address,
     pub vehicle: VehicleSettings,
     pub connect_timeout: Duration,
+    pub ready_timeout: Duration,
     pub stale_after: Duration,
     pub any_type: bool,
     pub command: CommandSet,
-    /// Hz.
-    pub setpoint_rate: f64,
+    /// Hz; `None`: as many as fit.
+    pub setpoint_rate: Option<Spanned<f64>>,
     /// 0 to 1; `None`: as the vehicle says.
     pub hover_thrust: Option<f64>,
-    pub thrust_curve: f64,
+    pub thrust_curve: Curve,
     pub thrust_limits: [f64; 2],
     pub set_parameters: bool,
     pub parameters_file: Option<PathBuf>,
@@ -115,12 +120,13 @@ impl Settings {
         Ok(Self {
             address,
             connect_timeout: seconds("connect_timeout", table.connect_timeout, 10.0)?,
+            ready_timeout: seconds("ready_timeout", table.ready_timeout, 60.0)?,
             stale_after: seconds("stale_after", table.stale_after, 0.5)?,
             vehicle: VehicleSettings {
                 messages: default.messages,
                 link: LinkSettings {
                     identity,
-                    signing: signing(table.signing_key, table.signing_link)?,
+                    signing: signing(configuration, table.signing_key, table.signing_link)?,
                     ..default.link
                 },
                 system: number("system", table.system)?,
@@ -138,15 +144,13 @@ impl Settings {
             },
             any_type: table.any_type,
             command: command(table.command)?,
-            setpoint_rate: within(
-                "setpoint_rate_hz",
-                table.setpoint_rate_hz,
-                5.0..=1000.0,
-                "Hz",
-            )?
-            .unwrap_or(200.0),
+            setpoint_rate: {
+                let asked = table.setpoint_rate_hz;
+                within("setpoint_rate_hz", asked.clone(), 5.0..=1000.0, "Hz")?;
+                asked
+            },
             hover_thrust: within("hover_thrust", table.hover_thrust, 0.05..=0.95, "")?,
-            thrust_curve: within("thrust_curve", table.thrust_curve, 0.0..=1.0, "")?.unwrap_or(0.0),
+            thrust_curve: Curve::read(table.thrust_curve)?,
             thrust_limits: limits(table.thrust_limits)?,
             set_parameters: table.set_parameters,
             parameters_file: table
@@ -202,6 +206,7 @@ fn limits(value: Option<Spanned<[f64; 2]>>) -> Result<[f64; 2], Error> {
 
 /// Key and link number; a number without a key signs nothing, which is not what was meant.
 fn signing(
+    configuration: &Configuration,
     key: Option<Spanned<String>>,
     link: Option<Spanned<i64>>,
 ) -> Result<Option<SigningSettings>, Error> {
@@ -218,7 +223,7 @@ fn signing(
     match (key, link) {
         (Some(key), _) => Ok(Some(SigningSettings {
             link: number,
-            ..SigningSettings::new(key.into_inner())
+            ..SigningSettings::new(configuration.resolve_path(key.span().start, key.get_ref())?)
         })),
         (None, Some(link)) => Err(Error::configuration(
             "`signing_link` without `signing_key` signs nothing; name the key's file".to_owned(),
@@ -288,7 +293,7 @@ mod tests {
     fn every_key_is_read() {
         let settings = read(
             "link = 'serial:/dev/ttyACM0:115200'\nsystem = 3\nown_system = 3\nown_component = 191\n\
-             connect_timeout = 2\nstale_after = 0.25\nattitude_rate_hz = 100\nposition_rate_hz = 0\n\
+             connect_timeout = 2\nready_timeout = 5\nstale_after = 0.25\nattitude_rate_hz = 100\nposition_rate_hz = 0\n\
              listen_only = true\nany_type = true\nsigning_key = '/etc/fly.key'\nsigning_link = 2\n\
              command = 'rates'\nsetpoint_rate_hz = 50\nhover_thrust = 0.4\nthrust_curve = 0.7\n\
              thrust_limits = [0.1, 0.9]\nset_parameters = true\nparameters_file = '/tmp/old'",
@@ -304,8 +309,12 @@ mod tests {
             }
         );
         assert_eq!(
-            (settings.connect_timeout, settings.stale_after),
-            (Duration::from_secs(2), Duration::from_millis(250))
+            [
+                settings.connect_timeout,
+                settings.ready_timeout,
+                settings.stale_after
+            ],
+            [2000, 5000, 250].map(Duration::from_millis)
         );
         assert_eq!(
             (
@@ -321,12 +330,12 @@ mod tests {
         assert_eq!(settings.command, CommandSet::Rates);
         assert_eq!(
             (
-                settings.setpoint_rate,
+                settings.setpoint_rate.map(Spanned::into_inner),
                 settings.hover_thrust,
                 settings.thrust_curve,
                 settings.thrust_limits
             ),
-            (50.0, Some(0.4), 0.7, [0.1, 0.9])
+            (Some(50.0), Some(0.4), Curve::Quadratic(0.7), [0.1, 0.9])
         );
         assert!(settings.set_parameters);
         assert_eq!(settings.parameters_file, Some(PathBuf::from("/tmp/old")));

@@ -16,6 +16,7 @@ use mavlink::MessageData;
 
 use super::airframe::{Airframe, Model, describe};
 use super::autopilot::Autopilot;
+use super::capacity::{self, Line};
 use super::frame::Filler;
 use super::preflight::{Health, Parameters, Record};
 use super::session::{Session, Setup};
@@ -31,13 +32,13 @@ const LANDING_WAIT: i64 = 6_000_000_000;
 
 /// What a vehicle that is commanded is asked for besides: the message's number and how often, Hz. Its mode must be known soon, and its own thrust
 /// is that of the hover.
-const MESSAGES: [(u32, f64); 6] = [
+pub(super) const MESSAGES: [(u32, f64); 6] = [
     (HEARTBEAT_DATA::ID, 5.0),
     (ATTITUDE_TARGET_DATA::ID, 20.0),
     (EXTENDED_SYS_STATE_DATA::ID, 2.0),
     (ESTIMATOR_STATUS_DATA::ID, 1.0),
     (EKF_STATUS_REPORT_DATA::ID, 1.0),
-    (HOME_POSITION_DATA::ID, 0.5),
+    (HOME_POSITION_DATA::ID, 1.0),
 ];
 
 /// An autopilot's thrust in hover that nobody tells.
@@ -52,6 +53,8 @@ pub struct MavlinkVehicle<A> {
     armed: bool,
     /// Time between ticks, ns.
     period: i64,
+    /// Setpoints a second.
+    setpoint_rate: f64,
     connected: Option<Connected>,
     dropped_commands: u64,
     airframe: PhantomData<A>,
@@ -72,6 +75,8 @@ struct Commanded {
     session: Session,
     parameters: Parameters,
     record: Record,
+    /// Of its attitude loop, of roll and pitch and of yaw, 1/s.
+    gains: Option<[f64; 2]>,
 }
 
 impl<A: Airframe> Backend for MavlinkVehicle<A> {
@@ -88,6 +93,18 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
         if configuration.armed {
             settings.vehicle.messages.extend(MESSAGES);
         }
+        let line = Line::of(&settings.address, &settings.vehicle).filter(|_| configuration.armed);
+        let asked = settings.setpoint_rate.as_ref().map(|it| *it.get_ref());
+        let set = settings.command;
+        let setpoint_rate = capacity::setpoint_rate(line, set, asked, configuration.rate_hz)
+            .map_err(|message| {
+                let error = Error::configuration(message)
+                    .with_help("lower `setpoint_rate_hz`, or raise the baud rate on both sides");
+                match &settings.setpoint_rate {
+                    Some(rate) => error.in_configuration(rate.span()),
+                    None => error,
+                }
+            })?;
         let model = Model::read::<A>(configuration.vehicle)?;
         let description = describe(settings.command)?;
         let period = Duration::try_from_secs_f64(1.0 / configuration.rate_hz)
@@ -106,6 +123,7 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             model,
             armed: configuration.armed,
             period,
+            setpoint_rate,
             connected: None,
             dropped_commands: 0,
             airframe: PhantomData,
@@ -135,13 +153,19 @@ impl<A: Airframe> Backend for MavlinkVehicle<A> {
             );
         }
         self.compare_rates();
+        let line = Line::of(&self.settings.address, &self.settings.vehicle);
+        let line = line.filter(|_| !self.settings.vehicle.listen_only);
+        if let Some(said) = line.and_then(|line| line.too_much_telemetry(&self.settings.vehicle)) {
+            tracing::warn!("{said}");
+        }
         let commanded = if self.armed {
             Some(self.prepare(&mut vehicle, &found)?)
         } else {
             None
         };
         let now = monotonic_now();
-        let filler = Filler::new(now, self.stale());
+        let gains = commanded.as_ref().and_then(|commanded| commanded.gains);
+        let filler = Filler::new(now, self.stale(), gains);
         self.connected = Some(Connected {
             vehicle,
             found,
@@ -368,14 +392,7 @@ impl<A: Airframe> MavlinkVehicle<A> {
             tracing::warn!("left by an earlier flight: {line}");
         }
         let mut health = Health::default();
-        let until = monotonic_now().saturating_add(STATE_WAIT);
-        while monotonic_now() < until && !health.has_status() {
-            vehicle.wait(monotonic_now().saturating_add(20_000_000), |_| false);
-            vehicle.poll(monotonic_now());
-            while let Some(received) = vehicle.news() {
-                health.take(&received);
-            }
-        }
+        self.wait_until_ready(vehicle, autopilot, &mut health);
         let set = self.settings.command;
         let requirements = autopilot.requirements(set);
         let mut parameters = Parameters::read(vehicle, requirements, health.hears_radio())?;
@@ -389,18 +406,22 @@ impl<A: Airframe> MavlinkVehicle<A> {
         let scaling = Scaling {
             map: ThrustMap {
                 weight: self.model.weight,
-                hover: self.settings.hover_thrust.or(told).unwrap_or(HOVER),
-                curve: self.settings.thrust_curve,
+                hover: (self.settings.hover_thrust)
+                    .or(self.settings.thrust_curve.command_of(self.model.weight))
+                    .or(told)
+                    .unwrap_or(HOVER),
+                curve: self.settings.thrust_curve.clone(),
                 limits: self.settings.thrust_limits,
             },
             boosts: autopilot == Autopilot::ArduPilot
                 && parameters.value("ATC_ANGLE_BOOST") != Some(0.0),
         };
+        let gains = autopilot.attitude_gains(|name| parameters.value(name));
         let setup = Setup {
             autopilot,
             set,
             scaling,
-            setpoint_rate: self.settings.setpoint_rate,
+            setpoint_rate: self.setpoint_rate,
             stale: self.stale(),
             hover_is_given: self.settings.hover_thrust.is_some(),
         };
@@ -408,7 +429,40 @@ impl<A: Airframe> MavlinkVehicle<A> {
             session: Session::new(vehicle, &setup, health)?,
             parameters,
             record,
+            gains,
         })
+    }
+
+    /// Waits until a vehicle that has just been switched on knows where it is. What it lacks then is told when it is to be armed.
+    fn wait_until_ready(&self, vehicle: &mut Vehicle, autopilot: Autopilot, health: &mut Health) {
+        let begun = monotonic_now();
+        let usual = begun.saturating_add(STATE_WAIT);
+        let until = Deadline::after(self.settings.ready_timeout).0;
+        let mut is_told = false;
+        loop {
+            let now = monotonic_now();
+            let state = vehicle.wait(now.saturating_add(20_000_000), |_| false);
+            vehicle.poll(now);
+            while let Some(received) = vehicle.news() {
+                health.take(&received);
+            }
+            let mut faults = health.faults(&state, now, self.stale());
+            // PX4's checks are those of its present mode, which is not the one in which it is armed.
+            if autopilot == Autopilot::ArduPilot && health.is_unready() {
+                faults.push("its checks before arming do not pass yet".to_owned());
+            }
+            let is_ready = faults.is_empty() && (health.has_status() || now >= usual);
+            if is_ready || now >= until {
+                return;
+            }
+            if now >= usual && !std::mem::replace(&mut is_told, true) {
+                tracing::info!(
+                    "waiting for the vehicle, for at most {} s: {}",
+                    self.settings.ready_timeout.as_secs_f64(),
+                    faults.join("; ")
+                );
+            }
+        }
     }
 
     /// A controller that is faster than its measurements finds no new data at most of its ticks.
@@ -486,13 +540,19 @@ impl Commanded {
             line("control", why.to_owned());
         }
         if self.session.sends_thrust() {
-            let map = self.session.scaling.map;
+            let map = &self.session.scaling.map;
             line(
                 "thrust",
                 format!(
                     "{:.3} carries {:.2} N, curve {}",
                     map.hover, map.weight, map.curve
                 ),
+            );
+        }
+        if let Some([attitude, yaw]) = self.gains {
+            line(
+                "attitude loop",
+                format!("gain {attitude:.2} 1/s, of yaw {yaw:.2} 1/s"),
             );
         }
         let events = &self.session.events;

@@ -21,8 +21,8 @@ impl Answers {
         Self { about }
     }
 
-    /// The answers to a message: none, one or two.
-    fn answer(&self, received: &Received) -> [Option<MavMessage>; 2] {
+    /// The answers to a message.
+    fn answer(&self, received: &Received) -> Vec<MavMessage> {
         let asker = (
             u8::try_from(received.system).unwrap_or(0),
             received.component,
@@ -31,19 +31,19 @@ impl Answers {
         let ours = |system: u8| system == 0 || system == self.about.system;
         match &received.message {
             MavMessage::COMMAND_LONG(it) if ours(it.target_system) => {
-                self.command(it.command, it.param1, asker)
+                self.command(it.command, [it.param1, it.param2], asker)
             }
             MavMessage::COMMAND_INT(it) if ours(it.target_system) => {
-                self.command(it.command, it.param1, asker)
+                self.command(it.command, [it.param1, it.param2], asker)
             }
             MavMessage::PARAM_REQUEST_LIST(it) if ours(it.target_system) => {
-                [Some(no_parameters()), None]
+                vec![no_parameters()]
             }
             MavMessage::MISSION_REQUEST_LIST(it) if ours(it.target_system) => {
-                [Some(no_mission(asker, it.mission_type)), None]
+                vec![no_mission(asker, it.mission_type)]
             }
             MavMessage::LOG_REQUEST_LIST(it) if ours(it.target_system) => {
-                [Some(MavMessage::LOG_ENTRY(LOG_ENTRY_DATA::default())), None]
+                vec![MavMessage::LOG_ENTRY(LOG_ENTRY_DATA::default())]
             }
             MavMessage::TIMESYNC(it) if it.tc1 == 0 => {
                 let answer = TIMESYNC_DATA {
@@ -51,31 +51,33 @@ impl Answers {
                     ts1: it.ts1,
                     ..TIMESYNC_DATA::default()
                 };
-                [Some(MavMessage::TIMESYNC(answer)), None]
+                vec![MavMessage::TIMESYNC(answer)]
             }
-            _ => [None, None],
+            _ => Vec::new(),
         }
     }
 
-    fn command(&self, command: MavCmd, first: f32, asker: (u8, u8)) -> [Option<MavMessage>; 2] {
+    /// What a command is answered: its acknowledgement, and what was asked for.
+    fn command(&self, command: MavCmd, parameters: [f32; 2], asker: (u8, u8)) -> Vec<MavMessage> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
-        let number = first as u32;
-        let told = match command {
+        let [number, index] = parameters.map(|parameter| parameter as u32);
+        let mut told = match command {
             MavCmd::MAV_CMD_REQUEST_MESSAGE => match number {
-                AUTOPILOT_VERSION_DATA::ID => Some(self.version()),
-                PROTOCOL_VERSION_DATA::ID => Some(protocol()),
-                HOME_POSITION_DATA::ID => Some(messages::home(&self.about, None)),
-                _ => None,
+                AUTOPILOT_VERSION_DATA::ID => vec![self.version()],
+                PROTOCOL_VERSION_DATA::ID => vec![protocol()],
+                HOME_POSITION_DATA::ID => vec![messages::home(&self.about, None)],
+                AVAILABLE_MODES_DATA::ID => self.modes(index),
+                _ => Vec::new(),
             },
-            MavCmd::MAV_CMD_REQUEST_AUTOPILOT_CAPABILITIES => Some(self.version()),
-            MavCmd::MAV_CMD_REQUEST_PROTOCOL_VERSION => Some(protocol()),
-            MavCmd::MAV_CMD_GET_HOME_POSITION => Some(messages::home(&self.about, None)),
-            _ => None,
+            MavCmd::MAV_CMD_REQUEST_AUTOPILOT_CAPABILITIES => vec![self.version()],
+            MavCmd::MAV_CMD_REQUEST_PROTOCOL_VERSION => vec![protocol()],
+            MavCmd::MAV_CMD_GET_HOME_POSITION => vec![messages::home(&self.about, None)],
+            _ => Vec::new(),
         };
-        let result = if told.is_some() {
-            MavResult::MAV_RESULT_ACCEPTED
-        } else {
+        let result = if told.is_empty() {
             MavResult::MAV_RESULT_UNSUPPORTED
+        } else {
+            MavResult::MAV_RESULT_ACCEPTED
         };
         let acknowledged = MavMessage::COMMAND_ACK(COMMAND_ACK_DATA {
             command,
@@ -84,7 +86,18 @@ impl Answers {
             target_component: asker.1,
             ..COMMAND_ACK_DATA::default()
         });
-        [Some(acknowledged), told]
+        told.insert(0, acknowledged);
+        told
+    }
+
+    /// The mode of this index, which counts from 1; 0: all.
+    fn modes(&self, index: u32) -> Vec<MavMessage> {
+        let all = messages::modes(&self.about);
+        match usize::try_from(index) {
+            Ok(0) => all.collect(),
+            Ok(index) => all.skip(index - 1).take(1).collect(),
+            Err(_) => Vec::new(),
+        }
     }
 
     fn version(&self) -> MavMessage {
@@ -133,7 +146,7 @@ fn no_mission((system, component): (u8, u8), mission_type: MavMissionType) -> Ma
 
 impl Listener for Answers {
     fn message(&mut self, received: Received, sender: &mut Sender) {
-        for answer in self.answer(&received).into_iter().flatten() {
+        for answer in self.answer(&received) {
             // A ground station asks again.
             let _ = sender.send(answer);
         }
@@ -149,6 +162,7 @@ mod tests {
             system: 3,
             kind: MavType::MAV_TYPE_QUADROTOR,
             origin: crate::hil::Origin::default(),
+            modes: ["disarmed", "flying", "landing"].map(str::to_owned).into(),
         });
         let received = Received {
             arrival: 0,
@@ -157,7 +171,7 @@ mod tests {
             sequence: 0,
             message,
         };
-        answers.answer(&received).into_iter().flatten().collect()
+        answers.answer(&received)
     }
 
     fn command(command: MavCmd, param1: f32, target_system: u8) -> Vec<MavMessage> {
@@ -201,6 +215,24 @@ mod tests {
         let accepted = |answers: &[MavMessage]| matches!(&answers[0], MavMessage::COMMAND_ACK(ack) if ack.result == MavResult::MAV_RESULT_ACCEPTED);
         let version = command(MavCmd::MAV_CMD_REQUEST_MESSAGE, 148.0, 3);
         assert!(accepted(&version) && matches!(version[1], MavMessage::AUTOPILOT_VERSION(_)));
+        let modes = |index: f32| {
+            ask(MavMessage::COMMAND_LONG(COMMAND_LONG_DATA {
+                command: MavCmd::MAV_CMD_REQUEST_MESSAGE,
+                param1: 435.0,
+                param2: index,
+                ..COMMAND_LONG_DATA::default()
+            }))
+        };
+        assert!(accepted(&modes(0.0)) && modes(0.0).len() == 4);
+        let MavMessage::AVAILABLE_MODES(second) = &modes(2.0)[1] else {
+            panic!("{:?}", modes(2.0))
+        };
+        assert_eq!(
+            (second.custom_mode, second.number_modes, second.mode_index),
+            (1, 3, 2)
+        );
+        assert_eq!(second.mode_name.to_str().unwrap(), "flying");
+        assert!(!accepted(&modes(4.0)));
         let protocol = command(MavCmd::MAV_CMD_REQUEST_MESSAGE, 300.0, 0);
         assert!(accepted(&protocol) && matches!(protocol[1], MavMessage::PROTOCOL_VERSION(_)));
         let list = ask(MavMessage::PARAM_REQUEST_LIST(PARAM_REQUEST_LIST_DATA {

@@ -38,6 +38,33 @@ pub(super) fn heartbeat(about: &About, seen: &Seen) -> MavMessage {
     })
 }
 
+/// The mode by its number; nobody has asked for another one.
+pub(super) fn current_mode(seen: &Seen) -> MavMessage {
+    MavMessage::CURRENT_MODE(CURRENT_MODE_DATA {
+        custom_mode: seen.mode,
+        intended_custom_mode: seen.mode,
+        standard_mode: MavStandardMode::MAV_STANDARD_MODE_NON_STANDARD,
+    })
+}
+
+/// What a mode is called, one after the other. None can be chosen.
+pub(super) fn modes(about: &About) -> impl Iterator<Item = MavMessage> + '_ {
+    let number_modes = u8::try_from(about.modes.len()).unwrap_or(u8::MAX);
+    (0..number_modes)
+        .zip(&about.modes)
+        .map(move |(number, name)| {
+            MavMessage::AVAILABLE_MODES(AVAILABLE_MODES_DATA {
+                custom_mode: number.into(),
+                properties: MavModeProperty::MAV_MODE_PROPERTY_NOT_USER_SELECTABLE
+                    | MavModeProperty::MAV_MODE_PROPERTY_AUTO_MODE,
+                number_modes,
+                mode_index: number + 1,
+                standard_mode: MavStandardMode::MAV_STANDARD_MODE_NON_STANDARD,
+                mode_name: name[..name.floor_char_boundary(34)].into(),
+            })
+        })
+}
+
 pub(super) fn sys_status(seen: &Seen) -> MavMessage {
     let control = MavSysStatusSensor::MAV_SYS_STATUS_SENSOR_ANGULAR_RATE_CONTROL
         | MavSysStatusSensor::MAV_SYS_STATUS_SENSOR_ATTITUDE_STABILIZATION

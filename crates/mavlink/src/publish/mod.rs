@@ -38,6 +38,8 @@ pub struct About {
     pub kind: MavType,
     /// Where the world's origin is.
     pub origin: Origin,
+    /// The names of the modes, in the order of their numbers.
+    pub modes: Vec<String>,
 }
 
 /// What is to be seen of a flight at one instant. World NWU, body FLU, SI.
@@ -65,7 +67,7 @@ pub struct Seen {
     pub armed: bool,
     /// How it fares.
     pub phase: Phase,
-    /// The mode of the flight, a number of our own.
+    /// The mode of the flight, the number of one of [`About::modes`].
     pub mode: u32,
 }
 

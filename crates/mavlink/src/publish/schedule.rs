@@ -9,8 +9,9 @@ use crate::hil::Motion;
 type Make = fn(&About, &Seen) -> Option<MavMessage>;
 
 /// Every so many ms.
-const TABLE: [(u64, Make); 15] = [
+const TABLE: [(u64, Make); 16] = [
     (1000, |about, seen| Some(make::heartbeat(about, seen))),
+    (1000, |_, seen| Some(make::current_mode(seen))),
     (1000, |_, seen| Some(make::sys_status(seen))),
     (1000, |_, seen| Some(make::extended_state(seen))),
     (2000, |_, seen| make::battery(seen)),

@@ -118,11 +118,11 @@ impl Telemetry {
         self.restarts
     }
 
-    /// Takes what round trips have found: the vehicle's time since boot, plus `offset`, is `CLOCK_MONOTONIC`, within
+    /// Takes what round trips have found: the vehicle's time since boot, plus `offset`, was `CLOCK_MONOTONIC` at its time `at`, within
     /// `error`, all ns. Stamps then lose the transit delay; see [`SenderClock::correct`].
-    pub fn correct_clock(&mut self, offset: i64, error: i64) {
-        self.boot_clock.correct(offset, error);
-        self.odometry_clock.correct(offset, error);
+    pub fn correct_clock(&mut self, offset: i64, error: i64, at: i64) {
+        self.boot_clock.correct(offset, error, at);
+        self.odometry_clock.correct(offset, error, at);
     }
 
     /// Takes a message of the vehicle (the caller filters by sender); returns whether it changed anything.

@@ -1,5 +1,7 @@
 //! Requests for messages, one at a time: an acknowledgement does not say which message it is about.
 
+use mavlink::Message as _;
+
 use super::commands::{Command, Commands, Outcome, Ticket};
 use crate::dialect::{MavCmd, MavMessage, MavResult};
 
@@ -104,17 +106,26 @@ impl Intervals {
                 ..
             } => tracing::debug!(id, "the vehicle cannot be asked for this message now"),
             Outcome::Refused { result, .. } => {
-                tracing::warn!(
-                    message = id,
-                    ?result,
-                    "the vehicle will not send a message at {hz} Hz; it is not asked for again"
-                );
+                tracing::info!("{}", refusal(id, hz, result));
                 self.refused.push(id);
             }
             Outcome::Accepted { .. } => {}
             _ => tracing::debug!(id, "a request for a message was not acknowledged"),
         }
     }
+}
+
+/// MAVLink's name of a message that is known.
+pub(super) fn name_of(id: u32) -> Option<&'static str> {
+    Some(MavMessage::default_message_from_id(id)?.message_name())
+}
+
+/// Many autopilots lack some message that is only asked for because others have it.
+fn refusal(id: u32, hz: f64, result: MavResult) -> String {
+    let name = name_of(id).map_or_else(|| format!("message {id}"), ToOwned::to_owned);
+    let result = format!("{result:?}");
+    let result = result.trim_start_matches("MAV_RESULT_").to_lowercase();
+    format!("the vehicle does not send {name} at {hz} Hz ({result}): it is not asked for again")
 }
 
 #[cfg(test)]
@@ -139,6 +150,15 @@ mod tests {
             result,
             ..COMMAND_ACK_DATA::default()
         }
+    }
+
+    #[test]
+    fn a_refusal_names_its_message() {
+        assert_eq!(
+            refusal(230, 1.0, MavResult::MAV_RESULT_UNSUPPORTED),
+            "the vehicle does not send ESTIMATOR_STATUS at 1 Hz (unsupported): it is not asked for again"
+        );
+        assert!(refusal(65_000, 1.0, MavResult::MAV_RESULT_DENIED).contains("message 65000"));
     }
 
     #[test]

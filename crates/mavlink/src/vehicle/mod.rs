@@ -434,9 +434,11 @@ impl Listener for Observer {
             MavMessage::TIMESYNC(m) => {
                 if let Some(clock) = self.monitor.time_sync(m, &received, sender) {
                     self.observed.clock = Some(clock);
-                    self.observed
-                        .telemetry
-                        .correct_clock(-clock.offset, clock.round_trip / 2);
+                    self.observed.telemetry.correct_clock(
+                        -clock.offset,
+                        clock.round_trip / 2,
+                        clock.at,
+                    );
                     news = true;
                 }
             }

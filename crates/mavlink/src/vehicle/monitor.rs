@@ -3,7 +3,7 @@
 use mavlink::{Message, MessageData};
 
 use super::VehicleSettings;
-use super::intervals::{Intervals, Request};
+use super::intervals::{Intervals, Request, name_of};
 use super::time_sync::{ClockOffset, TimeSync};
 use crate::clock::monotonic;
 use crate::dialect::{
@@ -83,8 +83,7 @@ impl Monitor {
         .into_iter()
         .chain(settings.messages.iter().copied())
         {
-            let name = MavMessage::default_message_from_id(id);
-            let name = name.map_or("unknown", |message| message.message_name());
+            let name = name_of(id).unwrap_or("unknown");
             match monitor.rates.iter_mut().find(|rate| rate.id == id) {
                 Some(rate) => rate.wanted = rate.wanted.max(hz),
                 None => monitor.track(id, name, hz),

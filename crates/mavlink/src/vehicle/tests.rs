@@ -191,7 +191,7 @@ fn mutated_traffic_does_no_harm() {
     assert!(statistics.bad_checksums > 1_000 && statistics.lost > 1_000);
 }
 
-/// 10^8 bytes; run with `--ignored` when the parser path changes.
+/// 10^8 bytes: `cargo xtask peers`.
 #[test]
 #[ignore = "takes a minute"]
 fn a_hundred_million_mutated_bytes_do_no_harm() {

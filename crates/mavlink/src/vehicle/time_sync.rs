@@ -22,15 +22,19 @@ const SLOW: i64 = SECOND;
 /// Answers that take longer than this say nothing, ns.
 const LONGEST: i64 = 2 * SECOND;
 
-/// Beyond both error bounds and this, the clock has been set anew, ns; two crystals drift apart by 1 ms in the time that
-/// answers are kept.
+/// Beyond both error bounds, this, ns, and what a slow clock loses, the clock has been set anew.
 const JUMP: i64 = SECOND / 100;
+
+/// A simulated autopilot's clock gains or loses one part in so many at most.
+const DRIFT: i64 = 50;
 
 /// The vehicle's clock against ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockOffset {
-    /// By how much the vehicle's clock is ahead of `CLOCK_MONOTONIC`, ns.
+    /// By how much the vehicle's clock is ahead of `CLOCK_MONOTONIC`, ns …
     pub offset: i64,
+    /// … at this time of `CLOCK_MONOTONIC`, ns: a simulated autopilot's may be slow or fast by 1 %.
+    pub at: i64,
     /// The shortest round trip of the last answers, ns; the offset is right within half of it.
     pub round_trip: i64,
     /// The newest round trip, ns.
@@ -40,6 +44,7 @@ pub struct ClockOffset {
 #[derive(Clone, Copy)]
 struct Answer {
     offset: i64,
+    at: i64,
     round_trip: i64,
 }
 
@@ -110,13 +115,16 @@ impl TimeSync {
         if !(0..=LONGEST).contains(&round_trip) {
             return false;
         }
+        let at = m.ts1 + round_trip / 2;
         let answer = Answer {
-            offset: m.tc1.saturating_sub(m.ts1 + round_trip / 2),
+            offset: m.tc1.saturating_sub(at),
+            at,
             round_trip,
         };
         let jumped = self.kept.iter().any(|old| {
             let apart = answer.offset.saturating_sub(old.offset).saturating_abs();
-            apart > i64::midpoint(answer.round_trip, old.round_trip) + JUMP
+            let drifted = at.saturating_sub(old.at) / DRIFT;
+            apart > i64::midpoint(answer.round_trip, old.round_trip) + JUMP + drifted
         });
         if jumped {
             self.kept.clear();
@@ -136,6 +144,7 @@ impl TimeSync {
         let best = self.kept.iter().min_by_key(|answer| answer.round_trip)?;
         Some(ClockOffset {
             offset: best.offset,
+            at: best.at,
             round_trip: best.round_trip,
             last_round_trip: self.last_round_trip,
         })
@@ -237,6 +246,23 @@ mod tests {
             (estimate.offset, estimate.round_trip),
             (-20 * SECOND, 80 * MS)
         );
+    }
+
+    /// Slow by 1 %: the best answer says when it held, and is no jump.
+    #[test]
+    fn a_slow_clock_is_not_set_anew_with_every_answer() {
+        let mut sync = TimeSync::new(US);
+        for i in 1..20 {
+            let lost = i * SECOND / 100;
+            let slowly = if i == 15 { 2 } else { 20 };
+            assert!(round(&mut sync, i * SECOND, -lost, slowly, slowly));
+        }
+        let estimate = sync.estimate().unwrap();
+        assert_eq!(
+            (estimate.offset, estimate.at),
+            (-15 * SECOND / 100, 15 * SECOND + 2 * MS)
+        );
+        assert_eq!(estimate.round_trip, 4 * MS);
     }
 
     #[test]

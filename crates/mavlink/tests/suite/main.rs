@@ -3,5 +3,6 @@
 mod commanding;
 mod common;
 mod link;
+mod publishing;
 mod serial;
 mod vehicle;

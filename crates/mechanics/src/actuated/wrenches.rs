@@ -26,10 +26,18 @@ impl BodyWrenches {
         self.0[body.index()].wrench += wrench;
     }
 
+    /// Adds all of these; those of one body that follow each other are summed first.
+    #[inline]
     pub fn extend(&mut self, wrenches: impl Iterator<Item = (BodyId, Vector6<f64>)>) {
-        for (body, wrench) in wrenches {
-            self.add(body, &wrench);
+        let (mut body, mut sum) = (BodyId::WORLD, Vector6::zeros());
+        for (next, wrench) in wrenches {
+            if next != body {
+                self.add(body, &sum);
+                (body, sum) = (next, Vector6::zeros());
+            }
+            sum += wrench;
         }
+        self.add(body, &sum);
     }
 
     /// Those of all bodies, the world's first.

@@ -1,4 +1,4 @@
-//! `[[loops]]` and `[[couplings]]`.
+//! `[[loops]]`, `[[couplings]]` and `[[rolling]]`.
 
 use fly_lie::SE3;
 
@@ -7,7 +7,10 @@ use super::motors::{component, joint_named};
 use super::pose::pose;
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
-use crate::multibody::constraints::{ConstraintSetError, Coupling, LoopClosure, LoopKind};
+use crate::multibody::constraints::{
+    ConstraintSetError, Coupling, Disc, Ellipsoid, LoopClosure, LoopKind, Rolling, RollingKind,
+    RollingSurface, SurfaceError,
+};
 use crate::multibody::{Joint, Model};
 use crate::system::{self, JointData};
 
@@ -25,20 +28,23 @@ const TYPES: [&str; 11] = [
     "distance",
 ];
 
+const SURFACES: [&str; 4] = ["disc", "sphere", "ellipsoid", "blade"];
+
 /// What ties bodies together beside the joints of the tree.
 pub(super) struct Constraints {
     pub loops: Vec<LoopClosure<f64>>,
     pub couplings: Vec<Coupling<f64>>,
+    pub rolling: Vec<Rolling<f64>>,
 }
 
-/// All loops and couplings; `joints` are those of the model's bodies.
+/// All loops, couplings and rolling bodies; `joints` are those of the model's bodies.
 pub(super) fn constraints<'a>(
     root: &Table<'a>,
     model: &Model<f64>,
     joints: &[JointData],
     names: &Names<'a>,
 ) -> Result<Constraints, DescriptionError> {
-    let (mut loops, mut couplings) = (Vec::new(), Vec::new());
+    let (mut loops, mut couplings, mut rolling) = (Vec::new(), Vec::new(), Vec::new());
     let mut tables = root.tables("loops")?;
     for (index, table) in tables.iter().enumerate() {
         loops.push(closure(table, index, names)?);
@@ -48,11 +54,21 @@ pub(super) fn constraints<'a>(
         couplings.push(coupling(table, index, model, joints)?);
     }
     tables.extend(coupled);
-    match system::constraints(&loops, &couplings).build(model) {
-        Ok(_) => Ok(Constraints { loops, couplings }),
+    let rolls = root.tables("rolling")?;
+    for (index, table) in rolls.iter().enumerate() {
+        rolling.push(rolling_body(table, index, names)?);
+    }
+    tables.extend(rolls);
+    match system::constraints(&loops, &couplings, &rolling).build(model) {
+        Ok(_) => Ok(Constraints {
+            loops,
+            couplings,
+            rolling,
+        }),
         Err(error) => {
             let named = (loops.iter().map(|closure| closure.name.as_str()))
-                .chain(couplings.iter().map(|coupling| coupling.name.as_str()));
+                .chain(couplings.iter().map(|coupling| coupling.name.as_str()))
+                .chain(rolling.iter().map(|rolling| rolling.name.as_str()));
             let (name, keys) = keys(&error);
             // Of two with one name the second is the one too many.
             let table = named
@@ -108,6 +124,60 @@ fn closure<'a>(
     let name = name(table, "loop", index)?;
     let at = |key: &str| table.get(key).map_or(Ok(SE3::identity()), |e| frame(&e));
     Ok(LoopClosure::new(name, a, b, kind).at(at("from_frame")?, at("to_frame")?))
+}
+
+fn rolling_body<'a>(
+    table: &Table<'a>,
+    index: usize,
+    names: &Names<'a>,
+) -> Result<Rolling<f64>, DescriptionError> {
+    let kind_entry = table.required("type")?;
+    let kind = SURFACES[kind_entry.word(&SURFACES)?];
+    let own: &[&str] = match kind {
+        "disc" => &["from_frame", "slides", "radius", "rim"],
+        "sphere" => &["from_frame", "slides", "radius"],
+        "ellipsoid" => &["from_frame", "slides", "semi_axes"],
+        _ => &[],
+    };
+    let known = ["name", "type", "from", "to", "to_frame"];
+    table.only(&[&known, own].concat())?;
+    let refuse = |key: &str, error: SurfaceError<f64>| {
+        (table.deepest(&[key])).error(Problem::Keys(error.to_string()))
+    };
+    let surface = match kind {
+        "disc" => {
+            let (radius, rim) = (table.required("radius")?, table.number_or_zero("rim")?);
+            let disc = Disc::with_rim(radius.positive()?, rim);
+            let disc = disc.map_err(|error| refuse("rim", error))?;
+            Some(RollingSurface::Disc(disc))
+        }
+        "sphere" => {
+            let radius = table.required("radius")?.positive()?;
+            let sphere = Ellipsoid::sphere(radius).map_err(|error| refuse("radius", error))?;
+            Some(RollingSurface::Ellipsoid(sphere))
+        }
+        "ellipsoid" => {
+            let axes = table.required("semi_axes")?.numbers()?;
+            let ellipsoid = Ellipsoid::new(axes).map_err(|error| refuse("semi_axes", error))?;
+            Some(RollingSurface::Ellipsoid(ellipsoid))
+        }
+        _ => None,
+    };
+    let slides = table.get("slides").map_or(Ok(false), |e| e.boolean())?;
+    let (a, b) = names.ends(table, "rolling body")?;
+    let at = |key: &str| table.get(key).map_or(Ok(SE3::identity()), |e| frame(&e));
+    Ok(Rolling {
+        name: name(table, "rolling", index)?,
+        a: a.to_owned(),
+        b: b.to_owned(),
+        frame_in_a: at("from_frame")?,
+        frame_in_b: at("to_frame")?,
+        kind: match surface {
+            Some(surface) if slides => RollingKind::Slides(surface),
+            Some(surface) => RollingKind::Rolls(surface),
+            None => RollingKind::Blade,
+        },
+    })
 }
 
 /// The type as which a loop is described.

@@ -112,6 +112,14 @@
 //! terms = [{ joint = "hinge", factor = 1 }, { joint = "pulley", factor = -2 }] # factor is optional, 1
 //! offset = 0.0                         # rad or m; optional
 //!
+//! [[rolling]]                          # wheels, balls, eggs and blades: see `Rolling`
+//! name = "wheel on the ground"         # optional
+//! type = "disc"                        # about the z axis of its frame; or sphere (`radius`), ellipsoid (`semi_axes`), blade (along x)
+//! radius = 0.02                        # m; with `rim = 0.005`, the radius of a rounded edge, optional
+//! slides = false                       # without friction in place of rolling; optional
+//! to = "pulley"                        # what rolls, on the plane z = 0 of `from` (optional: else the world); `from_frame` as of a loop
+//! to_frame = { axis = [0.0, 1.0, 0.0] } # optional
+//!
 //! [bodies.pulley]
 //! parent = "airframe"
 //! joint = { type = "revolute", axis = [0, 1, 0] }

@@ -227,6 +227,14 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// `true` or `false`.
+    pub fn boolean(&self) -> Result<bool, DescriptionError> {
+        match self.value.get_ref() {
+            DeValue::Boolean(value) => Ok(*value),
+            _ => Err(self.wrong_type("true or false")),
+        }
+    }
+
     /// A finite number; an integer is one too.
     pub fn number(&self) -> Result<f64, DescriptionError> {
         let number = self.number_or_infinite()?;

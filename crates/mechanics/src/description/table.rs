@@ -43,6 +43,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
         "dampers",
         "loops",
         "couplings",
+        "rolling",
         "ropes",
     ])?;
     let name = root.required("name")?.string()?.to_owned();
@@ -79,6 +80,7 @@ pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, 
         battery,
         loops: constraints.loops,
         couplings: constraints.couplings,
+        rolling: constraints.rolling,
         ropes,
     })
 }

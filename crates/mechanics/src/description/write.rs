@@ -7,7 +7,9 @@ use nalgebra::{Matrix3, Vector3};
 
 use super::{constraints, propulsion};
 use crate::contact::Compliance;
-use crate::multibody::constraints::{Coupling, LoopClosure, LoopKind};
+use crate::multibody::constraints::{
+    Coupling, LoopClosure, LoopKind, Rolling, RollingKind, RollingSurface,
+};
 use crate::multibody::{
     AngleCoordinates, AttitudeCoordinates, BodyId, Damper, Joint, JointKind, JointSpring, Spring,
 };
@@ -48,6 +50,9 @@ pub(crate) fn toml(system: &System) -> String {
     }
     for coupling in &system.couplings {
         out.coupling(system, coupling);
+    }
+    for rolling in &system.rolling {
+        out.rolling(rolling);
     }
     for rope in &system.ropes {
         out.rope(system, rope);
@@ -224,15 +229,8 @@ impl Text {
             self.key("length", &number(length));
         }
         self.ends(&closure.a, &closure.b);
-        for (key, frame) in [
-            ("from_frame", &closure.frame_in_a),
-            ("to_frame", &closure.frame_in_b),
-        ] {
-            let frame = place(frame);
-            if !frame.is_empty() {
-                self.key(key, &inline(&frame));
-            }
-        }
+        self.frame("from_frame", &closure.frame_in_a);
+        self.frame("to_frame", &closure.frame_in_b);
     }
 
     fn coupling(&mut self, system: &System, coupling: &Coupling<f64>) {
@@ -247,6 +245,43 @@ impl Text {
         let terms: Vec<String> = terms.collect();
         self.key("terms", &format!("[{}]", terms.join(", ")));
         self.number("offset", coupling.offset, 0.0);
+    }
+
+    fn rolling(&mut self, rolling: &Rolling<f64>) {
+        self.header("[[rolling]]");
+        self.key("name", &quoted(&rolling.name));
+        let surface = match rolling.kind {
+            RollingKind::Rolls(surface) | RollingKind::Slides(surface) => Some(surface),
+            RollingKind::Blade => None,
+        };
+        match surface {
+            Some(RollingSurface::Disc(disc)) => {
+                self.key("type", "\"disc\"");
+                self.key("radius", &number(disc.radius()));
+                self.number("rim", disc.rim(), 0.0);
+            }
+            Some(RollingSurface::Ellipsoid(ellipsoid)) => {
+                self.key("type", "\"ellipsoid\"");
+                self.key("semi_axes", &array(&ellipsoid.semi_axes()));
+            }
+            None => self.key("type", "\"blade\""),
+        }
+        if let RollingKind::Slides(_) = rolling.kind {
+            self.key("slides", "true");
+        }
+        self.ends(&rolling.a, &rolling.b);
+        if surface.is_some() {
+            self.frame("from_frame", &rolling.frame_in_a);
+        }
+        self.frame("to_frame", &rolling.frame_in_b);
+    }
+
+    /// A frame in a body, unless it is the body's.
+    fn frame(&mut self, key: &str, frame: &SE3<f64>) {
+        let frame = place(frame);
+        if !frame.is_empty() {
+            self.key(key, &inline(&frame));
+        }
     }
 
     fn rope(&mut self, system: &System, rope: &Rope) {

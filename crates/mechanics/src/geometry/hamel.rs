@@ -1,6 +1,7 @@
 //! Hamel's equations: nonholonomic systems without multipliers.
 
-use nalgebra::{Cholesky, DMatrix, DVector, convert};
+use nalgebra::{Cholesky, DMatrix, DVector, RealField, convert};
+use num_dual::Dual64;
 
 use crate::geometry::derivative::matrices_along;
 use crate::geometry::{
@@ -74,6 +75,9 @@ use crate::geometry::{
 pub struct HamelEquation<S: Differentiable = f64> {
     mass_matrix: DMatrix<S>,
     bias: DVector<S>,
+    momentum: DVector<S>,
+    /// `[γ^k_ij ξ^j]_ki`
+    brackets: DMatrix<S>,
     free: usize,
     configuration: DVector<S>,
 }
@@ -114,12 +118,15 @@ impl<S: Differentiable> HamelEquation<S> {
         }
         // ∂L/∂ξ^k for all k, those of η included.
         let momentum = &M * &xi;
-        let gyroscopic = gamma.with_second(&xi).tr_mul(&momentum);
+        let brackets = gamma.with_second(&xi);
+        let gyroscopic = brackets.tr_mul(&momentum);
         let dM = matrices_along(&mass_matrix, x, &A);
         let stretch = DVector::from_fn(n, |i, _| xi.dot(&(&dM[i] * &xi)) * convert(0.5));
         Ok(Self {
             bias: M_dot * &xi + gyroscopic - stretch + slope,
             mass_matrix: M,
+            momentum,
+            brackets,
             free,
             configuration: x.clone(),
         })
@@ -169,6 +176,143 @@ impl<S: Differentiable> HamelEquation<S> {
         expect("the acceleration", acceleration, free)?;
         let coupling = self.mass_matrix.view((free, 0), (n - free, free));
         Ok(coupling * acceleration + self.bias.rows(free, n - free) - force.rows(free, n - free))
+    }
+}
+
+/// # What a nonholonomic constraint changes
+impl<S: Differentiable> HamelEquation<S> {
+    /// `c^N_i = γ̂a_ij ξ~^j ∂L/∂η^a`, one entry for each free velocity, Konz (B.13): what the equations of the constrained Lagrangian alone lack. It takes no power, and is
+    /// zero if the constraint can be integrated.
+    pub fn nonholonomic_force(&self) -> DVector<S> {
+        let n = self.bias.len();
+        let momentum = self.momentum.rows(self.free, n - self.free);
+        self.curvature_along_motion().tr_mul(&momentum)
+    }
+
+    /// `[ξ~_dot, λ_dot]` of *vakonomic* mechanics: of the curves that keep the constraint, those along which `∫ L + λ_a η^a dt` is stationary, Konz (B.4). They need a λ to start
+    /// with, which no experiment shows, and differ from the motion by the forces `γ̂a_ij ξ~^j λ_a`: they are curves of optimal control, not of bodies that
+    /// roll. Without [curvature](constraint_curvature) both are the same for every λ.
+    ///
+    /// # Errors
+    /// As [`acceleration`](Self::acceleration).
+    pub fn vakonomic(
+        &self,
+        multipliers: &DVector<S>,
+        force: &DVector<S>,
+    ) -> Result<[DVector<S>; 2], CoordinatesError> {
+        let (n, free) = (self.bias.len(), self.free);
+        expect("the multipliers", multipliers, n - free)?;
+        expect("the force", force, n)?;
+        let along = self.brackets.rows(free, n - free).tr_mul(multipliers);
+        let left = force - along;
+        let acceleration = self.acceleration(&left)?;
+        let rate = -self.reaction(&acceleration, &left)?;
+        Ok([acceleration, rate])
+    }
+
+    /// `[γ̂a_ij ξ~^j]_ai`
+    fn curvature_along_motion(&self) -> DMatrix<S> {
+        let mu = self.bias.len() - self.free;
+        self.brackets
+            .view((self.free, 0), (mu, self.free))
+            .into_owned()
+    }
+}
+
+/// `γ̂a_ij`, Konz (B.12b): a matrix over the free velocities i, j for each constraint `η^a = 0`, the last of the velocity coordinates. All of them vanish in a whole
+/// neighbourhood if and only if the constraints can be integrated (Frobenius): then they are those of a configuration, and hold it for ever.
+///
+/// (B.2) asks the same of every direction, those included that the constraint forbids: this is the condition that `N` is a differential as it stands, and fails
+/// for `x dy`, which is one but for its factor.
+///
+/// ```
+/// use fly_mechanics::geometry::{Basis, Minimal, WithVelocities, constraint_curvature};
+/// use nalgebra::{DMatrix, DVector, RealField, dmatrix, dvector};
+///
+/// /// `x' = [v cos a, v sin a, w] + eta [-sin a, cos a, 0]`: a skate, which gets everywhere.
+/// struct Skate;
+/// impl Basis for Skate {
+///     fn matrix<T: RealField + Copy>(&self, x: &DVector<T>) -> DMatrix<T> {
+///         let ((s, c), o) = (x[2].sin_cos(), T::zero());
+///         dmatrix![c, o, -s; s, o, c; o, T::one(), o]
+///     }
+/// }
+/// let skate = WithVelocities { coordinates: Minimal(3), basis: Skate };
+/// let curvature = constraint_curvature(&skate, 2, &dvector![0.0, 0.0, 0.3])?;
+/// assert!((curvature[0][(0, 1)].abs() - 1.0).abs() < 1e-15);
+/// # Ok::<(), fly_mechanics::geometry::CoordinatesError>(())
+/// ```
+///
+/// # Errors
+/// [`CoordinatesError::Size`], and those of [`commutation_coefficients`].
+pub fn constraint_curvature<S: Differentiable>(
+    coordinates: &impl Coordinates,
+    free: usize,
+    x: &DVector<S>,
+) -> Result<Vec<DMatrix<S>>, CoordinatesError> {
+    let n = coordinates.dof();
+    if free > n {
+        return Err(CoordinatesError::Size {
+            what: "the free velocities",
+            expected: (n, 1),
+            found: (free, 1),
+        });
+    }
+    let gamma = commutation_coefficients(coordinates, x)?;
+    Ok((free..n)
+        .map(|a| gamma[a].view((0, 0), (free, free)).into_owned())
+        .collect())
+}
+
+/// `∂S/∂ξ~_dot`, one entry for each free velocity, Konz (B.9): Appell's inertia force of a system whose last velocity coordinates are zero. `energy` is the acceleration energy S
+/// (J/s²) as a function of the n accelerations, at one configuration and velocity; those of η are set to zero *before* it is differentiated, other
+/// than in Hamel's equation.
+pub fn appell(
+    energy: impl Fn(&DVector<Dual64>) -> Dual64,
+    dof: usize,
+    free_acceleration: &DVector<f64>,
+) -> DVector<f64> {
+    let free = free_acceleration.len();
+    let still = free_acceleration.clone().resize_vertically(dof, 0.0);
+    DVector::from_fn(free, |i, _| {
+        let mut varied = still.map(Dual64::from_re);
+        varied[i].eps = 1.0;
+        energy(&varied).eps
+    })
+}
+
+/// Minimal coordinates of which the last are led by the first, `q_C_dot = -W(q) q_F_dot`, Konz (B.14): with the velocities `ξ~ = q_F_dot` and
+/// `η = q_C_dot + W q_F_dot`, [`HamelEquation`] is the equation of Lagrange and d'Alembert (B.16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedCoordinates<W>(pub W);
+
+/// How the last of minimal coordinates are led by the first.
+pub trait Leading {
+    /// How many lead.
+    fn free(&self) -> usize;
+
+    /// How many are led.
+    fn led(&self) -> usize;
+
+    /// `W(q)`, a row for each that is led.
+    fn matrix<T: RealField + Copy>(&self, q: &DVector<T>) -> DMatrix<T>;
+}
+
+impl<W: Leading> Coordinates for LedCoordinates<W> {
+    fn config_dim(&self) -> usize {
+        self.0.free() + self.0.led()
+    }
+
+    fn dof(&self) -> usize {
+        self.config_dim()
+    }
+
+    fn kinematic_matrix<T: RealField + Copy>(&self, q: &DVector<T>) -> DMatrix<T> {
+        let (free, led) = (self.0.free(), self.0.led());
+        let mut A = DMatrix::identity(free + led, free + led);
+        A.view_mut((free, 0), (led, free))
+            .copy_from(&-self.0.matrix(q));
+        A
     }
 }
 

@@ -23,6 +23,7 @@
 //! | back to `φ(x) = 0`, staying there | | [`project`], [`stabilized_rate`] |
 //! | equations of motion of any Lagrangian, momentum, Hamiltonian | `L(x, ξ, t)`, `p`, `H`, `G` | [`LagrangeEquation`] |
 //! | systems of particles, springs and dampers between them | `r_p(x)` | [`ParticleSystem`] |
+//! | nonholonomic constraints: motion, reactions, whether they can be integrated, vakonomic curves | `η = 0`, `γ̂a_ij` | [`HamelEquation`], [`constraint_curvature`], [`appell`], [`LedCoordinates`] |
 //! | more constraints, for [`EqualityQp`](crate::EqualityQp) | `Z ξ_dot = b` | [`AccelerationConstraint`] |
 //!
 //! Ready made: [`Minimal`], [`PlanarPose`], [`RotationMatrix`], [`Quaternion`], [`EulerAngles`], [`Pose`]; pairs `(A, B)` and lists `Vec<C>` of
@@ -143,7 +144,7 @@ pub use derivative::{
 };
 pub use error::CoordinatesError;
 pub use forms::Forms;
-pub use hamel::HamelEquation;
+pub use hamel::{HamelEquation, Leading, LedCoordinates, appell, constraint_curvature};
 pub use kinematics::{
     acceleration, condition_number, constraint_inverse, constraint_jacobian, normal_projector,
     tangent_projector, velocity,

@@ -1,5 +1,7 @@
 //! Explicit Runge-Kutta schemes for systems of bodies.
 
+use std::iter::repeat;
+
 use nalgebra::{RealField, convert};
 
 use super::scheme::Tableau;
@@ -89,16 +91,18 @@ impl<T: RealField + Copy> RungeKutta<T> {
             let (done, rest) = self.slopes.split_at_mut(s);
             let (group_done, group_rest) = self.group_slopes.split_at_mut(s);
             let row = self.tableau.stages[s];
-            self.stage.copy_from(start);
             let u_dot = &mut group_rest[0];
             if s == 0 {
                 // There u = 0.
+                self.stage.copy_from(start);
                 u_dot.copy_from_slice(&start.velocity[..model.dof()]);
             } else {
-                self.u.fill(T::zero());
-                add(&mut self.u, step, row, group_done);
-                add(&mut self.stage.velocity, step, row, done);
-                self.stage.time += step * convert(self.tableau.nodes[s]);
+                let (stage, u) = (&mut self.stage, &mut self.u);
+                combine(u, repeat(T::zero()), step, row, group_done);
+                let from = start.velocity.iter().copied();
+                combine(&mut stage.velocity, from, step, row, done);
+                stage.configuration.copy_from_slice(&start.configuration);
+                stage.time = start.time + step * convert(self.tableau.nodes[s]);
                 model.integrate(&mut self.stage.configuration, &self.u);
                 u_dot.copy_from_slice(&self.stage.velocity[..model.dof()]);
                 model.apply(Map::RightJacobianInverse, &self.u, u_dot);
@@ -110,8 +114,8 @@ impl<T: RealField + Copy> RungeKutta<T> {
     /// From the start of the step, with the slopes of [`evaluate`](Self::evaluate), to its end.
     pub(super) fn finish(&mut self, model: &Model<T>, step: T, motion: &mut SystemState<T>) {
         let weights = self.tableau.weights;
-        self.u.fill(T::zero());
-        add(&mut self.u, step, weights, &self.group_slopes);
+        let still = repeat(T::zero());
+        combine(&mut self.u, still, step, weights, &self.group_slopes);
         add(&mut motion.velocity, step, weights, &self.slopes);
         motion.time += step;
         model.integrate(&mut motion.configuration, &self.u);
@@ -134,6 +138,25 @@ impl<T: RealField + Copy> RungeKutta<T> {
     pub(super) fn way(&self) -> (&[T], &[T]) {
         (&self.u, &self.slopes[0])
     }
+}
+
+/// `to = from + step * sum weights_j slopes_j`
+#[inline]
+fn combine<T: RealField + Copy>(
+    to: &mut [T],
+    from: impl Iterator<Item = T>,
+    step: T,
+    weights: &[f64],
+    slopes: &[Vec<T>],
+) {
+    // Classical schemes have one weight in a row: what it adds is stored along with the start.
+    let first = weights.iter().position(|weight| *weight != 0.0);
+    let first = first.expect("a weight in every row");
+    let factor: T = step * convert(weights[first]);
+    for ((to, from), slope) in to.iter_mut().zip(from).zip(&slopes[first]) {
+        *to = from + *slope * factor;
+    }
+    add(to, step, &weights[first + 1..], &slopes[first + 1..]);
 }
 
 /// `to += step * sum weights_j slopes_j`

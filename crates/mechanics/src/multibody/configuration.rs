@@ -1,7 +1,7 @@
 //! Configurations on their manifold: the neutral one, rates, motion along a velocity, differences.
 
 use fly_lie::{CoordinateVector, LieGroup, SE2, SE3, SO2, SO3, Schoenflies, UnitQuaternion};
-use nalgebra::{DMatrix, RealField, Vector2, Vector3, Vector4, convert};
+use nalgebra::{DMatrix, RealField, Vector2, Vector3, Vector4, Vector6, convert};
 
 use super::joint::Rotation;
 use super::joint::attitude;
@@ -51,8 +51,7 @@ impl<T: RealField + Copy> Model<T> {
     /// Moves `x` for a unit of time along the constant velocity `xi`: the exponential of every joint's group.
     pub fn integrate(&self, x: &mut [T], xi: &[T]) {
         for link in &self.links {
-            let x = &mut x[link.x..link.x + link.joint.config_dim()];
-            link.joint.integrate(x, link.velocity(xi));
+            link.joint.integrate(&mut x[link.x..], &xi[link.xi..]);
         }
     }
 
@@ -68,13 +67,12 @@ impl<T: RealField + Copy> Model<T> {
     /// Brings a configuration that has drifted off its manifold by rounding, or was typed with few digits, back to it.
     pub fn normalize(&self, x: &mut [T]) {
         for link in &self.links {
-            link.joint
-                .normalize(&mut x[link.x..link.x + link.joint.config_dim()]);
+            link.joint.normalize(&mut x[link.x..]);
         }
     }
 }
 
-/// Translations stand before the rotation, so that it starts at their number in configuration and velocity.
+/// Translations stand before the rotation, so that it starts at their number in configuration and velocity. Slices start with the joint's numbers.
 impl<T: RealField + Copy> Joint<T> {
     fn set_neutral(&self, x: &mut [T]) {
         let x = &mut x[self.translations()..];
@@ -97,7 +95,15 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
+    #[inline]
     fn integrate(&self, x: &mut [T], xi: &[T]) {
+        if let JointKind::Free(a @ AttitudeCoordinates::Matrix) = self.kind() {
+            let pose = SE3::new(attitude(*a, &x[3..]), vector(x));
+            let moved = pose * SE3::exp(&Vector6::from_column_slice(&xi[..6]));
+            x[..3].copy_from_slice(moved.translation.as_slice());
+            x[3..12].copy_from_slice(moved.rotation.matrix().as_slice());
+            return;
+        }
         let k = self.translations();
         let step = match self.kind() {
             JointKind::Planar(_) => SE2::exp(&vector(xi)).translation.push(T::zero()),
@@ -105,7 +111,7 @@ impl<T: RealField + Copy> Joint<T> {
                 Schoenflies::exp(&Vector4::from_column_slice(&xi[..4])).translation
             }
             // The translation of the exponential.
-            JointKind::Free(_) => SO3::left_jacobian(&vector(&xi[3..])) * vector(xi),
+            JointKind::Free(_) => SO3::left_jacobian_times(&vector(&xi[3..]), &vector(xi)),
             _ => self.translation(xi),
         };
         let moved = self.translation(x) + self.in_parent(x, &step);
@@ -167,7 +173,7 @@ impl<T: RealField + Copy> Joint<T> {
                 let turned = read_angle(a, &x[self.translations()..]).act(&v.xy());
                 Vector3::new(turned.x, turned.y, v.z)
             }
-            (3, Rotation::Attitude(a)) => attitude(a, &x[3..]).act(v),
+            (3, Rotation::Attitude(a)) => rotated(a, &x[3..], v),
             // A rotation about z leaves what is along z.
             _ => *v,
         }
@@ -278,6 +284,26 @@ fn attitude_rate<T: RealField + Copy>(
     }
 }
 
+/// A vector in the axes of this attitude, turned by it.
+#[inline]
+fn rotated<T: RealField + Copy>(
+    coordinates: AttitudeCoordinates,
+    x: &[T],
+    v: &Vector3<T>,
+) -> Vector3<T> {
+    match coordinates {
+        AttitudeCoordinates::Matrix => attitude(coordinates, x).act(v),
+        AttitudeCoordinates::Quaternion => {
+            // v + 2/|q|² (w u × v + u × (u × v))
+            let (w, u) = (x[0], vector(&x[1..]));
+            let scale = convert::<f64, T>(2.0) / (w * w + u.norm_squared());
+            let across = u.cross(v);
+            v + (across * w + u.cross(&across)) * scale
+        }
+    }
+}
+
+#[inline]
 fn rotate<T: RealField + Copy>(coordinates: AttitudeCoordinates, x: &mut [T], w: &Vector3<T>) {
     match coordinates {
         AttitudeCoordinates::Matrix => {

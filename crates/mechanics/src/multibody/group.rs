@@ -34,14 +34,14 @@ impl Map {
     fn apply<T: RealField + Copy, G: LieGroup<T>>(self, u: &[T], v: &mut [T]) {
         let read = |numbers: &[T]| G::Tangent::from_fn(|i| numbers[i]);
         let mapped = self.of::<T, G>(&read(u)).apply(&read(v));
-        for (i, v) in v.iter_mut().enumerate() {
+        for (i, v) in v[..G::Tangent::DIM].iter_mut().enumerate() {
             *v = mapped.entry(i);
         }
     }
 }
 
 impl<T: RealField + Copy> Joint<T> {
-    /// Applies the map that belongs to `u` to `v`, both this joint's own velocities.
+    /// Applies the map that belongs to `u` to `v`: both start with this joint's own velocities.
     fn apply(&self, map: Map, u: &[T], v: &mut [T]) {
         match self.kind() {
             JointKind::Fixed => {}
@@ -71,9 +71,7 @@ impl<T: RealField + Copy> Model<T> {
     /// Applies the map that belongs to `u` to `v`, joint by joint.
     pub(crate) fn apply(&self, map: Map, u: &[T], v: &mut [T]) {
         for link in &self.links {
-            let end = link.xi + link.joint.dof();
-            link.joint
-                .apply(map, link.velocity(u), &mut v[link.xi..end]);
+            link.joint.apply(map, &u[link.xi..], &mut v[link.xi..]);
         }
     }
 }

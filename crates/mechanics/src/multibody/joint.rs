@@ -315,6 +315,14 @@ impl<T: RealField + Copy> Joint<T> {
         }
     }
 
+    /// The twist of the moved frame, `S(x) xi`.
+    pub fn twist(&self, x: &[T], xi: &[T]) -> Vector6<T> {
+        match self.kind {
+            JointKind::Free(_) if !self.has_own_axes() => Vector6::from_column_slice(&xi[..6]),
+            _ => self.subspace(x).twist(xi),
+        }
+    }
+
     /// The derivative of the subspace along the motion, `S_dot xi`: zero but for a universal joint.
     pub fn subspace_rate(&self, x: &[T], xi: &[T]) -> Subspace<T> {
         match self.kind {

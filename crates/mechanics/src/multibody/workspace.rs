@@ -51,6 +51,8 @@ pub(super) struct DynamicsData<T: RealField + Copy> {
     pub articulated: Vec<ArticulatedInertia<T>>,
     /// Those of leaves are constant.
     pub factors: Vec<JointFactor<T>>,
+    /// `M^-1`, by columns, of a tree that is one body; zero of any other.
+    pub inverse_of_one_body: [SpatialVector<T>; 6],
     /// The first leaf that moves no inertia, if any.
     pub leaf_without_inertia: Option<usize>,
     /// The world first.
@@ -95,6 +97,11 @@ impl<T: RealField + Copy> DynamicsData<T> {
             acceleration: Vec3::zero(),
         };
         let zeros = |count: usize| vec![SpatialVector::zero(); count];
+        let inverse_of_one_body = if tree.is_one_body {
+            factors[0].inverse_of_free()
+        } else {
+            [SpatialVector::zero(); 6]
+        };
         Self {
             placements: Placements::new(tree),
             kinematics: Kinematics::new(tree),
@@ -108,6 +115,7 @@ impl<T: RealField + Copy> DynamicsData<T> {
             momenta: zeros(n),
             articulated: vec![ArticulatedInertia::zero(); count],
             factors,
+            inverse_of_one_body,
             leaf_without_inertia,
             accelerations: zeros(count + 1),
         }

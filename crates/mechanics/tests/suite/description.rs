@@ -89,7 +89,7 @@ fn unknown_key() {
     check(
         "name = \"test\"",
         "name = \"test\"\ngravitiy = 9.81",
-        "unknown key `gravitiy`, expected one of `name`, `gravity`, `bodies`, `rotors`, `motors`, `battery`, `springs`, `dampers`, `loops`, `couplings`, `ropes`",
+        "unknown key `gravitiy`, expected one of `name`, `gravity`, `bodies`, `rotors`, `motors`, `battery`, `springs`, `dampers`, `loops`, `couplings`, `rolling`, `ropes`",
         "gravitiy",
         Some("did you mean `gravity`?"),
     );

@@ -48,6 +48,11 @@ from = "hand"
 to = "base"
 to_frame = { position = [0, 1, 0], axis = [0, 0, 1] }
 
+[[rolling]]
+type = "disc"
+radius = 0.1
+to = "hand"
+
 [[couplings]]
 terms = [{ joint = "arm" }, { joint = "wrist", component = 1, factor = -2 }]
 "#;
@@ -618,6 +623,66 @@ fn loops() {
         "axis = [0, 0, 1], orientation = { rpy_deg = [1, 2, 3] } }",
         "loops[0].to_frame.axis: give `orientation` or `axis`, not both",
         "[0, 0, 1]",
+        "",
+    );
+}
+
+#[test]
+fn rolling() {
+    check(
+        "type = \"disc\"",
+        "type = \"disk\"",
+        "rolling[0].type: expected one of `disc`, `sphere`, `ellipsoid`, `blade`, found `disk`",
+        "\"disk\"",
+        "did you mean `disc`?",
+    );
+    check(
+        "type = \"disc\"",
+        "type = \"blade\"",
+        "rolling[0]: unknown key `radius`, expected one of `name`, `type`, `from`, `to`, `to_frame`",
+        "radius",
+        "",
+    );
+    check(
+        "radius = 0.1",
+        "radius = 0",
+        "rolling[0].radius: expected a number above 0, found 0",
+        "0",
+        "",
+    );
+    check(
+        "radius = 0.1",
+        "radius = 0.1\nrim = -1",
+        "rolling[0].rim: the rim of a disc must be zero or a positive number, found -1 m",
+        "-1",
+        "",
+    );
+    check(
+        "radius = 0.1",
+        "radius = 0.1\nslides = 1",
+        "rolling[0].slides: expected true or false, found an integer",
+        "1",
+        "",
+    );
+    check(
+        "type = \"disc\"\nradius = 0.1",
+        "type = \"ellipsoid\"\nsemi_axes = [1, 0, 1]",
+        "rolling[0].semi_axes: the semi-axis of an ellipsoid must be a positive number, found 0 m",
+        "[1, 0, 1]",
+        "",
+    );
+    check(
+        "radius = 0.1\nto = \"hand\"",
+        "radius = 0.1\nto = \"world\"",
+        "rolling[0].to: a rolling body connects `world` with itself",
+        "\"world\"",
+        "",
+    );
+    check(
+        "radius = 0.1",
+        "name = \"rod\"\nradius = 0.1",
+        "rolling[0].name: two constraints are named `rod`; every constraint needs a name of its own",
+        "\"rod\"",
         "",
     );
 }

@@ -3,7 +3,10 @@
 #![allow(non_snake_case)]
 
 use fly_lie::{SE3, SO3};
-use fly_mechanics::multibody::constraints::{Coupling, LoopClosure, LoopKind};
+use fly_mechanics::multibody::constraints::{
+    ConstraintSet, ConstraintWorkspace, Coupling, Disc, Ellipsoid, EvaluatedState, LoopClosure,
+    LoopKind, PlaneContact, PrescribedVelocity, RollingKind, RollingSurface,
+};
 use fly_mechanics::multibody::{Body, BodyId, Damper, Joint, Model, Spring, Workspace};
 use fly_mechanics::{PointSpring, PseudoInertia, SecondMoment, Stiffness, System};
 use nalgebra::{DMatrix, Matrix3, Matrix6xX, Vector3};
@@ -592,6 +595,109 @@ fn loops_and_couplings() {
     assert_eq!(system.couplings, [coupling.term("b", 1, -2.5)]);
     let constraints = system.constraints().build(&system.model).unwrap();
     assert_eq!(constraints.equations(), 3 + 4 + 1 + 1);
+}
+
+#[test]
+fn rolling_bodies() {
+    let system = system(
+        r#"
+        name = "x"
+        [bodies.a]
+        joint = "free"
+        [bodies.b]
+        parent = "a"
+        joint = { type = "revolute", axis = [0, 1, 0] }
+        [[rolling]]
+        type = "disc"
+        radius = 0.3
+        rim = 0.02
+        to = "b"
+        to_frame = { axis = [0, 1, 0] }
+        [[rolling]]
+        name = "castor"
+        type = "sphere"
+        radius = 0.05
+        slides = true
+        from_frame = { position = [0, 0, 1] }
+        to = "a"
+        [[rolling]]
+        type = "ellipsoid"
+        semi_axes = [0.1, 0.2, 0.3]
+        from = "a"
+        to = "b"
+        [[rolling]]
+        type = "blade"
+        to = "a"
+        to_frame = { position = [1, 0, 0] }
+        "#,
+    );
+    let [wheel, castor, egg, blade] = system.rolling.as_slice() else {
+        panic!("four");
+    };
+    let disc = RollingSurface::Disc(Disc::with_rim(0.3, 0.02).unwrap());
+    let ball = RollingSurface::Ellipsoid(Ellipsoid::sphere(0.05).unwrap());
+    let shell = RollingSurface::Ellipsoid(Ellipsoid::new([0.1, 0.2, 0.3]).unwrap());
+    assert_eq!(
+        (wheel.name.as_str(), wheel.kind),
+        ("rolling 0", RollingKind::Rolls(disc))
+    );
+    let axle = wheel.frame_in_b.rotation.act(&Vector3::z());
+    assert!((axle - Vector3::y()).amax() < 1e-15);
+    assert_eq!(
+        (castor.name.as_str(), castor.kind),
+        ("castor", RollingKind::Slides(ball))
+    );
+    assert_eq!(castor.frame_in_a.translation, Vector3::z());
+    assert_eq!((egg.a.as_str(), egg.kind), ("a", RollingKind::Rolls(shell)));
+    assert_eq!((blade.b.as_str(), blade.kind), ("a", RollingKind::Blade));
+    assert_eq!(blade.frame_in_b.translation, Vector3::x());
+    let constraints = system.constraints().build(&system.model).unwrap();
+    assert_eq!(constraints.equations(), 3 + 1 + 3 + 1);
+}
+
+/// A blade in a description is a knife edge in code, and a ball that rolls a contact: the same equations.
+#[test]
+fn rolling_bodies_are_the_constraints_of_the_same_name() {
+    let system = system(
+        r#"
+        name = "x"
+        [bodies.a]
+        joint = "free"
+        shape = { sphere = { radius = 0.2 } }
+        mass = 1
+        [[rolling]]
+        type = "sphere"
+        radius = 0.2
+        to = "a"
+        [[rolling]]
+        type = "blade"
+        to = "a"
+        to_frame = { position = [0.5, 0, 0] }
+        "#,
+    );
+    let edge = SE3::new(SO3::identity(), Vector3::new(0.5, 0.0, 0.0));
+    let ball = Ellipsoid::sphere(0.2).unwrap();
+    let in_code = ConstraintSet::builder()
+        .with(PlaneContact::rolling("ball", "world", "a", ball))
+        .with(PrescribedVelocity::knife_edge("edge", "a", edge));
+    let model = &system.model;
+    let sets = [system.constraints(), in_code].map(|set| set.build(model).unwrap());
+    let mut x = model.neutral_configuration();
+    model.integrate(&mut x, &[0.3, -0.2, 0.5, 0.7, -0.4, 1.1]);
+    let xi = [0.5, 0.1, -0.3, 0.8, 0.2, -0.6];
+    let found = sets.map(|set| {
+        let mut workspace = Workspace::new(model);
+        let mut constrained = ConstraintWorkspace::new(&set);
+        let motion = EvaluatedState::new(model, &mut workspace, &x, &xi, 0.0);
+        constrained.update(&set, &motion);
+        (
+            constrained.jacobian().clone(),
+            constrained.bias().clone(),
+            constrained.rate().clone(),
+        )
+    });
+    assert_eq!(found[0], found[1]);
+    assert!(found[0].0.amax() > 0.5);
 }
 
 /// Every type of loop is the kind of the same name.

@@ -4,9 +4,10 @@
 
 use crate::random_tree;
 
+use fly_mechanics::integrate::{RungeKutta, Scheme, SystemState};
 use fly_mechanics::multibody::{
-    BodyId, EquationOfMotion, ExternalWrench, ForwardDynamicsDerivatives, Frame,
-    InverseDynamicsDerivatives, Model, Workspace,
+    Body, BodyId, EquationOfMotion, ExternalWrench, ForwardDynamicsDerivatives, Frame,
+    InverseDynamicsDerivatives, Joint, Model, Workspace,
 };
 use nalgebra::{DMatrix, DVector, Matrix6xX, RealField, Vector6};
 use num_dual::Dual64;
@@ -297,6 +298,69 @@ fn external_wrenches_are_forces_by_the_jacobian() {
         result.expect("mass everywhere");
         let size = 1e-9 * (1.0 + DVector::from_column_slice(xi_dot).amax());
         close_vectors(&got, &DVector::from_column_slice(xi_dot), size, seed);
+    }
+}
+
+/// One body is not walked along a tree: it accelerates, and moves, as it does beside another one that has nothing to do with it.
+#[test]
+fn one_body_moves_as_it_does_in_a_tree() {
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let joint = match seed % 2 {
+            0 => Joint::free(),
+            _ => Joint::free().with_quaternion(),
+        };
+        let body = Body::new("body", joint)
+            .placed(random.pose())
+            .inertia(random.inertia())
+            .drag(random.drag());
+        let other = Body::new("other", Joint::free()).inertia(random.inertia());
+        let alone = Model::builder().body(body.clone());
+        let beside = Model::builder().body(body).body(other);
+        let wrench = Vector6::from_fn(|_, _| 5.0 * random.next());
+        let tau = random.numbers(6, 3.0);
+        let frame = random.pose();
+        let (x, xi) = state(&alone.clone().build().expect("a body"), &mut random);
+        let [alone, beside] = [alone, beside].map(|builder| {
+            let model = builder.build().expect("bodies");
+            let mut workspace = Workspace::new(&model);
+            let body = model.body_id("body").expect("a body");
+            let wrenches = [
+                ExternalWrench::new(body, wrench),
+                ExternalWrench::new(Frame::new(body, frame), wrench * -0.3),
+            ];
+            let mut motion = SystemState::at_rest(&model);
+            motion.configuration[..x.len()].copy_from_slice(&x);
+            motion.velocity[..6].copy_from_slice(&xi);
+            let mut force = vec![0.0; model.dof()];
+            force[..6].copy_from_slice(&tau);
+            let mut first = None;
+            let mut integrator = RungeKutta::new(&model, Scheme::RungeKutta4);
+            for _ in 0..200 {
+                integrator.step(&model, &mut motion, 2e-3, |motion, rates| {
+                    let (x, xi) = (&motion.configuration, &motion.velocity);
+                    let moved = model.forward_dynamics_with(
+                        &mut workspace,
+                        x,
+                        xi,
+                        &force,
+                        &wrenches,
+                        rates,
+                    );
+                    moved.expect("mass everywhere");
+                    first.get_or_insert_with(|| DVector::from_column_slice(&rates[..6]));
+                });
+            }
+            let end = motion.configuration[..x.len()].iter();
+            let end = end.chain(&motion.velocity[..6]).copied();
+            (
+                first.expect("a step"),
+                DVector::from_iterator(x.len() + 6, end),
+            )
+        });
+        let size = alone.0.amax();
+        close_vectors(&alone.0, &beside.0, 1e-13 * (1.0 + size), seed);
+        close_vectors(&alone.1, &beside.1, 1e-11 * (1.0 + size), seed);
     }
 }
 

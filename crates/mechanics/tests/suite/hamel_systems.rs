@@ -126,6 +126,19 @@ fn hamel_agrees_with_multipliers() {
             let error = (got - expected[i]).abs() / size;
             assert!(error < 1e-9, "{seed} {got} {}", expected[i]);
         }
+        // Without multipliers and with other matrices: M becomes P M P + I - P.
+        let (mut P, mut demanded) = (DMatrix::zeros(n, n), DVector::zeros(n));
+        simulation.constrained.split(&mut P, &mut demanded);
+        let M = &equation.mass_matrix;
+        let mut push = DVector::zeros(n);
+        equation.bias(&simulation.xi, push.as_mut_slice());
+        push = DVector::from_column_slice(&simulation.tau) - push;
+        let mass = &P * M * &P + DMatrix::identity(n, n) - &P;
+        let push = &P * (push - M * &demanded) + &demanded;
+        let found = mass.cholesky().expect("positive definite").solve(&push);
+        let error = (found - simulation.constrained.acceleration()).amax() / size;
+        assert!(error < 1e-9, "{seed} {error}");
+
         let reaction = hamel.reaction(&acceleration, &force).expect("sizes")[0];
         let multiplier = simulation.constrained.multipliers()[0];
         let error = (reaction - multiplier).abs() / (1.0 + multiplier.abs());

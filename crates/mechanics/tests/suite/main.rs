@@ -37,6 +37,7 @@ mod measurements;
 mod moving;
 mod mujoco;
 mod multibody_laws;
+mod nonholonomic;
 mod overload;
 mod particles;
 mod propulsion;

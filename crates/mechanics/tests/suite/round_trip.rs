@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use fly_lie::{SE3, SO3};
 use fly_mechanics::description::{UrdfMotors, UrdfOptions, UrdfRoot};
-use fly_mechanics::multibody::constraints::{Coupling, LoopClosure, LoopKind};
+use fly_mechanics::multibody::constraints::{
+    Coupling, Disc, Ellipsoid, LoopClosure, LoopKind, Rolling, RollingKind, RollingSurface,
+};
 use fly_mechanics::multibody::{Joint, JointKind, Model};
 use fly_mechanics::{Inputs, Motor, Rotors, SecondMoment, System};
 use fly_testing::golden;
@@ -120,6 +122,12 @@ fn round_trip(system: &System) {
         same_pose(&a.frame_in_b, &b.frame_in_b, &b.name);
     }
     assert_eq!(read.couplings, system.couplings);
+    assert_eq!(read.rolling.len(), system.rolling.len());
+    for (a, b) in read.rolling.iter().zip(&system.rolling) {
+        assert_eq!((&a.name, &a.a, &a.b, a.kind), (&b.name, &b.a, &b.b, b.kind));
+        same_pose(&a.frame_in_a, &b.frame_in_a, &b.name);
+        same_pose(&a.frame_in_b, &b.frame_in_b, &b.name);
+    }
 }
 
 fn files(folder: &str) -> Vec<(PathBuf, String)> {
@@ -218,6 +226,24 @@ fn names_and_constraints() {
         LoopClosure::new(format!("loop {i}"), ends[0], ends[1], kind)
             .at(random.pose(), random.pose())
     });
+    let loops: Vec<_> = loops.collect();
+    let wheel = RollingSurface::Disc(Disc::with_rim(0.3, 0.02).expect("a wheel"));
+    let egg = RollingSurface::Ellipsoid(Ellipsoid::new([0.1, 0.2, 0.7]).expect("an egg"));
+    let kinds = [
+        RollingKind::Rolls(wheel),
+        RollingKind::Slides(egg),
+        RollingKind::Blade,
+    ];
+    let rolling = kinds.into_iter().enumerate().map(|(i, kind)| Rolling {
+        name: format!("rolling {i}"),
+        a: "world".to_owned(),
+        b: "left arm".to_owned(),
+        // A blade takes no notice of its plane, which is not written.
+        frame_in_a: [random.pose(), random.pose(), SE3::identity()][i],
+        frame_in_b: random.pose(),
+        kind,
+    });
+    let rolling: Vec<_> = rolling.collect();
     let gear = Coupling::gear("gear", "", "left arm", -1.0 / 3.0, 0.1);
     let joint = base.model.body_id("left arm").expect("a body");
     let motor = |name: &str, effort| Motor {
@@ -233,8 +259,9 @@ fn names_and_constraints() {
     ];
     let inputs = Inputs::new(&base.model, Rotors::none(), Vec::new(), motors);
     round_trip(&System {
-        loops: loops.collect(),
+        loops,
         couplings: vec![gear],
+        rolling,
         inputs: inputs.expect("motors"),
         ..base
     });

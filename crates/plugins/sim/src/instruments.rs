@@ -151,6 +151,7 @@ impl Instruments {
         for (group, noise) in self.measurements.groups().iter().zip(&mut self.noise) {
             let values = &mut self.measured[group.range.clone()];
             match group.quantity {
+                Quantity::Quaternion if noise.is_none() => {}
                 Quantity::Quaternion => {
                     let rotation = self.measurements.pose(model, group.body, x).rotation;
                     let turned = rotation * SO3::exp(&noise.vector());

@@ -64,7 +64,8 @@ impl Noise {
         [a * first, b * second]
     }
 
-    fn is_none(&self) -> bool {
+    /// Whether it is always zero.
+    pub(crate) fn is_none(&self) -> bool {
         self.deviations == [0.0; 2]
     }
 }

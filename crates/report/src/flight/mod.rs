@@ -2,6 +2,7 @@
 
 mod collect;
 mod joints;
+mod numbers;
 mod own;
 mod places;
 mod row;

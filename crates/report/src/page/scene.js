@@ -2,6 +2,10 @@
 
 /** How long the path stays bright, s. */
 const TRAIL = 20;
+/** Focal length, in parts of the smaller side of the stage. */
+const FOCAL = 1.25;
+/** From so many diameters away the whole of a sphere is seen. */
+const AROUND = 0.5 / Math.sin(Math.atan(0.5 / FOCAL));
 const LIGHT = unit([0.35, -0.5, 0.8]);
 
 /** An RGB colour as three numbers, from any that a canvas understands. */
@@ -54,11 +58,13 @@ class Stage {
       this.paths[f].flat().forEach((point) => point.at && take(point.at));
       for (let i = 0; i < 60; i++) {
         for (let body = 0; body < flight.scene.bodies.length; body++) {
-          const pose = flight.pose(0, body, flight.span[0] + (flight.duration * i) / 59);
-          if (!pose) continue;
-          take(pose.r);
-          // What reaches far from its joint, such as a pole.
-          if (!flight.free && i % 6 === 0) this.models[f][body].forEach(({ points }) => points.forEach((p) => take(plus(pose.r, turn(pose.q, p)))));
+          for (const kind of [0, 1]) {
+            const pose = flight.pose(kind, body, flight.span[0] + (flight.duration * i) / 59);
+            if (!pose) continue;
+            take(pose.r);
+            // What reaches far from its joint, such as a pole.
+            if (!flight.free && i % 6 === 0) this.models[f][body].forEach(({ points }) => points.forEach((p) => take(plus(pose.r, turn(pose.q, p)))));
+          }
         }
       }
     });
@@ -75,8 +81,8 @@ class Stage {
     this.mode = mode;
     const c = this.camera;
     if (mode === 'follow') c.distance = Math.max(this.size * this.enlarged * 6.5, 0.24 * this.extent);
-    else { c.distance = 1.3 * this.extent; c.target = this.middle.slice(); }
-    if (!this.flights[0].free) { c.distance = Math.max(1.05 * this.extent, 2.6 * this.size); c.target = this.middle.slice(); }
+    else { c.distance = AROUND * this.extent; c.target = this.middle.slice(); }
+    if (!this.flights[0].free) { c.distance = AROUND * this.extent; c.target = this.middle.slice(); }
     this.draw();
   }
 
@@ -143,7 +149,7 @@ class Stage {
     }
     const { back, right, up } = this.axes();
     const eye = plus(this.camera.target, back, this.camera.distance);
-    const focal = 1.25 * Math.min(h, w * 0.95);
+    const focal = FOCAL * Math.min(h, w * 0.95);
     const near = 0.02 * this.camera.distance;
     const view = (p) => { const v = minus(p, eye); return [dot(v, right), dot(v, up), -dot(v, back)]; };
     const flat = (v) => [w / 2 + (focal * v[0]) / v[2], h / 2 - (focal * v[1]) / v[2]];

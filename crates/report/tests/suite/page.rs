@@ -1,5 +1,6 @@
 //! What the page holds.
 
+use fly_plot::Palette;
 use fly_report::{Flight, report};
 
 use crate::common::{Made, Page, height, write};
@@ -99,4 +100,27 @@ fn several_flights_stand_side_by_side() {
     let page = Page::new(&report(&flights).unwrap());
     assert_eq!(page.contents["flights"].as_array().unwrap().len(), 2);
     assert_eq!(page.column(0, "position.z"), page.column(1, "position.z"));
+}
+
+/// Reports and pictures of a flight have the same colours.
+#[test]
+fn the_page_has_the_colours_of_pictures() {
+    let style = include_str!("../../src/page/style.css");
+    let (light, dark) = style.split_once("prefers-color-scheme: dark").unwrap();
+    for (style, palette) in [(light, Palette::LIGHT), (dark, Palette::DARK)] {
+        let has = |name: &str, value: &str| {
+            assert!(
+                style.contains(&format!("--{name}: {value};")),
+                "{name}: {value}"
+            );
+        };
+        for (i, value) in palette.series.iter().enumerate() {
+            has(&format!("c{i}"), value);
+        }
+        has("paper", palette.paper);
+        has("ink", palette.ink);
+        has("soft", palette.soft);
+        has("faint", palette.faint);
+        has("grid", palette.grid);
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fly_log::{Kind, Recording, Rows, RunMetadata, Survey};
+use fly_log::{Histogram, Kind, Recording, Rows, RunMetadata, Survey, Timing};
 use serde_json::json;
 
 use super::options;
@@ -68,6 +68,7 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
                 "outcome": run.outcome, "wall_start": run.wall_start, "host": run.host, "versions": run.versions,
                 "step_median": seconds(run.step_median), "step_p99": seconds(run.step_p99),
                 "step_max": seconds(run.step_max), "real_time_factor": run.real_time_factor,
+                "timing": run.timing.as_ref().map(timing_data),
             })
         });
         let all = json!({
@@ -135,6 +136,9 @@ fn run_lines(run: &RunMetadata, line: &mut impl FnMut(&str, String)) {
             format!("median {median:.1} µs, 99 % {p99:.1} µs, max {max:.1} µs"),
         );
     }
+    if let Some(timing) = &run.timing {
+        timing_lines(timing, line);
+    }
     if run.real_time_factor > 0.0 {
         line(
             "speed",
@@ -147,6 +151,47 @@ fn run_lines(run: &RunMetadata, line: &mut impl FnMut(&str, String)) {
     if !run.versions.is_empty() {
         line("versions", run.versions.clone());
     }
+}
+
+/// The parts of all times at which they are told, and their names.
+const PARTS: [(f64, &str); 3] = [(0.5, "median"), (0.99, "99 %"), (0.999, "99.9 %")];
+
+fn timing_lines(timing: &Timing, line: &mut impl FnMut(&str, String)) {
+    let us = |ns: u64| ns as f64 * 1e-3;
+    for (name, times) in timing.histograms() {
+        let parts = PARTS.map(|(part, label)| {
+            let time = times.percentile(part);
+            time.map(|time| format!("{label} {:.1} µs", us(time)))
+        });
+        if times.count() > 0 {
+            let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+            let max = us(times.max());
+            line(&name.replace('_', "-"), format!("{parts}, max {max:.1} µs"));
+        }
+    }
+    let (missed, cycles) = (timing.deadline_misses, timing.cycles.count());
+    line("deadlines", format!("{missed} of {cycles} missed"));
+}
+
+/// Histograms in seconds, with all their buckets.
+fn timing_data(timing: &Timing) -> serde_json::Value {
+    let seconds = |ns: u64| ns as f64 * 1e-9;
+    let times = |times: &Histogram| {
+        let [median, p99, p999] = PARTS.map(|(part, _)| times.percentile(part).map(seconds));
+        let buckets = times
+            .buckets()
+            .map(|(at, count)| json!([seconds(at), count]));
+        json!({
+            "count": times.count(), "median": median, "p99": p99, "p999": p999, "max": seconds(times.max()),
+            "buckets": buckets.collect::<Vec<_>>(),
+        })
+    };
+    let named = timing
+        .histograms()
+        .map(|(name, all)| (name.to_owned(), times(all)));
+    let mut data = serde_json::Map::from_iter(named);
+    data.insert("deadline_misses".to_owned(), timing.deadline_misses.into());
+    data.into()
 }
 
 fn ulog(log: &Path, json: bool) -> Result<String, Failure> {

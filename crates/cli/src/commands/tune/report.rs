@@ -148,7 +148,7 @@ impl Report {
                     self.gains(system, &gains);
                 }
             }
-            Strategy::Multirotor(_) => {}
+            Strategy::User(_) | Strategy::Multirotor(_) => {}
         }
         if !joints.is_empty() {
             let mut table = Table::default();

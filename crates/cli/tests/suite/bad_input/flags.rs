@@ -44,7 +44,7 @@ error: unknown key `flight.rate`
  --> --set:1:14
   |
 1 | --set flight.rate=250
-  |              ^^^^ expected `duration`, `rate_hz`, `seed`, `take_off`, `real_time` or `log`
+  |              ^^^^ expected `duration`, `rate_hz`, `seed`, `take_off`, `relative`, `real_time` or `log`
   |
   = help: did you mean `rate_hz`?
 ",

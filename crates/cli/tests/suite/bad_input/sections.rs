@@ -13,7 +13,7 @@ error: unknown key `flight.duraton`
  --> flight.toml:2:1
   |
 2 | duraton = 2.0
-  | ^^^^^^^ expected `duration`, `rate_hz`, `seed`, `take_off`, `real_time` or `log`
+  | ^^^^^^^ expected `duration`, `rate_hz`, `seed`, `take_off`, `relative`, `real_time` or `log`
   |
   = help: did you mean `duration`?
 ",
@@ -67,7 +67,7 @@ fn inner_loops_have_limits() {
     let (_, messages) = folder.ends(&["check", "--config", "flight.toml"], 2);
     crate::common::contains(
         &messages,
-        "expected `attitude_gain`, `rate_time`, `max_rate_deg` or `max_tilt_deg`",
+        "expected `attitude_gain`, `yaw_gain`, `rate_time`, `max_rate_deg` or `max_tilt_deg`",
     );
     folder.write(
         "flight.toml",
@@ -192,7 +192,7 @@ error: unknown key `safety.hold`
   --> flight.toml:16:1
    |
 16 | hold = 50
-   | ^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `answer_time`, `take_off_time`, `stale_ms` or `limits`
+   | ^^^^ expected `hold_ms`, `then`, `resume`, `descent_rate`, `max_descent_time`, `max_blind_time`, `ground_height`, `start_distance`, `start_angle_deg`, `hang_ms`, `answer_time`, `take_off_time`, `landing_time`, `stale_ms` or `limits`
    |
    = help: did you mean `hold_ms`?
 

@@ -144,10 +144,10 @@ impl Controller<SystemPlant> {
     /// When the total error energy W is a Lyapunov function of this closed loop. Allocates.
     pub fn lyapunov_guarantee(&mut self) -> LyapunovGuarantee {
         let model = self.model().clone();
-        let (dof, rank) = (model.dof(), input_rank(&model, self.plant().inputs()));
+        let (dof, rank) = (model.dof(), self.plant().clone().input_rank());
         match self.strategy_mut() {
             Strategy::Template(template) => LyapunovGuarantee::of_system(&model, template, rank),
-            Strategy::Matrices(_) | Strategy::Euclidean(_) if rank < dof => {
+            Strategy::Matrices(_) | Strategy::Euclidean(_) | Strategy::User(_) if rank < dof => {
                 LyapunovGuarantee::Underactuated { rank, dof }
             }
             Strategy::Matrices(template) => {
@@ -155,6 +155,16 @@ impl Controller<SystemPlant> {
                 let falls = template.approach() == Approach::Body
                     && everywhere(&model, |at| one_invertible_pair(&model, &pairs, at));
                 if falls {
+                    LyapunovGuarantee::Always
+                } else {
+                    LyapunovGuarantee::AtRest(template.approach())
+                }
+            }
+            Strategy::User(template) => {
+                let fits = everywhere(&model, |at| {
+                    template.map_fits(&model, &at.x, &at.x_R, DIGITS)
+                });
+                if fits {
                     LyapunovGuarantee::Always
                 } else {
                     LyapunovGuarantee::AtRest(template.approach())
@@ -187,6 +197,19 @@ const DIGITS: f64 = 1e-8;
 struct Sample {
     x: Vec<f64>,
     x_R: Vec<f64>,
+}
+
+impl SystemPlant {
+    /// The least rank of B (n x p) about the neutral configuration, of what rolls after the projection. Allocates.
+    pub(crate) fn input_rank(&mut self) -> usize {
+        let model = self.model().clone();
+        let rest = vec![0.0; model.dof()];
+        let ranks = configurations(&model).take(STATES).map(|x| {
+            self.update((&x, &rest));
+            rank(self.input_matrix())
+        });
+        ranks.min().unwrap_or(0)
+    }
 }
 
 /// The least rank of B (n x p) at `STATES` configurations about the neutral one. Allocates.

@@ -120,7 +120,7 @@ impl ReferenceSettings {
             Self::Tool(s) => Box::new(s.trajectory(system)?),
             Self::TwoMasses(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
             Self::Pvtol(s) => Box::new(JointTrajectory::new(model, s.motion(system)?)),
-            Self::Planar(s) => Box::new(s.trajectory(system)?),
+            Self::Planar(s) => s.trajectory(system)?,
             Self::Sampled(s) if !s.names_position()? => {
                 Box::new(JointTrajectory::new(model, s.motion(system)?))
             }

@@ -6,13 +6,15 @@ use serde::Deserialize;
 
 use super::joints::{JointTable, filled, finite_table, joint};
 use super::path::PathSettings;
+use crate::SystemPoint;
 use crate::settings::{SettingsError, finite};
 use crate::trajectory::flat::{
     MassesOnLine, NotFlat, PlanarAircraft, is_planar, joint_frame, moving,
 };
 use crate::trajectory::path::LeavesFrame;
 use crate::trajectory::{
-    Headed, JointTrajectory, Moved, Path, PlanarPath, Pvtol, Sinusoid, TwoMasses,
+    AlongPath, Headed, JointTrajectory, Moved, Path, PlanarPath, Pvtol, RollingTrajectory,
+    Sinusoid, Trajectory, TwoMasses,
 };
 
 /// `kind = "two_masses"`: the second of two masses with a spring between them follows a path along their line.
@@ -39,7 +41,7 @@ pub struct PlanarSettings {
     pub joint: Option<String>,
     /// The path of the body's origin in the world.
     pub path: PathSettings,
-    /// The joint's angle. Default: the path's yaw.
+    /// The joint's angle. Default: the path's yaw; of a system that rolls the direction in which the path goes, and its wheels turn with it.
     pub angle: Option<AngleSettings>,
     /// Where the other joints rest, rad or m. Default: the neutral configuration.
     #[serde(default)]
@@ -146,7 +148,7 @@ impl PlanarSettings {
     pub(super) fn trajectory(
         &self,
         system: &System,
-    ) -> Result<JointTrajectory<PlanarPath>, SettingsError> {
+    ) -> Result<Box<dyn Trajectory<SystemPoint>>, SettingsError> {
         let model = &system.model;
         let body = self.body(system)?;
         let rest = filled(system, "joints", &self.joints)?;
@@ -170,6 +172,20 @@ impl PlanarSettings {
                     phase: angle.phase,
                 },
             }),
+            None if !system.rolling.is_empty() => {
+                let range = model.velocity_range(body);
+                let along = AlongPath(Box::new(path));
+                let given = JointTrajectory::among(model, &rest, range.clone(), along);
+                let rolling = RollingTrajectory::new(system, given, &range);
+                let rolling = rolling.map_err(|error| {
+                    SettingsError::new("kind", format!("expected a system that can roll: {error}"))
+                })?;
+                // Something rolls.
+                return rolling.map_or_else(
+                    || Err(SettingsError::new("kind", "expected a system that rolls")),
+                    |rolling| Ok(Box::new(rolling) as Box<dyn Trajectory<SystemPoint>>),
+                );
+            }
             // The yaw turns about the vertical.
             None if frame.rotation.matrix()[(2, 2)].abs() < 1.0 - 1e-9 => {
                 return Err(SettingsError::new(
@@ -180,11 +196,11 @@ impl PlanarSettings {
             None => Box::new(path),
         };
         let range = model.velocity_range(body);
-        Ok(JointTrajectory::among(
+        Ok(Box::new(JointTrajectory::among(
             model,
             &rest,
             range,
             PlanarPath(path),
-        ))
+        )))
     }
 }

@@ -42,7 +42,7 @@ impl<P: Path> PathTrajectory<P> {
         let N = complement(vehicle.rotors.input_matrix());
         let mut inputs = ReferenceInputs::new(vehicle);
         let step = self.path().horizon() / f64::from(STEPS);
-        // What is missing at an instant, and whether it is more than rounding errors.
+        // What is missing at an instant, and whether it is no more than rounding errors.
         let mut missing = |height: f64, i: u32| {
             self.height = height;
             let point = self.sample(step * f64::from(i)).ok()?;
@@ -51,19 +51,20 @@ impl<P: Path> PathTrajectory<P> {
             let rounding = missing.norm() <= ROUNDING * wrench.norm().max(1.0);
             Some((missing, rounding))
         };
-        let (mut projected, mut squared, mut exact) = (0.0, 0.0, true);
+        let exact = |at: Option<(_, bool)>| at.is_some_and(|(_, rounding)| rounding);
+        if (0..=STEPS).all(|i| exact(missing(0.0, i))) {
+            return Some(0.0);
+        }
+        let (mut projected, mut squared) = (0.0, 0.0);
         for i in 0..=STEPS {
-            let (at_center, rounding) = missing(0.0, i)?;
+            let (at_center, _) = missing(0.0, i)?;
             let slope = missing(1.0, i)?.0 - &at_center;
             projected += slope.dot(&at_center);
             squared += slope.norm_squared();
-            exact &= rounding;
-        }
-        if exact {
-            return Some(0.0);
         }
         let height = -projected / squared;
-        let exact = |i| missing(height, i).is_some_and(|(_, rounding)| rounding);
-        (0..=STEPS).all(exact).then_some(height)
+        (0..=STEPS)
+            .all(|i| exact(missing(height, i)))
+            .then_some(height)
     }
 }

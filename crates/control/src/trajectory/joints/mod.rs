@@ -4,7 +4,7 @@
 mod planar;
 mod samples;
 
-pub use planar::PlanarPath;
+pub use planar::{AlongPath, PlanarPath};
 pub use samples::JointSamples;
 
 use std::ops::Range;

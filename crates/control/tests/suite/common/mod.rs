@@ -10,7 +10,7 @@ use fly_control::{
 };
 use fly_lie::{SE3, SO3};
 use fly_mechanics::{State, System, Vehicle, integrate};
-use nalgebra::{Complex, DMatrix, DVector, Vector6};
+use nalgebra::{Complex, DMatrix, DVector, Vector3, Vector6};
 
 /// A quadcopter with rotors at +x, +y, -x, -y.
 pub const QUADCOPTER: &str = r#"
@@ -154,6 +154,16 @@ pub fn controller(description: &str, keys: &str, tables: &str) -> Controller {
         .expect("a controller")
 }
 
+/// Central difference of a function at zero, sixth power of the step negligible.
+pub fn derivative(f: impl Fn(f64) -> f64) -> f64 {
+    let h = 1e-3;
+    let difference = |h: f64| (f(h) - f(-h)) / (2.0 * h);
+    // Richardson twice: the error is of order h^6.
+    let (a, b, c) = (difference(h), difference(h / 2.0), difference(h / 4.0));
+    let (ab, bc) = ((4.0 * b - a) / 3.0, (4.0 * c - b) / 3.0);
+    (16.0 * bc - ab) / 15.0
+}
+
 /// Numbers between -1 and 1, the same on every machine: Lehmer's generator.
 pub struct Lehmer(pub u64);
 
@@ -175,6 +185,11 @@ impl Random {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    /// Three numbers up to `size`.
+    pub fn vector3(&mut self, size: f64) -> Vector3<f64> {
+        Vector3::from_fn(|_, _| self.next()) * size
     }
 
     /// Six numbers up to `size`.

@@ -20,6 +20,7 @@ const KEYS: &[&str] = &[
     "dampers",
     "loops",
     "couplings",
+    "rolling",
     "ropes",
 ];
 

@@ -91,6 +91,11 @@ fn cause(supervisor: &mut Supervisor, trigger: Trigger, time: i64) -> Action {
             supervisor.failsafe = Some((long_ago, fault));
             supervisor.frame(time, Err(fault))
         }
+        Trigger::Blind => {
+            supervisor.policy.longest_blind = 500 * MS;
+            supervisor.last_frame = long_ago;
+            supervisor.frame(time, Err(fault))
+        }
         Trigger::TouchedDown => supervisor.touched_down(time),
         Trigger::Landed => supervisor.landed(time),
     }

@@ -15,6 +15,21 @@ use crate::dialect::MavCmd;
 /// Bit 3 of `GUID_OPTIONS`: "`SET_ATTITUDE_TARGET` interprets thrust as thrust".
 const THRUST_IS_THRUST: i64 = 0b1000;
 
+const INPUT_TIME: &str = "ATC_INPUT_TC";
+const SHAPES: &str = "ATC_RATE_FF_ENAB";
+const ROLL_GAIN: &str = "ATC_ANG_RLL_P";
+const YAW_GAIN: &str = "ATC_ANG_YAW_P";
+
+/// An attitude is approached by a target of its own within [`INPUT_TIME`], whose rates are fed forward: that is the gain from the commanded attitude to
+/// the rates, and [`ROLL_GAIN`] only brings the vehicle to the target.
+pub(super) fn attitude_gains(value: impl Fn(&str) -> Option<f64>) -> Option<[f64; 2]> {
+    if value(SHAPES)? > 0.0 {
+        let gain = value(INPUT_TIME)?.recip();
+        return Some([gain, gain]);
+    }
+    Some([value(ROLL_GAIN)?, value(YAW_GAIN)?])
+}
+
 pub(super) fn mode(mode: Mode) -> u8 {
     match mode {
         Mode::Commanded => 4,
@@ -53,6 +68,20 @@ pub(super) fn requirements(set: CommandSet) -> Vec<Requirement> {
             "s after arming until it disarms on the ground: the take-off needs some of them",
         ),
     ];
+    for (name, why) in [
+        (
+            INPUT_TIME,
+            "s in which it turns to an attitude: `setpoints.attitude_gain` and `yaw_gain` are 1 over it",
+        ),
+        (
+            SHAPES,
+            "0: it does not shape attitudes, and the two gains count",
+        ),
+        (ROLL_GAIN, "`setpoints.attitude_gain` where it does not"),
+        (YAW_GAIN, "`setpoints.yaw_gain` where it does not"),
+    ] {
+        all.push(Requirement::show(name, why));
+    }
     if set == CommandSet::Trajectory {
         return all;
     }

@@ -37,6 +37,9 @@ const CUSTOM: f32 = 1.0;
 /// With this number a disarming is not refused in the air, in both autopilots.
 const FORCE: f32 = 21196.0;
 
+/// Gains of an attitude loop, 1/s.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=50.0;
+
 impl Autopilot {
     /// Which one it is; `None` for those that are only read.
     pub fn of(heartbeat: &Heartbeat) -> Option<Self> {
@@ -112,6 +115,15 @@ impl Autopilot {
         }
     }
 
+    /// The gains of its attitude loop, of roll and pitch and of yaw, 1/s, as these parameters tell them.
+    pub fn attitude_gains(self, value: impl Fn(&str) -> Option<f64>) -> Option<[f64; 2]> {
+        let gains = match self {
+            Self::Px4 => px4::attitude_gains(value),
+            Self::ArduPilot => ardupilot::attitude_gains(value),
+        };
+        gains.filter(|gains| gains.iter().all(|gain| PLAUSIBLE.contains(gain)))
+    }
+
     /// The parameter with the thrust in hover.
     pub fn hover_thrust(self) -> &'static str {
         match self {
@@ -124,6 +136,28 @@ impl Autopilot {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gains_are_those_of_the_parameters_that_act() {
+        let gains = |autopilot: Autopilot, told: &[(&str, f64)]| {
+            autopilot.attitude_gains(|name| Some(told.iter().find(|it| it.0 == name)?.1))
+        };
+        let px4 = [("MC_ROLL_P", 6.5), ("MC_YAW_P", 2.8)];
+        assert_eq!(gains(Autopilot::Px4, &px4), Some([6.5, 2.8]));
+        assert_eq!(gains(Autopilot::Px4, &px4[..1]), None);
+        let shaped = |shapes, constant| {
+            let told = [
+                ("ATC_RATE_FF_ENAB", shapes),
+                ("ATC_INPUT_TC", constant),
+                ("ATC_ANG_RLL_P", 4.5),
+                ("ATC_ANG_YAW_P", 4.0),
+            ];
+            gains(Autopilot::ArduPilot, &told)
+        };
+        assert_eq!(shaped(1.0, 0.125), Some([8.0, 8.0]));
+        assert_eq!(shaped(0.0, 0.125), Some([4.5, 4.0]));
+        assert_eq!(shaped(1.0, 0.0), None, "without an end");
+    }
 
     #[test]
     fn modes_are_known_by_their_numbers() {

@@ -18,6 +18,13 @@ pub(super) fn mode(mode: Mode) -> [u8; 2] {
     }
 }
 
+const ROLL_GAIN: &str = "MC_ROLL_P";
+const YAW_GAIN: &str = "MC_YAW_P";
+
+pub(super) fn attitude_gains(value: impl Fn(&str) -> Option<f64>) -> Option<[f64; 2]> {
+    Some([value(ROLL_GAIN)?, value(YAW_GAIN)?])
+}
+
 pub(super) fn requirements(set: CommandSet) -> Vec<Requirement> {
     let mut all = vec![
         Requirement::warn(
@@ -60,5 +67,13 @@ pub(super) fn requirements(set: CommandSet) -> Vec<Requirement> {
             "how it linearises its motors; 0: not, see `thrust_curve`",
         ));
     }
+    all.push(Requirement::show(
+        ROLL_GAIN,
+        "gain of its attitude loop: `setpoints.attitude_gain`",
+    ));
+    all.push(Requirement::show(
+        YAW_GAIN,
+        "its gain of yaw: `setpoints.yaw_gain`",
+    ));
     all
 }

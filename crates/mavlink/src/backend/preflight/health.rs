@@ -91,6 +91,7 @@ impl Health {
             }
             MavMessage::ESTIMATOR_STATUS(m) => {
                 use EstimatorStatusFlags as F;
+                // PX4 sets CONST_POS_MODE while it stands still, with a position as without one.
                 let needed = F::ESTIMATOR_ATTITUDE
                     | F::ESTIMATOR_VELOCITY_HORIZ
                     | F::ESTIMATOR_VELOCITY_VERT;
@@ -98,8 +99,7 @@ impl Health {
                 let height = F::ESTIMATOR_POS_VERT_ABS | F::ESTIMATOR_POS_VERT_AGL;
                 let good = m.flags.contains(needed)
                     && m.flags.intersects(place)
-                    && m.flags.intersects(height)
-                    && !m.flags.contains(F::ESTIMATOR_CONST_POS_MODE);
+                    && m.flags.intersects(height);
                 self.estimator = Some((arrival, good));
             }
             MavMessage::EKF_STATUS_REPORT(m) => {
@@ -364,7 +364,10 @@ mod tests {
         for (bits, good) in [
             (47, true),
             (39, false),
-            (175, false),
+            // CONST_POS_MODE alone says nothing: so does PX4 at rest.
+            (39 + 128, false),
+            (47 + 128, true),
+            (1023, true),
             (55, true),
             (0, false),
         ] {

@@ -130,7 +130,7 @@ impl Session {
         Ok(Self {
             autopilot: setup.autopilot,
             set: setup.set,
-            scaling: setup.scaling,
+            scaling: setup.scaling.clone(),
             spacing,
             stale: setup.stale,
             health,

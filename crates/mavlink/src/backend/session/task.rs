@@ -12,6 +12,7 @@ use crate::{Command, Outcome, Ticket, Vehicle};
 
 /// How long each step may take, ns: the host gives 10 s for all of arming.
 const CHECKS: i64 = 3 * SECOND;
+const UNKNOWN: i64 = 3 * SECOND / 2;
 const STREAM_BEFORE: i64 = SECOND;
 const MODE: i64 = 5 * SECOND / 2;
 const ARMING: i64 = 5 * SECOND / 2;
@@ -255,6 +256,10 @@ impl Session {
                 }
                 let unknown = self.health.unknown(state);
                 if !unknown.is_empty() {
+                    // What is told once a second may still come.
+                    if now < arm.since.saturating_add(UNKNOWN) {
+                        return Ok(Step::Wait);
+                    }
                     self.say(format!(
                         "the vehicle does not say its {}",
                         unknown.join(", ")

@@ -17,11 +17,11 @@ impl Script {
         Some(Self(command.args(arguments).spawn().unwrap()))
     }
 
-    /// Runs `tests/autopilot.py`, which talks with 127.0.0.1 and this port.
-    pub fn autopilot(port: u16, autopilot: &str, options: &[&str]) -> Option<Self> {
+    /// Runs `tests/autopilot.py`, which talks with `HOST:PORT`, or over `serial:PATH:BAUD`.
+    pub fn autopilot(place: &str, autopilot: &str, options: &[&str]) -> Option<Self> {
         let mut command = command("autopilot.py")?;
         command
-            .args([&format!("127.0.0.1:{port}"), autopilot])
+            .args([place, autopilot])
             .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());

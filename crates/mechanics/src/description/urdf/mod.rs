@@ -156,6 +156,7 @@ pub(crate) fn urdf(text: &str, options: &UrdfOptions) -> Result<System, Descript
         battery: None,
         loops: Vec::new(),
         couplings,
+        rolling: Vec::new(),
         ropes: Vec::new(),
         notes,
     })

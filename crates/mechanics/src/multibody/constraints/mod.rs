@@ -17,6 +17,7 @@
 //! | Z, b | [`ConstraintWorkspace::jacobian`], [`ConstraintWorkspace::bias`] |
 //! | ξ_dot, λ, Zᵀ λ | [`ConstraintWorkspace::acceleration`], [`multipliers`](ConstraintWorkspace::multipliers), [`force`](ConstraintWorkspace::force) |
 //! | u for a wanted ξ_dot | [`ConstrainedInverse`] |
+//! | I - Z⁺ Z, Z⁺ b | [`ConstraintWorkspace::split`] |
 //! | Λ₀, Λ₁, Λ | [`Stabilization`] |
 //!
 //! # Example
@@ -76,6 +77,7 @@ mod error;
 mod inverse;
 mod pair;
 mod projection;
+mod rolling;
 mod set;
 mod stabilization;
 mod surface;
@@ -91,6 +93,7 @@ pub use contact_force::{ContactCondition, ContactForce};
 pub use coupling::Coupling;
 pub use error::{ConstraintError, ConstraintSetError};
 pub use inverse::ConstrainedInverse;
+pub use rolling::{Rolling, RollingKind, RollingSurface};
 pub use set::{ConstraintId, ConstraintSet, ConstraintSetBuilder};
 pub use stabilization::Stabilization;
 pub use surface::{Disc, Ellipsoid, Surface, SurfaceError};

@@ -80,6 +80,11 @@ impl<T: RealField + Copy> Ellipsoid<T> {
         })
     }
 
+    /// Its semi-axes, m.
+    pub fn semi_axes(&self) -> [T; 3] {
+        self.squares.map(T::sqrt).into()
+    }
+
     /// A ball of this radius (m).
     ///
     /// # Errors
@@ -148,6 +153,16 @@ impl<T: RealField + Copy> Disc<T> {
             });
         }
         Ok(Self { radius, rim })
+    }
+
+    /// From the axis to the edge, or to the centre of the rim's section, m.
+    pub fn radius(&self) -> T {
+        self.radius
+    }
+
+    /// The radius of the rim's section, m; 0 for a sharp edge.
+    pub fn rim(&self) -> T {
+        self.rim
     }
 }
 

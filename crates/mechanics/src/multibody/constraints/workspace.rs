@@ -31,6 +31,8 @@ pub struct ConstraintWorkspace<T: RealField + Copy> {
     pub(super) holonomic: DMatrix<T>,
     pub(super) inverse: PseudoInverse<T>,
     pub(super) step: DVector<T>,
+    /// A column of `Z`.
+    column: DVector<T>,
     pub(super) start: Vec<T>,
     /// No velocity.
     pub(super) rest: Vec<T>,
@@ -56,6 +58,7 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
             inverse: PseudoInverse::new(n, m),
             holonomic: DMatrix::zeros(n, m),
             step: DVector::zeros(n),
+            column: DVector::zeros(m),
             start: vec![T::zero(); constraints.config_dim],
             rest: vec![T::zero(); n],
         }
@@ -119,6 +122,32 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     /// `b` of `Z xi_dot = b`, without stabilisation.
     pub fn bias(&self) -> &DVector<T> {
         &self.bias
+    }
+}
+
+/// # Constraints as a projection
+impl<T: RealField + Copy> ConstraintWorkspace<T> {
+    /// Splits accelerations into what the constraints leave free and what they demand, `ξ_dot = P ξ_dot + Z⁺ b`, after
+    /// [`update`](ConstraintWorkspace::update) in the same state: writes the orthogonal projector `P = I - Z⁺ Z` (n x n) and `Z⁺ b` (n, without stabilisation).
+    ///
+    /// Whatever M and f are, the motion is that of the system *without* constraints and with `P M P + I - P` in place of M, `P (f - M Z⁺ b) + Z⁺ b` in
+    /// place of f. Equations may depend on each other.
+    ///
+    /// # Panics
+    /// If a size does not fit.
+    pub fn split(&mut self, projector: &mut DMatrix<T>, demanded: &mut DVector<T>) {
+        self.jacobian.transpose_to(&mut self.holonomic);
+        self.inverse.tolerance = self.tolerance;
+        self.inverse
+            .decompose_scaled(&self.holonomic, self.scale.as_slice());
+        self.inverse.apply_transposed(&self.bias, demanded);
+        for j in 0..projector.ncols() {
+            self.column.copy_from(&self.jacobian.column(j));
+            self.inverse.apply_transposed(&self.column, &mut self.step);
+            self.step.neg_mut();
+            self.step[j] += T::one();
+            projector.set_column(j, &self.step);
+        }
     }
 }
 

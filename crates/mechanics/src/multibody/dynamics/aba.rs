@@ -10,7 +10,7 @@
 //! The last pass adds only what the forces change of the accelerations: so the passes with `p_i = 0` solve `M ξ̇ = τ`, and one backward pass
 //! factors `M` for any number of them.
 
-use nalgebra::RealField;
+use nalgebra::{RealField, Vector3};
 
 use super::{ExternalWrench, MasslessJoint};
 use crate::multibody::spatial::SpatialVector;
@@ -61,10 +61,14 @@ impl<T: RealField + Copy> Model<T> {
         assert_eq!(xi_dot.len(), self.dof(), "length of the acceleration");
         let data = &mut workspace.dynamics;
         self.apply_loads(data, x, xi, wrenches);
+        xi_dot.copy_from_slice(tau);
+        if self.tree.is_one_body {
+            let solved = (self.tree).accelerate_one_body(self.gravity(), x, xi, data, xi_dot);
+            return self.named(solved);
+        }
         data.placements.update(&self.tree, x);
         self.tree
             .propagate_motions(self.gravity(), None, xi, None, data);
-        xi_dot.copy_from_slice(tau);
         self.add_joint_springs(x, -T::one(), xi_dot);
         let factored = self.tree.factor_and_solve(data, xi_dot);
         self.named(factored)
@@ -133,6 +137,34 @@ impl<T: RealField + Copy> Tree<T> {
             self.backward_step(data, i, force);
         }
         self.forward_pass(data, force);
+        Ok(())
+    }
+
+    /// The acceleration of a tree that is one free body: its only node hands nothing on, so that the three passes are one, and need not be placed.
+    #[inline]
+    fn accelerate_one_body(
+        &self,
+        gravity: &Vector3<T>,
+        x: &[T],
+        xi: &[T],
+        data: &DynamicsData<T>,
+        force: &mut [T],
+    ) -> Result<(), usize> {
+        data.leaf_without_inertia.map_or(Ok(()), Err)?;
+        let node = &self.nodes[0];
+        let up = node.in_root_axes((-gravity).into(), x, data);
+        let mut wrench = node.inertial_wrench(&node.propagate_root(up, xi, None));
+        if data.is_loaded {
+            wrench += data.loads[1];
+        }
+        let SpatialVector { linear, angular } = SpatialVector::from_slice(force) - wrench;
+        let [x, y, z, about_x, about_y, about_z] = &data.inverse_of_one_body;
+        let by_force = z.mul_add(linear.z(), y.mul_add(linear.y(), *x * linear.x()));
+        let by_torque = about_z.mul_add(
+            angular.z(),
+            about_y.mul_add(angular.y(), *about_x * angular.x()),
+        );
+        (by_force + by_torque).write(force);
         Ok(())
     }
 

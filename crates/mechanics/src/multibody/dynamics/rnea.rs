@@ -169,7 +169,12 @@ impl<T: RealField + Copy> Tree<T> {
 impl<T: RealField + Copy> Node<T> {
     /// The motion of a node on the world, which accelerates upward in place of gravity: `up` in the node's axes.
     #[inline]
-    fn propagate_root(&self, up: Vec3<T>, xi: &[T], xi_dot: Option<&[T]>) -> NodeMotion<T> {
+    pub(super) fn propagate_root(
+        &self,
+        up: Vec3<T>,
+        xi: &[T],
+        xi_dot: Option<&[T]>,
+    ) -> NodeMotion<T> {
         let rate = self.joint.twist(xi);
         let rate_dot = self.rate_dot(xi_dot);
         NodeMotion {
@@ -181,7 +186,7 @@ impl<T: RealField + Copy> Node<T> {
 
     /// A direction of the world in the axes of a node on the world, whether that is placed or not.
     #[inline]
-    fn in_root_axes(&self, v: Vec3<T>, x: &[T], data: &DynamicsData<T>) -> Vec3<T> {
+    pub(super) fn in_root_axes(&self, v: Vec3<T>, x: &[T], data: &DynamicsData<T>) -> Vec3<T> {
         let at_joint = self.placement.inverse.times(v);
         match self.joint {
             JointType::Revolute(AngleCoordinates::Angle) => {
@@ -194,6 +199,10 @@ impl<T: RealField + Copy> Node<T> {
             }
             JointType::Prismatic => at_joint,
             JointType::Free(AttitudeCoordinates::Quaternion) => at_joint.rotate_back_by(&x[3..]),
+            JointType::Free(AttitudeCoordinates::Matrix) => {
+                let column = |k: usize| Vec3::from_slice(&x[k..]).dot(at_joint);
+                Vec3::new(column(3), column(6), column(9))
+            }
             JointType::Spherical(AttitudeCoordinates::Quaternion) => at_joint.rotate_back_by(x),
             _ => self.placement_of_joint(x).inverse.times(v),
         }
@@ -238,7 +247,7 @@ impl<T: RealField + Copy> Node<T> {
 
     /// `[m a + α × h + ω × (ω × h); h × a + Θ α + ω × Θ ω]`, Konz (4.22) corrected, with the acceleration `a = v_dot + ω × v` of the origin.
     #[inline]
-    fn inertial_wrench(&self, motion: &NodeMotion<T>) -> SpatialVector<T> {
+    pub(super) fn inertial_wrench(&self, motion: &NodeMotion<T>) -> SpatialVector<T> {
         let (omega, alpha, a) = (motion.omega, motion.alpha, motion.acceleration);
         let (h, Theta) = (self.inertia.first, &self.matrix.angular);
         let gyroscopic = omega.cross(Theta.times(omega)) + h.cross(a);

@@ -77,6 +77,7 @@ impl<T: RealField + Copy> Joint<T> {
     }
 
     /// The components along x, y and z of the translations that numbers start with.
+    #[inline]
     pub(in crate::multibody) fn translation(&self, numbers: &[T]) -> Vector3<T> {
         let o = T::zero();
         match self.translations() {
@@ -88,10 +89,13 @@ impl<T: RealField + Copy> Joint<T> {
     }
 
     /// Writes what of a vector the joint's translations have.
+    #[inline]
     pub(in crate::multibody) fn write_translation(&self, v: &Vector3<T>, numbers: &mut [T]) {
         match self.translations() {
+            0 => {}
             1 => numbers[0] = v.z,
-            count => numbers[..count].copy_from_slice(&v.as_slice()[..count]),
+            2 => numbers[..2].copy_from_slice(&[v.x, v.y]),
+            _ => numbers[..3].copy_from_slice(&[v.x, v.y, v.z]),
         }
     }
 }

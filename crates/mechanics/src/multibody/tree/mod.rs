@@ -57,6 +57,8 @@ pub struct Tree<T: RealField + Copy> {
     pub mounts: Vec<Mount<T>>,
     /// Whether every node carries the next and no other: then every joint is coupled with every other one.
     pub is_branch: bool,
+    /// Whether it is one node that moves freely in the world.
+    pub is_one_body: bool,
     /// Where the configuration holds the angles of revolute joints, in the order of the nodes.
     pub angles: Vec<usize>,
 }
@@ -104,6 +106,7 @@ impl<T: RealField + Copy> Tree<T> {
             nodes: Vec::with_capacity(links.len()),
             mounts: Vec::with_capacity(links.len() + 1),
             is_branch: true,
+            is_one_body: false,
             angles: Vec::new(),
         };
         let mut mounts = vec![(0, SE3::identity())];
@@ -146,6 +149,7 @@ impl<T: RealField + Copy> Tree<T> {
                 tree.nodes[parent].carries_absolute |= needs_attitude;
             }
         }
+        tree.is_one_body = matches!(&*tree.nodes, [node] if node.is_free_root());
         tree
     }
 

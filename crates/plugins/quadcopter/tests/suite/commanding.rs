@@ -30,7 +30,7 @@ impl Flight {
     fn new(autopilot: &str, options: &[&str], settings: &str) -> Option<Result<Self, Error>> {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
-        let peer = Script::autopilot(port, autopilot, options)?;
+        let peer = Script::autopilot(&format!("127.0.0.1:{port}"), autopilot, options)?;
         let kept = folder.path().join("parameters.txt");
         let text = format!(
             "link = 'udpin:127.0.0.1:{port}'\nparameters_file = '{}'\nconnect_timeout = 30\n{settings}",
@@ -612,7 +612,7 @@ fn motors_are_stopped_in_the_air_when_they_must() {
 fn a_link_with_faults_is_flown_over() {
     let options = [
         "loss=0.05",
-        "burst=5",
+        "burst=0.05",
         "dup=0.05",
         "jitter=0.05",
         "garbage=0.02",
@@ -634,7 +634,7 @@ fn every_fault_of_a_link_is_flown_over() {
         &["loss=0.01"],
         &["loss=0.05"],
         &["loss=0.2"],
-        &["loss=0.01", "burst=40"],
+        &["loss=0.01", "burst=0.4"],
         &["dup=0.5"],
         &["jitter=0.2"],
         &["garbage=0.2"],

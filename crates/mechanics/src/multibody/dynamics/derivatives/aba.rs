@@ -117,6 +117,10 @@ impl<T: RealField + Copy> Model<T> {
         assert_eq!(force.shape(), (n, n), "shape of the derivatives");
         self.forward_dynamics(workspace, x, xi, tau, xi_dot)?;
         let data = &mut workspace.dynamics;
+        if self.tree.is_one_body {
+            // Nothing was placed.
+            data.placements.update(&self.tree, x);
+        }
         let entries = Entries::new(&self.tree, n, configuration, velocity, None);
         self.derive_newton_euler(data, xi, xi_dot, numbers, entries, scratch);
         self.tree.inverse_mass(data, inverse_mass, force);

@@ -1,0 +1,71 @@
+//! `fly plot`: flights as a picture.
+
+use std::path::{Path, PathBuf};
+
+use fly_plot::{Theme, png, svg};
+use fly_report::Flight;
+use fly_report::plot::{Options, Request, page, signals};
+
+use super::product;
+use crate::args::PlotArguments;
+use crate::exit::{Exit, Failure};
+
+/// Where the picture of several logs goes.
+const OF_SEVERAL: &str = "plot.svg";
+/// Dots of PNG for a px.
+const DOTS: f64 = 2.0;
+
+/// Reads the logs and writes the picture.
+///
+/// # Errors
+/// A log that cannot be read, a column that is not there, or a picture that cannot be written.
+pub fn run(arguments: &PlotArguments) -> Result<Exit, Failure> {
+    let logs: Vec<&Path> = arguments.logs.iter().map(PathBuf::as_path).collect();
+    let out = match (&arguments.out, logs.as_slice()) {
+        (Some(out), _) => out.clone(),
+        (None, [only]) => only.with_extension("svg"),
+        (None, _) => OF_SEVERAL.into(),
+    };
+    let is_png = (out.extension()).is_some_and(|end| end.eq_ignore_ascii_case("png"));
+    // Before a long log is read.
+    product::refuse_foreign(&out, if is_png { &product::PNG } else { &product::SVG })?;
+    let options = Options {
+        times: [
+            arguments.from.unwrap_or(f64::NEG_INFINITY),
+            arguments.to.unwrap_or(f64::INFINITY),
+        ],
+        columns: arguments.columns.map(usize::from),
+        width: arguments.width.map(f64::from),
+        allow_damaged: arguments.allow_damaged,
+    };
+    let requests = requests(arguments);
+    let figure = if requests.is_empty() {
+        let flights: Result<Vec<_>, _> = logs.iter().map(Flight::open).collect();
+        page(&flights?, &options)
+    } else {
+        signals(&logs, &requests, &options)?
+    };
+    let theme = Theme::from(arguments.theme);
+    if is_png {
+        let picture = png(&figure, theme, DOTS);
+        let picture = picture.map_err(|error| Failure::new(Exit::Internal, error))?;
+        product::write(&out, &picture)?;
+    } else {
+        product::write(&out, svg(&figure, theme).as_bytes())?;
+    }
+    super::print(format!("{}\n", out.display()).as_bytes())?;
+    Ok(Exit::Flown)
+}
+
+/// The panels that were asked for.
+fn requests(arguments: &PlotArguments) -> Vec<Request> {
+    let signals = arguments.signals.iter();
+    let xy = arguments.xy.iter();
+    let phase = arguments.phase.iter();
+    let spectrum = arguments.spectrum.iter();
+    (signals.map(|names| Request::Signals(names.0.clone())))
+        .chain(xy.map(|names| Request::Xy(names.clone())))
+        .chain(phase.map(|name| Request::Phase(name.clone())))
+        .chain(spectrum.map(|names| Request::Spectrum(names.0.clone())))
+        .collect()
+}

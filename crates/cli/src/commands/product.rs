@@ -1,0 +1,61 @@
+//! Files that a command makes anew each time: they replace their own kind, and nothing else.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use crate::exit::{Exit, Failure};
+
+/// A kind of file.
+pub struct Kind {
+    /// Its name for people, with its article.
+    pub name: &'static str,
+    /// What its files begin with, in whatever case.
+    pub begins: &'static [u8],
+}
+
+/// A page.
+pub const PAGE: Kind = Kind {
+    name: "an HTML page",
+    begins: b"<!doctype html>",
+};
+/// A drawing.
+pub const SVG: Kind = Kind {
+    name: "an SVG picture",
+    begins: b"<svg ",
+};
+/// A picture.
+pub const PNG: Kind = Kind {
+    name: "a PNG picture",
+    begins: b"\x89PNG\r\n\x1a\n",
+};
+
+/// Refuses a place where something else is: least of all the log that it is made of is lost.
+///
+/// # Errors
+/// The place is taken.
+pub fn refuse_foreign(out: &Path, kind: &Kind) -> Result<(), Failure> {
+    let mut first = Vec::new();
+    let length = kind.begins.len() as u64;
+    let read = File::open(out).and_then(|file| file.take(length).read_to_end(&mut first));
+    if read.is_ok() && !first.is_empty() && !first.eq_ignore_ascii_case(kind.begins) {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!(
+                "cannot write `{}`: expected nothing there or {}, which would be replaced, found another file; name another place, or \
+                 remove it",
+                out.display(),
+                kind.name
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Writes the file as a whole or not at all.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(out: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    fly_table::whole(out, |file| file.write_all(bytes).map_err(Failure::from))
+}

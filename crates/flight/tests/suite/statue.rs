@@ -1,0 +1,194 @@
+//! A vehicle that does next to nothing, and writes down what it is told.
+
+use std::sync::{Arc, Mutex};
+
+use fly_hal::{
+    Backend, Clock, Deadline, Description, Error, FrameMut, GroupStatus, Info, Instance, Progress,
+    ReadOutcome, Request, monotonic_now,
+};
+
+use crate::common;
+
+/// What the vehicle was told.
+pub type Journal = Arc<Mutex<Vec<&'static str>>>;
+
+/// A quadcopter in real time that never moves, unless it takes off.
+pub struct Statue {
+    description: Description,
+    journal: Journal,
+    began: i64,
+    /// Reads until it has taken off, and how high it is then, m.
+    climb: Option<(u32, f64)>,
+    height: f64,
+    /// Frames without a state once it is up.
+    late: u32,
+    /// What its clock is ahead by, ns: a climb takes a tenth of a second of it with each read.
+    ahead: i64,
+    armed: bool,
+    /// Reads until it has landed, once it lands.
+    landing: Option<u32>,
+}
+
+/// Reads that a landing takes.
+const LANDING: u32 = 5;
+
+impl Backend for Statue {
+    const INFO: Info = Info {
+        name: "statue",
+        version: "1.0.0",
+        summary: "a quadcopter that never moves",
+        clock: Clock::RealTime,
+        signals: "pose.position.* pose.quaternion.* twist.linear.* twist.angular.* vehicle.* rotor.{i}.thrust",
+    };
+
+    fn configure(_: &fly_hal::Configuration) -> Result<Self, Error> {
+        Err(Error::unsupported("made by hand"))
+    }
+
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn read(&mut self, deadline: Deadline, frame: &mut FrameMut) -> Result<ReadOutcome, Error> {
+        std::thread::sleep(deadline.remaining());
+        if let Some((reads, height)) = &mut self.climb
+            && *height > 0.0
+        {
+            self.ahead += 100_000_000;
+            *reads -= 1;
+            if *reads == 0 {
+                self.height = *height;
+                self.climb = None;
+            }
+        }
+        if let Some(reads) = &mut self.landing {
+            *reads -= 1;
+            if *reads == 0 {
+                self.landing = None;
+                self.armed = false;
+                self.tell("landed");
+            }
+        }
+        *frame.time = monotonic_now() - self.began + self.ahead;
+        frame.values.fill(0.0);
+        frame.values[2] = self.height;
+        frame.values[3] = 1.0;
+        frame.values[13..].copy_from_slice(&[f64::from(u8::from(self.armed)), 1.0]);
+        // The telemetry of a vehicle is not there at every tick.
+        let valid = self.climb.is_some() || self.height == 0.0 || self.late == 0;
+        self.late = self.late.saturating_sub(u32::from(!valid));
+        frame.groups.fill(GroupStatus {
+            stamp: *frame.time,
+            valid,
+        });
+        frame.groups[4].valid = true;
+        Ok(ReadOutcome::Fresh)
+    }
+
+    fn write(&mut self, _: i64, _: &[f64]) -> Result<(), Error> {
+        self.tell("write");
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), Error> {
+        self.tell("stop");
+        Ok(())
+    }
+
+    fn arm(&mut self) -> Result<(), Error> {
+        self.tell("arm");
+        self.armed = true;
+        Ok(())
+    }
+
+    fn take_off(&mut self, height: f64) -> Result<(), Error> {
+        self.tell("take off");
+        if let Some((_, to)) = &mut self.climb {
+            *to = height;
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Result<Progress, Error> {
+        Ok(match self.climb {
+            Some((_, height)) if height > 0.0 => Progress::Underway,
+            _ => Progress::Done,
+        })
+    }
+
+    fn disarm(&mut self) -> Result<(), Error> {
+        self.tell("disarm");
+        self.armed = false;
+        Ok(())
+    }
+
+    fn request(&mut self, request: Request) -> Result<(), Error> {
+        self.tell(request.name());
+        self.landing = (request == Request::Land).then_some(LANDING);
+        Ok(())
+    }
+}
+
+impl Statue {
+    fn tell(&self, what: &'static str) {
+        let mut journal = self.journal.lock().unwrap();
+        if journal.last() != Some(&what) {
+            journal.push(what);
+        }
+    }
+}
+
+/// A statue and what it is told.
+pub fn statue() -> (Instance, Journal) {
+    climbing(None)
+}
+
+/// One that takes so many reads to take off, a tenth of a second each.
+pub fn climber(reads: u32) -> (Instance, Journal) {
+    climbing(Some((reads, 0.0)))
+}
+
+fn climbing(climb: Option<(u32, f64)>) -> (Instance, Journal) {
+    let journal = Journal::default();
+    let groups = [
+        "pose.position",
+        "pose.quaternion",
+        "twist.linear",
+        "twist.angular",
+        "vehicle",
+    ];
+    let rotors = [
+        "rotor.0.thrust",
+        "rotor.1.thrust",
+        "rotor.2.thrust",
+        "rotor.3.thrust",
+    ];
+    let description = (groups.iter())
+        .try_fold(Description::new(), |description, group| {
+            description.with_group(group)
+        })
+        .and_then(|description| description.with_signals(rotors.map(str::to_owned)))
+        .unwrap();
+    let statue = Statue {
+        description,
+        journal: Arc::clone(&journal),
+        began: monotonic_now(),
+        climb,
+        height: 0.0,
+        late: 3,
+        ahead: 0,
+        armed: false,
+        landing: None,
+    };
+    (Instance::of(statue).unwrap().armed(), journal)
+}
+
+/// The curve begins at the vehicle, and stays there.
+pub fn hovering(set: &[&str]) -> fly_flight::Configuration {
+    let still = [
+        "reference.amplitude=[0, 0, 0]",
+        "reference.yaw_rate=0",
+        "flight.duration=60",
+    ];
+    common::configuration("quadcopter.toml", &[&still, set].concat())
+}

@@ -1,0 +1,56 @@
+//! Vehicles that take off by themselves.
+
+use fly_flight::{Discard, End, Flight};
+
+use crate::statue::{climber, hovering};
+
+/// The wait for the first complete frame, 10 s, begins once the vehicle is up: a climb of 14 s, after which telemetry is late, flies on.
+#[test]
+fn a_slow_climb_is_no_missing_frame() {
+    let ((climber, journal), mut nowhere) = (climber(140), Discard);
+    let set = ["flight.take_off=true", "reference.offset=[0, 0, 2]"];
+    let mut flight = Flight::new(&hovering(&set), climber, &mut nowhere).unwrap();
+    let told = |what| journal.lock().unwrap().contains(&what);
+    let mut ticks = 0;
+    while !told("write") {
+        assert_eq!(flight.tick(), None);
+        ticks += 1;
+        assert!(ticks < 1000, "it is never commanded");
+    }
+    assert_eq!(flight.end(End::Interrupted), None);
+    while flight.tick().is_none() {}
+    flight.finish(End::Interrupted);
+    let told = journal.lock().unwrap();
+    assert_eq!(
+        *told,
+        ["arm", "take off", "write", "land", "landed", "stop"]
+    );
+}
+
+/// Where its own numbers begin the vehicle is not.
+#[test]
+fn a_relative_reference_begins_at_the_vehicle() {
+    let set = ["flight.take_off=2.0", "reference.offset=[7, -3, 40]"];
+    let fly = |relative: &str| {
+        let ((climber, journal), mut nowhere) = (climber(20), Discard);
+        let configuration = hovering(&[&set[..], &[relative]].concat());
+        let mut flight = Flight::new(&configuration, climber, &mut nowhere).unwrap();
+        for _ in 0..60 {
+            assert_eq!(flight.tick(), None);
+        }
+        let [distance, angle] = flight.errors();
+        assert_eq!(
+            flight.end(End::Interrupted).is_none(),
+            relative.ends_with("true")
+        );
+        drop(flight);
+        (distance, angle, journal.lock().unwrap().contains(&"write"))
+    };
+    let (distance, angle, is_commanded) = fly("flight.relative=true");
+    assert!(
+        is_commanded && distance < 1e-6 && angle < 1e-6,
+        "{distance} m, {angle} rad"
+    );
+    let (.., is_commanded) = fly("flight.relative=false");
+    assert!(!is_commanded, "it is too far away to be armed");
+}

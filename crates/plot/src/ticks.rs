@@ -1,0 +1,182 @@
+//! Round numbers of an axis, and how they are written.
+
+/// Where an axis has its ticks, with their labels.
+pub(crate) fn ticks(log: bool, [low, high]: [f64; 2], wanted: f64) -> Vec<(f64, String)> {
+    if log {
+        decades(low, high, wanted)
+    } else {
+        round(low, high, wanted)
+    }
+}
+
+/// About so many multiples of 1, 2 or 5 times a power of ten.
+fn round(low: f64, high: f64, wanted: f64) -> Vec<(f64, String)> {
+    let raw = (high - low) / wanted.max(1.0);
+    if raw <= 0.0 || !raw.is_finite() {
+        return Vec::new();
+    }
+    let power = raw.log10().floor();
+    let unit = 10_f64.powf(power);
+    let [one, two, five, ten] = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);
+    let step = match raw * 0.999 / unit {
+        r if r <= 1.0 => one,
+        r if r <= 2.0 => two,
+        r if r <= 5.0 => five,
+        _ => ten,
+    };
+    let exponent = if step == ten { power + 1.0 } else { power };
+    let first = (low / step - 1e-9).ceil();
+    // At most a few times what was wanted: the step is at least half of `raw`.
+    let count = ((high / step + 1e-9).floor() - first).clamp(-1.0, 1e3);
+    let largest = low.abs().max(high.abs());
+    let mut found = Vec::new();
+    let mut k = 0.0;
+    while k <= count {
+        let number = first + k;
+        found.push((number * step, label(number * step, exponent, largest)));
+        k += 1.0;
+    }
+    found
+}
+
+/// A number whose last digit is that of 10 to `exponent`; beside one as large as `largest`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "both are small whole numbers"
+)]
+fn label(value: f64, exponent: f64, largest: f64) -> String {
+    let order = largest.log10().floor();
+    if (-4.0..6.0).contains(&order) && exponent >= -6.0 {
+        let digits = (-exponent).max(0.0) as usize;
+        return signed(&format!("{value:.digits$}"));
+    }
+    let digits = (order - exponent).clamp(0.0, 12.0) as usize;
+    let mantissa = format!("{:.digits$}", value / 10_f64.powf(order));
+    if mantissa.trim_matches(['0', '.', '-']).is_empty() {
+        return "0".to_owned();
+    }
+    format!("{}·{}", signed(&mantissa), power_of_ten(order as i32))
+}
+
+/// With a true minus sign, and none before a zero.
+fn signed(text: &str) -> String {
+    match text.strip_prefix('-') {
+        Some(zero) if zero.trim_matches(['0', '.']).is_empty() => zero.to_owned(),
+        Some(number) => format!("−{number}"),
+        None => text.to_owned(),
+    }
+}
+
+fn power_of_ten(exponent: i32) -> String {
+    let raised = exponent
+        .to_string()
+        .chars()
+        .map(|c| match c {
+            '-' => '⁻',
+            '1' => '¹',
+            '2' => '²',
+            '3' => '³',
+            digit => char::from_u32('⁰' as u32 + digit as u32 - '0' as u32).unwrap_or(digit),
+        })
+        .collect::<String>();
+    format!("10{raised}")
+}
+
+/// Powers of ten, every one or every few; of a range within a few decades also 2 and 5 times these.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "exponents of f64 are small"
+)]
+fn decades(low: f64, high: f64, wanted: f64) -> Vec<(f64, String)> {
+    if !(low > 0.0 && high > low && high.is_finite()) {
+        return Vec::new();
+    }
+    let (from, to) = (low.log10(), high.log10());
+    let span = to - from;
+    if span < 0.9 {
+        return round(low, high, wanted);
+    }
+    let every = (span / wanted.max(1.0)).ceil().max(1.0) as i32;
+    let between: &[f64] = if 3.0 * span <= wanted {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
+    let mut found = Vec::new();
+    for exponent in (from.floor() as i32..=to.ceil() as i32).filter(|e| e % every == 0) {
+        for factor in between {
+            let value = factor * 10_f64.powi(exponent);
+            if value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9) {
+                let text = if (-2..4).contains(&exponent) {
+                    label(value, f64::from(exponent.min(0)), value)
+                } else if *factor == 1.0 {
+                    power_of_ten(exponent)
+                } else {
+                    format!("{factor}·{}", power_of_ten(exponent))
+                };
+                found.push((value, text));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(log: bool, range: [f64; 2], wanted: f64) -> Vec<String> {
+        let found = ticks(log, range, wanted).into_iter();
+        found.map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_round_and_labelled_with_as_many_digits_as_they_need() {
+        assert_eq!(
+            labels(false, [0.0, 10.0], 5.0),
+            ["0", "2", "4", "6", "8", "10"]
+        );
+        assert_eq!(
+            labels(false, [-0.31, 0.12], 5.0),
+            ["−0.3", "−0.2", "−0.1", "0.0", "0.1"]
+        );
+        assert_eq!(
+            labels(false, [1.0, 1.001], 2.0),
+            ["1.0000", "1.0005", "1.0010"]
+        );
+        assert_eq!(
+            labels(false, [0.0, 3e-7], 3.0),
+            ["0", "1·10⁻⁷", "2·10⁻⁷", "3·10⁻⁷"]
+        );
+        assert_eq!(labels(false, [-2e8, 0.0], 2.0), ["−2·10⁸", "−1·10⁸", "0"]);
+        assert_eq!(labels(false, [95.0, 105.0], 2.0), ["95", "100", "105"]);
+    }
+
+    #[test]
+    fn logarithmic_ticks_are_decades() {
+        assert_eq!(
+            labels(true, [1e-6, 1.0], 3.0),
+            ["10⁻⁶", "10⁻⁴", "0.01", "1"]
+        );
+        assert_eq!(
+            labels(true, [0.9, 100.0], 8.0),
+            ["1", "2", "5", "10", "20", "50", "100"]
+        );
+        assert_eq!(labels(true, [2.0, 4.0], 2.0), ["2", "3", "4"]);
+    }
+
+    #[test]
+    fn ranges_without_extent_have_no_ticks() {
+        for range in [
+            [1.0, 1.0],
+            [2.0, 1.0],
+            [f64::NAN, 1.0],
+            [0.0, f64::INFINITY],
+        ] {
+            assert!(ticks(false, range, 5.0).is_empty());
+            assert!(ticks(true, range, 5.0).is_empty());
+        }
+        assert!(ticks(true, [-1.0, 1.0], 5.0).is_empty());
+    }
+}

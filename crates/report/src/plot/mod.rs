@@ -1,0 +1,84 @@
+//! Flights as figures.
+
+mod page;
+mod signals;
+
+use fly_plot::Stroke;
+
+pub use page::page;
+pub use signals::{Request, signals};
+
+/// What of the logs is drawn, and how large.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// First and last flight time, s.
+    pub times: [f64; 2],
+    /// Panels beside each other; `None` to choose by their number.
+    pub columns: Option<usize>,
+    /// Width of the figure, px; `None` to choose by the columns.
+    pub width: Option<f64>,
+    /// Whether what is whole of a damaged log is drawn.
+    pub allow_damaged: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            times: [f64::NEG_INFINITY, f64::INFINITY],
+            columns: None,
+            width: None,
+            allow_damaged: false,
+        }
+    }
+}
+
+impl Options {
+    /// Columns and width of a figure with so many panels.
+    fn size(&self, panels: usize) -> (usize, f64) {
+        let columns = self.columns.unwrap_or(if panels > 2 { 2 } else { 1 });
+        let width = match columns {
+            1 => 720.0,
+            2 => 1040.0,
+            columns => 440.0 * columns as f64,
+        };
+        (columns, self.width.unwrap_or(width))
+    }
+
+    /// Whether a flight time is drawn.
+    fn shows(&self, time: f64) -> bool {
+        (self.times[0]..=self.times[1]).contains(&time)
+    }
+}
+
+/// The unit of a power spectral density.
+fn density(unit: &str) -> String {
+    match unit {
+        "" => "1/Hz".to_owned(),
+        unit if unit.contains(['/', ' ']) => format!("({unit})²/Hz"),
+        unit => format!("{unit}²/Hz"),
+    }
+}
+
+/// Of several flights: the colour tells the component, the stroke the flight.
+fn stroke_of(flight: usize) -> Stroke {
+    Stroke::ALL[flight % Stroke::ALL.len()]
+}
+
+/// Names of logs, each shown once: those of their files without end, with their folders where two are the same.
+fn names<'a>(paths: impl Iterator<Item = &'a std::path::Path> + Clone) -> Vec<String> {
+    let stem = |path: &std::path::Path| {
+        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        stem.to_string_lossy().into_owned()
+    };
+    let all = paths.clone();
+    paths
+        .map(|path| {
+            let alike = all.clone().filter(|other| stem(other) == stem(path));
+            if alike.count() > 1 {
+                path.display().to_string()
+            } else {
+                stem(path)
+            }
+        })
+        .collect()
+}

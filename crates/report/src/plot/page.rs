@@ -1,0 +1,185 @@
+//! The panels of a report as a figure.
+
+use fly_plot::{Axis, Color, Curve, Figure, Mark, Panel, Stroke};
+
+use super::{Options, density, names, stroke_of};
+use crate::flight::{Flight, Number};
+use crate::panels::{self, Line};
+use crate::report::Verdict;
+
+/// Most flights that are told apart by the stroke.
+const MOST: usize = Stroke::ALL.len();
+/// The numbers that stand below the title, if they exist.
+const NUMBERS: [&str; 5] = [
+    "distance_rms",
+    "distance_max",
+    "angle_rms",
+    "angle_max",
+    "saturated",
+];
+
+/// The panels of a [report](crate::report()) as a figure: what a flight was like on one page.
+///
+/// Of several flights the colour of a curve tells the component and its stroke the flight, of four at most; references are those of the first one.
+pub fn page(flights: &[Flight], options: &Options) -> Figure {
+    let labels = names(flights.iter().map(|flight| flight.path.as_path()));
+    let mut merged: Vec<(String, Panel)> = Vec::new();
+    for (number, flight) in flights.iter().take(MOST).enumerate() {
+        let several = (flights.len() > 1).then(|| (number, labels[number].as_str()));
+        for (panel, over_time) in (panels::panels(flight)
+            .into_iter()
+            .map(|panel| (panel, true)))
+        .chain(
+            panels::spectra(flight)
+                .into_iter()
+                .map(|panel| (panel, false)),
+        ) {
+            let place = merged.iter().position(|(key, _)| *key == panel.key);
+            let place = place.unwrap_or_else(|| {
+                merged.push((panel.key.clone(), empty(&panel, over_time)));
+                merged.len() - 1
+            });
+            let into = &mut merged[place].1;
+            for line in panel.lines.iter().filter(|line| !line.hidden) {
+                if several.is_some() && line.stroke != panels::Stroke::Solid && number > 0 {
+                    continue;
+                }
+                let points = if over_time {
+                    over_times(flight, line, options)
+                } else {
+                    over_frequencies(flight, line)
+                };
+                into.add(curve(line, points, panel.log, several));
+            }
+            if over_time && flights.len() == 1 {
+                let gaps = flight.gaps.iter();
+                let gaps = gaps.filter(|gap| gap.iter().any(|time| options.shows(*time)));
+                into.marks.extend(gaps.map(|gap| Mark::Gap(*gap)));
+            }
+        }
+    }
+    let panels: Vec<Panel> = merged.into_iter().map(|(_, panel)| panel).collect();
+    let (columns, width) = options.size(panels.len());
+    Figure {
+        title: title(flights, &labels),
+        note: note(flights),
+        panels,
+        columns,
+        width,
+    }
+}
+
+fn empty(panel: &panels::Panel, over_time: bool) -> Panel {
+    let unit = if over_time {
+        panel.unit.to_owned()
+    } else {
+        density(panel.unit)
+    };
+    let x = if over_time { "t [s]" } else { "frequency [Hz]" };
+    let x = Axis::new(x).tight();
+    let y = Axis::new(unit);
+    Panel {
+        title: panel.title.clone(),
+        x: if over_time { x } else { x.log() },
+        y: if panel.log { y.log() } else { y },
+        limits: panel.limits,
+        ..Panel::default()
+    }
+}
+
+fn curve(line: &Line, points: Vec<[f64; 2]>, log: bool, several: Option<(usize, &str)>) -> Curve {
+    let own = match line.stroke {
+        panels::Stroke::Solid => Stroke::Solid,
+        panels::Stroke::Dashed => Stroke::Dashed,
+        panels::Stroke::Dotted => Stroke::Dotted,
+    };
+    let (label, stroke) = match several {
+        Some((number, flight)) if own == Stroke::Solid => {
+            (format!("{flight}: {}", line.label), stroke_of(number))
+        }
+        _ => (line.label.clone(), own),
+    };
+    let curve = Curve::new(points, Color::Series(line.color))
+        .labelled(label)
+        .stroke(stroke);
+    // What theory allows falls far below what the flight comes to.
+    if log && own != Stroke::Solid {
+        curve.aside()
+    } else {
+        curve
+    }
+}
+
+/// A column over time; of a cell with several numbers the lowest and the highest.
+fn over_times(flight: &Flight, line: &Line, options: &Options) -> Vec<[f64; 2]> {
+    let Some(column) = flight.plots.find(&line.column) else {
+        return Vec::new();
+    };
+    let width = flight.plots.width();
+    let whole = flight.plots.is_whole();
+    let shift = if whole { 0.0 } else { 0.5 * width };
+    let mut points = Vec::new();
+    for (i, (low, high)) in column.low.iter().zip(&column.high).enumerate() {
+        let time = i as f64 * width + shift;
+        if !options.shows(time) {
+            continue;
+        }
+        points.push([time, f64::from(*low) * line.scale]);
+        if low != high && !low.is_nan() {
+            points.push([time, f64::from(*high) * line.scale]);
+        }
+    }
+    points
+}
+
+fn over_frequencies(flight: &Flight, line: &Line) -> Vec<[f64; 2]> {
+    let spectra = flight.spectra.iter();
+    let own = spectra.filter(|spectrum| spectrum.name == line.column);
+    let points = own.flat_map(|own| own.frequencies.iter().zip(&own.densities));
+    points
+        .map(|(frequency, density)| [f64::from(*frequency), f64::from(*density) * line.scale])
+        .collect()
+}
+
+fn title(flights: &[Flight], labels: &[String]) -> String {
+    match flights {
+        [only] => format!("{}: {}", only.name, Verdict::of(only).text),
+        _ => labels.join(", "),
+    }
+}
+
+fn note(flights: &[Flight]) -> String {
+    let [only] = flights else {
+        return match flights.len() {
+            0..=MOST => String::new(),
+            count => format!("The first {MOST} of {count} logs."),
+        };
+    };
+    let all = only.numbers();
+    let shown = NUMBERS.iter().filter_map(|key| {
+        let Number {
+            label, value, unit, ..
+        } = all.iter().find(|number| number.key == *key)?;
+        Some(format!("{label} {} {unit}", significant(*value)))
+    });
+    let numbers = shown.collect::<Vec<_>>().join("; ");
+    // What the reader must know of the log stands beside them.
+    let lines = std::iter::once(&numbers).chain(&only.notes);
+    let lines = lines.filter(|line| !line.is_empty());
+    let sentences = lines.map(|line| format!("{}.", line.trim_end_matches('.')));
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// A number with four digits.
+fn significant(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "exponents of f64 are small, and bounded at 0"
+    )]
+    let digits = (3.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.digits$}")
+}

@@ -1,0 +1,405 @@
+//! Chosen columns of logs as a figure.
+
+use std::path::Path;
+
+use fly_hal::nearest;
+use fly_log::Rows;
+use fly_plot::{Axis, Color, Curve, Figure, Panel};
+use fly_table::{Cell, Column, Kind};
+
+use super::{Options, density, names, stroke_of};
+use crate::error::ReportError;
+use crate::spectrum::Welch;
+
+/// A panel of columns of the log's table. In names, `*` stands for anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// These over time.
+    Signals(Vec<String>),
+    /// The second over the first.
+    Xy([String; 2]),
+    /// The rate of change of a column over the column itself: its phase portrait.
+    Phase(String),
+    /// Power spectral densities of these.
+    Spectrum(Vec<String>),
+}
+
+impl Request {
+    fn patterns(&self) -> &[String] {
+        match self {
+            Self::Signals(names) | Self::Spectrum(names) => names,
+            Self::Xy(names) => names,
+            Self::Phase(name) => std::slice::from_ref(name),
+        }
+    }
+}
+
+/// A column with all its numbers.
+struct Signal {
+    name: String,
+    unit: String,
+    values: Vec<f64>,
+}
+
+/// The columns of a log that somebody asked for.
+struct Table {
+    times: Vec<f64>,
+    signals: Vec<Signal>,
+}
+
+/// Draws columns of the logs' tables, one panel for each request: those that `fly log info LOG --signals` lists.
+///
+/// Of several logs the colour of a curve tells the column and its stroke the log; where there is one column only, the colour tells the log. A cell without a number
+/// is a gap; what is true is 1, what is false 0.
+///
+/// # Errors
+/// [`ReportError::Signal`] for a name that no log has, or that holds no numbers, [`ReportError::Log`] for a log that cannot be read.
+pub fn signals(
+    logs: &[&Path],
+    requests: &[Request],
+    options: &Options,
+) -> Result<Figure, ReportError> {
+    let tables = logs.iter().map(|log| Table::read(log, requests, options));
+    let tables: Vec<Table> = tables.collect::<Result<_, _>>()?;
+    let labels = names(logs.iter().copied());
+    let panels: Vec<Panel> = requests
+        .iter()
+        .map(|request| draw(request, &tables, &labels))
+        .collect();
+    let (columns, width) = options.size(panels.len());
+    let only_planes = (requests.iter()).all(|it| matches!(it, Request::Xy(_) | Request::Phase(_)));
+    Ok(Figure {
+        title: if logs.len() == 1 {
+            labels.concat()
+        } else {
+            String::new()
+        },
+        panels,
+        columns,
+        // A plane is as high as wide.
+        width: if only_planes && columns == 1 {
+            options.width.unwrap_or(520.0)
+        } else {
+            width
+        },
+        ..Figure::default()
+    })
+}
+
+impl Table {
+    /// Reads what is asked for.
+    fn read(path: &Path, requests: &[Request], options: &Options) -> Result<Self, ReportError> {
+        let reading = fly_log::Options {
+            allow_truncated: options.allow_damaged,
+            ..fly_log::Options::default()
+        };
+        let mut rows = Rows::open(path, &reading)?;
+        let columns = rows.columns().to_vec();
+        let mut wanted = Vec::new();
+        for pattern in requests.iter().flat_map(Request::patterns) {
+            for place in find(path, &columns, pattern)? {
+                if !wanted.contains(&place) {
+                    wanted.push(place);
+                }
+            }
+        }
+        let of_column = |place: &usize| Signal {
+            name: columns[*place].name.clone(),
+            unit: columns[*place].unit.to_string(),
+            values: Vec::new(),
+        };
+        let mut table = Self {
+            times: Vec::new(),
+            signals: wanted.iter().map(of_column).collect(),
+        };
+        while let Some(row) = rows.read()? {
+            let time = row.time as f64 * 1e-9;
+            if !options.shows(time) {
+                continue;
+            }
+            table.times.push(time);
+            for (signal, place) in table.signals.iter_mut().zip(&wanted) {
+                signal.values.push(number(&row.cells[*place]));
+            }
+        }
+        Ok(table)
+    }
+
+    fn matching<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a Signal> {
+        let signals = self.signals.iter();
+        signals.filter(move |signal| is_like(&signal.name, pattern))
+    }
+}
+
+fn number(cell: &Cell) -> f64 {
+    match cell {
+        Cell::Boolean(value) => f64::from(*value),
+        cell => cell.number().unwrap_or(f64::NAN),
+    }
+}
+
+/// The places of the columns that a pattern names.
+fn find(path: &Path, columns: &[Column], pattern: &str) -> Result<Vec<usize>, ReportError> {
+    let refuse = |found: String| ReportError::Signal {
+        path: path.into(),
+        name: pattern.to_owned(),
+        found,
+    };
+    let mut places = Vec::new();
+    for (place, column) in columns.iter().enumerate() {
+        if !is_like(&column.name, pattern) {
+            continue;
+        }
+        if column.kind != Kind::Text {
+            places.push(place);
+        } else if column.name == pattern {
+            return Err(refuse("text".to_owned()));
+        }
+    }
+    if places.is_empty() {
+        let names = columns.iter().map(|column| column.name.as_str());
+        let near = nearest(pattern, names);
+        let near = near.map(|name| format!("; is `{name}` meant?"));
+        return Err(refuse(format!(
+            "nothing of this name{}",
+            near.unwrap_or_default()
+        )));
+    }
+    Ok(places)
+}
+
+/// Whether a name is what the pattern says: `*` stands for anything, also for nothing.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return name == pattern;
+    };
+    let Some(name) = name.strip_prefix(head) else {
+        return false;
+    };
+    (0..=name.len()).any(|i| name.is_char_boundary(i) && is_like(&name[i..], rest))
+}
+
+fn draw(request: &Request, tables: &[Table], labels: &[String]) -> Panel {
+    match request {
+        Request::Signals(patterns) => {
+            let mut panel = Panel::new("t [s]", "");
+            panel.x.tight = true;
+            curves(&mut panel, patterns, tables, labels, |table, signal| {
+                let times = table.times.iter();
+                let points = times.zip(&signal.values);
+                points.map(|(time, value)| [*time, *value]).collect()
+            });
+            panel
+        }
+        Request::Spectrum(patterns) => {
+            let mut panel = Panel::new("frequency [Hz]", "").titled("Power spectral density");
+            panel.x = panel.x.log().tight();
+            panel.y = panel.y.log();
+            curves(&mut panel, patterns, tables, labels, spectrum);
+            panel.y.label = density(&panel.y.label);
+            panel
+        }
+        Request::Xy([x, y]) => {
+            let both = |table: &Table| {
+                let pairs = table.matching(x).zip(table.matching(y));
+                let points = pairs.flat_map(|(x, y)| x.values.iter().zip(&y.values));
+                points.map(|(x, y)| [*x, *y]).collect::<Vec<_>>()
+            };
+            let mut panel = plane(tables, labels, both);
+            let axis = |pattern: &str| {
+                let signal = tables
+                    .iter()
+                    .find_map(|table| table.matching(pattern).next());
+                signal.map_or_else(String::new, |signal| with_unit(&signal.name, &signal.unit))
+            };
+            (panel.x, panel.y) = (Axis::new(axis(x)), Axis::new(axis(y)));
+            let unit = |pattern: &str| {
+                let signal = tables
+                    .iter()
+                    .find_map(|table| table.matching(pattern).next());
+                signal.map(|signal| signal.unit.clone())
+            };
+            panel.equal = unit(x) == unit(y);
+            panel.height = 360.0;
+            panel
+        }
+        Request::Phase(pattern) => {
+            let portrait = |table: &Table| {
+                let signals = table.matching(pattern);
+                let portraits = signals.flat_map(|signal| {
+                    let rates = rates(&table.times, &signal.values);
+                    let points = signal.values.iter().zip(rates);
+                    let points = points.map(|(value, rate)| [*value, rate]);
+                    points.chain([[f64::NAN; 2]])
+                });
+                portraits.collect()
+            };
+            let mut panel = plane(tables, labels, portrait);
+            if let Some(signal) = tables
+                .iter()
+                .find_map(|table| table.matching(pattern).next())
+            {
+                let Signal { name, unit, .. } = signal;
+                let by_second = if unit.is_empty() {
+                    "1/s".into()
+                } else {
+                    format!("{unit}/s")
+                };
+                panel.x = Axis::new(with_unit(name, unit));
+                panel.y = Axis::new(with_unit(&format!("d {name}/dt"), &by_second));
+            }
+            panel.height = 360.0;
+            panel
+        }
+    }
+}
+
+fn with_unit(name: &str, unit: &str) -> String {
+    if unit.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name} [{unit}]")
+    }
+}
+
+/// A curve of each log, in the colour of the log.
+fn plane(tables: &[Table], labels: &[String], points: impl Fn(&Table) -> Vec<[f64; 2]>) -> Panel {
+    let mut panel = Panel::default();
+    for (number, (table, label)) in tables.iter().zip(labels).enumerate() {
+        let curve = Curve::new(points(table), Color::Series(number));
+        panel.add(if tables.len() > 1 {
+            curve.labelled(label)
+        } else {
+            curve
+        });
+    }
+    panel
+}
+
+/// The curves of all columns of all logs.
+fn curves(
+    panel: &mut Panel,
+    patterns: &[String],
+    tables: &[Table],
+    labels: &[String],
+    points: impl Fn(&Table, &Signal) -> Vec<[f64; 2]>,
+) {
+    let mut names: Vec<&str> = Vec::new();
+    let mut units: Vec<&str> = Vec::new();
+    for signal in patterns.iter().flat_map(|pattern| {
+        let tables = tables.iter();
+        tables.flat_map(move |table| table.matching(pattern))
+    }) {
+        if !names.contains(&signal.name.as_str()) {
+            names.push(&signal.name);
+        }
+        if !units.contains(&signal.unit.as_str()) {
+            units.push(&signal.unit);
+        }
+    }
+    let common = if let [only] = units.as_slice() {
+        Some(*only)
+    } else {
+        None
+    };
+    panel.y.label = common.unwrap_or_default().into();
+    for (number, name) in names.iter().enumerate() {
+        for (log, table) in tables.iter().enumerate() {
+            let Some(signal) = table.signals.iter().find(|signal| signal.name == *name) else {
+                continue;
+            };
+            let own = match common {
+                Some(_) => (*name).to_owned(),
+                None => with_unit(name, &signal.unit),
+            };
+            let (label, color, stroke) = match (tables.len(), names.len()) {
+                (1, _) => (own, number, stroke_of(0)),
+                (_, 1) => (format!("{}: {own}", labels[log]), log, stroke_of(0)),
+                _ => (format!("{}: {own}", labels[log]), number, stroke_of(log)),
+            };
+            let curve = Curve::new(points(table, signal), Color::Series(color));
+            panel.add(curve.labelled(label).stroke(stroke));
+        }
+    }
+}
+
+/// Rates of change at every sample: of the parabola through it and its neighbours.
+fn rates(times: &[f64], values: &[f64]) -> Vec<f64> {
+    let slope = |i: usize, j: usize| (values[j] - values[i]) / (times[j] - times[i]);
+    let last = values.len().saturating_sub(1);
+    (0..values.len())
+        .map(|i| match i {
+            _ if last == 0 => f64::NAN,
+            0 => slope(0, 1),
+            i if i == last => slope(i - 1, i),
+            i => {
+                let (before, after) = (times[i] - times[i - 1], times[i + 1] - times[i]);
+                (slope(i - 1, i) * after + slope(i, i + 1) * before) / (before + after)
+            }
+        })
+        .collect()
+}
+
+/// Welch's estimate at the median rate of the samples; a longer step than usual is a gap.
+fn spectrum(table: &Table, signal: &Signal) -> Vec<[f64; 2]> {
+    let mut steps: Vec<f64> = table.times.windows(2).map(|two| two[1] - two[0]).collect();
+    steps.sort_unstable_by(f64::total_cmp);
+    let Some(step) = steps
+        .get(steps.len() / 2)
+        .copied()
+        .filter(|step| *step > 0.0)
+    else {
+        return Vec::new();
+    };
+    let mut welch = Welch::new(step.recip());
+    let mut before = None;
+    for (time, value) in table.times.iter().zip(&signal.values) {
+        if before.is_some_and(|before| time - before > fly_log::longest_step(step)) {
+            welch.gap();
+        }
+        before = Some(time);
+        welch.add(*value);
+    }
+    let (frequencies, densities) = welch.finish();
+    let points = frequencies.into_iter().zip(densities);
+    points
+        .map(|(f, density)| [f64::from(f), f64::from(density)])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_anything() {
+        for (name, pattern, expected) in [
+            ("rotor.0.thrust", "rotor.0.thrust", true),
+            ("rotor.0.thrust", "rotor.*.thrust", true),
+            ("rotor.0.thrust", "*", true),
+            ("rotor.0.thrust", "*.tilt", false),
+            ("rotor.0.thrust", "rotor.0", false),
+            ("aa", "a*a", true),
+            ("a", "a*a", false),
+            ("größe", "*e", true),
+        ] {
+            assert_eq!(is_like(name, pattern), expected, "{name} {pattern}");
+        }
+    }
+
+    /// On uneven times, exact for parabolas but at both ends.
+    #[test]
+    fn rates_are_those_of_parabolas() {
+        let times = [0.0, 0.1, 0.35, 0.4, 0.9];
+        let values = times.map(|t: f64| 3.0 - 2.0 * t + 5.0 * t * t);
+        let found = rates(&times, &values);
+        for i in 1..4 {
+            assert!(
+                (found[i] - (10.0 * times[i] - 2.0)).abs() < 1e-12,
+                "{found:?}"
+            );
+        }
+        assert!(rates(&[1.0], &[2.0])[0].is_nan());
+        assert!(rates(&[], &[]).is_empty());
+    }
+}
