@@ -14,6 +14,7 @@ use nalgebra::Complex;
 mod compare;
 mod log;
 mod plot;
+mod repeated;
 
 pub use compare::CompareArguments;
 pub use log::{

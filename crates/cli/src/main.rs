@@ -2,12 +2,11 @@
 
 use std::io::{IsTerminal, Write};
 
-use clap::Parser;
 use fly::args::Arguments;
 use fly::exit::Exit;
 
 fn main() -> Exit {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read(std::env::args_os());
     match fly::commands::run(&arguments) {
         Ok(exit) => exit,
         Err(failure) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fly_control::ControllerSettings;
-use fly_control::analysis::Margins;
+use fly_control::analysis::{AnalysisError, Margins};
 use fly_control::settings::{
     ApproachSettings, Demands, FastestError, FastestSettings, LqrSettings, Numbers,
 };
@@ -43,6 +43,10 @@ pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure
         || arguments.fastest
         || arguments.lqr.is_some();
     let model = Model::load(options, !has_wish)?;
+    if has_wish && !model.system.rolling.is_empty() {
+        let name = model.system.name.clone();
+        return Err(Failure::new(Exit::Usage, AnalysisError::Rolls(name)));
+    }
     let start = model.start();
     let (settings, found) = parameters(&model, &start, options, arguments)?;
     let controller = model.build_controller(&settings)?;

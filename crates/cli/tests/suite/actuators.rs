@@ -154,7 +154,8 @@ fn directions_limits_and_trim_are_those_of_the_configuration() {
         "tricopter",
     ];
     let (listed, _) = Folder::new().ends(&[&list[..], &["--set", outputs]].concat(), 0);
-    contains(&listed, "1100, 1450, 1900 us  reversed");
+    // At the least command, at rest, at the greatest.
+    contains(&listed, "1900, 1450, 1100 us  reversed");
     let quick = ["test", "rotor.0.tilt", "--seconds", "0.5", "--yes"];
     let arguments = [&quick[..], &["--set", outputs]].concat();
     let Some((code, _, stderr, told)) = moved("ardupilot", &[], &arguments) else {

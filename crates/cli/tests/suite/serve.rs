@@ -414,7 +414,7 @@ fn our_own_controller_flies_on_the_raw_sensors_of_the_served_plant() {
     let folder = Folder::new();
     let flight = ["--config", "examples/quadcopter-take-off.toml"];
     let sensors = "backend.sim.sensors={ imu = {}, barometer = {}, magnetometer = { field = [2e-5, 0, -4e-5] }, \
-                   gnss = { rate = 10, position_noise = [0.02, 0.02, 0.02], velocity_noise = [0.03, 0.03, 0.03] } }";
+                   gnss = { rate = 10, drift = [0, 0, 0], position_noise = [0.02, 0.02, 0.02], velocity_noise = [0.03, 0.03, 0.03] } }";
     let served = [
         "--as", "px4", "--speed", "0", "--rate", "500", "--set", sensors,
     ];

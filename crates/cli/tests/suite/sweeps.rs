@@ -477,7 +477,7 @@ error: unknown key `flight.duraton`
  --> plan.toml:4:1
   |
 4 | \"flight.duraton\" = { values = [1.0] }
-  | ^^^^^^^^^^^^^^^^ expected `duration`, `rate_hz`, `seed`, `take_off`, `real_time` or `log`
+  | ^^^^^^^^^^^^^^^^ expected `duration`, `rate_hz`, `seed`, `take_off`, `relative`, `real_time` or `log`
   |
   = help: did you mean `duration`?",
     );

@@ -83,7 +83,7 @@ error: no configuration was given
 
 Try `fly --config y6.toml`. Shipped are coaxial_x8.toml, hexacopter.toml, hexacopter_canted.toml, octocopter.toml, \
 octocopter_canted.toml, quadcopter-loop.toml, quadcopter-upside-down.toml, quadcopter.toml, \
-tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, y6.toml, and 36 examples: `fly configs` lists them.
+tricopter-load.toml, tricopter-tilted.toml, tricopter.toml, y6.toml, and 37 examples: `fly configs` lists them.
 For more information, try '--help'.
 ");
 }
