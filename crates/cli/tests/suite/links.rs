@@ -152,10 +152,9 @@ fn is_serial(flown: &Flown) {
 fn returns(flown: &Flown) {
     flown.is_flown(0.5);
     assert!(flown.resumed() >= 1);
-    assert_eq!(
-        flown.modes()[1..4],
-        [Mode::Flying, Mode::Descending, Mode::Flying]
-    );
+    let modes = flown.modes();
+    let back = [Mode::Flying, Mode::Descending, Mode::Flying];
+    assert!(modes.windows(3).any(|three| three == back), "{modes:?}");
 }
 
 /// Every fault, with both autopilots: `cargo xtask peers`.
