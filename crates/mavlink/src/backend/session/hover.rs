@@ -2,8 +2,10 @@
 
 use crate::telemetry::Telemetry;
 
-/// Slower than this is hover, m/s.
+/// Climbing and sinking slower than this is hover, m/s …
 const SLOW: f64 = 0.4;
+/// … and moving to a side slower than this: its drag hardly tilts the vehicle, and estimates err by some 0.3 m/s.
+const SIDEWAYS: f64 = 1.0;
 
 /// Values that make a mean: 1.5 s at 20 Hz.
 const ENOUGH: usize = 30;
@@ -39,7 +41,8 @@ impl Hover {
             return;
         };
         let last = self.values[(self.count + ENOUGH - 1) % ENOUGH].at;
-        let fast = velocity.iter().map(|v| v * v).sum::<f64>() > SLOW * SLOW;
+        let [x, y, z] = velocity;
+        let fast = z.abs() > SLOW || x.hypot(y) > SIDEWAYS;
         if fast || at.saturating_sub(last) > PAUSE {
             self.count = 0;
         }

@@ -31,10 +31,12 @@ const REASONS: i64 = 7 * SECOND / 10;
 /// How near to its height a vehicle has taken off, m and a part of the height …
 const NEAR: f64 = 0.3;
 const NEAR_PART: f64 = 0.1;
-/// … slower than this, m/s …
-const SLOW: f64 = 0.3;
+/// … no farther than this from where it came there, m …
+const STILL: f64 = 0.45;
 /// … for so long, ns.
 const STEADY: i64 = 3 * SECOND / 2;
+/// How much longer it waits for the thrust of its hover, ns.
+const MEASURING: i64 = 3 * SECOND;
 
 /// The slowest climb, m/s, and what comes before it, ns.
 const CLIMB: f64 = 0.3;
@@ -71,7 +73,8 @@ pub(super) struct TakeOff {
     height: f64,
     begun: i64,
     sent: Sent,
-    steady: Option<i64>,
+    /// Since when it has been where it should be, and where it came there.
+    steady: Option<(i64, Vector)>,
 }
 
 /// A command that is repeated until the vehicle does it.
@@ -369,19 +372,21 @@ impl Session {
         let fresh = state
             .position()
             .is_some_and(|p| p.is_fresh(now, self.stale));
-        let slow = state
-            .velocity()
-            .is_some_and(|v| v.value.iter().map(|v| v * v).sum::<f64>() < SLOW * SLOW);
-        if fresh && slow && (climbed - task.height).abs() < near {
-            let since = *task.steady.get_or_insert(now);
-            if now >= since.saturating_add(STEADY) {
-                let took = (now - task.begun) as f64 * 1e-9;
-                self.say(format!("took off to {climbed:.2} m in {took:.1} s"));
-                self.measure_hover();
-                return Ok(Step::Done);
-            }
-        } else {
-            task.steady = None;
+        let there = (state.position())
+            .filter(|_| fresh && (climbed - task.height).abs() < near)
+            .map(|p| p.value);
+        // Places tell more than velocities, which err by 0.2 m/s in PX4's SIH.
+        task.steady = there.map(|place| match task.steady {
+            Some((since, from)) if distance(place, from) < STILL => (since, from),
+            _ => (now, place),
+        });
+        let waits = self.wants_hover() && self.hover.value().is_none();
+        let long = STEADY + if waits { MEASURING } else { 0 };
+        if (task.steady).is_some_and(|(since, _)| now >= since.saturating_add(long)) {
+            let took = (now - task.begun) as f64 * 1e-9;
+            self.say(format!("took off to {climbed:.2} m in {took:.1} s"));
+            self.measure_hover();
+            return Ok(Step::Done);
         }
         if now >= task.sent.until {
             let reasons = self.health.reasons(task.begun);
@@ -395,9 +400,14 @@ impl Session {
         Ok(Step::Wait)
     }
 
+    /// Whether the thrust that carries the weight is to be measured.
+    fn wants_hover(&self) -> bool {
+        !self.hover_is_given && self.sends_thrust()
+    }
+
     /// Takes the thrust that carries the weight from the autopilot's own hover.
     fn measure_hover(&mut self) {
-        if self.hover_is_given || !self.sends_thrust() {
+        if !self.wants_hover() {
             return;
         }
         let old = self.scaling.map.hover;
@@ -466,4 +476,9 @@ impl Session {
         }
         Err(sent.failure("disarm", &self.health.reasons(sent.begun)))
     }
+}
+
+fn distance(a: Vector, b: Vector) -> f64 {
+    let square = |i: usize| (a[i] - b[i]).powi(2);
+    (square(0) + square(1) + square(2)).sqrt()
 }
