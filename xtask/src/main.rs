@@ -22,6 +22,7 @@ mod sources;
 mod sweep;
 mod test;
 mod tools;
+mod viewers;
 mod workspace;
 
 #[cfg(feature = "generate")]
@@ -59,8 +60,9 @@ Tasks:
                          offline, at 390 and 1440 px, light and dark; pictures in target/report
   gallery                a picture of the report of every shipped flight, in docs/gallery.md
   sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
-  peers                  fly PX4 and ArduCopter made of pymavlink (PyPI) over links with every fault, signed links and serial lines; show
-                         flights to MAVSDK and MAVProxy; 10^8 bytes of mutated traffic
+  peers [viewers]        fly PX4 and ArduCopter made of pymavlink (PyPI) over links with every fault, signed links and serial lines; show
+                         flights to MAVSDK and MAVProxy; 10^8 bytes of mutated traffic; logs of all
+                         shipped configurations in mcap, Foxglove's schemas and Rerun (viewers: these alone)
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
   install [--root DIR] [--native]
