@@ -70,7 +70,7 @@ Tasks:
                          (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo); --native: for this
                          machine's instruction set alone, which simulates faster
   book                   docs/SUMMARY.md's pages as a book of HTML pages, links checked, below target/book
-  generate [--check]     write the generated files anew: protobuf code, C header
+  generate [--check]     write the generated files anew: protobuf code, C header, pages and schemas of the code
   env                    print the shell lines that plain cargo needs to build on this machine
   help                   print this
 
