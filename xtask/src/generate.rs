@@ -6,6 +6,7 @@
 //! | the ABI types of `crates/hal`           | `crates/hal/include/fly_plugin.h`           |
 //! | the table of the supervisor of `crates/flight` | its place in `docs/safety.md`, by the test that compares them |
 //! | the table of signals of `crates/hal`    | `docs/signals.md`, by the test that compares them |
+//! | what reads configurations | `configs/schema/*.json` and `docs/keys.md`, by the test that compares them |
 //!
 //! With `--check` nothing is written: a file that would change is an error.
 
@@ -59,7 +60,7 @@ pub fn run(arguments: &[String]) -> Outcome {
 }
 
 /// Pages with tables of the code: package, test target, and the test that compares the page with the code, and writes it, too.
-const PAGES: [(&str, &[&str], &str); 2] = [
+const PAGES: [(&str, &[&str], &str); 3] = [
     (
         "fly-flight",
         &["--lib"],
@@ -69,6 +70,11 @@ const PAGES: [(&str, &[&str], &str); 2] = [
         "fly-hal",
         &["--test", "suite"],
         "page::the_documentation_lists_every_signal",
+    ),
+    (
+        "fly-schema",
+        &["--test", "suite"],
+        "committed::the_committed_schemas_are_those_of_the_code",
     ),
 ];
 

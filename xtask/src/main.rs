@@ -22,6 +22,7 @@ mod sources;
 mod sweep;
 mod test;
 mod tools;
+mod viewers;
 mod workspace;
 
 #[cfg(feature = "generate")]
@@ -59,8 +60,9 @@ Tasks:
                          offline, at 390 and 1440 px, light and dark; pictures in target/report
   gallery                a picture of the report of every shipped flight, in docs/gallery.md
   sweep                  a campaign on a local Dask cluster (PyPI) against one process, its table read by pyarrow; 20 kills
-  peers                  fly PX4 and ArduCopter made of pymavlink (PyPI) over links with every fault, signed links and serial lines; show
-                         flights to MAVSDK and MAVProxy; 10^8 bytes of mutated traffic
+  peers [viewers]        fly PX4 and ArduCopter made of pymavlink (PyPI) over links with every fault, signed links and serial lines; show
+                         flights to MAVSDK and MAVProxy; 10^8 bytes of mutated traffic; logs of all
+                         shipped configurations in mcap, Foxglove's schemas and Rerun (viewers: these alone)
   mutate [--cases N]     read a million configurations, descriptions, logs and plugins' descriptions that
                          were changed at random (--seed N; --kind NAME --case N: one of them again)
   install [--root DIR] [--native]
@@ -68,7 +70,7 @@ Tasks:
                          (default: $CARGO_INSTALL_ROOT, $CARGO_HOME, ~/.cargo); --native: for this
                          machine's instruction set alone, which simulates faster
   book                   docs/SUMMARY.md's pages as a book of HTML pages, links checked, below target/book
-  generate [--check]     write the generated files anew: protobuf code, C header
+  generate [--check]     write the generated files anew: protobuf code, C header, pages and schemas of the code
   env                    print the shell lines that plain cargo needs to build on this machine
   help                   print this
 

@@ -1,10 +1,10 @@
 //! Peers from PyPI, in folders below `target/`: Pinocchio beside our benchmarks, and Python with what a task needs.
 
-use crate::{Failure, Outcome, bench, tools, workspace};
+use crate::{Failure, Outcome, bench, tools, viewers, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 /// Pinocchio with its headers, and those of Eigen, which it needs.
 const PACKAGES: [&str; 2] = ["pin==4.1.0", "cmeel-eigen==3.4.1"];
@@ -56,15 +56,20 @@ const TESTS: [(&[&str], &[&str]); 3] = [
     ),
 ];
 
-/// `cargo xtask peers`: flights with autopilots made of pymavlink, of which the tests fly some, MAVSDK and MAVProxy as ground stations, and 10^8 bytes of
-/// mutated traffic.
+/// `cargo xtask peers`: flights with autopilots made of pymavlink, of which the tests fly some, MAVSDK and MAVProxy as ground stations, 10^8 bytes of
+/// mutated traffic, and logs as viewers open them; with `viewers` these alone.
 pub fn run(arguments: &[String]) -> Outcome {
-    if let Some(extra) = arguments.first() {
-        return Err(Failure::Usage(format!(
-            "`peers` takes nothing, found `{extra}`"
-        )));
+    match arguments {
+        [] => {}
+        [only] if only == "viewers" => return Ok(viewers::run()?),
+        _ => {
+            return Err(Failure::Usage(format!(
+                "`peers` takes `viewers` or nothing, found `{}`",
+                arguments.join(" ")
+            )));
+        }
     }
-    let mut outcome = ExitCode::SUCCESS;
+    let mut outcome = viewers::run()?;
     for (program, tests) in TESTS {
         let mut command = workspace::cargo_at_root()?;
         // One failure does not keep the others from being found.

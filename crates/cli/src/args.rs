@@ -237,6 +237,10 @@ pub enum Command {
         /// Its name
         name: Option<String>,
     },
+    /// Print the JSON Schema of a kind of file, by which editors complete and check keys
+    ///
+    /// A file names its schema in its first line: `#:schema schema/flight.json`. docs/schema.md says how editors are told.
+    Schema(SchemaArguments),
     /// Read a system of bodies, in TOML or URDF, and print its tree
     System(SystemArguments),
     /// Print the completions of a shell
@@ -414,6 +418,32 @@ pub enum AutopilotKind {
     Px4,
     /// ArduPilot's SITL with `--model JSON`: it sends to UDP port 9002
     Ardupilot,
+}
+
+/// Which schema, and where it goes.
+#[derive(Debug, Args)]
+pub struct SchemaArguments {
+    /// Of which files
+    #[arg(default_value = "flight")]
+    pub kind: SchemaKind,
+
+    /// Write all schemas into this folder instead, as flight.json, system.json, …; created if it does not exist
+    #[arg(long, value_name = "DIR", conflicts_with = "kind")]
+    pub dir: Option<PathBuf>,
+}
+
+/// The files that have a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaKind {
+    /// Flights
+    Flight,
+    /// Vehicles and systems of bodies
+    #[value(alias = "vehicle")]
+    System,
+    /// Several vehicles in one world
+    Fleet,
+    /// Plans of campaigns
+    Sweep,
 }
 
 /// What is asked of the closed loop, and where the answer goes.

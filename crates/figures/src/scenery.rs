@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 use fly_lie::SE3;
 use fly_mechanics::System;
 use fly_mechanics::multibody::{BodyId, JointKind};
+use fly_mechanics::scene::{Scene, Shape};
 use fly_plot::{Area, Arrow, Color, Curve, Dots, Panel, Stroke};
-use fly_report::scene::{Scene, Shape};
 use nalgebra::Vector3;
 
 /// From where somebody looks.

@@ -6,8 +6,8 @@ use fly_lie::SE3;
 use fly_mechanics::System;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{Joint, JointKind, Model};
+use fly_mechanics::scene::Scene;
 use fly_plot::{Align, Color, Figure, Panel, Text};
-use fly_report::scene::Scene;
 use nalgebra::Vector3;
 
 use crate::Drawing;

@@ -18,6 +18,7 @@ pub use table::{Action, Mode, TABLE, Transition, Trigger, markdown, next};
 
 /// What follows when frames have been lost for longer than the hold time, or when a limit is exceeded; each is stronger
 /// than the one before.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Response {

@@ -41,6 +41,8 @@ pub mod real_time;
 #[cfg(feature = "toml")]
 mod settings;
 pub mod signal;
+#[cfg(feature = "toml")]
+mod spanned;
 mod suggest;
 
 pub use backend::{Backend, Emergency, Info, Progress, Request};
@@ -53,6 +55,8 @@ pub use frame::{Frame, FrameMut, ReadOutcome};
 pub use group_status::GroupStatus;
 pub use loader::{CrashGuard, EmergencyLine, Instance, LoadError, Plugin, PluginInfo, SearchPath};
 pub use signal::{Class, Signal};
+#[cfg(feature = "toml")]
+pub use spanned::Spanned;
 pub use suggest::nearest;
 
 /// The examples of the README are compiled.

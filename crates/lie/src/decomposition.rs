@@ -190,19 +190,24 @@ impl<T: RealField + Copy> SpecialPolar<T> {
     /// # Errors
     /// [`NotInGroup::NotFinite`].
     pub fn new(A: &Matrix3<T>) -> Result<Self, NotInGroup<T>> {
-        let svd = SpecialSvd::new(A)?;
-        let eigenvalues = Matrix3::from_diagonal(&svd.eigenvalues());
-        let about = |R: &SO3<T>| R.matrix() * eigenvalues * R.matrix().transpose();
-        Ok(Self {
-            rotation: svd.rotation(),
-            right: about(&svd.right),
-            left: about(&svd.left),
-        })
+        Ok(SpecialSvd::new(A)?.into())
     }
 
     /// `A = U Wed(K)`
     pub fn matrix(&self) -> Matrix3<T> {
         self.rotation.matrix() * hat_matrix3(&self.right)
+    }
+}
+
+impl<T: RealField + Copy> From<SpecialSvd<T>> for SpecialPolar<T> {
+    fn from(svd: SpecialSvd<T>) -> Self {
+        let eigenvalues = Matrix3::from_diagonal(&svd.eigenvalues());
+        let about = |R: &SO3<T>| R.matrix() * eigenvalues * R.matrix().transpose();
+        Self {
+            rotation: svd.rotation(),
+            right: about(&svd.right),
+            left: about(&svd.left),
+        }
     }
 }
 

@@ -17,7 +17,7 @@
 //!
 //! All are behind one trait, [`LieGroup`]; those that move rigid bodies are a [`Subgroup`], all have a [`Coriolis`] matrix. Beside
 //! them: [`attitude`] parameterisations, the [`operators`], [`inner_product`]s, [`SpecialPolar`] decomposition, [`pseudo_inverse`], the
-//! [`AttitudePotential`] and [`Wahba`]'s problem, and the other order of twists, [`angular_first`].
+//! [`AttitudePotential`], [`Wahba`]'s problem, the [`PoseFit`] of points, and the other order of twists, [`angular_first`].
 //!
 //! # Conventions
 //!
@@ -97,6 +97,7 @@ mod group;
 pub mod inner_product;
 pub mod operators;
 mod pairs;
+mod pose_fit;
 mod potential;
 mod product;
 mod quaternion;
@@ -117,6 +118,7 @@ pub use decomposition::{
 pub use error::{NotInGroup, Singularity};
 pub use group::LieGroup;
 pub use pairs::{Cylindrical, Pitch, Planar, Prismatic, Revolute, Screw, Spherical, Subgroup};
+pub use pose_fit::{Chirality, PoseFit, PoseFitError};
 pub use potential::{AttitudePotential, CriticalKind, CriticalSet};
 pub use product::{Pair, Product};
 pub use quaternion::UnitQuaternion;

@@ -1,6 +1,8 @@
 //! The header of a log, known before the first tick.
 
 use fly_hal::Description;
+use fly_mechanics::System;
+use fly_mechanics::description::DescriptionError;
 
 /// Configuration and backend of a flight.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +21,26 @@ pub struct FlightHeader {
     pub seed: u64,
     /// Time of the backend's clock at which the flight starts, ns; 0 in simulation.
     pub start: i64,
+}
+
+/// # What it describes
+impl FlightHeader {
+    /// What the controller believes to fly.
+    ///
+    /// # Errors
+    /// The vehicle's description is none, or one of another version.
+    pub fn model(&self) -> Result<System, DescriptionError> {
+        System::from_toml(&self.vehicle)
+    }
+
+    /// What a simulation moves, where the configuration describes another system than the vehicle: the table `vehicle` of the backend's own table. `None` without
+    /// one, or if it cannot be read.
+    pub fn plant(&self) -> Option<System> {
+        let configuration: toml::Table = self.configuration.parse().ok()?;
+        let own = configuration.get("backend")?.get(&self.backend)?;
+        let description = toml::to_string(own.get("vehicle")?.as_table()?).ok()?;
+        System::from_toml(&description).ok()
+    }
 }
 
 /// The head of a log: the flight, and the shape and names of every array in its [rows](crate::Row).

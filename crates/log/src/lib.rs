@@ -20,6 +20,6 @@ pub use recording::{
 };
 pub use timing::Timing;
 pub use writer::{
-    Control, Destination, Energies, Level, Pace, Pushed, Reference, Row, State, Stats, Status,
-    SystemReference, SystemState, Writer,
+    Channel, Control, Destination, Encoded, Encoder, Energies, Item, Level, Pace, Pushed,
+    Reference, Row, State, Stats, Status, SystemReference, SystemState, Writer,
 };

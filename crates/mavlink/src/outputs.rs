@@ -19,6 +19,7 @@ use serde::Deserialize;
 pub const MOST_OUTPUTS: usize = 32;
 
 /// One output as it is written. What is left out follows from the vehicle.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutputSettings {

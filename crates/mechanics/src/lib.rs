@@ -105,6 +105,7 @@ mod outline;
 pub mod propulsion;
 mod pseudo_inverse;
 mod rope;
+pub mod scene;
 mod serialize;
 mod stiffness;
 mod system;

@@ -2,8 +2,8 @@
 
 use fly_lie::inner_product::distance_squared;
 use fly_lie::operators::{double_vee6, vee_matrix6};
-use fly_lie::{NotInGroup, SE3, SpecialPolar};
-use nalgebra::{Matrix3, Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
+use fly_lie::{PoseFit, PoseFitError, SE3};
+use nalgebra::{Matrix4, Matrix6, RealField, Vector3, Vector6, convert};
 
 use crate::SecondMoment;
 
@@ -84,8 +84,7 @@ impl<T: RealField + Copy> Stiffness<T> {
 
     /// Of any springs, Konz (4.28) to (4.38).
     ///
-    /// The pose of least energy is a global minimum, found by the special polar decomposition of
-    /// `P_s = sum k_p h_p p_p^T - k h p^T`. (Konz (4.5), (4.6) decompose P itself, which does not give the minimum.) It is the only
+    /// The pose of least energy is a global minimum, the [`PoseFit`] of the springs' ends. It is the only
     /// one if `Pi_s`, the [moment about the centre](SecondMoment::moment_about_center) of [`moment`](Self::moment), is positive
     /// definite. Less than three springs leave a free direction, and so does any set of points on a line; then it is one of the
     /// minima.
@@ -93,48 +92,24 @@ impl<T: RealField + Copy> Stiffness<T> {
     /// # Errors
     /// See [`StiffnessError`].
     pub fn from_springs(springs: &[PointSpring<T>]) -> Result<Self, StiffnessError<T>> {
-        let zero = (T::zero(), Vector3::zeros(), Vector3::zeros());
-        let (k, first_h, first_p) = springs.iter().fold(zero, |(k, h, p), spring| {
-            let weight = spring.stiffness;
-            (
-                k + weight,
-                h + spring.point * weight,
-                p + spring.anchor * weight,
-            )
-        });
-        if !k.is_finite() {
-            return Err(StiffnessError::NotFinite);
-        }
-        if k <= T::zero() {
-            return Err(StiffnessError::NotPositive { stiffness: k });
-        }
-        let (h, p) = (first_h / k, first_p / k);
-        // About both centres at once, so that no large numbers cancel.
-        let spread = springs
+        let points = springs
             .iter()
-            .map(|spring| (spring.point - h) * (spring.anchor - p).transpose() * spring.stiffness);
-        let polar = SpecialPolar::new(&spread.sum::<Matrix3<T>>())?;
-        let rotation = polar.rotation.inverse();
-        let minimum = SE3::new(rotation, p - rotation.act(&h));
-        let energy = springs.iter().map(|spring| {
-            let stretch = minimum.act(&spring.point) - spring.anchor;
-            spring.stiffness * stretch.norm_squared() * convert(0.5)
-        });
-        let residual_energy = energy.fold(T::zero(), |sum, energy| sum + energy);
-        if !residual_energy.is_finite() {
-            return Err(StiffnessError::NotFinite);
-        }
+            .map(|spring| (spring.stiffness, spring.point, spring.anchor));
+        let fit = PoseFit::solve(points)?;
         Ok(Self {
-            moment: SecondMoment::from_center(k, h, polar.left),
-            minimum,
-            residual_energy,
+            moment: SecondMoment::from_center(fit.weight, fit.center, fit.rotation_stiffness),
+            minimum: fit.pose,
+            residual_energy: fit.loss,
         })
     }
 }
 
-impl<T: RealField + Copy> From<NotInGroup<T>> for StiffnessError<T> {
-    fn from(_: NotInGroup<T>) -> Self {
-        Self::NotFinite
+impl<T: RealField + Copy> From<PoseFitError<T>> for StiffnessError<T> {
+    fn from(error: PoseFitError<T>) -> Self {
+        match error {
+            PoseFitError::NotPositive { weight } => Self::NotPositive { stiffness: weight },
+            _ => Self::NotFinite,
+        }
     }
 }
 

@@ -7,7 +7,6 @@ pub mod grid;
 mod panels;
 pub mod plot;
 mod report;
-pub mod scene;
 pub mod spectrum;
 
 pub use error::ReportError;

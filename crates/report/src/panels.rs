@@ -1,8 +1,9 @@
 //! What is plotted of a flight: the panels, their lines and bounds.
 
+use fly_mechanics::scene::single_joints;
 use serde::Serialize;
 
-use crate::flight::{Flight, single_joints};
+use crate::flight::Flight;
 
 /// Key, title, unit and note of a panel, and its lines: column, label and number of the colour.
 type Plain<'a> = (
@@ -244,7 +245,7 @@ fn beside(flight: &Flight) -> Vec<Panel> {
         let of_body = [
             "force x", "force y", "force z", "moment x", "moment y", "moment z",
         ];
-        let single = flight.scene.bodies.len() == 1 && count == of_body.len();
+        let single = flight.body_count() == 1 && count == of_body.len();
         let name = of_body.get(i).filter(|_| single);
         name.map_or_else(|| format!("coordinate {i}"), |name| (*name).to_owned())
     };

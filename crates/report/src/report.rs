@@ -10,7 +10,7 @@ use crate::error::ReportError;
 use crate::flight::{Event, Flight, Number};
 use crate::grid::Grid;
 use crate::panels::{self, Panel};
-use crate::scene::Scene;
+use fly_mechanics::scene::Scene;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");

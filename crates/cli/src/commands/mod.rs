@@ -20,6 +20,7 @@ mod plot;
 mod product;
 mod real_time;
 mod report;
+mod schema;
 mod serve;
 mod shown;
 mod sweep;
@@ -61,6 +62,7 @@ fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> 
         Some(Command::Report(arguments)) => report::run(arguments),
         Some(Command::Plot(arguments)) => plot::run(arguments),
         Some(Command::Log(command)) => log::run(command),
+        Some(Command::Schema(arguments)) => schema::run(arguments),
         Some(Command::System(arguments)) => system::run(arguments),
         Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
         Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),

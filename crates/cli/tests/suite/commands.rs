@@ -170,6 +170,36 @@ vehicles/y6.toml, y6.toml, and 37 examples: `fly configs` lists them.
 }
 
 #[test]
+fn schemas_are_printed_and_written() {
+    let committed = |name: &str| {
+        let path = format!(
+            "{}/../../configs/schema/{name}.json",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        std::fs::read_to_string(path).unwrap()
+    };
+    assert_eq!(output(&["schema"]), committed("flight"));
+    assert_eq!(output(&["schema", "vehicle"]), committed("system"));
+    let folder = Folder::new();
+    let written = folder.fly(&["schema", "--dir", "a/schema"]);
+    assert_eq!(written.status.code(), Some(0));
+    for name in ["flight", "system", "fleet", "sweep"] {
+        let path = folder.path(&format!("a/schema/{name}.json"));
+        assert_eq!(std::fs::read_to_string(path).unwrap(), committed(name));
+    }
+    let output = folder.fly(&["schema", "flights"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    common::contains(&told, "[possible values: flight, system, fleet, sweep]");
+    folder.write("file", "");
+    folder.fails(
+        &["schema", "--dir", "file"],
+        1,
+        "error: cannot make the folder file: File exists (os error 17)\n",
+    );
+}
+
+#[test]
 fn systems_are_shown_and_written() {
     assert_eq!(
         output(&["system", "systems/four_bar.toml"]),

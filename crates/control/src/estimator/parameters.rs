@@ -9,6 +9,7 @@ use super::chi_square::quantile;
     derive(serde::Serialize, serde::Deserialize),
     serde(deny_unknown_fields, default)
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EstimatorParameters {
     /// Noise density of the gyro, rad/s/√Hz.
     pub gyro_noise: f64,

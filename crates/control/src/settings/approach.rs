@@ -8,6 +8,7 @@ use crate::template::Approach;
 ///
 /// The first three form the desired closed loop from the energies of pairs of bodies and fly anything. The others are baselines
 /// for [whole systems](crate::system): what robotics textbooks do.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApproachSettings {

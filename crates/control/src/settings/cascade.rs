@@ -7,6 +7,7 @@ use crate::baselines::CascadeGains;
 use crate::poles::Poles;
 
 /// The table `[controller.cascade]`: what the loops have beside their proportional gains.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CascadeSettings {

@@ -14,6 +14,7 @@ use super::{
 use crate::template::{Approach, Pair, Transport};
 
 /// How inputs are brought inside their limits.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllocationMethod {
@@ -67,6 +68,7 @@ impl Default for AllocationMethod {
 /// settings.validate()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerSettings {
@@ -92,6 +94,7 @@ pub struct ControllerSettings {
     /// The name of `tilt_priority` until version 0.1: an error that says so.
     #[doc(hidden)]
     #[serde(default, deserialize_with = "renamed")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub projection_weight: (),
     /// How fast inputs may change, in their units per second (N/s, N m/s), > 0: one number, or one for each input. Rows around the input before,
     /// kept together with the limits. Default: as fast as they like. Needs an allocation. The inputs of a rotor that tilts by theta are
@@ -119,6 +122,7 @@ pub struct ControllerSettings {
 }
 
 /// The table `[controller.disturbance]`: an observer of what the model does not explain, whose estimate is compensated.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DisturbanceSettings {
@@ -141,6 +145,7 @@ impl Default for DisturbanceSettings {
 }
 
 /// The table `[controller.actuators]`: what commands make up for of the lag and the delay of the actuators.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ActuatorSettings {

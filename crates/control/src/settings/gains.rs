@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::{ApproachSettings, Numbers, SettingsError, not_negative, positive};
 
 /// The gains of one joint: one number for all the ways it moves, or a list with one for each.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GainSettings {

@@ -23,6 +23,7 @@ pub enum GovernorSettings {
 }
 
 /// The keys of `[controller.limits]`; all are positive.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChosenLimits {
@@ -104,6 +105,8 @@ impl GovernorSettings {
         }
     }
 }
+
+written_as!(GovernorSettings: bool, ChosenLimits);
 
 impl<'de> Deserialize<'de> for GovernorSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -12,6 +12,7 @@ use crate::design::QuadraticCost;
 
 /// The table `[controller.lqr]`, for `state_feedback`: the largest errors and inputs that are acceptable, from which the gains of least cost follow. See
 /// [`QuadraticCost`].
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LqrSettings {

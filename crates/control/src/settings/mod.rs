@@ -16,6 +16,26 @@ macro_rules! integers_are_numbers {
     };
 }
 
+/// The schema of what is read by hand: any of these.
+macro_rules! written_as {
+    ($type:ty: $($form:ty),+) => {
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "anyOf": [$(generator.subschema_for::<$form>()),+] })
+            }
+        }
+    };
+}
+
 mod approach;
 mod build_controller;
 mod build_governor;

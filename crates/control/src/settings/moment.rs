@@ -33,6 +33,8 @@ impl Moment {
     }
 }
 
+written_as!(Moment: f64, [f64; 3], [[f64; 3]; 3]);
+
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(MomentVisitor)
@@ -106,6 +108,7 @@ impl<'de> Deserialize<'de> for Entry {
 }
 
 /// The stiffness, damping or inertia of a pair.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SecondMomentSettings {

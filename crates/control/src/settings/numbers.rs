@@ -32,6 +32,8 @@ impl Numbers {
     }
 }
 
+written_as!(Numbers: f64, Vec<f64>);
+
 impl<'de> Deserialize<'de> for Numbers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NumbersVisitor;

@@ -40,6 +40,7 @@ use crate::template::{MatrixPair, Pair};
 /// settings.validate()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairSettings {
@@ -306,6 +307,26 @@ fn needs_table(key: &str, body: &str) -> SettingsError {
     )
 }
 
+/// A stiffness, damping or inertia as a table.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Energy"))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    /// k in N/m, d in N s/m, m in kg. A vehicle of one body must have it, >= 0; elsewhere the default is 0.
+    weight: Option<f64>,
+    /// Its centre in the moving frame, m. Default: the origin.
+    center: Option<[f64; 3]>,
+    /// N m/rad, N m s/rad, kg m^2, about the centre: `[x, y, z]`, 3 rows, or one number about the axis of the joint that carries the body.
+    moment: Option<Moment>,
+    /// Instead of `moment`: about the frame's origin.
+    moment_about_origin: Option<Moment>,
+    /// Instead of all these: a symmetric matrix in the order of a twist, for the approaches `particle` and `body`.
+    matrix: Option<[[f64; 6]; 6]>,
+}
+
+written_as!(EnergySettings: f64, Table);
+
 impl<'de> Deserialize<'de> for EnergySettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const KEYS: &[&str] = &[
@@ -337,15 +358,6 @@ impl<'de> Visitor<'de> for EnergyVisitor {
     integers_are_numbers!();
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<EnergySettings, A::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Table {
-            weight: Option<f64>,
-            center: Option<[f64; 3]>,
-            moment: Option<Moment>,
-            moment_about_origin: Option<Moment>,
-            matrix: Option<[[f64; 6]; 6]>,
-        }
         let table = Table::deserialize(MapAccessDeserializer::new(map))?;
         let moments = SecondMomentSettings {
             weight: table.weight,

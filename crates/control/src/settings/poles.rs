@@ -20,6 +20,7 @@ pub enum PoleSettings {
 }
 
 /// Poles of a vehicle with thrust along body z, Konz (5.162), (5.163).
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VehiclePoleSettings {
@@ -34,6 +35,7 @@ pub struct VehiclePoleSettings {
 }
 
 /// The desired motion about body z: `inertia a'' + damping a' + stiffness a = 0`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct YawSettings {
@@ -94,6 +96,9 @@ impl VehiclePoleSettings {
         }
     }
 }
+
+written_as!(PoleSettings: VehiclePoleSettings, Vec<Pole>);
+written_as!(Pole: f64, [f64; 2]);
 
 impl<'de> Deserialize<'de> for PoleSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -17,6 +17,20 @@ pub enum PreferredInput {
     Each(Vec<f64>),
 }
 
+/// The words.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+#[allow(dead_code, reason = "only its schema is used")]
+enum Word {
+    /// What holds a vehicle level, or a system at rest, as far from all limits as it can be.
+    Hover,
+    /// That of the step before.
+    Previous,
+}
+
+written_as!(PreferredInput: Word, Vec<f64>);
+
 impl<'de> Deserialize<'de> for PreferredInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct PreferredInputVisitor;

@@ -54,23 +54,38 @@ impl TransportSettings {
     }
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
+/// That of the only pair.
+#[cfg_attr(feature = "schema", schemars(rename = "TransportName"))]
 enum Name {
+    /// Every joint for itself.
     Joint,
+    /// Konz (5.64).
     Adjoint,
+    /// About the centre of stiffness, Konz (5.67).
     Centred,
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+/// That of one pair, or of a point of a body.
+#[cfg_attr(feature = "schema", schemars(rename = "TransportTable"))]
 struct Table {
+    /// `adjoint` or `centred`. This, or `point`.
     map: Option<Transport>,
+    /// The point of the body, m. This, or `map`.
     point: Option<[f64; 3]>,
+    /// The body.
     of: String,
+    /// The body, or `world`, that it is seen from. Default `world`.
     #[serde(default = "world")]
     from: String,
 }
+
+written_as!(TransportSettings: Name, Table);
 
 impl<'de> Deserialize<'de> for TransportSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

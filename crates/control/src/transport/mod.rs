@@ -31,6 +31,7 @@ use crate::sizes::DefaultDim;
 /// Which map carries the twist of a pair's reference to the pair in the energy-based approach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "settings", derive(serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "settings", serde(rename_all = "snake_case"))]
 pub enum Transport {
     /// `Q = Ad(E)`, Konz (5.64).

@@ -8,6 +8,7 @@ use super::document::Document;
 use super::section::{out_of_range, section};
 
 /// Which state the flight uses.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StateSource {
@@ -30,6 +31,7 @@ impl StateSource {
 }
 
 /// `[estimator]`: which sensors, their noises and places, and how sure the estimate must be.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EstimatorSection {
@@ -83,6 +85,7 @@ impl Default for EstimatorSection {
 }
 
 /// `[estimator.imu]`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImuSection {
@@ -91,6 +94,7 @@ pub struct ImuSection {
 }
 
 /// `[estimator.motion_capture]`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MotionCaptureSection {
@@ -117,6 +121,7 @@ impl Default for MotionCaptureSection {
 }
 
 /// `[estimator.gnss]`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GnssSection {
@@ -143,6 +148,7 @@ impl Default for GnssSection {
 }
 
 /// `[estimator.barometer]`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BarometerSection {
@@ -166,6 +172,7 @@ impl Default for BarometerSection {
 }
 
 /// `[estimator.magnetometer]`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MagnetometerSection {
@@ -189,6 +196,7 @@ impl Default for MagnetometerSection {
 }
 
 /// `[estimator.range]`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeSection {

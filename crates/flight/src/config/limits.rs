@@ -10,6 +10,7 @@ use crate::envelope::{Bound, Fence};
 use crate::supervisor::{Limit, Response};
 
 /// `[safety.limits]`. Each limit says how long it may be exceeded, and what follows; without a word the failsafe of the vehicle does.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsSection {
@@ -34,6 +35,7 @@ pub struct LimitsSection {
 }
 
 /// A largest value.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitKeys {
@@ -47,6 +49,7 @@ pub struct LimitKeys {
 }
 
 /// A largest angle.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AngleKeys {
@@ -60,6 +63,7 @@ pub struct AngleKeys {
 }
 
 /// Heights, m, world frame.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeightKeys {
@@ -72,6 +76,7 @@ pub struct HeightKeys {
 }
 
 /// One geofence: either a box or a cylinder.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FenceKeys {
@@ -85,6 +90,7 @@ pub struct FenceKeys {
 }
 
 /// A box, world frame, m.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoxKeys {
@@ -95,6 +101,7 @@ pub struct BoxKeys {
 }
 
 /// A vertical cylinder, world frame, m.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CylinderKeys {

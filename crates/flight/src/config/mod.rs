@@ -19,6 +19,8 @@ mod limits;
 mod locate;
 mod model;
 mod reference;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod section;
 mod sections;
 mod set;

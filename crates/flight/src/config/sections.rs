@@ -16,6 +16,7 @@ use crate::supervisor::Response;
 const LONGEST: f64 = 1e9;
 
 /// `[flight]`: duration, rate, seed, log.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlightSection {
@@ -29,7 +30,7 @@ pub struct FlightSection {
     /// Seed of all random numbers. Default 0.
     #[serde(default)]
     pub seed: u64,
-    /// Whether a real vehicle that stands takes off by itself once it is armed. Default `None`.
+    /// Whether a real vehicle that stands takes off by itself once it is armed: `true`, to the height at which the reference begins, or a height above where it stands, m, at most 1000. Default false.
     #[serde(default)]
     pub take_off: TakeOff,
     /// Whether the reference of a vehicle begins where the vehicle is, with its heading, rather than where its own numbers say. Default false.
@@ -44,6 +45,7 @@ pub struct FlightSection {
 }
 
 /// `[flight.real_time]`: what makes the loop punctual.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RealTimeSection {
@@ -133,6 +135,7 @@ impl FlightSection {
 }
 
 /// `[safety]`: what happens when frames are stale, not finite or missing.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SafetySection {

@@ -7,6 +7,7 @@ use super::document::Document;
 use super::section::{out_of_range, section};
 
 /// `[setpoints]`: the inner loops of an autopilot that is told attitudes or angular velocities, and what it may be told.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SetpointsSection {

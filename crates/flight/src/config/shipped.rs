@@ -10,14 +10,11 @@ pub struct Shipped {
 }
 
 impl Shipped {
-    /// Its first comment: one line that says what it is.
+    /// Its first comment below the schema's name: one line that says what it is.
     pub fn title(&self) -> &'static str {
-        self.text
-            .lines()
-            .next()
-            .and_then(|line| line.strip_prefix('#'))
-            .unwrap_or_default()
-            .trim()
+        let mut lines = self.text.lines().filter(|line| !line.starts_with("#:"));
+        let first = lines.next().and_then(|line| line.strip_prefix('#'));
+        first.unwrap_or_default().trim()
     }
 }
 

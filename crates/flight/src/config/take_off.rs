@@ -22,6 +22,21 @@ impl<'de> Deserialize<'de> for TakeOff {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for TakeOff {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TakeOff".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": ["boolean", "number"] })
+    }
+}
+
 /// Highest take-off, m.
 const HIGHEST: f64 = 1000.0;
 

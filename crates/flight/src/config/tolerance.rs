@@ -8,6 +8,7 @@ use super::keys::TOLERANCE;
 use super::section::{out_of_range, section};
 
 /// `[reference] tolerance`: the errors within which the reference counts as reached.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tolerance {

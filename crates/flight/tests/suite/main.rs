@@ -10,3 +10,4 @@ mod panics;
 mod setpoints;
 mod statue;
 mod take_off;
+mod viewers;

@@ -6,4 +6,5 @@ mod exact;
 mod groups;
 mod identities;
 mod laws;
+mod pose_fit;
 mod serde;

@@ -28,6 +28,86 @@ pub struct Quaternion {
     #[prost(double, tag = "4")]
     pub w: f64,
 }
+/// A colour.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct Color {
+    /// Red, 0 to 1.
+    #[prost(double, tag = "1")]
+    pub r: f64,
+    /// Green, 0 to 1.
+    #[prost(double, tag = "2")]
+    pub g: f64,
+    /// Blue, 0 to 1.
+    #[prost(double, tag = "3")]
+    pub b: f64,
+    /// Opacity, 0 to 1.
+    #[prost(double, tag = "4")]
+    pub a: f64,
+}
+/// Position and orientation in a parent frame.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct Pose {
+    /// Position, m.
+    #[prost(message, optional, tag = "1")]
+    pub position: ::core::option::Option<Vector3>,
+    /// Orientation: parent from body.
+    #[prost(message, optional, tag = "2")]
+    pub orientation: ::core::option::Option<Quaternion>,
+}
+/// An arrow along its first axis.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct ArrowPrimitive {
+    /// Its tail and its axes, in the entity's frame.
+    #[prost(message, optional, tag = "1")]
+    pub pose: ::core::option::Option<Pose>,
+    /// Length of the shaft, m.
+    #[prost(double, tag = "2")]
+    pub shaft_length: f64,
+    /// Diameter of the shaft, m.
+    #[prost(double, tag = "3")]
+    pub shaft_diameter: f64,
+    /// Length of the head, m.
+    #[prost(double, tag = "4")]
+    pub head_length: f64,
+    /// Diameter of the head, m.
+    #[prost(double, tag = "5")]
+    pub head_diameter: f64,
+    /// Its colour.
+    #[prost(message, optional, tag = "6")]
+    pub color: ::core::option::Option<Color>,
+}
+/// A box.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct CubePrimitive {
+    /// Its middle and its axes, in the entity's frame.
+    #[prost(message, optional, tag = "1")]
+    pub pose: ::core::option::Option<Pose>,
+    /// Its edges along its axes, m.
+    #[prost(message, optional, tag = "2")]
+    pub size: ::core::option::Option<Vector3>,
+    /// Its colour.
+    #[prost(message, optional, tag = "3")]
+    pub color: ::core::option::Option<Color>,
+}
+/// A cylinder or a cone along its third axis.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct CylinderPrimitive {
+    /// Its middle and its axes, in the entity's frame.
+    #[prost(message, optional, tag = "1")]
+    pub pose: ::core::option::Option<Pose>,
+    /// Its diameters along the first two axes and its length along the third one, m.
+    #[prost(message, optional, tag = "2")]
+    pub size: ::core::option::Option<Vector3>,
+    /// Part of the diameters at the lower end, 0 to 1.
+    #[prost(double, tag = "3")]
+    pub bottom_scale: f64,
+    /// Part of the diameters at the upper end, 0 to 1.
+    #[prost(double, tag = "4")]
+    pub top_scale: f64,
+    /// Its colour.
+    #[prost(message, optional, tag = "5")]
+    pub color: ::core::option::Option<Color>,
+}
 /// Where a child frame is, seen from its parent.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FrameTransform {
@@ -53,6 +133,106 @@ pub struct FrameTransforms {
     /// The transforms.
     #[prost(message, repeated, tag = "1")]
     pub transforms: ::prost::alloc::vec::Vec<FrameTransform>,
+}
+/// A joint with one degree of freedom.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JointState {
+    /// Its name.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Position, rad or m.
+    #[prost(double, optional, tag = "2")]
+    pub position: ::core::option::Option<f64>,
+    /// Velocity, rad/s or m/s.
+    #[prost(double, optional, tag = "3")]
+    pub velocity: ::core::option::Option<f64>,
+    /// Acceleration, rad/s^2 or m/s^2; only of a reference.
+    #[prost(double, optional, tag = "4")]
+    pub acceleration: ::core::option::Option<f64>,
+    /// What its motor gives, N m or N.
+    #[prost(double, optional, tag = "5")]
+    pub effort: ::core::option::Option<f64>,
+}
+/// The joints of a system.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JointStates {
+    /// Flight time.
+    #[prost(message, optional, tag = "1")]
+    pub timestamp: ::core::option::Option<::prost_types::Timestamp>,
+    /// Each of them.
+    #[prost(message, repeated, tag = "2")]
+    pub joints: ::prost::alloc::vec::Vec<JointState>,
+}
+/// A point in three dimensions.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct Point3 {
+    /// First coordinate.
+    #[prost(double, tag = "1")]
+    pub x: f64,
+    /// Second coordinate.
+    #[prost(double, tag = "2")]
+    pub y: f64,
+    /// Third coordinate.
+    #[prost(double, tag = "3")]
+    pub z: f64,
+}
+/// A line through points.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LinePrimitive {
+    /// How its points make lines.
+    #[prost(enumeration = "line_primitive::Type", tag = "1")]
+    pub r#type: i32,
+    /// Where its points are measured from, in the entity's frame.
+    #[prost(message, optional, tag = "2")]
+    pub pose: ::core::option::Option<Pose>,
+    /// Its thickness, m.
+    #[prost(double, tag = "3")]
+    pub thickness: f64,
+    /// Whether the thickness is in pixels of the screen.
+    #[prost(bool, tag = "4")]
+    pub scale_invariant: bool,
+    /// Its points, m.
+    #[prost(message, repeated, tag = "5")]
+    pub points: ::prost::alloc::vec::Vec<Point3>,
+    /// Its colour.
+    #[prost(message, optional, tag = "6")]
+    pub color: ::core::option::Option<Color>,
+}
+/// Nested message and enum types in `LinePrimitive`.
+pub mod line_primitive {
+    /// How points make lines.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Type {
+        /// 0 to 1, 1 to 2, and so on.
+        LineStrip = 0,
+        /// The same, and back to the first.
+        LineLoop = 1,
+        /// 0 to 1, 2 to 3, and so on.
+        LineList = 2,
+    }
+    impl Type {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::LineStrip => "LINE_STRIP",
+                Self::LineLoop => "LINE_LOOP",
+                Self::LineList => "LINE_LIST",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "LINE_STRIP" => Some(Self::LineStrip),
+                "LINE_LOOP" => Some(Self::LineLoop),
+                "LINE_LIST" => Some(Self::LineList),
+                _ => None,
+            }
+        }
+    }
 }
 /// A line of the flight's log.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -124,16 +304,6 @@ pub mod log {
         }
     }
 }
-/// Position and orientation in a parent frame.
-#[derive(Clone, Copy, PartialEq, ::prost::Message)]
-pub struct Pose {
-    /// Position, m.
-    #[prost(message, optional, tag = "1")]
-    pub position: ::core::option::Option<Vector3>,
-    /// Orientation: parent from body.
-    #[prost(message, optional, tag = "2")]
-    pub orientation: ::core::option::Option<Quaternion>,
-}
 /// A pose with its time and the name of the frame it is given in.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PoseInFrame {
@@ -146,4 +316,106 @@ pub struct PoseInFrame {
     /// The pose.
     #[prost(message, optional, tag = "3")]
     pub pose: ::core::option::Option<Pose>,
+}
+/// A sphere or an ellipsoid.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct SpherePrimitive {
+    /// Its middle and its axes, in the entity's frame.
+    #[prost(message, optional, tag = "1")]
+    pub pose: ::core::option::Option<Pose>,
+    /// Its diameters along its axes, m.
+    #[prost(message, optional, tag = "2")]
+    pub size: ::core::option::Option<Vector3>,
+    /// Its colour.
+    #[prost(message, optional, tag = "3")]
+    pub color: ::core::option::Option<Color>,
+}
+/// Shapes that move with a frame.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SceneEntity {
+    /// Flight time.
+    #[prost(message, optional, tag = "1")]
+    pub timestamp: ::core::option::Option<::prost_types::Timestamp>,
+    /// Name of the frame.
+    #[prost(string, tag = "2")]
+    pub frame_id: ::prost::alloc::string::String,
+    /// Its name: an entity replaces an older one of the same topic and name.
+    #[prost(string, tag = "3")]
+    pub id: ::prost::alloc::string::String,
+    /// How long it is shown; for ever if it is zero or absent.
+    #[prost(message, optional, tag = "4")]
+    pub lifetime: ::core::option::Option<::prost_types::Duration>,
+    /// Whether it moves with its frame from now on.
+    #[prost(bool, tag = "5")]
+    pub frame_locked: bool,
+    /// Arrows.
+    #[prost(message, repeated, tag = "7")]
+    pub arrows: ::prost::alloc::vec::Vec<ArrowPrimitive>,
+    /// Boxes.
+    #[prost(message, repeated, tag = "8")]
+    pub cubes: ::prost::alloc::vec::Vec<CubePrimitive>,
+    /// Spheres.
+    #[prost(message, repeated, tag = "9")]
+    pub spheres: ::prost::alloc::vec::Vec<SpherePrimitive>,
+    /// Cylinders and cones.
+    #[prost(message, repeated, tag = "10")]
+    pub cylinders: ::prost::alloc::vec::Vec<CylinderPrimitive>,
+    /// Lines.
+    #[prost(message, repeated, tag = "11")]
+    pub lines: ::prost::alloc::vec::Vec<LinePrimitive>,
+}
+/// Removes entities.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SceneEntityDeletion {
+    /// Flight time.
+    #[prost(message, optional, tag = "1")]
+    pub timestamp: ::core::option::Option<::prost_types::Timestamp>,
+    /// Which of them.
+    #[prost(enumeration = "scene_entity_deletion::Type", tag = "2")]
+    pub r#type: i32,
+    /// The id, if it is one.
+    #[prost(string, tag = "3")]
+    pub id: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `SceneEntityDeletion`.
+pub mod scene_entity_deletion {
+    /// Which of them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+    #[repr(i32)]
+    pub enum Type {
+        /// The one of this id.
+        MatchingId = 0,
+        /// All of the topic.
+        All = 1,
+    }
+    impl Type {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::MatchingId => "MATCHING_ID",
+                Self::All => "ALL",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "MATCHING_ID" => Some(Self::MatchingId),
+                "ALL" => Some(Self::All),
+                _ => None,
+            }
+        }
+    }
+}
+/// Changes what is shown in three dimensions.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SceneUpdate {
+    /// What is removed.
+    #[prost(message, repeated, tag = "1")]
+    pub deletions: ::prost::alloc::vec::Vec<SceneEntityDeletion>,
+    /// What is added or replaced.
+    #[prost(message, repeated, tag = "2")]
+    pub entities: ::prost::alloc::vec::Vec<SceneEntity>,
 }

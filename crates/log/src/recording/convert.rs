@@ -6,7 +6,7 @@ use fly_hal::{Class, Signal};
 
 use super::{Recording, Stream};
 use crate::error::LogError;
-use crate::writer::{Encoder, Item, Row};
+use crate::writer::{Item, McapLog, Row};
 use crate::{FlightHeader, Header, RunMetadata};
 
 /// Group and first component of the motors' signals.
@@ -50,7 +50,7 @@ pub fn convert(mut recording: Recording<Stream>, to: impl Write + Seek) -> Resul
         description,
         ..Header::default()
     };
-    let mut encoder = Encoder::new(to, &header).map_err(failed)?;
+    let mut log = McapLog::new(to, &header).map_err(failed)?;
     let (mut values, mut groups) = (Vec::new(), Vec::new());
     loop {
         let frame = recording.frames.read().map_err(|source| LogError::Open {
@@ -81,12 +81,12 @@ pub fn convert(mut recording: Recording<Stream>, to: impl Write + Seek) -> Resul
             control: None,
             commands: None,
         };
-        encoder.write(&Item::Row(row)).map_err(failed)?;
+        log.write(&Item::Row(row)).map_err(failed)?;
     }
     let run = RunMetadata {
         outcome: "recorded".to_owned(),
         ..RunMetadata::default()
     };
-    encoder.finish(Some(&(run, 0))).map_err(failed)?;
+    log.finish(Some(&(run, 0))).map_err(failed)?;
     Ok(())
 }

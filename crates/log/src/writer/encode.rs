@@ -1,28 +1,20 @@
-//! Encodes rows and events as the messages of an MCAP file.
+//! Encodes rows and events as messages.
 
 use std::collections::BTreeMap;
-use std::io::{Seek, Write};
 
 use fly_hal::Signal;
-use mcap::records::{MessageHeader, Metadata};
-use mcap::{Compression, McapError, WriteOptions};
-use prost::Message;
-use prost_types::Timestamp;
 
 use super::layout::Item;
+use super::output::{Channel, Encoded, Output};
+use super::parts::{pose, pose_in_world, timestamp, transform, vector};
 use super::row::{Control, Level, Reference, Row, Status, SystemState};
 use super::truth::Truth;
+use super::viewer::Viewer;
 use crate::Header;
-use crate::metadata::{CHANNELS as CHANNEL_NUMBERS, PROFILE, RunMetadata, header_records};
-use crate::schema::{descriptor_of, fly, foxglove};
-
-/// Name of the world frame.
-const WORLD: &str = "world";
-/// A chunk is closed at this many bytes before compression.
-const CHUNK_BYTES: u64 = 1 << 20;
+use crate::schema::{fly, foxglove};
 
 /// Topics and their messages, in the order of the channels.
-const CHANNELS: [(&str, &str); 8] = [
+const CHANNELS: [(&str, &str); 9] = [
     ("/pose", "foxglove.PoseInFrame"),
     ("/reference/pose", "foxglove.PoseInFrame"),
     ("/tf", "foxglove.FrameTransforms"),
@@ -31,24 +23,8 @@ const CHANNELS: [(&str, &str); 8] = [
     ("/fly/state", "fly.Motion"),
     ("/fly/reference", "fly.Motion"),
     ("/fly/control", "fly.Control"),
+    ("/fly/command", "fly.Command"),
 ];
-/// This channel carries the names of the commands.
-const COMMAND: (&str, &str) = ("/fly/command", "fly.Command");
-/// The last ones, in the logs of systems of several bodies.
-const SYSTEM_CHANNELS: [(&str, &str); 2] = [
-    ("/fly/system/state", "fly.SystemMotion"),
-    ("/fly/system/reference", "fly.SystemMotion"),
-];
-
-/// After them, in the logs of simulations.
-const TRUTH_CHANNELS: [(&str, &str); 2] = [
-    ("/truth/pose", "foxglove.PoseInFrame"),
-    ("/truth/tf", "foxglove.FrameTransforms"),
-];
-
-/// The last one, in the logs of flights with an estimator. It carries the names of the sensors.
-const ESTIMATE: (&str, &str) = ("/fly/estimate", "fly.Estimate");
-
 const POSE: usize = 0;
 const REFERENCE_POSE: usize = 1;
 const TF: usize = 2;
@@ -58,25 +34,18 @@ const STATE: usize = 5;
 const REFERENCE: usize = 6;
 const CONTROL: usize = 7;
 const COMMANDS: usize = 8;
+
+/// In the logs of systems of several bodies.
+const SYSTEM_CHANNELS: [(&str, &str); 2] = [
+    ("/fly/system/state", "fly.SystemMotion"),
+    ("/fly/system/reference", "fly.SystemMotion"),
+];
 const SYSTEM_STATE: usize = 9;
 const SYSTEM_REFERENCE: usize = 10;
 
-/// How every log of this program is written.
-pub fn options() -> WriteOptions {
-    WriteOptions::new()
-        .compression(Some(Compression::Lz4))
-        .profile(PROFILE)
-        .library(concat!("fly-log ", env!("CARGO_PKG_VERSION")))
-        .chunk_size(Some(CHUNK_BYTES))
-        // It would cover the record of the run, and the rest of the file must be reproducible.
-        .calculate_data_section_crc(false)
-}
-
-/// Writes the messages of rows and events.
-pub struct Encoder<W: Write + Seek> {
-    mcap: mcap::Writer<W>,
-    head: Vec<Metadata>,
-    channels: Vec<u16>,
+/// Makes messages of rows and events.
+pub struct Encoder {
+    channels: Vec<Channel>,
     start: i64,
     vehicle: String,
     bodies: Vec<String>,
@@ -85,53 +54,54 @@ pub struct Encoder<W: Write + Seek> {
     /// For every command: the rotor, and whether it is a tilt.
     rotors: Vec<Option<(usize, bool)>>,
     truth: Truth,
-    /// The first of the channels of the truth.
-    truth_channel: usize,
-    estimate_channel: usize,
+    /// Where the simulation tells it.
+    true_pose: Option<usize>,
+    /// Of flights with an estimator. The channel carries the names of the sensors.
+    estimate: Option<usize>,
+    viewer: Viewer,
     sequence: u32,
     rows: u64,
     events: u64,
     bytes: Vec<u8>,
 }
 
-impl<W: Write + Seek> Encoder<W> {
-    /// Writes the header's records and declares the channels.
-    pub fn new(writer: W, header: &Header) -> Result<Self, McapError> {
-        let mut mcap = options().create(writer)?;
-        let head = header_records(header);
-        for record in &head {
-            mcap.write_metadata(record)?;
-        }
-        let mut channels = Vec::new();
-        let system = SYSTEM_CHANNELS
-            .into_iter()
-            .filter(|_| !header.bodies.is_empty());
+impl Encoder {
+    /// The channels whose numbers in a file are always the same: frames and commands.
+    pub(crate) const NUMBERED: [usize; 2] = [FRAME, COMMANDS];
+
+    /// For flights with this header.
+    pub fn new(header: &Header) -> Self {
+        let plain = |(topic, schema)| Channel {
+            topic,
+            schema,
+            metadata: BTreeMap::new(),
+        };
+        let several = !header.bodies.is_empty();
+        let system = SYSTEM_CHANNELS.into_iter().filter(|_| several);
+        let mut channels: Vec<Channel> = CHANNELS.into_iter().chain(system).map(plain).collect();
+        let mut name_values = |channel: usize, names: String| {
+            let metadata: &mut BTreeMap<_, _> = &mut channels[channel].metadata;
+            metadata.insert("values".to_owned(), names);
+        };
+        name_values(FRAME, names(header.description.frame_signals()));
+        name_values(COMMANDS, names(header.description.commands()));
+        let mut add = |channel: Channel| {
+            channels.push(channel);
+            channels.len() - 1
+        };
         let truth = Truth::of(&header.description);
-        let of_truth = TRUTH_CHANNELS.into_iter().filter(|_| !truth.is_empty());
-        let channels_before = CHANNELS.len() + 1 + system.clone().count();
-        let all = CHANNELS.into_iter().chain([COMMAND]).chain(system);
-        let estimate = header.estimate.as_ref();
-        let of_estimate = estimate.map(|_| ESTIMATE);
-        for (topic, message) in all.chain(of_truth).chain(of_estimate) {
-            let schema = mcap.add_schema(message, "protobuf", &descriptor_of(message))?;
-            let mut metadata = BTreeMap::new();
-            if topic == COMMAND.0 {
-                metadata.insert("values".to_owned(), names(header.description.commands()));
-            }
-            if topic == CHANNELS[FRAME].0 {
-                let names = names(header.description.frame_signals());
-                metadata.insert("values".to_owned(), names);
-            }
-            if let Some(sensors) = estimate.filter(|_| topic == ESTIMATE.0) {
-                metadata.insert("values".to_owned(), sensors.join(" "));
-            }
-            channels.push(mcap.add_channel(schema, topic, "protobuf", &metadata)?);
-        }
-        debug_assert_eq!([channels[FRAME], channels[COMMANDS]], CHANNEL_NUMBERS);
-        Ok(Self {
-            mcap,
-            head,
-            estimate_channel: channels.len().saturating_sub(1),
+        let true_pose =
+            (truth.has_pose()).then(|| add(plain(("/truth/pose", "foxglove.PoseInFrame"))));
+        let estimate = header.estimate.as_ref().map(|sensors| {
+            add(Channel {
+                metadata: BTreeMap::from([("values".to_owned(), sensors.join(" "))]),
+                ..plain(("/fly/estimate", "fly.Estimate"))
+            })
+        });
+        let viewer = Viewer::new(header, &truth, &mut |topic, schema| {
+            add(plain((topic, schema)))
+        });
+        Self {
             channels,
             start: header.flight.start,
             vehicle: header.flight.vehicle_name.clone(),
@@ -142,70 +112,76 @@ impl<W: Write + Seek> Encoder<W> {
                 .map(|command| rotor_of(&command.name))
                 .collect(),
             truth,
-            truth_channel: channels_before,
+            true_pose,
+            estimate,
+            viewer,
             sequence: 0,
             rows: 0,
             events: 0,
             bytes: Vec::new(),
-        })
+        }
     }
 
-    /// Rows and events written so far.
+    /// The channels of the messages.
+    pub fn channels(&self) -> &[Channel] {
+        &self.channels
+    }
+
+    /// Rows and events encoded so far.
     pub const fn counts(&self) -> (u64, u64) {
         (self.rows, self.events)
     }
 
-    /// Closes the chunk, if there is one, and passes everything on to the file.
-    pub fn flush(&mut self) -> Result<(), McapError> {
-        self.mcap.flush()
-    }
-
-    /// Writes the messages of one item.
-    pub fn write(&mut self, item: &Item) -> Result<(), McapError> {
-        match item {
-            Item::Row(row) => self.row(row),
+    /// Makes the messages of one item and passes each on to `take`.
+    ///
+    /// # Errors
+    /// The first one of `take`; what is left of the item is not made.
+    pub fn encode<E>(
+        &mut self,
+        item: &Item,
+        take: &mut dyn FnMut(Encoded) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        let mut output = Output {
+            bytes: &mut bytes,
+            sequence: self.sequence,
+            take,
+        };
+        let result = match item {
+            Item::Row(row) => self.row(row, &mut output),
             Item::Event {
                 time,
                 level,
                 target,
                 message,
             } => {
-                self.events += 1;
                 let time = self.flight_time(*time);
-                self.message(
-                    LOG,
-                    time,
-                    &foxglove::Log {
-                        timestamp: Some(timestamp(time)),
-                        level: level_number(*level),
-                        message: (*message).to_owned(),
-                        name: (*target).to_owned(),
-                        ..Default::default()
-                    },
-                )
+                let message = foxglove::Log {
+                    timestamp: Some(timestamp(time)),
+                    level: level_number(*level),
+                    message: (*message).to_owned(),
+                    name: (*target).to_owned(),
+                    ..Default::default()
+                };
+                output.message(LOG, time, &message)
             }
+        };
+        self.bytes = bytes;
+        result?;
+        match item {
+            Item::Row(_) => {
+                self.rows += 1;
+                self.sequence = self.sequence.wrapping_add(1);
+            }
+            Item::Event { .. } => self.events += 1,
         }
+        Ok(())
     }
 
-    /// Writes the header's records once more, in case that the first ones are damaged, the record of the run and the number of lost rows,
-    /// if there is one, and the summary.
-    pub fn finish(mut self, run: Option<&(RunMetadata, u64)>) -> Result<W, McapError> {
-        for record in &self.head {
-            self.mcap.write_metadata(record)?;
-        }
-        if let Some((run, dropped)) = run {
-            for record in run.records(*dropped) {
-                self.mcap.write_metadata(&record)?;
-            }
-        }
-        self.mcap.finish()?;
-        Ok(self.mcap.into_inner())
-    }
-
-    fn row(&mut self, row: &Row) -> Result<(), McapError> {
+    fn row<E>(&mut self, row: &Row, output: &mut Output<E>) -> Result<(), E> {
         let time = self.flight_time(row.time);
         let stamp = Some(timestamp(time));
-        self.message(
+        output.message(
             FRAME,
             time,
             &fly::Frame {
@@ -222,17 +198,20 @@ impl<W: Write + Seek> Encoder<W> {
             },
         )?;
         if let Some(state) = &row.state {
-            self.message(POSE, time, &pose_in_world(time, pose(&state.pose)))?;
-            self.message(STATE, time, &motion(time, &state.pose, &state.twist, None))?;
+            output.message(POSE, time, &pose_in_world(time, pose(&state.pose)))?;
+            output.message(STATE, time, &motion(time, &state.pose, &state.twist, None))?;
         }
         let transforms = self.transforms(time, row);
         if !transforms.is_empty() {
-            self.message(TF, time, &foxglove::FrameTransforms { transforms })?;
+            output.message(TF, time, &foxglove::FrameTransforms { transforms })?;
         }
-        self.truth(time, row)?;
-        if let Some(numbers) = row.estimate {
-            let message = estimate(time, numbers);
-            self.message(self.estimate_channel, time, &message)?;
+        if let Some(channel) = self.true_pose.filter(|_| self.truth.is_told(row))
+            && let Some(at) = self.truth.pose(row.values)
+        {
+            output.message(channel, time, &pose_in_world(time, pose(&at)))?;
+        }
+        if let (Some(channel), Some(numbers)) = (self.estimate, row.estimate) {
+            output.message(channel, time, &estimate(time, numbers))?;
         }
         if let Some(SystemState {
             configuration,
@@ -241,7 +220,7 @@ impl<W: Write + Seek> Encoder<W> {
         }) = row.system
         {
             let message = system_motion(time, configuration, velocity, &[]);
-            self.message(SYSTEM_STATE, time, &message)?;
+            output.message(SYSTEM_STATE, time, &message)?;
         }
         if let Some(control) = &row.control {
             if let Some(Reference {
@@ -250,8 +229,8 @@ impl<W: Write + Seek> Encoder<W> {
                 acceleration,
             }) = &control.reference
             {
-                self.message(REFERENCE_POSE, time, &pose_in_world(time, pose(at)))?;
-                self.message(
+                output.message(REFERENCE_POSE, time, &pose_in_world(time, pose(at)))?;
+                output.message(
                     REFERENCE,
                     time,
                     &motion(time, at, twist, Some(acceleration)),
@@ -259,10 +238,10 @@ impl<W: Write + Seek> Encoder<W> {
             }
             if let Some(to) = &control.system {
                 let message = system_motion(time, to.configuration, to.velocity, to.acceleration);
-                self.message(SYSTEM_REFERENCE, time, &message)?;
+                output.message(SYSTEM_REFERENCE, time, &message)?;
             }
             let message = self.control(time, row, control);
-            self.message(CONTROL, time, &message)?;
+            output.message(CONTROL, time, &message)?;
         }
         if let Some(commands) = row.commands {
             let message = fly::Command {
@@ -270,29 +249,9 @@ impl<W: Write + Seek> Encoder<W> {
                 values: commands.to_vec(),
                 rotors: self.by_rotor(commands),
             };
-            self.message(COMMANDS, time, &message)?;
+            output.message(COMMANDS, time, &message)?;
         }
-        self.rows += 1;
-        self.sequence = self.sequence.wrapping_add(1);
-        Ok(())
-    }
-
-    /// The poses that a simulation tells, where it does in this tick.
-    fn truth(&mut self, time: u64, row: &Row) -> Result<(), McapError> {
-        if !self.truth.is_told(row) {
-            return Ok(());
-        }
-        if let Some(at) = self.truth.pose(row.values) {
-            self.message(self.truth_channel, time, &pose_in_world(time, pose(&at)))?;
-        }
-        let transforms: Vec<_> = (self.truth.bodies(row.values))
-            .map(|(name, at)| transform(time, name, &at))
-            .collect();
-        if !transforms.is_empty() {
-            let message = foxglove::FrameTransforms { transforms };
-            self.message(self.truth_channel + 1, time, &message)?;
-        }
-        Ok(())
+        self.viewer.row(time, row, &self.truth, output)
     }
 
     fn control(&self, time: u64, row: &Row, control: &Control) -> fly::Control {
@@ -362,24 +321,6 @@ impl<W: Write + Seek> Encoder<W> {
     /// Flight time of an instant of the backend's clock, ns.
     fn flight_time(&self, time: i64) -> u64 {
         u64::try_from(time.saturating_sub(self.start)).unwrap_or(0)
-    }
-
-    fn message(
-        &mut self,
-        channel: usize,
-        time: u64,
-        message: &impl Message,
-    ) -> Result<(), McapError> {
-        self.bytes.clear();
-        self.bytes.reserve(message.encoded_len());
-        message.encode_raw(&mut self.bytes);
-        let header = MessageHeader {
-            channel_id: self.channels[channel],
-            sequence: self.sequence,
-            log_time: time,
-            publish_time: time,
-        };
-        self.mcap.write_to_known_channel(&header, &self.bytes)
     }
 }
 
@@ -451,50 +392,6 @@ fn system_motion(
         configuration: configuration.to_vec(),
         velocity: velocity.to_vec(),
         acceleration: acceleration.to_vec(),
-    }
-}
-
-fn transform(time: u64, child: &str, at: &[f64; 7]) -> foxglove::FrameTransform {
-    let pose = pose(at);
-    foxglove::FrameTransform {
-        timestamp: Some(timestamp(time)),
-        parent_frame_id: WORLD.to_owned(),
-        child_frame_id: child.to_owned(),
-        translation: pose.position,
-        rotation: pose.orientation,
-    }
-}
-
-fn pose_in_world(time: u64, pose: foxglove::Pose) -> foxglove::PoseInFrame {
-    foxglove::PoseInFrame {
-        timestamp: Some(timestamp(time)),
-        frame_id: WORLD.to_owned(),
-        pose: Some(pose),
-    }
-}
-
-fn pose(pose: &[f64; 7]) -> foxglove::Pose {
-    let [x, y, z, qw, qx, qy, qz] = *pose;
-    foxglove::Pose {
-        position: Some(vector([x, y, z])),
-        orientation: Some(foxglove::Quaternion {
-            x: qx,
-            y: qy,
-            z: qz,
-            w: qw,
-        }),
-    }
-}
-
-const fn vector([x, y, z]: [f64; 3]) -> foxglove::Vector3 {
-    foxglove::Vector3 { x, y, z }
-}
-
-/// Flight time as protobuf's time stamp, counted from 1970 as the viewers expect it.
-fn timestamp(time: u64) -> Timestamp {
-    Timestamp {
-        seconds: i64::try_from(time / 1_000_000_000).unwrap_or(i64::MAX),
-        nanos: (time % 1_000_000_000) as i32,
     }
 }
 

@@ -31,16 +31,21 @@ pub struct Layout {
 /// Numbers of an estimate before the innovations.
 pub const ESTIMATE: usize = 34;
 
-/// An item of the queue.
+/// An item of a flight's record.
+#[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
 pub enum Item<'a> {
     /// A tick.
     Row(Row<'a>),
     /// A line of the flight's log.
     Event {
+        /// When, ns in the backend's clock.
         time: i64,
+        /// How grave it is.
         level: Level,
+        /// Who says it.
         target: &'a str,
+        /// What it says.
         message: &'a str,
     },
 }

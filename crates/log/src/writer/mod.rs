@@ -3,9 +3,14 @@
 mod chunks;
 mod claim;
 mod encode;
+mod file;
 mod layout;
+mod output;
+mod parts;
 mod row;
+mod shapes;
 mod truth;
+mod viewer;
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -25,9 +30,11 @@ use crate::error::LogError;
 use crate::{Header, RunMetadata};
 use chunks::{Chunking, Written};
 use claim::Claim;
-pub(crate) use encode::{Encoder, options as mcap_options};
-pub(crate) use layout::Item;
+pub use encode::Encoder;
+pub(crate) use file::{McapLog, options as mcap_options};
+pub use layout::Item;
 use layout::{Buffers, Layout};
+pub use output::{Channel, Encoded};
 
 /// Rows that the queue holds.
 const QUEUE_ROWS: usize = 1024;
@@ -134,7 +141,7 @@ impl Writer {
         let layout = Layout::new(header);
         let chunking = Chunking::new(header.flight.rate_hz);
         let start = || -> io::Result<Running> {
-            let encoder = Encoder::new(BufWriter::new(file), header).map_err(io::Error::other)?;
+            let log = McapLog::new(BufWriter::new(file), header).map_err(io::Error::other)?;
             let (queue, rows) =
                 RingBuffer::new(QUEUE_ROWS * layout.row_words() + layout.max_words());
             let (finish, metadata) = mpsc::channel();
@@ -148,7 +155,7 @@ impl Writer {
             };
             let thread = thread::Builder::new()
                 .name("fly-log".into())
-                .spawn(move || writing.run(encoder, rows, &metadata))?;
+                .spawn(move || writing.run(log, rows, &metadata))?;
             Ok(Running {
                 queue,
                 finish,
@@ -357,11 +364,11 @@ impl Writing {
     /// Takes items until the other end is dropped, then closes the file.
     fn run(
         mut self,
-        encoder: Encoder<BufWriter<File>>,
+        log: McapLog<BufWriter<File>>,
         mut queue: Consumer<u64>,
         finish: &mpsc::Receiver<(RunMetadata, u64)>,
     ) -> Result<Stats, LogError> {
-        let result = self.write(encoder, &mut queue, finish);
+        let result = self.write(log, &mut queue, finish);
         if let Err(error) = &result {
             // Before the queue is abandoned, by which the flight sees that something is wrong.
             let _ = self.shared.failure.set(error.to_string());
@@ -371,7 +378,7 @@ impl Writing {
 
     fn write(
         &mut self,
-        mut encoder: Encoder<BufWriter<File>>,
+        mut log: McapLog<BufWriter<File>>,
         queue: &mut Consumer<u64>,
         finish: &mpsc::Receiver<(RunMetadata, u64)>,
     ) -> Result<Stats, LogError> {
@@ -382,7 +389,7 @@ impl Writing {
         };
         let mcap = |error: mcap::McapError| failed(reason(&error));
         // A flight that is killed before its first chunk still leaves a log.
-        encoder.flush().map_err(mcap)?;
+        log.flush().map_err(mcap)?;
         let mut words = vec![0; self.layout.max_words()];
         let mut buffers = Buffers::default();
         let mut open_since = None;
@@ -396,11 +403,11 @@ impl Writing {
                     break;
                 }
                 let item = self.layout.decode(words, &mut buffers);
-                encoder.write(&item).map_err(mcap)?;
+                log.write(&item).map_err(mcap)?;
                 if let Item::Row(row) = &item
                     && self.chunking.ends(row.time)
                 {
-                    encoder.flush().map_err(mcap)?;
+                    log.flush().map_err(mcap)?;
                     self.shared.written.add();
                     open_since = None;
                 } else {
@@ -414,7 +421,7 @@ impl Writing {
             if self.pace == Pace::RealTime
                 && open_since.is_some_and(|since: Instant| since.elapsed() >= STALL)
             {
-                encoder.flush().map_err(mcap)?;
+                log.flush().map_err(mcap)?;
                 open_since = None;
             }
             thread::park_timeout(IDLE);
@@ -422,8 +429,8 @@ impl Writing {
         // Without a record of the run `finish` was not called: the file is closed but keeps the name `.part`.
         let metadata = finish.recv().ok();
         let dropped = metadata.as_ref().map_or(0, |(_, dropped)| *dropped);
-        let (rows, events) = encoder.counts();
-        let file = encoder.finish(metadata.as_ref()).map_err(mcap)?;
+        let (rows, events) = log.counts();
+        let file = log.finish(metadata.as_ref()).map_err(mcap)?;
         let close = || -> io::Result<u64> {
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.sync_all()?;

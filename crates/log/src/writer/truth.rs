@@ -10,8 +10,8 @@ use super::row::Row;
 pub struct Truth {
     group: usize,
     pose: Option<[usize; 7]>,
-    /// Of each body, with the name of its frame.
-    bodies: Vec<(String, [usize; 7])>,
+    /// Of each body, if there are several.
+    bodies: Vec<[usize; 7]>,
 }
 
 impl Truth {
@@ -28,26 +28,27 @@ impl Truth {
                 .collect();
             <[usize; 7]>::try_from(places?).ok()
         };
-        let bodies = (0..).map_while(|i| {
-            let name = format!("body.{i}");
-            Some((truth(&name).replacen('.', "/", 1), pose(&name)?))
-        });
         Self {
             group,
             pose: pose("pose"),
-            bodies: bodies.collect(),
+            bodies: (0..).map_while(|i| pose(&format!("body.{i}"))).collect(),
         }
     }
 
-    /// Whether no row tells any.
-    pub fn is_empty(&self) -> bool {
-        self.pose.is_none() && self.bodies.is_empty()
+    /// Whether rows tell the pose of the tracked body.
+    pub const fn has_pose(&self) -> bool {
+        self.pose.is_some()
     }
 
-    /// Whether this row does.
+    /// How many poses of bodies they tell, which they do of systems of several.
+    pub const fn body_count(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// Whether this row tells the truth.
     pub fn is_told(&self, row: &Row) -> bool {
         let status = row.groups.get(self.group);
-        !self.is_empty() && status.is_some_and(|status| status.valid && status.stamp == row.time)
+        status.is_some_and(|status| status.valid && status.stamp == row.time)
     }
 
     /// Pose of the tracked body.
@@ -55,9 +56,9 @@ impl Truth {
         self.pose.map(|places| places.map(|place| values[place]))
     }
 
-    /// Poses of all bodies, if there are several, with the names of their frames: `truth/body.{i}`.
-    pub fn bodies(&self, values: &[f64]) -> impl Iterator<Item = (&str, [f64; 7])> {
+    /// Poses of all bodies, if there are several.
+    pub fn bodies(&self, values: &[f64]) -> impl Iterator<Item = [f64; 7]> {
         let bodies = self.bodies.iter();
-        bodies.map(|(name, places)| (name.as_str(), places.map(|place| values[place])))
+        bodies.map(|places| places.map(|place| values[place]))
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use fly_hal::Error;
+use fly_hal::Spanned;
 use serde::Deserialize;
-use toml::Spanned;
 
 /// Thrust over command `u`, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,7 @@ pub(crate) enum Curve {
 }
 
 /// As it is written.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(
     untagged,

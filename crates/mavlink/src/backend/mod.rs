@@ -47,6 +47,8 @@ mod vehicle;
 pub use airframe::Airframe;
 pub use any::AnyVehicle;
 pub use hil::HilVehicle;
+#[cfg(feature = "schema")]
+pub use settings::schema;
 pub use vehicle::MavlinkVehicle;
 
 /// The kinds of vehicle that a heartbeat may name.

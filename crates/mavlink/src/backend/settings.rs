@@ -33,39 +33,92 @@ use std::time::Duration;
 use super::curve::{Curve, CurveSettings};
 use crate::outputs::OutputSettings;
 use crate::{Address, AddressError, Identity, LinkSettings, SigningSettings, VehicleSettings};
+use fly_hal::Spanned;
 use fly_hal::{CommandSet, Configuration, Error};
 use serde::Deserialize;
-use toml::Spanned;
 
 /// The table as it is written; defaults as in the example above.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
+    /// `udpin:ADDRESS:PORT`, `udpout:HOST:PORT`, `tcpin:ADDRESS:PORT`, `tcpout:HOST:PORT` or `serial:PATH:BAUD`. Default `udpin:127.0.0.1:14550`.
     #[serde(default = "default_link")]
     link: Spanned<String>,
+    /// The vehicle's system id, 1 to 255. Default: that of the first autopilot that is heard.
     system: Option<Spanned<i64>>,
+    /// Our system id, 1 to 255. Default 255.
     own_system: Option<Spanned<i64>>,
+    /// Our component id: 190 a ground station, 191 a companion computer. Default 190.
     own_component: Option<Spanned<i64>>,
+    /// For the first heartbeat, s. Default 10.
     connect_timeout: Option<Spanned<f64>>,
+    /// How long a vehicle that is to be commanded may take to know where it is, s. Default 60.
     ready_timeout: Option<Spanned<f64>>,
+    /// Age at which a measurement is invalid, s. Default 0.5.
     stale_after: Option<Spanned<f64>>,
+    /// How often the attitude is asked for, Hz; 0: not at all. Default 50.
     attitude_rate_hz: Option<Spanned<f64>>,
+    /// How often position and velocity are asked for, Hz; 0: not at all. Default 30.
     position_rate_hz: Option<Spanned<f64>>,
+    /// File of the key of a signed link. Default: not signed.
     signing_key: Option<Spanned<String>>,
+    /// Our number of the link, 0 to 255, where several share a key. Default 0.
     signing_link: Option<Spanned<i64>>,
+    /// Send nothing at all. Default false.
     #[serde(default)]
     listen_only: bool,
+    /// Only warn where the vehicle is of another kind. Default false.
     #[serde(default)]
     any_type: bool,
+    /// What it is commanded by: `attitude`, `rates` or `trajectory`; `hil`: we are the autopilot of a simulator. Default `attitude`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<CommandName>"))]
     command: Option<Spanned<String>>,
+    /// Setpoints a second at most, 5 to 1000. Default 200, or as many as a serial line carries.
     setpoint_rate_hz: Option<Spanned<f64>>,
+    /// The autopilot's thrust in hover, 0.05 to 0.95. Default: measured.
     hover_thrust: Option<Spanned<f64>>,
+    /// f of the thrust f u^2 + (1 - f) u, 0 to 1, or points [command, force in N]. Default 0.
     thrust_curve: Option<Spanned<CurveSettings>>,
+    /// Least and most of the autopilot's thrust. Default [0.03, 0.95].
     thrust_limits: Option<Spanned<[f64; 2]>>,
+    /// Set the vehicle's parameters that are wrong for the flight, and set them back. Default false.
     #[serde(default)]
     set_parameters: bool,
+    /// Where their old values are kept meanwhile. Default: in the user's folder for states.
     parameters_file: Option<Spanned<String>>,
+    /// Which output drives what. Default: as PX4 numbers its motors.
     outputs: Option<Spanned<Vec<OutputSettings>>>,
+}
+
+/// The values of `command`.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+#[allow(dead_code, reason = "only its schema is used")]
+enum CommandName {
+    /// Attitude and collective thrust.
+    Attitude,
+    /// Angular velocity and collective thrust.
+    Rates,
+    /// Position, velocity, acceleration and heading.
+    Trajectory,
+    /// We are the autopilot of a simulator.
+    Hil,
+}
+
+/// The keys of the table, those of `command = "hil"` as well.
+#[cfg(feature = "schema")]
+pub fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let mut schema = <Table as schemars::JsonSchema>::json_schema(generator);
+    let origin = generator.subschema_for::<crate::hil::Origin>();
+    if let Some(properties) = schema
+        .get_mut("properties")
+        .and_then(|it| it.as_object_mut())
+    {
+        properties.insert("origin".into(), origin.into());
+    }
+    schema
 }
 
 /// Where ground stations listen, to this machine alone: whoever reaches an open port can claim to be the vehicle.

@@ -10,6 +10,7 @@ const RADIUS: f64 = 6_371_000.0;
 /// The place of the world's origin.
 ///
 /// Positions are mapped by the azimuthal equidistant projection on a sphere, as in PX4: distances from the origin are right.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Origin {

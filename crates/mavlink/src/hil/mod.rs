@@ -9,8 +9,10 @@ mod geodesy;
 pub mod json;
 pub mod px4;
 mod sensed;
+mod serve;
 mod wire;
 
 pub use geodesy::Origin;
 pub use sensed::{Fix, Inertial, Motion, Sensed, Sensors};
+pub use serve::ServeSettings;
 pub use wire::{Wire, WireCounts};

@@ -2,9 +2,10 @@
 
 use fly_lie::SE3;
 
-use super::elements::Names;
-use super::motors::{component, joint_named};
-use super::pose::pose;
+use super::elements::{FROM, Names, TO};
+use super::keys::{Key, VECTOR, Value};
+use super::motors::{COMPONENT, component, joint_named};
+use super::pose::{ORIENTATION, pose};
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
 use crate::multibody::constraints::{
@@ -29,6 +30,98 @@ const TYPES: [&str; 11] = [
 ];
 
 const SURFACES: [&str; 4] = ["disc", "sphere", "ellipsoid", "blade"];
+
+/// The keys of a loop.
+pub(super) const LOOP: [Key; 7] = [
+    Key::new("name", Value::Text, "Its name. Default `loop 0`, ..."),
+    Key::required("type", Value::Word(&TYPES), "What the frames may do."),
+    FROM,
+    Key::new(
+        "from_frame",
+        Value::Table(&FRAME),
+        "The frame in `from`. Default: that of the body.",
+    ),
+    TO,
+    Key::new(
+        "to_frame",
+        Value::Table(&FRAME),
+        "The frame in `to`. Default: that of the body.",
+    ),
+    Key::new("length", Value::Number, "Of a distance alone, m."),
+];
+
+/// The keys of what rolls, of all kinds.
+pub(super) const ROLLING: [Key; 10] = [
+    Key::new("name", Value::Text, "Its name. Default `rolling 0`, ..."),
+    Key::required(
+        "type",
+        Value::Word(&SURFACES),
+        "A wheel about the z axis of `to_frame`, a ball, an ellipsoid, or a blade along the x axis of `to_frame`.",
+    ),
+    Key::new(
+        "from",
+        Value::Text,
+        "The body of the plane. Default \"world\".",
+    ),
+    Key::required("to", Value::Text, "The body that rolls, slides or is led."),
+    Key::new(
+        "to_frame",
+        Value::Table(&FRAME),
+        "The frame of the surface in `to`. Default: that of the body.",
+    ),
+    Key::new(
+        "from_frame",
+        Value::Table(&FRAME),
+        "Not of a blade: the plane is its z = 0. Default: that of the body `from`.",
+    ),
+    Key::new(
+        "slides",
+        Value::Boolean,
+        "Not of a blade: without friction in place of rolling. Default false.",
+    ),
+    Key::new("radius", Value::Number, "Of a disc or a sphere, m."),
+    Key::new(
+        "rim",
+        Value::Number,
+        "Of a disc: the radius of a rounded edge, m. Default 0.",
+    ),
+    Key::new("semi_axes", VECTOR, "Of an ellipsoid, m."),
+];
+
+/// The keys of a coupling.
+pub(super) const COUPLING: [Key; 3] = [
+    Key::new("name", Value::Text, "Its name. Default `coupling 0`, ..."),
+    Key::required(
+        "terms",
+        Value::List(&Value::Table(&TERM)),
+        "What is summed, one for each joint.",
+    ),
+    Key::new(
+        "offset",
+        Value::Number,
+        "What the sum is, rad or m. Default 0.",
+    ),
+];
+
+const TERM: [Key; 3] = [
+    Key::required("joint", Value::Text, "The joint."),
+    COMPONENT,
+    Key::new("factor", Value::Number, "Of its position. Default 1."),
+];
+
+const FRAME: [Key; 3] = [
+    Key::new(
+        "position",
+        VECTOR,
+        "m in the body's frame. Default: its origin.",
+    ),
+    Key::new("orientation", ORIENTATION, "Default: the body's axes."),
+    Key::new(
+        "axis",
+        VECTOR,
+        "Instead of `orientation`: the frame's z axis.",
+    ),
+];
 
 /// What ties bodies together beside the joints of the tree.
 pub(super) struct Constraints {
@@ -100,11 +193,8 @@ fn closure<'a>(
 ) -> Result<LoopClosure<f64>, DescriptionError> {
     let kind_entry = table.required("type")?;
     let kind = kind_entry.word(&TYPES)?;
-    let mut known = vec!["name", "type", "from", "from_frame", "to", "to_frame"];
-    if TYPES[kind] == "distance" {
-        known.push("length");
-    }
-    table.only(&known)?;
+    let has_length = TYPES[kind] == "distance";
+    table.only(LOOP.iter().filter(|key| key.name != "length" || has_length))?;
     let kind = match TYPES[kind] {
         "fixed" => LoopKind::Fixed,
         "revolute" => LoopKind::Revolute,
@@ -140,7 +230,11 @@ fn rolling_body<'a>(
         _ => &[],
     };
     let known = ["name", "type", "from", "to", "to_frame"];
-    table.only(&[&known, own].concat())?;
+    table.only(
+        ROLLING
+            .iter()
+            .filter(|key| known.contains(&key.name) || own.contains(&key.name)),
+    )?;
     let refuse = |key: &str, error: SurfaceError<f64>| {
         (table.deepest(&[key])).error(Problem::Keys(error.to_string()))
     };
@@ -200,7 +294,7 @@ pub(super) fn name_of(kind: &LoopKind<f64>) -> &'static str {
 /// A frame by its `position`, and its `orientation` or the `axis` that is its z axis.
 fn frame(entry: &Entry<'_>) -> Result<SE3<f64>, DescriptionError> {
     let table = entry.table()?;
-    table.only(&["position", "orientation", "axis"])?;
+    table.only(&FRAME)?;
     let mut frame = pose(&table)?;
     if let Some(axis) = table.get("axis") {
         if table.get("orientation").is_some() {
@@ -219,13 +313,13 @@ fn coupling(
     model: &Model<f64>,
     joints: &[JointData],
 ) -> Result<Coupling<f64>, DescriptionError> {
-    table.only(&["name", "terms", "offset"])?;
+    table.only(&COUPLING)?;
     let offset = table.number_or_zero("offset")?;
     let mut coupling = Coupling::new(name(table, "coupling", index)?, offset);
     let terms = table.required("terms")?;
     for entry in terms.array("an array of tables, one for each joint")? {
         let term = entry.table()?;
-        term.only(&["joint", "component", "factor"])?;
+        term.only(&TERM)?;
         let joint_entry = term.required("joint")?;
         let (body, _) = joint_named(&joint_entry, model, joints)?;
         let component = component(&term, &joint_entry, model, body)?;

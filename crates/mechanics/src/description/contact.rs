@@ -2,7 +2,8 @@
 
 use nalgebra::Vector3;
 
-use super::pose::pose;
+use super::keys::{Key, VECTOR, Value};
+use super::pose::{ORIENTATION, pose};
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
 use crate::contact::Compliance;
@@ -10,11 +11,37 @@ use crate::contact::Compliance;
 /// A centre and a radius, m.
 pub(super) type Point = (Vector3<f64>, f64);
 
+/// The keys of a contact.
+pub(super) const CONTACT: [Key; 4] = [
+    Key::new(
+        "position",
+        VECTOR,
+        "Of the point, ball or box in the body's frame, m. Default: its origin.",
+    ),
+    Key::new(
+        "orientation",
+        ORIENTATION,
+        "Of a box. Default: the body's axes.",
+    ),
+    Key::new(
+        "radius",
+        Value::Number,
+        "Of a ball, or of the corners of a box, m. Default 0: a point.",
+    ),
+    Key::new("box", VECTOR, "The corners of a box with these lengths, m."),
+];
+
+/// The keys of the stop of a joint.
+pub(super) const STOP: [Key; 2] = [
+    Key::required("stiffness", Value::Number, "N m/rad, N/m."),
+    Key::new("damping", Value::Number, "s/rad, s/m. Default 0."),
+];
+
 /// `[[bodies.<name>.contacts]]`: points, balls, and boxes by their corners.
 pub(super) fn points(body: &Table<'_>) -> Result<Vec<Point>, DescriptionError> {
     let mut points = Vec::new();
     for table in body.tables("contacts")? {
-        table.only(&["position", "orientation", "radius", "box"])?;
+        table.only(&CONTACT)?;
         let radius = match table.get("radius") {
             Some(entry) => entry.not_negative()?,
             None => 0.0,
@@ -58,7 +85,7 @@ fn sides(entry: &Entry<'_>, radius: f64) -> Result<Vector3<f64>, DescriptionErro
 /// `stop = { stiffness, damping }` beside the position limits of a joint.
 pub(super) fn stop(entry: &Entry<'_>) -> Result<Compliance, DescriptionError> {
     let table = entry.table()?;
-    table.only(&["stiffness", "damping"])?;
+    table.only(&STOP)?;
     compliance(&table)
 }
 

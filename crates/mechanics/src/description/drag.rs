@@ -3,8 +3,28 @@
 use nalgebra::Vector3;
 
 use super::DescriptionError;
+use super::keys::{Key, VECTOR};
 use super::reader::Table;
 use crate::{Drag, DragError, QuadraticDrag};
+
+/// The keys of a drag.
+pub(super) const DRAG: [Key; 3] = [
+    Key::new(
+        "linear",
+        VECTOR,
+        "Along the body's axes, at the centre of mass, N s/m. Default 0.",
+    ),
+    Key::new(
+        "angular",
+        VECTOR,
+        "About the body's axes, N m s. Default 0.",
+    ),
+    Key::new(
+        "quadratic",
+        VECTOR,
+        "Along the body's axes, N/(m/s)^2, in the simulation alone. Default 0.",
+    ),
+];
 
 /// `drag = { linear, angular, quadratic }` of a body: the linear drag, which is part of its equation of motion, and the quadratic one, of
 /// which only simulations know. `None` for what is not there; a drag with `quadratic` alone is not linear.
@@ -15,7 +35,7 @@ pub(super) fn drag(
         return Ok((None, None));
     };
     let table = entry.table()?;
-    table.only(&["linear", "angular", "quadratic"])?;
+    table.only(&DRAG)?;
     let placed = |error: DragError<f64>| table.deepest(&[error.part]).error(error);
     let numbers = |key| table.get(key).map_or(Ok(Vector3::zeros()), |e| e.vector());
     let has = |key| table.get(key).is_some();

@@ -2,11 +2,99 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::pose::pose;
+use super::keys::{Key, MATRIX, VECTOR, Value};
+use super::pose::{POSE, pose};
 use super::reader::{Entry, Table, suggestion};
 use super::{DescriptionError, Problem};
 use crate::multibody::{Damper, ModelError, Spring};
 use crate::{SecondMoment, Stiffness};
+
+pub(super) const FROM: Key = Key::new(
+    "from",
+    Value::Text,
+    "The body at its one end. Default \"world\".",
+);
+pub(super) const TO: Key = Key::required("to", Value::Text, "The body at its other end.");
+
+/// The keys of a spring.
+pub(super) const SPRING: [Key; 5] = [
+    FROM,
+    TO,
+    Key::new(
+        "rest",
+        Value::Table(&POSE),
+        "The pose of `to` in `from` in which it is relaxed. Default: the same frame.",
+    ),
+    Key::new(
+        "stiffness",
+        Value::Table(&MOMENT),
+        "The sum over all points, N/m and N m/rad. This, or `points`.",
+    ),
+    Key::new(
+        "points",
+        Value::List(&Value::Table(&SPRING_POINT)),
+        "Springs between points. These, or `stiffness`.",
+    ),
+];
+
+const SPRING_POINT: [Key; 3] = [
+    Key::required("stiffness", Value::Number, "N/m."),
+    Key::required("position", VECTOR, "The point, m in the frame of `to`."),
+    Key::new(
+        "anchor",
+        VECTOR,
+        "Where it is held, m in the frame of `from`. Default: where the point is at `rest`.",
+    ),
+];
+
+/// The keys of a damper.
+pub(super) const DAMPER: [Key; 4] = [
+    FROM,
+    TO,
+    Key::new(
+        "damping",
+        Value::Table(&MOMENT),
+        "The sum over all points, N s/m and N m s/rad. This, or `points`.",
+    ),
+    Key::new(
+        "points",
+        Value::List(&Value::Table(&DAMPER_POINT)),
+        "Dampers between points. These, or `damping`.",
+    ),
+];
+
+const DAMPER_POINT: [Key; 2] = [
+    Key::required(
+        "damping",
+        Value::Number,
+        "Against the motion of the point in the frame of `from`, N s/m.",
+    ),
+    Key::required("position", VECTOR, "The point, m in the frame of `to`."),
+];
+
+const MOMENT: [Key; 5] = [
+    Key::new(
+        "weight",
+        Value::Number,
+        "The sum of the weights. Default 0.",
+    ),
+    Key::new("center", VECTOR, "Its centre, m. Default: the origin."),
+    Key::new(
+        "first_moment",
+        VECTOR,
+        "Instead of `center`: the sum of weight times position.",
+    ),
+    Key::new(
+        "moment",
+        MATRIX,
+        "About the centre: the diagonal, or three rows. Default 0.",
+    ),
+    Key::new(
+        "moment_about_origin",
+        MATRIX,
+        "Instead of `moment`: about the origin.",
+    ),
+];
 
 /// The names of the bodies, and of the inertial frame.
 pub(super) struct Names<'a> {
@@ -63,12 +151,12 @@ pub(super) fn spring<'a>(
     table: &Table<'a>,
     names: &Names<'a>,
 ) -> Result<Spring<f64>, DescriptionError> {
-    table.only(&["from", "to", "rest", "stiffness", "points"])?;
+    table.only(&SPRING)?;
     let (a, b) = names.ends(table, "spring")?;
     let mut rest = match table.get("rest") {
         Some(entry) => {
             let table = entry.table()?;
-            table.only(&["position", "orientation"])?;
+            table.only(&POSE)?;
             pose(&table)?
         }
         None => fly_lie::SE3::identity(),
@@ -81,7 +169,7 @@ pub(super) fn spring<'a>(
         let mut anchored = false;
         for entry in value.array("an array of tables, one for each point")? {
             let point = entry.table()?;
-            point.only(&["stiffness", "position", "anchor"])?;
+            point.only(&SPRING_POINT)?;
             let position = point.required("position")?.vector()?;
             let anchor = point.get("anchor");
             anchored |= anchor.is_some();
@@ -116,7 +204,7 @@ pub(super) fn damper<'a>(
     table: &Table<'a>,
     names: &Names<'a>,
 ) -> Result<Damper<f64>, DescriptionError> {
-    table.only(&["from", "to", "damping", "points"])?;
+    table.only(&DAMPER)?;
     let (a, b) = names.ends(table, "damper")?;
     let (key, value) = table.one_of(&["damping", "points"])?;
     let damping = if key == "damping" {
@@ -125,7 +213,7 @@ pub(super) fn damper<'a>(
         let mut points = Vec::new();
         for entry in value.array("an array of tables, one for each point")? {
             let point = entry.table()?;
-            point.only(&["damping", "position"])?;
+            point.only(&DAMPER_POINT)?;
             let damping = point.required("damping")?.not_negative()?;
             points.push((damping, point.required("position")?.vector()?));
         }
@@ -148,13 +236,7 @@ pub(super) fn damper<'a>(
 
 /// `{ weight, center | first_moment, moment | moment_about_origin }`.
 fn moment(table: &Table<'_>) -> Result<SecondMoment<f64>, DescriptionError> {
-    table.only(&[
-        "weight",
-        "center",
-        "first_moment",
-        "moment",
-        "moment_about_origin",
-    ])?;
+    table.only(&MOMENT)?;
     let weight = table.get("weight").map_or(Ok(0.0), |e| e.number())?;
     if let Some(entry) = table.get("first_moment") {
         return from_first_moment(weight, entry.vector()?, table);

@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use nalgebra::{Matrix3, Vector3};
 
 use super::contact;
+use super::keys::{Key, VECTOR, Value};
 use super::reader::{Entry, Table, list, suggestion};
 use super::{DescriptionError, Problem};
 use crate::SecondMoment;
@@ -35,6 +36,96 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("ball", "spherical"),
     ("floating", "free"),
     ("weld", "fixed"),
+];
+
+/// Types that need no table.
+pub(super) const WORDS: [&str; 3] = ["fixed", "spherical", "free"];
+
+/// The keys of a joint, of all types.
+pub(super) const JOINT: [Key; 11] = [
+    Key::required(
+        "type",
+        Value::Word(&TYPES),
+        "How the body moves; `schoenflies`: all translations and the rotation about one axis.",
+    ),
+    Key::new(
+        "name",
+        Value::Text,
+        "Its name in motors and messages. Default: the body's.",
+    ),
+    Key::new(
+        "axis",
+        VECTOR,
+        "A direction of any length in the joint's frame; of a planar joint the normal.",
+    ),
+    Key::new("second_axis", VECTOR, "Of a universal joint."),
+    Key::new(
+        "pitch",
+        Value::Number,
+        "Of a screw: m per radian. This, or `lead`.",
+    ),
+    Key::new(
+        "lead",
+        Value::Number,
+        "Of a screw: m per turn. This, or `pitch`.",
+    ),
+    Key::new(
+        "velocity",
+        Value::Word(&VELOCITIES),
+        "Of a spherical joint: relative to the parent, or attitude and angular velocity relative to the world. Default \"relative\".",
+    ),
+    Key::new(
+        "coordinates",
+        Value::Word(&["angle", "cos_sin", "matrix", "quaternion"]),
+        "Of revolute, cylindrical, planar and schoenflies joints `angle` or `cos_sin`, of spherical and free ones `matrix` or `quaternion`. Default: the first.",
+    ),
+    Key::new(
+        "limits",
+        Value::Table(&LIMITS),
+        "Of revolute, prismatic and screw joints. Default: none.",
+    ),
+    Key::new(
+        "spring",
+        Value::Table(&SPRING),
+        "Of revolute, prismatic and screw joints whose coordinate is their position. Default: none.",
+    ),
+    Key::new(
+        "damping",
+        Value::Any(&[Value::Number, Value::Table(&DAMPING)]),
+        "N m s, of a prismatic joint N s/m; of cylindrical, planar, schoenflies and free joints a table. Default: none.",
+    ),
+];
+
+const VELOCITIES: [&str; 2] = ["relative", "absolute"];
+
+const LIMITS: [Key; 5] = [
+    Key::new("position", Value::Numbers(2), "[min, max], rad or m."),
+    Key::new(
+        "position_deg",
+        Value::Numbers(2),
+        "Instead of `position`, not of a prismatic joint: degrees.",
+    ),
+    Key::new("velocity", Value::Number, "Largest, rad/s or m/s."),
+    Key::new("effort", Value::Number, "Largest, N m or N."),
+    Key::new(
+        "stop",
+        Value::Table(&contact::STOP),
+        "Stops the joint at its limits, in the simulation. Default: nothing does.",
+    ),
+];
+
+const SPRING: [Key; 2] = [
+    Key::required("stiffness", Value::Number, "N m/rad or N/m."),
+    Key::new(
+        "rest",
+        Value::Number,
+        "Where it is relaxed, rad or m. Default 0.",
+    ),
+];
+
+const DAMPING: [Key; 2] = [
+    Key::new("linear", Value::Number, "N s/m. Default 0."),
+    Key::new("angular", Value::Number, "N m s. Default 0."),
 ];
 
 /// A joint with what its description says beyond its kinematics.
@@ -98,20 +189,18 @@ impl Features {
         }
     }
 
-    fn keys(&self, kind: &str) -> Vec<&'static str> {
-        let mut keys = vec!["type", "name"];
-        keys.extend(self.axis.then_some("axis"));
-        match kind {
-            "universal" => keys.push("second_axis"),
-            "screw" => keys.extend(["pitch", "lead"]),
-            "spherical" => keys.push("velocity"),
-            _ => {}
+    /// Whether a joint of this type has a key.
+    fn has(&self, kind: &str, key: &Key) -> bool {
+        match key.name {
+            "axis" => self.axis,
+            "second_axis" => kind == "universal",
+            "pitch" | "lead" => kind == "screw",
+            "velocity" => kind == "spherical",
+            "coordinates" => !self.coordinates.is_empty(),
+            "limits" | "spring" => self.limits,
+            "damping" => !self.damping.is_empty(),
+            _ => true,
         }
-        keys.extend((!self.coordinates.is_empty()).then_some("coordinates"));
-        keys.extend(self.limits.then_some("limits"));
-        keys.extend(self.limits.then_some("spring"));
-        keys.extend((!self.damping.is_empty()).then_some("damping"));
-        keys
     }
 }
 
@@ -134,7 +223,7 @@ pub(super) fn joint(entry: &Entry<'_>, body: &str) -> Result<Described, Descript
     let table = entry.table()?;
     let kind = kind(&table.required("type")?)?;
     let features = Features::of(kind);
-    table.only(&features.keys(kind))?;
+    table.only(JOINT.iter().filter(|key| features.has(kind, key)))?;
     let mut joint = moving(kind, &table)?;
     if let Some(entry) = table.get("coordinates") {
         joint = match features.coordinates[entry.word(features.coordinates)?] {
@@ -167,7 +256,7 @@ pub(super) fn joint(entry: &Entry<'_>, body: &str) -> Result<Described, Descript
 /// `spring = { stiffness = 3.0, rest = 0.1 }`: N m/rad and rad, or N/m and m.
 fn spring(entry: &Entry<'_>) -> Result<JointSpring<f64>, DescriptionError> {
     let table = entry.table()?;
-    table.only(&["stiffness", "rest"])?;
+    table.only(&SPRING)?;
     Ok(JointSpring {
         stiffness: table.required("stiffness")?.number()?,
         rest: match table.get("rest") {
@@ -238,7 +327,7 @@ fn moving(kind: &str, table: &Table<'_>) -> Result<Joint<f64>, DescriptionError>
         }
         "spherical" => {
             let absolute = match table.get("velocity") {
-                Some(entry) => entry.word(&["relative", "absolute"])? == 1,
+                Some(entry) => entry.word(&VELOCITIES)? == 1,
                 None => false,
             };
             Ok(if absolute {
@@ -259,14 +348,13 @@ fn limits(
     is_position: bool,
 ) -> Result<JointLimits, DescriptionError> {
     let table = entry.table()?;
-    let known = ["position", "position_deg", "velocity", "effort", "stop"];
     let turns = kind != "prismatic";
-    table.only(if turns {
-        &known[..]
-    } else {
-        &["position", "velocity", "effort", "stop"]
-    })?;
-    let position = match table.present(&known[..2]).as_slice() {
+    table.only(
+        LIMITS
+            .iter()
+            .filter(|key| key.name != "position_deg" || turns),
+    )?;
+    let position = match table.present(&["position", "position_deg"]).as_slice() {
         [] => None,
         [("position", entry)] => Some(entry.range()?),
         [(_, entry)] => Some(entry.range()?.map(f64::to_radians)),
@@ -307,7 +395,7 @@ fn damping(entry: &Entry<'_>, kinds: &[Friction]) -> Result<SecondMoment<f64>, D
                 return Err(entry.wrong_type("a table").helped(Some(help)));
             }
             let table = entry.table()?;
-            table.only(&["linear", "angular"])?;
+            table.only(&DAMPING)?;
             let part = |key: &str| table.get(key).map_or(Ok(0.0), |entry| entry.not_negative());
             (part("linear")?, part("angular")?)
         }

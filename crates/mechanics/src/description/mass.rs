@@ -5,14 +5,84 @@ use std::f64::consts::PI;
 use fly_lie::{SE3, SO3};
 use nalgebra::Vector3;
 
-use super::pose::{orientation, pose};
+use super::keys::{Key, MATRIX, VECTOR, Value};
+use super::pose::{ORIENTATION, orientation, pose};
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
 use crate::text::nearest;
 use crate::{InertiaError, PseudoInertia, SecondMoment};
 
-/// The keys of a body's inertia.
-pub(super) const KEYS: [&str; 7] = [
+pub(super) const MASS: Key = Key::new("mass", Value::Number, "kg.");
+pub(super) const DENSITY: Key = Key::new(
+    "density",
+    Value::Number,
+    "Instead of the mass of a `shape`, kg/m^3.",
+);
+pub(super) const CENTER_OF_MASS: Key = Key::new(
+    "center_of_mass",
+    VECTOR,
+    "m in the body's frame (x forward, y left, z up). Default: its origin.",
+);
+pub(super) const INERTIA: Key = Key::new(
+    "inertia",
+    MATRIX,
+    "About the centre of mass, kg m^2: the diagonal, or three rows.",
+);
+pub(super) const INERTIA_ABOUT_ORIGIN: Key = Key::new(
+    "inertia_about_origin",
+    MATRIX,
+    "Instead of `inertia`: about the origin of the body's frame, kg m^2.",
+);
+pub(super) const SHAPE: Key = Key::new(
+    "shape",
+    Value::Table(&SOLID),
+    "Instead of `inertia`: a homogeneous solid about the centre of mass.",
+);
+
+/// The keys of one of the `parts` of a body.
+pub(super) const PART: [Key; 8] = [
+    MASS,
+    DENSITY,
+    CENTER_OF_MASS,
+    INERTIA,
+    INERTIA_ABOUT_ORIGIN,
+    SHAPE,
+    Key::new(
+        "position",
+        VECTOR,
+        "Of the part in the body's frame, m. Default: its origin.",
+    ),
+    Key::new(
+        "orientation",
+        ORIENTATION,
+        "Of the part in the body's frame. Default: its axes.",
+    ),
+];
+
+/// The keys of a shape.
+const SOLID: [Key; 5] = [
+    Key::new("box", VECTOR, "Lengths along x, y and z, m."),
+    Key::new("cylinder", Value::Table(&CYLINDER), "About the z axis."),
+    Key::new("ellipsoid", VECTOR, "Semi-axes along x, y and z, m."),
+    Key::new("sphere", Value::Table(&SPHERE), "A ball, or a hollow one."),
+    Key::new(
+        "orientation",
+        ORIENTATION,
+        "Of the shape in the body's frame. Default: its axes.",
+    ),
+];
+
+const RADIUS: Key = Key::required("radius", Value::Number, "Outer radius, m.");
+const INNER_RADIUS: Key = Key::new("inner_radius", Value::Number, "m. Default 0.");
+const CYLINDER: [Key; 3] = [
+    RADIUS,
+    INNER_RADIUS,
+    Key::required("height", Value::Number, "m."),
+];
+const SPHERE: [Key; 2] = [RADIUS, INNER_RADIUS];
+
+/// The names of what says something of a body's inertia.
+const KEYS: [&str; 7] = [
     "mass",
     "density",
     "center_of_mass",
@@ -125,10 +195,7 @@ fn parts(entry: &Entry<'_>) -> Result<PseudoInertia<f64>, DescriptionError> {
 
 /// A part with nothing but a mass is a point.
 fn part(table: &Table<'_>) -> Result<SecondMoment<f64>, DescriptionError> {
-    let mut known = KEYS.to_vec();
-    known.retain(|key| *key != "parts");
-    known.extend(["position", "orientation"]);
-    table.only(&known)?;
+    table.only(&PART)?;
     let moment = if table.get("shape").is_some() {
         *solid(table)?.second_moment()
     } else if is_point(table) {
@@ -178,14 +245,14 @@ impl Shape {
             return Err(error.helped(Some(format!("for example `shape = {example}`"))));
         }
         let table = entry.table()?;
-        table.only(&["box", "cylinder", "ellipsoid", "sphere", "orientation"])?;
+        table.only(&SOLID)?;
         let (kind, value) = table.one_of(&SHAPES)?;
         let solid = match kind {
             "box" => Solid::Box(lengths(&value)?),
             "ellipsoid" => Solid::Ellipsoid(lengths(&value)?),
             "cylinder" => {
                 let keys = value.table()?;
-                keys.only(&["radius", "inner_radius", "height"])?;
+                keys.only(&CYLINDER)?;
                 Solid::Cylinder {
                     radii: radii(&keys)?,
                     height: keys.required("height")?.positive()?,
@@ -193,7 +260,7 @@ impl Shape {
             }
             _ => {
                 let keys = value.table()?;
-                keys.only(&["radius", "inner_radius"])?;
+                keys.only(&SPHERE)?;
                 Solid::Sphere {
                     radii: radii(&keys)?,
                 }

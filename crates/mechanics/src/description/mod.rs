@@ -169,6 +169,7 @@ mod elements;
 mod error;
 mod file;
 mod joint;
+mod keys;
 mod mass;
 mod motors;
 mod pose;
@@ -185,5 +186,9 @@ mod write;
 
 pub use error::{DescriptionError, Problem};
 pub use file::FileError;
+pub use keys::{Key, Value};
 pub use read::{MAX_TEXT, read_text};
+/// The keys of a description.
+pub const KEYS: &[Key] = &table::SYSTEM;
+
 pub use urdf::{Unphysical, UrdfMotors, UrdfOptions, UrdfRoot};

@@ -1,10 +1,34 @@
 //! `[[motors]]`.
 
+use super::keys::{Key, Value};
 use super::reader::{Entry, Table, list, suggestion};
 use super::{DescriptionError, Problem};
 use crate::multibody::{BodyId, Model};
 use crate::system::JointData;
 use crate::{Motor, MotorError};
+
+/// The keys of a motor.
+pub(super) const MOTOR: [Key; 5] = [
+    Key::new("name", Value::Text, "Its name. Default: its number."),
+    Key::required("joint", Value::Text, "The joint that it drives."),
+    COMPONENT,
+    Key::new(
+        "effort",
+        Value::Any(&[Value::Number, Value::Numbers(2)]),
+        "[min, max], or one number for both directions, N m or N. Default: the joint's limit, else none.",
+    ),
+    Key::new(
+        "time_constant",
+        Value::Number,
+        "Of its first-order lag, s. Default 0.",
+    ),
+];
+
+pub(super) const COMPONENT: Key = Key::new(
+    "component",
+    Value::Count,
+    "Index of the joint velocity, from 0. Default 0 for a joint with one degree of freedom.",
+);
 
 /// All motors; `joints` are those of the model's bodies.
 pub(super) fn motors(
@@ -15,7 +39,7 @@ pub(super) fn motors(
     let tables = root.tables("motors")?;
     let mut motors: Vec<Motor> = Vec::new();
     for (index, table) in tables.iter().enumerate() {
-        table.only(&["name", "joint", "component", "effort", "time_constant"])?;
+        table.only(&MOTOR)?;
         let joint_entry = table.required("joint")?;
         let (joint, data) = joint_named(&joint_entry, model, joints)?;
         let motor = Motor {

@@ -4,11 +4,38 @@ use fly_lie::attitude::{Euler, EulerSequence};
 use fly_lie::{SE3, SO3};
 use nalgebra::{Vector3, Vector4};
 
+use super::keys::{Key, VECTOR, Value};
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
 
 /// How far from 1 the length of a quaternion may be written.
 const UNIT: f64 = 1e-3;
+
+/// The value of an orientation.
+pub(super) const ORIENTATION: Value = Value::Table(&ROTATION);
+
+/// The ways to write a rotation.
+const ROTATION: [Key; 5] = [
+    Key::new(
+        "rpy_deg",
+        VECTOR,
+        "Roll, pitch and yaw about the parent's x, y, z in this order, degrees.",
+    ),
+    Key::new("quaternion", Value::Numbers(4), "w, x, y, z."),
+    Key::new("rotation_vector", VECTOR, "Axis times angle, rad."),
+    Key::new(
+        "axis",
+        VECTOR,
+        "With `angle_deg`: a direction of any length.",
+    ),
+    Key::new("angle_deg", Value::Number, "Angle about `axis`, degrees."),
+];
+
+/// `position` and `orientation`.
+pub(super) const POSE: [Key; 2] = [
+    Key::new("position", VECTOR, "m. Default: the origin."),
+    Key::new("orientation", ORIENTATION, "Default: the same axes."),
+];
 
 /// The pose that `position` and `orientation` of a table give; both are optional.
 pub(super) fn pose(table: &Table<'_>) -> Result<SE3<f64>, DescriptionError> {
@@ -30,13 +57,7 @@ pub(super) fn orientation(entry: &Entry<'_>) -> Result<SO3<f64>, DescriptionErro
         return Err(entry.wrong_type("a table").helped(Some(help)));
     }
     let table = entry.table()?;
-    table.only(&[
-        "rpy_deg",
-        "quaternion",
-        "rotation_vector",
-        "axis",
-        "angle_deg",
-    ])?;
+    table.only(&ROTATION)?;
     let ways = ["rpy_deg", "quaternion", "rotation_vector", "axis"];
     let (way, value) = table.one_of(&ways)?;
     if let (Some(angle), true) = (table.get("angle_deg"), way != "axis") {

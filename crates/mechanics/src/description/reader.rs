@@ -6,6 +6,7 @@ use nalgebra::{Matrix3, Vector3};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::keys::Key;
 use super::{DescriptionError, Problem};
 use crate::text::nearest;
 
@@ -51,7 +52,11 @@ impl<'a> Table<'a> {
     }
 
     /// Fails at the first key that is not among these.
-    pub fn only(&self, known: &[&str]) -> Result<(), DescriptionError> {
+    pub fn only<'k>(
+        &self,
+        keys: impl IntoIterator<Item = &'k Key>,
+    ) -> Result<(), DescriptionError> {
+        let known: Vec<&str> = keys.into_iter().map(|key| key.name).collect();
         let mut unknown: Vec<_> = (self.entries.keys())
             .filter(|key| !known.contains(&key.get_ref().as_ref()))
             .collect();
@@ -64,10 +69,10 @@ impl<'a> Table<'a> {
         Err(DescriptionError {
             path: self.path.clone(),
             span: key.span(),
-            help: suggestion(&name, known),
+            help: suggestion(&name, &known),
             problem: Problem::UnknownKey {
                 key: name,
-                expected: list(known),
+                expected: list(&known),
             },
         })
     }

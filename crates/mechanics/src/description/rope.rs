@@ -3,11 +3,32 @@
 use nalgebra::Vector3;
 
 use super::contact::compliance;
-use super::elements::Names;
+use super::elements::{FROM, Names, TO};
+use super::keys::{Key, VECTOR, Value};
 use super::reader::Table;
 use super::{DescriptionError, Problem};
 use crate::Rope;
 use crate::multibody::{BodyId, Model};
+
+/// The keys of a rope.
+pub(super) const ROPE: [Key; 8] = [
+    Key::new("name", Value::Text, "Its name. Default `rope 0`, ..."),
+    FROM,
+    Key::new(
+        "from_point",
+        VECTOR,
+        "Where it is tied, m in the frame of `from`. Default: the origin.",
+    ),
+    TO,
+    Key::new(
+        "to_point",
+        VECTOR,
+        "Where it is tied, m in the frame of `to`. Default: the origin.",
+    ),
+    Key::required("length", Value::Number, "Straight, and not yet pulling, m."),
+    Key::required("stiffness", Value::Number, "N/m."),
+    Key::new("damping", Value::Number, "s/m. Default 0."),
+];
 
 /// All ropes between bodies of this model.
 pub(super) fn ropes<'a>(
@@ -27,16 +48,7 @@ fn rope<'a>(
     model: &Model<f64>,
     names: &Names<'a>,
 ) -> Result<Rope, DescriptionError> {
-    table.only(&[
-        "name",
-        "from",
-        "from_point",
-        "to",
-        "to_point",
-        "length",
-        "stiffness",
-        "damping",
-    ])?;
+    table.only(&ROPE)?;
     let (a, b) = names.ends(table, "rope")?;
     let body = |name: &str| match name {
         "world" => Ok(BodyId::WORLD),

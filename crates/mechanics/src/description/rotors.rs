@@ -2,11 +2,108 @@
 
 use super::DescriptionError;
 use super::elements::Names;
+use super::keys::{Key, VECTOR, Value};
 use super::propulsion;
 use super::reader::Table;
+use super::servo;
 use crate::{Propeller, PropellerError, Rotor, RotorAerodynamics, RotorError, Rotors, Tilt};
 
 const SEGMENTS: usize = 8;
+
+/// The keys of a rotor.
+pub(super) const ROTOR: [Key; 12] = [
+    Key::new("name", Value::Text, "Its name. Default: its number."),
+    Key::required("body", Value::Text, "The body that carries it."),
+    Key::required("position", VECTOR, "m in the body's frame."),
+    Key::required(
+        "axis",
+        VECTOR,
+        "Direction of the thrust at zero tilt, of any length.",
+    ),
+    Key::new(
+        "drag_ratio",
+        Value::Number,
+        "Drag torque about the thrust direction per thrust, N m/N; its sign is the sense of rotation. Default 0.",
+    ),
+    Key::required("thrust", Value::Numbers(2), "[min, max], N."),
+    Key::new(
+        "time_constant",
+        Value::Number,
+        "Of its first-order lag, s. Default 0.",
+    ),
+    Key::new(
+        "tilt",
+        Value::Table(&TILT),
+        "A servo tilts it. Default: none.",
+    ),
+    Key::new(
+        "thrust_coefficient",
+        Value::Number,
+        "Thrust by the square of the rotor's speed, N/(rad/s)^2.",
+    ),
+    Key::new(
+        "radius",
+        Value::Number,
+        "m: with it the simulated rotor feels the ground.",
+    ),
+    Key::new(
+        "aerodynamics",
+        Value::Table(&AERODYNAMICS),
+        "What the flow does to the rotor, in the simulation alone; needs `thrust_coefficient`. Default: nothing.",
+    ),
+    Key::new(
+        "motor",
+        Value::Table(&propulsion::MOTOR),
+        "What turns it in the simulation, in place of `time_constant`; needs `thrust_coefficient`. Default: none.",
+    ),
+];
+
+const AERODYNAMICS: [Key; 4] = [
+    Key::new(
+        "drag",
+        Value::Number,
+        "In the rotor's plane, per speed of the rotor and of the flow, N/((rad/s) (m/s)). Default 0.",
+    ),
+    Key::new(
+        "inflow",
+        Value::Number,
+        "Along its axis, per speed of the rotor and of the flow, N/((rad/s) (m/s)). Default 0.",
+    ),
+    Key::new(
+        "translational_lift",
+        Value::Number,
+        "By the square of the flow in its plane, N/(m/s)^2. Default 0.",
+    ),
+    Key::new(
+        "flapping",
+        Value::Number,
+        "Moment by the flow in its plane, per speed of the rotor and of the flow, N m/((rad/s) (m/s)). Default 0.",
+    ),
+];
+
+const TILT: [Key; 5] = [
+    Key::required(
+        "axis",
+        VECTOR,
+        "Of the tilt, perpendicular to the rotor's; at the angle th the thrust points along cos(th) axis + sin(th) (tilt axis x axis).",
+    ),
+    Key::required("limit_deg", Value::Number, "To either side, degrees."),
+    Key::new(
+        "time_constant",
+        Value::Number,
+        "First-order lag of the servo, s. Default 0.",
+    ),
+    Key::new(
+        "segments",
+        Value::Count,
+        "Chords that replace the arc of the largest thrust in the allocation. Default 8.",
+    ),
+    Key::new(
+        "servo",
+        Value::Table(&servo::SERVO),
+        "Turns a described joint of the body in the simulation. Default: none.",
+    ),
+];
 
 /// All rotors, and the names of the bodies that carry them.
 pub(super) fn rotors<'a>(
@@ -16,20 +113,7 @@ pub(super) fn rotors<'a>(
     let tables = root.tables("rotors")?;
     let (mut rotors, mut carriers) = (Vec::new(), Vec::new());
     for (index, table) in tables.iter().enumerate() {
-        table.only(&[
-            "name",
-            "body",
-            "position",
-            "axis",
-            "drag_ratio",
-            "thrust",
-            "time_constant",
-            "tilt",
-            "thrust_coefficient",
-            "radius",
-            "aerodynamics",
-            "motor",
-        ])?;
+        table.only(&ROTOR)?;
         carriers.push(names.body(&table.required("body")?)?);
         rotors.push(rotor(table, index)?);
     }
@@ -102,7 +186,7 @@ fn propeller(table: &Table<'_>) -> Result<Propeller, DescriptionError> {
 }
 
 fn aerodynamics(table: &Table<'_>) -> Result<RotorAerodynamics, DescriptionError> {
-    table.only(&["drag", "inflow", "translational_lift", "flapping"])?;
+    table.only(&AERODYNAMICS)?;
     Ok(RotorAerodynamics {
         drag: table.number_or_zero("drag")?,
         inflow: table.number_or_zero("inflow")?,
@@ -112,7 +196,7 @@ fn aerodynamics(table: &Table<'_>) -> Result<RotorAerodynamics, DescriptionError
 }
 
 fn tilt(table: &Table<'_>) -> Result<Tilt, DescriptionError> {
-    table.only(&["axis", "limit_deg", "time_constant", "segments", "servo"])?;
+    table.only(&TILT)?;
     Ok(Tilt {
         axis: table.required("axis")?.vector()?,
         limit: table.required("limit_deg")?.number()?.to_radians(),

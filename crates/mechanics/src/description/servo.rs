@@ -2,6 +2,7 @@
 
 use nalgebra::Vector3;
 
+use super::keys::{Key, Value};
 use super::reader::Table;
 use super::{DescriptionError, Problem};
 use crate::multibody::{JointKind, Model};
@@ -10,6 +11,26 @@ use crate::{Inputs, Rotor};
 
 /// How far from the axis of the joint a rotor may be, m, and how far from parallel the axes, the sine of the angle.
 const BESIDE: f64 = 1e-6;
+
+/// The keys of a servo.
+pub(super) const SERVO: [Key; 4] = [
+    Key::required(
+        "joint",
+        Value::Text,
+        "The revolute joint of the body that it turns.",
+    ),
+    Key::required("stiffness", Value::Number, "N m/rad."),
+    Key::new(
+        "damping",
+        Value::Number,
+        "N m s/rad. Default: `stiffness` times the tilt's `time_constant`.",
+    ),
+    Key::new(
+        "effort",
+        Value::Number,
+        "Largest, N m. Default: the joint's limit.",
+    ),
+];
 
 /// The servos of all rotors that have one.
 pub(super) fn servos(
@@ -30,7 +51,7 @@ pub(super) fn servos(
             continue;
         };
         let keys = entry.table()?;
-        keys.only(&["joint", "stiffness", "damping", "effort"])?;
+        keys.only(&SERVO)?;
         let name = keys.required("joint")?;
         let wanted = name.string()?;
         let mut all = model.bodies().zip(joints);

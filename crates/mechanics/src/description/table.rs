@@ -9,8 +9,9 @@ use toml::de::DeTable;
 use super::constraints;
 use super::contact;
 use super::drag;
-use super::elements::{Names, damper, spring};
+use super::elements::{self, Names, damper, spring};
 use super::joint::{self, Described};
+use super::keys::{Key, VECTOR, Value};
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem, mass, motors, pose, propulsion, rope, rotors, servo};
 use crate::multibody::{Body, BodyId, Damper, Joint, Model, ModelBuilder, ModelError};
@@ -18,6 +19,111 @@ use crate::system::{JointData, System};
 use crate::{ContactPoint, Inputs, QuadraticDrag};
 
 const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
+
+/// The keys of a description.
+pub(super) const SYSTEM: [Key; 12] = [
+    Key::required("name", Value::Text, "Its name."),
+    Key::new(
+        "gravity",
+        VECTOR,
+        "m/s^2 in the world, z up. Default [0, 0, -9.81].",
+    ),
+    Key::required(
+        "bodies",
+        Value::Named(&BODY),
+        "The bodies by their names, of your choice; `world` is the inertial frame.",
+    ),
+    Key::new(
+        "rotors",
+        Value::List(&Value::Table(&rotors::ROTOR)),
+        "The rotors, in the order of their commands `rotor.0.thrust`, `rotor.0.tilt`, `rotor.1.thrust`, ...",
+    ),
+    Key::new(
+        "motors",
+        Value::List(&Value::Table(&motors::MOTOR)),
+        "Motors of joints, in the order of their commands `motor.0.effort`, ...",
+    ),
+    Key::new(
+        "battery",
+        Value::Table(&propulsion::BATTERY),
+        "Feeds the motors of rotors in the simulation. Default: they have any voltage.",
+    ),
+    Key::new(
+        "springs",
+        Value::List(&Value::Table(&elements::SPRING)),
+        "Springs between any two bodies.",
+    ),
+    Key::new(
+        "dampers",
+        Value::List(&Value::Table(&elements::DAMPER)),
+        "Dampers between any two bodies.",
+    ),
+    Key::new(
+        "loops",
+        Value::List(&Value::Table(&constraints::LOOP)),
+        "What closes loops of the tree: frames that stay together. Of simulated plants alone.",
+    ),
+    Key::new(
+        "couplings",
+        Value::List(&Value::Table(&constraints::COUPLING)),
+        "Gears and belts: the sum of factor times position equals `offset`. Of simulated plants alone.",
+    ),
+    Key::new(
+        "rolling",
+        Value::List(&Value::Table(&constraints::ROLLING)),
+        "Bodies that roll without slipping, slide or are led by a blade.",
+    ),
+    Key::new(
+        "ropes",
+        Value::List(&Value::Table(&rope::ROPE)),
+        "Ropes, which pull and never push; no controller and no reference knows them.",
+    ),
+];
+
+/// The keys of a body.
+const BODY: [Key; 13] = [
+    Key::new(
+        "parent",
+        Value::Text,
+        "The body that carries it. Default \"world\".",
+    ),
+    Key::new(
+        "joint",
+        Value::Any(&[Value::Word(&joint::WORDS), Value::Table(&joint::JOINT)]),
+        "How it moves on its parent: a word, or a table. Default \"free\" if the parent is the world; else it must be there.",
+    ),
+    Key::new(
+        "position",
+        VECTOR,
+        "Of the joint in the parent's frame, m. Default: the parent's origin.",
+    ),
+    Key::new(
+        "orientation",
+        pose::ORIENTATION,
+        "Of the joint in the parent's frame. Default: the parent's axes.",
+    ),
+    mass::MASS,
+    mass::DENSITY,
+    mass::CENTER_OF_MASS,
+    mass::INERTIA,
+    mass::INERTIA_ABOUT_ORIGIN,
+    mass::SHAPE,
+    Key::new(
+        "parts",
+        Value::List(&Value::Table(&mass::PART)),
+        "Instead of mass, inertia and shape: what it is made of, each at its pose in the body frame. A part with only a `mass` is a point.",
+    ),
+    Key::new(
+        "drag",
+        Value::Table(&drag::DRAG),
+        "Of its motion through the air. Default: none.",
+    ),
+    Key::new(
+        "contacts",
+        Value::List(&Value::Table(&contact::CONTACT)),
+        "What touches the ground of a simulation. Default: nothing.",
+    ),
+];
 
 /// Reads a whole document.
 pub(crate) fn document(text: &str) -> Result<Spanned<DeTable<'_>>, DescriptionError> {
@@ -32,20 +138,7 @@ pub(crate) fn document(text: &str) -> Result<Spanned<DeTable<'_>>, DescriptionEr
 /// The system that a table describes, which may be one of a larger document. `span` is the place of the table.
 pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, DescriptionError> {
     let root = Table::root(table, span);
-    root.only(&[
-        "name",
-        "gravity",
-        "bodies",
-        "rotors",
-        "motors",
-        "battery",
-        "springs",
-        "dampers",
-        "loops",
-        "couplings",
-        "rolling",
-        "ropes",
-    ])?;
+    root.only(&SYSTEM)?;
     let name = root.required("name")?.string()?.to_owned();
     let gravity = match root.get("gravity") {
         Some(entry) => entry.vector()?,
@@ -247,10 +340,7 @@ fn body<'a>(
     table: &Table<'a>,
     names: &Names<'a>,
 ) -> Result<(Body<f64>, Described), DescriptionError> {
-    let mut known = vec!["parent", "joint", "position", "orientation"];
-    known.extend(mass::KEYS);
-    known.extend(["drag", "contacts"]);
-    table.only(&known)?;
+    table.only(&BODY)?;
     let parent = match table.get("parent") {
         Some(entry) => names.frame(&entry)?,
         None => "world",

@@ -47,7 +47,7 @@ pub fn connection_coefficients<S: Differentiable>(
 }
 
 /// (3.63)
-fn levi_civita<S: Differentiable>(
+pub(super) fn levi_civita<S: Differentiable>(
     gamma: &Symbols<S>,
     M: &DMatrix<S>,
     dM: &[DMatrix<S>],

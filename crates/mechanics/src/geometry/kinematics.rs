@@ -133,7 +133,7 @@ pub(super) fn kinematic_pseudo_inverse<T: RealField + Copy>(
     Ok(inverse)
 }
 
-fn pseudo_inverse<T: RealField + Copy>(matrix: &DMatrix<T>) -> (DMatrix<T>, usize) {
+pub(super) fn pseudo_inverse<T: RealField + Copy>(matrix: &DMatrix<T>) -> (DMatrix<T>, usize) {
     let mut workspace = PseudoInverse::new(matrix.nrows(), matrix.ncols());
     let rank = workspace.decompose(matrix);
     (workspace.matrix(), rank)

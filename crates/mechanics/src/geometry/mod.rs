@@ -15,14 +15,17 @@
 //! | constraint Jacobian, its inverse, projectors | `Φ`, `Ψ`, `A A⁺ + Ψ Φ = I` | [`constraint_jacobian`], [`constraint_inverse`], [`tangent_projector`], [`normal_projector`] |
 //! | derivative of a function in each direction | `∂_i f` | [`directional_derivatives`], [`directional_jacobian`] |
 //! | second derivatives, the Hessian | `∂_j ∂_i f`, `H_ij` | [`second_directional_derivatives`], [`hessian`] |
+//! | critical points of a function, all of them, and their kind | `∂V + Φᵀ λ = 0` | [`CriticalSearch`], [`CriticalPoint`] |
 //! | commutation coefficients | `γ^k_ij` | [`commutation_coefficients`], [`lie_bracket`] |
 //! | connection of a metric, geodesics | `Γ_ijk`, `Γ^i_jk` | [`connection_coefficients`], [`covariant_derivative`], [`geodesic_acceleration`] |
 //! | curvature | `R_ijkl` | [`Curvature`] |
+//! | Coriolis matrices, and which of them are passive | `C ξ = c` | [`CoriolisMatrices`] |
 //! | linearisation about a trajectory | `F⁰, F¹, F²`, `ε` | [`Linearization`], [`deviation`], [`deviation_rate`] |
 //! | other coordinates for the same | `χ`, `W` | [`map_jacobian`], [`WithVelocities`], [`VelocityChange`] |
+//! | `A` of a constraint alone, charts, implicit functions | `A(x) = A₀ - N₀ (Φ N₀)⁺ Φ A₀` | [`Chart`], [`implicit_derivative`] |
 //! | back to `φ(x) = 0`, staying there | | [`project`], [`stabilized_rate`] |
 //! | equations of motion of any Lagrangian, momentum, Hamiltonian | `L(x, ξ, t)`, `p`, `H`, `G` | [`LagrangeEquation`] |
-//! | systems of particles, springs and dampers between them | `r_p(x)` | [`ParticleSystem`] |
+//! | systems of particles, springs and dampers between them; a rigid body of nothing else | `r_p(x)` | [`ParticleSystem`], [`RigidParticles`] |
 //! | nonholonomic constraints: motion, reactions, whether they can be integrated, vakonomic curves | `η = 0`, `γ̂a_ij` | [`HamelEquation`], [`constraint_curvature`], [`appell`], [`LedCoordinates`] |
 //! | more constraints, for [`EqualityQp`](crate::EqualityQp) | `Z ξ_dot = b` | [`AccelerationConstraint`] |
 //!
@@ -109,9 +112,12 @@
 
 mod attitude;
 mod change;
+mod chart;
 mod commutation;
 mod connection;
 mod constraint;
+mod coriolis;
+mod critical;
 mod curvature;
 mod derivative;
 mod error;
@@ -125,6 +131,7 @@ mod particles;
 mod pose;
 mod product;
 mod projection;
+mod rigid_particles;
 mod scalar;
 mod symbols;
 
@@ -132,12 +139,15 @@ use nalgebra::{DMatrix, DVector, RealField};
 
 pub use attitude::{EulerAngles, Quaternion, RotationMatrix};
 pub use change::{Basis, VelocityChange, WithVelocities, map_jacobian};
+pub use chart::{Chart, Embedded, implicit_derivative};
 pub use commutation::{commutation_coefficients, commutation_derivative, lie_bracket};
 pub use connection::{
     connection_coefficients, covariant_derivative, geodesic_acceleration, gradient, hessian,
     raised_connection_coefficients,
 };
 pub use constraint::AccelerationConstraint;
+pub use coriolis::CoriolisMatrices;
+pub use critical::{CriticalPoint, CriticalSearch, equilibria};
 pub use curvature::Curvature;
 pub use derivative::{
     directional_derivatives, directional_jacobian, second_directional_derivatives,
@@ -154,6 +164,7 @@ pub use linearization::{Linearization, deviation, deviation_rate};
 pub use particles::{ParticleSystem, Particles};
 pub use pose::{Minimal, PlanarPose, Pose};
 pub use projection::{project, stabilized_rate};
+pub use rigid_particles::RigidParticles;
 pub use scalar::{Differentiable, derivative_along};
 pub use symbols::Symbols;
 

@@ -2,14 +2,14 @@
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{DVector, DefaultAllocator, Dim, OMatrix, RealField};
-use num_dual::{Dual64, HyperDual64};
+use num_dual::{Dual64, HyperDual64, HyperHyperDual64};
 
-/// A scalar whose functions can be differentiated once more: `f64`, or the dual number over it for second derivatives.
+/// A scalar whose functions can be differentiated once more: `f64`, or the dual numbers over it for second and third derivatives.
 ///
 /// A function that is generic over its scalar (`fn energy<T: RealField + Copy>(x: &DVector<T>) -> T`) fits wherever one of
 /// `Differentiable::Dual` is asked for.
 pub trait Differentiable: RealField + Copy + sealed::Sealed {
-    /// This number with a first derivative: [`Dual64`] for `f64`, [`HyperDual64`] for [`Dual64`].
+    /// This number with a derivative: [`Dual64`] for `f64`, [`HyperDual64`] for [`Dual64`], [`HyperHyperDual64`] for [`HyperDual64`].
     type Dual: RealField + Copy;
 
     /// This number with a derivative.
@@ -58,10 +58,40 @@ impl Differentiable for Dual64 {
     }
 }
 
+/// `(a + ...) + (b + ...) ε₃`
+impl Differentiable for HyperDual64 {
+    type Dual = HyperHyperDual64;
+
+    fn with_derivative(self, derivative: Self) -> HyperHyperDual64 {
+        HyperHyperDual64::new(
+            self.re,
+            self.eps1,
+            self.eps2,
+            derivative.re,
+            self.eps1eps2,
+            derivative.eps1,
+            derivative.eps2,
+            derivative.eps1eps2,
+        )
+    }
+
+    fn parts(dual: HyperHyperDual64) -> (Self, Self) {
+        (
+            Self::new(dual.re, dual.eps1, dual.eps2, dual.eps1eps2),
+            Self::new(dual.eps3, dual.eps1eps3, dual.eps2eps3, dual.eps1eps2eps3),
+        )
+    }
+
+    fn real(self) -> f64 {
+        self.re
+    }
+}
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for f64 {}
     impl Sealed for num_dual::Dual64 {}
+    impl Sealed for num_dual::HyperDual64 {}
 }
 
 /// `f(x)` and its derivative in the direction `v`, `v^α ∂f/∂x^α`.

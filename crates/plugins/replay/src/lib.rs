@@ -35,6 +35,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use fly_hal::Spanned;
 use fly_hal::signal::{recorded, recorded_command};
 use fly_hal::{
     Backend, Clock, Configuration, Deadline, Description, Error, ErrorKind, FrameMut, GroupStatus,
@@ -42,7 +43,6 @@ use fly_hal::{
 };
 use fly_log::{Kind, LogError, Options, Recording, Status, Stream};
 use fly_mechanics::Vehicle;
-use toml::Spanned;
 
 use motors::Thrusts;
 use settings::Settings;

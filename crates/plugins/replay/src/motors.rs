@@ -76,7 +76,7 @@ fn thrust_max(
     vehicle: &Vehicle,
     settings: &MotorSettings,
 ) -> Result<(f64, String), Error> {
-    let positive = |value: &toml::Spanned<f64>, most: f64, what: &str| {
+    let positive = |value: &fly_hal::Spanned<f64>, most: f64, what: &str| {
         let number = *value.get_ref();
         if number > 0.0 && number <= most {
             return Ok(number);

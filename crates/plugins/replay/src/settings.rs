@@ -1,9 +1,10 @@
 //! The table `[backend.replay]`.
 
+use fly_hal::Spanned;
 use serde::Deserialize;
-use toml::Spanned;
 
 /// The settings of a replay.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -24,6 +25,7 @@ pub struct Settings {
 }
 
 /// The table `[backend.replay.motors]`: needed only if the log has not enough data.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MotorSettings {

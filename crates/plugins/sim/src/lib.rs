@@ -128,5 +128,7 @@ mod settings;
 mod wind;
 
 pub use backend::Simulation;
+#[cfg(feature = "schema")]
+pub use settings::schema;
 
 fly_hal::export_backend!(Simulation);

@@ -10,8 +10,8 @@ use super::row::{Pose, Row};
 use super::{Event, Flight, Spectrum, Statistics};
 use crate::error::ReportError;
 use crate::grid::{Grid, Keep};
-use crate::scene::Scene;
 use crate::spectrum::Welch;
+use fly_mechanics::scene::Scene;
 
 /// Most cells of a plot: many times the dots of a screen, so that zooming in shows more.
 const CELLS: usize = 1 << 15;
@@ -294,6 +294,7 @@ impl Collector {
             return;
         };
         let time = row.time;
+        let several = self.flight.body_count() > 1 || row.pose.is_none();
         if self
             .flight
             .modes
@@ -334,7 +335,6 @@ impl Collector {
         let counts = [control.active_limits, control.iterations].map(f64::from);
         columns.allocation.put(plots, &counts);
 
-        let several = self.flight.scene.bodies.len() > 1 || row.pose.is_none();
         let statistics = &mut self.flight.statistics;
         let errors = if several {
             let errors = [control.position_error_norm, control.attitude_error];
@@ -410,13 +410,12 @@ impl Collector {
                 });
             }
         }
-        let names = if self.flight.scene.bodies.len() > 1
-            || self.flight.plots.find("position.x").is_none()
-        {
-            [Some("sliding error"), Some("turning error")]
-        } else {
-            [Some("position error"), Some("attitude error")]
-        };
+        let names =
+            if self.flight.body_count() > 1 || self.flight.plots.find("position.x").is_none() {
+                [Some("sliding error"), Some("turning error")]
+            } else {
+                [Some("position error"), Some("attitude error")]
+            };
         let plots = &self.flight.plots;
         let statistics = &mut self.flight.statistics;
         for (kind, name) in ["error.norm", "attitude_error.angle"]

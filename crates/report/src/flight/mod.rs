@@ -1,7 +1,6 @@
 //! What a report needs of a flight: columns over time, poses, events, numbers.
 
 mod collect;
-mod joints;
 mod numbers;
 mod own;
 mod places;
@@ -17,9 +16,8 @@ use serde::Serialize;
 
 use crate::error::ReportError;
 use crate::grid::Grid;
-use crate::scene::Scene;
+use fly_mechanics::scene::Scene;
 
-pub use joints::{SingleJoint, single_joints};
 pub use statistics::{Magnitude, Number, Statistics};
 
 /// A flight, read from its log once.
@@ -35,9 +33,9 @@ pub struct Flight {
     pub header: Option<FlightHeader>,
     /// The record of the run; `None` for a ULog and for a flight that was killed.
     pub run: Option<RunMetadata>,
-    /// What was flown, if the log describes it.
+    /// What the controller believed to fly, if the log describes it.
     pub system: Option<System>,
-    /// Its shapes.
+    /// The shapes of what is drawn: of a simulation what it moves, which may be more than the controller's model.
     pub scene: Scene,
     /// Everything that is plotted over time.
     pub plots: Grid,
@@ -90,6 +88,12 @@ pub struct Event {
 }
 
 impl Flight {
+    /// How many bodies the controller's model has; what is drawn may have others.
+    pub fn body_count(&self) -> usize {
+        let described = self.system.as_ref().map(|system| system.model.body_count());
+        described.unwrap_or(self.scene.bodies.len())
+    }
+
     /// Reads a log of this program or a PX4 ULog. One that is truncated or damaged is read as far as it goes, and [`notes`](Self::notes) say so.
     ///
     /// # Errors

@@ -5,17 +5,17 @@ use std::path::Path;
 use fly_log::schema::{fly, foxglove};
 use fly_log::{Kind, Messages, Options};
 use fly_mechanics::System;
-use fly_mechanics::multibody::{BodyId, Workspace};
+use fly_mechanics::measurements::Measurements;
+use fly_mechanics::multibody::BodyId;
+use fly_mechanics::scene::{BodyPoses, Scene, SingleJoint, single_joints};
 use prost::Message as _;
 use prost_types::Timestamp;
 
 use super::collect::Collector;
-use super::joints::{SingleJoint, single_joints};
 use super::places::Places;
 use super::row::{Pose, Row};
 use super::{Event, Flight};
 use crate::error::ReportError;
-use crate::scene::Scene;
 
 /// Rate of a log whose header has none, Hz.
 const RATE: f64 = 500.0;
@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
     let mut messages = Messages::open(path, &options)?;
     let header = messages.header.clone();
     let mut notes = Vec::new();
-    let system = match System::from_toml(&header.vehicle) {
+    let system = match header.model() {
         Ok(system) => Some(system),
         Err(error) => {
             notes.push(format!(
@@ -41,15 +41,22 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
             None
         }
     };
-    let scene = match &system {
+    let places = Places::new(&messages.signals, &messages.groups, &messages.commands);
+    // Drawn is what a simulation moves, if the log knows it, else what the controller believes to fly.
+    let told = places.true_bodies();
+    let plant = (header.plant()).filter(|plant| told > 1 && plant.model.body_count() == told);
+    let drawn = plant.as_ref().or(system.as_ref());
+    let scene = match drawn {
         Some(system) => Scene::new(system),
         None => Scene::unknown(vec![header.vehicle_name.clone()]),
     };
+    let same = (drawn.zip(system.as_ref())).map(|(drawn, model)| same_bodies(drawn, model));
     let rate = if header.rate_hz > 0.0 {
         header.rate_hz
     } else {
         RATE
     };
+    let scene_bodies = scene.bodies.len();
     let mut collector = Collector::new(path, Kind::Own, rate, scene);
     let commands = messages.commands.iter();
     collector.flight.commands = commands
@@ -69,9 +76,12 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
         collector.flight.limits = vec![[f64::NAN; 2]; collector.flight.commands.len()];
     }
 
-    let places = Places::new(&messages.signals, &messages.groups, &messages.commands);
+    collector.flight.system.clone_from(&system);
     let mut reader = Reader {
         places,
+        is_plant: plant.is_some(),
+        drawn: scene_bodies,
+        same: same.unwrap_or_default(),
         start: header.start,
         kinematics: system.as_ref().map(Kinematics::new),
         row: Row::default(),
@@ -106,7 +116,6 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
     flight.name.clone_from(&header.vehicle_name);
     flight.header = Some(header);
     flight.run = run;
-    flight.system = system;
     flight.notes = notes;
     match collector.finish() {
         // A damaged file that ends before its first tick says where.
@@ -124,6 +133,11 @@ struct Reader {
     /// Time of the backend's clock at which the flight starts, ns.
     start: i64,
     kinematics: Option<Kinematics>,
+    /// Whether what is drawn is another system than the controller's.
+    is_plant: bool,
+    /// How many bodies are drawn, and which of the controller's model each of them is.
+    drawn: usize,
+    same: Vec<Option<usize>>,
     row: Row,
     has_row: bool,
     /// Whether the row's bodies are the true ones.
@@ -135,34 +149,20 @@ struct Reader {
 
 /// Where the bodies of a system are in some configuration.
 struct Kinematics {
-    system: System,
-    workspace: Workspace<f64>,
-    velocity: Vec<f64>,
+    poses: BodyPoses,
     joints: Vec<SingleJoint>,
 }
 
 impl Kinematics {
     fn new(system: &System) -> Self {
         Self {
-            workspace: Workspace::new(&system.model),
-            velocity: vec![0.0; system.model.dof()],
+            poses: BodyPoses::new(system),
             joints: single_joints(system),
-            system: system.clone(),
         }
     }
 
-    /// Adds the poses of all bodies; none for a configuration of another system.
-    fn poses(&mut self, x: &[f64], poses: &mut Vec<Pose>) {
-        let model = &self.system.model;
-        if x.len() != model.config_dim() || x.iter().any(|value| !value.is_finite()) {
-            return;
-        }
-        self.workspace.update(model, x, &self.velocity);
-        poses.extend(model.bodies().map(|body| {
-            let pose = self.workspace.pose(BodyId::WORLD, body);
-            let (r, q) = (pose.translation, pose.rotation.to_quaternion());
-            [r[0], r[1], r[2], q[0], q[1], q[2], q[3]]
-        }));
+    fn body_count(&self) -> usize {
+        self.poses.system().model.body_count()
     }
 
     /// Position and velocity of the joints that have one.
@@ -201,12 +201,9 @@ impl Reader {
                 let motion = fly::Motion::decode(data)?;
                 row.reference = pose(&motion);
                 row.reference_twist = twist(&motion);
-                if self
-                    .kinematics
-                    .as_ref()
-                    .is_none_or(|k| k.system.model.body_count() == 1)
-                {
-                    row.reference_bodies.extend(row.reference);
+                let count = self.kinematics.as_ref().map_or(1, Kinematics::body_count);
+                if let (1, Some(reference)) = (count, row.reference) {
+                    lay_out(&[reference], &self.same, &mut row.reference_bodies);
                 }
             }
             "/fly/system/state" => {
@@ -223,10 +220,13 @@ impl Reader {
                     kinematics.joints(&motion, joints, rates);
                     let poses = &mut row.reference_bodies;
                     poses.clear();
-                    kinematics.poses(&motion.configuration, poses);
+                    // None for a configuration of another system.
+                    if let Some(known) = kinematics.poses.of(&motion.configuration) {
+                        lay_out(known, &self.same, poses);
+                    }
                 }
             }
-            "/tf" if !self.true_bodies => {
+            "/tf" if !self.true_bodies && !self.is_plant => {
                 let message = foxglove::FrameTransforms::decode(data)?;
                 row.bodies.clear();
                 row.bodies
@@ -284,15 +284,39 @@ impl Reader {
             .extend(frame.stamps_ns.iter().map(|stamp| seconds(*stamp)));
         self.places
             .read(&frame.values, &frame.valid, &self.stamps, row);
-        if let Some(kinematics) = &self.kinematics
-            && row.bodies.len() != kinematics.system.model.body_count()
-        {
-            // The plant may have other bodies than the controller's model.
+        if row.bodies.len() != self.drawn {
+            // The plant may have other bodies than the controller's model, and nobody describes it.
             row.bodies.clear();
         }
         self.true_bodies = !row.bodies.is_empty();
         self.has_row = true;
     }
+}
+
+/// For each body of what is drawn the one of the controller's model: that of the same name, or of a single free one the only free one.
+fn same_bodies(drawn: &System, model: &System) -> Vec<Option<usize>> {
+    let (drawn, model) = (&drawn.model, &model.model);
+    let single = (model.body_count() == 1)
+        .then(|| Measurements::tracked(drawn))
+        .flatten();
+    let same = |body: BodyId| {
+        let mut bodies = model.bodies();
+        let named = bodies.position(|other| model.name(other) == drawn.name(body));
+        match single {
+            Some(single) => (single == body).then_some(0),
+            None => named,
+        }
+    };
+    drawn.bodies().map(same).collect()
+}
+
+/// The poses of the model's bodies in the order of those that are drawn; not a number where there is none. Without a description there is one of each.
+fn lay_out(poses: &[Pose], same: &[Option<usize>], to: &mut Vec<Pose>) {
+    let pose = |of: &Option<usize>| of.and_then(|i| poses.get(i)).copied();
+    if same.is_empty() {
+        to.extend(poses);
+    }
+    to.extend(same.iter().map(|of| pose(of).unwrap_or([f64::NAN; 7])));
 }
 
 fn seconds(stamp: Option<Timestamp>) -> f64 {

@@ -63,6 +63,11 @@ impl Places {
         }
     }
 
+    /// How many bodies the truth has; none where it tells a pose alone.
+    pub const fn true_bodies(&self) -> usize {
+        self.true_bodies.len()
+    }
+
     /// Takes what a frame tells beside the state: the truth, the air, the battery. `valid` and `stamps` are those of the groups (s, as the row's time).
     pub fn read(&self, values: &[f64], valid: &[bool], stamps: &[f64], row: &mut Row) {
         row.true_pose = take(self.true_pose.as_ref(), values, valid);

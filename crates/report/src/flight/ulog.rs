@@ -9,7 +9,7 @@ use super::collect::Collector;
 use super::places::Places;
 use super::row::Row;
 use crate::error::ReportError;
-use crate::scene::{RotorShape, Scene, Shape};
+use fly_mechanics::scene::{RotorShape, Scene, Shape};
 
 /// Reads all of it.
 ///

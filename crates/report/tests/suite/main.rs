@@ -4,3 +4,4 @@ mod common;
 mod grid;
 mod logs;
 mod page;
+mod plant;

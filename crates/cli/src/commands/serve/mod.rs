@@ -9,9 +9,8 @@ use std::net::SocketAddr;
 
 use fly_flight::{McapFile, Plant, backend};
 use fly_hal::SearchPath;
-use fly_mavlink::hil::Origin;
-use fly_mavlink::outputs::{Autopilot, OutputMap, OutputSettings};
-use serde::Deserialize;
+use fly_mavlink::hil::ServeSettings;
+use fly_mavlink::outputs::{Autopilot, OutputMap};
 
 use super::fly::destination;
 use super::interruptions::Interruptions;
@@ -22,20 +21,6 @@ use crate::exit::{Exit, Failure};
 use crate::telemetry::Terminal;
 use report::Report;
 use served::Served;
-
-/// `[serve]`: how the vehicle looks to an autopilot.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ServeSection {
-    /// Steps of the simulation a second.
-    rate_hz: Option<f64>,
-    /// Where the world's origin is.
-    origin: Origin,
-    /// The curve of thrusts where an output says nothing.
-    thrust_curve: Option<f64>,
-    /// The outputs; without any as the autopilot numbers its motors.
-    outputs: Vec<OutputSettings>,
-}
 
 /// Sensors that are fitted where the configuration has none: with little noise and without offsets. An autopilot takes one that is exact for broken.
 /// Each name with its table, and a rate, Hz, that is reduced to a whole fraction of the simulation's.
@@ -109,7 +94,7 @@ fn configuration(
     wish: &ServeArguments,
     mut options: Options,
     usual_rate: f64,
-) -> Result<(Configuration, ServeSection), Failure> {
+) -> Result<(Configuration, ServeSettings), Failure> {
     let document = Document::load(&options)?;
     let section = section(&document)?;
     let rate = wish.rate.or(section.rate_hz).unwrap_or(usual_rate);
@@ -134,11 +119,11 @@ fn configuration(
     Ok((configuration, section))
 }
 
-fn section(document: &Document) -> Result<ServeSection, Failure> {
+fn section(document: &Document) -> Result<ServeSettings, Failure> {
     let Some(table) = document.table("serve") else {
-        return Ok(ServeSection::default());
+        return Ok(ServeSettings::default());
     };
-    let section: ServeSection = table.decode()?;
+    let section: ServeSettings = table.decode()?;
     if section.origin.is_valid() {
         return Ok(section);
     }
@@ -153,7 +138,7 @@ fn section(document: &Document) -> Result<ServeSection, Failure> {
 
 fn outputs(
     configuration: &Configuration,
-    section: &ServeSection,
+    section: &ServeSettings,
     autopilot: Autopilot,
 ) -> Result<OutputMap, Failure> {
     let inputs = &configuration.system.inputs;

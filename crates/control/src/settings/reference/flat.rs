@@ -18,6 +18,7 @@ use crate::trajectory::{
 };
 
 /// `kind = "two_masses"`: the second of two masses with a spring between them follows a path along their line.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TwoMassesSettings {
@@ -26,6 +27,7 @@ pub struct TwoMassesSettings {
 }
 
 /// `kind = "pvtol"`: the flat output of a planar body with two independent thrusts follows a path in its plane.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PvtolSettings {
@@ -34,6 +36,7 @@ pub struct PvtolSettings {
 }
 
 /// `kind = "planar"`: a body on a planar joint follows a path with any heading.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanarSettings {
@@ -49,6 +52,7 @@ pub struct PlanarSettings {
 }
 
 /// `offset + rate t + amplitude sin(angular_frequency t + phase)`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AngleSettings {

@@ -14,6 +14,7 @@ use crate::trajectory::{Leg, Sinusoid, Sinusoids, Transfer};
 pub type JointTable = BTreeMap<String, Numbers>;
 
 /// `kind = "rest"`: a system at rest.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RestSettings {
@@ -23,6 +24,7 @@ pub struct RestSettings {
 }
 
 /// `kind = "joints"`: sinusoids of joints.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JointsSettings {
@@ -31,6 +33,7 @@ pub struct JointsSettings {
 }
 
 /// One of the joints: `offset + rate t + amplitude sin(angular_frequency t + phase)`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SineSettings {
@@ -47,6 +50,7 @@ pub struct SineSettings {
 }
 
 /// `kind = "transfer"`: joints from rest to rest, with `to` and `duration`, or with several `legs`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferSettings {
@@ -65,6 +69,7 @@ pub struct TransferSettings {
 }
 
 /// One of the `legs`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LegSettings {

@@ -6,6 +6,7 @@ use crate::settings::{SettingsError, finite, not_negative, positive};
 use crate::trajectory::{AttitudeMode, BarrelRoll, Flip, FlipAxis, Helix, Waypoint, Waypoints};
 
 /// `kind = "circle"` and `kind = "helix"`: turns about the vertical, from rest.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HelixSettings {
@@ -39,6 +40,7 @@ pub struct HelixSettings {
 }
 
 /// `kind = "flip"`: a turn by 360 degrees in a hop.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlipSettings {
@@ -64,6 +66,7 @@ pub struct FlipSettings {
 }
 
 /// `kind = "barrel_roll"`: a roll by 360 degrees along a corkscrew.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BarrelRollSettings {
@@ -85,6 +88,7 @@ pub struct BarrelRollSettings {
 }
 
 /// `kind = "takeoff"`: straight up, and hover.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TakeoffSettings {
@@ -108,6 +112,7 @@ pub struct TakeoffSettings {
 }
 
 /// `kind = "landing"`: straight down to the ground.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LandingSettings {

@@ -80,6 +80,7 @@ kinds! {
 }
 
 /// `kind = "hover"`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HoverSettings {
@@ -93,6 +94,7 @@ pub struct HoverSettings {
 }
 
 /// `kind = "lissajous"`: `r_i = offset_i + amplitude_i sin(angular_frequency_i t + phase_i)`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LissajousSettings {
@@ -117,6 +119,7 @@ pub struct LissajousSettings {
 }
 
 /// `kind = "loop"`: a vertical circle from its lowest point, rest to rest.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoopSettings {
@@ -141,6 +144,7 @@ pub struct LoopSettings {
 }
 
 /// `kind = "waypoints"`: straight legs from rest to rest.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaypointsSettings {
@@ -163,6 +167,7 @@ pub struct WaypointsSettings {
 }
 
 /// One of the `points`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaypointSettings {
@@ -181,6 +186,7 @@ fn one() -> f64 {
 }
 
 /// `kind = "independent"`: for fully actuated vehicles.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndependentSettings {
@@ -211,6 +217,7 @@ pub struct IndependentSettings {
 }
 
 /// `kind = "recorded"`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedSettings {

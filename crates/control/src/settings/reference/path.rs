@@ -36,6 +36,7 @@ kinds! {
 }
 
 /// `kind = "line"`: straight, from rest to rest.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LineSettings {

@@ -12,6 +12,7 @@ use crate::trajectory::flat::MotionLimits;
 use crate::trajectory::{AttitudeMode, JointSamples, MinimumSnap, Sampled};
 
 /// `kind = "minimum_snap"`: through points without stopping, as fast as the limits allow.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MinimumSnapSettings {
@@ -34,6 +35,7 @@ pub struct MinimumSnapSettings {
 }
 
 /// One of the `points`.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThroughSettings {
@@ -45,6 +47,7 @@ pub struct ThroughSettings {
 }
 
 /// `kind = "sampled"`: a path from a file.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SampledSettings {

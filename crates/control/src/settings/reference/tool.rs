@@ -15,6 +15,7 @@ use crate::trajectory::joints::configuration;
 use crate::trajectory::{HeadingAligned, InverseKinematics, NotDetermined, Target};
 
 /// `kind = "tool"`: a body, or a point of it, follows a path in the world, by inverse kinematics.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolSettings {

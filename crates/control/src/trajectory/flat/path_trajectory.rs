@@ -14,6 +14,7 @@ use crate::trajectory::{Infeasible, Path, PathPoint, Trajectory};
 /// The attitude of a body that moves along a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "settings", derive(serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AttitudeMode {
     /// Body z along the thrust that the motion needs against gravity and drag: for any vehicle, and the only mode of underactuated ones.
     #[cfg_attr(feature = "settings", serde(rename = "thrust"))]

@@ -9,6 +9,7 @@ use crate::trajectory::smooth;
 /// About which axis of the body a [`Flip`] turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "settings", derive(serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "settings", serde(rename_all = "snake_case"))]
 pub enum FlipAxis {
     /// About body y: it moves along body x.

@@ -14,10 +14,10 @@
 
 use std::time::Duration;
 
+use fly_hal::Spanned;
 use fly_hal::{Configuration, Error};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use toml::Spanned;
 
 use crate::backend::settings::within;
 use crate::hil::Origin;

@@ -4,7 +4,7 @@
 
 mod change;
 mod constraints;
-mod examples;
+pub mod examples;
 mod geometry;
 mod kinematics;
 mod linearization;

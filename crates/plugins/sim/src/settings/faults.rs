@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use fly_hal::Spanned;
 use fly_hal::{Error, nearest};
 use fly_mechanics::SecondMoment;
 use fly_mechanics::multibody::{BodyId, Model};
 use fly_mechanics::{PseudoInertia, System};
 use nalgebra::Vector3;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::wind::number;
 use super::world::has_part;
@@ -16,29 +16,49 @@ use super::{Number, Triple, finite};
 use crate::faults::{ActuatorFault, Effect, Fault, Faults, GroupFault};
 use crate::random::Random;
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FaultKeys {
+    /// What fails.
     kind: Spanned<Kind>,
+    /// When it begins, s, or the earliest and the latest time.
     from: Spanned<Moment>,
+    /// When it ends, s; `inf`: never. This, or `duration`.
     until: Option<Number>,
+    /// How long it lasts, s. This, or `until`.
     duration: Option<Number>,
+    /// That it occurs in a flight. Default 1.
     probability: Option<Number>,
+    /// Mean of an exponentially distributed time that is added to `from`, s. Default 0.
     mean_time: Option<Number>,
+    /// Of sensors: the group of signals, such as `pose.position`. Default: all.
     group: Option<Spanned<String>>,
+    /// Of `offset`: what is added, in the units of the group.
     offset: Option<Spanned<Vec<f64>>>,
+    /// Of `dropout`: the part of the samples that are lost, 0 to 1.
     part: Option<Number>,
+    /// Of `dead`, `weak` and `stuck`: the command, such as `rotor.3.thrust`, or a list of which one is drawn.
     actuator: Option<Spanned<Names>>,
+    /// Of `weak`: the part that it gives.
     effectiveness: Option<Number>,
+    /// Of `dead` and `weak`: whether the backend tells of it.
     reported: Option<Spanned<bool>>,
+    /// How long it takes until it is there in full, s. Default 0.
     ramp: Option<Number>,
+    /// Of `wind`: what is added to it, m/s, world frame.
     velocity: Option<Triple>,
+    /// Of `mass`: the body. Default: the tracked one.
     body: Option<Spanned<String>>,
+    /// Of `mass`: the masses that are added.
     masses: Option<Spanned<Vec<MassKeys>>>,
+    /// Of `battery`: cells that are left.
     cells: Option<Spanned<u32>>,
+    /// Of `battery`: what is left of the charge, 0 to 1.
     charge: Option<Number>,
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -58,6 +78,7 @@ enum Kind {
 }
 
 /// A time, s, or the earliest and the latest one.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize, Clone, Copy)]
 #[serde(
     untagged,
@@ -68,6 +89,7 @@ enum Moment {
     Within([f64; 2]),
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -79,10 +101,13 @@ enum Names {
 }
 
 /// A mass that is added at a point.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MassKeys {
+    /// kg.
     mass: Number,
+    /// m in the body's frame. Default: its origin.
     position: Option<Triple>,
 }
 

@@ -1,26 +1,35 @@
 //! The ground: what rotors feel of it, and what stops bodies.
 
 use fly_hal::Error;
+use fly_hal::Spanned;
 use fly_mechanics::contact::{Compliance, Friction, Ground, GroundError};
 use fly_mechanics::{System, contact_frequency, contact_rate};
 use nalgebra::Vector3;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::variant::Variant;
 use super::{Number, Triple, finite};
 
 /// The ground below the rotors.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GroundKeys {
+    /// The world's z, m.
     height: Number,
+    /// Its normal in the world, of any length, upwards: a slope through [0, 0, height]. Default [0, 0, 1].
     normal: Option<Triple>,
+    /// k of the normal force k d^n (1 + c d_dot) of each contact, N/m^n. Default 5000.
     stiffness: Option<Number>,
+    /// n of the normal force. Default 1.
     exponent: Option<Number>,
+    /// c of the normal force, s/m. Default 2.
     damping: Option<Number>,
+    /// mu of each contact. Default 0.6.
     friction: Option<Number>,
+    /// k_t of the bristles, N/m. Default: by the system.
     friction_stiffness: Option<Number>,
+    /// tau of the bristles, s. Default: by the system.
     relaxation: Option<Number>,
 }
 

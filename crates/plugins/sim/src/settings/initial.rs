@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use fly_hal::Spanned;
 use fly_hal::{Error, nearest};
 use fly_lie::operators::join;
 use fly_lie::{SE3, SO3};
@@ -10,7 +11,6 @@ use fly_mechanics::actuators::Inputs;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::multibody::{BodyId, Joint, JointKind, Model};
 use nalgebra::{Vector3, Vector4, Vector6};
-use toml::Spanned;
 
 use super::system::free_bodies;
 use super::{AttitudeKeys, BodyKeys, CommandKeys, InitialKeys, JointKeys, Number, Triple, finite};

@@ -13,6 +13,7 @@ mod world;
 
 use std::collections::BTreeMap;
 
+use fly_hal::Spanned;
 use fly_hal::{Configuration, Error};
 use fly_mechanics::System;
 use fly_mechanics::integrate::SystemState;
@@ -20,7 +21,6 @@ use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::{BodyId, Workspace};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use toml::Spanned;
 
 use faults::FaultKeys;
 use ground::GroundKeys;
@@ -46,59 +46,86 @@ pub(crate) struct Settings {
 type Number = Spanned<f64>;
 type Triple = Spanned<[f64; 3]>;
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Keys {
     /// Removed before decoding; here for the messages.
     #[serde(rename = "vehicle")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     _vehicle: Option<IgnoredAny>,
+    /// Name of the tracked body. Default: the only free body; none if there are several.
     body: Option<Spanned<String>>,
+    /// Integration steps per control step, 1 to 1000. Default 2.
     substeps: Option<Spanned<u32>>,
+    /// The state in the beginning.
     #[serde(default)]
     initial: InitialKeys,
+    /// Standard deviations of the measurements. Default 0.
     #[serde(default)]
     noise: NoiseKeys,
+    /// Faults of sensors, actuators, links, masses, wind and battery.
     #[serde(default)]
     faults: Vec<Spanned<FaultKeys>>,
+    /// How the air moves. Default: not at all.
     wind: Option<WindKeys>,
+    /// The ground that rotors with a `radius` feel and that stops bodies with `contacts`. Default: none.
     ground: Option<GroundKeys>,
+    /// Joints that open. Default: none.
     #[serde(default)]
     openings: Vec<OpeningKeys>,
+    /// Each sensor that has a table is fitted.
     #[serde(default)]
     sensors: SensorKeys,
+    /// Actuators that give another part of what they should, later, or in steps. Default: none.
     #[serde(default)]
     actuators: Vec<ActuatorKeys>,
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct InitialKeys {
+    /// Of the tracked body, m, world frame. Default: the origin.
     position: Option<Triple>,
+    /// Of the tracked body, world from body. Default: upright.
     attitude: Option<Spanned<AttitudeKeys>>,
+    /// Of the tracked body, m/s, world frame. Default 0.
     velocity: Option<Triple>,
+    /// Of the tracked body, rad/s, body frame. Default 0.
     angular_velocity: Option<Triple>,
-    /// Of free bodies that are not tracked.
+    /// Of free bodies that are not tracked, by their names.
     #[serde(default)]
     bodies: BTreeMap<Spanned<String>, BodyKeys>,
+    /// Joint positions by name, rad or m, a number or a list; loops are then closed. Default 0.
     #[serde(default)]
     joints: JointTable,
+    /// Joint velocities by name, rad/s or m/s, a number or a list. Default 0.
     #[serde(default)]
     joint_velocities: JointTable,
+    /// Thrusts (N), tilts (rad) and efforts (N m, N) of the actuators in the order of the commands; `first`: those of the first command. Default: no tilt, the smallest thrust.
     commands: Option<Spanned<CommandKeys>>,
+    /// Of the battery, 0 to 1. Default 1.
     charge: Option<Number>,
 }
 
 /// Pose and twist of a free body.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct BodyKeys {
+    /// m, world frame. Default: the origin.
     position: Option<Triple>,
+    /// World from body. Default: upright.
     attitude: Option<Spanned<AttitudeKeys>>,
+    /// m/s, world frame. Default 0.
     velocity: Option<Triple>,
+    /// rad/s, body frame. Default 0.
     angular_velocity: Option<Triple>,
 }
 
 /// What the actuators do at first.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of numbers, or \"first\"")]
 enum CommandKeys {
@@ -106,6 +133,7 @@ enum CommandKeys {
     Word(CommandWord),
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum CommandWord {
@@ -116,6 +144,7 @@ enum CommandWord {
 type JointTable = BTreeMap<Spanned<String>, Spanned<JointKeys>>;
 
 /// Position or velocity of a joint in each of its degrees of freedom.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number, or a list of numbers")]
 enum JointKeys {
@@ -123,42 +152,68 @@ enum JointKeys {
     All(Vec<f64>),
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AttitudeKeys {
+    /// Roll, pitch and yaw, degrees.
     rpy_deg: Option<Triple>,
+    /// Axis times angle, rad.
     rotation_vector: Option<Triple>,
+    /// w, x, y, z, of any length.
     quaternion: Option<Spanned<[f64; 4]>>,
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct NoiseKeys {
+    /// Of the tracked body, m, each axis. Default 0.
     position: Option<Number>,
+    /// Of the tracked body, rad, each axis. Default 0.
     attitude: Option<Number>,
+    /// Of the tracked body, m/s, each axis. Default 0.
     velocity: Option<Number>,
+    /// Of the tracked body, rad/s, each axis. Default 0.
     angular_velocity: Option<Number>,
+    /// Of joints with one degree of freedom, rad or m. Default 0.
     joint_position: Option<Number>,
+    /// Of joints with one degree of freedom, rad/s or m/s. Default 0.
     joint_velocity: Option<Number>,
 }
 
 /// A joint that opens.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OpeningKeys {
+    /// Its name.
     joint: Spanned<String>,
+    /// When it opens, s.
     time: Number,
 }
 
 /// Actuators that give another part of what they should, later, or in steps.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ActuatorKeys {
+    /// `rotor.1.thrust`, `motor.0.effort`, ... Default: all.
     command: Option<Spanned<String>>,
+    /// The part that it gives at first. Default 1.
     effectiveness: Option<Number>,
+    /// Change of that part, 1/s. Default 0.
     rate: Option<Number>,
+    /// How long after it is given a command acts, s, 0 to 1. Default 0.
     delay: Option<Number>,
+    /// Into how many equal steps its controller divides the way from the smallest to the largest command. Default: any value.
     steps: Option<Spanned<u32>>,
+}
+
+/// The keys of `[backend.sim]` but for `vehicle`.
+#[cfg(feature = "schema")]
+pub fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    <Keys as schemars::JsonSchema>::json_schema(generator)
 }
 
 /// Reads and checks the whole configuration.

@@ -1,12 +1,12 @@
 //! The simulated system.
 
+use fly_hal::Spanned;
 use fly_hal::{Error, nearest};
 use fly_mechanics::description::DescriptionError;
 use fly_mechanics::integrate::SystemState;
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::BodyId;
 use fly_mechanics::{Ground, System};
-use toml::Spanned;
 use toml::de::DeValue;
 
 use super::ground::longest_step;
@@ -14,7 +14,7 @@ use super::variant::Variant;
 use crate::plant::{Plant, Start};
 
 /// The system in the plugin's own table, or else the controller's.
-pub(super) fn read(own: Option<&Spanned<DeValue>>, vehicle: &str) -> Result<System, Error> {
+pub(super) fn read(own: Option<&toml::Spanned<DeValue>>, vehicle: &str) -> Result<System, Error> {
     let Some(table) = own else {
         return System::from_toml(vehicle)
             .map_err(|error| described(&error).in_vehicle(error.span.clone()));

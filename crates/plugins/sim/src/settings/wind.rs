@@ -1,48 +1,65 @@
 //! The air: mean wind, gusts, turbulence.
 
 use fly_hal::Error;
+use fly_hal::Spanned;
 use fly_mechanics::Air;
 use fly_mechanics::aerodynamics::{WindProfile, WindProfileError};
 use nalgebra::Vector3;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::{Number, Triple, finite};
 use crate::random::{Random, Stream};
 use crate::wind::{Extent, Gust, Turbulence, Wind};
 
 /// How the air moves.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WindKeys {
+    /// The mean wind, m/s, world frame. Default 0.
     velocity: Option<Triple>,
+    /// How the mean wind changes with the height. Default: not at all.
     shear: Option<Spanned<ShearKeys>>,
+    /// Gusts of the shape 1 - cos. Default: none.
     #[serde(default)]
     gusts: Vec<Spanned<GustKeys>>,
+    /// Dryden's. Default: none.
     turbulence: Option<TurbulenceKeys>,
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ShearKeys {
+    /// Of a logarithmic profile, m. This, or `exponent`.
     roughness: Option<Number>,
+    /// Of a power law. This, or `roughness`.
     exponent: Option<Number>,
+    /// Where the wind is `velocity`, m. Default 6.096.
     reference_height: Option<Number>,
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GustKeys {
+    /// When it begins, s.
     start: Number,
+    /// By what the wind grows, m/s, world frame.
     amplitude: Triple,
+    /// Over so long, s. This, or `length`.
     time: Option<Number>,
+    /// Over so much air, m. This, or `time`.
     length: Option<Number>,
 }
 
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TurbulenceKeys {
+    /// Wind at 20 ft, m/s.
     w20: Number,
+    /// It passes with this airspeed at least, m/s. Default 1.
     least_airspeed: Option<Number>,
 }
 

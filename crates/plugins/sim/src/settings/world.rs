@@ -1,9 +1,9 @@
 //! What actuators give of what they should, and when.
 
+use fly_hal::Spanned;
 use fly_hal::{Error, nearest};
 use fly_mechanics::Inputs;
 use fly_mechanics::actuators::CommandDelay;
-use toml::Spanned;
 
 use super::{ActuatorKeys, Number};
 use crate::plant::Response;

@@ -5,11 +5,11 @@ mod tables;
 
 use std::ops::Range;
 
+use fly_hal::Spanned;
 use fly_hal::{Configuration, Error};
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 use serde::Deserialize;
-use toml::Spanned;
 
 use super::ground::GroundKeys;
 use super::initial::nobody_is_tracked;
@@ -21,17 +21,27 @@ use tables::{
 };
 
 /// Each sensor that has a table is fitted.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SensorKeys {
+    /// Whether pose.* and twist.* of the tracked body are measured. Default true.
     ideal: Option<Spanned<bool>>,
+    /// How joints are measured. Default: exactly, in every frame.
     encoders: Option<Spanned<EncoderKeys>>,
+    /// Inertial measurement unit.
     imu: Option<Spanned<ImuKeys>>,
+    /// Motion capture.
     motion_capture: Option<Spanned<MotionCaptureKeys>>,
+    /// Satellite navigation.
     gnss: Option<Spanned<GnssKeys>>,
+    /// Barometer.
     barometer: Option<Spanned<BarometerKeys>>,
+    /// Magnetometer.
     magnetometer: Option<Spanned<MagnetometerKeys>>,
+    /// A Pitot tube along the body x axis.
     airspeed: Option<Spanned<AirspeedKeys>>,
+    /// Range finder.
     range: Option<Spanned<RangeKeys>>,
 }
 

@@ -18,15 +18,20 @@ use crate::sensors::{
 
 /// A table of optional keys, beside those of its timing.
 macro_rules! keys {
-    ($name:ident { $($key:ident: $type:ty,)* }) => {
+    ($name:ident { $($(#[$about:meta])* $key:ident: $type:ty,)* }) => {
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         pub(super) struct $name {
+            /// Samples, Hz: the control rate or a whole fraction of it. Default: by the sensor.
             rate: Option<Number>,
+            /// From the measurement to its arrival, s, 0 to 10. Default: by the sensor.
             delay: Option<Number>,
+            /// What is added to `delay` at most, s, 0 to 10. Default 0.
             jitter: Option<Number>,
+            /// The part of the samples that never arrive, 0 to 1. Default 0.
             dropout: Option<Number>,
-            $($key: Option<$type>,)*
+            $($(#[$about])* $key: Option<$type>,)*
         }
 
         impl $name {
@@ -39,68 +44,117 @@ macro_rules! keys {
 }
 
 keys!(EncoderKeys {
+    /// Of positions, rad or m. Default 0: exact.
     resolution: Number,
+    /// Of velocities, rad/s or m/s. Default 0: exact.
     velocity_resolution: Number,
 });
 keys!(ImuKeys {
+    /// Where it sits, m, body frame. Default: the origin.
     position: Triple,
+    /// By what it is turned, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
+    /// Density of its white noise, rad/s/sqrt(Hz). Default 1.6968e-4.
     gyro_noise: Number,
+    /// Density of its bias' random walk, rad/s/s/sqrt(Hz). Default 1.9393e-5.
     gyro_bias_walk: Number,
+    /// Its first bias, rad/s. Default: drawn.
     gyro_bias: Triple,
+    /// Standard deviation of the first bias, each axis, rad/s. Default 0.0175.
     gyro_bias_deviation: Number,
+    /// Standard deviation of its scale's error, each axis. Default 0.
     gyro_scale_deviation: Number,
+    /// Where it saturates, each axis, rad/s. Default 34.9.
     gyro_range: Number,
+    /// By the square of a rotor's speed, rad/s per (rad/s)^2. Default 0.
     gyro_vibration: Number,
+    /// Density of its white noise, m/s^2/sqrt(Hz). Default 2.0e-3.
     accelerometer_noise: Number,
+    /// Density of its bias' random walk, m/s^2/s/sqrt(Hz). Default 3.0e-3.
     accelerometer_bias_walk: Number,
+    /// Its first bias, m/s^2. Default: drawn.
     accelerometer_bias: Triple,
+    /// Standard deviation of the first bias, each axis, m/s^2. Default 0.196.
     accelerometer_bias_deviation: Number,
+    /// Standard deviation of its scale's error, each axis. Default 0.
     accelerometer_scale_deviation: Number,
+    /// Where it saturates, each axis, m/s^2. Default 235.
     accelerometer_range: Number,
+    /// By the square of a rotor's speed, m/s^2 per (rad/s)^2. Default 0.
     accelerometer_vibration: Number,
 });
 keys!(MotionCaptureKeys {
+    /// Where it sits, m, body frame. Default: the origin.
     position: Triple,
+    /// By what it is turned, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
+    /// Standard deviation, m, each axis. Default 5e-4.
     position_noise: Number,
+    /// Standard deviation, rad, each axis. Default 2e-3.
     attitude_noise: Number,
 });
 keys!(GnssKeys {
+    /// Of the antenna, m, body frame. Default: the origin.
     position: Triple,
+    /// Standard deviation, m, x, y, z in the world. Default [0.3, 0.3, 0.45].
     position_noise: Triple,
+    /// Standard deviation of what drifts, m, x, y, z in the world. Default [2.1, 2.1, 3.2].
     drift: Triple,
+    /// Its time constant, s; `inf`: a constant error. Default 300.
     drift_time: Number,
+    /// Standard deviation, m/s, x, y, z in the world. Default [0.05, 0.05, 0.075].
     velocity_noise: Triple,
 });
 keys!(BarometerKeys {
+    /// Where it sits, m, body frame. Default: the origin.
     position: Triple,
+    /// Standard deviation, m. Default 0.1.
     noise: Number,
+    /// Standard deviation of what drifts, m. Default 1.
     drift: Number,
+    /// Its time constant, s. Default 600.
     drift_time: Number,
 });
 keys!(MagnetometerKeys {
+    /// By what it is turned, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
+    /// Of the world, T; or the three that follow.
     field: Triple,
+    /// T. Default 48e-6.
     strength: Number,
+    /// Downwards, degrees. Default 63.
     inclination_deg: Number,
+    /// To the east of north, degrees. Default 3.
     declination_deg: Number,
+    /// Standard deviation, T, each axis. Default 0.2e-6.
     noise: Number,
+    /// What the vehicle adds, T, body frame. Default 0.
     hard_iron: Triple,
 });
 keys!(AirspeedKeys {
+    /// Where it sits, m, body frame. Default: the origin.
     position: Triple,
+    /// By what it is turned, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
+    /// Of the pressure, standard deviation, Pa. Default 1.
     noise: Number,
+    /// Standard deviation of the error at zero, Pa. Default 1.
     bias_deviation: Number,
+    /// Of the air, kg/m^3. Default 1.225.
     density: Number,
 });
 keys!(RangeKeys {
+    /// Where it sits, m, body frame. Default: the origin.
     position: Triple,
+    /// By what it is turned, a rotation vector, degrees. Default 0.
     misalignment_deg: Triple,
+    /// Standard deviation, m. Default 0.01.
     noise: Number,
+    /// Least distance, m. Default 0.1.
     min: Number,
+    /// Largest distance, m. Default 12.
     max: Number,
+    /// Of its ray, body frame, of any length. Default [0, 0, -1].
     direction: Triple,
 });
 

@@ -1,12 +1,21 @@
-//! What a vehicle looks like, as far as its description tells.
+//! What a vehicle looks like, as far as its description tells, and where its bodies are: for logs, reports and live views alike.
+//!
+//! [`Scene`] has the shapes of all bodies, [`BodyPoses`] their poses in any configuration, [`single_joints`] the joints that have one position.
 //!
 //! A description has masses and joints, not surfaces. Bars stand from a body's origin to what is fixed to it: its rotors and the joints of the bodies that
 //! it carries. A body that carries nothing is the box of even density that has its inertia.
 
-use fly_mechanics::System;
-use fly_mechanics::multibody::{BodyId, Joint, JointKind};
+mod joints;
+mod poses;
+
 use nalgebra::{Matrix3, Vector3};
 use serde::Serialize;
+
+use crate::multibody::{BodyId, Joint, JointKind};
+use crate::system::System;
+
+pub use joints::{SingleJoint, single_joints};
+pub use poses::BodyPoses;
 
 type Point = [f64; 3];
 

@@ -1,13 +1,15 @@
 //! The joints that have a position: those with one degree of freedom.
 
-use fly_mechanics::System;
-use fly_mechanics::multibody::JointKind;
+use crate::multibody::{BodyId, JointKind};
+use crate::system::System;
 
 /// A joint with one degree of freedom and one coordinate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SingleJoint {
     /// Its name.
     pub name: String,
+    /// The body that it carries.
+    pub body: BodyId,
     /// Whether it slides: its position is in m, else in rad.
     pub slides: bool,
     /// Its place in the configuration.
@@ -29,6 +31,7 @@ pub fn single_joints(system: &System) -> Vec<SingleJoint> {
             let kind = model.joint(body)?.kind();
             (x.len() == 1 && xi.len() == 1).then(|| SingleJoint {
                 name: data.name.clone(),
+                body,
                 slides: matches!(kind, JointKind::Prismatic),
                 coordinate: x.start,
                 rate: xi.start,

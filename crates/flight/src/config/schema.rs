@@ -1,0 +1,74 @@
+//! The schemas of the sections that are read here: each from the structure that reads it.
+
+use fly_control::{ControllerSettings, ReferenceSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::estimator::EstimatorSection;
+use super::sections::{FlightSection, SafetySection};
+use super::setpoints::SetpointsSection;
+use super::tolerance::Tolerance;
+
+/// A section by its name, what it is for, and its schema.
+pub type Section = (&'static str, &'static str, Schema);
+
+/// The sections of a flight but for `vehicle`, `backend` and `serve`.
+pub fn sections(generator: &mut SchemaGenerator) -> Vec<Section> {
+    let reference = ReferenceSettings::json_schema(generator);
+    let tolerance = generator.subschema_for::<Tolerance>();
+    vec![
+        section::<FlightSection>(
+            generator,
+            "flight",
+            "How long, how often, with which seed and log.",
+        ),
+        section::<ControllerSettings>(
+            generator,
+            "controller",
+            "The desired closed loop, and how inputs are limited.",
+        ),
+        (
+            "reference",
+            "What the vehicle does.",
+            with_tolerance(reference, &tolerance),
+        ),
+        section::<EstimatorSection>(
+            generator,
+            "estimator",
+            "How the state is found from the raw sensors of a backend.",
+        ),
+        section::<SafetySection>(
+            generator,
+            "safety",
+            "What happens when frames are stale, not finite or missing, and what a flight must not exceed.",
+        ),
+        section::<SetpointsSection>(
+            generator,
+            "setpoints",
+            "The inner loops of an autopilot that is told attitudes or angular velocities.",
+        ),
+    ]
+}
+
+fn section<T: JsonSchema>(
+    generator: &mut SchemaGenerator,
+    name: &'static str,
+    about: &'static str,
+) -> Section {
+    (name, about, generator.subschema_for::<T>())
+}
+
+/// Every kind has the key `tolerance` beside its own.
+fn with_tolerance(mut reference: Schema, tolerance: &Schema) -> Schema {
+    let kinds = reference
+        .get_mut("oneOf")
+        .and_then(|kinds| kinds.as_array_mut());
+    for kind in kinds.into_iter().flatten() {
+        let properties = kind
+            .get_mut("properties")
+            .and_then(|keys| keys.as_object_mut());
+        if let Some(properties) = properties {
+            properties.insert(super::keys::TOLERANCE.to_owned(), tolerance.clone().into());
+        }
+    }
+    reference
+}

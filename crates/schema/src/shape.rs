@@ -1,0 +1,46 @@
+//! What schemas are put together from.
+
+use serde_json::{Map, Value, json};
+
+/// The dialect that all are of.
+pub const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
+
+/// A table with these keys and no others.
+pub fn table(about: &str, keys: impl IntoIterator<Item = (String, Value)>) -> Value {
+    let properties: Map<String, Value> = keys.into_iter().collect();
+    json!({ "description": about, "type": "object", "additionalProperties": false, "properties": properties })
+}
+
+/// The schema with this description beside it.
+pub fn described(schema: &Value, about: &str) -> Value {
+    let mut schema = schema.clone();
+    let Some(object) = schema.as_object_mut() else {
+        return schema;
+    };
+    if object.contains_key("$ref") {
+        return json!({ "description": about, "allOf": [schema] });
+    }
+    object.insert("description".to_owned(), about.into());
+    schema
+}
+
+/// The same where every key may be left out: of a table that changes another.
+pub fn partial(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(object) => {
+            if object.get("required").is_some_and(Value::is_array) {
+                object.remove("required");
+            }
+            for value in object.values_mut() {
+                *value = partial(value.take());
+            }
+        }
+        Value::Array(elements) => {
+            for value in elements {
+                *value = partial(value.take());
+            }
+        }
+        _ => {}
+    }
+    schema
+}

@@ -1,0 +1,6 @@
+//! The tests of `fly-schema`: one program, so that they link once.
+
+mod committed;
+mod keys;
+mod shipped;
+mod taplo;
