@@ -94,6 +94,10 @@ pub(super) fn sys_status(seen: &Seen) -> MavMessage {
         },
         current_battery: -1,
         battery_remaining: percent(remaining),
+        // The default of flags is the first one.
+        onboard_control_sensors_present_extended: MavSysStatusSensorExtended::empty(),
+        onboard_control_sensors_enabled_extended: MavSysStatusSensorExtended::empty(),
+        onboard_control_sensors_health_extended: MavSysStatusSensorExtended::empty(),
         ..SYS_STATUS_DATA::default()
     })
 }
@@ -109,6 +113,7 @@ pub(super) fn battery(seen: &Seen) -> Option<MavMessage> {
         voltages,
         current_battery: -1,
         battery_remaining: percent(remaining),
+        fault_bitmask: MavBatteryFault::empty(),
         ..BATTERY_STATUS_DATA::default()
     }))
 }

@@ -97,7 +97,16 @@ fn every_message_is_encoded_as_by_pymavlink() {
     let timeout = peer.socket.read_timeout().unwrap();
     let patient = Some(Duration::from_secs(10));
     peer.socket.set_read_timeout(patient).unwrap();
-    peer.to = peer.socket.recv_from(&mut buffer).unwrap().1;
+    // The last of each kind: at the end all is told once more, as it was shown.
+    let mut frames: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    let mut keep = |frame: &[u8]| {
+        let id = u32::from_le_bytes([frame[7], frame[8], frame[9], 0]);
+        frames.insert(id, frame.to_vec());
+        id
+    };
+    let (length, from) = peer.socket.recv_from(&mut buffer).unwrap();
+    keep(&buffer[..length]);
+    peer.to = from;
     peer.socket.set_read_timeout(timeout).unwrap();
     peer.send(&MavMessage::COMMAND_LONG(COMMAND_LONG_DATA {
         command: MavCmd::MAV_CMD_REQUEST_MESSAGE,
@@ -106,18 +115,15 @@ fn every_message_is_encoded_as_by_pymavlink() {
         target_system: 3,
         ..COMMAND_LONG_DATA::default()
     }));
-    // The last of each kind: at the end all is told once more, as it was shown.
-    let mut frames: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
     let mut publication = Some(publication);
+    let mut answered = false;
     let began = Instant::now();
     loop {
         if let Ok(length) = peer.socket.recv(&mut buffer) {
-            let id = u32::from_le_bytes([buffer[7], buffer[8], buffer[9], 0]);
-            frames.insert(id, buffer[..length].to_vec());
+            answered |= keep(&buffer[..length]) == 435;
         } else if publication.is_none() {
             break;
         }
-        let answered = frames.contains_key(&435);
         if answered || began.elapsed() > Duration::from_secs(10) {
             drop(publication.take());
         }
