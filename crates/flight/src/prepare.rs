@@ -296,6 +296,7 @@ fn header(
             sensors.map(ToOwned::to_owned).collect()
         }),
         flight: FlightHeader {
+            name: configuration.document.name().to_owned(),
             configuration: configuration.document.text().to_owned(),
             vehicle: configuration.vehicle_text.text().to_owned(),
             vehicle_name: system.name.clone(),

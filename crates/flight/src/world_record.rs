@@ -42,6 +42,7 @@ impl<'a> WorldRecord<'a> {
         let description = instance.description();
         let header = Header {
             flight: FlightHeader {
+                name: setup.document.name().to_owned(),
                 configuration: setup.document.text().to_owned(),
                 vehicle: setup.vehicle_text.text().to_owned(),
                 vehicle_name: system.name.clone(),

@@ -7,6 +7,8 @@ use fly_mechanics::description::DescriptionError;
 /// Configuration and backend of a flight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlightHeader {
+    /// Name of the flight: that of its configuration's file. Empty in logs of versions before it was written.
+    pub name: String,
     /// The resolved configuration, TOML.
     pub configuration: String,
     /// The vehicle's description, TOML.

@@ -135,7 +135,13 @@ pub fn header_records(header: &Header) -> Vec<Metadata> {
         ..
     } = header;
     let mut records = vec![
-        record(CONFIGURATION, [("toml", flight.configuration.clone())]),
+        record(
+            CONFIGURATION,
+            [
+                ("name", flight.name.clone()),
+                ("toml", flight.configuration.clone()),
+            ],
+        ),
         record(
             VEHICLE,
             [

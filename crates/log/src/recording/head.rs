@@ -94,6 +94,7 @@ impl Head {
             text.cloned().unwrap_or_default()
         };
         FlightHeader {
+            name: text(CONFIGURATION, "name"),
             configuration: text(CONFIGURATION, "toml"),
             vehicle: text(VEHICLE, "toml"),
             vehicle_name: text(VEHICLE, "name"),

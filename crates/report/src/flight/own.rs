@@ -113,7 +113,9 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
         );
     }
     let flight = &mut collector.flight;
-    flight.name.clone_from(&header.vehicle_name);
+    let named = [&header.name, &header.vehicle_name];
+    let name = named.into_iter().find(|name| !name.is_empty());
+    flight.name = name.cloned().unwrap_or_default();
     flight.header = Some(header);
     flight.run = run;
     flight.notes = notes;

@@ -60,7 +60,8 @@ pub fn write(folder: &Path, made: &Made) -> PathBuf {
         flight: FlightHeader {
             configuration: "duration = 2 # </script>".into(),
             vehicle: VEHICLE.into(),
-            vehicle_name: made.name.into(),
+            name: made.name.into(),
+            vehicle_name: "body".into(),
             backend: "sim".into(),
             rate_hz: 1000.0,
             ..FlightHeader::default()

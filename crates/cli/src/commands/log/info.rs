@@ -73,7 +73,7 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
         });
         let all = json!({
             "kind": Kind::Own.name(), "bytes": survey.bytes, "ticks": count, "first": span[0], "last": span[1],
-            "vehicle": header.vehicle_name, "backend": header.backend, "rate_hz": header.rate_hz, "seed": header.seed,
+            "name": header.name, "vehicle": header.vehicle_name, "backend": header.backend, "rate_hz": header.rate_hz, "seed": header.seed,
             "topics": topics.collect::<Vec<_>>(), "run": run, "damage": damaged,
         });
         return Ok(format!("{all:#}\n"));
@@ -84,6 +84,9 @@ fn own(log: &Path, json: bool) -> Result<String, Failure> {
     };
     line("log", format!("{}, {}", log.display(), Kind::Own.name()));
     line("size", size(survey.bytes));
+    if !header.name.is_empty() {
+        line("name", header.name.clone());
+    }
     line("vehicle", header.vehicle_name.clone());
     line(
         "backend",

@@ -23,6 +23,7 @@ use report::Report;
 use served::Served;
 
 /// Sensors that are fitted where the configuration has none: with little noise and without offsets. An autopilot takes one that is exact for broken.
+/// PX4 expects fixes to be 0.11 s old (`EKF2_GPS_DELAY`): younger ones put it as far ahead of where it is.
 /// Each name with its table, and a rate, Hz, that is reduced to a whole fraction of the simulation's.
 const SENSORS: [(&str, &str, Option<f64>); 4] = [
     (
@@ -32,7 +33,7 @@ const SENSORS: [(&str, &str, Option<f64>); 4] = [
     ),
     (
         "gnss",
-        "position_noise = [0.02, 0.02, 0.03], drift = [0, 0, 0], velocity_noise = [0.01, 0.01, 0.015], delay = 0",
+        "position_noise = [0.02, 0.02, 0.03], drift = [0, 0, 0], velocity_noise = [0.01, 0.01, 0.015], delay = 0.11",
         Some(10.0),
     ),
     ("barometer", "noise = 0.02, drift = 0", Some(50.0)),

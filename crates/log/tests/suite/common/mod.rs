@@ -19,6 +19,7 @@ pub fn header() -> Header {
         .and_then(|description| description.with_signals(commands));
     Header {
         flight: FlightHeader {
+            name: "hover".into(),
             configuration: "[flight]\nduration = 1.0 # \"quoted\", tab\t, ü\n".into(),
             vehicle: "name = \"test\"\n".into(),
             vehicle_name: "test".into(),
