@@ -119,7 +119,8 @@ pub use actuated::{
 pub use actuators::{Inputs, Motor, MotorError, Polytope, Rotor, RotorError, Rotors, Tilt};
 pub use aerodynamics::{Air, Propeller, PropellerError, QuadraticDrag, RotorAerodynamics};
 pub use body::{
-    Drag, DragError, InertiaError, PrincipalInertia, PseudoInertia, SecondMoment, velocity_of_point,
+    Drag, DragError, InertiaError, MeshError, PrincipalInertia, PseudoInertia, SecondMoment,
+    TriangleMesh, velocity_of_point,
 };
 pub use contact::{ContactPoint, Ground};
 pub use equality_qp::{EqualityQp, EqualityQpError};

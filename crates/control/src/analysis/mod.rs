@@ -9,11 +9,14 @@
 //!   of the closed loop.
 //! - [`Attainable`]: what is left of hover when actuators fail.
 //! - [`HoverMargins`]: how much thrust and tilt the actuators have left in hover.
+//! - `desired_equilibria`, `hover_trims` (feature `geometry`): where a controlled system rests, wanted or not; in which attitudes a vehicle hovers with least effort.
 //! - [`LyapunovMonitor`]: measured against predicted dW/dt of the total error energy in flight, wherever [`LyapunovGuarantee`] predicts it.
 
 mod attainable;
 mod closed_loop;
 mod digital;
+#[cfg(feature = "geometry")]
+mod equilibria;
 mod hover;
 mod lag;
 mod margins;
@@ -23,6 +26,8 @@ mod sampled;
 
 pub use attainable::Attainable;
 pub use closed_loop::{AnalysisError, ClosedLoop, LinearFeedback, desired};
+#[cfg(feature = "geometry")]
+pub use equilibria::{HoverTrim, desired_equilibria, hover_trims};
 pub use hover::{Command, HoverMargins};
 pub use lag::{LagFactors, LagMargin};
 pub use margins::{Margins, Shortfall};

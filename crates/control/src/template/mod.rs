@@ -31,6 +31,8 @@
 #![allow(non_snake_case)]
 
 pub mod body;
+#[cfg(feature = "geometry")]
+mod controlled_particles;
 mod desired_motion;
 pub mod energy;
 #[cfg(feature = "systems")]
@@ -47,6 +49,8 @@ mod user;
 
 pub use crate::pair::{Pair, PairKinematics, Tracking};
 pub use crate::transport::Transport;
+#[cfg(feature = "geometry")]
+pub use controlled_particles::{ControlledParticles, ParticleState};
 pub use desired_motion::DesiredMotion;
 #[cfg(feature = "geometry")]
 pub use of_functions::{

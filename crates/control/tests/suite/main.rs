@@ -6,6 +6,7 @@ mod analysis;
 mod baselines;
 mod closed_forms;
 mod common;
+mod controlled_particles;
 mod covariance;
 mod design;
 #[path = "common/desired.rs"]
@@ -14,6 +15,7 @@ mod disturbance;
 mod drag;
 #[path = "common/eleven.rs"]
 mod eleven;
+mod equilibria;
 mod estimator;
 mod examples;
 mod failure;

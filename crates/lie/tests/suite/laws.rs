@@ -557,3 +557,35 @@ fn the_historical_coriolis_matrix_is_wrong() {
     let before = rate(-SO3::ad(&(M * w)).transpose());
     assert!((before - w.cross(&(M * w)) * 2.0).norm() < 1e-16);
 }
+
+/// Written out, Euler's equations about principal axes: `I_z r_dot - I_x p q + I_y p q`, where From I 4.2 prints `I_y r q`.
+#[test]
+fn eulers_equations_written_out() {
+    use nalgebra::Vector3;
+    let (I, w) = (Vector3::new(0.3, 0.4, 0.5), Vector3::new(1.0, -0.7, 0.4));
+    let force = SO3::coriolis(&I.component_mul(&w)) * w;
+    let [p, q, r] = w.into();
+    let expected = Vector3::new(
+        (I.z - I.y) * q * r,
+        (I.x - I.z) * r * p,
+        (I.y - I.x) * p * q,
+    );
+    assert!((force - expected).norm() < 1e-16);
+}
+
+/// `V(R) - V(R0) = 1/2 |(R - R0)^T|²_Wed(K)`, Konz (A.145b), whose print lacks the transposition, which is another number.
+#[test]
+fn attitude_potentials_are_distances() {
+    use fly_lie::AttitudePotential;
+    use fly_lie::inner_product::norm_squared;
+    use fly_lie::operators::hat_matrix3;
+    use nalgebra::{Matrix3, Vector3};
+    let P = Matrix3::new(3.0, 0.4, -0.2, 0.1, 2.0, 0.5, 0.3, -0.6, 1.2);
+    let potential = AttitudePotential::new(P).expect("finite");
+    let (R0, wed) = (potential.minimum(), hat_matrix3(&potential.stiffness()));
+    let R = SO3::<f64>::exp(&Vector3::new(0.4, -1.0, 0.7));
+    let apart = R.matrix() - R0.matrix();
+    let higher = potential.value(&R) - potential.value(&R0);
+    assert!((higher - 0.5 * norm_squared(&apart.transpose(), &wed)).abs() < 1e-14);
+    assert!((higher - 0.5 * norm_squared(&apart, &wed)).abs() > 0.01);
+}

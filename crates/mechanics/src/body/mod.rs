@@ -3,6 +3,7 @@
 mod drag;
 mod inertia;
 mod inertia_error;
+mod mesh;
 mod principal;
 mod second_moment;
 mod shapes;
@@ -13,6 +14,7 @@ use nalgebra::{RealField, Vector3, Vector6};
 pub use drag::{Drag, DragError};
 pub use inertia::PseudoInertia;
 pub use inertia_error::InertiaError;
+pub use mesh::{MeshError, TriangleMesh};
 pub use principal::PrincipalInertia;
 pub use second_moment::SecondMoment;
 

@@ -43,8 +43,8 @@ pub struct CriticalPoint {
 
 /// The search for all critical points of a function on an [`Embedded`] manifold, Konz (A.110) to (A.116).
 ///
-/// From starts spread over a box it makes Newton steps on the system of Lagrange (A.112), which converge to minima, saddle points and maxima alike. (Minimising `|∂V|²` is no
-/// substitute: it gets stuck where that has minima of its own.) When a start finds what is known already it is sent again with those points deflated, until a round finds nothing new.
+/// From starts spread over a box it makes Newton steps on the system of Lagrange (A.112), which converge to minima, saddle points and maxima alike, and also steps that make `|∂V|`
+/// smaller, which reach points that Newton's method runs past, and get stuck elsewhere. What is found is deflated, and other starts are sent, until a round of them finds nothing new.
 /// There is no proof that nothing is missed; [`with_starts`](Self::with_starts) buys certainty.
 ///
 /// Points that are not isolated are told from those that are by walking along the directions without curvature. Each connected set is listed once, with its dimension.
@@ -81,7 +81,7 @@ pub struct CriticalSearch<'a, M> {
 }
 
 /// Newton's steps at most: quadratic convergence needs few, points without curvature many.
-const STEPS: usize = 120;
+const STEPS: i32 = 120;
 /// The longest step, as a part of the box: far away the slope tells little.
 const LONGEST: f64 = 0.15;
 /// What counts as the same point, and by how much it may be outside, as a part of the box.
@@ -97,7 +97,7 @@ const WALK: f64 = 2e-3;
 
 /// # Construction
 impl<'a, M: Embedded> CriticalSearch<'a, M> {
-    /// On this manifold, with 48 starts, within these bounds of every configuration coordinate.
+    /// On this manifold, with 48 starts in each round, within these bounds of every configuration coordinate.
     ///
     /// # Errors
     /// [`CoordinatesError::Size`] unless there are bounds for each; [`CoordinatesError::NotFinite`] for bounds that are not finite or enclose nothing.
@@ -118,7 +118,7 @@ impl<'a, M: Embedded> CriticalSearch<'a, M> {
         })
     }
 
-    /// With another number of starts.
+    /// With another number of starts in each round.
     #[must_use]
     pub fn with_starts(mut self, starts: usize) -> Self {
         self.starts = starts;
@@ -136,14 +136,24 @@ impl<M: Embedded> CriticalSearch<'_, M> {
         &self,
         V: impl Fn(&DVector<HyperDual64>) -> HyperDual64,
     ) -> Result<Vec<CriticalPoint>, CoordinatesError> {
+        // In parts of the box, so that newtons and radians count alike.
+        let extents =
+            DVector::from_iterator(self.bounds.len(), self.bounds.iter().map(|[a, b]| b - a));
+        let whole = |y: &DVector<HyperDual64>| y.zip_map(&extents, |y, extent| y * extent);
         let phi = |x: &DVector<HyperDual64>| self.manifold.constraint(x);
+        let (scaled_V, scaled_phi) = (
+            |y: &DVector<HyperDual64>| V(&whole(y)),
+            |y: &DVector<HyperDual64>| phi(&whole(y)),
+        );
+        let scaled = self.bounds.iter().zip(&extents);
+        let scaled: Vec<_> = scaled.map(|(b, extent)| b.map(|b| b / extent)).collect();
         let mut problem = Problem {
-            V: &V,
-            phi: &phi,
-            bounds: &self.bounds,
+            V: &scaled_V,
+            phi: &scaled_phi,
+            bounds: &scaled,
             steepest: 0.0,
         };
-        let starts: Vec<_> = (0..self.starts).filter_map(|k| problem.start(k)).collect();
+        let mut starts: Vec<_> = (0..self.starts).filter_map(|k| problem.start(k)).collect();
         let slopes = starts.iter().map(|(_, here)| here.steepness);
         problem.steepest = slopes.fold(0.0, f64::max);
         if starts.is_empty() {
@@ -154,10 +164,15 @@ impl<M: Embedded> CriticalSearch<'_, M> {
         }
 
         let (mut isolated, mut sets) = (Vec::<CriticalPoint>::new(), Vec::<Set>::new());
+        let mut rounds = 0;
         loop {
             let known = isolated.len() + sets.len();
-            for (x, _) in &starts {
-                let Some((x, here)) = problem.converge(x.clone(), &isolated) else {
+            for ((start, _), method) in starts.iter().flat_map(|start| [(start, 0), (start, 1)]) {
+                let found = match method {
+                    0 => problem.converge(start.clone(), &isolated),
+                    _ => problem.descend(start.clone()),
+                };
+                let Some((x, here)) = found else {
                     continue;
                 };
                 let point = problem.classify(&x, here);
@@ -178,6 +193,9 @@ impl<M: Embedded> CriticalSearch<'_, M> {
             if isolated.len() + sets.len() == known {
                 break;
             }
+            rounds += 1;
+            let fresh = rounds * self.starts..(rounds + 1) * self.starts;
+            starts = fresh.filter_map(|k| problem.start(k)).collect();
         }
         // What came from far ends of one set may have been taken for two.
         let mut k = 1;
@@ -201,7 +219,25 @@ impl<M: Embedded> CriticalSearch<'_, M> {
         }
         isolated.extend(sets.into_iter().map(|set| set.point));
         isolated.sort_by(|a, b| a.value.total_cmp(&b.value));
-        Ok(isolated)
+        let plain = Problem {
+            V: &V,
+            phi: &phi,
+            bounds: &self.bounds,
+            steepest: problem.steepest,
+        };
+        let plain = |point: CriticalPoint| {
+            let x = point.configuration.component_mul(&extents);
+            let here = plain.at(&x)?;
+            Some(CriticalPoint {
+                eigenvalues: sorted(here.hessian.symmetric_eigenvalues()),
+                configuration: x,
+                multipliers: here.multipliers,
+                tangent_basis: here.tangent,
+                hessian: here.hessian,
+                ..point
+            })
+        };
+        Ok(isolated.into_iter().filter_map(plain).collect())
     }
 }
 
@@ -370,7 +406,7 @@ impl Problem<'_> {
         known: &[CriticalPoint],
     ) -> Option<(DVector<f64>, Here)> {
         let mut before = f64::INFINITY;
-        for _ in 0..STEPS {
+        for it in 0..STEPS {
             let here = self.at(&x)?;
             let slope = here.slope.norm();
             if slope <= FLAT * self.steepest.max(here.steepness) {
@@ -400,10 +436,50 @@ impl Problem<'_> {
             if !length.is_finite() {
                 return None;
             }
-            if length > LONGEST {
-                step *= LONGEST / length;
+            // Ever shorter steps end the cycles that Newton's method may run into.
+            let longest = LONGEST * 0.93_f64.powi(it).max(0.02);
+            if length > longest {
+                step *= longest / length;
             }
             x = self.moved(&x, step)?;
+        }
+        None
+    }
+
+    /// The critical point that is reached by making `|Aᵀ ∂V|` smaller and smaller, by the steps of Levenberg and Marquardt: from where Newton's method swings to and fro it gets to points that
+    /// would be missed. Where the slope has a least value that is not zero it gets nowhere.
+    fn descend(&self, mut x: DVector<f64>) -> Option<(DVector<f64>, Here)> {
+        let mut here = self.at(&x)?;
+        let mut damping = 1e-3;
+        for _ in 0..STEPS {
+            let slope = here.slope.norm();
+            if slope <= 1e-4 * self.steepest {
+                let x = self.settle(x)?;
+                let here = self.at(&x)?;
+                return self.is_inside(&x).then_some((x, here));
+            }
+            let K = &here.hessian;
+            let n = K.nrows();
+            let mut normal = K * K;
+            let most = normal.diagonal().amax().max(f64::MIN_POSITIVE);
+            for i in 0..n {
+                normal[(i, i)] += damping * most;
+            }
+            let step = &here.tangent * normal.cholesky()?.solve(&-(K * &here.slope));
+            let length = self.distance(&step, &DVector::zeros(x.len()));
+            let step = step * (LONGEST / length).min(1.0);
+            let next = self.moved(&x, step);
+            let tried = next.and_then(|next| self.at(&next).map(|there| (next, there)));
+            match tried {
+                Some((next, there)) if there.slope.norm() < slope => {
+                    (x, here) = (next, there);
+                    damping = (0.3 * damping).max(1e-12);
+                }
+                _ => damping *= 5.0,
+            }
+            if damping > 1e6 {
+                return None;
+            }
         }
         None
     }
@@ -424,9 +500,7 @@ impl Problem<'_> {
 impl Problem<'_> {
     fn classify(&self, x: &DVector<f64>, here: Here) -> CriticalPoint {
         let eigen = SymmetricEigen::new(here.hessian.clone());
-        let mut eigenvalues: Vec<f64> = eigen.eigenvalues.iter().copied().collect();
-        eigenvalues.sort_by(f64::total_cmp);
-        let eigenvalues = DVector::from_vec(eigenvalues);
+        let eigenvalues = sorted(eigen.eigenvalues.clone());
         let least = self.zero_below(&eigenvalues);
         let mut dimension = 0;
         for (k, value) in eigen.eigenvalues.iter().enumerate() {
@@ -563,4 +637,9 @@ fn newton(here: &Here) -> DVector<f64> {
     let mut step = DVector::zeros(n);
     inverse.apply(&-&here.slope, &mut step);
     &here.tangent * step
+}
+
+fn sorted(mut numbers: DVector<f64>) -> DVector<f64> {
+    numbers.as_mut_slice().sort_by(f64::total_cmp);
+    numbers
 }

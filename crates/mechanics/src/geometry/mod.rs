@@ -25,7 +25,7 @@
 //! | `A` of a constraint alone, charts, implicit functions | `A(x) = A₀ - N₀ (Φ N₀)⁺ Φ A₀` | [`Chart`], [`implicit_derivative`] |
 //! | back to `φ(x) = 0`, staying there | | [`project`], [`stabilized_rate`] |
 //! | equations of motion of any Lagrangian, momentum, Hamiltonian | `L(x, ξ, t)`, `p`, `H`, `G` | [`LagrangeEquation`] |
-//! | systems of particles, springs and dampers between them; a rigid body of nothing else | `r_p(x)` | [`ParticleSystem`], [`RigidParticles`] |
+//! | systems of particles, springs and dampers between them; a rigid body of nothing else | `r_p(x)` | [`ParticleSystem`], [`BodyPoints`], [`RigidParticles`] |
 //! | nonholonomic constraints: motion, reactions, whether they can be integrated, vakonomic curves | `η = 0`, `γ̂a_ij` | [`HamelEquation`], [`constraint_curvature`], [`appell`], [`LedCoordinates`] |
 //! | more constraints, for [`EqualityQp`](crate::EqualityQp) | `Z ξ_dot = b` | [`AccelerationConstraint`] |
 //!
@@ -111,6 +111,7 @@
 //! ```
 
 mod attitude;
+mod body_points;
 mod change;
 mod chart;
 mod commutation;
@@ -138,6 +139,7 @@ mod symbols;
 use nalgebra::{DMatrix, DVector, RealField};
 
 pub use attitude::{EulerAngles, Quaternion, RotationMatrix};
+pub use body_points::BodyPoints;
 pub use change::{Basis, VelocityChange, WithVelocities, map_jacobian};
 pub use chart::{Chart, Embedded, implicit_derivative};
 pub use commutation::{commutation_coefficients, commutation_derivative, lie_bracket};

@@ -37,6 +37,7 @@
 //! | `forces`, `projection` | springs, dampers, gravity, energies, momenta; the dense equation of motion |
 //! | `dynamics` | `rnea`, `crba`, `aba`, their derivatives, `regressor` |
 //! | [`constraints`] | loops, rolling, gears |
+//! | `screw_chain` | chains by home poses and screws, [`ScrewChain`] |
 //!
 //! ```
 //! use fly_mechanics::multibody::{Body, BodyId, Joint, Model, Workspace};
@@ -79,6 +80,7 @@ mod joint_spring;
 mod kinematics;
 mod model;
 pub mod projection;
+mod screw_chain;
 mod simd;
 mod spatial;
 mod subspace;
@@ -99,5 +101,6 @@ pub(crate) use joint::Rotation;
 pub use joint::{AngleCoordinates, AttitudeCoordinates, Joint, JointKind};
 pub use joint_spring::JointSpring;
 pub use model::{BodyId, Model, ModelBuilder};
+pub use screw_chain::{BaseMotion, ChainForces, ScrewChain, ScrewChainError, ScrewLink};
 pub use subspace::Subspace;
 pub use workspace::Workspace;

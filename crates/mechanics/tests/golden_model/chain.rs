@@ -1,8 +1,10 @@
 //! Serial chains that are given by the screw axes of their joints at home, with twists `[omega; v]`.
 
-use fly_lie::{SE3, SO3};
+use fly_lie::SE3;
 use fly_mechanics::PseudoInertia;
-use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
+use fly_mechanics::multibody::{
+    BaseMotion, BodyId, EquationOfMotion, ScrewChain, ScrewLink, Workspace,
+};
 use fly_testing::golden::{File, array, matrix, numbers, only, tolerances, vector};
 use nalgebra::{DMatrix, Matrix6xX, Vector3, Vector6};
 use serde_json::Value;
@@ -18,7 +20,8 @@ pub fn chains(file: &mut File, data: &Value) {
     );
     let [within] = tolerances(data, [1e-9]);
     for case in array(&data["cases"]) {
-        let model = chain(case);
+        let chain = chain(case);
+        let model = chain.model().expect("a model");
         let n = model.dof();
         let tool = model.body_id("tool").expect("a tool");
         let read = |what: &str| numbers(&case[what]);
@@ -39,11 +42,15 @@ pub fn chains(file: &mut File, data: &Value) {
         for (tau, held) in tau.iter_mut().zip(&held) {
             *tau += held;
         }
+        let tip = swapped(&vector(&case["F_tip"]));
+        let forces = chain.inverse_dynamics([&x, &xi, &xi_dot], &BaseMotion::default(), &tip);
+        let forces = forces.expect("sizes").joints;
 
         let mut is = |what: &str, got: &DMatrix<f64>| {
             compare(file, &case["expected"][what], what, got, within);
         };
         is("tau", &rows(&tau));
+        is("tau", &rows(forces.as_slice()));
         is("M", &equation.mass_matrix);
         is("c", &rows(equation.coriolis_force.as_slice()));
         is("g", &rows(equation.potential_force.as_slice()));
@@ -53,50 +60,22 @@ pub fn chains(file: &mut File, data: &Value) {
     }
 }
 
-/// Frames of joints lie on their axes and are parallel to the world at home.
-fn chain(case: &Value) -> Model<f64> {
-    let mut builder = Model::builder().gravity(vector(&case["gravity"]));
-    let homes = array(&case["M_0i"]);
+fn chain(case: &Value) -> ScrewChain {
     let masses = numbers(&case["mass"]);
-    let (mut parent, mut origin) = ("world".to_owned(), Vector3::zeros());
-    for (i, screw) in array(&case["S_space"]).iter().enumerate() {
-        let screw: Vector6<f64> = vector(screw);
-        let (omega, v) = (
-            screw.fixed_rows::<3>(0).into_owned(),
-            screw.fixed_rows::<3>(3).into_owned(),
-        );
-        let point = omega.cross(&v);
-        let pitch = omega.dot(&v);
-        let joint = if omega.norm() < 1e-12 {
-            Joint::prismatic(v)
-        } else if pitch.abs() < 1e-12 {
-            Joint::revolute(omega)
-        } else {
-            Joint::screw(omega, pitch)
-        };
-        let inertia = PseudoInertia::from_center(
-            masses[i],
-            Vector3::zeros(),
-            matrix(&array(&case["inertia_com"])[i]),
-        );
-        let home = pose(&homes[i]);
-        let inertia = inertia.expect("an inertia").placed(&(at(-point) * home));
-        let body = Body::new(format!("link{i}"), joint.expect("a joint"))
-            .parent(parent)
-            .placed(at(point - origin))
-            .inertia(inertia);
-        builder = builder.body(body);
-        (parent, origin) = (format!("link{i}"), point);
-    }
+    let (homes, screws) = (array(&case["M_0i"]), array(&case["S_space"]));
+    let moments = array(&case["inertia_com"]);
+    let links = (0..masses.len()).map(|i| {
+        let inertia = PseudoInertia::from_center(masses[i], Vector3::zeros(), matrix(&moments[i]));
+        ScrewLink {
+            home: pose(&homes[i]),
+            screw: swapped(&vector(&screws[i])),
+            inertia: inertia.expect("an inertia"),
+        }
+    });
     let tool = pose(homes.last().expect("a tool"));
-    let tool = Body::new("tool", Joint::fixed())
-        .parent(parent)
-        .placed(at(-origin) * tool);
-    builder.body(tool).build().expect("a chain")
-}
-
-fn at(point: Vector3<f64>) -> SE3<f64> {
-    SE3::new(SO3::identity(), point)
+    ScrewChain::new(links.collect(), tool)
+        .and_then(|chain| chain.with_gravity(vector(&case["gravity"])))
+        .expect("a chain")
 }
 
 fn pose(rows: &Value) -> SE3<f64> {

@@ -253,3 +253,41 @@ fn what_has_no_answer_is_an_error() {
             .is_err()
     );
 }
+
+/// Hamilton: along a motion `∫ (T - V) dt` does not change to first order with the path between two fixed ends, Konz (3.57) with `δ'W = -δV`; `∫ (T + V) dt`, as the sign of its print would have
+/// it, does.
+#[test]
+fn the_action_is_stationary() {
+    // A mass on a spring, m = 2, k = 8: q = sin 2t; varied by e η with η = 0 at both ends, t = 0 and 1.
+    let path = |t: f64, e: f64| {
+        let (s, c) = (std::f64::consts::PI * t).sin_cos();
+        let (eta, eta_dot) = (
+            s + 0.5 * s * c,
+            std::f64::consts::PI * (c + 0.5 * (c * c - s * s)),
+        );
+        (
+            (2.0 * t).sin() + e * eta,
+            2.0 * (2.0 * t).cos() + e * eta_dot,
+        )
+    };
+    let action = |e: f64, sign: f64| {
+        let steps = 2000;
+        let sum: f64 = (0..=steps)
+            .map(|k| {
+                let (q, q_dot) = path(f64::from(k) / f64::from(steps), e);
+                // Simpson
+                let weight = match k {
+                    0 => 1.0,
+                    k if k == steps => 1.0,
+                    k if k % 2 == 1 => 4.0,
+                    _ => 2.0,
+                };
+                weight * (q_dot * q_dot + sign * 4.0 * q * q)
+            })
+            .sum();
+        sum / (3.0 * f64::from(steps))
+    };
+    let slope = |sign| (action(1e-3, sign) - action(-1e-3, sign)) / 2e-3;
+    assert!(slope(-1.0).abs() < 1e-9, "{}", slope(-1.0));
+    assert!(slope(1.0).abs() > 1.0, "{}", slope(1.0));
+}

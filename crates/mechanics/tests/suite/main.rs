@@ -37,6 +37,7 @@ mod invariance;
 mod joint_springs;
 mod lagrangian;
 mod measurements;
+mod meshes;
 mod moving;
 mod mujoco;
 mod multibody_laws;
@@ -51,6 +52,7 @@ mod rigid_particles;
 mod rolling;
 mod ropes;
 mod round_trip;
+mod screw_chain;
 mod servos;
 #[path = "../special_bodies/mod.rs"]
 mod special_bodies;

@@ -444,3 +444,37 @@ fn what_makes_no_sense_is_refused() {
         .expect_err("a mass matrix without rank");
     assert!(matches!(error, CoordinatesError::Metric { .. }));
 }
+
+/// `d_i r = d(r_dot)/dxi^i = d(r_ddot)/dxi_dot^i`, Konz (3.4), (3.64), whose print has lost the dots; of a body it is `R [I, -hat(h)]`, the first term of (4.14).
+#[test]
+fn partial_velocities_are_partial_accelerations() {
+    let (system, (x, xi, xi_dot)) = (system(5), state(5));
+    let J = system.jacobians(&x).expect("sizes");
+    let [v, a] = system.motion(&x, &xi, &xi_dot).expect("sizes");
+    for (i, J) in J.iter().enumerate() {
+        let more = |of: &DVector<f64>| {
+            let mut more = of.clone();
+            more[i] += 1.0;
+            more
+        };
+        // Linear in xi and in xi_dot: a step of one is the derivative.
+        let [faster, _] = system.motion(&x, &more(&xi), &xi_dot).expect("sizes");
+        let [_, accelerated] = system.motion(&x, &xi, &more(&xi_dot)).expect("sizes");
+        assert!((faster - &v - J).amax() < 1e-12);
+        assert!((accelerated - &a - J).amax() < 1e-12);
+        for (p, (body, h)) in system.particles().points.iter().enumerate() {
+            let own = 6 * body..6 * body + 6;
+            let expected = if *body < 2 && own.contains(&i) {
+                let entries = x.rows(12 * body + 3, 9).into_owned();
+                let R = Matrix3::from_column_slice(entries.as_slice());
+                match i % 6 {
+                    k @ 0..3 => R.column(k).into_owned(),
+                    k => R * Vector3::ith(k - 3, 1.0).cross(h),
+                }
+            } else {
+                Vector3::zeros()
+            };
+            assert!((J.column(p) - expected).amax() < 1e-14);
+        }
+    }
+}

@@ -674,7 +674,7 @@ fn wrong_motors_are_named() {
             &lag,
             "efficiency",
             "resistance",
-            "rotors[0].motor: unknown key `resistance`, expected one of `time_constant`, `inertia`, `efficiency`",
+            "rotors[0].motor: unknown key `resistance`, expected one of `time_constant`, `efficiency`, `inertia`",
         ),
     ] {
         refused(good, from, to, message);

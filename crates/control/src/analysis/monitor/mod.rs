@@ -12,6 +12,7 @@ pub use report::{Report, Rise};
 use nalgebra::DMatrix;
 
 use crate::Step;
+use crate::template::Approach;
 
 /// Compares the measured dW/dt of the total error energy W with the predicted one, step by step.
 ///
@@ -87,6 +88,8 @@ struct Sample {
     total: f64,
     kinetic: f64,
     dissipation: f64,
+    /// What the reference takes out of W.
+    reference: f64,
     unchecked: Option<UncheckedReason>,
 }
 
@@ -95,7 +98,7 @@ struct Sample {
 pub enum Balance {
     /// dW/dt is predicted.
     Rate {
-        /// `-2 R`, the mean of both ends, W.
+        /// `-2 R`, the mean of both ends, W; less the power that the reference takes, where that is known.
         predicted: f64,
         /// The change of W by time, W.
         measured: f64,
@@ -156,23 +159,56 @@ impl LyapunovMonitor {
         metric: &DMatrix<f64>,
         moving: bool,
     ) -> Balance {
+        let unchecked = self.guarantee.unchecked(moving);
+        self.take(time, step, metric, unchecked, 0.0)
+    }
+
+    /// The same of the particle-based approach along a moving reference, where `dW/dt = -2 R - P` with the power P (W) that the reference takes now, Konz (5.10):
+    /// `ControlledParticles::reference_power` (feature `geometry`) of particles with the moments of the pairs.
+    ///
+    /// # Panics
+    /// As [`observe`](Self::observe).
+    pub fn observe_particles(
+        &mut self,
+        time: f64,
+        step: &Step,
+        metric: &DMatrix<f64>,
+        reference_power: f64,
+    ) -> Balance {
+        let unchecked = self
+            .guarantee
+            .unchecked(true)
+            .filter(|reason| *reason != UncheckedReason::MovingReference(Approach::Particle));
+        self.take(time, step, metric, unchecked, reference_power)
+    }
+
+    fn take(
+        &mut self,
+        time: f64,
+        step: &Step,
+        metric: &DMatrix<f64>,
+        unchecked: Option<UncheckedReason>,
+        reference: f64,
+    ) -> Balance {
         let energies = step.energies;
         let now = Sample {
             time,
             total: energies.total,
             kinetic: energies.kinetic,
             dissipation: energies.dissipation,
+            reference,
             unchecked: if step.saturated() {
                 Some(UncheckedReason::Saturated)
             } else {
-                self.guarantee.unchecked(moving)
+                unchecked
             },
         };
         let change = self.change(step, metric);
         for (held, intended) in self.held.iter_mut().zip(step.intended()) {
             *held = intended;
         }
-        let finite = now.total.is_finite() && now.dissipation.is_finite() && change.is_finite();
+        let finite = [now.total, now.dissipation, now.reference, change];
+        let finite = finite.iter().all(|number| number.is_finite());
         let before = std::mem::replace(&mut self.last, finite.then_some(now));
         let balance = match before {
             Some(before) if finite && now.time > before.time => self.judge(&before, &now, change),
@@ -232,15 +268,20 @@ impl LyapunovMonitor {
         let hold = (2.0 * before.kinetic.max(now.kinetic)).sqrt() * change;
         let rounding = (ROUNDING * self.report.largest + RESOLUTION) / passed;
         let rate = Balance::Rate {
-            predicted: -(before.dissipation + now.dissipation),
+            predicted: -(before.dissipation + now.dissipation)
+                - 0.5 * (before.reference + now.reference),
             measured: (now.total - before.total) / passed,
-            allowed: hold + (now.dissipation - before.dissipation).abs() + rounding,
+            allowed: hold
+                + (now.dissipation - before.dissipation).abs()
+                + 0.5 * (now.reference - before.reference).abs()
+                + rounding,
         };
         self.report.checked += 1;
         self.report.as_expected += u64::from(rate.holds());
 
-        // How far W is above its lowest, beyond what holding the input explains.
-        let rise = now.total - before.total - (hold + rounding) * passed;
+        // How far W is above its lowest, beyond what holding the input and a moving reference explain.
+        let brought = (-0.5 * (before.reference + now.reference)).max(0.0);
+        let rise = now.total - before.total - (hold + brought + rounding) * passed;
         self.risen = (self.risen + rise).max(0.0);
         if self.risen > self.report.rise.energy {
             self.report.rise = Rise {
