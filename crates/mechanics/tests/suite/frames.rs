@@ -5,9 +5,9 @@
 use crate::moving::Moving;
 use crate::random_tree::{Random, state, tree};
 
-use fly_lie::SE3;
-use fly_mechanics::multibody::{BodyId, Frame, Model, ReferenceFrame, Workspace};
-use nalgebra::{DVector, Matrix6, Matrix6xX, Vector6};
+use fly_lie::{SE3, SO3};
+use fly_mechanics::multibody::{Body, BodyId, Frame, Joint, Model, ReferenceFrame, Workspace};
+use nalgebra::{DVector, Matrix6, Matrix6xX, Vector3, Vector6};
 use num_dual::Dual64;
 
 const REFERENCES: [ReferenceFrame; 3] = [
@@ -164,4 +164,37 @@ fn kinematics_allocate_nothing() {
     });
     assert_eq!(allocations, 0);
     assert!(adjoint.amax() > 0.0 && twist.iter().all(|v| v.is_finite()));
+}
+
+/// A SCARA's arms: Jacobians have six rows, of which the last turns, where Konz (5.120) prints five; and the tool's place has the determinant `l1 l2 sin th2`, of which the text after (5.129) prints
+/// the sine alone.
+#[test]
+fn the_arms_of_a_scara() {
+    let (l1, l2) = (0.35, 0.25);
+    let hinge = || Joint::revolute(Vector3::z()).expect("an axis");
+    let at = |x| SE3::new(SO3::identity(), Vector3::new(x, 0.0, 0.0));
+    let model = Model::builder()
+        .body(Body::new("upper", hinge()))
+        .body(Body::new("lower", hinge()).parent("upper").placed(at(l1)))
+        .build()
+        .expect("an arm");
+    let tool = Frame::new(model.body_id("lower").expect("a body"), at(l2));
+    let mut workspace = Workspace::new(&model);
+    for (a, b) in [(0.3, 0.7), (-1.2, 2.0), (2.0, -0.4)] {
+        workspace.update(&model, &[a, b], &[0.0; 2]);
+        workspace.update_jacobians(&model);
+        let mut J = Matrix6xX::zeros(2);
+        workspace.jacobian_in(
+            ReferenceFrame::LocalWorldAligned,
+            BodyId::WORLD,
+            tool,
+            &mut J,
+        );
+        assert!((J.row(5) - nalgebra::RowVector2::new(1.0, 1.0)).amax() < 1e-15);
+        assert!(J.rows(2, 3).amax() < 1e-15);
+        let determinant = J[(0, 0)] * J[(1, 1)] - J[(0, 1)] * J[(1, 0)];
+        let expected: f64 = l1 * l2 * f64::sin(b);
+        assert!((determinant - expected).abs() < 1e-15);
+        assert!((determinant - f64::sin(b)).abs() > 0.1);
+    }
 }

@@ -391,3 +391,35 @@ fn constant_curvature() {
     check(&Unknown(RotationMatrix), &matrix_entries());
     check(&Unknown(Quaternion), &quaternion_entries());
 }
+
+/// Velocities that are rates of functions, `Y_a^i = dpi^i/dx^a`, commute, and only they: `dY_a^i/dx^b = dY_b^i/dx^a`, Konz (3.35), whose print has the indices a and b exchanged.
+#[test]
+fn rates_of_functions_commute() {
+    /// `pi = [x + 0.3 sin y, y + 0.2 x²]`; with `bent` the second row of its derivative is turned by one number, so that it is none.
+    struct Rates {
+        bent: f64,
+    }
+    impl Coordinates for Rates {
+        fn config_dim(&self) -> usize {
+            2
+        }
+        fn dof(&self) -> usize {
+            2
+        }
+        fn kinematic_matrix<T: RealField + Copy>(&self, x: &DVector<T>) -> DMatrix<T> {
+            let number = convert::<f64, T>;
+            let Y = nalgebra::Matrix2::new(
+                T::one(),
+                number(0.3) * x[1].cos(),
+                number(0.4) * x[0],
+                T::one() + number(self.bent) * x[0],
+            );
+            let A = Y.try_inverse().unwrap_or_else(nalgebra::Matrix2::zeros);
+            DMatrix::from_column_slice(2, 2, A.as_slice())
+        }
+    }
+    let x = dvector![0.4, -0.7];
+    let gamma = |bent| commutation_coefficients(&Rates { bent }, &x).expect("regular");
+    assert!(gamma(0.0).amax() < 1e-15);
+    assert!(gamma(0.5).amax() > 0.1);
+}
