@@ -1,6 +1,8 @@
-//! `cargo xtask peers viewers`: logs of all shipped configurations, opened as Foxglove, PlotJuggler and Rerun open them.
+//! `cargo xtask peers viewers`: logs of all shipped configurations, opened as Foxglove, PlotJuggler and Rerun open them; and a flight watched by Foxglove's protocol
+//! and in a browser.
 
-use crate::workspace;
+use crate::report;
+use crate::workspace::{self, Built};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,16 +11,19 @@ use std::process::{Command, ExitCode};
 use crate::peers::python;
 
 /// What opens them, from PyPI.
-const PACKAGES: [&str; 4] = [
+const PACKAGES: [&str; 5] = [
     "mcap==1.6.0",
     "lz4==4.4.5",
     "foxglove-schemas-protobuf==0.4.0",
     "rerun-sdk==0.41.0",
+    "websockets==17.4",
 ];
 /// Where the flights are, below `configs`.
 const FOLDERS: [&str; 4] = ["", "examples", "baselines", "fleets"];
 /// Every signal of the layouts is in the log of this one.
 const FIRST: &str = "quadcopter";
+/// What is watched while it is flown.
+const LIVE: &str = "tricopter-load.toml";
 /// Enough for every kind of message, s.
 const DURATION: &str = "flight.duration=0.5";
 
@@ -50,13 +55,41 @@ pub fn run() -> Result<ExitCode> {
     let mut logs = files(&folder, "mcap")?;
     logs.sort_by_key(|log| log.file_stem() != Some(FIRST.as_ref()));
     let script = workspace::root().join("crates/log/tests/viewers.py");
-    let status = Command::new(python("viewers", &PACKAGES)?)
+    let python = python("viewers-live", &PACKAGES)?;
+    let status = Command::new(&python)
         .arg(script)
         .arg(workspace::root().join("docs/layouts"))
         .args(&logs)
         .status()
         .context("python did not start")?;
-    Ok(workspace::exit_code(status))
+    if !status.success() {
+        return Ok(workspace::exit_code(status));
+    }
+    live(&built, &python, &folder)
+}
+
+/// A flight while it is flown, by Foxglove's protocol and in a browser.
+fn live(built: &Built, python: &Path, folder: &Path) -> Result<ExitCode> {
+    let flight = |log: &str| -> Vec<PathBuf> {
+        let mut flight = vec![built.fly.clone(), "--plugin-dir".into()];
+        flight.extend([built.plugins.clone(), "--config".into(), LIVE.into()]);
+        flight.extend(["--set".into(), "flight.duration=120".into()]);
+        flight.extend(["--log".into(), folder.join(log)]);
+        flight
+    };
+    let script = workspace::root().join("crates/view/tests/foxglove.py");
+    let status = Command::new(python)
+        .arg(script)
+        .args(flight("foxglove.mcap"))
+        .status()
+        .context("python did not start")?;
+    if !status.success() {
+        return Ok(workspace::exit_code(status));
+    }
+    if let Some(missing) = report::browse("live.mjs", folder, &flight("live.mcap"))? {
+        println!("SKIPPED: nobody looked at the live page: {missing}");
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The files of a folder with this ending, by their names.

@@ -76,7 +76,13 @@ pub struct Arguments {
     #[arg(long, value_name = "LINK")]
     pub mavlink_out: Vec<Address>,
 
-    /// A simulation or a replay goes so many times as fast as real time; 0: as fast as it can [default: 0, with --mavlink-out 1]
+    /// Show the flight in a browser and in Foxglove while it is flown, on this machine alone, at this port [default: one that is free]
+    ///
+    /// The address is printed; it holds a token. A simulation then keeps pace with real time (--speed). On a terminal the page stays until Ctrl-C.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
+    pub view: Option<u16>,
+
+    /// A simulation or a replay goes so many times as fast as real time; 0: as fast as it can [default: 0, with --mavlink-out or --view 1]
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, value_parser = not_negative)]
     pub speed: Option<f64>,
 

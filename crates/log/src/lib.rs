@@ -21,5 +21,5 @@ pub use recording::{
 pub use timing::Timing;
 pub use writer::{
     Channel, Control, Destination, Encoded, Encoder, Energies, Item, Level, Pace, Pushed,
-    Reference, Row, State, Stats, Status, SystemReference, SystemState, Writer,
+    Reference, Row, State, Stats, Status, SystemReference, SystemState, Tap, Tapped, Writer, tap,
 };

@@ -50,8 +50,8 @@ impl Blob {
     }
 }
 
-/// RFC 4648, with padding.
-fn base64(bytes: &[u8]) -> String {
+/// Bytes as text, by RFC 4648 with padding.
+pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {

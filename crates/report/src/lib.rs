@@ -9,6 +9,7 @@ pub mod plot;
 mod report;
 pub mod spectrum;
 
+pub use blob::base64;
 pub use error::ReportError;
 pub use flight::Flight;
-pub use report::report;
+pub use report::{Verdict, live, report};

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::blob::{Blob, Place};
 use crate::error::ReportError;
-use crate::flight::{Event, Flight, Number};
+use crate::flight::{Cursor, Event, Flight, LiveFlight, Number};
 use crate::grid::Grid;
 use crate::panels::{self, Panel};
 use fly_mechanics::scene::Scene;
@@ -15,11 +15,12 @@ use fly_mechanics::scene::Scene;
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 /// The scripts, in their order.
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("page/data.js"),
     include_str!("page/plot.js"),
     include_str!("page/vectors.js"),
     include_str!("page/scene.js"),
+    include_str!("page/live.js"),
     include_str!("page/page.js"),
 ];
 
@@ -27,6 +28,8 @@ const SCRIPTS: [&str; 5] = [
 #[derive(Serialize)]
 struct Contents<'a> {
     program: &'static str,
+    /// Of a flight that is under way: what the page has of it.
+    live: Option<Cursor>,
     flights: Vec<Shown<'a>>,
 }
 
@@ -83,6 +86,10 @@ impl<'a> Verdict<'a> {
                 tone: "unknown",
             },
             Some(text) => Self { text, tone: "bad" },
+            None if flight.is_live => Self {
+                text: "flying",
+                tone: "unknown",
+            },
             None if flight.run.is_some() => Self {
                 // Of the world of a fleet: its vehicles have theirs.
                 text: "recorded, without a verdict of its own",
@@ -114,9 +121,26 @@ pub fn report(flights: &[Flight]) -> Result<String, ReportError> {
     if flights.is_empty() {
         return Err(ReportError::NoLog);
     }
+    page(flights, None)
+}
+
+/// The page of a flight that is under way, as it is now. What follows it asks of the server that it comes from, over a WebSocket at `live`: it sends the
+/// [`Cursor`] that it was made with, and takes [`Update`](crate::flight::Update)s, all as JSON.
+///
+/// # Errors
+/// [`ReportError::Io`](ReportError) if its numbers cannot be packed.
+pub fn live(live: &LiveFlight) -> Result<String, ReportError> {
+    let flight = std::slice::from_ref(live.flight());
+    page(flight, Some(live.cursor()))
+}
+
+fn page(flights: &[Flight], cursor: Option<Cursor>) -> Result<String, ReportError> {
+    // What the page may do beside showing itself.
+    let allowed = cursor.map_or("", |_| "; connect-src 'self'");
     let mut blob = Blob::default();
     let contents = Contents {
         program: concat!("fly ", env!("CARGO_PKG_VERSION")),
+        live: cursor,
         flights: (flights.iter())
             .map(|flight| shown(flight, &mut blob))
             .collect(),
@@ -138,6 +162,7 @@ pub fn report(flights: &[Flight]) -> Result<String, ReportError> {
             "style" => page.push_str(STYLE),
             "contents" => page.push_str(&in_script(&json)),
             "data" => page.push_str(&data),
+            "allowed" => page.push_str(allowed),
             "script" => page.push_str(&scripts),
             _ => {}
         }

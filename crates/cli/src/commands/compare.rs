@@ -217,6 +217,7 @@ fn fly(
         report: None,
         plugin_dirs: &arguments.configuration.plugin_dir,
         stations: &[],
+        view: None,
         speed: None,
     };
     fly::fly_simulated(&contender.configuration, &manner, terminal)

@@ -6,11 +6,13 @@ use fly_flight::fleet::{Fleet, FleetSummary};
 use fly_flight::{Destination, End, McapFile, Verdict, backend};
 use fly_hal::SearchPath;
 use fly_mavlink::Address;
+use fly_view::{View, Viewed};
 
 use super::fly::{destination, object};
 use super::interruptions::Interruptions;
 use super::pace::Pace;
 use super::shown::Shown;
+use super::watched;
 use crate::args::Arguments;
 use crate::config::FleetConfiguration;
 use crate::exit::{Exit, Failure};
@@ -43,7 +45,7 @@ pub(super) fn run(
     for vehicle in &configuration.vehicles {
         object(&vehicle.configuration, arguments)?;
     }
-    let summary = fly(configuration, arguments, terminal)?;
+    let (summary, view) = fly(configuration, arguments, terminal)?;
     terminal.flush();
     let exit = Exit::from(&summary);
     let shown = ShownFleet(&summary);
@@ -60,6 +62,7 @@ pub(super) fn run(
         let logs = (summary.vehicles.iter()).filter_map(|(_, summary)| summary.log.as_ref());
         super::report::after_flight(&logs.collect::<Vec<_>>(), out.as_deref())?;
     }
+    watched::stay(view);
     Ok(exit)
 }
 
@@ -68,7 +71,7 @@ fn fly(
     configuration: &FleetConfiguration,
     arguments: &Arguments,
     terminal: &Terminal,
-) -> Result<FleetSummary, Failure> {
+) -> Result<(FleetSummary, Option<View>), Failure> {
     let interruptions = Interruptions::watch(false);
     let folders = &arguments.configuration.plugin_dir;
     let search = SearchPath::standard(folders.iter().cloned());
@@ -92,13 +95,15 @@ fn fly(
             system,
         )?);
     }
-    let mut log = McapFile::new(of_world);
+    // The world shows all bodies.
+    let mut log = Viewed::new(McapFile::new(of_world), watched::open(arguments.view)?);
     let mut fleet = Fleet::new(configuration, world, &mut logs, &mut log)?;
     let duration = configuration.flight.duration;
     let progress = (!arguments.quiet).then(|| Progress::start(duration, terminal));
     let progress = progress.flatten();
     // People look at it in real time.
-    let usual = if stations.is_empty() { 0.0 } else { 1.0 };
+    let is_alone = stations.is_empty() && arguments.view.is_none();
+    let usual = if is_alone { 0.0 } else { 1.0 };
     let mut pace = Pace::new(arguments.speed.unwrap_or(usual));
     while !fleet.tick() {
         pace.wait(fleet.flight_time());
@@ -109,7 +114,8 @@ fn fly(
             progress.update(fleet.flight_time(), fleet.errors(), fleet.alarm());
         }
     }
-    Ok(fleet.finish())
+    let summary = fleet.finish();
+    Ok((summary, log.into_view()))
 }
 
 /// `formation.mcap` of the world, `formation-left.mcap` of a vehicle.

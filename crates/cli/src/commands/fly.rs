@@ -8,6 +8,7 @@ use fly_flight::supervisor::Mode;
 use fly_flight::{Destination, End, Flight, FlightError, McapFile, Sink, Summary, Verdict};
 use fly_hal::{Clock, CrashGuard, SearchPath};
 use fly_mavlink::Address;
+use fly_view::{View, Viewed};
 
 use super::as_flown;
 use super::consent;
@@ -15,6 +16,7 @@ use super::interruptions::Interruptions;
 use super::pace::Pace;
 use super::real_time;
 use super::shown::Shown;
+use super::watched;
 use crate::args::Arguments;
 use crate::config::{Configuration, Document, FlightSection};
 use crate::exit::{Exit, Failure};
@@ -37,6 +39,7 @@ pub fn run(
         report: arguments.report.as_ref(),
         plugin_dirs: &arguments.configuration.plugin_dir,
         stations: &arguments.mavlink_out,
+        view: arguments.view,
         speed: arguments.speed,
     };
     fly_and_tell(&configuration, &manner, terminal)
@@ -76,6 +79,8 @@ pub(super) struct Manner<'a> {
     pub plugin_dirs: &'a [PathBuf],
     /// Ground stations that see it.
     pub stations: &'a [Address],
+    /// Where a browser sees it, if one does: at this port, or with 0 at any that is free.
+    pub view: Option<u16>,
     /// How fast a simulation goes, in real times.
     pub speed: Option<f64>,
 }
@@ -86,8 +91,10 @@ pub(super) fn fly_and_tell(
     manner: &Manner,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
-    let summary = fly(configuration, manner, terminal)?;
-    tell(&summary, manner, terminal)
+    let (summary, view) = fly(configuration, manner, terminal)?;
+    let exit = tell(&summary, manner, terminal)?;
+    watched::stay(view);
+    Ok(exit)
 }
 
 /// Prints the summary of a flight.
@@ -119,20 +126,16 @@ fn fly(
     configuration: &Configuration,
     manner: &Manner,
     terminal: &Terminal,
-) -> Result<Summary, Failure> {
+) -> Result<(Summary, Option<View>), Failure> {
     let backend = load(configuration, manner)?;
     // Ctrl-C at the question ends the command.
     consent::ask(configuration, backend.instance(), manner.yes)?;
     let document = &configuration.document;
     let log = log(configuration, manner);
-    let mut log = Shown::new(log, configuration, document, manner.stations, 1)?;
-    Ok(fly_into(
-        configuration,
-        backend,
-        &mut log,
-        manner,
-        terminal,
-    )?)
+    let log = Shown::new(log, configuration, document, manner.stations, 1)?;
+    let mut log = Viewed::new(log, watched::open(manner.view)?);
+    let summary = fly_into(configuration, backend, &mut log, manner, terminal)?;
+    Ok((summary, log.into_view()))
 }
 
 /// Flies a simulation that nobody else sees.
@@ -243,7 +246,8 @@ fn fly_into(
 
 /// People who look at a simulation see it as fast as it would be.
 fn pace(manner: &Manner, clock: Clock) -> Pace {
-    let usual = if manner.stations.is_empty() { 0.0 } else { 1.0 };
+    let is_alone = manner.stations.is_empty() && manner.view.is_none();
+    let usual = if is_alone { 0.0 } else { 1.0 };
     match clock {
         Clock::Stepped => Pace::new(manner.speed.unwrap_or(usual)),
         Clock::RealTime => Pace::new(0.0),

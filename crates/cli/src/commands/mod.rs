@@ -26,6 +26,7 @@ mod shown;
 mod sweep;
 mod system;
 mod tune;
+mod watched;
 
 use crate::args::{Arguments, Command};
 use crate::config::{Document, FleetConfiguration, Options, shipped};

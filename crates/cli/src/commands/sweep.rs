@@ -216,6 +216,7 @@ fn rerun(
         report: None,
         plugin_dirs: &arguments.configuration.plugin_dir,
         stations: &[],
+        view: None,
         speed: None,
     };
     let configuration = plan.configuration(index);

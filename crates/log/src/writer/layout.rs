@@ -51,7 +51,7 @@ pub enum Item<'a> {
 }
 
 /// Arrays that a decoded row borrows from.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Buffers {
     values: Vec<f64>,
     groups: Vec<GroupStatus>,

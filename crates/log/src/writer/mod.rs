@@ -9,6 +9,7 @@ mod output;
 mod parts;
 mod row;
 mod shapes;
+mod tap;
 mod truth;
 mod viewer;
 
@@ -25,6 +26,8 @@ pub use row::{
     Control, Energies, Level, Pace, Pushed, Reference, Row, State, Status, SystemReference,
     SystemState,
 };
+
+pub use tap::{Tap, Tapped, tap};
 
 use crate::error::LogError;
 use crate::{Header, RunMetadata};

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{Tick, header};
-use fly_log::{Level, Pace, Pushed, RunMetadata, Writer};
+use fly_log::{Level, Pace, Pushed, RunMetadata, Writer, tap};
 
 #[test]
 fn pushing_rows_and_events_does_not_allocate() {
@@ -22,4 +22,27 @@ fn pushing_rows_and_events_does_not_allocate() {
         let stats = writer.finish(RunMetadata::default()).unwrap();
         assert_eq!(stats.rows + stats.events + stats.dropped, 7999, "{pace:?}");
     }
+}
+
+/// Nor that of a tap, whether somebody takes the rows or not.
+#[test]
+fn handing_over_rows_and_events_does_not_allocate() {
+    let (mut tap, mut tapped) = tap(&header(), 100);
+    let (ticks, inputs): (Vec<_>, _) = ((0..1000).map(Tick::number).collect(), [0.0; 3]);
+    let allocations = fly_testing::allocations(|| {
+        for tick in &ticks {
+            tap.push(&tick.row(&inputs));
+            tap.event(tick.time, Level::Info, "fly::flight", "nothing new");
+        }
+    });
+    assert_eq!(allocations, 0);
+    // The oldest are there, in their order; what did not fit is counted.
+    let mut count = 0;
+    while tapped.take().is_some() {
+        count += 1;
+    }
+    assert!(count >= 100 && count + tap.lost() == 2000, "{count}");
+    assert!(!tapped.is_over());
+    drop(tap);
+    assert!(tapped.is_over());
 }

@@ -158,6 +158,7 @@ impl Collector {
                 span: [0.0; 2],
                 statistics: Statistics::default(),
                 notes: Vec::new(),
+                is_live: false,
             },
             columns: Columns::new(),
             bodies: ["pose", "reference"].map(Series::numbered),
@@ -378,6 +379,21 @@ impl Collector {
         }
     }
 
+    /// Names the errors that there are: some systems only turn, others only slide.
+    pub fn name_errors(&mut self) {
+        let names =
+            if self.flight.body_count() > 1 || self.flight.plots.find("position.x").is_none() {
+                [Some("sliding error"), Some("turning error")]
+            } else {
+                [Some("position error"), Some("attitude error")]
+            };
+        let statistics = &mut self.flight.statistics;
+        for (kind, name) in names.into_iter().enumerate() {
+            let largest = statistics.errors[kind].max();
+            statistics.error_names[kind] = name.filter(|_| largest.is_some_and(|it| it > 0.0));
+        }
+    }
+
     /// All that was taken.
     ///
     /// # Errors
@@ -410,24 +426,17 @@ impl Collector {
                 });
             }
         }
-        let names =
-            if self.flight.body_count() > 1 || self.flight.plots.find("position.x").is_none() {
-                [Some("sliding error"), Some("turning error")]
-            } else {
-                [Some("position error"), Some("attitude error")]
-            };
+        self.name_errors();
         let plots = &self.flight.plots;
         let statistics = &mut self.flight.statistics;
         for (kind, name) in ["error.norm", "attitude_error.angle"]
             .into_iter()
             .enumerate()
         {
-            // Some systems only turn, others only slide.
             let largest = statistics.errors[kind].max();
             let Some(largest) = largest.filter(|largest| *largest > 0.0) else {
                 continue;
             };
-            statistics.error_names[kind] = names[kind];
             let Some(column) = plots.find(name) else {
                 continue;
             };

@@ -1,6 +1,7 @@
 //! What a report needs of a flight: columns over time, poses, events, numbers.
 
 mod collect;
+mod live;
 mod numbers;
 mod own;
 mod places;
@@ -18,6 +19,7 @@ use crate::error::ReportError;
 use crate::grid::Grid;
 use fly_mechanics::scene::Scene;
 
+pub use live::{Cursor, LiveFlight, Update};
 pub use statistics::{Magnitude, Number, Statistics};
 
 /// A flight, read from its log once.
@@ -61,6 +63,8 @@ pub struct Flight {
     pub statistics: Statistics,
     /// What the reader must know of the log.
     pub notes: Vec<String>,
+    /// Whether it is under way.
+    pub is_live: bool,
 }
 
 /// The spectrum of a quantity.

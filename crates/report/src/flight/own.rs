@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use fly_hal::Signal;
 use fly_log::schema::{fly, foxglove};
-use fly_log::{Kind, Messages, Options};
+use fly_log::{FlightHeader, Kind, Messages, Options};
 use fly_mechanics::System;
 use fly_mechanics::measurements::Measurements;
 use fly_mechanics::multibody::BodyId;
@@ -20,17 +21,16 @@ use crate::error::ReportError;
 /// Rate of a log whose header has none, Hz.
 const RATE: f64 = 500.0;
 
-/// Reads all of it.
-///
-/// # Errors
-/// As [`Flight::open`].
-pub fn read(path: &Path) -> Result<Flight, ReportError> {
-    let options = Options {
-        allow_truncated: true,
-        ..Options::default()
-    };
-    let mut messages = Messages::open(path, &options)?;
-    let header = messages.header.clone();
+/// What the messages of a log are read with.
+pub struct Signals<'a> {
+    /// Those of a frame, each with its index in the frame's values.
+    pub of_frame: &'a [(usize, Signal)],
+    pub groups: &'a [String],
+    pub commands: &'a [Signal],
+}
+
+/// Ready for the first message of a flight.
+pub fn begin(path: &Path, header: &FlightHeader, signals: &Signals) -> (Collector, Reader) {
     let mut notes = Vec::new();
     let system = match header.model() {
         Ok(system) => Some(system),
@@ -41,7 +41,7 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
             None
         }
     };
-    let places = Places::new(&messages.signals, &messages.groups, &messages.commands);
+    let places = Places::new(signals.of_frame, signals.groups, signals.commands);
     // Drawn is what a simulation moves, if the log knows it, else what the controller believes to fly.
     let told = places.true_bodies();
     let plant = (header.plant()).filter(|plant| told > 1 && plant.model.body_count() == told);
@@ -56,31 +56,10 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
     } else {
         RATE
     };
-    let scene_bodies = scene.bodies.len();
-    let mut collector = Collector::new(path, Kind::Own, rate, scene);
-    let commands = messages.commands.iter();
-    collector.flight.commands = commands
-        .map(|command| (command.name.clone(), command.unit.clone()))
-        .collect();
-    if let Some(system) = &system {
-        // By name: the log has those that were sent, in its own order.
-        let inputs = &system.inputs;
-        let names = inputs.command_names();
-        let limit = |command: &String| {
-            let place = names.iter().position(|name| name == command);
-            place.map_or([f64::NAN; 2], |place| inputs.command_limits()[place])
-        };
-        let limits = collector.flight.commands.iter();
-        collector.flight.limits = limits.map(|(name, _)| limit(name)).collect();
-    } else {
-        collector.flight.limits = vec![[f64::NAN; 2]; collector.flight.commands.len()];
-    }
-
-    collector.flight.system.clone_from(&system);
-    let mut reader = Reader {
+    let reader = Reader {
         places,
         is_plant: plant.is_some(),
-        drawn: scene_bodies,
+        drawn: scene.bodies.len(),
         same: same.unwrap_or_default(),
         start: header.start,
         kinematics: system.as_ref().map(Kinematics::new),
@@ -91,6 +70,46 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
         skipped: 0,
         stamps: Vec::new(),
     };
+    let mut collector = Collector::new(path, Kind::Own, rate, scene);
+    let flight = &mut collector.flight;
+    flight.commands = (signals.commands.iter())
+        .map(|command| (command.name.clone(), command.unit.clone()))
+        .collect();
+    // By name: the log has those that were sent, in its own order.
+    let limit = |command: &String| {
+        let inputs = &system.as_ref()?.inputs;
+        let place = (inputs.command_names().iter()).position(|name| name == command)?;
+        Some(inputs.command_limits()[place])
+    };
+    let limits = flight.commands.iter();
+    flight.limits = limits
+        .map(|(name, _)| limit(name).unwrap_or([f64::NAN; 2]))
+        .collect();
+    let named = [&header.name, &header.vehicle_name];
+    let name = named.into_iter().find(|name| !name.is_empty());
+    flight.name = name.cloned().unwrap_or_default();
+    flight.header = Some(header.clone());
+    flight.system = system;
+    flight.notes = notes;
+    (collector, reader)
+}
+
+/// Reads all of it.
+///
+/// # Errors
+/// As [`Flight::open`].
+pub fn read(path: &Path) -> Result<Flight, ReportError> {
+    let options = Options {
+        allow_truncated: true,
+        ..Options::default()
+    };
+    let mut messages = Messages::open(path, &options)?;
+    let signals = Signals {
+        of_frame: &messages.signals,
+        groups: &messages.groups,
+        commands: &messages.commands,
+    };
+    let (mut collector, mut reader) = begin(path, &messages.header, &signals);
     while let Some(message) = messages.read()? {
         let (topic, data) = (message.topic, message.data);
         let taken = reader.message(topic, data, &mut collector);
@@ -100,25 +119,19 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
             found: error.to_string(),
         })?;
     }
-    if reader.has_row {
-        collector.row(&reader.row);
-    }
+    reader.finish(&mut collector);
     let (skipped, run) = (messages.skipped(), messages.run.take());
+    let flight = &mut collector.flight;
     if !skipped.is_empty() {
-        notes.push(format!("the log is damaged: {}", skipped.join("; ")));
+        let damaged = format!("the log is damaged: {}", skipped.join("; "));
+        flight.notes.push(damaged);
     }
     if run.is_none() {
-        notes.push(
+        flight.notes.push(
             "the log was not finished: the flight was killed, or goes on; there are no verdict and no step times".to_owned(),
         );
     }
-    let flight = &mut collector.flight;
-    let named = [&header.name, &header.vehicle_name];
-    let name = named.into_iter().find(|name| !name.is_empty());
-    flight.name = name.cloned().unwrap_or_default();
-    flight.header = Some(header);
     flight.run = run;
-    flight.notes = notes;
     match collector.finish() {
         // A damaged file that ends before its first tick says where.
         Err(ReportError::Empty { path, .. }) if !skipped.is_empty() => Err(ReportError::Empty {
@@ -130,7 +143,8 @@ pub fn read(path: &Path) -> Result<Flight, ReportError> {
 }
 
 /// Messages into rows.
-struct Reader {
+#[derive(Debug)]
+pub struct Reader {
     places: Places,
     /// Time of the backend's clock at which the flight starts, ns.
     start: i64,
@@ -150,6 +164,7 @@ struct Reader {
 }
 
 /// Where the bodies of a system are in some configuration.
+#[derive(Debug)]
 struct Kinematics {
     poses: BodyPoses,
     joints: Vec<SingleJoint>,
@@ -178,7 +193,18 @@ impl Kinematics {
 }
 
 impl Reader {
-    fn message(
+    /// Takes the last row: nothing follows.
+    pub fn finish(&mut self, collector: &mut Collector) {
+        if std::mem::take(&mut self.has_row) {
+            collector.row(&self.row);
+        }
+    }
+
+    /// Takes a message.
+    ///
+    /// # Errors
+    /// It is not what its topic says.
+    pub fn message(
         &mut self,
         topic: &str,
         data: &[u8],

@@ -34,11 +34,13 @@ class FlightData {
     this.index = index;
     this.array = array;
     this.duration = Math.max(this.span[1] - this.span[0], 1e-9);
+    this.grown = new Map();
     this.track = this.poses.map((set) => set.map((place) => array(place)));
   }
 
   /** The smallest and the largest numbers of the cells of a column, or nothing. */
   column(name) {
+    if (this.grown.has(name)) return this.grown.get(name);
     const places = this.columns[name];
     if (!places) return null;
     const low = this.array(places[0]);

@@ -15,7 +15,8 @@ async function main() {
     flight.lead = flight.free ? 0 : flight.scene.bodies.length - 1;
   });
   const page = document.getElementById('report');
-  heading(page, flights);
+  const top = add(page, 'div');
+  heading(top, flights);
   const all = [Math.min(...flights.map((f) => f.span[0])), Math.max(...flights.map((f) => f.span[1]))];
   const view = new View(all[0], all[1], 's');
   view.gaps = flights.length === 1 ? flights[0].gaps : [];
@@ -36,7 +37,8 @@ async function main() {
     const low = Math.min(...frequencies.map((x) => x[0])), high = Math.max(...frequencies.map((x) => x[x.length - 1]));
     panels(page, flights, 'spectra', new View(low, high, 'Hz', true), lines.spectrum).draw();
   }
-  events(page, flights, view);
+  const told = add(page, 'div');
+  events(told, flights, view);
   details(page, flights, contents);
   view.heard.push((time) => stage.show(time));
   const draw = () => { view.draw(); stage.draw(); document.querySelectorAll('.timeline canvas').forEach((canvas) => canvas.redraw()); View.spectra?.draw(); };
@@ -48,6 +50,7 @@ async function main() {
   addEventListener('beforeprint', () => { document.documentElement.dataset.print = ''; draw(); });
   addEventListener('afterprint', () => { delete document.documentElement.dataset.print; draw(); });
   document.documentElement.dataset.ready = '';
+  if (contents.live) follow(flights[0], contents.live, { top, told, view, stage, slider: player.slider, draw, heading: () => heading(top, flights), events: () => events(told, flights, view) });
 }
 
 function heading(page, flights) {
@@ -146,6 +149,7 @@ function controls(page, view) {
   whole.type = 'button';
   whole.addEventListener('click', () => view.zoom(...view.all));
   return {
+    slider,
     camera(stage) {
       const camera = choice(bar, 'Camera', stage.flights[0].free ? [['follow', 'Follow'], ['free', 'Whole path']] : [['free', 'Whole']], stage.flights[0].free ? 'follow' : 'free');
       camera.addEventListener('change', () => stage.look(camera.value));
@@ -188,11 +192,13 @@ function panels(page, flights, kind, view, toLine) {
 function timeLine(flight, line, count) {
   const column = flight.column(line.column);
   if (!column) return null;
-  const shift = flight.whole ? 0 : flight.cell / 2;
+  // A flight that is under way grows, and its cells with it.
   return {
-    ...overlaid(flight, line, count), low: column.low, high: column.high,
-    x: (i) => i * flight.cell + shift,
-    cells: (from, to) => [Math.max(Math.floor(from / flight.cell) - 1, 0), Math.min(Math.ceil(to / flight.cell) + 2, column.low.length)],
+    ...overlaid(flight, line, count),
+    get low() { return flight.column(line.column).low; },
+    get high() { return flight.column(line.column).high; },
+    x: (i) => (flight.whole ? i : i + 0.5) * flight.cell,
+    cells: (from, to) => [Math.max(Math.floor(from / flight.cell) - 1, 0), Math.min(Math.ceil(to / flight.cell) + 2, flight.column(line.column).low.length)],
     value: (time) => flight.at(line.column, time) * line.scale,
   };
 }

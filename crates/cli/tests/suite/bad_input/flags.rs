@@ -150,6 +150,22 @@ fn a_plugin_folder_that_is_not_there() {
 }
 
 #[test]
+fn a_port_that_is_none_or_taken() {
+    let folder = folder();
+    let (_, stderr) = folder.ends(&["--config", "flight.toml", "--view", "70000"], 2);
+    contains(&stderr, "invalid value '70000' for '--view [<PORT>]'");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let fly = ["--config", "quadcopter.toml", "--view", &port];
+    let (_, stderr) = folder.ends(&fly, 2);
+    contains(
+        &stderr,
+        &format!("--view {port}: 127.0.0.1 cannot listen there"),
+    );
+    contains(&stderr, "expected a free port, or --view alone");
+}
+
+#[test]
 fn numbers_of_many_digits_are_in_powers_of_ten() {
     set(
         "flight.duration=1e308",

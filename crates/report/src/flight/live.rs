@@ -1,0 +1,161 @@
+//! A flight that is under way: its messages as they come, and what is new of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fly_hal::Signal;
+use fly_log::{Header, RunMetadata};
+use serde::{Deserialize, Serialize};
+
+use super::collect::Collector;
+use super::own::{Reader, Signals, begin};
+use super::{Event, Flight, Number};
+use crate::error::ReportError;
+use crate::grid::Grid;
+
+/// A flight that is under way.
+#[derive(Debug)]
+pub struct LiveFlight {
+    collector: Collector,
+    reader: Reader,
+}
+
+/// What somebody who watches has seen of a flight.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, PartialEq)]
+pub struct Cursor {
+    /// Width of a cell (s) and number of cells of the plots, and of the poses.
+    grids: [(f64, usize); 2],
+    events: usize,
+    /// Columns that the page knows: with another one it must be loaded anew.
+    columns: usize,
+}
+
+/// What is new of a flight.
+#[derive(Clone, Debug, Serialize)]
+pub struct Update<'a> {
+    span: [f64; 2],
+    cell: f64,
+    whole: bool,
+    track_cell: f64,
+    track_length: usize,
+    /// The first cells of what follows, of plots and poses.
+    from: [usize; 2],
+    /// The smallest and the largest numbers of the cells; the latter empty where they are the same.
+    columns: BTreeMap<&'a str, [&'a [f32]; 2]>,
+    track: BTreeMap<&'a str, &'a [f32]>,
+    numbers: Vec<Number>,
+    modes: &'a [(f64, String)],
+    gaps: &'a [[f64; 2]],
+    /// Those that are new.
+    events: &'a [Event],
+    /// The page lacks a column.
+    reload: bool,
+}
+
+impl LiveFlight {
+    /// Of a flight whose log has this header.
+    pub fn new(header: &Header) -> Self {
+        let description = &header.description;
+        let signals: Vec<(usize, Signal)> =
+            description.frame_signals().cloned().enumerate().collect();
+        let commands: Vec<Signal> = description.commands().cloned().collect();
+        let signals = Signals {
+            of_frame: &signals,
+            groups: &description.groups,
+            commands: &commands,
+        };
+        let (mut collector, reader) = begin(Path::new("live"), &header.flight, &signals);
+        collector.flight.is_live = true;
+        Self { collector, reader }
+    }
+
+    /// Takes a message of the flight, as its log has it.
+    ///
+    /// # Errors
+    /// [`ReportError::Message`]: it is not what its topic says.
+    pub fn message(&mut self, topic: &str, data: &[u8]) -> Result<(), ReportError> {
+        let taken = self.reader.message(topic, data, &mut self.collector);
+        if topic == "/fly/frame" {
+            self.collector.name_errors();
+        }
+        taken.map_err(|error| ReportError::Message {
+            path: self.flight().path.clone(),
+            topic: topic.to_owned(),
+            found: error.to_string(),
+        })
+    }
+
+    /// The flight is over; what is known of its run.
+    pub fn finish(&mut self, run: Option<RunMetadata>) {
+        self.reader.finish(&mut self.collector);
+        self.collector.flight.run = run;
+    }
+
+    /// All that has come so far.
+    pub fn flight(&self) -> &Flight {
+        &self.collector.flight
+    }
+
+    /// What a page has that is made now.
+    pub fn cursor(&self) -> Cursor {
+        let flight = self.flight();
+        Cursor {
+            grids: [&flight.plots, &flight.track].map(|grid| (grid.width(), grid.len())),
+            events: flight.events.len(),
+            columns: flight.plots.columns().len() + flight.track.columns().len(),
+        }
+    }
+
+    /// What is new since `cursor`, which becomes the present one but for the columns: a page that lacks one is told so until it is loaded anew.
+    pub fn update(&self, cursor: &mut Cursor) -> Update<'_> {
+        let flight = self.flight();
+        let now = self.cursor();
+        let mut from = [0; 2];
+        for (i, first) in from.iter_mut().enumerate() {
+            // The last cell may have become another one; wider cells are all others.
+            if cursor.grids[i].0 == now.grids[i].0 {
+                *first = cursor.grids[i].1.saturating_sub(1);
+            }
+        }
+        let reload = cursor.columns != now.columns;
+        let events = &flight.events[cursor.events.min(flight.events.len())..];
+        *cursor = Cursor {
+            columns: cursor.columns,
+            ..now
+        };
+        Update {
+            span: flight.span,
+            cell: flight.plots.width(),
+            whole: flight.plots.is_whole(),
+            track_cell: flight.track.width(),
+            track_length: flight.track.len(),
+            from,
+            columns: cells(&flight.plots, from[0]).collect(),
+            track: (cells(&flight.track, from[1]))
+                .map(|(name, [first, _])| (name, first))
+                .collect(),
+            numbers: flight.numbers(),
+            modes: &flight.modes,
+            gaps: &flight.gaps,
+            events,
+            reload,
+        }
+    }
+}
+
+/// The cells from the first one on.
+fn cells(grid: &Grid, from: usize) -> impl Iterator<Item = (&str, [&[f32]; 2])> {
+    let tail = move |values: &'_ [f32]| from.min(values.len());
+    grid.columns().iter().map(move |column| {
+        let low = &column.low[tail(&column.low)..];
+        let high = &column.high[tail(&column.high)..];
+        let is_same = low
+            .iter()
+            .zip(high)
+            .all(|(a, b)| a.to_bits() == b.to_bits());
+        (
+            column.name.as_str(),
+            [low, if is_same { &[] } else { high }],
+        )
+    })
+}
