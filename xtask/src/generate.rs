@@ -6,6 +6,7 @@
 //! | the ABI types of `crates/hal`           | `crates/hal/include/fly_plugin.h`           |
 //! | the table of the supervisor of `crates/flight` | its place in `docs/safety.md`, by the test that compares them |
 //! | the table of signals of `crates/hal`    | `docs/signals.md`, by the test that compares them |
+//! | the arguments of `crates/cli` | `docs/commands.md`, by the test that compares them |
 //! | what reads configurations | `configs/schema/*.json` and `docs/keys.md`, by the test that compares them |
 //!
 //! With `--check` nothing is written: a file that would change is an error.
@@ -60,7 +61,7 @@ pub fn run(arguments: &[String]) -> Outcome {
 }
 
 /// Pages with tables of the code: package, test target, and the test that compares the page with the code, and writes it, too.
-const PAGES: [(&str, &[&str], &str); 3] = [
+const PAGES: [(&str, &[&str], &str); 4] = [
     (
         "fly-flight",
         &["--lib"],
@@ -75,6 +76,11 @@ const PAGES: [(&str, &[&str], &str); 3] = [
         "fly-schema",
         &["--test", "suite"],
         "committed::the_committed_schemas_are_those_of_the_code",
+    ),
+    (
+        "fly",
+        &["--test", "suite"],
+        "help::the_page_shows_the_help_of_every_command",
     ),
 ];
 

@@ -13,6 +13,7 @@ use nalgebra::Complex;
 
 mod compare;
 mod log;
+mod new;
 mod plot;
 mod repeated;
 
@@ -22,6 +23,7 @@ pub use log::{
     LogCommand, Output,
 };
 
+pub use new::{Frame, NewArguments, length, mass};
 pub use plot::{PlotArguments, ThemeName};
 
 use crate::config::Options;
@@ -155,6 +157,14 @@ fn folder(path: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct AsData {
+    /// Print the result as JSON instead (docs/json.md lists its keys)
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// A system of bodies and how to read it.
 #[derive(Debug, Args)]
 pub struct SystemArguments {
@@ -162,7 +172,7 @@ pub struct SystemArguments {
     pub file: PathBuf,
 
     /// Print the description in TOML instead, also of URDF
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub toml: bool,
 
     /// URDF: give the root link a free joint instead of fixing it to the world
@@ -172,6 +182,10 @@ pub struct SystemArguments {
     /// URDF: raise non-physical inertias to the nearest physical ones instead of refusing them
     #[arg(long)]
     pub raise_inertias: bool,
+
+    /// How the result is printed.
+    #[command(flatten)]
+    pub data: AsData,
 }
 
 /// Which logs, and where their report goes.
@@ -184,13 +198,21 @@ pub struct ReportArguments {
     /// The page; an older report is replaced [default: the log's name with .html, of several report.html]
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// How the result is printed.
+    #[command(flatten)]
+    pub data: AsData,
 }
 
 /// The commands other than flying.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Make a vehicle and a flight of your own from frame, mass and arm length, tuned and checked
+    ///
+    /// What is left out is asked for on a terminal. The files say where each number comes from. Nothing is overwritten.
+    New(NewArguments),
     /// Check everything that a flight needs, without flying
-    Check,
+    Check(AsData),
     /// Say what the closed loop is like; find its parameters from poles or a bandwidth
     ///
     /// Prints the parameters of the controller, the poles of the closed loop, the largest lag of the
@@ -229,7 +251,7 @@ pub enum Command {
     #[command(subcommand)]
     Log(LogCommand),
     /// List the backends that are found, their files and signals
-    Backends,
+    Backends(AsData),
     /// Run the conformance suite on a backend plugin
     ///
     /// The plugin gets its table and the vehicle of --config; without it, of the shipped
@@ -237,11 +259,17 @@ pub enum Command {
     Conformance {
         /// The plugin's library, or its name on the search path
         plugin: String,
+        /// How the result is printed.
+        #[command(flatten)]
+        data: AsData,
     },
     /// List the shipped configurations, or print one
     Configs {
         /// Its name
         name: Option<String>,
+        /// How the result is printed.
+        #[command(flatten)]
+        data: AsData,
     },
     /// Print the JSON Schema of a kind of file, by which editors complete and check keys
     ///
@@ -351,7 +379,7 @@ pub struct ActuatorsArguments {
 #[derive(Debug, Subcommand)]
 pub enum ActuatorsAction {
     /// List them: output, pulse widths, direction, limits, and what the autopilots call them
-    List,
+    List(AsData),
     /// Move one, after a question
     Test {
         /// Its command (rotor.0.thrust, rotor.0.tilt), or its rotor (rear, "rear tilt")
@@ -552,6 +580,10 @@ pub struct TuneArguments {
     /// comments stay
     #[arg(long, value_name = "FILE", requires = "change")]
     pub write: Option<PathBuf>,
+
+    /// How the result is printed.
+    #[command(flatten)]
+    pub data: AsData,
 }
 
 fn number(text: &str, expected: &str, is_one: impl Fn(f64) -> bool) -> Result<f64, String> {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::AsData;
+
 /// What is done with logs.
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
@@ -90,6 +92,10 @@ pub struct Output {
     /// Take what is whole of a damaged log
     #[arg(long)]
     pub allow_damaged: bool,
+
+    /// How the result is printed.
+    #[command(flatten)]
+    pub data: AsData,
 }
 
 /// Which log, and its new format.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use fly_plot::Theme;
 
+use super::AsData;
+
 /// Colours of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ThemeName {
@@ -77,6 +79,10 @@ pub struct PlotArguments {
     /// Show what is whole of a damaged log
     #[arg(long)]
     pub allow_damaged: bool,
+
+    /// How the result is printed.
+    #[command(flatten)]
+    pub data: AsData,
 }
 
 /// Names with commas between them.

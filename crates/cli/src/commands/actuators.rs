@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use fly_flight::backend;
 use fly_mavlink::backend::bench::{Actuator, Bench, BenchError, Connection};
+use serde_json::{Value, json};
 
 use super::consent;
 use super::interruptions::Interruptions;
@@ -24,15 +25,24 @@ const SERVO: f64 = 0.3;
 ///
 /// # Errors
 /// The configuration is wrong, the user did not agree, or the vehicle did not do what it was told.
-pub fn run(wish: &ActuatorsArguments, options: &Options, yes: bool) -> Result<Exit, Failure> {
+pub fn run(
+    wish: &ActuatorsArguments,
+    options: &Options,
+    yes: bool,
+    as_data: bool,
+) -> Result<Exit, Failure> {
     let configuration = Configuration::read(Document::load(options)?)?;
     let bench = bench(&configuration)?;
     for note in bench.notes() {
         tracing::warn!("{note}");
     }
     let (actuators, moved) = match &wish.action {
-        ActuatorsAction::List => {
-            super::print(table(bench.actuators()).to_string().as_bytes())?;
+        ActuatorsAction::List(data) => {
+            if data.json || as_data {
+                super::print_data(&bench.actuators().iter().map(as_json).collect())?;
+            } else {
+                super::print(table(bench.actuators()).to_string().as_bytes())?;
+            }
             return Ok(Exit::Flown);
         }
         ActuatorsAction::Test { name, moved } => (vec![named(&bench, name)?], moved),
@@ -159,6 +169,30 @@ fn told(actuator: &Actuator, part: f64, seconds: f64) -> String {
         actuator.command,
         100.0 * part
     )
+}
+
+/// SI units; pulse widths in µs.
+fn as_json(actuator: &Actuator) -> Value {
+    let output = &actuator.output;
+    let unit = if actuator.is_tilt() {
+        "rad"
+    } else if actuator.is_motor() {
+        "N"
+    } else {
+        "N m"
+    };
+    let pulses = [-1.0, 0.0, 1.0].map(|part| output.pulse_of_part(part));
+    json!({
+        "command": actuator.command,
+        "rotor": actuator.rotor,
+        "output": output.channel(),
+        "pulse_us": pulses,
+        "reversed": output.is_reversed(),
+        "limits": output.limits(),
+        "unit": unit,
+        "px4": actuator.px4(),
+        "ardupilot": actuator.ardupilot(),
+    })
 }
 
 fn table(actuators: &[Actuator]) -> Table {

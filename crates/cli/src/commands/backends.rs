@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use fly_hal::{Clock, Plugin, SearchPath};
+use serde_json::json;
 
+use crate::args::AsData;
 use crate::exit::{Exit, Failure};
 
 /// Lists every plugin on the search path; [`Exit::ProblemsFound`] when one of them does not load.
-pub fn run(plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
+pub fn run(plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
     let search = SearchPath::standard(plugin_dirs.iter().cloned());
     let mut out = Vec::new();
     let found = search.discover();
@@ -22,6 +24,7 @@ pub fn run(plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Backend, message));
     }
     let mut exit = Exit::Flown;
+    let mut all = Vec::new();
     for (index, found) in found.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -33,6 +36,18 @@ pub fn run(plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
                     Clock::Stepped => "stepped (as fast as possible)",
                     Clock::RealTime => "real time",
                 };
+                all.push(json!({
+                    "name": info.name,
+                    "version": info.version,
+                    "summary": info.summary,
+                    "file": found.path,
+                    "abi": info.abi,
+                    "clock": match info.clock {
+                        Clock::Stepped => "stepped",
+                        Clock::RealTime => "real_time",
+                    },
+                    "signals": info.signals,
+                }));
                 writeln!(out, "{} {}: {}", info.name, info.version, info.summary)?;
                 writeln!(out, "  file     {}", found.path.display())?;
                 writeln!(out, "  ABI      {}.{}", info.abi.0, info.abi.1)?;
@@ -47,13 +62,19 @@ pub fn run(plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
             }
             Err(error) => {
                 exit = Exit::ProblemsFound;
+                let error_text = error.to_string();
+                all.push(json!({ "name": found.name, "file": found.path, "error": error_text }));
                 writeln!(out, "{}: does not load", found.name)?;
                 writeln!(out, "  file     {}", found.path.display())?;
                 writeln!(out, "  error    {error}")?;
             }
         }
     }
-    super::print(&out)?;
+    if data.json {
+        super::print_data(&all.into())?;
+    } else {
+        super::print(&out)?;
+    }
     Ok(exit)
 }
 

@@ -1,9 +1,11 @@
 //! `fly check`: everything that a flight needs, without flying.
 
 use std::fmt;
-use std::io::Write;
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
+use crate::args::AsData;
 use crate::config::{Configuration, Document, FleetConfiguration, Flown, Options};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Table;
@@ -21,6 +23,8 @@ mod vehicle;
 #[derive(Debug, Default)]
 pub struct Findings {
     table: Table,
+    /// What was looked at, how it is, and what was found.
+    all: Vec<[String; 3]>,
     warnings: usize,
     problems: usize,
 }
@@ -28,19 +32,74 @@ pub struct Findings {
 impl Findings {
     /// Something that is in order.
     pub fn fine(&mut self, what: &str, finding: impl fmt::Display) {
-        self.table.lines(what, [finding.to_string()]);
+        self.add(what, "fine", finding.to_string());
     }
 
     /// Something that a user may want, but should know.
     pub fn warning(&mut self, what: &str, finding: impl fmt::Display) {
-        self.table.lines(what, [format!("WARNING: {finding}")]);
+        self.add(what, "warning", finding.to_string());
         self.warnings += 1;
     }
 
     /// Something that a flight would fail on.
     pub fn problem(&mut self, what: &str, finding: impl fmt::Display) {
-        self.table.lines(what, [format!("PROBLEM: {finding}")]);
+        self.add(what, "problem", finding.to_string());
         self.problems += 1;
+    }
+}
+
+impl Findings {
+    fn add(&mut self, what: &str, level: &str, finding: String) {
+        let shown = match level {
+            "fine" => finding.clone(),
+            level => format!("{}: {finding}", level.to_uppercase()),
+        };
+        self.table.lines(what, [shown]);
+        // A line that continues another, or separates two.
+        let above = self.all.last().map_or("", |[what, ..]| what);
+        let what = if what.is_empty() { above } else { what };
+        if !finding.is_empty() {
+            self.all.push([what.to_owned(), level.to_owned(), finding]);
+        }
+    }
+
+    /// As data.
+    fn as_json(&self) -> Value {
+        let all = self.all.iter();
+        let all = all.map(
+            |[what, level, finding]| json!({ "what": what, "level": level, "finding": finding }),
+        );
+        json!({
+            "findings": all.collect::<Value>(),
+            "warnings": self.warnings,
+            "problems": self.problems,
+            "verdict": self.verdict(),
+        })
+    }
+
+    /// Whether a flight would fail.
+    pub fn has_problems(&self) -> bool {
+        self.problems > 0
+    }
+
+    /// In a line.
+    pub fn verdict(&self) -> String {
+        match (self.problems, self.warnings) {
+            (0, 0) => "everything is in order".to_owned(),
+            (0, warnings) => format!("it can fly, with {}", count(warnings, "warning")),
+            (problems, 0) => format!("{} found", count(problems, "problem")),
+            (problems, warnings) => format!(
+                "{} and {} found",
+                count(problems, "problem"),
+                count(warnings, "warning")
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}{}", self.table, self.verdict())
     }
 }
 
@@ -48,7 +107,25 @@ impl Findings {
 ///
 /// # Errors
 /// The configuration cannot be read or the backend not be loaded.
-pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> {
+pub fn run(options: &Options, plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
+    let findings = findings(options, plugin_dirs)?;
+    if data.json {
+        super::print_data(&findings.as_json())?;
+    } else {
+        super::print(findings.to_string().as_bytes())?;
+    }
+    Ok(if findings.has_problems() {
+        Exit::ProblemsFound
+    } else {
+        Exit::Flown
+    })
+}
+
+/// Everything that was looked at.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) fn findings(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Findings, Failure> {
     let document = Document::load(options)?;
     let mut findings = Findings::default();
     findings.fine("configuration", options.config.display());
@@ -72,26 +149,7 @@ pub fn run(options: &Options, plugin_dirs: &[PathBuf]) -> Result<Exit, Failure> 
             &mut findings,
         )?;
     }
-
-    let mut out = Vec::new();
-    write!(out, "{}", findings.table)?;
-    let verdict = match (findings.problems, findings.warnings) {
-        (0, 0) => "everything is in order".to_owned(),
-        (0, warnings) => format!("it can fly, with {}", count(warnings, "warning")),
-        (problems, 0) => format!("{} found", count(problems, "problem")),
-        (problems, warnings) => format!(
-            "{} and {} found",
-            count(problems, "problem"),
-            count(warnings, "warning")
-        ),
-    };
-    writeln!(out, "{verdict}")?;
-    super::print(&out)?;
-    Ok(if findings.problems == 0 {
-        Exit::Flown
-    } else {
-        Exit::ProblemsFound
-    })
+    Ok(findings)
 }
 
 /// Everything but the backend.

@@ -2,12 +2,22 @@
 
 use std::io::Write;
 
+use serde_json::{Value, json};
+
+use crate::args::AsData;
 use crate::config::shipped::{self, SHIPPED};
 use crate::exit::{Exit, Failure};
 
 /// Lists every shipped configuration with its first comment, or prints the named one as it is.
-pub fn run(name: Option<&str>) -> Result<Exit, Failure> {
+pub fn run(name: Option<&str>, data: AsData) -> Result<Exit, Failure> {
     let Some(name) = name else {
+        if data.json {
+            let all = SHIPPED
+                .iter()
+                .map(|one| json!({ "name": one.name, "title": one.title() }));
+            super::print_data(&all.collect::<Value>())?;
+            return Ok(Exit::Flown);
+        }
         let mut out = Vec::new();
         let width = SHIPPED.iter().map(|one| one.name.len()).max().unwrap_or(0);
         for shipped in SHIPPED {
@@ -24,6 +34,11 @@ pub fn run(name: Option<&str>) -> Result<Exit, Failure> {
         let message = format!("no configuration `{name}` is shipped\n\n{hint}");
         Failure::new(Exit::Usage, message)
     })?;
-    super::print(shipped.text.as_bytes())?;
+    if data.json {
+        let (name, title, text) = (shipped.name, shipped.title(), shipped.text);
+        super::print_data(&json!({ "name": name, "title": title, "text": text }))?;
+    } else {
+        super::print(shipped.text.as_bytes())?;
+    }
     Ok(Exit::Flown)
 }

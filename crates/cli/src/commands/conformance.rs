@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use fly_hal::SearchPath;
-use fly_hal::conformance::{self, Setup};
+use fly_hal::conformance::{self, Outcome, Report, Setup};
+use serde_json::{Value, json};
 
-use crate::args::ConfigurationArguments;
+use crate::args::{AsData, ConfigurationArguments};
 use crate::backend;
 use crate::config::{Configuration, Options, shipped};
 use crate::exit::{Exit, Failure};
@@ -17,7 +18,11 @@ const DEFAULT: &str = "quadcopter.toml";
 ///
 /// # Errors
 /// The configuration cannot be read or the plugin not be found.
-pub fn run(plugin: &str, arguments: &ConfigurationArguments) -> Result<Exit, Failure> {
+pub fn run(
+    plugin: &str,
+    arguments: &ConfigurationArguments,
+    data: AsData,
+) -> Result<Exit, Failure> {
     let config = match (arguments.config.clone(), shipped::find(plugin)) {
         (Some(config), _) => config,
         (None, Some(shipped)) => shipped.name.into(),
@@ -45,10 +50,33 @@ pub fn run(plugin: &str, arguments: &ConfigurationArguments) -> Result<Exit, Fai
         )
     };
     let report = conformance::run(&path, &setup);
-    super::print(format!("{report}\n").as_bytes())?;
+    if data.json {
+        super::print_data(&as_json(&report))?;
+    } else {
+        super::print(format!("{report}\n").as_bytes())?;
+    }
     Ok(if report.passed() {
         Exit::Flown
     } else {
         Exit::ProblemsFound
+    })
+}
+
+fn as_json(report: &Report) -> Value {
+    let checks = report.checks.iter().map(|check| {
+        let (outcome, why) = match &check.outcome {
+            Outcome::Passed => ("passed", None),
+            Outcome::Failed(why) => ("failed", Some(why.clone())),
+            Outcome::Hanging(time) => ("hanging", Some(format!("{time:?}"))),
+            Outcome::Skipped(why) => ("skipped", Some(why.clone())),
+        };
+        json!({ "check": check.name, "outcome": outcome, "why": why })
+    });
+    json!({
+        "plugin": report.plugin,
+        "name": report.info.as_ref().map(|info| &info.name),
+        "version": report.info.as_ref().map(|info| &info.version),
+        "passed": report.passed(),
+        "checks": checks.collect::<Value>(),
     })
 }

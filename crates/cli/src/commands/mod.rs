@@ -1,6 +1,9 @@
 //! The commands, one file each.
 
 use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+
+use serde_json::json;
 
 mod actuators;
 mod as_flown;
@@ -15,6 +18,7 @@ mod fly;
 mod interruptions;
 mod log;
 mod manual;
+mod new;
 mod pace;
 mod plot;
 mod product;
@@ -28,7 +32,7 @@ mod system;
 mod tune;
 mod watched;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, AsData, Command};
 use crate::config::{Document, FleetConfiguration, Options, shipped};
 use crate::exit::{Exit, Failure};
 use crate::telemetry::Terminal;
@@ -46,27 +50,43 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 fn command(arguments: &Arguments, terminal: &Terminal) -> Result<Exit, Failure> {
+    // Before the command or after it, it means the same.
+    let as_data = |own: AsData| AsData {
+        json: own.json || arguments.json,
+    };
     match &arguments.command {
-        Some(Command::Configs { name }) => configs::run(name.as_deref()),
+        Some(Command::Configs { name, data }) => configs::run(name.as_deref(), as_data(*data)),
         Some(Command::Completions { shell }) => manual::completions(*shell),
         Some(Command::Man { dir }) => manual::pages(dir),
-        Some(Command::Check) => {
-            check::run(&options(arguments)?, &arguments.configuration.plugin_dir)
-        }
-        Some(Command::Tune(wish)) => tune::run(&options(arguments)?, wish),
+        Some(Command::New(wish)) => new::run(
+            wish,
+            &arguments.configuration.plugin_dir,
+            as_data(wish.data),
+        ),
+        Some(Command::Check(data)) => check::run(
+            &options(arguments)?,
+            &arguments.configuration.plugin_dir,
+            as_data(*data),
+        ),
+        Some(Command::Tune(wish)) => tune::run(&options(arguments)?, wish, as_data(wish.data)),
         Some(Command::Serve(wish)) => serve::run(wish, options(arguments)?, arguments, terminal),
         Some(Command::Actuators(wish)) => {
-            actuators::run(wish, &options(arguments)?, wish.yes || arguments.yes)
+            let yes = wish.yes || arguments.yes;
+            actuators::run(wish, &options(arguments)?, yes, arguments.json)
         }
         Some(Command::Sweep(wish)) => sweep::run(wish, arguments, terminal),
         Some(Command::Compare(wish)) => compare::run(wish, arguments, terminal),
-        Some(Command::Report(arguments)) => report::run(arguments),
-        Some(Command::Plot(arguments)) => plot::run(arguments),
-        Some(Command::Log(command)) => log::run(command),
+        Some(Command::Report(wish)) => report::run(wish, as_data(wish.data)),
+        Some(Command::Plot(wish)) => plot::run(wish, as_data(wish.data)),
+        Some(Command::Log(command)) => log::run(command, arguments.json),
         Some(Command::Schema(arguments)) => schema::run(arguments),
-        Some(Command::System(arguments)) => system::run(arguments),
-        Some(Command::Backends) => backends::run(&arguments.configuration.plugin_dir),
-        Some(Command::Conformance { plugin }) => conformance::run(plugin, &arguments.configuration),
+        Some(Command::System(wish)) => system::run(wish, as_data(wish.data)),
+        Some(Command::Backends(data)) => {
+            backends::run(&arguments.configuration.plugin_dir, as_data(*data))
+        }
+        Some(Command::Conformance { plugin, data }) => {
+            conformance::run(plugin, &arguments.configuration, as_data(*data))
+        }
         None => {
             let document = Document::load(&options(arguments)?)?;
             if FleetConfiguration::is_fleet(&document) {
@@ -91,6 +111,26 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
             ),
         )
     })
+}
+
+/// Prints a result as data: what `--json` asks for, of every command.
+///
+/// # Errors
+/// Standard output cannot be written.
+fn print_data(data: &serde_json::Value) -> io::Result<()> {
+    print(format!("{data:#}\n").as_bytes())
+}
+
+/// Prints the name of a file that was written, as text or as data.
+///
+/// # Errors
+/// As [`print_data`].
+fn print_written(path: &Path, as_data: bool) -> io::Result<()> {
+    if as_data {
+        print_data(&json!({ "written": path }))
+    } else {
+        print(format!("{}\n", path.display()).as_bytes())
+    }
 }
 
 /// Writes to standard output. A closed pipe (`| head`) is not an error.

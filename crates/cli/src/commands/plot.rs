@@ -7,7 +7,7 @@ use fly_report::Flight;
 use fly_report::plot::{Options, Request, page, signals};
 
 use super::product;
-use crate::args::PlotArguments;
+use crate::args::{AsData, PlotArguments};
 use crate::exit::{Exit, Failure};
 
 /// Where the picture of several logs goes.
@@ -19,7 +19,7 @@ const DOTS: f64 = 2.0;
 ///
 /// # Errors
 /// A log that cannot be read, a column that is not there, or a picture that cannot be written.
-pub fn run(arguments: &PlotArguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &PlotArguments, data: AsData) -> Result<Exit, Failure> {
     let logs: Vec<&Path> = arguments.logs.iter().map(PathBuf::as_path).collect();
     let out = match (&arguments.out, logs.as_slice()) {
         (Some(out), _) => out.clone(),
@@ -53,7 +53,7 @@ pub fn run(arguments: &PlotArguments) -> Result<Exit, Failure> {
     } else {
         product::write(&out, svg(&figure, theme).as_bytes())?;
     }
-    super::print(format!("{}\n", out.display()).as_bytes())?;
+    super::print_written(&out, data.json)?;
     Ok(Exit::Flown)
 }
 

@@ -6,7 +6,7 @@ use fly_flight::LogSummary;
 use fly_report::Flight;
 
 use super::product;
-use crate::args::ReportArguments;
+use crate::args::{AsData, ReportArguments};
 use crate::exit::{Exit, Failure};
 
 /// Where the report of several logs goes.
@@ -16,7 +16,7 @@ const OF_SEVERAL: &str = "report.html";
 ///
 /// # Errors
 /// A log that cannot be read, or a page that cannot be written.
-pub fn run(arguments: &ReportArguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &ReportArguments, data: AsData) -> Result<Exit, Failure> {
     let logs: Vec<&Path> = arguments.logs.iter().map(PathBuf::as_path).collect();
     let out = match (&arguments.out, logs.as_slice()) {
         (Some(out), _) => out.clone(),
@@ -24,7 +24,7 @@ pub fn run(arguments: &ReportArguments) -> Result<Exit, Failure> {
         (None, _) => OF_SEVERAL.into(),
     };
     write(&logs, &out)?;
-    super::print(format!("{}\n", out.display()).as_bytes())?;
+    super::print_written(&out, data.json)?;
     Ok(Exit::Flown)
 }
 

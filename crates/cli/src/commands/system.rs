@@ -1,8 +1,11 @@
 //! `fly system`: reads a system of bodies and prints it.
 
+use fly_mechanics::System;
 use fly_mechanics::description::{Unphysical, UrdfOptions, UrdfRoot};
 
-use crate::args::SystemArguments;
+use serde_json::{Value, json};
+
+use crate::args::{AsData, SystemArguments};
 use crate::config;
 use crate::exit::{Exit, Failure};
 
@@ -10,7 +13,7 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// The file cannot be read, or is invalid.
-pub fn run(arguments: &SystemArguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &SystemArguments, data: AsData) -> Result<Exit, Failure> {
     let mut options = UrdfOptions::default();
     if arguments.free {
         options.root = UrdfRoot::Free;
@@ -22,6 +25,10 @@ pub fn run(arguments: &SystemArguments) -> Result<Exit, Failure> {
     for note in &system.notes {
         tracing::warn!("{note}");
     }
+    if data.json {
+        super::print_data(&as_json(&system))?;
+        return Ok(Exit::Flown);
+    }
     let text = if arguments.toml {
         system.to_toml()
     } else {
@@ -29,4 +36,22 @@ pub fn run(arguments: &SystemArguments) -> Result<Exit, Failure> {
     };
     super::print(text.as_bytes())?;
     Ok(Exit::Flown)
+}
+
+/// What the tree begins with, and the whole description.
+fn as_json(system: &System) -> Value {
+    let model = &system.model;
+    let description: Option<Value> = toml::from_str(&system.to_toml()).ok();
+    json!({
+        "name": system.name,
+        "bodies": model.body_count(),
+        "mass": model.mass(),
+        "degrees_of_freedom": model.dof(),
+        "coordinates": model.config_dim(),
+        "inputs": system.inputs.input_dim(),
+        "loops": system.loops.len(),
+        "couplings": system.couplings.len(),
+        "notes": system.notes,
+        "description": description,
+    })
 }

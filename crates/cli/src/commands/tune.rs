@@ -1,6 +1,7 @@
 //! `fly tune`: what the closed loop is like, and parameters that make it so.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use fly_control::ControllerSettings;
 use fly_control::analysis::{AnalysisError, Margins};
@@ -9,8 +10,9 @@ use fly_control::settings::{
 };
 use fly_control::tuning::PoleSpec;
 use nalgebra::Complex;
+use serde_json::json;
 
-use crate::args::TuneArguments;
+use crate::args::{AsData, TuneArguments};
 use crate::config::{Model, Options};
 use crate::exit::{Exit, Failure};
 
@@ -32,12 +34,77 @@ const JOINT_ERROR: f64 = 0.1;
 const SMALLEST: f64 = 1e-6;
 const LARGEST: f64 = 1e6;
 
+/// What the closed loop is like with some parameters.
+pub struct Looked {
+    report: report::Report,
+    settings: ControllerSettings,
+    changes: edit::Changes,
+}
+
+impl Looked {
+    /// The analysis.
+    pub fn report(&self) -> &report::Report {
+        &self.report
+    }
+
+    /// Whether the loop is not stable, or the vehicle cannot hover.
+    pub fn has_problems(&self) -> bool {
+        self.report.has_problems()
+    }
+
+    /// Puts the parameters into a configuration.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, file: &Path) -> Result<(), Failure> {
+        edit::write(file, &self.settings, self.changes)
+    }
+}
+
 /// Prints the analysis; [`Exit::ProblemsFound`] when the loop is not stable or the vehicle cannot hover, and then nothing is
 /// written.
 ///
 /// # Errors
 /// The system cannot be read, there are no such parameters, or the file cannot be written.
-pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure> {
+pub fn run(options: &Options, arguments: &TuneArguments, data: AsData) -> Result<Exit, Failure> {
+    let looked = look(options, arguments)?;
+    if data.json {
+        return print_data(&looked, arguments);
+    }
+    super::print(looked.report.to_string().as_bytes())?;
+    if looked.has_problems() {
+        return Ok(Exit::ProblemsFound);
+    }
+    if let Some(file) = &arguments.write {
+        looked.write(file)?;
+        super::print(format!("written to {}\n", file.display()).as_bytes())?;
+    }
+    Ok(Exit::Flown)
+}
+
+/// Writes what is to be written, then prints all as data.
+fn print_data(looked: &Looked, arguments: &TuneArguments) -> Result<Exit, Failure> {
+    let mut written = None;
+    if let (Some(file), false) = (&arguments.write, looked.has_problems()) {
+        looked.write(file)?;
+        written = Some(file);
+    }
+    let mut data = looked.report.as_json();
+    data["controller"] = edit::as_json(&looked.settings);
+    data["written"] = json!(written);
+    super::print_data(&data)?;
+    Ok(if looked.has_problems() {
+        Exit::ProblemsFound
+    } else {
+        Exit::Flown
+    })
+}
+
+/// Analyses, prints and writes nothing.
+///
+/// # Errors
+/// The system cannot be read, or there are no such parameters.
+pub fn look(options: &Options, arguments: &TuneArguments) -> Result<Looked, Failure> {
     let has_wish = !arguments.poles.is_empty()
         || arguments.bandwidth.is_some()
         || arguments.fastest
@@ -54,19 +121,14 @@ pub fn run(options: &Options, arguments: &TuneArguments) -> Result<Exit, Failure
     // Where there is no rest the report says so.
     controller.rest_near(&mut rest);
     let report = report::Report::new(&model, &settings, &controller, &rest, &found);
-    super::print(report.to_string().as_bytes())?;
-    if report.has_problems() {
-        return Ok(Exit::ProblemsFound);
-    }
-    if let Some(file) = &arguments.write {
-        let changes = edit::Changes {
+    Ok(Looked {
+        report,
+        settings,
+        changes: edit::Changes {
             parameters: has_wish,
             observer: arguments.observer,
-        };
-        edit::write(file, &settings, changes)?;
-        super::print(format!("written to {}\n", file.display()).as_bytes())?;
-    }
-    Ok(Exit::Flown)
+        },
+    })
 }
 
 /// The settings that are looked at, and what was searched for them.

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use fly_flight::short_numbers;
+use serde_json::Value;
 
 /// Rows of a label and cells; every column is as wide as its widest cell.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +28,20 @@ impl Table {
         for (index, line) in lines.into_iter().enumerate() {
             self.row(if index == 0 { label } else { "" }, [line]);
         }
+    }
+}
+
+/// # As data
+impl Table {
+    /// The rows as they are printed, each with its label first.
+    pub fn as_json(&self) -> Value {
+        let rows = self.rows.iter().map(|(label, cells)| {
+            let cells = cells.iter().map(String::as_str);
+            std::iter::once(label.as_str())
+                .chain(cells)
+                .collect::<Value>()
+        });
+        rows.collect()
     }
 }
 

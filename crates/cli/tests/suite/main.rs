@@ -1,6 +1,7 @@
 //! The tests of `fly`: one program, so that they link once.
 
 mod actuators;
+mod as_data;
 mod as_flown;
 mod autopilots;
 mod bad_input;
@@ -20,6 +21,7 @@ mod fleets;
 mod flights;
 mod ground;
 mod ground_stations;
+mod help;
 mod hostile;
 mod limits;
 mod links;
@@ -27,6 +29,7 @@ mod log_commands;
 mod logs;
 mod misbehaviour;
 mod mutations;
+mod new;
 mod plot;
 mod real_time;
 mod redundant;

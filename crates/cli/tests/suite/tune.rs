@@ -238,7 +238,7 @@ fn a_vehicle_file_is_enough() {
     let text = shipped::find("vehicles/bicopter.toml").unwrap().text;
     folder.write("craft.toml", &text.replace("mass = 1.0 ", "mass = -1.0"));
     let (_, stderr) = folder.ends(&["tune", "--config", "craft.toml", "--bandwidth", "1"], 2);
-    assert!(stderr.contains("--> craft.toml:7:8"), "{stderr}");
+    assert!(stderr.contains("--> craft.toml:8:8"), "{stderr}");
 }
 
 #[test]

@@ -13,9 +13,9 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// The log cannot be read at all.
-pub fn run(arguments: &CheckArguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &CheckArguments, as_data: bool) -> Result<Exit, Failure> {
     let check = Check::of(&arguments.log, &options(true))?;
-    let text = if arguments.json {
+    let text = if as_data {
         as_json(&check)
     } else {
         as_text(&check)

@@ -1,6 +1,7 @@
 //! `fly log cut`: a part of a log, as a log of its own.
 
 use fly_log::{Kind, Rows};
+use serde_json::json;
 
 use super::{export, options, output};
 use crate::args::CutArguments;
@@ -10,7 +11,7 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// The log cannot be read, there is nothing within these times, or the file cannot be written.
-pub fn run(arguments: &CutArguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &CutArguments, as_data: bool) -> Result<Exit, Failure> {
     let log = &arguments.log;
     let refuse = |why: String| Err(Failure::new(Exit::Usage, why));
     if Kind::of(log)? == Kind::Ulog {
@@ -45,8 +46,12 @@ pub fn run(arguments: &CutArguments) -> Result<Exit, Failure> {
     }
     let copied = export::copy(log, &options, times, &out)?;
     output::warn(&copied.skipped);
-    let text = format!("{}: {} ticks\n", out.display(), copied.ticks);
-    crate::commands::print(text.as_bytes())?;
+    if as_data {
+        crate::commands::print_data(&json!({ "written": out, "ticks": copied.ticks }))?;
+    } else {
+        let text = format!("{}: {} ticks\n", out.display(), copied.ticks);
+        crate::commands::print(text.as_bytes())?;
+    }
     Ok(Exit::Flown)
 }
 

@@ -13,11 +13,11 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// A log cannot be read.
-pub fn run(arguments: &DiffArguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &DiffArguments, as_data: bool) -> Result<Exit, Failure> {
     let logs = [arguments.first.as_path(), arguments.second.as_path()];
     let options = options(arguments.allow_damaged);
     let found = Differences::of(logs, &options, arguments.tolerance)?;
-    let text = if arguments.json {
+    let text = if as_data {
         as_json(&found)
     } else {
         as_text(&found)

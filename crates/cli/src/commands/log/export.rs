@@ -16,7 +16,7 @@ use crate::exit::Failure;
 ///
 /// # Errors
 /// The log cannot be read, or the file not be written.
-pub fn run(arguments: &ExportArguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &ExportArguments, as_data: bool) -> Result<Exit, Failure> {
     let (log, format) = (&arguments.log, arguments.to);
     let kind = Kind::of(log)?;
     // Beside an MCAP file the same name is taken by the log itself.
@@ -43,7 +43,7 @@ pub fn run(arguments: &ExportArguments) -> Result<Exit, Failure> {
         }
         (Format::Csv | Format::Parquet, _) => table(log, &options, format, &out)?,
     }
-    crate::commands::print(format!("{}\n", out.display()).as_bytes())?;
+    crate::commands::print_written(&out, as_data)?;
     Ok(Exit::Flown)
 }
 

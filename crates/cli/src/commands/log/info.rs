@@ -14,14 +14,14 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 /// It cannot be read.
-pub fn run(arguments: &InfoArguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &InfoArguments, as_data: bool) -> Result<Exit, Failure> {
     let log = &arguments.log;
     let text = if arguments.signals {
-        signals(log, arguments.json)?
+        signals(log, as_data)?
     } else {
         match Kind::of(log)? {
-            Kind::Own => own(log, arguments.json)?,
-            Kind::Ulog => ulog(log, arguments.json)?,
+            Kind::Own => own(log, as_data)?,
+            Kind::Ulog => ulog(log, as_data)?,
         }
     };
     crate::commands::print(text.as_bytes())?;

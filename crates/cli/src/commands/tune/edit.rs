@@ -80,6 +80,18 @@ pub fn write(file: &Path, settings: &ControllerSettings, changes: Changes) -> Re
     replace(file, &text).map_err(|error| failed("replace", &error))
 }
 
+/// The parameters as they would stand in `[controller]`, as data.
+pub fn as_json(settings: &ControllerSettings) -> serde_json::Value {
+    let mut document = DocumentMut::new();
+    let changes = Changes {
+        parameters: true,
+        observer: true,
+    };
+    put_settings(&mut document, settings, changes);
+    let read: Option<serde_json::Value> = toml::from_str(&document.to_string()).ok();
+    read.map_or(serde_json::Value::Null, |mut all| all["controller"].take())
+}
+
 fn put_settings(
     document: &mut DocumentMut,
     settings: &ControllerSettings,

@@ -13,6 +13,8 @@ use fly_control::{Controller, ControllerSettings, Strategy};
 use fly_mechanics::{SecondMoment, System, Vehicle};
 use nalgebra::{Complex, DMatrix, Matrix3, Matrix4, Vector3};
 
+use serde_json::{Value, json};
+
 use super::found::Found;
 use super::{limits, redundancy};
 use crate::commands::as_flown::{self, Finding};
@@ -23,6 +25,8 @@ use crate::telemetry::{Table, significant};
 #[derive(Debug, Default)]
 pub struct Report {
     sections: Vec<(String, Table)>,
+    /// Of the closed loop without lags, 1/s.
+    poles: Vec<Complex<f64>>,
     problems: Vec<String>,
 }
 
@@ -75,6 +79,15 @@ impl Report {
             Err(error) => report.problems.push(error.to_string()),
         }
         report
+    }
+
+    /// The sections as they are printed, and the poles to all digits.
+    pub fn as_json(&self) -> Value {
+        let sections = self.sections.iter();
+        let sections =
+            sections.map(|(title, table)| json!({ "title": title, "rows": table.as_json() }));
+        let poles: Vec<[f64; 2]> = self.poles.iter().map(|pole| [pole.re, pole.im]).collect();
+        json!({ "sections": sections.collect::<Value>(), "poles": poles, "problems": self.problems })
     }
 
     /// Whether it should not be flown.
@@ -217,7 +230,8 @@ impl Report {
         own: &[f64],
         whose: &'static str,
     ) -> Result<(), AnalysisError> {
-        self.section("closed loop", poles(&closed.poles()?));
+        self.poles = closed.poles()?;
+        self.section("closed loop", poles(&self.poles));
         let mut table = Table::default();
         let [common, multiple] = closed.lag_margins(own)?;
         table.row(

@@ -1,0 +1,333 @@
+//! `fly new`: a vehicle and a flight of one's own, tuned and checked.
+
+mod ask;
+mod estimate;
+mod frame;
+mod urdf;
+mod vehicle;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use serde_json::json;
+
+use super::{check, tune};
+use crate::args::{Arguments, AsData, Command, Frame, NewArguments};
+use crate::config::Options;
+use crate::exit::{Exit, Failure};
+use crate::telemetry::{Table, significant};
+use estimate::Estimate;
+use vehicle::Body;
+
+/// Least thrust by the weight with which a vehicle can be flown.
+const LEAST_RATIO: f64 = 1.2;
+
+/// What the vehicle shall be.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// How its rotors are arranged.
+    pub frame: Frame,
+    /// kg; `None`: as the URDF says.
+    pub mass: Option<f64>,
+    /// m.
+    pub arm_length: f64,
+    /// Largest of a rotor, N, where it is known.
+    pub thrust: Option<f64>,
+}
+
+/// Makes both files, tunes and checks them where nobody sees them, and puts them where they belong.
+///
+/// # Errors
+/// Something is missing or cannot fly, or a file is there already; then nothing is left behind.
+pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
+    let wish = wish(given)?;
+    let (folder, name) = place(given, &wish)?;
+    let files = [format!("{name}.toml"), format!("{name}-vehicle.toml")];
+    for file in &files {
+        let path = folder.join(file);
+        if path.symlink_metadata().is_ok() {
+            return Err(there(&path));
+        }
+    }
+    let body = match (&given.urdf, wish.mass) {
+        (Some(file), _) => urdf::body(file)?,
+        (None, mass) => Body::estimated(mass.unwrap_or_default(), wish.arm_length),
+    };
+    let estimate = Estimate::new(wish.frame, body.mass, wish.arm_length, wish.thrust);
+    let ratio = estimate.thrust_to_weight(wish.frame, body.mass);
+    if ratio < LEAST_RATIO {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!(
+                "this vehicle cannot fly: its rotors lift {} times its weight, expected at least {LEAST_RATIO} times: a --thrust of at least {} N, or less mass",
+                significant(ratio, 3),
+                significant(estimate.thrust * LEAST_RATIO / ratio, 3)
+            ),
+        ));
+    }
+
+    let workshop = tempfile::Builder::new()
+        .prefix(".fly-new-")
+        .tempdir_in(&folder)
+        .map_err(|error| failed("write to", &folder, &error))?;
+    let [flight, vehicle_file] = files.each_ref().map(|file| workshop.path().join(file));
+    let write = |path: &Path, text: &str| {
+        fs::write(path, text).map_err(|error| failed("write", path, &error))
+    };
+    write(
+        &vehicle_file,
+        &vehicle::vehicle(&name, &wish, &body, &estimate),
+    )?;
+    write(&flight, &vehicle::flight(&name, &wish, &estimate))?;
+    tuned(&flight, estimate.tuning(wish.frame))?;
+    let options = Options {
+        config: flight.clone(),
+        ..Options::default()
+    };
+    let findings = check::findings(&options, plugin_dirs)?;
+    if findings.has_problems() {
+        return Err(Failure::new(
+            Exit::ProblemsFound,
+            format_args!("nothing was made: the new vehicle does not pass its check\n\n{findings}"),
+        ));
+    }
+    publish(&folder, &[(&vehicle_file, &files[1]), (&flight, &files[0])])?;
+
+    let written = files.map(|file| {
+        let path = folder.join(file);
+        path.strip_prefix("./").map_or(path.clone(), Path::to_owned)
+    });
+    let made = Made {
+        wish: &wish,
+        body: &body,
+        estimate: &estimate,
+        ratio,
+        verdict: findings.verdict(),
+        written,
+    };
+    if data.json {
+        super::print_data(&made.as_json())?;
+    } else {
+        super::print(made.to_string().as_bytes())?;
+    }
+    Ok(Exit::Flown)
+}
+
+/// What was made.
+struct Made<'a> {
+    wish: &'a Wish,
+    body: &'a Body,
+    estimate: &'a Estimate,
+    /// Thrust of all rotors by the weight.
+    ratio: f64,
+    verdict: String,
+    /// The flight and the vehicle.
+    written: [PathBuf; 2],
+}
+
+impl Made<'_> {
+    fn as_json(&self) -> serde_json::Value {
+        let (body, estimate) = (self.body, self.estimate);
+        json!({
+            "frame": self.wish.frame.name(),
+            "mass": body.mass,
+            "arm_length": self.wish.arm_length,
+            "center_of_mass": body.center,
+            "inertia": body.inertia,
+            "thrust": estimate.thrust,
+            "thrust_to_weight": self.ratio,
+            "radius": estimate.radius,
+            "drag_ratio": estimate.drag_ratio,
+            "thrust_coefficient": estimate.thrust_coefficient,
+            "time_constant": estimate.time_constant,
+            "verdict": self.verdict,
+            "written": self.written,
+        })
+    }
+}
+
+impl fmt::Display for Made<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (body, estimate) = (self.body, self.estimate);
+        let [flight, vehicle] = self.written.each_ref().map(|path| path.display());
+        let three = |x: f64| significant(x, 3);
+        let inertia = [0, 1, 2].map(|i| three(body.inertia[i][i])).join(", ");
+        let (mass, arm) = (
+            significant(body.mass, 4),
+            significant(self.wish.arm_length, 4),
+        );
+        let mut table = Table::default();
+        for (label, line) in [
+            (
+                "vehicle",
+                format!("{}, {mass} kg, arms of {arm} m", self.wish.frame.name()),
+            ),
+            (
+                "thrust",
+                format!(
+                    "{} N a rotor, {} times the weight together",
+                    three(estimate.thrust),
+                    three(self.ratio)
+                ),
+            ),
+            (
+                "propellers",
+                format!(
+                    "radius {} m, lag {} s",
+                    three(estimate.radius),
+                    three(estimate.time_constant)
+                ),
+            ),
+            ("inertia", format!("{inertia} kg m^2")),
+            ("check", self.verdict.clone()),
+            ("written", format!("{flight} and {vehicle}")),
+        ] {
+            table.row(label, [line]);
+        }
+        write!(f, "{table}\nFly it: fly --config {flight} --report\n")
+    }
+}
+
+/// What was given, and what is asked for.
+fn wish(given: &NewArguments) -> Result<Wish, Failure> {
+    let missing: Vec<&str> = [
+        ("--frame", given.frame.is_none()),
+        (
+            "--mass (or --urdf)",
+            given.mass.is_none() && given.urdf.is_none(),
+        ),
+        ("--arm-length", given.arm_length.is_none()),
+    ]
+    .into_iter()
+    .filter_map(|(flag, missing)| missing.then_some(flag))
+    .collect();
+    let is_asked = io::stdin().is_terminal() && io::stderr().is_terminal();
+    if !missing.is_empty() && !is_asked {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!(
+                "expected {}: what is left out is asked for on a terminal, and there is none\n\n\
+                 For example fly new my-hexacopter --frame hexacopter --mass 1.5 --arm-length 0.25",
+                missing.join(", ")
+            ),
+        ));
+    }
+    ask::complete(given, &mut io::stdin().lock(), &mut io::stderr().lock())
+}
+
+/// The folder and the name of the new files.
+fn place(given: &NewArguments, wish: &Wish) -> Result<(PathBuf, String), Failure> {
+    let path = given
+        .name
+        .clone()
+        .unwrap_or_else(|| wish.frame.name().into());
+    let path = if path.extension().is_some_and(|end| end == "toml") {
+        path.with_extension("")
+    } else {
+        path
+    };
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || !name.chars().all(fits) || path.ends_with("..") {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!(
+                "`{}` cannot be the name of a vehicle: expected letters, digits, `-` and `_`",
+                path.display()
+            ),
+        ));
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    if !folder.is_dir() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format_args!("the folder `{}` does not exist", folder.display()),
+        ));
+    }
+    Ok((folder, name))
+}
+
+/// Tunes a flight as the command line would.
+fn tuned(flight: &Path, flags: Vec<String>) -> Result<(), Failure> {
+    let line = ["fly", "tune"].map(OsString::from).into_iter();
+    let line = line.chain(flags.into_iter().map(OsString::from));
+    let line = line.chain([
+        "--write".into(),
+        flight.into(),
+        "--config".into(),
+        flight.into(),
+    ]);
+    let arguments =
+        Arguments::try_parse_from(line).map_err(|error| Failure::new(Exit::Internal, error))?;
+    let (Some(Command::Tune(wish)), Some(options)) =
+        (&arguments.command, arguments.configuration.options())
+    else {
+        return Err(Failure::new(
+            Exit::Internal,
+            "`fly tune` was read as another command",
+        ));
+    };
+    let tuned = tune::look(&options, wish)?;
+    if tuned.has_problems() {
+        return Err(Failure::new(
+            Exit::ProblemsFound,
+            format_args!(
+                "nothing was made: no controller was found for this vehicle\n\n{}",
+                tuned.report()
+            ),
+        ));
+    }
+    tuned.write(flight)
+}
+
+/// Puts files where they belong, all or none.
+fn publish(folder: &Path, files: &[(&Path, &String)]) -> Result<(), Failure> {
+    let mut made: Vec<PathBuf> = Vec::new();
+    for (from, name) in files {
+        let to = folder.join(name);
+        let copied = fs::read(from).and_then(|bytes| {
+            // Refuses what has come there meanwhile.
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&to)?;
+            made.push(to.clone());
+            file.write_all(&bytes)?;
+            file.sync_all()
+        });
+        if let Err(error) = copied {
+            for path in &made {
+                let _ = fs::remove_file(path);
+            }
+            return Err(match error.kind() {
+                io::ErrorKind::AlreadyExists => there(&to),
+                _ => failed("write", &to, &error),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn there(path: &Path) -> Failure {
+    Failure::new(
+        Exit::Usage,
+        format_args!(
+            "`{}` is there already, and nothing is overwritten: name another vehicle, or remove the file",
+            path.display()
+        ),
+    )
+}
+
+fn failed(what: &str, path: &Path, error: &io::Error) -> Failure {
+    Failure::new(
+        Exit::Internal,
+        format_args!("cannot {what} `{}`: {error}", path.display()),
+    )
+}

@@ -1,0 +1,221 @@
+//! `fly new`: every frame is tuned, checked, and flies at once.
+
+use std::fs;
+
+use crate::common::{self, Folder};
+
+const FRAMES: [&str; 7] = [
+    "quadcopter-x",
+    "quadcopter-plus",
+    "hexacopter",
+    "octocopter",
+    "y6",
+    "x8",
+    "tricopter",
+];
+
+/// Mass (kg) and arm length (m) from a toy to what carries a person.
+fn flies(frame: &str, mass: &str, arm: &str) {
+    let folder = Folder::new();
+    let made = folder.fly(&[
+        "new",
+        "mine",
+        "--frame",
+        frame,
+        "--mass",
+        mass,
+        "--arm-length",
+        arm,
+    ]);
+    let told = String::from_utf8_lossy(&made.stderr).into_owned();
+    assert_eq!(made.status.code(), Some(0), "{frame}: {told}");
+    assert_eq!(
+        folder.files(),
+        ["mine-vehicle.toml", "mine.toml"],
+        "{frame}"
+    );
+    let told = String::from_utf8(made.stdout).unwrap();
+    common::contains(&told, "written     mine.toml and mine-vehicle.toml\n");
+
+    let checked = folder.fly(&["check", "--config", "mine.toml"]);
+    let report = String::from_utf8(checked.stdout).unwrap();
+    assert_eq!(checked.status.code(), Some(0), "{frame}\n{report}");
+    assert_eq!(
+        report.lines().last(),
+        Some("everything is in order"),
+        "{frame}\n{report}"
+    );
+
+    let flown = folder.fly(&["--config", "mine.toml", "--log", "mine.mcap", "--json"]);
+    assert_eq!(flown.status.code(), Some(0), "{frame}");
+    let summary: serde_json::Value = serde_json::from_slice(&flown.stdout).unwrap();
+    assert_eq!(summary["verdict"], "flown", "{frame}: {summary}");
+    let rms = summary["position_error"]["rms"].as_f64().unwrap();
+    assert!(
+        rms < 0.02 * (1.0 + arm.parse::<f64>().unwrap()),
+        "{frame}: {rms} m"
+    );
+}
+
+#[test]
+fn every_frame_flies_at_once() {
+    for frame in FRAMES {
+        flies(frame, "1.5", "0.25");
+    }
+}
+
+#[test]
+fn small_and_large_ones_fly_as_well() {
+    for (frame, mass, arm) in [
+        ("quadcopter", "0.03", "0.046"),
+        ("hexacopter", "12", "0.8"),
+        ("x8", "300", "2.5"),
+        ("tricopter", "0.3", "0.1"),
+        ("tricopter", "20", "1"),
+    ] {
+        flies(frame, mass, arm);
+    }
+}
+
+#[test]
+fn a_urdf_says_what_the_body_weighs() {
+    let folder = Folder::new();
+    // A plate, and a ball fixed 0.1 m below it.
+    let robot = r#"<robot name="r">
+  <link name="base"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j" type="JOINT"><parent link="base"/><child link="ball"/><origin xyz="0 0 -0.1"/><axis xyz="0 1 0"/></joint>
+  <link name="ball"><inertial><mass value="0.25"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+</robot>"#;
+    folder.write("fixed.urdf", &robot.replace("JOINT", "fixed"));
+    folder.write("hinge.urdf", &robot.replace("JOINT", "continuous"));
+    let arguments = [
+        "new",
+        "mine",
+        "--frame",
+        "quadcopter",
+        "--arm-length",
+        "0.2",
+        "--urdf",
+    ];
+    let made = folder.fly(&[&arguments[..], &["fixed.urdf"]].concat());
+    assert_eq!(
+        made.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let text = fs::read_to_string(folder.path("mine-vehicle.toml")).unwrap();
+    let vehicle = fly_mechanics::Vehicle::from_toml(&text).unwrap();
+    let inertia = vehicle.body.inertia();
+    assert!((inertia.mass() - 1.25).abs() < 1e-12);
+    // 0.25 * -0.1 / 1.25
+    let center = inertia.center_of_mass();
+    assert!(
+        (center.z + 0.02).abs() < 1e-12 && center.xy().norm() < 1e-12,
+        "{center}"
+    );
+    // 0.01 + 1 * 0.02^2 + 1e-4 + 0.25 * 0.08^2 = 0.0121
+    let about = inertia.second_moment().matrix6();
+    let expected = 0.0121 + 1.25 * 0.02 * 0.02;
+    assert!((about[(3, 3)] - expected).abs() < 1e-9, "{about}");
+
+    fs::remove_file(folder.path("mine.toml")).unwrap();
+    fs::remove_file(folder.path("mine-vehicle.toml")).unwrap();
+    folder.fails(
+        &[&arguments[..], &["hinge.urdf"]].concat(),
+        2,
+        "\
+error: `hinge.urdf` cannot be the body of a multirotor: expected one rigid body, found 7 degrees of freedom
+
+Make its joints fixed; or write it as a system with `fly system hinge.urdf --toml` and add [[rotors]]
+",
+    );
+}
+
+#[test]
+fn nothing_is_overwritten_and_nothing_is_left_behind() {
+    let folder = Folder::new();
+    let good = [
+        "new",
+        "mine",
+        "--frame",
+        "y6",
+        "--mass",
+        "1.4",
+        "--arm-length",
+        "0.22",
+    ];
+    folder.write("mine-vehicle.toml", "mine");
+    folder.fails(
+        &good,
+        2,
+        "error: `./mine-vehicle.toml` is there already, and nothing is overwritten: name another vehicle, or remove the file\n",
+    );
+    assert_eq!(folder.files(), ["mine-vehicle.toml"]);
+    assert_eq!(
+        fs::read_to_string(folder.path("mine-vehicle.toml")).unwrap(),
+        "mine"
+    );
+    fs::remove_file(folder.path("mine-vehicle.toml")).unwrap();
+
+    let weak = [&good[..], &["--thrust", "2"]].concat();
+    // 2 N * (3 + 3 * 0.8) = 10.8 N of 13.734 N; 1.2 * 13.734 / 5.4 = 3.052.
+    folder.fails(
+        &weak,
+        2,
+        "error: this vehicle cannot fly: its rotors lift 0.786 times its weight, expected at least 1.2 times: a --thrust of at least 3.05 N, or less mass\n",
+    );
+    folder.fails(
+        &[
+            "new",
+            "a/b",
+            "--frame",
+            "y6",
+            "--mass",
+            "1",
+            "--arm-length",
+            "0.2",
+        ],
+        2,
+        "error: the folder `a` does not exist\n",
+    );
+    folder.fails(
+        &["new", "my hexacopter", "--frame", "y6", "--mass", "1", "--arm-length", "0.2"],
+        2,
+        "error: `my hexacopter` cannot be the name of a vehicle: expected letters, digits, `-` and `_`\n",
+    );
+    folder.fails(
+        &["new", "--mass", "1"],
+        2,
+        "\
+error: expected --frame, --arm-length: what is left out is asked for on a terminal, and there is none
+
+For example fly new my-hexacopter --frame hexacopter --mass 1.5 --arm-length 0.25
+",
+    );
+    assert!(folder.files().is_empty());
+}
+
+#[test]
+fn wrong_flags_tell_what_is_expected() {
+    let folder = Folder::new();
+    for (arguments, expected) in [
+        (
+            ["--frame", "septocopter"],
+            "[possible values: quadcopter-x, quadcopter-plus, hexacopter, octocopter, y6, x8, tricopter]",
+        ),
+        (["--mass", "0"], "expected a mass from 0.01 to 1000 kg"),
+        (
+            ["--arm-length", "25 cm"],
+            "expected a length from 0.02 to 10 m",
+        ),
+        (
+            ["--thrust", "-1"],
+            "expected a thrust above 0, at most 100000 N",
+        ),
+    ] {
+        let output = folder.fly(&[&["new"][..], &arguments].concat());
+        assert_eq!(output.status.code(), Some(2));
+        common::contains(&String::from_utf8_lossy(&output.stderr), expected);
+    }
+}
