@@ -92,7 +92,6 @@ fn every_message_is_encoded_as_by_pymavlink() {
     };
     let mut publication = Publication::open(&[address.parse().unwrap()], &about).unwrap();
     publication.show(|now| *now = seen());
-    publication.say(MavSeverity::MAV_SEVERITY_INFO, "mode: flying");
     let mut buffer = [0; 512];
     let timeout = peer.socket.read_timeout().unwrap();
     let patient = Some(Duration::from_secs(10));
@@ -107,6 +106,8 @@ fn every_message_is_encoded_as_by_pymavlink() {
     let (length, from) = peer.socket.recv_from(&mut buffer).unwrap();
     keep(&buffer[..length]);
     peer.to = from;
+    // What is said before a link is open is lost.
+    publication.say(MavSeverity::MAV_SEVERITY_INFO, "mode: flying");
     peer.socket.set_read_timeout(timeout).unwrap();
     peer.send(&MavMessage::COMMAND_LONG(COMMAND_LONG_DATA {
         command: MavCmd::MAV_CMD_REQUEST_MESSAGE,
