@@ -24,7 +24,8 @@ use crate::Header;
 ///     commands: None,
 /// };
 /// let (mut tap, mut tapped) = tap(&Header::default(), 2);
-/// for time in 0..5 {
+/// // More than it holds: nobody takes them.
+/// for time in 0..10_000 {
 ///     tap.push(&row(time));
 /// }
 /// assert!(tap.lost() > 0);
