@@ -158,6 +158,23 @@ fn two_masses_are_matched_and_have_the_poles_in_three_ways() {
         assert!(difference < 1e-6 * found.amax(), "{difference}");
     }
 
+    // (5.145) as it holds: what the force takes of the errors and their rates.
+    let [M01, D01, K01] = placed.first;
+    let [M12, D12, K12] = placed.between;
+    let (sum, w) = (M01 + M12, k / m[1]);
+    let of_errors = [
+        k + m[0] * (w * M12 - K01 - K12) / sum,
+        -(k + m[0] * (w * M12 - K12) / sum),
+    ];
+    let of_rates = [-m[0] * (D01 + D12) / sum, m[0] * D12 / sum];
+    let [F_K, F_D] = linear.gains(&closed, &DVector::repeat(1, 1.0)).unwrap();
+    for (ours, theirs) in (F_K.iter().chain(&F_D)).zip(of_errors.iter().chain(&of_rates)) {
+        assert!(
+            (ours + theirs).abs() < 1e-8 * theirs.abs(),
+            "{ours} {theirs}"
+        );
+    }
+
     // State feedback: with one input there is one set of gains, so the law must have them too.
     let feedback = StateFeedback::place(&linear, &wished).unwrap();
     for (ours, law) in feedback.gains().iter().zip(
