@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use clap::ValueEnum as _;
 
-use super::Wish;
+use super::Request;
 use crate::args::{Frame, NewArguments, length, mass};
 use crate::exit::{Exit, Failure};
 
@@ -16,7 +16,7 @@ pub fn complete(
     given: &NewArguments,
     input: &mut impl BufRead,
     out: &mut impl Write,
-) -> Result<Wish, Failure> {
+) -> Result<Request, Failure> {
     let mut ask = Ask { input, out };
     let names: Vec<String> = (Frame::value_variants().iter())
         .map(|frame| frame.name())
@@ -41,7 +41,7 @@ pub fn complete(
             length,
         )?,
     };
-    Ok(Wish {
+    Ok(Request {
         frame,
         mass: mass_given,
         arm_length,
@@ -99,9 +99,9 @@ mod tests {
     fn what_is_missing_is_asked_for_until_it_can_be_used() {
         let mut out = Vec::new();
         let answers = "septocopter\nHexacopter\nheavy\n0\n1.5\n0.25\n";
-        let wish = complete(&given(), &mut answers.as_bytes(), &mut out).unwrap();
+        let request = complete(&given(), &mut answers.as_bytes(), &mut out).unwrap();
         assert_eq!(
-            (wish.frame, wish.mass, wish.arm_length),
+            (request.frame, request.mass, request.arm_length),
             (Frame::Hexacopter, Some(1.5), 0.25)
         );
         let out = String::from_utf8(out).unwrap();

@@ -1,4 +1,4 @@
-//! `fly new`: a vehicle and a flight of one's own, tuned and checked.
+//! `fly new`: a new vehicle and its flight, tuned and checked.
 
 mod ask;
 mod estimate;
@@ -28,7 +28,7 @@ const LEAST_RATIO: f64 = 1.2;
 
 /// What the vehicle shall be.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct Request {
     /// How its rotors are arranged.
     pub frame: Frame,
     /// kg; `None`: as the URDF says.
@@ -44,8 +44,8 @@ pub struct Wish {
 /// # Errors
 /// Something is missing or cannot fly, or a file is there already; then nothing is left behind.
 pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Result<Exit, Failure> {
-    let wish = wish(given)?;
-    let (folder, name) = place(given, &wish)?;
+    let request = request(given)?;
+    let (folder, name) = place(given, &request)?;
     let files = [format!("{name}.toml"), format!("{name}-vehicle.toml")];
     for file in &files {
         let path = folder.join(file);
@@ -53,12 +53,12 @@ pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Resul
             return Err(there(&path));
         }
     }
-    let body = match (&given.urdf, wish.mass) {
+    let body = match (&given.urdf, request.mass) {
         (Some(file), _) => urdf::body(file)?,
-        (None, mass) => Body::estimated(mass.unwrap_or_default(), wish.arm_length),
+        (None, mass) => Body::estimated(mass.unwrap_or_default(), request.arm_length),
     };
-    let estimate = Estimate::new(wish.frame, body.mass, wish.arm_length, wish.thrust);
-    let ratio = estimate.thrust_to_weight(wish.frame, body.mass);
+    let estimate = Estimate::new(request.frame, body.mass, request.arm_length, request.thrust);
+    let ratio = estimate.thrust_to_weight(request.frame, body.mass);
     if ratio < LEAST_RATIO {
         return Err(Failure::new(
             Exit::Usage,
@@ -80,10 +80,10 @@ pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Resul
     };
     write(
         &vehicle_file,
-        &vehicle::vehicle(&name, &wish, &body, &estimate),
+        &vehicle::vehicle(&name, &request, &body, &estimate),
     )?;
-    write(&flight, &vehicle::flight(&name, &wish, &estimate))?;
-    tuned(&flight, estimate.tuning(wish.frame))?;
+    write(&flight, &vehicle::flight(&name, &request, &estimate))?;
+    tuned(&flight, estimate.tuning(request.frame))?;
     let options = Options {
         config: flight.clone(),
         ..Options::default()
@@ -102,7 +102,7 @@ pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Resul
         path.strip_prefix("./").map_or(path.clone(), Path::to_owned)
     });
     let made = Made {
-        wish: &wish,
+        request: &request,
         body: &body,
         estimate: &estimate,
         ratio,
@@ -119,7 +119,7 @@ pub fn run(given: &NewArguments, plugin_dirs: &[PathBuf], data: AsData) -> Resul
 
 /// What was made.
 struct Made<'a> {
-    wish: &'a Wish,
+    request: &'a Request,
     body: &'a Body,
     estimate: &'a Estimate,
     /// Thrust of all rotors by the weight.
@@ -133,9 +133,9 @@ impl Made<'_> {
     fn as_json(&self) -> serde_json::Value {
         let (body, estimate) = (self.body, self.estimate);
         json!({
-            "frame": self.wish.frame.name(),
+            "frame": self.request.frame.name(),
             "mass": body.mass,
-            "arm_length": self.wish.arm_length,
+            "arm_length": self.request.arm_length,
             "center_of_mass": body.center,
             "inertia": body.inertia,
             "thrust": estimate.thrust,
@@ -158,13 +158,13 @@ impl fmt::Display for Made<'_> {
         let inertia = [0, 1, 2].map(|i| three(body.inertia[i][i])).join(", ");
         let (mass, arm) = (
             significant(body.mass, 4),
-            significant(self.wish.arm_length, 4),
+            significant(self.request.arm_length, 4),
         );
         let mut table = Table::default();
         for (label, line) in [
             (
                 "vehicle",
-                format!("{}, {mass} kg, arms of {arm} m", self.wish.frame.name()),
+                format!("{}, {mass} kg, arms of {arm} m", self.request.frame.name()),
             ),
             (
                 "thrust",
@@ -193,7 +193,7 @@ impl fmt::Display for Made<'_> {
 }
 
 /// What was given, and what is asked for.
-fn wish(given: &NewArguments) -> Result<Wish, Failure> {
+fn request(given: &NewArguments) -> Result<Request, Failure> {
     let missing: Vec<&str> = [
         ("--frame", given.frame.is_none()),
         (
@@ -220,11 +220,11 @@ fn wish(given: &NewArguments) -> Result<Wish, Failure> {
 }
 
 /// The folder and the name of the new files.
-fn place(given: &NewArguments, wish: &Wish) -> Result<(PathBuf, String), Failure> {
+fn place(given: &NewArguments, request: &Request) -> Result<(PathBuf, String), Failure> {
     let path = given
         .name
         .clone()
-        .unwrap_or_else(|| wish.frame.name().into());
+        .unwrap_or_else(|| request.frame.name().into());
     let path = if path.extension().is_some_and(|end| end == "toml") {
         path.with_extension("")
     } else {
@@ -269,7 +269,7 @@ fn tuned(flight: &Path, flags: Vec<String>) -> Result<(), Failure> {
     ]);
     let arguments =
         Arguments::try_parse_from(line).map_err(|error| Failure::new(Exit::Internal, error))?;
-    let (Some(Command::Tune(wish)), Some(options)) =
+    let (Some(Command::Tune(request)), Some(options)) =
         (&arguments.command, arguments.configuration.options())
     else {
         return Err(Failure::new(
@@ -277,7 +277,7 @@ fn tuned(flight: &Path, flags: Vec<String>) -> Result<(), Failure> {
             "`fly tune` was read as another command",
         ));
     };
-    let tuned = tune::look(&options, wish)?;
+    let tuned = tune::look(&options, request)?;
     if tuned.has_problems() {
         return Err(Failure::new(
             Exit::ProblemsFound,

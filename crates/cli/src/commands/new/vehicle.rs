@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Wish;
+use super::Request;
 use super::estimate::{self, Estimate};
 use super::frame::{Level, Place};
 
@@ -41,9 +41,9 @@ impl Body {
 }
 
 /// The description of the vehicle.
-pub fn vehicle(name: &str, wish: &Wish, body: &Body, estimate: &Estimate) -> String {
+pub fn vehicle(name: &str, request: &Request, body: &Body, estimate: &Estimate) -> String {
     let mut text = String::new();
-    let ratio = estimate.thrust_to_weight(wish.frame, body.mass);
+    let ratio = estimate.thrust_to_weight(request.frame, body.mass);
     let _ = write!(
         text,
         "\
@@ -57,7 +57,7 @@ name = \"{name}\"
 joint = \"free\"                       # it moves in the world as it likes
 mass = {mass}                          # kg, ready to fly
 ",
-        about = wish.frame.about(),
+        about = request.frame.about(),
         mass = number(body.mass),
     );
     if body.center.iter().any(|x| x.abs() > 1e-9) {
@@ -91,7 +91,7 @@ inertia = {inertia}
 # All together lift {ratio} times the weight.
 ",
         source = body.source,
-        thrust_source = if wish.thrust.is_some() { "as given".to_owned() } else { format!("estimated: all together {} times the weight", number(estimate::THRUST_TO_WEIGHT)) },
+        thrust_source = if request.thrust.is_some() { "as given".to_owned() } else { format!("estimated: all together {} times the weight", number(estimate::THRUST_TO_WEIGHT)) },
         idle = percent(estimate::IDLE),
         radius_part = number(estimate::RADIUS),
         ct = number(estimate::THRUST_COEFFICIENT),
@@ -99,7 +99,7 @@ inertia = {inertia}
         lag = number(estimate::LAG),
         ratio = number(ratio),
     );
-    if wish
+    if request
         .frame
         .places()
         .iter()
@@ -111,19 +111,19 @@ inertia = {inertia}
             percent(estimate::IN_WAKE)
         );
     }
-    for place in wish.frame.places() {
-        rotor(&mut text, wish, estimate, &place);
+    for place in request.frame.places() {
+        rotor(&mut text, request, estimate, &place);
     }
     text
 }
 
 /// One of its rotors.
-fn rotor(text: &mut String, wish: &Wish, estimate: &Estimate, place: &Place) {
+fn rotor(text: &mut String, request: &Request, estimate: &Estimate, place: &Place) {
     let (sin, cos) = place.angle_deg.to_radians().sin_cos();
     let height = match place.level {
         Level::Single => 0.0,
-        Level::Upper => 0.12 * wish.arm_length,
-        Level::Lower => -0.12 * wish.arm_length,
+        Level::Upper => 0.12 * request.arm_length,
+        Level::Lower => -0.12 * request.arm_length,
     };
     let thrust = estimate.thrust * estimate::part(place.level);
     let ratio = if place.positive {
@@ -146,8 +146,8 @@ thrust_coefficient = {coefficient}
 time_constant = {lag}
 ",
         name = place.name,
-        x = length(wish.arm_length * cos),
-        y = length(wish.arm_length * sin),
+        x = length(request.arm_length * cos),
+        y = length(request.arm_length * sin),
         z = length(height),
         ratio = number(ratio),
         least = number(estimate::IDLE * thrust),
@@ -156,7 +156,7 @@ time_constant = {lag}
         coefficient = number(estimate.thrust_coefficient),
         lag = number(estimate.time_constant),
     );
-    if wish.frame.tilts() {
+    if request.frame.tilts() {
         let _ = write!(
             text,
             "
@@ -173,8 +173,8 @@ time_constant = {lag}                  # s, of the servo; estimated
 }
 
 /// The flight. Its controller has no parameters yet: tuning puts them there.
-pub fn flight(name: &str, wish: &Wish, estimate: &Estimate) -> String {
-    let attitude = if wish.frame.tilts() {
+pub fn flight(name: &str, request: &Request, estimate: &Estimate) -> String {
+    let attitude = if request.frame.tilts() {
         "approach = \"energy\"                  # the closed loop is that of a body held by a spring and a damper (docs/energies.md)"
     } else {
         "approach = \"energy\"                  # the closed loop is that of the energies of these poles (docs/energies.md)"
@@ -218,8 +218,8 @@ plugin = \"sim\"                         # --backend quadcopter reads a real one
 [backend.sim]                          # wind, sensors, ground, faults: docs/configuration.md
 initial = {{ position = [0.0, 0.0, 1.0], commands = \"first\" }} # m: where the reference begins, in hover
 ",
-        about = wish.frame.about(),
-        tuning = estimate.tuning(wish.frame).join(" "),
+        about = request.frame.about(),
+        tuning = estimate.tuning(request.frame).join(" "),
         acceleration = number(estimate.acceleration()),
     )
 }

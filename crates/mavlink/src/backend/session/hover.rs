@@ -78,6 +78,10 @@ mod tests {
     use crate::link::Received;
 
     fn at_speed(vz: f32) -> Telemetry {
+        moving(0.0, vz)
+    }
+
+    fn moving(vx: f32, vz: f32) -> Telemetry {
         let mut state = Telemetry::default();
         state.take(&Received {
             arrival: 0,
@@ -85,6 +89,7 @@ mod tests {
             component: 1,
             sequence: 0,
             message: MavMessage::LOCAL_POSITION_NED(LOCAL_POSITION_NED_DATA {
+                vx,
                 vz,
                 ..LOCAL_POSITION_NED_DATA::default()
             }),
@@ -115,6 +120,18 @@ mod tests {
         assert!((hover.value().unwrap() - 0.5).abs() < 1e-9);
         hover.take(170 * PERIOD + PAUSE, 0.5, &still);
         assert_eq!(hover.value(), None, "begun anew");
+    }
+
+    /// Estimates of a vehicle that stands still in the air wander to the sides.
+    #[test]
+    fn a_drift_is_hover_and_a_flight_is_not() {
+        for (vx, counts) in [(0.7, true), (-0.7, true), (1.3, false)] {
+            let mut hover = Hover::default();
+            for i in 0..30 {
+                hover.take(i * PERIOD, 0.4, &moving(vx, 0.1));
+            }
+            assert_eq!(hover.value().is_some(), counts, "{vx} m/s");
+        }
     }
 
     /// A climb that ends: 0.3 m/s are lost in 1.45 s, for which the thrust is too small by as much.
