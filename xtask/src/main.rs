@@ -27,6 +27,7 @@ mod workspace;
 
 #[cfg(feature = "generate")]
 mod generate;
+mod generated;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold, cheapest first.
 
-use crate::{Failure, Outcome, book, layers, readme, sources, workspace};
+use crate::{Failure, Outcome, book, generated, layers, readme, sources, workspace};
 use anyhow::{Context, bail};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -49,6 +49,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     step("layers", layers::check)?;
     step("sources", sources::check)?;
     step("links", || book::check().map(drop))?;
+    step("generated files", generated::check)?;
     for (name, arguments) in STEPS {
         step(name, || {
             let status = workspace::cargo_at_root()?
@@ -63,16 +64,6 @@ pub fn run(arguments: &[String]) -> Outcome {
             Ok(())
         })?;
     }
-    step("generated files", || {
-        let status = workspace::cargo_at_root()?
-            .args(["xtask", "generate", "--check"])
-            .status()
-            .context("cargo did not start")?;
-        if !status.success() {
-            bail!("generated files are stale");
-        }
-        Ok(())
-    })?;
     step("README", readme::run)?;
     println!("all steps passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(ExitCode::SUCCESS)
