@@ -89,6 +89,8 @@ where
     observer: Option<DisturbanceObserver<P::Dof>>,
     /// b - r.
     compensated: OVector<f64, P::Dof>,
+    /// That of u0.
+    acceleration: OVector<f64, P::Dof>,
     ahead: Option<Box<Ahead<P>>>,
     /// s.
     delay: f64,
@@ -135,6 +137,9 @@ pub struct Step {
     pub demanded: DVector<f64>,
     /// The desired energies; zero for state feedback, which has none.
     pub energies: Energies,
+    /// The power that the motion of the reference takes out of the total energy while the actuators do u0, W:
+    /// [`DesiredMotion::reference_power_at`]; `None` if the strategy does not know.
+    pub reference_power: Option<f64>,
     /// What the allocation did.
     pub allocation: Allocation,
 }
@@ -147,6 +152,7 @@ impl Step {
             unconstrained: DVector::zeros(p),
             demanded: DVector::zeros(p),
             energies: Energies::default(),
+            reference_power: None,
             allocation: Allocation::FREE,
         }
     }
@@ -190,6 +196,7 @@ where
             limited: None,
             observer: None,
             compensated: OVector::zeros_generic(plant.dof(), nalgebra::U1),
+            acceleration: OVector::zeros_generic(plant.dof(), nalgebra::U1),
             ahead: None,
             delay: 0.0,
             failures: None,
@@ -471,6 +478,7 @@ where
             self.plant.bias(state);
         }
         let pursuit = self.now().ask(elapsed, state, goal)?;
+        self.take_reference_power(pursuit);
         self.lead_on(elapsed, state, goal, pursuit)?;
         let (input, u0) = (
             self.step.input.as_mut_slice(),
@@ -507,6 +515,23 @@ where
             Pursuit::Input => Energies::default(),
         };
         Ok(())
+    }
+
+    /// Notes what the motion of the reference takes in this step.
+    fn take_reference_power(&mut self, pursuit: Pursuit) {
+        let (desired, step, xi_dot) = (&self.desired, &mut self.step, &mut self.acceleration);
+        step.reference_power = match pursuit {
+            Pursuit::Input => None,
+            Pursuit::Motion if desired.reference_momentum.amax() == 0.0 => desired.reference_power,
+            Pursuit::Motion => {
+                let b = match &self.observer {
+                    Some(_) => &self.compensated,
+                    None => self.plant.last_bias(),
+                };
+                self.law.acceleration(b, &step.unconstrained, xi_dot);
+                desired.reference_power_at(xi_dot)
+            }
+        };
     }
 
     /// The law in the state that the plant has taken in.
@@ -926,6 +951,7 @@ impl Controller<FreeBodyPlant> {
             Allocation::FREE
         };
         step.energies = Energies::default();
+        step.reference_power = None;
     }
 
     /// Shows the measured state to the observer of disturbances, `elapsed` s after the last one, where the steps get a predicted one because there is a
@@ -1040,6 +1066,7 @@ impl Controller<SystemPlant> {
         step.unconstrained.fill(f64::NAN);
         step.demanded.fill(f64::NAN);
         step.energies = Energies::new(f64::NAN, f64::NAN, f64::NAN);
+        step.reference_power = None;
         let desired = step.demanded.as_slice();
         let limited = self.bounded.as_mut().or(self.limited.as_mut());
         step.allocation = if let Some(limited) = limited {

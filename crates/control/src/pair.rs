@@ -85,9 +85,16 @@ impl<T: RealField + Copy> Pair<T> {
     /// f_K and V-bar, which share a product.
     #[inline]
     pub(crate) fn elastic(&self, E: &SE3<T>) -> (Vector6<T>, T) {
-        let X = Matrix4::identity() - E.matrix();
-        let weighted = X * self.K;
-        (double_vee6(&weighted), half_product(&weighted, &X))
+        let (pulled, potential) = self.pulled(&E.matrix());
+        (double_vee6(&pulled), potential)
+    }
+
+    /// That product, `(I - E) K'`, and V-bar.
+    #[inline]
+    pub(crate) fn pulled(&self, E: &Matrix4<T>) -> (Matrix4<T>, T) {
+        let X = Matrix4::identity() - E;
+        let pulled = X * self.K;
+        (pulled, half_product(&pulled, &X))
     }
 }
 

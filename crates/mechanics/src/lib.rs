@@ -104,6 +104,7 @@ mod opening;
 mod outline;
 pub mod propulsion;
 mod pseudo_inverse;
+mod read;
 mod rope;
 pub mod scene;
 mod serialize;

@@ -211,14 +211,14 @@ fn energies() -> [Panel; 2] {
     ];
     let rate = [
         Line::new("energy_rate.measured", "dW/dt, measured", 3),
-        Line::new("energy_rate.allowed", "−2R, theory", 4).dashed(),
+        Line::new("energy_rate.allowed", "dW/dt, theory", 4).dashed(),
     ];
     [
         Panel {
             key: "energy".into(),
             title: "Energy of the error".into(),
             unit: "J",
-            note: "Dashed: what W comes to if it falls as theory says, d ln W/dt = −2R/W. Where W stays above, lags, the hold between two steps or a disturbance feed it.",
+            note: "Dashed: what W comes to if it changes as theory says. Where W stays above, lags, the hold between two steps or a disturbance feed it.",
             log: true,
             lines: energy.into(),
             ..Panel::default()
@@ -227,7 +227,7 @@ fn energies() -> [Panel; 2] {
             key: "energy_rate".into(),
             title: "Rate of the energy".into(),
             unit: "W",
-            note: "How fast W changed, and how fast it should: by the dissipation alone.",
+            note: "How fast W changed, and how fast it should: by −2R, the dissipation, and by what a moving reference takes.",
             lines: rate.into(),
             ..Panel::default()
         },

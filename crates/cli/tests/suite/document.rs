@@ -237,3 +237,60 @@ fn paths_belong_to_where_they_were_written() {
         Path::new("b.mcap")
     );
 }
+
+/// A mesh is read where the vehicle is, and the text of the flight needs the file no more.
+#[test]
+fn meshes_are_included() {
+    let folder = tempfile::tempdir().unwrap();
+    let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+    std::fs::create_dir(folder.path().join("parts")).unwrap();
+    let file = |name: &str| folder.path().join("parts").join(name);
+    let closed = format!("{corners}f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+    std::fs::write(file("wedge.obj"), closed).unwrap();
+    std::fs::write(file("open.obj"), format!("{corners}f 1 3 2\n")).unwrap();
+    let vehicle = "name = 'wedge'\n[bodies.hull]\nmass = 6\nshape.mesh = { file = 'wedge.obj' }\n";
+    std::fs::write(file("wedge.toml"), vehicle).unwrap();
+    let text = "vehicle = 'parts/wedge.toml'\n[backend]\nplugin = 'sim'\nsim.vehicle.bodies.hull.shape.mesh.scale = 2\n";
+    let document = load(folder.path(), text, &[]);
+    let hull = |path: &str| {
+        let text = document.table(path).unwrap().text().to_owned();
+        let system = fly_mechanics::System::from_toml(&text).expect("no file is needed");
+        let hull = system.model.body_id("hull").unwrap();
+        let inertia = *system.model.inertia(hull).unwrap();
+        (inertia.mass(), inertia.center_of_mass())
+    };
+    for (path, edge) in [("vehicle", 1.0), ("backend.sim.vehicle", 2.0)] {
+        let (mass, center) = hull(path);
+        assert!((mass - 6.0).abs() < 1e-14, "{path}: {mass}");
+        let expected = nalgebra::Vector3::repeat(edge / 4.0);
+        assert!((center - expected).amax() < 1e-15, "{path}: {center}");
+    }
+    // So no log is written over it.
+    assert!(document.files().contains(&file("wedge.obj")));
+
+    let config = folder.path().join("flight.toml");
+    let set = vec!["vehicle.bodies.hull.shape.mesh.file=parts/open.obj".to_owned()];
+    std::fs::write(&config, text).unwrap();
+    std::fs::write(file("wedge.toml"), vehicle.replace("wedge.obj", "open.obj")).unwrap();
+    let error = Document::load(&Options {
+        config: config.clone(),
+        ..Options::default()
+    })
+    .expect_err("a hole")
+    .to_string();
+    for part in [
+        "the mesh `open.obj` cannot be used",
+        "wedge.toml:4:23",
+        "the mesh has a hole",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    let error = Document::load(&Options {
+        config,
+        set,
+        ..Options::default()
+    });
+    // Of a flag the path counts from the current folder.
+    let error = error.expect_err("not there").to_string();
+    assert!(error.contains("No such file"), "{error}");
+}

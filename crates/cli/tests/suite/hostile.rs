@@ -71,7 +71,7 @@ fn only_regular_files_are_configurations() {
         ),
         (
             "--config long.toml",
-            "expected at most 16777216 bytes of text, found 17825792",
+            "expected at most 16777216 bytes, found 17825792",
         ),
         ("--config .", "it is a folder, expected a TOML file"),
         (

@@ -63,6 +63,29 @@ fn folder() -> Folder {
     folder
 }
 
+/// With the approaches whose W may grow along a moving reference the flight knows by how much, Konz (5.10); and it notices a plant that is another.
+#[test]
+fn every_approach_is_judged_along_a_moving_reference() {
+    let folder = folder();
+    for approach in ["particle", "body"] {
+        let set = format!("controller.approach={approach}");
+        let flies = |more: &[&str]| {
+            let all = [&["--config", "arm.toml", "--set", &set], more].concat();
+            folder.flies(&all)
+        };
+        let summary = flies(&[]);
+        assert!(
+            summary.contains("W fell as expected in 250 of 250 steps"),
+            "{approach}: {summary}"
+        );
+        let summary = flies(&["--set", "backend.sim.vehicle.bodies.lower.mass=1.4"]);
+        assert!(
+            summary.contains(" of 250 steps") && !summary.contains("in 250 of 250 steps"),
+            "{approach}: {summary}"
+        );
+    }
+}
+
 #[test]
 fn an_arm_follows_its_reference() {
     let folder = folder();

@@ -431,6 +431,18 @@ where
         self.mass.solve_mut(force);
     }
 
+    /// Writes the acceleration (n numbers) that the input u (p numbers) causes beside the bias b (n numbers), `A u - M^-1 b`.
+    pub fn acceleration(
+        &self,
+        b: &OVector<T, N>,
+        u: &OVector<T, P>,
+        acceleration: &mut OVector<T, N>,
+    ) {
+        acceleration.copy_from(b);
+        self.mass.solve_mut(acceleration);
+        acceleration.gemv(T::one(), &self.A, u, -T::one());
+    }
+
     /// How many directions of the inputs cause no acceleration: p less the rank of B.
     pub fn redundancy(&self) -> usize {
         self.null_space.dim()

@@ -8,21 +8,21 @@
 //! cbar = Vee(M') (Jdot xi - Ad(E) a_R + ad(z_E) Ad(E) z_R) - ad(z_E)^T Vee(M') z_E   T-bar = 1/2 z_E^T Vee(M') z_E
 //! ```
 //!
+//! The power of (5.23) that the motion of the reference takes is that of all these forces on `Ad(E) z_R`: none of one body, whose forces add up to zero.
+//!
 //! (5.20) and (5.21) leave out the Vee.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{bracket, coadjoint_bracket};
-use nalgebra::{RealField, Vector6, convert};
+use nalgebra::{RealField, convert};
 
+use super::PairForces;
 use crate::Energies;
 use crate::pair::{Pair, Tracking, carry};
 
-/// `[cbar, f_D, f_K]` of one pair in its own coordinates, and its energies.
+/// What one pair asks for.
 #[inline]
-pub fn forces<T: RealField + Copy>(
-    pair: &Pair<T>,
-    at: &Tracking<'_, T>,
-) -> ([Vector6<T>; 4], Energies<T>) {
+pub fn forces<T: RealField + Copy>(pair: &Pair<T>, at: &Tracking<'_, T>) -> PairForces<T> {
     let Tracking {
         motion,
         desired,
@@ -41,5 +41,13 @@ pub fn forces<T: RealField + Copy>(
         potential,
         half * z_E.dot(&damping),
     );
-    ([inertial, damping, stiffness, momentum], energies)
+    PairForces {
+        reference_power: carried.dot(&(inertial + damping + stiffness)),
+        reference_momentum: pair.inertia_matrix() * carried,
+        inertial,
+        damping,
+        stiffness,
+        momentum,
+        energies,
+    }
 }

@@ -3,8 +3,10 @@
 use nalgebra::allocator::Allocator;
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1};
 
+use super::PairForces;
 use crate::Energies;
-use crate::sizes::DefaultDim;
+use crate::kinematics::Jacobian;
+use crate::sizes::{DefaultDim, Sizes};
 use crate::transport::Map;
 
 /// What a [`Template`](super::Template) asks for at one instant: `Mbar xi_dot + bbar = 0`, with n rows, Konz (5.72).
@@ -27,6 +29,11 @@ where
     pub momentum: OVector<T, N>,
     /// The desired energies.
     pub energies: Energies<T>,
+    /// What the motion of the reference takes out of W-bar where `xi_dot = 0`, W; `None` if the template does not know. Of any `xi_dot`
+    /// [`reference_power_at`](Self::reference_power_at).
+    pub reference_power: Option<T>,
+    /// By how much that grows with each component of `xi_dot`: `M'(x, x_R) xi_R` of the particle-based approach.
+    pub reference_momentum: OVector<T, N>,
     /// Q and its rate, where the approach uses one.
     pub map: Map<T, N>,
 }
@@ -44,8 +51,10 @@ where
             damping: zero.clone(),
             stiffness: zero.clone(),
             momentum: zero.clone(),
-            bias: zero,
+            bias: zero.clone(),
             energies: Energies::default(),
+            reference_power: None,
+            reference_momentum: zero,
             map: Map::new(n),
         }
     }
@@ -57,6 +66,57 @@ where
         self.damping.fill(T::zero());
         self.stiffness.fill(T::zero());
         self.momentum.fill(T::zero());
+        self.reference_momentum.fill(T::zero());
+    }
+
+    /// The power P that the motion of the reference takes out of W-bar along this closed loop, where the system accelerates by `xi_dot` (n numbers), W:
+    ///
+    /// ```text
+    /// d/dt W-bar = -2 R-bar - P                                                               Konz (5.10)
+    /// ```
+    ///
+    /// ```
+    /// use fly_control::ReferencePoint;
+    /// use fly_control::template::{Approach, DesiredMotion, Pair, PairKinematics, Template, Tracking};
+    /// use fly_lie::SE3;
+    /// use nalgebra::{Const, Matrix4, Vector6};
+    ///
+    /// // A particle of 2 kg on a spring of 8 N/m that follows one at 3 m/s: it can on its own, and nothing is left for the reference to do.
+    /// let at_origin = |weight| Matrix4::from_diagonal(&[0.0, 0.0, 0.0, weight].into());
+    /// let pair = Pair::new(at_origin(8.0), at_origin(3.0), at_origin(2.0));
+    /// let mut template = Template::of_body(Approach::Particle, Default::default(), pair);
+    /// let mut goal = ReferencePoint::at_rest(SE3::identity());
+    /// goal.twist[0] = 3.0;
+    /// let motion = PairKinematics { pose: SE3::exp(&Vector6::ith(0, 0.5)), twist: Vector6::ith(0, 1.0), bias_acceleration: Vector6::zeros() };
+    /// let mut desired = DesiredMotion::of_dof(Const::<6>);
+    /// let Ok(()) = template.form(&Tracking::new(&motion, &goal), &mut desired);
+    /// let along = Vector6::ith(0, -(3.0 * (1.0 - 3.0) + 8.0 * 0.5) / 2.0);
+    /// assert!(desired.reference_power_at(&along).unwrap().abs() < 1e-14);
+    /// // Where it keeps its speed 2 N are left, which pull along what moves at 3 m/s.
+    /// assert!((desired.reference_power_at(&Vector6::zeros()).unwrap() + 6.0).abs() < 1e-14);
+    /// ```
+    ///
+    /// It is zero at rest, and where W-bar is a Lyapunov function along moving references, Konz (5.23), (5.55). `None` if the template does not know.
+    pub fn reference_power_at(&self, xi_dot: &OVector<T, N>) -> Option<T> {
+        self.reference_power
+            .map(|power| power + self.reference_momentum.dot(xi_dot))
+    }
+
+    /// What one pair asks for, by its Jacobian, added to `kept` of what is there.
+    pub(crate) fn add_forces(&mut self, of_pair: &PairForces<T>, J: &impl Jacobian<T, N>, kept: T)
+    where
+        DefaultAllocator: Sizes<N, N>,
+    {
+        J.add_force(&of_pair.stiffness, kept, &mut self.stiffness);
+        J.add_force(&of_pair.inertial, kept, &mut self.inertial);
+        J.add_force(&of_pair.damping, kept, &mut self.damping);
+        J.add_force(&of_pair.momentum, kept, &mut self.momentum);
+        J.add_force(
+            &of_pair.reference_momentum,
+            kept,
+            &mut self.reference_momentum,
+        );
+        self.energies += of_pair.energies;
     }
 
     /// bbar from its three parts.

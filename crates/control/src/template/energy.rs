@@ -14,8 +14,9 @@
 use fly_lie::operators::{angular, hat3};
 use nalgebra::{Matrix4, Matrix6, RealField, Vector6, convert};
 
+use super::PairForces;
 use crate::Energies;
-use crate::pair::{Pair, Tracking};
+use crate::pair::{Pair, Tracking, carry};
 
 /// C(M', z) of one pair, 6x6 and skew-symmetric: the connection of the inertia M' along the twist z, Konz (5.66), (5.85h).
 ///
@@ -38,7 +39,8 @@ pub fn connection<T: RealField + Copy>(pair: &Pair<T>, z: &Vector6<T>) -> Matrix
     C
 }
 
-/// What one pair adds, `[cbar, f_D, f_K] = [Vee(M') z_E' + C(M', z) z_E, Vee(D') z_E, vee2((I - E) K')]` in its own coordinates, and its energies.
+/// What one pair asks for: `cbar = Vee(M') rate + C(M', z) z_E`, `f_D = Vee(D') z_E`, `f_K = vee2((I - E) K')`. Its reference power is that of f_K alone, of which the system has
+/// `grad V . Q xi_R` back: all of it where the transport map fits, (5.43).
 ///
 /// `z_E` is `J xi_E`, and `rate` its rate but for `J xidot`: `Jdot xi_E - J (Q xidot_R + Qdot xi_R)`.
 #[inline]
@@ -47,7 +49,7 @@ pub fn forces<T: RealField + Copy>(
     at: &Tracking<'_, T>,
     z_E: &Vector6<T>,
     rate: &Vector6<T>,
-) -> ([Vector6<T>; 4], Energies<T>) {
+) -> PairForces<T> {
     let half: T = convert(0.5);
     let inertial = pair.inertia_matrix() * rate + connection(pair, &at.motion.twist) * z_E;
     let damping = pair.damping_matrix() * z_E;
@@ -58,5 +60,13 @@ pub fn forces<T: RealField + Copy>(
         potential,
         half * z_E.dot(&damping),
     );
-    ([inertial, damping, stiffness, momentum], energies)
+    PairForces {
+        reference_power: stiffness.dot(&carry(&at.error, &at.desired.twist)),
+        reference_momentum: Vector6::zeros(),
+        inertial,
+        damping,
+        stiffness,
+        momentum,
+        energies,
+    }
 }

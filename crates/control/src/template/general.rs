@@ -21,6 +21,7 @@ use fly_lie::SE3;
 use fly_lie::operators::{bracket, double_vee3, hat_matrix3, hat6};
 use nalgebra::{Matrix3, Matrix4, Matrix6, Vector3, Vector6};
 
+use super::PairForces;
 use crate::pair::{PairKinematics, carry, error_pose};
 use crate::{Energies, ReferencePoint};
 
@@ -162,16 +163,8 @@ pub struct GeneralPair {
 pub struct GeneralForces {
     /// Mbar, 6 x 6; it changes with the pose.
     pub mass_matrix: Matrix6<f64>,
-    /// cbar, [N; N m].
-    pub inertial: Vector6<f64>,
-    /// f_D.
-    pub damping: Vector6<f64>,
-    /// f_K, the gradient of V-bar.
-    pub stiffness: Vector6<f64>,
-    /// The gradient of T-bar along the velocity.
-    pub momentum: Vector6<f64>,
-    /// The energies.
-    pub energies: Energies,
+    /// The rest.
+    pub forces: PairForces,
 }
 
 impl GeneralPair {
@@ -179,10 +172,11 @@ impl GeneralPair {
     pub fn particle(&self, motion: &PairKinematics, desired: &ReferencePoint) -> GeneralForces {
         let (G, G_R) = (motion.pose.matrix(), desired.pose.matrix());
         let (Z, Z_R) = (hat6(&motion.twist), hat6(&desired.twist));
-        let rate = G * Z - G_R * Z_R;
+        let carried = G_R * Z_R;
+        let rate = G * Z - carried;
         let acceleration = G * (hat6(&motion.bias_acceleration) + Z * Z)
             - G_R * (hat6(&desired.acceleration) + Z_R * Z_R);
-        self.forces(&G, &(G - G_R), &rate, &acceleration)
+        self.forces(&G, [&(G - G_R), &rate, &acceleration], &carried)
     }
 
     /// The body-based template, Konz (B.53): distances of `G_E = G_R^-1 G` and the identity, so that K_r stands in the axes of the reference. The
@@ -198,18 +192,17 @@ impl GeneralPair {
         let acceleration = G_E * (hat6(&drift) + Z_E * Z_E);
         self.forces(
             &G_E,
-            &(G_E - Matrix4::identity()),
-            &(G_E * Z_E),
-            &acceleration,
+            [&(G_E - Matrix4::identity()), &(G_E * Z_E), &acceleration],
+            &(G_E * hat6(&carried)),
         )
     }
 
+    /// At the pose G, of its error and the two rates of that, and of how the reference alone moves it.
     fn forces(
         &self,
         G: &Matrix4<f64>,
-        error: &Matrix4<f64>,
-        rate: &Matrix4<f64>,
-        acceleration: &Matrix4<f64>,
+        [error, rate, acceleration]: [&Matrix4<f64>; 3],
+        carried: &Matrix4<f64>,
     ) -> GeneralForces {
         let directions = directions(G);
         let half = |moment: &GeneralMoment, A: &Matrix4<f64>| 0.5 * moment.product(A, A);
@@ -217,15 +210,21 @@ impl GeneralPair {
             mass_matrix: Matrix6::from_fn(|i, j| {
                 self.inertia.product(&directions[i], &directions[j])
             }),
-            inertial: self.inertia.force(&directions, acceleration),
-            damping: self.damping.force(&directions, rate),
-            stiffness: self.stiffness.force(&directions, error),
-            momentum: self.inertia.force(&directions, rate),
-            energies: Energies::new(
-                half(&self.inertia, rate),
-                half(&self.stiffness, error),
-                half(&self.damping, rate),
-            ),
+            forces: PairForces {
+                inertial: self.inertia.force(&directions, acceleration),
+                damping: self.damping.force(&directions, rate),
+                stiffness: self.stiffness.force(&directions, error),
+                momentum: self.inertia.force(&directions, rate),
+                reference_power: self.inertia.product(acceleration, carried)
+                    + self.damping.product(rate, carried)
+                    + self.stiffness.product(error, carried),
+                reference_momentum: self.inertia.force(&directions, carried),
+                energies: Energies::new(
+                    half(&self.inertia, rate),
+                    half(&self.stiffness, error),
+                    half(&self.damping, rate),
+                ),
+            },
         }
     }
 }

@@ -43,6 +43,7 @@ mod of_functions;
 mod of_matrices;
 #[cfg(feature = "systems")]
 mod of_model;
+mod pair_forces;
 pub mod particle;
 #[cfg(feature = "systems")]
 mod user;
@@ -58,6 +59,7 @@ pub use of_functions::{
 };
 #[cfg(feature = "systems")]
 pub use of_matrices::{MatrixPair, MatrixTemplate};
+pub use pair_forces::PairForces;
 #[cfg(feature = "systems")]
 pub use user::SystemTemplate;
 
@@ -183,11 +185,11 @@ where
         }
         out.energies = Energies::default();
         // The first pair replaces what was there, the others add to it.
-        let (mut kept, mut room) = (zero, None);
+        let (mut kept, mut room, mut reference_power) = (zero, None, zero);
         for of_pair in pairs {
             let tracking = K::pair(at, of_pair, J, &mut room);
             let pair: &Pair<K::Scalar> = of_pair.borrow();
-            let ([inertial, damping, stiffness, momentum], energies) = match self.approach {
+            let of_pair = match self.approach {
                 Approach::Particle => particle::forces(pair, &tracking),
                 Approach::Body => body::forces(pair, &tracking),
                 Approach::Energy => {
@@ -199,14 +201,17 @@ where
                 }
             };
             J.add_matrix(pair.inertia_matrix(), kept, &mut out.mass_matrix);
-            J.add_force(&stiffness, kept, &mut out.stiffness);
-            J.add_force(&inertial, kept, &mut out.inertial);
-            J.add_force(&damping, kept, &mut out.damping);
-            J.add_force(&momentum, kept, &mut out.momentum);
-            out.energies += energies;
+            out.add_forces(&of_pair, J, kept);
+            reference_power += of_pair.reference_power;
             kept = one;
         }
         out.sum_up();
+        if energy_based {
+            // Q xi_R = xi - xi_E
+            self.xi -= &self.xi_E;
+            reference_power -= out.stiffness.dot(&self.xi);
+        }
+        out.reference_power = Some(reference_power);
         Ok(())
     }
 }

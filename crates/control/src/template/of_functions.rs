@@ -468,6 +468,11 @@ impl Terms {
     }
 }
 
+/// The power of a gradient along a velocity.
+fn power(velocity: &[f64], gradient: &DVector<f64>) -> f64 {
+    velocity.iter().zip(gradient).map(|(v, g)| v * g).sum()
+}
+
 // ---- Energy-based
 
 impl<E: ErrorMetric> SystemTemplate for FunctionTemplate<EnergyBased<E>> {
@@ -512,6 +517,10 @@ impl<E: ErrorMetric> SystemTemplate for FunctionTemplate<EnergyBased<E>> {
             0.5 * terms.xi_E.dot(&out.damping),
         );
         out.sum_up();
+        // -xi_R (grad_R V + Q^T grad V), with Q xi_R = xi - xi_E
+        terms.xi -= &terms.xi_E;
+        let carried = terms.xi.dot(&scratch.own.gradient);
+        out.reference_power = Some(-carried - power(goal.velocity, &scratch.reference.gradient));
         Ok(())
     }
 
@@ -578,6 +587,14 @@ impl<E: ErrorEnergies> SystemTemplate for FunctionTemplate<ParticleBased<E>> {
         terms.weighted.gemv(1.0, &weights.damping, &terms.e, 0.0);
         out.damping.gemv_tr(1.0, J, &terms.weighted, 0.0);
         let dissipation = 0.5 * terms.e.dot(&terms.weighted);
+        // What is left of the forces does work on the reference, whose motion changes e by J_R xi_R.
+        let J_R = &reference.J;
+        let on_reference = |weighted: &DVector<f64>| {
+            let columns = J_R.column_iter().zip(goal.velocity);
+            let powers = columns.map(|(column, xi_R)| xi_R * column.dot(weighted));
+            powers.sum::<f64>()
+        };
+        let damped = on_reference(&terms.weighted);
         terms.e.fill(0.0);
         let velocities = xi.iter().zip(goal.velocity).zip(goal.acceleration);
         for (j, ((xi, xi_R), xi_dot_R)) in velocities.enumerate() {
@@ -587,9 +604,18 @@ impl<E: ErrorEnergies> SystemTemplate for FunctionTemplate<ParticleBased<E>> {
         }
         terms.weighted.gemv(1.0, &weights.inertia, &terms.e, 0.0);
         out.inertial.gemv_tr(1.0, J, &terms.weighted, 0.0);
+        let accelerated = on_reference(&terms.weighted);
         out.stiffness.copy_from(&own.gradient);
         out.energies = Energies::new(kinetic, scratch.potential, dissipation);
         out.sum_up();
+        let pulled = power(goal.velocity, &reference.gradient);
+        out.reference_power = Some(-(accelerated + damped + pulled));
+        terms.e.fill(0.0);
+        for (column, xi_R) in J_R.column_iter().zip(goal.velocity) {
+            terms.e.axpy(-xi_R, &column, 1.0);
+        }
+        terms.weighted.gemv(1.0, &weights.inertia, &terms.e, 0.0);
+        out.reference_momentum.gemv_tr(1.0, J, &terms.weighted, 0.0);
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use nalgebra::{DMatrix, Matrix6, Matrix6xX};
 
-use super::general::{GeneralForces, GeneralMoment, GeneralPair};
+use super::general::{GeneralMoment, GeneralPair};
 use super::{Approach, DesiredMotion};
 use crate::Energies;
 use crate::kinematics::{BodyJacobian, Jacobian, Kinematics, ModelKinematics};
@@ -76,28 +76,19 @@ impl MatrixTemplate {
         };
         out.clear();
         out.energies = Energies::default();
-        let J = &mut self.jacobian;
+        let (J, mut reference_power) = (&mut self.jacobian, 0.0);
         for pair in &self.pairs {
             let (motion, desired) = at.motions(pair.a, pair.b, J);
-            let GeneralForces {
-                mass_matrix,
-                inertial,
-                damping,
-                stiffness,
-                momentum,
-                energies,
-            } = match self.approach {
+            let of_pair = match self.approach {
                 Approach::Body => pair.energies.body(&motion, &desired),
                 Approach::Particle | Approach::Energy => pair.energies.particle(&motion, &desired),
             };
-            J.add_matrix(&mass_matrix, 1.0, &mut out.mass_matrix);
-            J.add_force(&stiffness, 1.0, &mut out.stiffness);
-            J.add_force(&inertial, 1.0, &mut out.inertial);
-            J.add_force(&damping, 1.0, &mut out.damping);
-            J.add_force(&momentum, 1.0, &mut out.momentum);
-            out.energies += energies;
+            J.add_matrix(&of_pair.mass_matrix, 1.0, &mut out.mass_matrix);
+            out.add_forces(&of_pair.forces, J, 1.0);
+            reference_power += of_pair.forces.reference_power;
         }
         out.sum_up();
+        out.reference_power = Some(reference_power);
     }
 
     /// For small errors about rest in the configuration for which the workspace was updated, Jacobians included, Konz (5.71).

@@ -8,40 +8,47 @@
 //! cbar = vee2((wed(Jdot xi) + wed(z)^2 - E (wed a_R + wed(z_R)^2)) M')   T-bar = 1/2 tr(X M' X^T)
 //! ```
 //!
+//! What is left of the forces of the particles, `F = m r_E'' + d r_E' + k r_E`, does no work on any motion of the system, but on that of the reference: with
+//! `X_R = E wed z_R` the power of (5.10), see [`DesiredMotion::reference_power_at`](super::DesiredMotion::reference_power_at),
+//!
+//! ```text
+//! P = <Y M' + X D' + (I - E) K', X_R> + z' . vee2(X_R M'),   Y = wed(Jdot xi) + wed(z)^2 - E (wed a_R + wed(z_R)^2)
+//! ```
+//!
 //! The expanded form (5.15) in the dissertation is misprinted in four places; this form is shorter and right.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{double_vee6, hat6};
-use nalgebra::{Matrix4, RealField, Vector6};
+use nalgebra::{Matrix4, RealField};
 
+use super::PairForces;
 use crate::Energies;
 use crate::pair::{Pair, Tracking, half_product};
 
-/// `[cbar, f_D, f_K]` of one pair in its own coordinates, and its energies.
+/// What one pair asks for.
 #[inline]
-pub fn forces<T: RealField + Copy>(
-    pair: &Pair<T>,
-    at: &Tracking<'_, T>,
-) -> ([Vector6<T>; 4], Energies<T>) {
+pub fn forces<T: RealField + Copy>(pair: &Pair<T>, at: &Tracking<'_, T>) -> PairForces<T> {
     let (motion, desired, E4) = (at.motion, at.desired, at.error.matrix());
     let (Z, Z_R) = (hat6(&motion.twist), hat6(&desired.twist));
-    let X: Matrix4<T> = Z - E4 * Z_R;
-    let Y =
-        hat6(&motion.bias_acceleration) + Z * Z - E4 * (hat6(&desired.acceleration) + Z_R * Z_R);
-    let inertial = double_vee6(&(Y * pair.inertia()));
+    let X_R: Matrix4<T> = E4 * Z_R;
+    let X = Z - X_R;
+    let Y = hat6(&motion.bias_acceleration) + Z * Z - E4 * hat6(&desired.acceleration) - X_R * Z_R;
+    let accelerated = Y * pair.inertia();
     let damped = X * pair.damping();
-    let (stiffness, potential) = pair.elastic(&at.error);
+    let (pulled, potential) = pair.pulled(&E4);
     let moved = X * pair.inertia();
     let energies = Energies::new(
         half_product(&moved, &X),
         potential,
         half_product(&damped, &X),
     );
-    let forces = [
-        inertial,
-        double_vee6(&damped),
-        stiffness,
-        double_vee6(&moved),
-    ];
-    (forces, energies)
+    PairForces {
+        inertial: double_vee6(&accelerated),
+        damping: double_vee6(&damped),
+        stiffness: double_vee6(&pulled),
+        momentum: double_vee6(&moved),
+        reference_power: (accelerated + damped + pulled).dot(&X_R),
+        reference_momentum: double_vee6(&(X_R * pair.inertia())),
+        energies,
+    }
 }

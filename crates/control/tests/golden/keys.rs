@@ -13,6 +13,7 @@ const SYSTEM: &str = "model_inertias";
 /// Of vehicles besides.
 const VEHICLE: &str = "W l rho u_feasible zoh zoh_trajectories";
 const LAW: &str = "control_law example qp";
+const PROGRAMS: &str = "conventions equality inequality kind name schema seed source tolerance";
 const ELEVEN: &str = "cases constants controller_parameters example inertias";
 const SAMPLE: &str = "B M approaches b x xR xi xiR xiRd";
 const APPROACH: &str = "G0 H Mbar Q Qdot R S T V W bbar btilde cbar fD fK lam n_active u u0 xidot";
@@ -49,10 +50,10 @@ fn config(example: &str) -> &'static str {
 pub fn check(family: &Family, data: &Value) -> Result<(), Vec<String>> {
     match family {
         Family::Law => return known(data, &[LAW]),
+        Family::Programs => return known(data, &[PROGRAMS]),
         Family::Eleven => return known(data, &[ELEVEN]),
         Family::System => known(data, &[EXAMPLE, SYSTEM])?,
         Family::Vehicle => known(data, &[EXAMPLE, VEHICLE])?,
-        Family::Other => return Ok(()),
     }
     known(
         &data["config"],

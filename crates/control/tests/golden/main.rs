@@ -1,7 +1,7 @@
 //! The golden data of the control chapter: numbers computed independently of this crate.
 //!
 //! Reads every JSON file below `testdata/golden`, or below the folder named by `FLY_GOLDEN_DIR`, whose `example` (or `kind`)
-//! is a free body, one of the multicopters, a system of joints or the control law, builds vehicle, controller and reference from the file's `config`,
+//! is a free body, one of the multicopters, a system of joints, the control law or a quadratic program, builds vehicle, controller and reference from the file's `config`,
 //! and compares everything that the file holds. A file of an unknown kind or with an unknown key fails. Prints what it compared and the worst error of each; fails if there was none.
 
 #![allow(non_snake_case)]
@@ -18,8 +18,7 @@ mod system_loops;
 mod system_settings;
 mod systems;
 
-use fly_testing::golden::{Report, files, json};
-use serde_json::Value;
+use fly_testing::golden::{Report, files, json, kind};
 
 fn main() {
     let mut report = Report::default();
@@ -28,7 +27,10 @@ fn main() {
             continue;
         }
         let data = json(&path);
-        let family = family(&data);
+        let Some(kind) = kind(&path, &data, env!("CARGO_PKG_NAME")) else {
+            continue;
+        };
+        let family = family(kind);
         if let Err(unknown) = keys::check(&family, &data) {
             panic!("{}: unknown keys {unknown:?}", path.display());
         }
@@ -41,6 +43,9 @@ fn main() {
                 closed_loop::compare(&example, &data, file);
             }
             Family::Law => qp::compare(&data, report.file(&path)),
+            // What has equalities alone is `fly-mechanics`'.
+            Family::Programs if data["inequality"].is_null() => {}
+            Family::Programs => qp::inequalities(&data, report.file(&path)),
             Family::System => {
                 let file = report.file(&path);
                 systems::samples(&data, file);
@@ -48,47 +53,27 @@ fn main() {
                 system_loops::compare(&data, file);
             }
             Family::Eleven => eleven::compare(&data, report.file(&path)),
-            Family::Other => {}
         }
     }
     report.finish();
 }
 
-/// Kinds of golden files that other crates read.
-const OF_OTHER_CRATES: &[&str] = &[
-    "attitude",
-    "constraints",
-    "lie",
-    "linearization",
-    "operators",
-    "qp",
-    "rigid_body",
-    "rigid_body_trajectory",
-    "rnea",
-    "rolling_ellipsoid",
-    "stiffness",
-    "system",
-    "trajectory",
-];
-
 enum Family {
     Vehicle,
     Law,
+    Programs,
     System,
     Eleven,
-    Other,
 }
 
-fn family(data: &Value) -> Family {
-    let example = data.get("example").or_else(|| data.get("kind"));
-    match example.and_then(Value::as_str) {
-        Some("quad" | "bicopter" | "tricopter" | "freebody") => Family::Vehicle,
-        Some("control_law_qp") => Family::Law,
-        Some("multibody11") => Family::Eleven,
-        Some(example) if systems::is_system(example) => Family::System,
-        // Of `fly-lie` and `fly-mechanics`; descriptions of models have no kind.
-        None => Family::Other,
-        Some(kind) if OF_OTHER_CRATES.contains(&kind) => Family::Other,
-        Some(kind) => panic!("unknown kind of golden file: {kind}"),
+/// What of this crate a kind of file is about.
+fn family(kind: &str) -> Family {
+    match kind {
+        "quad" | "bicopter" | "tricopter" | "freebody" => Family::Vehicle,
+        "control_law_qp" => Family::Law,
+        "qp" => Family::Programs,
+        "multibody11" => Family::Eleven,
+        kind if systems::is_system(kind) => Family::System,
+        kind => panic!("no reader for `{kind}`"),
     }
 }

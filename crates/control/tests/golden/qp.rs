@@ -3,8 +3,8 @@
 use fly_control::allocation::{ActiveSet, Allocator, Limits, Outcome};
 use fly_control::law::Law;
 use fly_control::matching::Matching;
-use fly_testing::golden::{File, numbers};
-use nalgebra::{Const, DVector, Dyn, OMatrix, SMatrix, SVector};
+use fly_testing::golden::{File, numbers, only};
+use nalgebra::{Const, DMatrix, DVector, Dyn, OMatrix, SMatrix, SVector};
 use serde_json::Value;
 
 use crate::data::{absolute, matrix, relative, rows};
@@ -26,6 +26,59 @@ pub fn compare(file: &Value, report: &mut File) {
     for given in file["qp"].as_array().into_iter().flatten() {
         program(given, report);
     }
+}
+
+/// Quadratic programs with inequalities: minimise `x G x / 2 + g x` within `A x <= b`, Konz A.4.3.
+pub fn inequalities(file: &Value, report: &mut File) {
+    only(&file["inequality"], "G g A b x active mu objective");
+    for given in file["inequality"].as_array().into_iter().flatten() {
+        let (metric, normals) = (matrix(&given["G"]), matrix(&given["A"]));
+        let vector = |key: &str| DVector::from_vec(numbers(&given[key]));
+        let (slope, bound, expected) = (vector("g"), vector("b"), vector("x"));
+        let limits = Limits::new(
+            normals.clone(),
+            bound.clone(),
+            inside(&normals, &bound, &expected),
+        )
+        .expect("a point inside");
+        let desired = -metric.clone().cholesky().expect("definite").solve(&slope);
+
+        let mut exact = ActiveSet::new(&limits, &metric).expect("definite");
+        let mut found = DVector::zeros(desired.len());
+        let answer = exact.solve(desired.as_slice(), found.as_mut_slice());
+        assert_eq!(answer.outcome, Outcome::Optimal);
+        let objective = 0.5 * found.dot(&(&metric * &found)) + slope.dot(&found);
+        let mut active: Vec<f64> = exact.active_rows().iter().map(|i| *i as f64).collect();
+        active.sort_by(f64::total_cmp);
+        for (name, found, key) in [
+            ("active_set: x", found.as_slice(), "x"),
+            ("active_set: mu", exact.multipliers().as_slice(), "mu"),
+            ("active_set: rows", &active, "active"),
+            ("active_set: objective", &[objective], "objective"),
+        ] {
+            absolute(report, name, found, &numbers(&given[key]), TOLERANCE);
+        }
+    }
+}
+
+/// A point beside `x` within all limits.
+fn inside(normals: &DMatrix<f64>, bound: &DVector<f64>, x: &DVector<f64>) -> DVector<f64> {
+    let room = |x: &DVector<f64>| (bound - normals * x).min();
+    let binding: Vec<usize> = (0..bound.len())
+        .filter(|i| (bound - normals * x)[*i] < 1e-6)
+        .collect();
+    if binding.is_empty() {
+        return x.clone();
+    }
+    let rows = normals.select_rows(&binding);
+    let inwards = DVector::repeat(binding.len(), -1.0);
+    let back = rows.pseudo_inverse(1e-12).expect("finite") * inwards;
+    let mut step = 1.0;
+    while room(&(x + &back * step)) <= 0.0 {
+        step *= 0.5;
+        assert!(step > 1e-9, "the limits leave no room");
+    }
+    x + back * step
 }
 
 fn law<const N: usize>(given: &Value, report: &mut File) {

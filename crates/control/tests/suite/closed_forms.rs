@@ -5,11 +5,12 @@ use fly_control::design::PvtolEnergies;
 use fly_control::matching::Matching;
 use fly_control::poles::{percussion, polynomial_of_roots};
 use fly_control::system::{SystemPair, SystemReference};
-use fly_control::template::{Approach, Pair, Transport};
+use fly_control::template::{Approach, ControlledParticles, Pair, ParticleState, Transport};
 use fly_control::transport::{JointMap, PairMap, TransportMap};
 use fly_control::{Controller, ControllerSettings, ReferencePoint};
 use fly_lie::operators::{angular, double_vee3, hat_matrix3, hat3, linear};
 use fly_lie::{SE3, SO3};
+use fly_mechanics::geometry::BodyPoints;
 use fly_mechanics::multibody::{Body, BodyId, EquationOfMotion, Joint, Model, Workspace};
 use fly_mechanics::{PseudoInertia, SecondMoment, State, System};
 use nalgebra::{DMatrix, DVector, Dyn, Matrix3, Matrix4, Matrix6xX, Vector3};
@@ -112,6 +113,7 @@ fn the_energy_rate_of_a_hinge() {
 
         let total = std::cell::RefCell::new(total);
         let found = derivative(|t| total.borrow_mut()(t, a).0);
+        drop(total);
         let expected = -Upsilon * (w - w_R * cos).powi(2)
             + Pi * w_R * sin * (cos - 1.0)
             + Theta * w_R * (a_R * (1.0 - cos * cos) + (w * w - w_R * w_R * cos) * sin);
@@ -119,6 +121,16 @@ fn the_energy_rate_of_a_hinge() {
             (found - expected).abs() < 1e-8 * (1.0 + expected.abs()),
             "{found} {expected}"
         );
+        // So the template says, without differences: -2 R - P.
+        let goal = SystemReference {
+            configuration: &[q_R],
+            velocity: &[w_R],
+            acceleration: &[a_R],
+        };
+        let motion = desired.at(&[q], &[w], &goal);
+        let taken = motion.reference_power_at(&DVector::from_element(1, a));
+        let told = -2.0 * motion.energies.dissipation - taken.expect("known");
+        assert!((told - expected).abs() < 1e-11 * (1.0 + expected.abs()));
         *(if expected < 0.0 {
             &mut falls
         } else {
@@ -358,6 +370,101 @@ fn translation_is_decoupled_from_rotation_in_space() {
             assert!((e[1].norm() - (r_dot + w_R.cross(&r)).norm()).abs() < 1e-13);
             assert!((e[1].norm() - r_dot.norm()).abs() > 1e-6);
         }
+    }
+}
+
+// ---- A body in the plane, Konz 5.7.4
+
+/// (5.114): damping and inertia of the particle-based approach, beside the template and beside the sums over the particles. In the last vector of (5.114b) the velocity is
+/// that of the reference; the print has the body's.
+#[test]
+fn particles_of_a_body_in_the_plane() {
+    let mut random = Random(5114);
+    let places: Vec<_> = (0..5)
+        .map(|_| Vector3::new(random.next(), random.next(), 0.0))
+        .collect();
+    let mut each = || (0..5).map(|_| 1.2 + random.next()).collect::<Vec<f64>>();
+    let [masses, dampings] = [each(), each()];
+    let moment = |weights: &[f64]| {
+        SecondMoment::from_points(weights.iter().copied().zip(places.iter().copied()))
+    };
+    let [M, D] = [&masses, &dampings].map(|weights| moment(weights));
+    let none = SecondMoment::from_matrix4(Matrix4::zeros());
+    let pair = Pair::new(*none.matrix4(), *D.matrix4(), *M.matrix4());
+    let joint = Joint::planar(Vector3::z()).expect("an axis");
+    let mut template = one_body(joint, Approach::Particle, pair, |_| Box::new(JointMap));
+    let body = template.model.body_id("body").expect("the body");
+    let points = places.iter().map(|place| (body, *place)).collect();
+    let points = BodyPoints::new(template.model.clone(), points).expect("points");
+    let particles = ControlledParticles::new(points, masses, dampings, vec![0.0; 5]);
+    let particles = particles.expect("weights");
+
+    let row = |weight: &SecondMoment<f64>| {
+        let (s, about) = (weight.center(), weight.moment_about_origin()[(2, 2)]);
+        (weight.weight(), s.x, s.y, about)
+    };
+    // By the angle of the error: the body's own matrix for zero.
+    let matrix = |of: &SecondMoment<f64>, angle: f64| {
+        let (w, x, y, about) = row(of);
+        let (s, c) = angle.sin_cos();
+        Matrix3::new(
+            w * c,
+            w * s,
+            w * (x * s - y * c),
+            -w * s,
+            w * c,
+            w * (x * c + y * s),
+            -w * (x * s + y * c),
+            w * (x * c - y * s),
+            about * c,
+        )
+    };
+    let (m, s_x, s_y, about) = row(&M);
+    for _ in 0..20 {
+        let at = Moment::new(&template.model, &mut random);
+        let [xi, xi_R, xi_dot_R] = [&at.xi, &at.xi_R, &at.xi_dot_R].map(|v| three(v));
+        let angle = at.x[2] - at.x_R[2];
+        let (s_E, c_E) = angle.sin_cos();
+        let damping = matrix(&D, 0.0) * xi - matrix(&D, angle) * xi_R;
+        let own = Vector3::new(
+            -m * (xi.y + s_x * xi.z) * xi.z,
+            m * (xi.x - s_y * xi.z) * xi.z,
+            m * (s_x * xi.x + s_y * xi.y) * xi.z,
+        );
+        let carried = |v_y: f64| {
+            let (v, w) = (xi_R, xi_R.z);
+            Vector3::new(
+                -m * ((v_y + s_x * w) * c_E - (v.x - s_y * w) * s_E) * w,
+                m * ((v.y + s_x * w) * s_E + (v.x - s_y * w) * c_E) * w,
+                m * ((s_x * v.x + s_y * v.y) * c_E - (s_y * v.x - s_x * v.y) * s_E) * w
+                    + about * s_E * w * w,
+            )
+        };
+        let inertial = |v_y: f64| own - matrix(&M, angle) * xi_dot_R - carried(v_y);
+
+        let found = template.at(&at.x, &at.xi, &at.goal());
+        assert!((&found.mass_matrix - matrix(&M, 0.0)).amax() < 1e-13);
+        assert!((&found.damping - damping).amax() < 1e-12);
+        assert!((&found.inertial - inertial(xi_R.y)).amax() < 1e-12);
+        assert!((&found.inertial - inertial(xi.y)).amax() > 1e-6);
+
+        let vector = |v: &[f64]| DVector::from_column_slice(v);
+        let [x, xi, x_R, xi_R] = [&at.x, &at.xi, &at.x_R, &at.xi_R].map(|v| vector(v));
+        let state = ParticleState {
+            configuration: &x,
+            velocity: &xi,
+        };
+        let goal = ParticleState {
+            configuration: &x_R,
+            velocity: &xi_R,
+        };
+        let still = DVector::zeros(3);
+        let left = particles.forces(&state, &still, &goal, &vector(&at.xi_dot_R));
+        let summed = particles
+            .system()
+            .generalized_force(&x, &left.expect("sizes"))
+            .expect("sizes");
+        assert!((summed - (inertial(at.xi_R[1]) + damping)).amax() < 1e-11);
     }
 }
 

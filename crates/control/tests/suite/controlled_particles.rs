@@ -5,7 +5,7 @@ use fly_control::analysis::{Balance, LyapunovGuarantee, LyapunovMonitor, Uncheck
 use fly_control::system::{SystemPair, SystemReference};
 use fly_control::template::{Approach, ControlledParticles, Pair, ParticleState};
 use fly_control::transport::JointMap;
-use fly_control::{ControllerSettings, ReferencePoint};
+use fly_control::{ControllerSettings, ReferencePoint, Step};
 use fly_lie::SE3;
 use fly_mechanics::geometry::{self, BodyPoints, CoordinatesError, Particles};
 use fly_mechanics::multibody::{Body, BodyId, Joint, Model};
@@ -291,6 +291,13 @@ fn bodies_are_their_particles() {
             .acceleration(&state(&own), &state(&goal), &goal[2])
             .expect("regular");
         assert!((acceleration - &expected).amax() < 1e-9 * (1.0 + expected.amax()));
+        // (5.10)
+        let found = template.at(own[0].as_slice(), own[1].as_slice(), &reference);
+        let taken = found.reference_power_at(&expected).expect("known");
+        let expected = particles
+            .reference_power(&state(&own), &state(&goal), &goal[2])
+            .expect("regular");
+        assert!((taken - expected).abs() < 1e-9 * (1.0 + expected.abs()));
     }
 }
 
@@ -473,11 +480,20 @@ fn the_monitor_knows_what_the_reference_takes() {
         );
         let power = power.expect("regular");
         let (of_step, metric) = (controller.last(), controller.law().metric());
-        monitors[0].observe_particles(t, of_step, metric, power);
-        monitors[1].observe_particles(t, of_step, metric, -power);
-        let unknown = monitors[2].observe(t, of_step, metric, true);
+        let found = of_step.reference_power.expect("known");
+        assert!((found - power).abs() < 1e-9 * (1.0 + power.abs()));
+        let mut observe = |monitor: usize, reference_power| {
+            let told = Step {
+                reference_power,
+                ..of_step.clone()
+            };
+            monitors[monitor].observe(t, &told, metric, true)
+        };
+        observe(0, Some(power));
+        observe(1, Some(-power));
+        let unknown = observe(2, None);
         if step > 0 {
-            let reason = UncheckedReason::MovingReference(Approach::Particle);
+            let reason = UncheckedReason::MovingReference;
             assert_eq!(unknown, Balance::Unchecked(reason));
         }
         rose |= of_step.energies.total > last;

@@ -84,6 +84,8 @@ fn same(found: &DesiredMotion, expected: &DesiredMotion) {
         (&found.stiffness - &expected.stiffness).amax(),
         (&found.bias - &expected.bias).amax(),
         (&found.momentum - &expected.momentum).amax(),
+        (&found.reference_momentum - &expected.reference_momentum).amax(),
+        (found.reference_power.expect("known") - expected.reference_power.expect("known")).abs(),
         (found.energies.kinetic - expected.energies.kinetic).abs(),
         (found.energies.potential - expected.energies.potential).abs(),
         (found.energies.dissipation - expected.energies.dissipation).abs(),
@@ -395,11 +397,18 @@ impl ErrorMetric for Stiffening {
     }
 }
 
-/// (5.55): along the closed loop, about a moving reference, the energy falls by twice the dissipation.
+/// (5.55): along the closed loop, about a moving reference, the energy falls by twice the dissipation; and of a potential that is none of errors alone by what the reference
+/// takes, too.
 #[test]
 fn any_potential_of_errors_is_a_lyapunov_function() {
+    for foreign in [0.0, 1.0] {
+        energy_changes_as_it_should(Stiffening { foreign });
+    }
+}
+
+fn energy_changes_as_it_should(energies: Stiffening) {
     let model = hinges(2);
-    let template = FunctionTemplate::energy_based(&model, Stiffening { foreign: 0.0 });
+    let template = FunctionTemplate::energy_based(&model, energies);
     let template = std::cell::RefCell::new(template);
     let mut random = Random(555);
     for _ in 0..20 {
@@ -433,11 +442,17 @@ fn any_potential_of_errors_is_a_lyapunov_function() {
             let motion = evaluate(&mut *template.borrow_mut(), &model, &x, &xi, &goal);
             motion.energies.total
         });
-        let expected = -2.0 * motion.energies.dissipation;
+        let taken = motion.reference_power_at(&xi_dot).expect("known");
+        let expected = -2.0 * motion.energies.dissipation - taken;
         assert!(
             (rate - expected).abs() < 1e-7 * (1.0 + expected.abs()),
             "{rate} {expected}"
         );
+        if energies.foreign != 0.0 {
+            assert!(taken != 0.0);
+            continue;
+        }
+        assert!(taken.abs() < 1e-9, "{taken}");
         // (B.47): the rate of the errors is their gradient times xi_E.
         let mut both = template.borrow_mut();
         let pairs = [(&at.x[..], &at.x_R[..])];

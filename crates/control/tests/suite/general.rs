@@ -108,24 +108,30 @@ fn ten_of_the_numbers_give_the_energies_of_a_pair() {
         let at = Tracking::new(&motion, &desired);
         for (kind, own) in KINDS.iter().zip([particle::forces, body::forces]) {
             let found = kind(&general, &motion, &desired);
-            let ([inertial, damping, stiffness, momentum], energies) = own(&pair, &at);
+            let expected = own(&pair, &at);
             // The momentum is the gradient of the kinetic energy, which is quadratic in the velocity.
             let gradient = Vector6::from_fn(|i, _| {
                 let kinetic = |by: f64| {
                     let mut moved = motion;
                     moved.twist[i] += by;
-                    own(&pair, &Tracking::new(&moved, &desired)).1.kinetic
+                    own(&pair, &Tracking::new(&moved, &desired))
+                        .energies
+                        .kinetic
                 };
                 0.5 * (kinetic(1.0) - kinetic(-1.0))
             });
+            let (mass_matrix, found) = (found.mass_matrix, found.forces);
             let differences = [
-                (found.mass_matrix - pair.inertia_matrix()).amax(),
-                (found.inertial - inertial).amax(),
-                (found.damping - damping).amax(),
-                (found.stiffness - stiffness).amax(),
-                (gradient - momentum).amax(),
-                (found.energies.total - energies.total).abs(),
-                (found.energies.dissipation - energies.dissipation).abs(),
+                (mass_matrix - pair.inertia_matrix()).amax(),
+                (found.inertial - expected.inertial).amax(),
+                (found.damping - expected.damping).amax(),
+                (found.stiffness - expected.stiffness).amax(),
+                (found.momentum - expected.momentum).amax(),
+                (gradient - expected.momentum).amax(),
+                (found.reference_momentum - expected.reference_momentum).amax(),
+                (found.reference_power - expected.reference_power).abs(),
+                (found.energies.total - expected.energies.total).abs(),
+                (found.energies.dissipation - expected.energies.dissipation).abs(),
             ];
             assert!(differences.iter().all(|d| *d < 1e-11), "{differences:?}");
         }
@@ -146,27 +152,35 @@ fn forces_are_gradients_and_rates_are_powers() {
                 kind(&pair, &motion, &desired)
             };
             let [before, now, later] = [-t, 0.0, t].map(|t| at(&after(&state, t)));
-            let rate = |of: fn(&GeneralForces) -> f64| (of(&later) - of(&before)) / (2.0 * t);
+            let growth = (later.forces.energies.total - before.forces.energies.total) / (2.0 * t);
 
             // With the reference at rest V grows by the stiffness' power.
             let mut resting = state;
             resting[1].1.fill(0.0);
             resting[1].2.fill(0.0);
             let [before, rest, later] = [-t, 0.0, t].map(|t| at(&after(&resting, t)));
-            let growth = (later.energies.potential - before.energies.potential) / (2.0 * t);
-            let power = rest.stiffness.dot(&resting[0].1);
-            assert!((growth - power).abs() < 1e-7, "{growth} {power}");
+            let [before, later] = [before, later].map(|at| at.forces.energies.potential);
+            let raised = (later - before) / (2.0 * t);
+            let power = rest.forces.stiffness.dot(&resting[0].1);
+            assert!((raised - power).abs() < 1e-7, "{raised} {power}");
 
-            // Body-based: W grows by the power of all forces on the twist relative to the reference.
+            // W grows by the power of all forces on the twist, less what they do on the reference and what is dissipated.
+            let forces = &now.forces;
+            let all =
+                now.mass_matrix * xi_dot + forces.inertial + forces.damping + forces.stiffness;
+            let taken = forces.reference_power + forces.reference_momentum.dot(&xi_dot);
+            let dissipated = 2.0 * forces.energies.dissipation;
+            let expected = state[0].1.dot(&all) - taken - dissipated;
+            assert!((growth - expected).abs() < 1e-6, "{growth} {expected}");
+
+            // Body-based: by their power on the twist relative to the reference.
             if index == 1 {
                 let (motion, desired) = motions(&state);
                 let E = error_pose(&motion.pose, &desired.pose);
                 let z_E = motion.twist - E.adjoint() * desired.twist;
-                let all = now.mass_matrix * xi_dot + now.inertial + now.damping + now.stiffness;
-                let growth = rate(|f| f.energies.total);
-                let expected = z_E.dot(&all) - 2.0 * now.energies.dissipation;
+                let expected = z_E.dot(&all) - dissipated;
                 assert!((growth - expected).abs() < 1e-6, "{growth} {expected}");
-                assert!((z_E.dot(&now.damping) - 2.0 * now.energies.dissipation).abs() < 1e-11);
+                assert!((z_E.dot(&forces.damping) - dissipated).abs() < 1e-11);
             }
         }
     }
@@ -185,7 +199,7 @@ fn the_matrix_is_the_hessian() {
                 (SE3::identity(), still, still),
             ];
             let (motion, desired) = motions(&start);
-            kind(&pair, &motion, &desired).stiffness
+            kind(&pair, &motion, &desired).forces.stiffness
         };
         for i in 0..6 {
             let mut eps = Vector6::zeros();

@@ -260,6 +260,27 @@ fn the_other_approaches_need_not() {
     }
 }
 
+/// (5.10): whatever the approach, and whether its map fits or not, W changes by what is dissipated and by what the reference takes.
+#[test]
+fn the_energy_changes_by_what_the_reference_takes() {
+    for approach in [Approach::Particle, Approach::Body, Approach::Energy] {
+        with_pairs(approach, true, |mut case| {
+            let now = case.desired().expect("a map");
+            let taken = now.reference_power_at(&Case::acceleration(&now));
+            let (rate, dissipated, scale) = case.power();
+            let expected = dissipated - taken.expect("a power");
+            assert!(
+                (rate - expected).abs() < 1e-8 * scale.max(1.0),
+                "{approach:?}: {rate} {expected}"
+            );
+            case.goal.1.fill(0.0);
+            let resting = case.desired().expect("a map");
+            let taken = resting.reference_power_at(&DVector::repeat(case.model.dof(), 1.0));
+            assert_eq!(taken, Some(0.0));
+        });
+    }
+}
+
 #[test]
 fn the_stiffness_force_is_the_gradient_of_the_potential() {
     with_pairs(Approach::Energy, true, |mut case| {

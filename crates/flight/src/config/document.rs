@@ -10,7 +10,7 @@ use super::canonical::{self, SourceMap};
 use super::diagnostic::{ConfigError, Diagnostic, Problems};
 use super::source::{Origin, Place, Source};
 use super::tree::{Entry, Node, Table, Value};
-use super::{locate, set, urdf};
+use super::{locate, mesh, set, urdf};
 
 /// How deep vehicle files may include each other; deeper is taken for a cycle.
 const MAX_INCLUDE_DEPTH: usize = 8;
@@ -396,15 +396,21 @@ fn write_out_entry(table: &mut Table, key: &str, inner: &str) {
 }
 
 /// Replaces `vehicle.file` by that file with the other keys of the table merged into it, for the model and for the chosen
-/// backend. A backend's vehicle without a file is the model's vehicle with those keys changed.
+/// backend. A backend's vehicle without a file is the model's vehicle with those keys changed. Meshes are read, those of a fleet's world, too.
 fn include_vehicles(root: &mut Node, included: &Included) -> Result<(), ConfigError> {
     let Some(root) = root.as_table_mut() else {
         return Ok(());
     };
+    if let Some(entry) = root.get_mut("world") {
+        mesh::include(&mut entry.node, &included.meshes)?;
+    }
     if let Some(entry) = root.get_mut("vehicle") {
         include(&mut entry.node, None, 0, included)?;
     }
     let model = root.get("vehicle").map(|entry| entry.node.clone());
+    if let Some(entry) = root.get_mut("vehicle") {
+        mesh::include(&mut entry.node, &included.meshes)?;
+    }
     let Some(backends) = root
         .get_mut("backend")
         .and_then(|entry| entry.node.as_table_mut())
@@ -422,6 +428,7 @@ fn include_vehicles(root: &mut Node, included: &Included) -> Result<(), ConfigEr
         .and_then(|entry| entry.node.as_table_mut());
     if let Some(entry) = chosen.and_then(|table| table.get_mut("vehicle")) {
         include(&mut entry.node, model.as_ref(), 0, included)?;
+        mesh::include(&mut entry.node, &included.meshes)?;
     }
     Ok(())
 }
@@ -436,15 +443,21 @@ pub(super) fn backend_table(plugin: &str) -> String {
     stem.strip_prefix("fly_plugin_").unwrap_or(stem).to_owned()
 }
 
-/// The vehicle files that were read, by their names and the sources that name them: each once, whatever becomes of the files later.
+/// The files that were read: each once, whatever becomes of the files later.
 #[derive(Clone, Debug, Default)]
-struct Included(Arc<Mutex<BTreeMap<(String, String), Node>>>);
+struct Included {
+    /// Vehicles by their names and the sources that name them.
+    vehicles: Arc<Mutex<BTreeMap<(String, String), Node>>>,
+    meshes: mesh::Meshes,
+}
 
 impl Included {
     /// The file named by a value in another source.
     fn vehicle(&self, name: &str, by: &Place) -> Result<Node, ConfigError> {
         let key = (name.to_owned(), by.source.name.clone());
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = (self.vehicles)
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(node) = known.get(&key) {
             return Ok(node.clone());
         }
@@ -496,10 +509,13 @@ mod tests {
 
     /// What a campaign flies does not change while it flies.
     #[test]
-    fn a_vehicle_file_is_read_once() {
+    fn files_are_read_once() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
-        std::fs::write(path("v.toml"), "name = \"first\"").expect("written");
+        let mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+        std::fs::write(path("v.obj"), mesh).expect("written");
+        let vehicle = "name = \"first\"\nbodies.hull.shape.mesh.file = \"v.obj\"";
+        std::fs::write(path("v.toml"), vehicle).expect("written");
         std::fs::write(path("flight.toml"), "vehicle.file = \"v.toml\"").expect("written");
         let options = Options {
             config: path("flight.toml"),
@@ -510,7 +526,11 @@ mod tests {
         std::fs::write(path("v.toml"), "name = \"second\"").expect("written");
         assert_eq!(template.with(&[]).expect("a document").text(), first);
         std::fs::remove_file(path("v.toml")).expect("removed");
+        std::fs::remove_file(path("v.obj")).expect("removed");
         assert_eq!(template.with(&[]).expect("a document").text(), first);
-        assert!(first.contains("first"), "{first}");
+        assert!(
+            first.contains("first") && first.contains("volume"),
+            "{first}"
+        );
     }
 }

@@ -17,6 +17,7 @@ mod fleet;
 mod keys;
 mod limits;
 mod locate;
+mod mesh;
 mod model;
 mod reference;
 #[cfg(feature = "schema")]

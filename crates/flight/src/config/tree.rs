@@ -97,6 +97,18 @@ impl Node {
             .map(str::to_owned)
     }
 
+    /// The number this leaf holds, if it holds one.
+    pub fn as_number(&self) -> Option<f64> {
+        let Value::Leaf { text, .. } = &self.value else {
+            return None;
+        };
+        match DeValue::parse(text).ok()?.get_ref() {
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            DeValue::Integer(number) => number.as_str().parse().ok(),
+            _ => None,
+        }
+    }
+
     /// The table, if this is one.
     pub fn as_table(&self) -> Option<&Table> {
         match &self.value {

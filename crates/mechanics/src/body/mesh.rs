@@ -267,6 +267,10 @@ fn moment(vertices: &[Vector3<f64>], triangles: &[[usize; 3]]) -> SecondMoment<f
     SecondMoment::from_matrix4(matrix).placed(&SE3::new(SO3::identity(), middle))
 }
 
+/// Longest mesh file that is read, bytes: 256 MiB, 5 million triangles of a binary STL.
+#[cfg(feature = "mesh")]
+const MAX_FILE: u64 = 256 << 20;
+
 /// # Files
 #[cfg(feature = "mesh")]
 impl TriangleMesh {
@@ -290,10 +294,13 @@ impl TriangleMesh {
         let fails =
             |what: &dyn std::fmt::Display| MeshError::File(format!("{}: {what}", path.display()));
         let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-        let open = || std::fs::File::open(path).map_err(|error| fails(&error));
+        let bytes = || {
+            let bytes = crate::read::read_bytes(path, MAX_FILE).map_err(|error| fails(&error))?;
+            Ok::<_, MeshError>(std::io::Cursor::new(bytes))
+        };
         match ending.as_ref().and_then(|ending| ending.to_str()) {
-            Some("stl") => Self::from_stl(&mut std::io::BufReader::new(open()?), scale),
-            Some("obj") => Self::from_obj(&mut std::io::BufReader::new(open()?), scale),
+            Some("stl") => Self::from_stl(&mut bytes()?, scale),
+            Some("obj") => Self::from_obj(&mut bytes()?, scale),
             _ => return Err(fails(&"expected a file that ends with .stl or .obj")),
         }
         .map_err(|error| match error {

@@ -5,7 +5,9 @@ use std::ops::Range;
 use crate::multibody::constraints::ConstraintSetError;
 use crate::multibody::{JointError, ModelError};
 use crate::propulsion::BatteryError;
-use crate::{DragError, InertiaError, MotorError, RotorError, StiffnessError, VehicleError};
+use crate::{
+    DragError, InertiaError, MeshError, MotorError, RotorError, StiffnessError, VehicleError,
+};
 
 /// Something wrong in a description: what, at which key, and where in the text.
 ///
@@ -163,6 +165,9 @@ pub enum Problem {
     /// A non-physical inertia.
     #[error(transparent)]
     Inertia(#[from] InertiaError<f64>),
+    /// A mesh that cannot be read, or encloses no solid.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
     /// An invalid battery.
     #[error(transparent)]
     Battery(#[from] BatteryError),

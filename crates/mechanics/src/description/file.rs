@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
-use super::read::read_text;
 use super::{DescriptionError, UrdfOptions, table, urdf, write};
+use crate::read::read_text;
 use crate::system::System;
 
 /// Why a file could not be read.
@@ -78,7 +78,7 @@ impl System {
         })
     }
 
-    /// Reads the text of a file that is there already, as [`load`](Self::load) does.
+    /// Reads the text of a file that is there already, as [`load`](Self::load) does. Files that it names are relative to that file.
     ///
     /// # Errors
     /// As [`from_toml`](Self::from_toml).
@@ -87,11 +87,13 @@ impl System {
         text: &str,
         options: &UrdfOptions,
     ) -> Result<Self, DescriptionError> {
+        let path = path.as_ref();
         if Self::is_urdf(path, text) {
-            Self::from_urdf(text, options)
-        } else {
-            Self::from_toml(text)
+            return Self::from_urdf(text, options);
         }
+        let document = table::document(text)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        table::system(document.get_ref(), 0..0, Some(folder))
     }
 
     /// Whether a file is read as URDF: its name ends in `.urdf`, or its text begins with a `<`.
@@ -107,13 +109,13 @@ impl System {
 ///
 /// The formats are on the page of [`description`](crate::description).
 impl System {
-    /// Reads a description in TOML.
+    /// Reads a description in TOML, which names no files: a text has no folder.
     ///
     /// # Errors
     /// The first thing that is wrong, with where it stands in the text and what was expected.
     pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
         let document = table::document(text)?;
-        table::system(document.get_ref(), 0..0)
+        table::system(document.get_ref(), 0..0, None)
     }
 
     /// Reads a description that is a table of a larger document, which has been parsed. `span` is the table's place there;
@@ -122,7 +124,7 @@ impl System {
     /// # Errors
     /// As [`from_toml`](Self::from_toml).
     pub fn from_table(table: &DeTable<'_>, span: Range<usize>) -> Result<Self, DescriptionError> {
-        table::system(table, span)
+        table::system(table, span, None)
     }
 
     /// Reads a robot in URDF.

@@ -6,6 +6,7 @@ use fly_lie::{SE3, SO3};
 use nalgebra::Vector3;
 
 use super::keys::{Key, MATRIX, VECTOR, Value};
+use super::mesh::{self, MESH};
 use super::pose::{ORIENTATION, orientation, pose};
 use super::reader::{Entry, Table};
 use super::{DescriptionError, Problem};
@@ -36,7 +37,7 @@ pub(super) const INERTIA_ABOUT_ORIGIN: Key = Key::new(
 pub(super) const SHAPE: Key = Key::new(
     "shape",
     Value::Table(&SOLID),
-    "Instead of `inertia`: a homogeneous solid about the centre of mass.",
+    "Instead of `inertia`: a homogeneous solid about the centre of mass, or a mesh in its own frame.",
 );
 
 /// The keys of one of the `parts` of a body.
@@ -60,9 +61,14 @@ pub(super) const PART: [Key; 8] = [
 ];
 
 /// The keys of a shape.
-const SOLID: [Key; 5] = [
+const SOLID: [Key; 6] = [
     Key::new("box", VECTOR, "Lengths along x, y and z, m."),
     Key::new("cylinder", Value::Table(&CYLINDER), "About the z axis."),
+    Key::new(
+        "mesh",
+        Value::Table(&MESH),
+        "The solid within a closed mesh of triangles, in the frame of the body.",
+    ),
     Key::new("ellipsoid", VECTOR, "Semi-axes along x, y and z, m."),
     Key::new("sphere", Value::Table(&SPHERE), "A ball, or a hollow one."),
     Key::new(
@@ -92,7 +98,7 @@ const KEYS: [&str; 7] = [
     "parts",
 ];
 
-const SHAPES: [&str; 4] = ["box", "cylinder", "ellipsoid", "sphere"];
+const SHAPES: [&str; 5] = ["box", "cylinder", "ellipsoid", "mesh", "sphere"];
 
 /// The inertia of a body; `None` if no key says anything about it.
 pub(super) fn inertia(table: &Table<'_>) -> Result<Option<PseudoInertia<f64>>, DescriptionError> {
@@ -164,7 +170,15 @@ fn solid(table: &Table<'_>) -> Result<PseudoInertia<f64>, DescriptionError> {
         "mass" => weight.positive()?,
         _ => weight.positive()? * shape.volume(),
     };
-    let place = SE3::new(shape.orientation, center_of_mass(table)?);
+    let center = match (&shape.solid, table.get("center_of_mass")) {
+        (Solid::Mesh(_), Some(entry)) => {
+            let text = "the mesh says where the centre of mass is; to move it make it one of the `parts`, with a `position`";
+            return Err(entry.error(Problem::Keys(text.to_owned())));
+        }
+        (Solid::Mesh(_), None) => Vector3::zeros(),
+        _ => center_of_mass(table)?,
+    };
+    let place = SE3::new(shape.orientation, center);
     PseudoInertia::new(shape.moment(mass).placed(&place)).map_err(|error| shape_entry.error(error))
 }
 
@@ -218,7 +232,7 @@ fn center_of_mass(table: &Table<'_>) -> Result<Vector3<f64>, DescriptionError> {
     }
 }
 
-/// A homogeneous solid about its centre.
+/// A homogeneous solid about its centre, or in the frame of its mesh.
 struct Shape {
     solid: Solid,
     orientation: SO3<f64>,
@@ -227,9 +241,16 @@ struct Shape {
 /// Lengths in m.
 enum Solid {
     Box([f64; 3]),
-    Cylinder { radii: [f64; 2], height: f64 },
+    Cylinder {
+        radii: [f64; 2],
+        height: f64,
+    },
     Ellipsoid([f64; 3]),
-    Sphere { radii: [f64; 2] },
+    Sphere {
+        radii: [f64; 2],
+    },
+    /// For the density 1, in the frame of the mesh.
+    Mesh(SecondMoment<f64>),
 }
 
 impl Shape {
@@ -239,6 +260,7 @@ impl Shape {
                 Some("cylinder") => "{ cylinder = { radius = 0.1, height = 0.3 } }",
                 Some("sphere") => "{ sphere = { radius = 0.1 } }",
                 Some("ellipsoid") => "{ ellipsoid = [0.3, 0.2, 0.1] }",
+                Some("mesh") => "{ mesh = { file = \"hull.stl\", scale = 0.001 } }",
                 _ => "{ box = [0.3, 0.2, 0.1] }",
             };
             let error = entry.wrong_type("a table");
@@ -250,6 +272,7 @@ impl Shape {
         let solid = match kind {
             "box" => Solid::Box(lengths(&value)?),
             "ellipsoid" => Solid::Ellipsoid(lengths(&value)?),
+            "mesh" => Solid::Mesh(mesh::moment(&value.table()?)?),
             "cylinder" => {
                 let keys = value.table()?;
                 keys.only(&CYLINDER)?;
@@ -284,6 +307,7 @@ impl Shape {
             Solid::Sphere {
                 radii: [inner, outer],
             } => 4.0 / 3.0 * PI * (outer.powi(3) - inner.powi(3)),
+            Solid::Mesh(moment) => moment.weight(),
         }
     }
 
@@ -298,6 +322,9 @@ impl Shape {
             Solid::Sphere {
                 radii: [inner, outer],
             } => SecondMoment::hollow_sphere(mass, inner, outer),
+            Solid::Mesh(moment) => {
+                SecondMoment::from_matrix4(moment.matrix4() * (mass / moment.weight()))
+            }
         }
     }
 }

@@ -24,7 +24,7 @@
 //! parent = "airframe"
 //! position = [0.0, 0.0, -0.05]         # m: the joint in the parent's frame; optional
 //! orientation = { rpy_deg = [0, 0, 90] } # its axes: roll, pitch, yaw; or one of the other ways below; optional
-//! shape = { cylinder = { radius = 0.005, height = 0.8 } } # box, ellipsoid, sphere too
+//! shape = { cylinder = { radius = 0.005, height = 0.8 } } # box, ellipsoid, sphere too, and closed meshes: see below
 //! mass = 0.1                           # or density, kg/m^3
 //! center_of_mass = [0.0, 0.0, -0.4]
 //!
@@ -131,6 +131,11 @@
 //! # Ok::<(), fly_mechanics::description::DescriptionError>(())
 //! ```
 //!
+//! A shape can also be the closed triangle mesh of a file, STL or OBJ, in the frame of the body or of the part: `shape = { mesh = { file = "hull.stl", scale = 0.001 } }` with `mass` or
+//! `density`. The path is relative to the file that names it, the scale makes metres of its unit (default 1), and an `orientation` of the shape turns it about its origin. What is read is the
+//! inertia of the solid. In a description that is no file the `volume` (m^3), its `center` (m) and its `inertia` for the density 1 (m^5, about the centre) stand in the place of the file, as
+//! [`mesh_numbers`] writes them.
+//!
 //! An orientation is one of `{ rpy_deg = [roll, pitch, yaw] }` (about the parent's x, y, z in this order), `{ quaternion = [w, x, y, z] }`,
 //! `{ rotation_vector = [x, y, z] }` in rad, `{ axis = [x, y, z], angle_deg = 30 }`.
 //!
@@ -171,10 +176,10 @@ mod file;
 mod joint;
 mod keys;
 mod mass;
+mod mesh;
 mod motors;
 mod pose;
 mod propulsion;
-mod read;
 mod reader;
 mod rope;
 mod rotors;
@@ -184,10 +189,11 @@ mod urdf;
 mod vehicle;
 mod write;
 
+pub use crate::read::{MAX_TEXT, read_text};
 pub use error::{DescriptionError, Problem};
 pub use file::FileError;
 pub use keys::{Key, Value};
-pub use read::{MAX_TEXT, read_text};
+pub use mesh::mesh_numbers;
 /// The keys of a description.
 pub const KEYS: &[Key] = &table::SYSTEM;
 

@@ -1,6 +1,7 @@
 //! Typed access to a TOML table whose every value knows where it stands.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use nalgebra::{Matrix3, Vector3};
 use toml::Spanned;
@@ -15,12 +16,15 @@ pub(super) struct Table<'a> {
     entries: &'a DeTable<'a>,
     path: String,
     span: Range<usize>,
+    /// That of files it names; `None` of a text that is no file.
+    folder: Option<&'a Path>,
 }
 
 /// A value with its path.
 pub(super) struct Entry<'a> {
     value: &'a Spanned<DeValue<'a>>,
     path: String,
+    folder: Option<&'a Path>,
 }
 
 /// Where something stands.
@@ -43,11 +47,12 @@ impl Place {
 
 impl<'a> Table<'a> {
     /// The description itself. The span is the place of a missing key.
-    pub fn root(table: &'a DeTable<'a>, span: Range<usize>) -> Self {
+    pub fn root(table: &'a DeTable<'a>, span: Range<usize>, folder: Option<&'a Path>) -> Self {
         Self {
             entries: table,
             path: String::new(),
             span,
+            folder,
         }
     }
 
@@ -80,8 +85,7 @@ impl<'a> Table<'a> {
     /// The value of a key, if it is there.
     pub fn get(&self, key: &str) -> Option<Entry<'a>> {
         let value = self.entries.get(key)?;
-        let path = self.join(key);
-        Some(Entry { value, path })
+        Some(self.entry(key, value))
     }
 
     /// The value of a key that must be there.
@@ -102,8 +106,7 @@ impl<'a> Table<'a> {
             .into_iter()
             .map(|(key, value)| {
                 let key = key.get_ref().as_ref();
-                let path = self.join(key);
-                (key, Entry { value, path })
+                (key, self.entry(key, value))
             })
             .collect()
     }
@@ -180,6 +183,14 @@ impl<'a> Table<'a> {
         }
     }
 
+    fn entry(&self, key: &str, value: &'a Spanned<DeValue<'a>>) -> Entry<'a> {
+        Entry {
+            value,
+            path: self.join(key),
+            folder: self.folder,
+        }
+    }
+
     fn join(&self, key: &str) -> String {
         if self.path.is_empty() {
             key.to_owned()
@@ -207,6 +218,7 @@ impl<'a> Entry<'a> {
                 entries: table,
                 path: self.path.clone(),
                 span: self.value.span(),
+                folder: self.folder,
             }),
             _ => Err(self.wrong_type("a table")),
         }
@@ -220,6 +232,7 @@ impl<'a> Entry<'a> {
         let entries = array.iter().enumerate().map(|(i, value)| Entry {
             value,
             path: format!("{}[{i}]", self.path),
+            folder: self.folder,
         });
         Ok(entries.collect())
     }
@@ -229,6 +242,18 @@ impl<'a> Entry<'a> {
         match self.value.get_ref() {
             DeValue::String(string) => Ok(string),
             _ => Err(self.wrong_type("a string")),
+        }
+    }
+
+    /// The path of a file, relative to the one that is read.
+    pub fn file(&self) -> Result<PathBuf, DescriptionError> {
+        let name = self.string()?;
+        match self.folder {
+            Some(folder) => Ok(folder.join(name)),
+            None => {
+                let text = "a description that is no file names none: it has no folder";
+                Err(self.error(Problem::Keys(text.to_owned())))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! From the tables of a description to a system.
 
 use std::ops::Range;
+use std::path::Path;
 
 use nalgebra::Vector3;
 use toml::Spanned;
@@ -135,9 +136,13 @@ pub(crate) fn document(text: &str) -> Result<Spanned<DeTable<'_>>, DescriptionEr
     })
 }
 
-/// The system that a table describes, which may be one of a larger document. `span` is the place of the table.
-pub(crate) fn system(table: &DeTable<'_>, span: Range<usize>) -> Result<System, DescriptionError> {
-    let root = Table::root(table, span);
+/// The system that a table describes, which may be one of a larger document. `span` is the place of the table, `folder` that of files it names.
+pub(crate) fn system(
+    table: &DeTable<'_>,
+    span: Range<usize>,
+    folder: Option<&Path>,
+) -> Result<System, DescriptionError> {
+    let root = Table::root(table, span, folder);
     root.only(&SYSTEM)?;
     let name = root.required("name")?.string()?.to_owned();
     let gravity = match root.get("gravity") {

@@ -34,7 +34,7 @@ impl Vehicle {
 
 /// The vehicle that a table describes, which may be one of a larger document. `span` is the place of the table.
 fn vehicle(table: &DeTable<'_>, span: Range<usize>) -> Result<Vehicle, DescriptionError> {
-    let root = Table::root(table, span.clone());
+    let root = Table::root(table, span.clone(), None);
     if let Some(entry) = root.get("bodies")
         && let Ok(bodies) = entry.table()
     {
@@ -48,7 +48,7 @@ fn vehicle(table: &DeTable<'_>, span: Range<usize>) -> Result<Vehicle, Descripti
             return Err(place.error(error).helped(Some(HELP)));
         }
     }
-    let system = table::system(table, span)?;
+    let system = table::system(table, span, None)?;
     Vehicle::try_from(system).map_err(|error| {
         let place = match &error {
             VehicleError::Bodies(_) => root.deepest(&["bodies"]),

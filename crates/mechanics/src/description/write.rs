@@ -487,7 +487,7 @@ fn inline(keys: &[(&str, String)]) -> String {
 }
 
 /// With as many digits as it takes to read the same number.
-fn number(number: f64) -> String {
+pub(super) fn number(number: f64) -> String {
     format!("{number:?}")
 }
 
@@ -496,12 +496,12 @@ fn array(numbers: &[f64]) -> String {
     format!("[{}]", numbers.join(", "))
 }
 
-fn vector(vector: &Vector3<f64>) -> String {
+pub(super) fn vector(vector: &Vector3<f64>) -> String {
     array(vector.as_slice())
 }
 
 /// A symmetric matrix: its diagonal, if there is nothing else.
-fn matrix(matrix: &Matrix3<f64>) -> String {
+pub(super) fn matrix(matrix: &Matrix3<f64>) -> String {
     // Without the last digits' difference between two entries that are one.
     let matrix = (matrix + matrix.transpose()) * 0.5;
     let diagonal = matrix.diagonal();

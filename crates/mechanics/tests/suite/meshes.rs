@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::io::Cursor;
 
 use fly_lie::SE3;
-use fly_mechanics::{MeshError, SecondMoment, TriangleMesh};
+use fly_mechanics::description::UrdfOptions;
+use fly_mechanics::{MeshError, SecondMoment, System, TriangleMesh};
 use nalgebra::{Matrix4, Vector3, Vector6};
 
 use crate::random_tree::Random;
@@ -254,4 +255,103 @@ fn files() {
         other.to_string().contains("ends with .stl or .obj"),
         "{other}"
     );
+}
+
+/// A box of 0.2 x 0.4 x 0.6 m with a corner at the origin, in millimetres.
+const BOX: &str = "v 0 0 0\nv 200 0 0\nv 200 400 0\nv 0 400 0\nv 0 0 600\nv 200 0 600\nv 200 400 600\nv 0 400 600\n\
+    f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+
+/// Descriptions name meshes beside themselves: the same bodies as by a box.
+#[test]
+fn descriptions_name_files() {
+    let folder = std::env::temp_dir().join(format!("fly-meshes-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("parts")).expect("a folder");
+    std::fs::write(folder.join("parts/box.obj"), BOX).expect("written");
+    let open = BOX.replace("f 4 1 5 8\n", "");
+    std::fs::write(folder.join("parts/open.obj"), open).expect("written");
+    let path = folder.join("system.toml");
+    let load = |text: &str| {
+        std::fs::write(&path, text).expect("written");
+        System::load(&path, &UrdfOptions::default()).map_err(|error| error.to_string())
+    };
+    let of = |body: &str| format!("name = 'test'\n[bodies.hull]\n{body}\n");
+    let inertia = |body: &str| {
+        let system = load(&of(body)).expect("a body");
+        let hull = system.model.body_id("hull").expect("the hull");
+        *system.model.inertia(hull).expect("mass").second_moment()
+    };
+    let mesh = "mesh = { file = 'parts/box.obj', scale = 0.001 }";
+    let plain = "shape = { box = [0.2, 0.4, 0.6] }";
+    let turned = "orientation = { rpy_deg = [90, 0, 0] }";
+    for (by_mesh, by_box) in [
+        (
+            format!("mass = 3\nshape = {{ {mesh} }}"),
+            format!("mass = 3\ncenter_of_mass = [0.1, 0.2, 0.3]\n{plain}"),
+        ),
+        (
+            format!("density = 500\nshape = {{ {mesh} }}"),
+            format!("density = 500\ncenter_of_mass = [0.1, 0.2, 0.3]\n{plain}"),
+        ),
+        // What was z points along -y.
+        (
+            format!("mass = 3\nshape = {{ {mesh}, {turned} }}"),
+            format!(
+                "mass = 3\ncenter_of_mass = [0.1, -0.3, 0.2]\n{}",
+                plain.replace(" }", &format!(", {turned} }}"))
+            ),
+        ),
+        (
+            format!(
+                "parts = [{{ mass = 2, position = [1, 0, 0], shape = {{ {mesh} }} }}, {{ mass = 1 }}]"
+            ),
+            format!(
+                "parts = [{{ mass = 2, position = [1.1, 0.2, 0.3], {plain} }}, {{ mass = 1 }}]"
+            ),
+        ),
+    ] {
+        same(&inertia(&by_mesh), &inertia(&by_box), 1e-14);
+    }
+
+    let wrong = |body: &str| load(&of(body)).expect_err("a mistake");
+    let told = |body: &str, at: &str, what: &str| {
+        let error = wrong(body);
+        let start = format!("{}:{at}: {what}", path.display());
+        assert!(error.starts_with(&start), "{error}\n{start}");
+    };
+    told(
+        "mass = 3\nshape = { mesh = { file = 'parts/none.stl' } }",
+        "4:27",
+        "bodies.hull.shape.mesh.file: ",
+    );
+    told(
+        "mass = 3\nshape = { mesh = { file = 'parts/open.obj' } }",
+        "4:27",
+        "bodies.hull.shape.mesh.file: the mesh has a hole: no triangle beside triangle",
+    );
+    told(
+        "mass = 3\nshape = { mesh = { file = 'parts/box.obj', scale = -1 } }",
+        "4:52",
+        "bodies.hull.shape.mesh.scale: expected a number above 0, found -1",
+    );
+    told(
+        "mass = 3\ncenter_of_mass = [0, 0, 0]\nshape = { mesh = { file = 'parts/box.obj' } }",
+        "4:18",
+        "bodies.hull.center_of_mass: the mesh says where the centre of mass is",
+    );
+    told(
+        "mass = 3\nshape = { mesh = { file = 'parts/box.obj', volume = 1 } }",
+        "4:27",
+        "bodies.hull.shape.mesh.file: give the `file` of the mesh, or",
+    );
+    told(
+        "mass = 3\nshape = { mesh = {} }",
+        "4:18",
+        "bodies.hull.shape.mesh: missing key `file`",
+    );
+    std::fs::remove_dir_all(&folder).expect("removed");
+
+    let text = of(&format!("mass = 3\nshape = {{ {mesh} }}"));
+    let error = System::from_toml(&text).expect_err("no folder");
+    assert_eq!(error.line_column(&text), (4, 27));
+    assert!(error.to_string().contains("it has no folder"), "{error}");
 }

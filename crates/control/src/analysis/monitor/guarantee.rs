@@ -15,7 +15,7 @@ use crate::strategy::Strategy;
 use crate::template::{Approach, Template};
 use crate::transport::TransportError;
 
-/// When `dW/dt = -2 R` holds for a closed loop without limits, disturbances and errors of the model.
+/// When `dW/dt = -2 R` holds for a closed loop without limits, disturbances and errors of the model, so that W falls.
 ///
 /// | | reference at rest | moving reference |
 /// |---|---|---|
@@ -25,12 +25,13 @@ use crate::transport::TransportError;
 /// | particle-based | falls | need not |
 /// | rank of B below the degrees of freedom | need not | need not |
 ///
-/// Konz claims it of the body-based approach in general; it fails for systems of several pairs. At rest all approaches coincide.
+/// Konz claims it of the body-based approach in general; it fails for systems of several pairs. At rest all approaches coincide. Along a moving reference `dW/dt = -2 R - P` holds
+/// for all of them, Konz (5.10), with the power P that the reference takes: [`DesiredMotion::reference_power_at`](crate::template::DesiredMotion::reference_power_at).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LyapunovGuarantee {
     /// Always. Also of an underactuated loop that realises the template exactly.
     Always,
-    /// While the reference rests; this approach guarantees nothing of a moving one.
+    /// While the reference rests; along a moving one W may grow with this approach.
     AtRest(Approach),
     /// Never: B has a rank below the degrees of freedom, and the matching force (5.78) does work.
     Underactuated {
@@ -50,8 +51,8 @@ pub enum UncheckedReason {
     First,
     /// Limits were active.
     Saturated,
-    /// The reference moves, of which this approach says nothing.
-    MovingReference(Approach),
+    /// The reference moves, and the strategy does not know what that takes out of W.
+    MovingReference,
     /// B has a rank below the degrees of freedom.
     Underactuated {
         /// The rank of B.
@@ -68,19 +69,9 @@ impl fmt::Display for UncheckedReason {
         match self {
             Self::First => write!(f, "there were no two steps to compare"),
             Self::Saturated => write!(f, "limits were active"),
-            Self::MovingReference(Approach::Particle) => {
-                write!(
-                    f,
-                    "the particle-based approach says nothing of W along a moving reference"
-                )
-            }
-            Self::MovingReference(Approach::Body) => write!(
+            Self::MovingReference => write!(
                 f,
-                "the body-based approach says nothing of W along a moving reference for these pairs"
-            ),
-            Self::MovingReference(Approach::Energy) => write!(
-                f,
-                "the transport map does not fit the desired potential, so that nothing is known of W along a moving reference"
+                "the template does not say what a moving reference does to W"
             ),
             Self::Underactuated { rank, dof } => write!(
                 f,
@@ -179,11 +170,11 @@ impl Controller<SystemPlant> {
 
 /// # Use
 impl LyapunovGuarantee {
-    /// Why nothing is known of W now, if so: `moving` tells whether the reference moves.
+    /// Why W need not fall by 2 R now, if so: `moving` tells whether the reference moves.
     pub fn unchecked(self, moving: bool) -> Option<UncheckedReason> {
         match self {
             Self::Always => None,
-            Self::AtRest(approach) => moving.then_some(UncheckedReason::MovingReference(approach)),
+            Self::AtRest(_) => moving.then_some(UncheckedReason::MovingReference),
             Self::Underactuated { rank, dof } => Some(UncheckedReason::Underactuated { rank, dof }),
             Self::NoEnergies => Some(UncheckedReason::NoEnergies),
         }

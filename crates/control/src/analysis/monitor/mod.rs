@@ -12,15 +12,15 @@ pub use report::{Report, Rise};
 use nalgebra::DMatrix;
 
 use crate::Step;
-use crate::template::Approach;
 
 /// Compares the measured dW/dt of the total error energy W with the predicted one, step by step.
 ///
 /// ```text
-/// dW/dt = -2 R + xi_E^T r,   r = Mbar xi_dot + bbar                                       Konz (5.23), (5.55) for r = 0
+/// dW/dt = -2 R - P + xi_E^T r,   r = Mbar xi_dot + bbar                               Konz (5.10), (5.23), (5.55) for r = 0
 /// ```
 ///
-/// [`LyapunovGuarantee`] says when W falls like this. Where it does not, or limits are active, there is nothing to compare, and the monitor says so.
+/// [`LyapunovGuarantee`] says when r = 0, and when P = 0 too, so that W falls. Along a moving reference that takes power P out of W, or brings it, the template says how much:
+/// [`Step::reference_power`](crate::Step). Where r is not zero, limits are active or P is not known, there is nothing to compare, and the monitor says so.
 ///
 /// # What is allowed
 ///
@@ -88,7 +88,7 @@ struct Sample {
     total: f64,
     kinetic: f64,
     dissipation: f64,
-    /// What the reference takes out of W.
+    /// P.
     reference: f64,
     unchecked: Option<UncheckedReason>,
 }
@@ -98,7 +98,7 @@ struct Sample {
 pub enum Balance {
     /// dW/dt is predicted.
     Rate {
-        /// `-2 R`, the mean of both ends, W; less the power that the reference takes, where that is known.
+        /// `-2 R - P`, the mean of both ends, W.
         predicted: f64,
         /// The change of W by time, W.
         measured: f64,
@@ -159,37 +159,14 @@ impl LyapunovMonitor {
         metric: &DMatrix<f64>,
         moving: bool,
     ) -> Balance {
-        let unchecked = self.guarantee.unchecked(moving);
-        self.take(time, step, metric, unchecked, 0.0)
-    }
-
-    /// The same of the particle-based approach along a moving reference, where `dW/dt = -2 R - P` with the power P (W) that the reference takes now, Konz (5.10):
-    /// `ControlledParticles::reference_power` (feature `geometry`) of particles with the moments of the pairs.
-    ///
-    /// # Panics
-    /// As [`observe`](Self::observe).
-    pub fn observe_particles(
-        &mut self,
-        time: f64,
-        step: &Step,
-        metric: &DMatrix<f64>,
-        reference_power: f64,
-    ) -> Balance {
-        let unchecked = self
-            .guarantee
-            .unchecked(true)
-            .filter(|reason| *reason != UncheckedReason::MovingReference(Approach::Particle));
-        self.take(time, step, metric, unchecked, reference_power)
-    }
-
-    fn take(
-        &mut self,
-        time: f64,
-        step: &Step,
-        metric: &DMatrix<f64>,
-        unchecked: Option<UncheckedReason>,
-        reference: f64,
-    ) -> Balance {
+        let (unchecked, reference) = match self.guarantee.unchecked(moving) {
+            Some(UncheckedReason::MovingReference) => step
+                .reference_power
+                .map_or((Some(UncheckedReason::MovingReference), 0.0), |power| {
+                    (None, power)
+                }),
+            unchecked => (unchecked, 0.0),
+        };
         let energies = step.energies;
         let now = Sample {
             time,

@@ -1,4 +1,4 @@
-//! Reads the text of a file within bounds.
+//! Reads files within bounds.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
@@ -14,17 +14,7 @@ pub const MAX_TEXT: u64 = 16 << 20;
 /// [`ErrorKind::FileTooLarge`] for a longer file, [`ErrorKind::InvalidData`] with the byte for what is not UTF-8, and what the system
 /// says.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    // Before it is opened, which would wait for whoever writes to a pipe.
-    regular(&fs::metadata(path)?)?;
-    let file = File::open(path)?;
-    regular(&file.metadata()?)?;
-    let mut bytes = Vec::new();
-    // It may grow meanwhile.
-    file.take(MAX_TEXT + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_TEXT {
-        return Err(too_large(bytes.len() as u64));
-    }
-    String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(read_bytes(path, MAX_TEXT)?).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         io::Error::new(
             ErrorKind::InvalidData,
@@ -33,7 +23,22 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
-fn regular(found: &Metadata) -> io::Result<()> {
+/// All of a regular file of at most so many bytes. Errors as of [`read_text`].
+pub(crate) fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    // Before it is opened, which would wait for whoever writes to a pipe.
+    regular(&fs::metadata(path)?, most)?;
+    let file = File::open(path)?;
+    regular(&file.metadata()?, most)?;
+    let mut bytes = Vec::new();
+    // It may grow meanwhile.
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(too_large(bytes.len() as u64, most));
+    }
+    Ok(bytes)
+}
+
+fn regular(found: &Metadata, most: u64) -> io::Result<()> {
     if found.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
@@ -43,16 +48,16 @@ fn regular(found: &Metadata) -> io::Result<()> {
             "expected a regular file, found a device, a pipe or a socket",
         ));
     }
-    if found.len() > MAX_TEXT {
-        return Err(too_large(found.len()));
+    if found.len() > most {
+        return Err(too_large(found.len(), most));
     }
     Ok(())
 }
 
-fn too_large(length: u64) -> io::Error {
+fn too_large(length: u64, most: u64) -> io::Error {
     io::Error::new(
         ErrorKind::FileTooLarge,
-        format!("expected at most {MAX_TEXT} bytes of text, found {length}"),
+        format!("expected at most {most} bytes, found {length}"),
     )
 }
 
@@ -77,7 +82,7 @@ mod tests {
         file.set_len(MAX_TEXT).unwrap();
         assert_eq!(read_text(&path).unwrap().len() as u64, MAX_TEXT);
         file.set_len(MAX_TEXT + 1).unwrap();
-        let expected = "expected at most 16777216 bytes of text, found 16777217";
+        let expected = "expected at most 16777216 bytes, found 16777217";
         assert_eq!(fails(&path), (ErrorKind::FileTooLarge, expected.into()));
         fs::write(&path, b"ab\xff").unwrap();
         let expected = "byte 2 is not UTF-8 text";
