@@ -22,9 +22,9 @@ pub fn monotonic() -> i64 {
 /// UDP or USB, some tens of ms over a telemetry radio), but without jitter, and never later than the
 /// message's arrival.
 ///
-/// A sender that restarts is noticed by its time going back by more than a second, or by an offset that is half a second
-/// off after a silence of a second. A burst of late messages from a stalled link looks the same at first; the offset
-/// then falls with every message of the burst, so that the last one has the right stamp again.
+/// A sender that restarts is noticed by its time going back by more than a second, or by its having run for no longer than a silence of a second
+/// or more has lasted. After such a silence the offset may be half a second off without a restart: a simulation was paused, or a link has stalled and now delivers a burst
+/// of late messages. The clock is then mapped anew; the offset falls with every message of a burst, so that the last one has the right stamp again.
 ///
 /// Round trips ([`SenderClock::correct`]) tell offset and delay apart; stamps then lose the delay as well.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +69,16 @@ struct Window {
     last_arrival: i64,
 }
 
+/// What has become of a sender's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    None,
+    /// It goes on from where it was, at another offset.
+    Shift,
+    /// It began anew.
+    Restart,
+}
+
 /// A sender's time on this computer's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapped {
@@ -85,8 +95,8 @@ impl SenderClock {
             sent,
             offset: arrival.saturating_sub(sent),
         };
-        let restarted = (self.window.as_ref()).is_some_and(|w| w.restarted(seen, arrival));
-        if restarted {
+        let change = (self.window.as_ref()).map_or(Change::None, |w| w.change(seen, arrival));
+        if change != Change::None {
             *self = Self::default();
         }
         let window = (self.window).get_or_insert_with(|| Window::new(seen, arrival));
@@ -94,7 +104,7 @@ impl SenderClock {
         let offset = window.least(sent).saturating_sub(self.delay);
         Mapped {
             stamp: sent.saturating_add(offset).min(arrival),
-            restarted,
+            restarted: change == Change::Restart,
         }
     }
 
@@ -192,11 +202,19 @@ impl Window {
         self.line.at(sent).saturating_add(self.below)
     }
 
-    fn restarted(&self, seen: Point, arrival: i64) -> bool {
-        let went_back = self.newest.saturating_sub(seen.sent) > SECOND;
-        let silent = arrival.saturating_sub(self.last_arrival) > SECOND;
+    fn change(&self, seen: Point, arrival: i64) -> Change {
+        let silence = arrival.saturating_sub(self.last_arrival);
         let off = seen.offset.saturating_sub(self.least(seen.sent));
-        went_back || (silent && off.saturating_abs() > SECOND / 2)
+        let shifted = silence > SECOND && off.saturating_abs() > SECOND / 2;
+        let went_back = self.newest.saturating_sub(seen.sent) > SECOND;
+        // Whoever has restarted meanwhile has not run for longer.
+        if went_back || (shifted && (0..=silence).contains(&seen.sent)) {
+            Change::Restart
+        } else if shifted {
+            Change::Shift
+        } else {
+            Change::None
+        }
     }
 }
 
@@ -294,15 +312,17 @@ mod tests {
     #[test]
     fn a_burst_after_a_stall_ends_with_a_right_stamp() {
         let mut clock = SenderClock::default();
-        clock.map(0, 100 * SECOND);
-        // 2 s of messages, all delivered at the end of the stall.
+        clock.map(60 * SECOND, 100 * SECOND);
+        // 2 s of messages of one that has run for a minute, all delivered at the end of the stall.
         let mut last = None;
         for i in 1..=100 {
-            last = Some(clock.map(i * 20 * MS, 102 * SECOND).stamp);
+            let mapped = clock.map(60 * SECOND + i * 20 * MS, 102 * SECOND);
+            assert!(!mapped.restarted);
+            last = Some(mapped.stamp);
         }
         assert_eq!(last, Some(102 * SECOND));
         assert_eq!(
-            clock.map(2020 * MS, 102 * SECOND + 30 * MS).stamp,
+            clock.map(62_020 * MS, 102 * SECOND + 30 * MS).stamp,
             102 * SECOND + 20 * MS
         );
     }
@@ -342,13 +362,19 @@ mod tests {
                 restarted: true
             }
         );
-        // Off for 2 s, rebooted within, and again ahead of the old time.
+        // Paused for 2 s, as simulations are: it has run for longer than that.
         assert_eq!(
-            clock.map(41 * SECOND, 264 * SECOND),
+            clock.map(40 * SECOND + 20 * MS, 264 * SECOND),
             Mapped {
                 stamp: 264 * SECOND,
-                restarted: true
+                restarted: false
             }
+        );
+        assert_eq!(
+            clock
+                .map(40 * SECOND + 40 * MS, 264 * SECOND + 20 * MS)
+                .stamp,
+            264 * SECOND + 20 * MS
         );
         // Absurd times neither panic nor overflow.
         clock.map(i64::MAX, 265 * SECOND);

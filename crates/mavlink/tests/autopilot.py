@@ -10,6 +10,7 @@ hover=0.4 curve=0.0   thrust in hover, and r(u) = curve u^2 + (1 - curve) u of t
 mass=1.0              how heavy it is, of what the hover's thrust carries
 heading=0.4           where it heads for at first, rad
 options=0             GUID_OPTIONS
+home=0.0              how high it stands above the home that somebody has set, m
 kind=2                MAV_TYPE
 system=1
 already_armed=0       armed from the start
@@ -22,7 +23,8 @@ pilot=0.0             s after take-off a pilot changes the mode
 failsafe=0.0          s after take-off it returns by itself
 reboot=0.0            s after take-off it restarts
 quiet=0.0 quiet_for=1.5   s after take-off neither side hears the other, for so long; a pseudo-terminal is another one afterwards
-other=0 other_at=3.0  somebody else with this system number sends over the same link, from so many s after take-off on
+stall=0.0 stall_for=1.5   s after take-off both ways hold back what is sent for so long, and then deliver it at once
+other=0 other_at=3.0  somebody else with this system number sends over the same link, from so many s after take-off on (-2: from the start on)
 key=                  64 hexadecimal digits: everything is signed, and what is not is refused
 forger=0              somebody sends lies besides: unsigned, signed with another key, and what this autopilot has signed before
 loss=0 dup=0 jitter=0 garbage=0 half=0 burst=0     faults of the link, both ways: parts of the datagrams, jitter in s; after each loss nothing
@@ -220,6 +222,7 @@ class Wire:
         self.out, self.into, self.count = [], [], 0
         self.bursts = [0.0, 0.0]
         self.quiet_until = 0.0
+        self.stalled_until = 0.0
 
     def faults(self, direction, data, now):
         """What becomes of a datagram: several, with their delays."""
@@ -238,7 +241,8 @@ class Wire:
     def queue(self, queue, direction, data, now, extra):
         for delay, datagram in self.faults(direction, data, now):
             self.count += 1
-            heapq.heappush(queue, (now + delay, self.count, datagram, extra))
+            due = max(now, self.stalled_until) + delay
+            heapq.heappush(queue, (due, self.count, datagram, extra))
 
     def send(self, data, now):
         if now >= self.quiet_until:
@@ -436,6 +440,8 @@ class Autopilot:
             return MAV.MAVLink_extended_sys_state_message(0, 1 if v.landed else 2)
         if number == 242:
             return MAV.MAVLink_home_position_message(0, 0, 0, 0, 0, 0, [1, 0, 0, 0], 0, 0, 0)
+        if number == 33:
+            return MAV.MAVLink_global_position_int_message(boot_ms, 0, 0, 0, int(1000 * (option("home", 0) - v.p[2])), 0, 0, 0, 0)
         if number == 83:
             return MAV.MAVLink_attitude_target_message(boot_ms, 0, list(v.q), 0, 0, 0, self.u)
         if number == 230 and PX4:
@@ -566,9 +572,11 @@ class Autopilot:
                 self.report["refused"].append("disarm in the air")
                 self.acknowledge(m.command, FAILED)
         elif m.command == MAV.MAV_CMD_NAV_TAKEOFF and not PX4:
-            ready = self.armed and self.mode == COMMANDED and self.vehicle.landed
+            # Above home, and never downwards.
+            height = m.param7 - option("home", 0)
+            ready = self.armed and self.mode == COMMANDED and self.vehicle.landed and height > 0
             if ready:
-                self.takeoff_to, self.target = m.param7, None
+                self.takeoff_to, self.target = height, None
             self.acknowledge(m.command, OK if ready else FAILED)
         elif m.command in (310, 209, 184, 183):
             self.bench(m)
@@ -655,6 +663,8 @@ class Autopilot:
         if happens("quiet"):
             self.wire.quiet_until = self.now + option("quiet_for", 1.5)
             self.unplugged = True
+        if happens("stall"):
+            self.wire.stalled_until = self.now + option("stall_for", 1.5)
         if self.unplugged and self.now >= self.wire.quiet_until:
             self.unplugged = False
             self.wire.transport.replug()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::dialect::{
     ATTITUDE_TARGET_DATA, EKF_STATUS_REPORT_DATA, ESTIMATOR_STATUS_DATA, EXTENDED_SYS_STATE_DATA,
-    HEARTBEAT_DATA, HOME_POSITION_DATA,
+    GLOBAL_POSITION_INT_DATA, HEARTBEAT_DATA, HOME_POSITION_DATA,
 };
 use crate::{Found, Telemetry, Vehicle, autopilot_name, type_name};
 use fly_hal::{
@@ -30,15 +30,16 @@ const STATE_WAIT: i64 = 3_000_000_000;
 /// How long `stop` waits for a vehicle that lands, ns: parameters are not set back in the air. The host gives up on a `stop` after `answer_time`, 10 s.
 const LANDING_WAIT: i64 = 6_000_000_000;
 
-/// What a vehicle that is commanded is asked for besides: the message's number and how often, Hz. Its mode must be known soon, and its own thrust
-/// is that of the hover.
-pub(super) const MESSAGES: [(u32, f64); 6] = [
+/// What a vehicle that is commanded is asked for besides: the message's number and how often, Hz. Its mode must be known soon, its own thrust
+/// is that of the hover, and heights of take-offs may count from its home.
+pub(super) const MESSAGES: [(u32, f64); 7] = [
     (HEARTBEAT_DATA::ID, 5.0),
     (ATTITUDE_TARGET_DATA::ID, 20.0),
     (EXTENDED_SYS_STATE_DATA::ID, 2.0),
     (ESTIMATOR_STATUS_DATA::ID, 1.0),
     (EKF_STATUS_REPORT_DATA::ID, 1.0),
     (HOME_POSITION_DATA::ID, 1.0),
+    (GLOBAL_POSITION_INT_DATA::ID, 2.0),
 ];
 
 /// An autopilot's thrust in hover that nobody tells.

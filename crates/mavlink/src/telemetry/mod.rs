@@ -61,7 +61,13 @@ pub struct Telemetry {
     updates: u64,
     refused: u64,
     restarts: u64,
+    /// When the last ones were noticed, ns of `CLOCK_MONOTONIC`.
+    restarted: [Option<i64>; MANY],
 }
+
+/// So many restarts within this, ns, are two vehicles that send with the same numbers: each knows but its own clock.
+const MANY: usize = 3;
+const RESTARTING: i64 = 10_000_000_000;
 
 impl Telemetry {
     /// The newest heartbeat.
@@ -116,6 +122,11 @@ impl Telemetry {
     /// How often the vehicle has restarted.
     pub fn restarts(&self) -> u64 {
         self.restarts
+    }
+
+    /// Whether two vehicles seem to send with the same numbers at `now`, ns of `CLOCK_MONOTONIC`: three restarts within ten seconds.
+    pub fn are_two(&self, now: i64) -> bool {
+        (self.restarted.iter()).all(|at| at.is_some_and(|at| now.saturating_sub(at) <= RESTARTING))
     }
 
     /// Takes what round trips have found: the vehicle's time since boot, plus `offset`, was `CLOCK_MONOTONIC` at its time `at`, within
@@ -242,7 +253,7 @@ impl Telemetry {
 
     fn time(&mut self, sent: i64, mapped: Mapped, arrival: i64) -> Time {
         if mapped.restarted {
-            self.forget();
+            self.forget(arrival);
         }
         Time {
             sent,
@@ -251,7 +262,8 @@ impl Telemetry {
         }
     }
 
-    fn forget(&mut self) {
+    fn forget(&mut self, arrival: i64) {
+        let [_, before, last] = self.restarted;
         *self = Self {
             boot_clock: std::mem::take(&mut self.boot_clock),
             odometry_clock: std::mem::take(&mut self.odometry_clock),
@@ -259,6 +271,7 @@ impl Telemetry {
             updates: self.updates,
             refused: self.refused,
             restarts: self.restarts + 1,
+            restarted: [before, last, Some(arrival)],
             ..Self::default()
         };
     }

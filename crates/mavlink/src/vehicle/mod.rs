@@ -293,7 +293,7 @@ impl Vehicle {
 
     /// The next of the vehicle's messages about what it does, in their order: `HEARTBEAT` (but for those that were overtaken by
     /// later messages), `STATUSTEXT`, `SYS_STATUS`, `EXTENDED_SYS_STATE`, `ESTIMATOR_STATUS`, `EKF_STATUS_REPORT`, `HOME_POSITION`,
-    /// `ATTITUDE_TARGET`. Where nobody takes them, new ones are dropped.
+    /// `GLOBAL_POSITION_INT`, `ATTITUDE_TARGET`. Where nobody takes them, new ones are dropped.
     pub fn news(&mut self) -> Option<Received> {
         self.news.pop().ok()
     }
@@ -479,6 +479,7 @@ fn is_news(message: &MavMessage) -> bool {
             | MavMessage::ESTIMATOR_STATUS(_)
             | MavMessage::EKF_STATUS_REPORT(_)
             | MavMessage::HOME_POSITION(_)
+            | MavMessage::GLOBAL_POSITION_INT(_)
             | MavMessage::ATTITUDE_TARGET(_)
     )
 }

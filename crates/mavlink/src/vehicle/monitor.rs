@@ -19,7 +19,8 @@ const WINDOW: i64 = 2_000_000_000;
 /// A message that comes more rarely than this part of its wanted rate is asked for again …
 const ENOUGH: f64 = 0.6;
 
-/// … this many times: some autopilots cannot send it that often, or at all.
+/// … in this many windows, and then in every so-many-th: it may not be there yet, as a position before satellites are; another ground station
+/// may have asked for less; some autopilots cannot send it that often, or at all.
 const ATTEMPTS: u32 = 5;
 
 /// After such a silence (ns) the vehicle may have restarted and lost the requested rates.
@@ -51,7 +52,7 @@ pub(super) struct Monitor {
     asks: bool,
     opened: Option<i64>,
     last_heartbeat: Option<(i64, Heartbeat)>,
-    attempts: u32,
+    again: Again,
     rolled: bool,
     /// Who is asked.
     target: Option<(u8, u8)>,
@@ -67,7 +68,7 @@ impl Monitor {
             asks: !settings.listen_only,
             opened: None,
             last_heartbeat: None,
-            attempts: 0,
+            again: Again::default(),
             rolled: false,
             target: None,
             intervals: Intervals::new(us),
@@ -171,8 +172,7 @@ impl Monitor {
         if std::mem::take(&mut self.rolled) {
             tracing::debug!(rates = %Listed(&self.rates), "messages per second");
             let missing = |rate: &Rate| rate.wanted > 0.0 && rate.hz < ENOUGH * rate.wanted;
-            if self.attempts < ATTEMPTS && self.rates.iter().any(missing) {
-                self.attempts += 1;
+            if self.rates.iter().any(missing) && self.again.is_due() {
                 self.ask(missing);
             }
         }
@@ -213,7 +213,7 @@ impl Monitor {
         self.target = u8::try_from(system)
             .ok()
             .map(|system| (system, received.component));
-        self.attempts = 0;
+        self.again = Again::default();
         self.intervals.forget();
         self.ask(|rate| rate.wanted > 0.0);
         self.intervals.ask(Request::Version);
@@ -226,6 +226,21 @@ impl Monitor {
                 hz: rate.wanted,
             });
         }
+    }
+}
+
+/// When what is missing is asked for again.
+#[derive(Default)]
+struct Again {
+    /// Windows in which something was missing.
+    windows: u32,
+}
+
+impl Again {
+    /// Whether it is, in one more window.
+    fn is_due(&mut self) -> bool {
+        self.windows = self.windows.wrapping_add(1);
+        self.windows <= ATTEMPTS || self.windows.is_multiple_of(ATTEMPTS)
     }
 }
 
@@ -260,5 +275,19 @@ fn log_text(m: &STATUSTEXT_DATA) {
         S::MAV_SEVERITY_WARNING => tracing::warn!("vehicle says: {text}"),
         S::MAV_SEVERITY_NOTICE | S::MAV_SEVERITY_INFO => tracing::info!("vehicle says: {text}"),
         S::MAV_SEVERITY_DEBUG => tracing::debug!("vehicle says: {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At once, and then every ten seconds for as long as it is missing.
+    #[test]
+    fn what_is_missing_is_never_given_up() {
+        let mut again = Again::default();
+        let due: Vec<_> = (1..=1000).filter(|_| again.is_due()).collect();
+        assert_eq!(due[..8], [1, 2, 3, 4, 5, 10, 15, 20]);
+        assert_eq!(due.last(), Some(&1000));
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn mode(mode: Mode) -> u8 {
     }
 }
 
-/// `NAV_TAKEOFF`: up to so many m above home, which is where it was armed.
+/// `NAV_TAKEOFF`: up to so many m above home, which is where it was armed unless somebody has set and so locked it.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "MAVLink's parameters are f32"

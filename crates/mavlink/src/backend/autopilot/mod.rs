@@ -96,7 +96,7 @@ impl Autopilot {
         )
     }
 
-    /// What begins a take-off to `height` m above where it stands; `None` where it follows a setpoint up there.
+    /// What begins a take-off to `height` m above its home; `None` where it follows a setpoint up there.
     ///
     /// PX4 follows one in OFFBOARD: no second mode whose change may be refused in the air, no altitude above sea level, no global
     /// position. ArduCopter stays on the ground in GUIDED, whatever position it is told, until it is told to take off.

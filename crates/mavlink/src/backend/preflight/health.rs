@@ -47,6 +47,8 @@ pub(crate) struct Health {
     estimator: Option<(i64, bool)>,
     landed: Option<(i64, MavLandedState)>,
     home: bool,
+    /// How high it is above its home, m, and when it said so.
+    above_home: Option<(i64, f64)>,
     /// Whether the checks before arming pass, if the vehicle says that.
     ready: Option<bool>,
     radio: Option<bool>,
@@ -117,6 +119,9 @@ impl Health {
             }
             MavMessage::EXTENDED_SYS_STATE(m) => self.landed = Some((arrival, m.landed_state)),
             MavMessage::HOME_POSITION(_) => self.home = true,
+            MavMessage::GLOBAL_POSITION_INT(m) => {
+                self.above_home = Some((arrival, f64::from(m.relative_alt) * 1e-3));
+            }
             MavMessage::SYS_STATUS(m) => {
                 use MavSysStatusSensor as S;
                 let (present, healthy) = (
@@ -138,6 +143,11 @@ impl Health {
     /// Whether the motors may turn, by the newest heartbeat.
     pub fn is_armed(&self) -> bool {
         self.heartbeat.is_some_and(|h| h.value.armed())
+    }
+
+    /// How high it is above its home, m, if it has said so after `since`.
+    pub fn above_home(&self, since: i64) -> Option<f64> {
+        self.above_home.filter(|it| it.0 > since).map(|it| it.1)
     }
 
     /// Whether it hears a pilot's radio.

@@ -33,7 +33,7 @@ pub(crate) enum Rule {
     Within(f64, f64),
     /// Is none of these.
     NoneOf(&'static [i64]),
-    /// 0, which turns it off, or at least this.
+    /// 0 or less, which turns it off, or at least this.
     OffOrAtLeast(f64),
 }
 
@@ -92,7 +92,7 @@ impl Requirement {
                 .any(|wrong| *wrong as f64 == value)
                 .then_some(0.0),
             Rule::OffOrAtLeast(least) => {
-                (value != 0.0 && (value.is_nan() || value < least)).then_some(least)
+                (value.is_nan() || (value > 0.0 && value < least)).then_some(least)
             }
         }
     }
@@ -359,7 +359,9 @@ mod tests {
         assert_eq!(wanted(Rule::NoneOf(&[6, 7]), 7.0, true), Some(0.0));
         assert_eq!(wanted(Rule::NoneOf(&[6, 7]), 3.0, true), None);
         assert_eq!(wanted(Rule::OffOrAtLeast(5.0), 0.0, true), None);
-        assert_eq!(wanted(Rule::OffOrAtLeast(5.0), -1.0, true), Some(5.0));
+        // PX4's COM_DISARM_PRFLT is off where it is negative.
+        assert_eq!(wanted(Rule::OffOrAtLeast(5.0), -1.0, true), None);
+        assert_eq!(wanted(Rule::OffOrAtLeast(5.0), 0.5, true), Some(5.0));
         assert_eq!(wanted(Rule::OffOrAtLeast(5.0), 10.0, true), None);
     }
 

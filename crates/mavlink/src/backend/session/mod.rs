@@ -35,9 +35,8 @@ const BELOW: f64 = 1.0;
 /// Warnings that came so long before a change of the mode may be its reason, ns.
 const REASON: i64 = 3 * SECOND;
 
-/// So many restarts within [`RESTARTING`] are two vehicles.
-const RESTARTS: u64 = 3;
-const RESTARTING: i64 = 10 * SECOND;
+/// What is said of two vehicles with the same numbers.
+const TWO: &str = "has a clock that jumps: do two vehicles send with the same numbers?";
 
 /// Who has the vehicle.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +95,6 @@ pub(crate) struct Session {
     hover: Hover,
     hover_is_given: bool,
     restarts: u64,
-    restarts_since: (u64, i64),
     pub counts: Counts,
     /// What happened, for the report.
     pub events: Vec<String>,
@@ -144,7 +142,6 @@ impl Session {
             hover: Hover::default(),
             hover_is_given: setup.hover_is_given,
             restarts: vehicle.telemetry().restarts(),
-            restarts_since: (0, i64::MIN),
             counts: Counts::default(),
             events: Vec::new(),
         })
@@ -298,14 +295,9 @@ impl Session {
         if restarts == self.restarts {
             return;
         }
-        let more = restarts.saturating_sub(self.restarts);
         self.restarts = restarts;
-        if now.saturating_sub(self.restarts_since.1) > RESTARTING {
-            self.restarts_since = (0, now);
-        }
-        self.restarts_since.0 += more;
-        let why = if self.restarts_since.0 >= RESTARTS {
-            "has a clock that jumps: do two vehicles send with the same numbers?"
+        let why = if state.are_two(now) {
+            TWO
         } else {
             "has restarted"
         };

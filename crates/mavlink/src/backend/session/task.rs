@@ -2,7 +2,7 @@
 
 use fly_hal::{Error, ErrorKind};
 
-use super::{Hold, SECOND, Session, Stream};
+use super::{Hold, SECOND, Session, Stream, TWO};
 use crate::backend::autopilot::{Autopilot, Mode};
 use crate::backend::setpoint::Setpoint;
 use crate::dialect::MavResult;
@@ -41,6 +41,9 @@ const MEASURING: i64 = 3 * SECOND;
 /// The slowest climb, m/s, and what comes before it, ns.
 const CLIMB: f64 = 0.3;
 const SPOOL: i64 = 10 * SECOND;
+
+/// How long it is asked how high it stands above its home, ns.
+const HOME: i64 = 3 * SECOND / 2;
 
 /// A climb that has begun, m.
 const CLIMBED: f64 = 0.2;
@@ -248,7 +251,10 @@ impl Session {
     ) -> Result<Step, Error> {
         match arm.step {
             ArmStep::Check => {
-                let faults = self.health.faults(state, now, self.stale);
+                let mut faults = self.health.faults(state, now, self.stale);
+                if state.are_two(now) {
+                    faults.push(format!("it {TWO}"));
+                }
                 if !faults.is_empty() {
                     if now < arm.since.saturating_add(CHECKS) {
                         return Ok(Step::Wait);
@@ -345,7 +351,12 @@ impl Session {
         now: i64,
     ) -> Result<Step, Error> {
         let climbed = state.position().map_or(0.0, |p| p.value[2] - task.from[2]);
-        match self.autopilot.take_off(task.height) {
+        let above_home = self.health.above_home(task.begun);
+        match (self.autopilot).take_off(task.height + above_home.unwrap_or(0.0)) {
+            // Where it is above a home that somebody has set is told soon.
+            Some(_) if above_home.is_none() && now < task.begun.saturating_add(HOME) => {
+                return Ok(Step::Wait);
+            }
             None => {
                 let mut position = task.from;
                 position[2] += task.height;

@@ -359,14 +359,16 @@ fn tracks(autopilot: &str, set: &str, tolerance: f64, mask: u32) {
 #[test]
 fn what_goes_wrong_is_said_and_does_no_harm() {
     let _flies = crate::ALONE.read();
-    let cases: [fn(); 11] = [
+    let cases: [fn(); 13] = [
         a_pilot_takes_over,
         a_failsafe_is_told_with_its_reason,
         a_restart_ends_the_commanding,
         a_link_that_returns_may_bring_another_mode,
         a_refusal_is_told_with_its_reason,
+        two_vehicles_of_one_number_are_not_armed,
         wrong_parameters_are_not_flown_with,
         parameters_are_set_back_on_the_ground,
+        a_take_off_counts_from_where_it_stands,
         lost_acknowledgements_and_refused_modes_are_got_over,
         a_hanging_call_is_landed_past,
         motors_are_stopped_in_the_air_when_they_must,
@@ -502,6 +504,24 @@ fn a_refusal_is_told_with_its_reason() {
     }
 }
 
+/// Either would take what is meant for the other.
+fn two_vehicles_of_one_number_are_not_armed() {
+    let options = ["other=1", "other_at=-2"];
+    let Some(flight) = Flight::new("px4", &options, "set_parameters = true\n") else {
+        return;
+    };
+    let mut flight = flight.unwrap();
+    let error = flight.arm().unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Refused);
+    let expected = "do two vehicles send with the same numbers?";
+    assert!(error.message.contains(expected), "{error}");
+    let (report, _) = flight.end();
+    assert_eq!(
+        (&report["armed"], &report["modes"]),
+        (&Value::from(0), &serde_json::json!([]))
+    );
+}
+
 fn wrong_parameters_are_not_flown_with() {
     let Some(flight) = Flight::new("ardupilot", &[], "") else {
         return;
@@ -551,6 +571,24 @@ fn parameters_are_set_back_on_the_ground() {
         serde_json::json!([8, 0])
     );
     assert_eq!(report["set_armed"], serde_json::json!([]));
+}
+
+/// ArduCopter counts from its home, which may be the roof beside it.
+fn a_take_off_counts_from_where_it_stands() {
+    for home in ["home=5", "home=-5"] {
+        let settings = "set_parameters = true\n";
+        let Some(flight) = Flight::new("ardupilot", &[home], settings) else {
+            return;
+        };
+        let mut flight = flight.unwrap();
+        flight.arm().unwrap();
+        flight.take_off().unwrap();
+        flight.instance.request(Request::Land).unwrap();
+        flight.complete(10).unwrap();
+        let (report, _) = flight.end();
+        let top = report["top"].as_f64().unwrap();
+        assert!((top - HEIGHT).abs() < 0.5, "{home}: {top} m");
+    }
 }
 
 fn lost_acknowledgements_and_refused_modes_are_got_over() {
