@@ -78,7 +78,7 @@
 //!
 //! # Sources
 //!
-//! J. Konz, *Energy-Based Modeling and Tracking Control of Rigid Body Systems* (2021): cited as Konz (4.52).
+//! M. Konz, *Energy-Based Modeling and Tracking Control of Rigid Body Systems* (2021): cited as Konz (4.52).
 //! P. J. From, *An Explicit Formulation of Singularity-Free Dynamic Equations of Mechanical Systems in Lagrangian Form*,
 //! parts one and two: cited as From I (29), From II (51).
 
