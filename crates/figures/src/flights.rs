@@ -3,8 +3,10 @@
 use anyhow::{Result, ensure};
 use fly_flight::config::Options;
 use fly_flight::{Configuration, Flight, LogSummary, Message, Sink, Verdict, backend};
+use fly_hal::signal::{group_names, truth};
 use fly_lie::{SE3, SO3};
 use fly_log::{Header, LogError, Pace, Reference, Row, RunMetadata};
+use fly_mechanics::System;
 use fly_mechanics::multibody::{BodyId, Model, Workspace};
 use fly_plugin_sim::Simulation;
 use nalgebra::{Vector3, Vector4};
@@ -16,6 +18,8 @@ pub struct Tick {
     pub time: f64,
     /// Pose of every body.
     pub poses: Vec<SE3<f64>>,
+    /// The true pose of every body that the simulation moves, if there are several.
+    pub truth: Vec<SE3<f64>>,
     /// Coordinates and velocities; of a vehicle of one free body its twist alone.
     pub configuration: Vec<f64>,
     /// Velocity coordinates.
@@ -39,6 +43,8 @@ pub struct Tick {
 pub struct Trace {
     /// What was flown.
     pub configuration: Configuration,
+    /// What the simulation moves, where that is another system.
+    pub plant: Option<System>,
     /// Names of the commands.
     pub commands: Vec<String>,
     /// All ticks with a step of the controller.
@@ -71,6 +77,7 @@ impl Trace {
         let summary = Flight::new(&configuration, plant, &mut recorder)?.run();
         let trace = Self {
             configuration,
+            plant: recorder.plant,
             commands: recorder.commands,
             ticks: recorder.ticks,
         };
@@ -132,6 +139,9 @@ pub fn pose(numbers: &[f64; 7]) -> SE3<f64> {
 #[derive(Debug, Default)]
 struct Recorder {
     commands: Vec<String>,
+    plant: Option<System>,
+    /// Where a frame has the true poses.
+    truth: Vec<[usize; 7]>,
     start: Option<i64>,
     ticks: Vec<Tick>,
 }
@@ -140,6 +150,15 @@ impl Sink for Recorder {
     fn begin(&mut self, header: &Header, _: Pace) -> Result<(), LogError> {
         let commands = header.description.commands();
         self.commands = commands.map(|signal| signal.name.clone()).collect();
+        self.plant = header.flight.plant();
+        let place = |name: &str| header.description.value_index(&truth(name));
+        let pose = |body: usize| {
+            let parts = ["position", "quaternion"].map(|part| format!("body.{body}.{part}"));
+            let names = parts.iter().flat_map(|part| group_names(part));
+            let places: Option<Vec<usize>> = names.map(|name| place(&name)).collect();
+            <[usize; 7]>::try_from(places?).ok()
+        };
+        self.truth = (0..).map_while(pose).collect();
         Ok(())
     }
 
@@ -157,6 +176,10 @@ impl Sink for Recorder {
             commands: row.commands.unwrap_or_default().to_vec(),
             ..Tick::default()
         };
+        let truth = self.truth.iter();
+        tick.truth = truth
+            .map(|places| pose(&places.map(|place| row.values[place])))
+            .collect();
         if let Some(state) = &row.state {
             tick.poses = vec![pose(&state.pose)];
             tick.velocity = state.twist.to_vec();

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use fly_lie::SE3;
 use fly_mechanics::System;
+use fly_mechanics::multibody::constraints::{Ellipsoid, RollingKind, RollingSurface, Surface};
 use fly_mechanics::multibody::{BodyId, JointKind};
 use fly_mechanics::scene::{Scene, Shape};
 use fly_plot::{Area, Arrow, Color, Curve, Dots, Panel, Stroke};
@@ -21,6 +22,14 @@ impl View {
     pub fn side() -> Self {
         Self {
             right: Vector3::x(),
+            up: Vector3::z(),
+        }
+    }
+
+    /// From the front: y to the right, z up.
+    pub fn front() -> Self {
+        Self {
+            right: Vector3::y(),
             up: Vector3::z(),
         }
     }
@@ -77,8 +86,21 @@ pub fn bodies(panel: &mut Panel, system: &System, poses: &[SE3<f64>], look: &Loo
     let nearness = |i: &usize| look.view.nearness(&poses[*i].translation);
     order.sort_by(|a, b| nearness(a).total_cmp(&nearness(b)));
     for i in order {
+        let wheels = surfaces(system, &scene.bodies[i].name);
         for shape in &scene.bodies[i].shapes {
-            draw_shape(panel, shape, &poses[i], look);
+            // A wheel says more than the box of its inertia.
+            if !(wheels.iter().any(|(_, surface)| is_disc(surface))
+                && matches!(shape, Shape::Box { .. }))
+            {
+                draw_shape(panel, shape, &poses[i], look);
+            }
+        }
+        for (frame, surface) in wheels {
+            // What carries it, should it be aside.
+            let ends = [Vector3::zeros(), frame.translation];
+            let ends = ends.map(|point| look.view.at(&act(&poses[i], point.into())));
+            panel.add(Curve::new(ends.to_vec(), look.color).width(look.bar));
+            draw_surface(panel, &(poses[i] * frame), &surface, look);
         }
         for rotor in scene.rotors.iter().filter(|rotor| rotor.body == i) {
             let center = act(&poses[i], rotor.position);
@@ -152,6 +174,49 @@ fn draw_shape(panel: &mut Panel, shape: &Shape, pose: &SE3<f64>, look: &Look) {
     }
 }
 
+/// What of a body rolls or slides, each in its frame.
+fn surfaces(system: &System, body: &str) -> Vec<(SE3<f64>, RollingSurface<f64>)> {
+    let own = system.rolling.iter().filter(|rolling| rolling.b == body);
+    own.filter_map(|rolling| match rolling.kind {
+        RollingKind::Rolls(surface) | RollingKind::Slides(surface) => {
+            Some((rolling.frame_in_b, surface))
+        }
+        RollingKind::Blade => None,
+    })
+    .collect()
+}
+
+fn is_disc(surface: &RollingSurface<f64>) -> bool {
+    matches!(surface, RollingSurface::Disc(_))
+}
+
+/// A wheel as its disc, a ball or an egg as its outline.
+fn draw_surface(panel: &mut Panel, pose: &SE3<f64>, surface: &RollingSurface<f64>, look: &Look) {
+    let view = &look.view;
+    let ring = match surface {
+        RollingSurface::Disc(disc) => {
+            let axis = pose.rotation.act(&Vector3::z());
+            circle(&pose.translation, &axis, disc.radius() + disc.rim(), view)
+        }
+        RollingSurface::Ellipsoid(ellipsoid) => outline(pose, ellipsoid, view),
+    };
+    panel
+        .add(Area::new(ring.clone(), look.color).opacity(0.3 * look.opacity))
+        .add(Curve::new(ring, look.color).width(1.5));
+}
+
+/// Where an ellipsoid ends for who looks: in each direction of the paper the farthest point.
+fn outline(pose: &SE3<f64>, ellipsoid: &Ellipsoid<f64>, view: &View) -> Vec<[f64; 2]> {
+    let points = (0..=36).map(|i| {
+        let (sin, cos) = (TAU * f64::from(i) / 36.0).sin_cos();
+        let direction = view.right * cos + view.up * sin;
+        // The lowest point for who holds the opposite direction for up.
+        let up = pose.rotation.inverse().act(&-direction);
+        view.at(&(pose.rotation.act(&ellipsoid.contact(&up)) + pose.translation))
+    });
+    points.collect()
+}
+
 fn circle(center: &Vector3<f64>, axis: &Vector3<f64>, radius: f64, view: &View) -> Vec<[f64; 2]> {
     let aside = if axis.x.abs() < 0.7 {
         Vector3::x()
@@ -189,13 +254,14 @@ pub fn springs(panel: &mut Panel, system: &System, poses: &[SE3<f64>], size: f64
             [rest, b].map(|pose| view.at(&(pose.rotation.act(&point) + pose.translation)));
         let between = [view.at(&a.translation), to];
         // One that is at rest is shown between the bodies.
-        let line = if (to[0] - from[0]).hypot(to[1] - from[1]) > 0.1 * size {
-            zigzag(from, to, 0.05 * size)
-        } else if (between[1][0] - between[0][0]).hypot(between[1][1] - between[0][1]) > 0.1 * size
-        {
-            zigzag(between[0], between[1], 0.05 * size)
-        } else {
-            coil(to, 0.13 * size)
+        let length =
+            |ends: &[[f64; 2]; 2]| (ends[1][0] - ends[0][0]).hypot(ends[1][1] - ends[0][1]);
+        let ends = [[from, to], between]
+            .into_iter()
+            .find(|ends| length(ends) > 0.1 * size);
+        let line = match ends {
+            Some(ends) => zigzag(ends[0], ends[1], (0.05 * size).max(0.06 * length(&ends))),
+            None => coil(to, 0.13 * size),
         };
         panel.add(Curve::new(line, Color::Series(2)).width(1.5));
     }
@@ -243,17 +309,22 @@ pub fn ground(panel: &mut Panel, system: &System, poses: &[SE3<f64>], size: f64,
         if model.parent(body) != Some(BodyId::WORLD) {
             continue;
         }
-        let axis = placement
-            .rotation
-            .act(&joint.axes().matrix().column(2).into_owned());
         match joint.kind() {
-            JointKind::Free(_) | JointKind::Planar(_) => {}
-            JointKind::Prismatic => {
+            JointKind::Free(_) => {}
+            JointKind::Prismatic | JointKind::Planar(_) => {
                 let middle = poses
                     .get(i)
                     .map_or(placement.translation, |pose| pose.translation);
-                let ends = [-1.0, 1.0].map(|end| view.at(&(middle + axis * (end * size))));
-                panel.add(Curve::new(ends.to_vec(), Color::Soft).stroke(Stroke::Dashed));
+                // Along the axis, or along both directions of the plane.
+                let axes = placement.rotation.matrix() * joint.axes().matrix();
+                let along = match joint.kind() {
+                    JointKind::Planar(_) => vec![axes.column(0), axes.column(1)],
+                    _ => vec![axes.column(2)],
+                };
+                for axis in along {
+                    let ends = [-1.0, 1.0].map(|end| view.at(&(middle + axis * (end * size))));
+                    panel.add(Curve::new(ends.to_vec(), Color::Soft).stroke(Stroke::Dashed));
+                }
             }
             _ => {
                 let [x, y] = view.at(&placement.translation);

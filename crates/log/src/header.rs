@@ -3,6 +3,7 @@
 use fly_hal::Description;
 use fly_mechanics::System;
 use fly_mechanics::description::DescriptionError;
+use toml::de::DeTable;
 
 /// Configuration and backend of a flight.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,12 +37,13 @@ impl FlightHeader {
     }
 
     /// What a simulation moves, where the configuration describes another system than the vehicle: the table `vehicle` of the backend's own table. `None` without
-    /// one, or if it cannot be read.
+    /// one, or if it cannot be read. Its bodies have the order of the description, as the true values have.
     pub fn plant(&self) -> Option<System> {
-        let configuration: toml::Table = self.configuration.parse().ok()?;
-        let own = configuration.get("backend")?.get(&self.backend)?;
-        let description = toml::to_string(own.get("vehicle")?.as_table()?).ok()?;
-        System::from_toml(&description).ok()
+        // Not written anew, which would sort the bodies by their names.
+        let configuration = DeTable::parse(&self.configuration).ok()?;
+        let own = configuration.get_ref().get("backend")?.get_ref();
+        let vehicle = own.get(self.backend.as_str())?.get_ref().get("vehicle")?;
+        System::from_table(vehicle.get_ref().as_table()?, vehicle.span()).ok()
     }
 }
 
@@ -70,4 +72,43 @@ pub struct Header {
     pub modes: Vec<String>,
     /// Names of the solvers, indexed by [`Control::solver`](crate::Control::solver).
     pub solvers: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else the true poses of a simulation would be taken for those of other bodies.
+    #[test]
+    fn bodies_of_the_plant_stay_in_their_order() {
+        let flight = FlightHeader {
+            backend: "sim".into(),
+            configuration: "
+                [backend.sim.vehicle]
+                name = 'plant'
+                [backend.sim.vehicle.bodies.quadcopter]
+                mass = 1
+                inertia = [1, 1, 1]
+                [backend.sim.vehicle.bodies.load]
+                parent = 'quadcopter'
+                joint = 'spherical'
+                mass = 1
+                inertia = [1, 1, 1]
+                [backend.sim.vehicle.bodies.arm]
+                parent = 'quadcopter'
+                joint = 'fixed'"
+                .into(),
+            ..FlightHeader::default()
+        };
+        let plant = flight.plant().expect("a plant");
+        let names: Vec<_> = (plant.model.bodies())
+            .map(|body| plant.model.name(body))
+            .collect();
+        assert_eq!(names, ["quadcopter", "load", "arm"]);
+        let other = FlightHeader {
+            backend: "replay".into(),
+            ..flight
+        };
+        assert!(other.plant().is_none());
+    }
 }

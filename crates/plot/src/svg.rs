@@ -267,7 +267,7 @@ fn draw_mark(out: &mut String, mark: &Mark, placed: &Placed) {
                 let text = escaped(&text.text);
                 let _ = writeln!(
                     out,
-                    "<text class=\"{fill}\" x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>"
+                    "<text class=\"{fill} o\" x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>"
                 );
             }
         }

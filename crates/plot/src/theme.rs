@@ -109,7 +109,7 @@ fn rules(palette: &Palette, colors: &[Color]) -> String {
     let (shade, shade_opacity) = palette.shade;
     let (gap, gap_opacity) = palette.gap;
     let mut css = format!(
-        ".p{{fill:{paper}}}.g{{stroke:{grid}}}.e{{stroke:{faint};fill:none}}\
+        ".p{{fill:{paper}}}.o{{stroke:{paper};stroke-width:3;stroke-linejoin:round;paint-order:stroke}}.g{{stroke:{grid}}}.e{{stroke:{faint};fill:none}}\
          .h{{fill:{shade};fill-opacity:{shade_opacity}}}.n{{fill:{gap};fill-opacity:{gap_opacity}}}"
     );
     for &color in colors {

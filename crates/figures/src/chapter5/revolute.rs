@@ -25,6 +25,18 @@ fn law(linear: bool) -> impl Fn([f64; 2]) -> [f64; 2] + Copy {
     }
 }
 
+/// A short stretch of a curve where this part of its length is behind, for an arrow; none of a curve that is too short for one.
+fn stretch(curve: &[[f64; 2]], part: f64) -> Option<[[f64; 2]; 2]> {
+    let length = |from: &[f64; 2], to: &[f64; 2]| (to[0] - from[0]).hypot(to[1] - from[1]);
+    let mut along = vec![0.0];
+    for pair in curve.windows(2) {
+        along.push(along[along.len() - 1] + length(&pair[0], &pair[1]));
+    }
+    let whole = along.last().filter(|whole| **whole > 1.5)?;
+    let at = |distance: f64| curve.get(along.partition_point(|l| *l < distance)).copied();
+    Some([at(part * whole)?, at(part * whole + 0.15)?])
+}
+
 /// Konz, Fig. 5.4.
 pub fn phase_portraits() -> Figure {
     let panel = |linear: bool, title: &str| {
@@ -46,11 +58,13 @@ pub fn phase_portraits() -> Figure {
                 });
                 let curve = &curve[..inside.unwrap_or(curve.len())];
                 panel.add(Curve::new(curve.to_vec(), Color::Soft).width(0.8));
-                if let [.., a, b] = curve[..curve.len().min(28)] {
-                    panel.add(Arrow {
-                        width: 1.2,
-                        ..Arrow::new(a, b, Color::Soft)
-                    });
+                for part in [0.25, 0.6] {
+                    if let Some([from, to]) = stretch(curve, part) {
+                        panel.add(Arrow {
+                            width: 1.5,
+                            ..Arrow::new(from, to, Color::Soft)
+                        });
+                    }
                 }
             }
         }
@@ -64,7 +78,16 @@ pub fn phase_portraits() -> Figure {
                 [side * (PI - 1e-3), -side * slope * 1e-3]
             };
             let curve = on_circle(&trajectory(f, from, 16.0, 3200));
-            panel.add(Curve::new(curve, Color::Series(1)).width(2.0));
+            let curve = Curve::new(curve, Color::Series(1)).width(2.0);
+            panel.add(if side > 0.0 {
+                curve.labelled(if linear {
+                    "from where the sensor jumps"
+                } else {
+                    "from the upper equilibrium"
+                })
+            } else {
+                curve
+            });
         }
         panel
     };

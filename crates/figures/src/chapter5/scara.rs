@@ -2,13 +2,13 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use fly_lie::{SE3, SO3};
 use fly_mechanics::SecondMoment;
-use fly_mechanics::geometry::{directional_derivatives, second_directional_derivatives};
+use fly_mechanics::geometry::equilibria;
 use fly_mechanics::multibody::{Body, Joint, Model, Spring, Workspace};
 use fly_plot::{Axis, Color, Curve, Dots, Figure, Panel, Stroke};
-use nalgebra::{DVector, RealField, SymmetricEigen, Vector3, dvector};
+use nalgebra::Vector3;
 
 use crate::contours::contour;
 use crate::flights::{Tick, Trace};
@@ -164,7 +164,7 @@ fn spring(a: &str, b: &str, rest: SE3<f64>, points: &[f64]) -> Spring<f64> {
 /// Arms with the desired potentials (5.124), (5.128), zero at the angles 0 and a quarter turn.
 fn desired() -> Result<[Model<f64>; 2]> {
     let arms = || -> Result<_> {
-        let joint = || Joint::revolute(Vector3::z());
+        let joint = || Joint::revolute(Vector3::z()).map(Joint::with_cos_sin);
         let fore = Body::new("fore", joint()?)
             .parent("upper")
             .placed(turned(0.0, L[0]));
@@ -181,36 +181,23 @@ fn desired() -> Result<[Model<f64>; 2]> {
     ])
 }
 
-fn potential<T: RealField + Copy>(model: &Model<f64>, x: &DVector<T>) -> T {
-    let model = model.cast::<T>();
-    let mut workspace = Workspace::new(&model);
-    workspace.update(&model, x.as_slice(), &[T::zero(); 2]);
-    workspace.spring_energy(&model)
+/// The potential at these angles.
+fn potential(model: &Model<f64>, angles: [f64; 2]) -> f64 {
+    let x = angles.map(|angle| [angle.cos(), angle.sin()]).concat();
+    let mut workspace = Workspace::new(model);
+    workspace.update(model, &x, &[0.0; 2]);
+    workspace.spring_energy(model)
 }
 
-/// Where a potential is stationary, by Newton's method from everywhere: minima, saddle points, maxima.
+/// The angles where a potential is stationary: minima, saddle points, maxima.
 fn stationary(model: &Model<f64>) -> Result<[Vec<[f64; 2]>; 3]> {
     let mut found: [Vec<[f64; 2]>; 3] = Default::default();
-    for start in 0..144 {
-        let mut x =
-            dvector![start / 12, start % 12].map(|k| TAU / 12.0 * (f64::from(k) + 0.37) - PI);
-        for _ in 0..20 {
-            let gradient = directional_derivatives(model, |x| potential(model, x), &x)?;
-            let hessian = second_directional_derivatives(model, |x| potential(model, x), &x)?;
-            if gradient.norm() < 1e-12 {
-                // Angles in (-pi, pi], whatever the rounding of pi itself.
-                let at = [x[0], x[1]].map(|angle| PI - (PI - angle + 1e-9).rem_euclid(TAU) + 1e-9);
-                let curvature = SymmetricEigen::new(hessian).eigenvalues;
-                let kind = curvature.iter().filter(|value| **value < 0.0).count();
-                let near = |other: &[f64; 2]| (at[0] - other[0]).hypot(at[1] - other[1]) < 1e-6;
-                if !found[kind].iter().any(near) {
-                    found[kind].push(at);
-                }
-                break;
-            }
-            let step = hessian.lu().solve(&gradient);
-            x -= step.context("the potential is flat")?;
-        }
+    for point in equilibria(model, vec![[-1.0, 1.0]; 4])? {
+        let x = &point.configuration;
+        // In (-pi, pi], whatever the rounding of a half turn.
+        let angles = [0, 2].map(|i| (-x[i + 1]).atan2(-x[i]) + PI);
+        let angles = angles.map(|angle| PI - (PI - angle + 1e-9).rem_euclid(TAU) + 1e-9);
+        found[point.index].push(angles);
     }
     Ok(found)
 }
@@ -222,23 +209,22 @@ pub fn potentials() -> Result<Figure> {
         .map(|i| -PI + TAU * f64::from(i) / f64::from(count))
         .collect();
     let mut panels = Vec::new();
-    for (model, label) in desired()?.iter().zip(LABELS) {
+    // J, for about twenty lines up to the maximum.
+    let steps = [0.2, 0.03];
+    for ((model, label), step) in desired()?.iter().zip(LABELS).zip(steps) {
         let mut panel = Panel::new("shoulder [rad]", "elbow [rad]")
             .titled(format!("Parameterised {label}"))
             .equal();
-        (panel.x, panel.y) = (panel.x.range(-PI, PI), panel.y.range(-PI, PI));
+        // A little more than a turn, for points at its ends.
+        let shown = 1.04 * PI;
+        (panel.x, panel.y) = (panel.x.range(-shown, shown), panel.y.range(-shown, shown));
         let values: Vec<Vec<f64>> = axis
             .iter()
-            .map(|x| {
-                axis.iter()
-                    .map(|y| potential(model, &dvector![*x, *y]))
-                    .collect()
-            })
+            .map(|x| axis.iter().map(|y| potential(model, [*x, *y])).collect())
             .collect();
-        let largest = values.iter().flatten().copied().fold(0.0, f64::max);
-        for level in 1..=18 {
-            let part = f64::from(level) / 19.0;
-            for curve in contour(&values, [&axis, &axis], part * largest) {
+        for level in 1..20 {
+            let part = f64::from(level) / 20.0;
+            for curve in contour(&values, [&axis, &axis], f64::from(level) * step) {
                 panel.add(Curve::new(curve, Color::Soft).width(0.6 + 1.2 * part));
             }
         }
@@ -268,7 +254,7 @@ pub fn potentials() -> Result<Figure> {
         panels.push(panel);
     }
     Ok(Figure {
-        note: "The lines are the thicker, the higher the potential.".into(),
+        note: "The lines are the thicker, the higher the potential: every 0.2 J on the left, every 0.03 J on the right.".into(),
         panels,
         columns: 2,
         width: 820.0,

@@ -1,6 +1,6 @@
 //! Vehicles in flight.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use fly_plot::{Color, Curve, Figure, Panel, Stroke};
 use nalgebra::Vector3;
 
@@ -134,8 +134,52 @@ pub fn tricopter() -> Result<Figure> {
 /// A load swings below a vehicle whose controller knows its weight alone.
 pub fn tricopter_load() -> Result<Figure> {
     let trace = Trace::fly("examples/tricopter-eight-bodies.toml", &[])?;
+    let plant = trace.plant.as_ref().context("a plant of its own")?;
+    let load = plant.model.body_id("load")?.index() - 1;
+    let rod = |tick: &Tick| tick.truth[load].rotation.act(&-Vector3::z());
+
+    // It swings across the nose.
+    let view = View::front();
+    let mut seen = Panel::new("y [m]", "z [m]")
+        .titled("From the front, at 0, 0.5 and 1 s")
+        .equal();
+    let center = plant.model.inertia(plant.model.body_id("load")?);
+    let center = center.context("a load with a mass")?.center_of_mass();
+    let path = trace.path(|tick| {
+        let pose = &tick.truth[load];
+        view.at(&(pose.rotation.act(&center) + pose.translation))
+    });
+    seen.add(
+        Curve::new(path, Color::Series(0))
+            .width(1.0)
+            .labelled("path of the load"),
+    );
+    for (time, opacity) in [(0.0, 0.35), (0.5, 0.6), (1.0, 1.0)] {
+        let look = Look {
+            view,
+            color: Color::Soft,
+            bar: 2.0,
+            opacity,
+        };
+        bodies(&mut seen, plant, &trace.at(time).truth, &look);
+    }
+
+    let mut swing = over_time("Swing of the load", "°");
+    swing.height = 380.0;
+    for (i, label) in ["across the nose", "along the nose"]
+        .into_iter()
+        .enumerate()
+    {
+        let angle = |tick: &Tick| {
+            let down = rod(tick);
+            [down.y, down.x][i].atan2(-down.z).to_degrees()
+        };
+        swing.add(Curve::new(trace.over_time(angle), Color::Series(i)).labelled(label));
+    }
     Ok(Figure {
         panels: vec![
+            seen,
+            swing,
             position(&trace),
             errors(&trace),
             commands(&trace, "Thrusts", "N", ".thrust", 1.0),

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fly_flight::config::Configuration;
 use fly_flight::{Flight, McapFile, Verdict, backend};
+use fly_lie::{SE3, SO3};
 use fly_log::schema::{fly, foxglove};
 use fly_log::{Messages, Options};
 use fly_mechanics::System;
+use fly_mechanics::multibody::BodyId;
 use fly_mechanics::scene::BodyPoses;
 use fly_plugin_sim::Simulation;
 use prost::Message;
@@ -139,6 +141,42 @@ fn a_load_that_the_controller_does_not_know_is_in_the_log() {
             .iter()
             .all(|entity| entity.frame_id == "truth/airframe")
     );
+    drop(log.folder);
+}
+
+/// The frames of a plant whose bodies are not in the order of the alphabet have the poses of their own bodies: what is fixed to another has its place there.
+#[test]
+fn every_true_frame_is_that_of_its_body() {
+    let configuration = configuration(
+        "examples/tricopter-eight-bodies.toml",
+        &["flight.duration=0.1"],
+    );
+    let log = Log::of(&configuration);
+    let text = configuration.document.table("backend.sim.vehicle").unwrap();
+    let model = System::from_toml(text.text()).unwrap().model;
+    let (_, frames) = log.frames("/truth/tf").pop().unwrap();
+    let pose = |body: BodyId| {
+        let name = format!("truth/{}", model.name(body));
+        let (_, found) = frames.iter().find(|(frame, _)| *frame == name).unwrap();
+        let [x, y, z, w, i, j, k] = *found;
+        SE3::new(
+            SO3::from_quaternion(&nalgebra::Vector4::new(w, i, j, k)),
+            nalgebra::Vector3::new(x, y, z),
+        )
+    };
+    assert_eq!(frames.len(), 8);
+    for body in model.bodies().skip(1) {
+        let parent = model.parent(body).unwrap();
+        // Joints turn about their own origin.
+        let seen = pose(parent).inverse() * pose(body);
+        let expected = model.placement(body).unwrap().translation;
+        let name = model.name(body);
+        assert!(
+            near(seen.translation.as_slice(), expected.as_slice(), 1e-12),
+            "{name}: {} {expected}",
+            seen.translation
+        );
+    }
     drop(log.folder);
 }
 
