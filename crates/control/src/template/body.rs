@@ -1,7 +1,7 @@
 //! The body-based template, Konz (5.26).
 //!
 //! The pair behaves like a body with inertia M', damping D' and stiffness K' that moves with the twist `z_E = z - Ad(E) z_R`
-//! relative to its reference, as if the reference stood still:
+//! relative to its reference, as if the reference were at rest:
 //!
 //! ```text
 //! f_D = Vee(D') z_E                                                              R-bar = 1/2 z_E^T Vee(D') z_E
@@ -10,7 +10,7 @@
 //!
 //! The power of (5.23) that the motion of the reference takes is that of all these forces on `Ad(E) z_R`: none of one body, whose forces add up to zero.
 //!
-//! (5.20) and (5.21) leave out the Vee.
+//! (5.20) and (5.21) omit the Vee.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{bracket, coadjoint_bracket};

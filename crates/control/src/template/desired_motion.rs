@@ -1,4 +1,4 @@
-//! What a template asks for.
+//! The desired motion: the output of a template.
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{DefaultAllocator, Dim, OMatrix, OVector, RealField, U1};
@@ -9,15 +9,16 @@ use crate::kinematics::Jacobian;
 use crate::sizes::{DefaultDim, Sizes};
 use crate::transport::Map;
 
-/// What a [`Template`](super::Template) asks for at one instant: `Mbar xi_dot + bbar = 0`, with n rows, Konz (5.72).
+/// The desired motion of a [`Template`](super::Template) at one instant: `Mbar xi_dot + bbar = 0`, with n rows, Konz
+/// (5.72).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesiredMotion<T: RealField + Copy = f64, N: Dim = DefaultDim>
 where
     DefaultAllocator: Allocator<N> + Allocator<N, N>,
 {
-    /// Mbar, n x n, the same for all approaches.
+    /// Mbar, n x n, the same for every approach.
     pub mass_matrix: OMatrix<T, N, N>,
-    /// cbar: all of the inertial force but `Mbar xi_dot`.
+    /// cbar: the inertial force without `Mbar xi_dot`.
     pub inertial: OVector<T, N>,
     /// f_D.
     pub damping: OVector<T, N>,
@@ -25,7 +26,7 @@ where
     pub stiffness: OVector<T, N>,
     /// bbar = cbar + f_D + f_K.
     pub bias: OVector<T, N>,
-    /// The gradient of T-bar: how much the kinetic energy of the error changes with each velocity coordinate.
+    /// The gradient of T-bar with respect to the velocity coordinates.
     pub momentum: OVector<T, N>,
     /// The desired energies.
     pub energies: Energies<T>,
@@ -34,7 +35,7 @@ where
     pub reference_power: Option<T>,
     /// By how much that grows with each component of `xi_dot`: `M'(x, x_R) xi_R` of the particle-based approach.
     pub reference_momentum: OVector<T, N>,
-    /// Q and its rate, where the approach uses one.
+    /// Q and its rate, if the approach uses a transport map.
     pub map: Map<T, N>,
 }
 
@@ -42,7 +43,7 @@ impl<T: RealField + Copy, N: Dim> DesiredMotion<T, N>
 where
     DefaultAllocator: Allocator<N> + Allocator<N, N>,
 {
-    /// Room for n degrees of freedom.
+    /// Allocates for n degrees of freedom.
     pub fn of_dof(n: N) -> Self {
         let zero = OVector::zeros_generic(n, U1);
         Self {
@@ -59,7 +60,7 @@ where
         }
     }
 
-    /// Of no pairs.
+    /// Resets the sums over the pairs.
     pub(crate) fn clear(&mut self) {
         self.mass_matrix.fill(T::zero());
         self.inertial.fill(T::zero());
@@ -119,7 +120,7 @@ where
         self.energies += of_pair.energies;
     }
 
-    /// bbar from its three parts.
+    /// Sums bbar from its three parts.
     pub(crate) fn sum_up(&mut self) {
         self.bias.copy_from(&self.inertial);
         self.bias += &self.damping;

@@ -1,7 +1,7 @@
 //! The particle-based template, Konz (5.18).
 //!
-//! Every particle of the pair's mass, damping and stiffness distributions acts on the difference between its own velocity
-//! (acceleration, position) and that of its reference particle. With `X = wed z - E wed z_R`:
+//! Every particle of the pair's mass, damping and stiffness distributions responds to the difference between its own
+//! velocity (acceleration, position) and that of its reference particle. With `X = wed z - E wed z_R`:
 //!
 //! ```text
 //! f_D = vee2(X D')                                                    R-bar = 1/2 tr(X D' X^T)
@@ -15,7 +15,7 @@
 //! P = <Y M' + X D' + (I - E) K', X_R> + z' . vee2(X_R M'),   Y = wed(Jdot xi) + wed(z)^2 - E (wed a_R + wed(z_R)^2)
 //! ```
 //!
-//! The expanded form (5.15) in the dissertation is misprinted in four places; this form is shorter and right.
+//! The expanded form (5.15) has four misprints in the dissertation; this form is shorter and correct.
 #![allow(non_snake_case)]
 
 use fly_lie::operators::{double_vee6, hat6};
