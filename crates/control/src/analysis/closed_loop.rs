@@ -380,8 +380,8 @@ fn slow(lags: &[f64], least: f64) -> Vec<usize> {
     (0..lags.len()).filter(|i| lags[*i] > least).collect()
 }
 
-/// The template of one pair (world, body) linearised about a reference at rest, the same for all approaches, Konz
-/// (5.71).
+/// The template of one pair (world, body) linearised about a reference at rest, the same for all approaches,
+/// Konz (5.71).
 pub fn desired(pair: &Pair) -> LinearModel {
     LinearModel::of_jacobians(6, [(Matrix6xX::identity(6), pair)])
 }

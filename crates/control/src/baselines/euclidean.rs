@@ -15,8 +15,8 @@ use crate::template::DesiredMotion;
 pub enum DesiredInertia {
     /// The model's: *joint PD* or *augmented PD* control, Konz (5.60).
     Model,
-    /// A constant n x n matrix: the identity gives *computed torque* or *inverse dynamics* control, Konz (5.62); one joint gives *linear* control, Konz
-    /// (5.99).
+    /// A constant n x n matrix: the identity gives *computed torque* or *inverse dynamics* control, Konz (5.62); one joint gives *linear* control,
+    /// Konz (5.99).
     Constant(DMatrix<f64>),
 }
 

@@ -9,8 +9,8 @@ use crate::kinematics::Jacobian;
 use crate::sizes::{DefaultDim, Sizes};
 use crate::transport::Map;
 
-/// The desired motion of a [`Template`](super::Template) at one instant: `Mbar xi_dot + bbar = 0`, with n rows, Konz
-/// (5.72).
+/// The desired motion of a [`Template`](super::Template) at one instant: `Mbar xi_dot + bbar = 0`, with n rows,
+/// Konz (5.72).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesiredMotion<T: RealField + Copy = f64, N: Dim = DefaultDim>
 where

@@ -99,8 +99,8 @@ impl Transported<'_> {
     }
 }
 
-/// A linear map Q from the velocities at the reference to those at the state that matches the potential, `grad_R V = -Q^T grad V`, Konz
-/// (5.43).
+/// A linear map Q from the velocities at the reference to those at the state that matches the potential, `grad_R V = -Q^T grad V`,
+/// Konz (5.43).
 pub trait TransportMap: Send {
     /// Writes Q and its rate along the motion of state and reference. Called in every control step: keep scratch memory in `self` rather than
     /// allocating.

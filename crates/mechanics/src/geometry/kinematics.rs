@@ -25,8 +25,8 @@ pub fn constraint_jacobian<S: Differentiable>(
     ))
 }
 
-/// `Ψ = Φ⁺`, ν x c, for any rank: its columns span the orthogonal complement of the tangent space. `A A⁺ + Ψ Φ = I`, Konz
-/// (3.20).
+/// `Ψ = Φ⁺`, ν x c, for any rank: its columns span the orthogonal complement of the tangent space. `A A⁺ + Ψ Φ = I`,
+/// Konz (3.20).
 ///
 /// The text after (3.19) prints `Yᵀ Φ = 0`; correct are `Φ A = 0`, `Φ Yᵀ = 0` and `Y Ψ = 0`.
 ///

@@ -12,8 +12,8 @@ use crate::trajectory::jet::Jet;
 use crate::trajectory::path::LeavesFrame;
 use crate::trajectory::{Infeasible, Moved, Path, Trajectory};
 
-/// The coordinates `[x, y, alpha]` of a planar vertical take-off and landing aircraft, from a point above it that is a flat output y, Konz
-/// (5.152)-(5.154), which prints other signs.
+/// The coordinates `[x, y, alpha]` of a planar vertical take-off and landing aircraft, from a point above it that is a flat output y,
+/// Konz (5.152)-(5.154), which prints other signs.
 ///
 /// ```text
 /// a = y'' - a_G,   r = y - eps a / |a|,   alpha = atan2(-a_x, a_y) - atan2(-u_x, u_y)

@@ -160,8 +160,8 @@ impl<T: RealField + Copy> ConstraintWorkspace<T> {
     /// ```
     ///
     /// `M` is the mass matrix, of which only the lower triangle is read; `force` is the right-hand side of the equation of motion,
-    /// `B u - c - D xi - grad V`. With redundant equations the acceleration and `Z^T lambda` are still unique, and `lambda` has least norm, Konz
-    /// (A.122).
+    /// `B u - c - D xi - grad V`. With redundant equations the acceleration and `Z^T lambda` are still unique, and `lambda` has least norm,
+    /// Konz (A.122).
     ///
     /// # Errors
     /// [`ConstraintError`], with the constraint's name. After [`ConstraintError::Inconsistent`] the results are those of the smallest residual.
