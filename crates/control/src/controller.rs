@@ -137,8 +137,8 @@ pub struct Step {
     pub demanded: DVector<f64>,
     /// The desired energies; zero for state feedback, which has none.
     pub energies: Energies,
-    /// The power that the motion of the reference takes out of the total energy while the actuators do u0, W:
-    /// [`DesiredMotion::reference_power_at`]; `None` if the strategy does not know.
+    /// The power that the motion of the reference extracts from the total energy while the actuators produce u0, W:
+    /// [`DesiredMotion::reference_power_at`]; `None` if the strategy does not compute it.
     pub reference_power: Option<f64>,
     /// The report of the allocation.
     pub allocation: Allocation,
@@ -516,7 +516,7 @@ where
         Ok(())
     }
 
-    /// Notes what the motion of the reference takes in this step.
+    /// Computes the power that the motion of the reference extracts in this step.
     fn take_reference_power(&mut self, pursuit: Pursuit) {
         let (desired, step, xi_dot) = (&self.desired, &mut self.step, &mut self.acceleration);
         step.reference_power = match pursuit {

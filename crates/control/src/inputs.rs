@@ -160,7 +160,7 @@ impl ReferenceInputs<SystemPlant> {
         SystemPlant::new(system).map(|plant| Self::of_plant(plant, limits, interior))
     }
 
-    /// The input that holds the system at rest in this configuration (nu numbers), as far inside its limits as possible. Allocates.
+    /// The input that holds the system at rest in this configuration (nu entries), as far inside its limits as possible. Allocates.
     ///
     /// # Panics
     /// If the length of the configuration is not nu.

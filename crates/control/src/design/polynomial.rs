@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 
 /// `det(s I - A) = s^m + .. + c1 s + c0`.
 pub(super) struct Characteristic {
-    /// `[c0, c1, ..]`, m numbers.
+    /// `[c0, c1, ..]`, m entries.
     pub coefficients: Vec<f64>,
     /// `adj(s I - A) = sum N_i s^i`, m matrices.
     adjugate: Vec<DMatrix<f64>>,

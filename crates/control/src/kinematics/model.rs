@@ -75,7 +75,7 @@ pub struct ModelKinematics<'a> {
     pub model: &'a Model<f64>,
     /// The kinematics of the state.
     pub actual: &'a Workspace<f64>,
-    /// xi, n numbers.
+    /// xi, n entries.
     pub velocity: &'a [f64],
     /// The kinematics of the reference.
     pub reference: &'a Workspace<f64>,

@@ -211,7 +211,7 @@ where
         Ok(())
     }
 
-    /// R, its diagonal: p numbers.
+    /// R, its diagonal: p entries.
     pub fn input_weights(&self) -> &OVector<T, P> {
         &self.weights
     }
@@ -434,7 +434,7 @@ where
         self.mass.solve_mut(force);
     }
 
-    /// Writes the acceleration (n numbers) that the input u (p numbers) causes beside the bias b (n numbers), `A u - M^-1 b`.
+    /// Writes the acceleration (n entries) due to the input u (p entries) and the bias b (n entries), `A u - M^-1 b`.
     pub fn acceleration(
         &self,
         b: &OVector<T, N>,

@@ -60,11 +60,11 @@ pub struct SystemPair {
 /// The reference of a system of bodies at one instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemPoint {
-    /// `x_R`, nu numbers.
+    /// `x_R`, nu entries.
     pub configuration: Vec<f64>,
-    /// `xi_R`, n numbers.
+    /// `xi_R`, n entries.
     pub velocity: Vec<f64>,
-    /// The rate of `xi_R`, n numbers.
+    /// The rate of `xi_R`, n entries.
     pub acceleration: Vec<f64>,
 }
 
@@ -91,11 +91,11 @@ impl SystemPoint {
 /// The reference of a system at one instant: configuration, velocity and acceleration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SystemReference<'a> {
-    /// `x_R`, nu numbers.
+    /// `x_R`, nu entries.
     pub configuration: &'a [f64],
-    /// `xi_R`, n numbers.
+    /// `xi_R`, n entries.
     pub velocity: &'a [f64],
-    /// `xi_R_dot`, n numbers.
+    /// `xi_R_dot`, n entries.
     pub acceleration: &'a [f64],
 }
 

@@ -30,10 +30,10 @@ where
     pub momentum: OVector<T, N>,
     /// The desired energies.
     pub energies: Energies<T>,
-    /// What the motion of the reference takes out of W-bar where `xi_dot = 0`, W; `None` if the template does not know. Of any `xi_dot`
-    /// [`reference_power_at`](Self::reference_power_at).
+    /// The power that the motion of the reference extracts from W-bar at `xi_dot = 0`, W; `None` if the template does not compute it.
+    /// For any `xi_dot` see [`reference_power_at`](Self::reference_power_at).
     pub reference_power: Option<T>,
-    /// By how much that grows with each component of `xi_dot`: `M'(x, x_R) xi_R` of the particle-based approach.
+    /// Its derivative with respect to `xi_dot`: `M'(x, x_R) xi_R` for the particle-based approach.
     pub reference_momentum: OVector<T, N>,
     /// Q and its rate, if the approach uses a transport map.
     pub map: Map<T, N>,
@@ -70,7 +70,7 @@ where
         self.reference_momentum.fill(T::zero());
     }
 
-    /// The power P that the motion of the reference takes out of W-bar along this closed loop, where the system accelerates by `xi_dot` (n numbers), W:
+    /// The power P that the motion of the reference extracts from W-bar along this closed loop if the system accelerates with `xi_dot` (n entries), W:
     ///
     /// ```text
     /// d/dt W-bar = -2 R-bar - P                                                               Konz (5.10)
@@ -97,13 +97,14 @@ where
     /// assert!((desired.reference_power_at(&Vector6::zeros()).unwrap() + 6.0).abs() < 1e-14);
     /// ```
     ///
-    /// It is zero at rest, and where W-bar is a Lyapunov function along moving references, Konz (5.23), (5.55). `None` if the template does not know.
+    /// Zero at rest, and wherever W-bar is a Lyapunov function along moving references, Konz (5.23), (5.55). `None` if the template does not compute
+    /// it.
     pub fn reference_power_at(&self, xi_dot: &OVector<T, N>) -> Option<T> {
         self.reference_power
             .map(|power| power + self.reference_momentum.dot(xi_dot))
     }
 
-    /// What one pair asks for, by its Jacobian, added to `kept` of what is there.
+    /// Adds the terms of one pair, mapped by its Jacobian, to `kept` times the present ones.
     pub(crate) fn add_forces(&mut self, of_pair: &PairForces<T>, J: &impl Jacobian<T, N>, kept: T)
     where
         DefaultAllocator: Sizes<N, N>,

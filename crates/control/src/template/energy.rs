@@ -40,8 +40,8 @@ pub fn connection<T: RealField + Copy>(pair: &Pair<T>, z: &Vector6<T>) -> Matrix
     C
 }
 
-/// What one pair asks for: `cbar = Vee(M') rate + C(M', z) z_E`, `f_D = Vee(D') z_E`, `f_K = vee2((I - E) K')`. Its reference power is that of f_K alone, of which the system has
-/// `grad V . Q xi_R` back: all of it where the transport map fits, (5.43).
+/// The terms of one pair: `cbar = Vee(M') rate + C(M', z) z_E`, `f_D = Vee(D') z_E`, `f_K = vee2((I - E) K')`. Its reference power is that of f_K alone; the
+/// system adds `grad V . Q xi_R`, which cancels it if the transport map matches, (5.43).
 ///
 /// `z_E` is `J xi_E`; `rate` is its rate without `J xidot`: `Jdot xi_E - J (Q xidot_R + Qdot xi_R)`.
 #[inline]

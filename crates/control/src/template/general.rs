@@ -163,7 +163,7 @@ pub struct GeneralPair {
 pub struct GeneralForces {
     /// Mbar, 6 x 6; it changes with the pose.
     pub mass_matrix: Matrix6<f64>,
-    /// The rest.
+    /// All other terms.
     pub forces: PairForces,
 }
 
@@ -198,7 +198,8 @@ impl GeneralPair {
         )
     }
 
-    /// At the pose G, of its error and the two rates of that, and of how the reference alone moves it.
+    /// The terms at the pose G from its error, the first two rates of that error, and its rate due to the reference
+    /// alone.
     fn forces(
         &self,
         G: &Matrix4<f64>,

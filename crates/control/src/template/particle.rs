@@ -8,8 +8,8 @@
 //! cbar = vee2((wed(Jdot xi) + wed(z)^2 - E (wed a_R + wed(z_R)^2)) M')   T-bar = 1/2 tr(X M' X^T)
 //! ```
 //!
-//! What is left of the forces of the particles, `F = m r_E'' + d r_E' + k r_E`, does no work on any motion of the system, but on that of the reference: with
-//! `X_R = E wed z_R` the power of (5.10), see [`DesiredMotion::reference_power_at`](super::DesiredMotion::reference_power_at),
+//! The residual forces of the particles, `F = m r_E'' + d r_E' + k r_E`, do no work on any motion of the system, but on that of the reference: with
+//! `X_R = E wed z_R` their power (5.10) is, see [`DesiredMotion::reference_power_at`](super::DesiredMotion::reference_power_at),
 //!
 //! ```text
 //! P = <Y M' + X D' + (I - E) K', X_R> + z' . vee2(X_R M'),   Y = wed(Jdot xi) + wed(z)^2 - E (wed a_R + wed(z_R)^2)
@@ -25,7 +25,7 @@ use super::PairForces;
 use crate::Energies;
 use crate::pair::{Pair, Tracking, half_product};
 
-/// What one pair asks for.
+/// The terms of one pair.
 #[inline]
 pub fn forces<T: RealField + Copy>(pair: &Pair<T>, at: &Tracking<'_, T>) -> PairForces<T> {
     let (motion, desired, E4) = (at.motion, at.desired, at.error.matrix());

@@ -9,7 +9,7 @@ use crate::multibody::Model;
 pub struct SystemState<T: RealField + Copy> {
     /// The time, s.
     pub time: T,
-    /// `x`, nu numbers.
+    /// `x`, nu entries.
     pub configuration: Vec<T>,
     /// `xi`, n entries, optionally followed by further states such as those of actuators.
     pub velocity: Vec<T>,

@@ -15,7 +15,7 @@ use crate::strategy::Strategy;
 use crate::template::{Approach, Template};
 use crate::transport::TransportError;
 
-/// When `dW/dt = -2 R` holds for a closed loop without limits, disturbances and errors of the model, so that W falls.
+/// When `dW/dt = -2 R` holds for a closed loop without limits, disturbances and model errors, so that W decreases.
 ///
 /// | | reference at rest | moving reference |
 /// |---|---|---|
@@ -25,13 +25,14 @@ use crate::transport::TransportError;
 /// | particle-based | decreases | not guaranteed |
 /// | rank of B below the degrees of freedom | not guaranteed | not guaranteed |
 ///
-/// Konz claims it of the body-based approach in general; it fails for systems of several pairs. At rest all approaches coincide. Along a moving reference `dW/dt = -2 R - P` holds
-/// for all of them, Konz (5.10), with the power P that the reference takes: [`DesiredMotion::reference_power_at`](crate::template::DesiredMotion::reference_power_at).
+/// Konz claims this for the body-based approach in general; it fails for systems of several pairs. At rest all approaches coincide. Along a moving reference
+/// `dW/dt = -2 R - P` holds for all of them, Konz (5.10), with the power P that the reference extracts:
+/// [`DesiredMotion::reference_power_at`](crate::template::DesiredMotion::reference_power_at).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LyapunovGuarantee {
     /// Always, including underactuated loops that realise the template exactly.
     Always,
-    /// While the reference rests; along a moving one W may grow with this approach.
+    /// While the reference is at rest; along a moving one W may increase with this approach.
     AtRest(Approach),
     /// Never: the rank of B is below the degrees of freedom, and the matching force (5.78) does work.
     Underactuated {
@@ -51,7 +52,7 @@ pub enum UncheckedReason {
     First,
     /// Limits were active.
     Saturated,
-    /// The reference moves, and the strategy does not know what that takes out of W.
+    /// The reference moves, and the strategy does not compute the power that it extracts from W.
     MovingReference,
     /// The rank of B is below the degrees of freedom.
     Underactuated {

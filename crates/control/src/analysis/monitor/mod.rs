@@ -19,8 +19,9 @@ use crate::Step;
 /// dW/dt = -2 R - P + xi_E^T r,   r = Mbar xi_dot + bbar                               Konz (5.10), (5.23), (5.55) for r = 0
 /// ```
 ///
-/// [`LyapunovGuarantee`] says when r = 0, and when P = 0 too, so that W falls. Along a moving reference that takes power P out of W, or brings it, the template says how much:
-/// [`Step::reference_power`](crate::Step). Where r is not zero, limits are active or P is not known, there is nothing to compare, and the monitor says so.
+/// [`LyapunovGuarantee`] tells when r = 0, and when also P = 0, so that W decreases. Along a moving reference that extracts the power P from W, or supplies it,
+/// the template computes it: [`Step::reference_power`](crate::Step). If r is not zero, limits are active or P is unknown, there is no prediction, and the
+/// monitor reports why.
 ///
 /// # Tolerance
 ///
