@@ -174,14 +174,14 @@ pub fn percussion(body: &FreeBody<f64>, B: &Matrix6xX<f64>) -> Result<[f64; 2], 
     let sides: Matrix2<f64> = missing.fixed_view::<2, 2>(0, 0).into_owned();
     let Some(inverse) = sides.try_inverse() else {
         return Err(PoleError::Vehicle(
-            "the inputs give a side force by itself".into(),
+            "the inputs can produce a side force without a torque".into(),
         ));
     };
     let form = missing * inverse;
     let foreign = [(2, 0), (2, 1), (3, 0), (4, 1), (5, 0), (5, 1)].map(|at| form[at].abs());
     if foreign.iter().any(|x| *x > 1e-6) {
         return Err(PoleError::Vehicle(
-            "a side force comes with a torque about another axis than the one across it, or with lift".into(),
+            "a side force is coupled to lift, or to a torque about an axis that is not perpendicular to it".into(),
         ));
     }
     let m = inertia.mass();

@@ -44,7 +44,7 @@ pub enum Singularity {
 impl fmt::Display for Singularity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoAngle => "a rotation by no angle has no axis",
+            Self::NoAngle => "the identity rotation has no axis",
             Self::GimbalLock => {
                 "the first and the third axis of the Euler angles coincide: their rates are undefined"
             }

@@ -237,7 +237,7 @@ pub enum AllocationError {
     },
     /// OSQP rejected the problem, or is not in this build.
     #[cfg(feature = "std")]
-    #[error("OSQP did not take the problem: {0}")]
+    #[error("OSQP rejected the problem: {0}")]
     Osqp(String),
 }
 

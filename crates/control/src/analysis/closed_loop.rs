@@ -70,7 +70,7 @@ pub enum AnalysisError {
     NotAtRest(#[from] NotAtRest),
     /// The system has rolling constraints.
     #[error(
-        "`{0}` rolls: no smooth law makes rest there stable, which has no poles (Brockett); expected a reference that moves"
+        "`{0}` rolls: no smooth law stabilises it at rest (Brockett), so the closed loop has no poles; expected a reference that moves"
     )]
     Rolls(String),
     /// The law does not exist.

@@ -99,7 +99,7 @@ pub enum MatchingSearchError {
         most: usize,
     },
     /// A matrix is not positive definite.
-    #[error("the inertia of {0} is not positive definite: every way of moving needs mass")]
+    #[error("the inertia of {0} is not positive definite: every degree of freedom needs mass")]
     Inertia(&'static str),
 }
 

@@ -153,11 +153,11 @@ pub enum PlacementError {
     )]
     Conjugates,
     /// The inertia is not positive definite.
-    #[error("the model's inertia M0 is not positive definite: every way of moving needs mass")]
+    #[error("the model's inertia M0 is not positive definite: every degree of freedom needs mass")]
     Mass,
     /// The system is not controllable.
     #[error(
-        "the inputs cannot move everything: some of the model's own poles stay where they are whatever the gains"
+        "the system is not controllable: some of the model's own poles are the same for all gains"
     )]
     Uncontrollable,
     /// The number of acceptable errors or rates is not n, or that of acceptable inputs not p.
@@ -170,7 +170,7 @@ pub enum PlacementError {
     },
     /// No stabilising optimal gains exist.
     #[error(
-        "there are no optimal gains: the inputs cannot stabilise everything, or something that is not stable costs nothing"
+        "there are no optimal gains: the system is not stabilisable, or an unstable mode has no cost"
     )]
     Unstabilisable,
 }

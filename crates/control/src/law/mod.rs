@@ -115,7 +115,7 @@ pub enum LawError {
     Inertia,
     /// B is zero or not finite.
     #[error(
-        "the inputs do not act: expected an input matrix of finite numbers with at least one that is not zero"
+        "the inputs have no effect: expected an input matrix of finite numbers with at least one that is not zero"
     )]
     Inputs,
     /// A weight is not positive.

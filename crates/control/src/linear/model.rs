@@ -38,7 +38,7 @@ pub struct LinearMatching {
 /// The inputs cannot hold the system at this reference.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the system cannot rest there: {missing:.3} N or N m of the {needed:.3} that hold it are out of the inputs' reach; choose another \
+    "the system cannot rest there: the inputs cannot produce {missing:.3} of the {needed:.3} N or N m that hold it; choose another \
      configuration"
 )]
 pub struct NotAtRest {

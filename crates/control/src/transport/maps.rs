@@ -26,7 +26,7 @@ pub enum TransportError {
     },
     /// The Jacobian of the error coordinates is rank-deficient.
     #[error(
-        "the error coordinates tell only {rank} of {dof} ways of moving apart here: keep away from this configuration, or use more of them, Konz (B.41)"
+        "the error coordinates determine only {rank} of {dof} degrees of freedom here: keep away from this configuration, or use more of them, Konz (B.41)"
     )]
     ErrorCoordinates {
         /// The rank of their Jacobian.

@@ -53,7 +53,7 @@ pub enum CoordinatesError {
     },
     /// The velocity of a momentum was not found.
     #[error(
-        "no velocity with dL/dxi = p found in {iterations} steps: {residual:e} is left. The Lagrangian may have no Legendre transform there"
+        "no velocity with dL/dxi = p found in {iterations} steps: the residual is {residual:e}. The Lagrangian may have no Legendre transform there"
     )]
     Legendre {
         /// The number of steps.

@@ -37,7 +37,7 @@ impl<T: RealField + Copy> Default for Tolerance<T> {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error(
     "at {time} s a step of {step} s is needed for the tolerance, shorter than the time's own rounding: \
-     loosen the tolerance, or look whether the dynamics jump or are not finite there"
+     loosen the tolerance, or check whether the dynamics are discontinuous or not finite there"
 )]
 pub struct StepUnderflow<T: std::fmt::Display + std::fmt::Debug> {
     /// The time that was reached, s.

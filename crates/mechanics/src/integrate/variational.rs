@@ -83,7 +83,7 @@ pub enum ImplicitStepError<T: std::fmt::Display + std::fmt::Debug> {
     /// The iteration for the velocity at the midpoint does not converge.
     #[error(
         "the implicit step of {step} s at {time} s does not converge, its velocity still changes by {change}: \
-         take a shorter step, or look whether a force jumps or is not finite there"
+         take a shorter step, or check whether a force is discontinuous or not finite there"
     )]
     NotConverged {
         /// At the start of the step, s.

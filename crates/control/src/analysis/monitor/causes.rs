@@ -65,7 +65,7 @@ impl Causes {
 impl fmt::Display for Causes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(shares) = self.shares() else {
-            return write!(f, "nothing kept W from falling");
+            return write!(f, "W fell as predicted");
         };
         let [lag, hold, rest] = shares.map(|share| 100.0 * share);
         write!(

@@ -25,7 +25,7 @@ pub enum NotFlyable {
     Wrench,
     /// Limits, or undefined attitudes.
     #[error(
-        "expected a curve that the vehicle can fly at some speed, found limits or attitudes that it cannot meet at any"
+        "expected a curve that the vehicle can fly at some speed, found limits or attitudes that no speed satisfies"
     )]
     Limits,
 }

@@ -7,7 +7,7 @@ use crate::multibody::BodyId;
 /// A joint carries no mass, so that the mass matrix is singular.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the joint of body `{name}` moves nothing that resists with its mass (or the state is not finite); \
+    "the joint of body `{name}` moves nothing that has mass (or the state is not finite); \
      give the body or what it carries an inertia, or fix the joint"
 )]
 pub struct MasslessJoint {
